@@ -1,0 +1,27 @@
+import { defineConfig } from '@playwright/test'
+
+/** Journeys through the compiled executable; each test starts one of its own (ui/e2e/appliance.ts). */
+export default defineConfig({
+  testDir: 'ui/e2e',
+  testMatch: '*.e2e.ts',
+  outputDir: 'test-results',
+  // A journey that passes the second time is a journey that fails.
+  retries: 0,
+  workers: 2,
+  fullyParallel: true,
+  forbidOnly: true,
+  timeout: 60_000,
+  // A machine that runs other things beside it is slow, not wrong.
+  expect: { timeout: 15_000 },
+  reporter: 'line',
+  use: {
+    browserName: 'chromium',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    screenshot: 'only-on-failure',
+    launchOptions: {
+      executablePath: process.env['SVC_CHROMIUM'] ?? '/usr/bin/chromium',
+      args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    },
+  },
+})

@@ -1,0 +1,70 @@
+import { appendFileSync } from 'node:fs'
+
+/**
+ * What a workflow's runner understands: commands on stdout, outputs and the summary in files that it names.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @param {(text: string) => void} write
+ */
+export function createRunner(env, write) {
+  const log = (text) => write(`${singleLine(text)}\n`)
+  return {
+    log,
+    mask: (text) => write(`::add-mask::${escapeData(text)}\n`),
+    error: (text) => write(`::error::${escapeData(text)}\n`),
+    /** Outputs, summary and log lines of a push. */
+    report({ dryRun, ruleSets }, notes) {
+      const warnings = ruleSets.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`))
+      for (const note of [...notes, ...warnings]) write(`::warning::${escapeData(note)}\n`)
+      for (const set of ruleSets) log(`${set.name}: ${counts(set)}`)
+      const isChanged = ruleSets.some(({ created, updated, deleted }) => created + updated + deleted > 0)
+      append(env.GITHUB_STEP_SUMMARY, summary(dryRun, ruleSets))
+      append(
+        env.GITHUB_OUTPUT,
+        outputs({
+          'rule-set-ids': ruleSets.map(({ ruleSetId }) => ruleSetId ?? '').join(','),
+          'rule-set-names': ruleSets.map(({ name }) => name).join(','),
+          changed: isChanged,
+          report: JSON.stringify(ruleSets),
+        }),
+      )
+    },
+  }
+}
+
+const counts = ({ created, updated, deleted, unchanged }) =>
+  `${created} created, ${updated} updated, ${deleted} deleted, ${unchanged} unchanged`
+
+function append(path, text) {
+  if (path) appendFileSync(path, text)
+}
+
+/** One line a value: what the server says cannot add an output of its own. */
+function outputs(values) {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${String(value).replace(/\p{Cc}+/gu, ' ')}\n`)
+    .join('')
+}
+
+function summary(dryRun, ruleSets) {
+  const rows = ruleSets.map(
+    ({ name, created, updated, deleted, unchanged, missingSecrets }) =>
+      `| ${cell(name)} | ${created} | ${updated} | ${deleted} | ${unchanged} | ${cell(missingSecrets.join(', '))} |`,
+  )
+  const head = '| Rule set | Created | Updated | Deleted | Unchanged | Headers without a value |'
+  return `### Rule sets${dryRun ? ' (dry run)' : ''}\n\n${head}\n| --- | --- | --- | --- | --- | --- |\n${rows.join('\n')}\n\n`
+}
+
+/** Text of others inside a Markdown table. */
+function cell(text) {
+  return singleLine(text).replace(/[|<>`[\]()\\]/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+/** Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one. */
+function singleLine(text) {
+  return text.replace(/\p{Cc}+/gu, ' ').replace(/^::|##\[/g, (start) => start.split('').join(' '))
+}
+
+function escapeData(text) {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}

@@ -1,0 +1,59 @@
+import { readdirSync, realpathSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { ActionFailure } from './failure.mjs'
+
+/**
+ * The files below `folder` that `takes` wants, sorted by their path from there (`/` between the parts, NFC).
+ * Names that no deployment holds are not even looked into. A link to a file inside the folder is followed; any
+ * other that is wanted is refused, so that nothing outside is published unseen.
+ *
+ * @param {string} folder
+ * @param {(path: string) => boolean} takes
+ * @returns {{ path: string, absolutePath: string }[]}
+ */
+export function findFiles(folder, takes) {
+  const root = realFolder(folder)
+  const files = []
+  const pending = ['']
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
+      if (isLeftOut(entry.name)) continue
+      const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
+      if (entry.isDirectory()) pending.push(entryPath)
+      else if (takes(entryPath)) files.push(publishedFile(root, entryPath, entry))
+    }
+  }
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function realFolder(folder) {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new ActionFailure(`There is no folder ${folder}; see the input path`)
+  return realpathSync(folder)
+}
+
+function isLeftOut(name) {
+  return (name.startsWith('.') && name !== '.well-known') || name === 'node_modules' || name === '__MACOSX'
+}
+
+function publishedFile(root, path, entry) {
+  const absolutePath = join(root, path)
+  if (entry.name.includes('\\'))
+    throw new ActionFailure(`${path} has a \\ in its name, which a deployment takes for a /; rename it`)
+  if (entry.isSymbolicLink()) refuseLinkOut(root, path, absolutePath)
+  else if (!entry.isFile()) throw new ActionFailure(`${path} is neither a file nor a folder; remove it`)
+  return { path: path.normalize('NFC'), absolutePath }
+}
+
+function refuseLinkOut(root, path, absolutePath) {
+  let target
+  try {
+    target = realpathSync(absolutePath)
+  } catch {
+    throw new ActionFailure(`${path} is a symbolic link that leads nowhere; remove it`)
+  }
+  if (!target.startsWith(root.endsWith(sep) ? root : root + sep) || !statSync(target).isFile())
+    throw new ActionFailure(
+      `${path} is a symbolic link to ${target}; only links to files inside ${root} are followed`,
+    )
+}

@@ -1,0 +1,76 @@
+import { appendFileSync } from 'node:fs'
+
+/**
+ * What a workflow's runner understands: commands on stdout, outputs and the summary in files that it names.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @param {(text: string) => void} write
+ */
+export function createRunner(env, write) {
+  const log = (text) => write(`${singleLine(text)}\n`)
+  return {
+    log,
+    mask: (text) => write(`::add-mask::${escapeData(text)}\n`),
+    error: (text) => write(`::error::${escapeData(text)}\n`),
+    /** Outputs, summary and log lines of a deployment. */
+    report(target, answer) {
+      const { id, fileCount, totalSize, urls = {} } = answer.deployment
+      const isPublished = answer.published === true
+      const aliasUrl = isPublished ? (answer.alias?.url ?? urls.alias) : undefined
+      if (target.alias !== undefined && !isPublished)
+        write(`::warning::${escapeData(`The alias ${target.alias} is locked, so it was not moved`)}\n`)
+      const links = { [target.alias ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
+      for (const [name, url] of Object.entries(links)) if (url) log(`${name}: ${url}`)
+      append(env.GITHUB_STEP_SUMMARY, summary(target, { fileCount, totalSize, links }))
+      append(
+        env.GITHUB_OUTPUT,
+        outputs({
+          'deployment-id': id,
+          'sha-url': urls.sha,
+          'alias-url': aliasUrl,
+          'preview-url': urls.preview,
+          'file-count': fileCount,
+          'total-size': totalSize,
+          published: isPublished,
+        }),
+      )
+    },
+  }
+}
+
+function append(path, text) {
+  if (path) appendFileSync(path, text)
+}
+
+/** One line a value: what the server says cannot add an output of its own. */
+function outputs(values) {
+  const lines = Object.entries(values).map(([name, value]) => `${name}=${singleLine(String(value ?? ''))}\n`)
+  return lines.join('')
+}
+
+function summary(target, { fileCount, totalSize, links }) {
+  const rows = [
+    ['Commit SHA', `\`${target.commitSha}\``],
+    ...Object.entries(links).flatMap(([name, url]) =>
+      url ? [[cell(name), `[${cell(url)}](${cell(url)})`]] : [],
+    ),
+    ['Files', fileCount],
+    ['Size', `${totalSize} bytes`],
+  ]
+  const table = rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')
+  return `### ${cell(target.owner)}/${cell(target.repo)}\n\n| | |\n| --- | --- |\n${table}\n\n`
+}
+
+/** Text of others inside a Markdown table. */
+function cell(text) {
+  return singleLine(text).replace(/[|<>`[\]()\\]/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+/** Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one. */
+function singleLine(text) {
+  return text.replace(/\p{Cc}+/gu, ' ').replace(/^::|##\[/g, (start) => start.split('').join(' '))
+}
+
+function escapeData(text) {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}

@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Text that compresses about as well as a real page: words drawn with a seed, so that a run can be repeated. */
+export function words(bytes: number, seed: number): string {
+  const random = generator(seed)
+  const text: string[] = []
+  for (let length = 0; length < bytes; ) {
+    const word = SYLLABLES.filter(() => random() < 0.2).join('') || 'a'
+    text.push(word)
+    length += word.length + 1
+  }
+  return text.join(' ').slice(0, bytes)
+}
+
+/** Bytes that do not compress, as of a picture. */
+export function noise(bytes: number): Uint8Array {
+  const buffer = new Uint8Array(bytes)
+  for (let start = 0; start < bytes; start += 65_536)
+    crypto.getRandomValues(buffer.subarray(start, start + 65_536))
+  return buffer
+}
+
+/** `count` text files of `bytes` each, 100 to a folder, none like another and none like those of another seed. */
+export function writeTree(folder: string, count: number, bytes: number, seed: number): void {
+  const filler = words(bytes, seed)
+  for (let file = 0; file < count; file++) {
+    const path = join(folder, `part-${Math.floor(file / 100)}`)
+    if (file % 100 === 0) mkdirSync(path, { recursive: true })
+    const head = `<!doctype html><title>${seed} ${file}</title>`
+    const turn = (file * 7) % bytes
+    writeFileSync(join(path, `page-${file}.html`), (head + filler.slice(turn) + filler).slice(0, bytes))
+  }
+}
+
+const SYLLABLES = 'ka lo mi re su ta ven dor el is un or qua bri sta ne'.split(' ')
+
+/** Mulberry32: small, seeded and good enough for filler. */
+function generator(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,76 @@
+import { benchDeploy } from './deploy.ts'
+import { benchHosts } from './hosts.ts'
+import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
+import { isHeld, type Line, printLines } from './lib/report.ts'
+import { benchProxy } from './proxy.ts'
+import { benchRollback } from './rollback.ts'
+import { benchStart } from './start.ts'
+import { benchStatic } from './static.ts'
+
+/** How long to measure: rounds of every subject in turn, and seconds of load in each. */
+export type Pace = { rounds: number; seconds: number }
+
+type Bench = (lab: Lab, pace: Pace) => Promise<Line[]>
+
+const BENCHES: Readonly<Record<string, Bench>> = {
+  static: benchStatic,
+  hosts: benchHosts,
+  proxy: benchProxy,
+  deploy: benchDeploy,
+  start: benchStart,
+  rollback: benchRollback,
+}
+
+const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…
+Ratios within one run; a ratio's bar is of the project, its aim what we would like. All benches without a name.
+Set TMPDIR to measure another disk.`
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: string[]): Promise<number> {
+  const { names, pace } = parse(args)
+  const unknown = names.filter((name) => !(name in BENCHES))
+  if (unknown.length > 0 || !(pace.rounds >= 1) || !(pace.seconds >= 1)) return complain(USAGE)
+  const missing = missingTools()
+  if (missing !== undefined) return complain(missing)
+  await pinSelf()
+  const lines: Line[] = []
+  for (const [name, bench] of Object.entries(BENCHES)) {
+    if (names.length > 0 && !names.includes(name)) continue
+    lines.push(...(await runOne(name, bench, pace)))
+  }
+  const judged = lines.map(isHeld).filter((held) => held !== undefined)
+  console.log(`\n${judged.filter((held) => held).length} of ${judged.length} bars held`)
+  return 0
+}
+
+async function runOne(name: string, bench: Bench, pace: Pace): Promise<Line[]> {
+  const lab = openLab()
+  const interrupted = () => void lab.close().then(() => process.exit(130))
+  process.once('SIGINT', interrupted)
+  try {
+    const lines = await bench(lab, pace)
+    printLines(name, lines)
+    return lines
+  } finally {
+    process.off('SIGINT', interrupted)
+    await lab.close()
+  }
+}
+
+function parse(args: string[]): { names: string[]; pace: Pace } {
+  const pace: Pace = { rounds: 5, seconds: 1 }
+  const names: string[] = []
+  for (let place = 0; place < args.length; place++) {
+    const arg = args[place] ?? ''
+    if (arg === '--rounds') pace.rounds = Number(args[++place])
+    else if (arg === '--seconds') pace.seconds = Number(args[++place])
+    else names.push(arg)
+  }
+  return { names, pace }
+}
+
+function complain(text: string): number {
+  console.error(text)
+  return 2
+}

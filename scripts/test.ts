@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * npm test: types, lint, every test, the executable, and the browser's journeys on it. Ends with `N passed, N failed`.
+ * `npm test -- PATTERN …` runs only the tests whose file matches, without the rest.
+ */
+const root = join(import.meta.dir, '..')
+const only = Bun.argv.slice(2)
+
+type Count = { passed: number; failed: number }
+type Step = { name: string; run: () => Promise<Count> }
+
+const steps: Step[] =
+  only.length > 0
+    ? [{ name: 'tests', run: () => unitTests(only) }]
+    : [
+        { name: 'types', run: () => command(['node_modules/.bin/tsc', '--noEmit']) },
+        {
+          name: 'lint',
+          run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
+        },
+        { name: 'executable', run: () => command([process.execPath, 'scripts/build.ts']) },
+        { name: 'tests', run: () => unitTests([]) },
+        { name: 'browser', run: browserTests },
+      ]
+
+const total: Count = { passed: 0, failed: 0 }
+for (const { name, run } of steps) {
+  const startedAt = performance.now()
+  const { passed, failed } = await run()
+  total.passed += passed
+  total.failed += failed
+  console.log(
+    `${name}: ${passed} passed, ${failed} failed (${Math.round((performance.now() - startedAt) / 1000)} s)`,
+  )
+}
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exit(total.failed === 0 ? 0 : 1)
+
+/** One check: it passes when the command ends with 0. */
+async function command(argv: string[]): Promise<Count> {
+  const { exitCode, output } = await capture(argv)
+  if (exitCode !== 0) console.log(output)
+  return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
+}
+
+async function unitTests(patterns: string[]): Promise<Count> {
+  const { exitCode, output } = await capture([
+    process.execPath,
+    'test',
+    '--timeout',
+    '60000',
+    ...(patterns.length > 0 ? patterns : ['src', 'ui', 'scripts']),
+  ])
+  console.log(output)
+  const count = {
+    passed: lastNumber(output, /^\s*(\d+) pass$/gm),
+    failed: lastNumber(output, /^\s*(\d+) fail$/gm),
+  }
+  // A file that cannot be loaded fails the run without failing a test.
+  return exitCode !== 0 && count.failed === 0 ? { ...count, failed: 1 } : count
+}
+
+async function browserTests(): Promise<Count> {
+  await installBrowser()
+  const argv = ['node_modules/.bin/playwright', 'test', '--reporter=list,json']
+  const { exitCode, output } = await capture(argv, {
+    PLAYWRIGHT_JSON_OUTPUT_NAME: join(root, 'test-results/results.json'),
+  })
+  console.log(output)
+  const report: { stats?: { expected: number; unexpected: number; flaky: number; skipped: number } } =
+    await Bun.file(join(root, 'test-results/results.json'))
+      .json()
+      .catch(() => ({}))
+  const { expected = 0, unexpected = 0, flaky = 0, skipped = 0 } = report.stats ?? {}
+  const failed = unexpected + flaky + skipped
+  return { passed: expected, failed: exitCode !== 0 && failed === 0 ? 1 : failed }
+}
+
+/** Chromium from Debian's packages, where neither it nor `SVC_CHROMIUM` is there. */
+async function installBrowser(): Promise<void> {
+  if (process.env['SVC_CHROMIUM'] !== undefined || existsSync('/usr/bin/chromium')) return
+  console.log('Installing chromium from the packages of the system …')
+  const { exitCode, output } = await capture(
+    ['sh', '-c', 'apt-get update -qq && apt-get install -y -qq chromium'],
+    {
+      DEBIAN_FRONTEND: 'noninteractive',
+    },
+  )
+  if (exitCode !== 0) console.log(`${output}\nInstall chromium, or name one with SVC_CHROMIUM.`)
+}
+
+/** Output of both streams, in the order it came. */
+async function capture(
+  argv: string[],
+  env: Record<string, string> = {},
+): Promise<{ exitCode: number; output: string }> {
+  const child = Bun.spawn(['sh', '-c', '"$@" 2>&1', 'sh', ...argv], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdout: 'pipe',
+    stderr: 'inherit',
+    stdin: 'ignore',
+  })
+  const output = await new Response(child.stdout).text()
+  return { exitCode: await child.exited, output }
+}
+
+function lastNumber(text: string, pattern: RegExp): number {
+  return Number([...text.matchAll(pattern)].at(-1)?.[1] ?? 0)
+}

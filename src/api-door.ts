@@ -1,0 +1,106 @@
+import type { Context } from './context.ts'
+import { AppError } from './domain/errors.ts'
+import { isExplorerPath } from './http/docs.ts'
+import { errorResponse, toAppError } from './http/error-response.ts'
+import { createRateLimiter, type RateState, setRateHeaders } from './http/rate-limit.ts'
+import { factsOf } from './http/request-facts.ts'
+import { createRouteTable } from './http/route-table.ts'
+import { callerOf } from './modules/auth/caller.ts'
+
+/** An Elysia app, as far as the door needs it. */
+type Api = {
+  handle(request: Request): Promise<Response>
+  routes: readonly { method: string; path: string }[]
+}
+
+export type ApiDoor = {
+  handle(request: Request, path: string): Promise<Response>
+  isApiRoute(path: string): boolean
+}
+
+/** Uploads count by credential instead of by address. contract §5.2. */
+const UPLOADS =
+  /^(POST \/api\/(assets\/upload|deployments|deployments\/zip|deployments\/manifest)|PUT \/api\/deployments\/manifest\/[^/]+)\/?$/
+const NOT_LIMITED = /^\/api\/health\/?$/
+
+/** What every call of the API passes: its rate, its method, its headers. spec: Limits. */
+export function createApiDoor(ctx: Context, api: Api): ApiDoor {
+  const table = createRouteTable(api.routes)
+  const byAddress = createRateLimiter(ctx.config.rateLimitApi, ctx.now)
+  const byCredential = createRateLimiter(ctx.config.rateLimitUpload, ctx.now)
+
+  const rateOf = (request: Request, path: string): RateState | undefined => {
+    if (NOT_LIMITED.test(path)) return undefined
+    const uploader = UPLOADS.test(`${request.method} ${path}`) ? uploaderOf(ctx, request) : undefined
+    if (uploader !== undefined)
+      return ctx.config.rateLimitUpload === 0 ? undefined : byCredential.take(uploader)
+    return ctx.config.rateLimitApi === 0 ? undefined : byAddress.take(factsOf(request).ip)
+  }
+
+  return {
+    isApiRoute: (path) =>
+      path.startsWith('/api/') && !isExplorerPath(path) && table.methodsOf(path).length > 0,
+    async handle(request, path) {
+      const rate = rateOf(request, path)
+      const answer = rate?.isOver ? tooMany(rate) : await answerWith(ctx, api, table.methodsOf(path), request)
+      if (rate !== undefined) setRateHeaders(answer.headers, rate)
+      if (!answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
+      answer.headers.set('x-content-type-options', 'nosniff')
+      return answer
+    },
+  }
+}
+
+async function answerWith(
+  ctx: Context,
+  api: Api,
+  methods: readonly string[],
+  request: Request,
+): Promise<Response> {
+  const refusal = refuseMethod(request.method, methods)
+  if (refusal !== undefined) return refusal
+  try {
+    return await api.handle(request)
+  } catch (error) {
+    return errorResponse(toAppError(ctx, error, request))
+  }
+}
+
+/** 405 for a known path, and the answer to OPTIONS. RFC 9110 §9.3.7 and §15.5.6. */
+function refuseMethod(method: string, methods: readonly string[]): Response | undefined {
+  if (methods.length === 0 || methods.includes(method) || methods.includes('ALL')) return undefined
+  if (method === 'HEAD' && methods.includes('GET')) return undefined
+  const allow = [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])]
+    .sort()
+    .join(', ')
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } })
+  return errorResponse(
+    new AppError('method_not_allowed', `This path does not take ${method}; it takes ${allow}`, {
+      headers: { allow },
+    }),
+  )
+}
+
+function tooMany(rate: RateState): Response {
+  return errorResponse(
+    new AppError(
+      'rate_limited',
+      `Too many requests: ${rate.limit} a minute are allowed. Try again in ${rate.retryAfterSeconds} s.`,
+      {
+        headers: { 'retry-after': String(rate.retryAfterSeconds) },
+      },
+    ),
+  )
+}
+
+/** Who uploads, where a good credential came along. Guesses count by address. */
+function uploaderOf(ctx: Context, request: Request): string | undefined {
+  try {
+    const { actor } = callerOf(ctx, request)
+    if (actor.kind === 'key') return `key ${actor.key.id}`
+    return actor.kind === 'user' ? `user ${actor.user.id}` : undefined
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}

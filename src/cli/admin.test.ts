@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDb } from '../db/open.ts'
+import { adminCommand } from './admin.ts'
+import { runCommand } from './run-command.ts'
+import { testIo } from './testing/test-io.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-admin-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function admin(args: string[], password?: string) {
+  const io = testIo({ env: { DATA_DIR: folder }, readPassword: async () => password })
+  const code = await runCommand({ admin: () => adminCommand }, ['admin', ...args], io, 'admin')
+  return { code, out: io.out(), err: io.err() }
+}
+
+/** What the database answers to the first column of `sql`. */
+function ask(sql: string): unknown[] {
+  const { sqlite } = openDb(join(folder, 'svc.db'), 0)
+  const rows = sqlite.query<Record<string, unknown>, []>(sql).all()
+  sqlite.close()
+  return rows.flatMap((row) => Object.values(row))
+}
+
+describe('reset-mfa', () => {
+  beforeEach(async () => {
+    await admin(['create', 'ann@example.com'], 'correct horse battery')
+    const { sqlite } = openDb(join(folder, 'svc.db'), 0)
+    sqlite.run(`UPDATE users SET totp_secret = 'sealed', totp_last_step = 7`)
+    sqlite.run(`INSERT INTO recovery_codes SELECT id, 'hash' FROM users`)
+    sqlite.run(
+      `INSERT INTO sessions (id, user_id, ip, user_agent, created_at, last_seen_at)
+       SELECT 's', id, '', '', 0, 0 FROM users`,
+    )
+    sqlite.close()
+  })
+
+  test('turns the second step off with its recovery codes, ends the sessions, and is on record', async () => {
+    const [hash] = ask('SELECT password_hash FROM users')
+    const { code, out, err } = await admin(['reset-mfa', 'Ann@Example.com'])
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: '',
+      err: 'Ann@Example.com signs in with the password alone now\n',
+    })
+    expect(ask('SELECT totp_secret, password_hash FROM users')).toEqual([null, hash])
+    expect(ask('SELECT count(*) FROM recovery_codes')).toEqual([0])
+    expect(ask('SELECT count(*) FROM sessions')).toEqual([0])
+    expect(ask(`SELECT actor_kind FROM audit_log WHERE action = 'user.mfa-off'`)).toEqual(['operator'])
+  })
+
+  const refused: [name: string, args: string[], code: number, says: string][] = [
+    ['an unknown email', ['reset-mfa', 'bob@example.com'], 1, 'no account for bob@example.com'],
+    ['no email', ['reset-mfa'], 2, 'usage: svc admin'],
+    ['something else', ['reset-all', 'ann@example.com'], 2, 'usage: svc admin'],
+    ['a word of JavaScript', ['toString', 'ann@example.com'], 2, 'usage: svc admin'],
+  ]
+
+  test.each(refused)('refuses %s', async (_name, args, code, says) => {
+    const output = await admin(args)
+    expect(output.code).toBe(code)
+    expect(output.err).toContain(says)
+    expect(ask('SELECT totp_secret FROM users')).toEqual(['sealed'])
+  })
+
+  test('says so where there is no second step', async () => {
+    await admin(['reset-mfa', 'ann@example.com'])
+    const again = await admin(['reset-mfa', 'ann@example.com'])
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('has no second step')])
+  })
+})
+
+test('reset-mfa makes no database', async () => {
+  const { code, err } = await admin(['reset-mfa', 'ann@example.com'])
+  expect([code, err]).toEqual([1, expect.stringContaining('there is no svc.db')])
+})

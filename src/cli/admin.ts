@@ -1,0 +1,73 @@
+import type { Context } from '../context.ts'
+import { resetSecondStep } from '../modules/account/second-step.ts'
+import { createAccount } from '../modules/auth/service.ts'
+import { setPassword } from '../modules/auth/set-password.ts'
+import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
+import { onDataDir, requireDatabase } from './operator.ts'
+import { settingsOf } from './settings.ts'
+
+const OPERATOR = { kind: 'operator' } as const
+
+type Verb = {
+  /** Whether there must be accounts already. */
+  needsDatabase: boolean
+  /** What to do on the data directory, once all that it takes was asked for. */
+  prepare(email: string, io: Io): Promise<(ctx: Context) => unknown>
+  done(email: string): string
+}
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  create: {
+    needsDatabase: false,
+    async prepare(email, io) {
+      const password = await readNewPassword(io)
+      return (ctx) => createAccount(ctx, { email, password, role: 'admin' }, OPERATOR)
+    },
+    done: (email) => `${email} is an administrator now`,
+  },
+  'reset-password': {
+    needsDatabase: true,
+    async prepare(email, io) {
+      const password = await readNewPassword(io)
+      return (ctx) => setPassword(ctx, email, password, OPERATOR)
+    },
+    done: (email) => `${email} has a new password`,
+  },
+  'reset-mfa': {
+    needsDatabase: true,
+    prepare: async (email) => (ctx) => resetSecondStep(ctx, email, OPERATOR),
+    done: (email) => `${email} signs in with the password alone now`,
+  },
+}
+
+export const adminCommand: Command = {
+  summary: 'Create an admin, set a password or turn off a lost second step, on the data directory',
+  usage: `usage: svc admin create EMAIL [--data-dir ./data]
+       svc admin reset-password EMAIL [--data-dir ./data]
+       svc admin reset-mfa EMAIL [--data-dir ./data]
+
+create makes an administrator; reset-password sets a new password and ends the account's sessions; reset-mfa turns off
+two-step sign-in for somebody who lost the app and the recovery codes, and ends the account's sessions.
+A password is asked for, or read as one line from stdin. It is never a flag. The server may be running.`,
+  async run(args, io) {
+    const { config, words } = settingsOf(args, io)
+    const [name = '', email, ...others] = words
+    const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
+    if (verb === undefined || email === undefined || others.length > 0)
+      throw new UsageError('name what to do, and the email')
+    if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError(`"${email}" is not an email address`)
+    if (verb.needsDatabase) requireDatabase(config)
+    const work = await verb.prepare(email, io)
+    await onDataDir(config, io, work)
+    io.stderr.write(`${verb.done(email)}\n`)
+    return EXIT.ok
+  },
+}
+
+async function readNewPassword(io: Io): Promise<string> {
+  const password = await io.readPassword('Password (8 to 256 characters): ')
+  if (password === undefined) throw new CommandFailure('no password was given on stdin')
+  if (password.length < 8 || password.length > 256)
+    throw new CommandFailure('the password must have 8 to 256 characters')
+  return password
+}

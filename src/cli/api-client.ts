@@ -1,0 +1,154 @@
+import { CommandFailure, EXIT, UsageError } from './command.ts'
+import { VERSION } from './version.ts'
+
+/** The server answered, and the answer was no. `message` is the server's sentence. */
+export class ApiFailure extends CommandFailure {
+  readonly status: number
+  /** The server's `error`: a named code or the reason phrase. */
+  readonly code: string
+  readonly details: readonly ApiDetail[]
+  readonly retryAfterMs: number | undefined
+
+  constructor(answer: FailedAnswer) {
+    super(describeFailure(answer), EXIT.failed)
+    this.status = answer.status
+    this.code = answer.code
+    this.details = answer.details
+    this.retryAfterMs = answer.retryAfterMs
+  }
+}
+
+/** No answer came: refused, reset, unresolved, timed out, cut off. */
+export class ServerUnreachable extends CommandFailure {
+  constructor(message: string, cause?: unknown) {
+    super(message, EXIT.unreachable, { cause })
+  }
+}
+
+export type ApiDetail = { path: string; message: string }
+type FailedAnswer = Pick<ApiFailure, 'status' | 'code' | 'message' | 'details' | 'retryAfterMs'>
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type StreamedBody = { contentType: string; body: ReadableStream<Uint8Array> | null; signal?: AbortSignal }
+
+/** One request per call; `retrying` repeats it. Answers are parsed JSON, undefined where there is none (204). */
+export type ApiClient = {
+  json(method: Method, path: string, body?: unknown): Promise<unknown>
+  /** Streams with backpressure. An error thrown by the stream is thrown on and the request stays unfinished. */
+  send(method: Method, path: string, body: StreamedBody): Promise<unknown>
+}
+
+const ANSWER_TIMEOUT_MS = 120_000
+
+/** `apiUrl` as a person gives it: with or without a path, a last slash or a last `/api`. */
+export function apiClient(options: { apiUrl: string; apiKey: string }): ApiClient {
+  const base = parseApiUrl(options.apiUrl)
+  const apiKey = parseApiKey(options.apiKey)
+  const call = (method: Method, path: string, init: RequestInit) =>
+    request(`${base}${path}`, {
+      ...init,
+      method,
+      // A redirect would carry the key to another host and turn a POST into a GET.
+      redirect: 'manual',
+      headers: {
+        accept: 'application/json',
+        'user-agent': `svc/${VERSION}`,
+        'x-api-key': apiKey,
+        ...init.headers,
+      },
+    })
+  return {
+    json: (method, path, body) =>
+      call(method, path, {
+        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+        ...(body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      }),
+    send: (method, path, { contentType, body, signal }) =>
+      call(method, path, {
+        body: body ?? new Uint8Array(0),
+        headers: { 'content-type': contentType },
+        ...(signal === undefined ? {} : { signal }),
+      }),
+  }
+}
+
+/** The base that paths beginning with `/api/` are appended to. Throws a `UsageError`. */
+export function parseApiUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageError(`"${text}" is no API address; it looks like https://admin.example.com`)
+  return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api$/, '')}`
+}
+
+/** Said here in words, because a header refuses the value without naming it. */
+function parseApiKey(text: string): string {
+  const key = text.trim()
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UsageError('the API key is empty or holds spaces or letters that no key has')
+  return key
+}
+
+async function request(url: string, init: RequestInit): Promise<unknown> {
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(url, init)
+    text = await response.text()
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
+    throw new ServerUnreachable(`${new URL(url).origin} is not reachable: ${reasonOf(error)}`, error)
+  }
+  const json = parseJson(text)
+  if (response.ok && (json !== undefined || text === '')) return json
+  throw new ApiFailure(failedAnswer(response, json))
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function failedAnswer(response: Response, json: unknown): FailedAnswer {
+  const body = isRecord(json) ? json : {}
+  const { message, error, details } = body
+  return {
+    status: response.status,
+    code: typeof error === 'string' ? error : response.statusText,
+    message: typeof message === 'string' ? message : describeStranger(response),
+    details: Array.isArray(details) ? details.filter(isDetail) : [],
+    retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
+  }
+}
+
+/** For answers that the API did not write: a proxy's page, a redirect, another site at this address. */
+function describeStranger(response: Response): string {
+  const { origin } = new URL(response.url)
+  const location = response.headers.get('location')
+  if (location !== null) return `${origin} redirects to ${location}; give that address as --api-url`
+  if (response.status >= 500) return `${origin} answered ${response.status} ${response.statusText}`
+  return `${origin} answered ${response.status} without JSON; is it the address of the API?`
+}
+
+function describeFailure({ message, details }: FailedAnswer): string {
+  return [message, ...details.map((detail) => `  ${detail.path}: ${detail.message}`)].join('\n')
+}
+
+function parseRetryAfter(value: string | null): number | undefined {
+  return value !== null && /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : undefined
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isDetail(value: unknown): value is ApiDetail {
+  return isRecord(value) && typeof value['path'] === 'string' && typeof value['message'] === 'string'
+}

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import { writeBackup } from '../platform/backup.ts'
+import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
+import { requireDatabase } from './operator.ts'
+import { settingsOf } from './settings.ts'
+
+export const backupCommand: Command = {
+  summary: 'Write everything into one file, while serving',
+  usage: `usage: svc backup FILE [--data-dir ./data]
+
+Writes the database, the contents, the keys and the certificates of the data directory into one tar file. The server may
+be running and taking uploads. The file holds every stored secret: keep it as you keep the server.`,
+  async run(args, io) {
+    const { config, words } = settingsOf(args, io)
+    const [file, ...others] = words
+    if (file === undefined || others.length > 0) throw new UsageError('name the file to write')
+    requireDatabase(config)
+    try {
+      const { sizeBytes, files } = await writeBackup(
+        config.dataDir,
+        resolve(io.cwd, file),
+        Bun.randomUUIDv7(),
+      )
+      io.stderr.write(`wrote ${file}: ${files} files, ${Math.ceil(sizeBytes / 1e6)} MB\n`)
+      return EXIT.ok
+    } catch (error) {
+      throw new CommandFailure(
+        `the backup failed and left nothing behind: ${error instanceof Error ? error.message : error}`,
+      )
+    }
+  },
+}

@@ -1,0 +1,61 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { CommandFailure } from './command.ts'
+import { type FoundFile, unreadable } from './deploy-files.ts'
+
+/** A file as it was when it was hashed. `sha256` is hex; `modifiedMs` tells whether it changed since. */
+export type HashedFile = FoundFile & { size: number; sha256: string; modifiedMs: number }
+
+const READ_BYTES = 1024 * 1024
+
+/**
+ * Hashes the files in order. Synchronous on purpose: one open, stat and read per small file is as fast as a pool
+ * of promises, and memory stays at one buffer. `onFile` is called after each.
+ */
+export function hashFiles(files: readonly FoundFile[], onFile: (file: HashedFile) => void): HashedFile[] {
+  const buffer = new Uint8Array(READ_BYTES)
+  return files.map((file) => {
+    const hashed = hashFile(file, buffer)
+    onFile(hashed)
+    return hashed
+  })
+}
+
+/** The commit SHA of a folder that no commit names: SHA-256 over `<sha256>  <path>` lines, sorted by path. */
+export function manifestSha(files: readonly HashedFile[]): string {
+  const hasher = new Bun.CryptoHasher('sha256')
+  for (const { sha256, path } of files) hasher.update(`${sha256}  ${path}\n`)
+  return hasher.digest('hex')
+}
+
+function hashFile(file: FoundFile, buffer: Uint8Array): HashedFile {
+  return withOpenFile(file, (fd) => {
+    const { size, mtimeMs } = fstatSync(fd)
+    const hasher = new Bun.CryptoHasher('sha256')
+    for (let rest = size; rest > 0; ) {
+      const count = readSync(fd, buffer, 0, Math.min(rest, buffer.length), null)
+      if (count === 0) throw changedWhileRead(file)
+      hasher.update(buffer.subarray(0, count))
+      rest -= count
+    }
+    return { ...file, size, sha256: hasher.digest('hex'), modifiedMs: mtimeMs }
+  })
+}
+
+/** Opens, hands over the descriptor and closes; a system error names the file. */
+function withOpenFile<T>(file: FoundFile, use: (fd: number) => T): T {
+  let fd: number | undefined
+  try {
+    fd = openSync(file.absolutePath, 'r')
+    return use(fd)
+  } catch (error) {
+    throw error instanceof CommandFailure ? error : unreadable(file.path, error)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+export function changedWhileRead(file: FoundFile): CommandFailure {
+  return new CommandFailure(
+    `${file.path} changed while it was being published; nothing was published, run it again`,
+  )
+}

@@ -1,0 +1,157 @@
+import { apiClient } from './api-client.ts'
+import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
+import { findFiles } from './deploy-files.ts'
+import { type HashedFile, hashFiles, manifestSha } from './deploy-manifest.ts'
+import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy-progress.ts'
+import {
+  type DeployFlags,
+  type DeploySettings,
+  folderOf,
+  readDeploySettings,
+  requireConnection,
+} from './deploy-settings.ts'
+import { type Published, publish, type Target } from './deploy-upload.ts'
+import { isInCheckout } from './git.ts'
+
+const USAGE = `usage: svc deploy DIR [FLAGS]
+
+Publishes the folder DIR. Only what the project does not hold yet is sent.
+
+  --api-url URL         the server; else SVC_API_URL, else "apiUrl" in .svc/config.json
+  --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes
+  --project OWNER/REPO  else "project" in .svc/config.json, else the git remote origin
+  --sha SHA             the commit; else git's HEAD, else the SHA-256 of the contents
+  --alias NAME          the alias to move here, such as production; without it none is moved
+  --branch NAME         else git's branch
+  --message TEXT        the deployment's description; else the first line of the commit's message
+  --public              when this makes the project (a global key may): its site is for everybody
+  --dry-run             show what would be published, and send nothing
+  --json                print one JSON object on stdout
+
+Names that begin with a dot are left out, except .well-known; node_modules and __MACOSX too.
+Exit code: 0 published, 1 refused, 2 wrong usage, 3 server not reachable after 5 tries.`
+
+const OPTIONS = {
+  'api-url': { type: 'string' },
+  'api-key': { type: 'string' },
+  project: { type: 'string' },
+  sha: { type: 'string' },
+  alias: { type: 'string' },
+  branch: { type: 'string' },
+  message: { type: 'string' },
+  public: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+export const deployCommand: Command = {
+  summary: 'Publish a folder',
+  usage: USAGE,
+  async run(args, io) {
+    const { values, positionals } = parseFlags({ args, options: OPTIONS, allowPositionals: true })
+    const [argument, extra] = positionals
+    if (argument === undefined) throw new UsageError('which folder? give it as DIR')
+    if (extra !== undefined) throw new UsageError(`one folder at a time, so not "${extra}" too`)
+    const folder = folderOf(argument, io)
+    try {
+      await (values['dry-run'] ? showDeploy(folder, values, io) : deploy(folder, values, io))
+      return EXIT.ok
+    } catch (error) {
+      if (values.json && error instanceof CommandFailure)
+        writeJson(io, { success: false, exitCode: error.exitCode, message: error.message })
+      throw error
+    }
+  },
+}
+
+type Flags = DeployFlags & { json: boolean }
+
+async function deploy(folder: string, flags: Flags, io: Io): Promise<void> {
+  const settings = await readDeploySettings(folder, flags, io)
+  const client = apiClient(requireConnection(settings))
+  const progress = createProgress(io)
+  const files = readFolder(folder, progress)
+  const target = withSha(settings.target, files, folder, progress)
+  const published = await publish(client, { target, files, progress, io })
+  if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
+  else writeSummary(io, target, files, published)
+  noteAlias(target, published, progress)
+}
+
+async function showDeploy(folder: string, flags: Flags, io: Io): Promise<void> {
+  const settings = await readDeploySettings(folder, flags, io)
+  const progress = createProgress(io)
+  const files = readFolder(folder, progress)
+  const target = withSha(settings.target, files, folder, progress)
+  const { files: fileCount, bytes: totalSize } = amountOf(files)
+  if (flags.json) {
+    const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
+    writeJson(io, { dryRun: true, apiUrl: settings.apiUrl, ...target, fileCount, totalSize, files: entries })
+    return
+  }
+  const alias = target.alias === undefined ? '' : ` as ${target.alias}`
+  const lines = files.map(({ path, size }) => `${formatBytes(size).padStart(9)}  ${printable(path)}`)
+  lines.push(`would publish ${describeAmount(amountOf(files))}, to ${nameOf(target)}${alias}`)
+  io.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function readFolder(folder: string, progress: Progress): HashedFile[] {
+  const found = findFiles(folder)
+  if (found.length === 0) throw new CommandFailure(`${folder} holds nothing to publish`)
+  progress.begin('reading', { files: found.length, bytes: 0 })
+  try {
+    return hashFiles(found, ({ size }) => progress.add(size, 1))
+  } finally {
+    progress.end()
+  }
+}
+
+function withSha(
+  target: DeploySettings['target'],
+  files: readonly HashedFile[],
+  folder: string,
+  progress: Progress,
+): Target {
+  if (target.commitSha !== undefined) return { ...target, commitSha: target.commitSha }
+  if (isInCheckout(folder)) progress.note('git names no commit here, so the SHA is that of the contents')
+  return { ...target, commitSha: manifestSha(files) }
+}
+
+function amountOf(files: readonly HashedFile[]): Amount {
+  return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) }
+}
+
+function nameOf({ owner, repo, commitSha }: Target): string {
+  return `${owner}/${repo} ${commitSha}`
+}
+
+function writeSummary(
+  io: Io,
+  target: Target,
+  files: HashedFile[],
+  { urls, sent, isPublished }: Published,
+): void {
+  const rows: [name: string, url: string | null][] = [
+    [target.alias ?? '', isPublished ? urls.alias : null],
+    ['preview', urls.preview],
+    ['sha', urls.sha],
+  ]
+  const shown = rows.flatMap(([name, url]) => (url === null ? [] : [{ name, url }]))
+  const width = Math.max(...shown.map(({ name }) => name.length))
+  const lines = [
+    `${nameOf(target)}: ${describeAmount(amountOf(files))}; sent ${describeAmount(sent)}`,
+    ...shown.map(({ name, url }) => `  ${name.padEnd(width)}  ${printable(url)}`),
+  ]
+  io.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** What the person asked for and did not get, or may have forgotten to ask for. */
+function noteAlias({ alias }: Target, { isPublished }: Published, progress: Progress): void {
+  if (alias === undefined) progress.note('no alias was named, so none was moved; --alias NAME moves one')
+  else if (!isPublished)
+    progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
+}
+
+function writeJson(io: Io, value: unknown): void {
+  io.stdout.write(`${JSON.stringify(value)}\n`)
+}

@@ -1,0 +1,54 @@
+/** Reloads the page when the folder changed. */
+export const LIVE_SCRIPT = `new EventSource('/_dev/live').onmessage = () => location.reload()\n`
+
+/** The same answer with the script at its end, where it is a page. Its bytes are others, so it has no ETag. */
+export async function withLiveScript(response: Response): Promise<Response> {
+  if (!(response.headers.get('content-type') ?? '').startsWith('text/html')) return response
+  const headers = new Headers(response.headers)
+  for (const name of ['etag', 'content-length', 'content-encoding']) headers.delete(name)
+  const html = `${await response.text()}\n<script src="/_dev/live.js"></script>\n`
+  return new Response(html, { status: response.status, headers })
+}
+
+type Person = { email: string; role: string }
+const ROLES = ['guest', 'viewer', 'contributor', 'admin']
+
+/** Who is signed in, and the switch. `signIn` gives the cookies of a session. */
+export async function devPage(
+  request: Request,
+  signIn: (user: Person) => Promise<string>,
+): Promise<Response> {
+  if (request.method !== 'POST') return page()
+  const { origin, host } = { origin: request.headers.get('origin'), host: request.headers.get('host') }
+  if (origin !== null && (!URL.canParse(origin) || new URL(origin).host !== host))
+    return new Response('Not from here', { status: 403 })
+  const form = await request.formData()
+  const email = String(form.get('email') ?? '')
+  const role = ROLES.find((one) => one === form.get('role')) ?? 'guest'
+  const headers = new Headers({ location: '/' })
+  const cookies = email === '' ? 'sAccessToken=; sIdRefreshToken=' : await signIn({ email, role })
+  for (const cookie of cookies.split('; '))
+    headers.append(
+      'set-cookie',
+      `${cookie}; Path=/; HttpOnly; SameSite=Lax${email === '' ? '; Max-Age=0' : ''}`,
+    )
+  return new Response(null, { status: 303, headers })
+}
+
+const page = (): Response =>
+  new Response(
+    `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Who is signed in</title>
+<h1>Who is signed in</h1>
+<form method="post">
+  <p><label>Email <input name="email" type="email"></label> (empty: nobody)</p>
+  <p><label>Role <select name="role">${ROLES.map((role) => `<option>${role}</option>`).join('')}</select></label></p>
+  <button type="submit">Go on as this person</button>
+</form>
+`,
+    { headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' } },
+  )

@@ -1,0 +1,197 @@
+import { existsSync, readdirSync, statSync, watch } from 'node:fs'
+import { join, relative } from 'node:path'
+import { AppError } from '../domain/errors.ts'
+import { type SocketOwner, socketHandlers } from '../http/wire.ts'
+import { formatProblem } from '../rules/problems.ts'
+import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
+import { findConfigFile } from './config-file.ts'
+import { findFiles } from './deploy-files.ts'
+import { folderOf } from './deploy-settings.ts'
+import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
+import { type Lab, openLab, SITE_OWNER } from './lab.ts'
+import { loadSet } from './rules-settings.ts'
+import { signIn } from './rules-test-run.ts'
+
+const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1]
+
+Serves a folder with its .svc rules as a server would: the same router, engine and headers, and a store that is thrown away
+in the end. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in.
+Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage.`
+
+const REPO = 'site'
+const QUIET_MS = 150
+/** As long as Bun allows: the stream of changes is silent for long. */
+const IDLE_SECONDS = 255
+
+export const devCommand: Command = {
+  summary: 'Serve a folder with its rules while you work on it',
+  usage: USAGE,
+  async run(args, io) {
+    const { values, positionals } = parseFlags({
+      args,
+      options: {
+        port: { type: 'string', default: '4400' },
+        host: { type: 'string', default: '127.0.0.1' },
+      },
+      allowPositionals: true,
+    })
+    const [argument, extra] = positionals
+    if (argument === undefined || extra !== undefined) throw new UsageError('name one folder')
+    const port = Number(values.port)
+    if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new UsageError(`"${values.port}" is no port`)
+    const folder = folderOf(argument, io)
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw new UsageError(`there is no folder ${argument}`)
+    const twin = await startTwin(folder, io, { port, hostname: values.host })
+    io.stdout.write(
+      `${relative(io.cwd, folder) || '.'} is at ${twin.url}; who is signed in is at ${twin.url}/_dev/\n`,
+    )
+    await interrupted()
+    await twin.close()
+    return EXIT.ok
+  },
+}
+
+export type Twin = { url: string; close(): Promise<void> }
+
+/** The folder as a site of its own, published anew at every change. */
+export async function startTwin(
+  folder: string,
+  io: Io,
+  at: { port: number; hostname: string },
+): Promise<Twin> {
+  const lab = await openLab()
+  const site = { host: `production--${REPO}--${SITE_OWNER}.${lab.ctx.config.baseDomain}`, projectId: '' }
+  const listeners = new Set<ReadableStreamDefaultController<string>>()
+  const publish = async () => {
+    site.projectId = await publishFolder(lab, folder)
+    await publishRules(lab, site.projectId, folder, io)
+    for (const listener of listeners) listener.enqueue('data: changed\n\n')
+  }
+  await publish()
+  const server = Bun.serve<SocketOwner, never>({
+    ...at,
+    idleTimeout: IDLE_SECONDS,
+    fetch: (request, server) => answer(lab, site, listeners, request, server),
+    error(error) {
+      complain(error, io)
+      return new Response(error.message, { status: 400 })
+    },
+    websocket: socketHandlers,
+  })
+  const stopWatching = watchFolder(folder, () => publish().catch((error) => complain(error, io)))
+  return {
+    url: server.url.origin,
+    async close() {
+      stopWatching()
+      for (const listener of listeners) listener.close()
+      await server.stop(true)
+      await lab.close()
+    },
+  }
+}
+
+async function answer(
+  lab: Lab,
+  site: { host: string; projectId: string },
+  listeners: Set<ReadableStreamDefaultController<string>>,
+  request: Request,
+  server: Bun.Server<SocketOwner>,
+): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  if (pathname === '/_dev/live') return liveStream(listeners)
+  if (pathname === '/_dev/live.js')
+    return new Response(LIVE_SCRIPT, { headers: { 'content-type': 'text/javascript' } })
+  if (pathname === '/_dev/') return devPage(request, (user) => signIn(lab, site.projectId, user))
+  const headers = new Headers(request.headers)
+  headers.set('host', site.host)
+  if (headers.has('origin') && URL.canParse(headers.get('origin') ?? '')) {
+    const isOwn = new URL(headers.get('origin') ?? '').host === request.headers.get('host')
+    if (isOwn) headers.set('origin', `http://${site.host}`)
+  }
+  if (request.headers.get('sec-fetch-dest') === 'document') headers.set('accept-encoding', 'identity')
+  const response = await lab.app.fetch(new Request(request, { headers }), {
+    address: server.requestIP(request)?.address ?? '127.0.0.1',
+    allowSilence: (isAllowed) => server.timeout(request, isAllowed ? 0 : IDLE_SECONDS),
+    upgrade: (answered, owner) => server.upgrade(request, { headers: answered, data: owner }),
+  })
+  return request.headers.get('sec-fetch-dest') === 'document' ? withLiveScript(response) : response
+}
+
+function liveStream(listeners: Set<ReadableStreamDefaultController<string>>): Response {
+  let own: ReadableStreamDefaultController<string> | undefined
+  const stream = new ReadableStream<string>({
+    start(controller) {
+      own = controller
+      listeners.add(controller)
+      controller.enqueue(': here\n\n')
+    },
+    cancel() {
+      if (own !== undefined) listeners.delete(own)
+    },
+  })
+  return new Response(stream, {
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+  })
+}
+
+/** As an upload would: each time a deployment of its own, which takes the place of the one before. */
+async function publishFolder(lab: Lab, folder: string): Promise<string> {
+  const form = new FormData()
+  const commitSha = Bun.SHA1.hash(lab.ctx.newId(), 'hex')
+  const fields = { owner: SITE_OWNER, repo: REPO, commitSha, alias: 'production', isPublic: 'true' }
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  for (const { path, absolutePath } of findFiles(folder))
+    form.append('file', new File([await Bun.file(absolutePath).bytes()], path))
+  const { deployment } = (await lab.api('POST', '/api/deployments', form)) as {
+    deployment: { projectId: string }
+  }
+  return deployment.projectId
+}
+
+async function publishRules(lab: Lab, projectId: string, folder: string, io: Io): Promise<void> {
+  for (const set of ruleFolders(folder)) {
+    const { compiled } = await loadSet(set, io)
+    for (const problem of compiled.problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
+    if (compiled.push === null) continue
+    const push = { ...compiled.push, options: { ...compiled.push.options, prune: true } }
+    const { warnings } = await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, push)
+    for (const warning of warnings as string[]) io.stderr.write(`warning: ${printable(warning)}\n`)
+  }
+}
+
+/** Those of the config, else every set of the folder. */
+function ruleFolders(folder: string): string[] {
+  const config = findConfigFile([folder])
+  if (config.ruleSets !== undefined) return config.ruleSets.map((one) => join(config.root, one))
+  const base = join(folder, '.svc/proxy-rules')
+  if (!existsSync(base)) return []
+  return readdirSync(base, { withFileTypes: true }).flatMap((one) =>
+    one.isDirectory() ? [join(base, one.name)] : [],
+  )
+}
+
+function watchFolder(folder: string, changed: () => Promise<void>): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let running: Promise<void> = Promise.resolve()
+  const watcher = watch(folder, { recursive: true }, () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      running = running.then(changed)
+    }, QUIET_MS)
+  })
+  return () => {
+    clearTimeout(timer)
+    watcher.close()
+  }
+}
+
+function complain(error: unknown, io: Io): void {
+  if (!(error instanceof AppError || error instanceof CommandFailure)) throw error
+  io.stderr.write(`${printable(error.message)}\n`)
+}
+
+const interrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })

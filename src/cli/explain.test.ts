@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { ask } from '../testing/ask.ts'
+import { type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
+import { explainCommand } from './explain.ts'
+import { runCommand } from './run-command.ts'
+import { testIo } from './testing/test-io.ts'
+
+let fixture: ProxyFixture
+let key: string
+beforeAll(async () => {
+  fixture = await proxyFixture({ ADMIN_HOST: '127.0.0.1' })
+  await fixture.app.addUser('root@example.com', 'admin')
+  const made = await ask(fixture.app, 'POST', '/api/api-keys', {
+    as: 'root@example.com',
+    json: { name: 'ci', projectId: fixture.site.projectId },
+  })
+  key = String(made.body['key'])
+})
+afterAll(() => fixture.close())
+
+async function run(args: string[], env: Record<string, string> = {}) {
+  const io = testIo({
+    cwd: '/',
+    env: { SVC_API_URL: `http://127.0.0.1:${fixture.port}`, SVC_API_KEY: key, ...env },
+  })
+  const code = await runCommand(
+    { explain: () => Promise.resolve(explainCommand) },
+    ['explain', ...args],
+    io,
+    'explain',
+  )
+  return { code, stdout: io.out() }
+}
+
+test('says each step on a line of its own, or all as JSON', async () => {
+  const url = `http://${fixture.site.aliasHost}/`
+  const { code, stdout } = await run([url])
+  expect([code, stdout.split('\n').map((line) => line.split(' ')[0])]).toEqual([
+    0,
+    ['host', 'project', 'visibility', 'gate', 'file', 'answer', ''],
+  ])
+  const json = await run([url, '--json', '--method', 'POST'])
+  expect(JSON.parse(json.stdout)).toMatchObject({ method: 'POST', outcome: { status: 405 } })
+})
+
+test('an address of somebody else, a key that is wrong, no address', async () => {
+  expect((await run(['http://nowhere.example/'])).code).toBe(1)
+  expect((await run(['http://nowhere.example/'], { SVC_API_KEY: 'svc_wrong' })).code).toBe(1)
+  expect((await run([])).code).toBe(2)
+  expect((await run(['http://x.example/'], { SVC_API_KEY: '' })).code).toBe(2)
+})

@@ -1,0 +1,53 @@
+import { apiClient, isRecord, parseApiUrl } from './api-client.ts'
+import { type Command, EXIT, parseFlags, printable, UsageError } from './command.ts'
+import { findConfigFile } from './config-file.ts'
+import { requireConnection } from './deploy-settings.ts'
+
+const USAGE = `usage: svc explain URL [--method GET] [--accept text/html] [--api-url URL] [--json]
+
+Says why an address gets the answer that it gets: host, project, traffic, rules, visibility, file. Asks the server, which
+sends nothing to any backend. The key comes from SVC_API_KEY; the server from --api-url, SVC_API_URL or "apiUrl" in
+.svc/config.json.
+Exit code: 0; 1 refused, or not an address of a project of the key; 2 usage; 3 not reachable.`
+
+export const explainCommand: Command = {
+  summary: 'Say why an address gets the answer that it gets',
+  usage: USAGE,
+  async run(args, io) {
+    const { values, positionals } = parseFlags({
+      args,
+      options: {
+        method: { type: 'string' },
+        accept: { type: 'string' },
+        'api-url': { type: 'string' },
+        json: { type: 'boolean' },
+      },
+      allowPositionals: true,
+      strict: true,
+    })
+    const [url, ...others] = positionals
+    if (url === undefined || others.length > 0) throw new UsageError('name one address')
+    const named = values['api-url'] || io.env['SVC_API_URL'] || findConfigFile([io.cwd]).apiUrl
+    const connection = requireConnection({
+      apiUrl: named === undefined ? undefined : parseApiUrl(named),
+      apiKey: io.env['SVC_API_KEY'] || undefined,
+    })
+    const query = new URLSearchParams({
+      url,
+      method: values.method ?? 'GET',
+      accept: values.accept ?? 'text/html',
+    })
+    const answer = await apiClient(connection).json('GET', `/api/explain?${query}`)
+    io.stdout.write(values.json === true ? `${JSON.stringify(answer, null, 2)}\n` : lines(answer))
+    return EXIT.ok
+  },
+}
+
+/** One line a step: what was looked at, and what came of it. */
+function lines(answer: unknown): string {
+  if (!isRecord(answer) || !Array.isArray(answer['steps'])) return ''
+  return answer['steps']
+    .filter(isRecord)
+    .map(({ step, text }) => `${printable(String(step)).padEnd(11)} ${printable(String(text))}\n`)
+    .join('')
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Io } from './command.ts'
+
+/** What git knows of a folder; every part is undefined where git has none. */
+export type GitFacts = {
+  commitSha: string | undefined
+  /** First line of the commit's message. */
+  subject: string | undefined
+  /** Undefined when HEAD is detached. */
+  branch: string | undefined
+  /** `owner/repo` of the remote `origin`. */
+  project: string | undefined
+}
+
+/** Asks the `git` on the path. Never throws: without git, a repository or a commit the facts are undefined. */
+export async function readGit(folder: string, env: Io['env']): Promise<GitFacts> {
+  const git = (...args: string[]) => runGit(folder, args, env)
+  const [head, branch, remote] = await Promise.all([
+    git('log', '-1', '--no-show-signature', '--format=%H%n%s'),
+    git('symbolic-ref', '--short', '--quiet', 'HEAD'),
+    git('remote', 'get-url', 'origin'),
+  ])
+  const [commitSha, subject] = head?.split('\n') ?? []
+  return {
+    commitSha,
+    subject: subject || undefined,
+    branch: commitSha === undefined ? undefined : branch,
+    project: remote === undefined ? undefined : projectOfRemote(remote),
+  }
+}
+
+/** True when `folder` lies in a checkout, whether or not git is able or willing to read it. */
+export function isInCheckout(folder: string): boolean {
+  for (let current = folder; ; current = dirname(current)) {
+    if (existsSync(join(current, '.git'))) return true
+    if (dirname(current) === current) return false
+  }
+}
+
+/**
+ * `owner/repo` of `https://host/owner/repo.git`, `ssh://…` and `git@host:owner/repo`. Undefined for a local
+ * path and for deeper paths (GitLab subgroups), where any choice would be a guess.
+ */
+export function projectOfRemote(remote: string): string | undefined {
+  const path =
+    /^(?:https?|ssh|git):\/\/[^/]+\/(.+)$/.exec(remote)?.[1] ??
+    /^[^/\\:]{2,}:(?!\/\/)\/?(.+)$/.exec(remote)?.[1]
+  const [owner, repo, ...deeper] = (path ?? '')
+    .replace(/\/+$/, '')
+    .replace(/\.git$/, '')
+    .split('/')
+  return owner && repo && deeper.length === 0 ? `${owner}/${repo}` : undefined
+}
+
+async function runGit(folder: string, args: string[], env: Io['env']): Promise<string | undefined> {
+  try {
+    const child = Bun.spawn(['git', '-C', folder, ...args], {
+      env: { ...env },
+      stdin: 'ignore',
+      stderr: 'ignore',
+    })
+    const [text, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited])
+    return exitCode === 0 && text.trim() !== '' ? text.trim() : undefined
+  } catch {
+    return undefined // no git on this machine
+  }
+}

@@ -1,0 +1,59 @@
+import { isRecord } from './api-client.ts'
+import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
+import { settingsOf } from './settings.ts'
+
+const USAGE = `usage: svc health [--host ADDRESS] [--port PORT]
+
+Asks the server that runs here whether it is well, for container and service supervisors.
+The address is that of svc serve: HOST and PORT, or the flags.
+Exit code: 0 well, 1 not well or no answer.`
+
+const ANSWER_TIMEOUT_MS = 5_000
+
+export const healthCommand: Command = {
+  summary: 'Ask the running server whether it is well',
+  usage: USAGE,
+  async run(args, io) {
+    const { config, words } = settingsOf(args, io)
+    if (words.length > 0) throw new UsageError(`svc health takes flags only, not "${words[0]}"`)
+    const address = `http://${reachable(config.host)}:${config.port}`
+    const answer = await askHealth(address)
+    if (!answer.isWell) throw new CommandFailure(`${address} is not well: ${printable(answer.text)}`)
+    io.stdout.write(`${address} is well\n`)
+    return EXIT.ok
+  },
+}
+
+/** A listener on every address is reached by loopback; an IPv6 address stands in brackets. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::' || host === '[::]') return '[::1]'
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+}
+
+/** Not by the API client: this call has no key, and the body of a 503 says which check failed. */
+async function askHealth(address: string): Promise<{ isWell: boolean; text: string }> {
+  try {
+    const response = await fetch(`${address}/api/health`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    })
+    const text = await response.text()
+    return {
+      isWell: response.status === 200 && saysOk(text),
+      text: `${response.status} ${text.slice(0, 500)}`,
+    }
+  } catch (error) {
+    return { isWell: false, text: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Another server at this address may answer 200 as well. */
+function saysOk(text: string): boolean {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isRecord(body) && body['status'] === 'ok'
+  } catch {
+    return false
+  }
+}

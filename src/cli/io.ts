@@ -1,0 +1,117 @@
+import { readSync, writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import type { Io } from './command.ts'
+
+const STDIN = 0
+const STDOUT = 1
+const STDERR = 2
+
+/** The real outside world of the CLI: this process. `env` comes from main.ts, which alone reads `process.env`. */
+export function processIo(env: Io['env']): Io {
+  return {
+    stdout: { write: (text) => writeAll(STDOUT, text) },
+    stderr: { write: (text) => writeAll(STDERR, text) },
+    readPassword: async (prompt) => (isatty(STDIN) ? readHidden(prompt) : readLine({ isRaw: false })),
+    env,
+    cwd: process.cwd(),
+    isTerminal: isatty(STDERR) && env['TERM'] !== 'dumb',
+    sleep: (ms) => Bun.sleep(ms),
+    nowMs: () => performance.now(),
+  }
+}
+
+/** Written before it returns, so that ending the process cuts nothing off. A reader that left is no error. */
+function writeAll(fd: number, text: string): void {
+  const bytes = new TextEncoder().encode(text)
+  let written = 0
+  while (written < bytes.length) {
+    try {
+      written += writeSync(fd, bytes, written)
+    } catch (error) {
+      if (!hasCode(error, 'EAGAIN')) {
+        if (hasCode(error, 'EPIPE')) return
+        throw error
+      }
+      Bun.sleepSync(1)
+    }
+  }
+}
+
+/** Raw mode shows nothing and hands over every key, so deleting and Ctrl-C are done here. */
+function readHidden(prompt: string): string | undefined {
+  writeAll(STDERR, prompt)
+  process.stdin.setRawMode(true)
+  try {
+    return readLine({ isRaw: true })
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    endPrompt()
+    return process.exit(INTERRUPTED_EXIT)
+  } finally {
+    endPrompt()
+  }
+}
+
+function endPrompt(): void {
+  process.stdin.setRawMode(false)
+  writeAll(STDERR, '\n')
+}
+
+class Interrupted extends Error {}
+
+/** What a shell gives for a command that Ctrl-C ended. */
+const INTERRUPTED_EXIT = 130
+const CTRL_C = 0x03
+const CTRL_D = 0x04
+const CTRL_U = 0x15
+const BACKSPACES: readonly (number | undefined)[] = [0x08, 0x7f]
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+
+/** Reads byte by byte: what follows the line stays in the pipe for whoever reads next. */
+function readLine({ isRaw }: { isRaw: boolean }): string | undefined {
+  const line: number[] = []
+  for (;;) {
+    const byte = readByte()
+    if (byte === undefined || (isRaw && byte === CTRL_D)) {
+      return line.length === 0 ? undefined : decodeLine(line)
+    }
+    if (byte === NEWLINE || (isRaw && byte === RETURN)) return decodeLine(line)
+    if (isRaw) typeKey(line, byte)
+    else line.push(byte)
+  }
+}
+
+function typeKey(line: number[], byte: number): void {
+  if (byte === CTRL_C) throw new Interrupted()
+  if (byte === CTRL_U) line.length = 0
+  else if (BACKSPACES.includes(byte)) deleteCharacter(line)
+  else line.push(byte)
+}
+
+/** Continuation bytes of UTF-8 go with the byte that leads them. */
+function deleteCharacter(line: number[]): void {
+  let last = line.pop()
+  while (last !== undefined && (last & 0xc0) === 0x80) last = line.pop()
+}
+
+function decodeLine(line: readonly number[]): string {
+  return new TextDecoder().decode(Uint8Array.from(line)).replace(/\r$/, '')
+}
+
+function readByte(): number | undefined {
+  const byte = new Uint8Array(1)
+  for (;;) {
+    try {
+      return readSync(STDIN, byte, 0, 1, null) === 0 ? undefined : byte[0]
+    } catch (error) {
+      if (hasCode(error, 'EOF')) return undefined
+      if (!hasCode(error, 'EAGAIN')) throw error
+      Bun.sleepSync(5)
+    }
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

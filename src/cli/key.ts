@@ -1,0 +1,49 @@
+import { createOperatorKey } from '../modules/api-keys/service.ts'
+import { systemNow } from '../open-context.ts'
+import { type Command, EXIT, type Io, UsageError } from './command.ts'
+import { onDataDir, requireDatabase } from './operator.ts'
+import { rotateSecret } from './rotate-secret.ts'
+import { settingsOf } from './settings.ts'
+
+type Settings = ReturnType<typeof settingsOf>
+
+export const keyCommand: Command = {
+  summary: 'Create an API key or replace the key of secrets, on the data directory',
+  usage: `usage: svc key create NAME [--project owner/repo] [--data-dir ./data]
+       svc key rotate-secret [--data-dir ./data]
+
+create prints the API key, and nothing else, on stdout. It is shown only now. Without --project it is a global key.
+The server may be running.
+
+rotate-secret replaces the key in secret.key that stored secrets are encrypted with: header values of proxy rules,
+secrets of projects, TOTP secrets. Stop the server first. Stopped half-way, the data can be read and it is run again.
+Backups keep the key that they were made with.`,
+  async run(args, io) {
+    const settings = settingsOf(args, io, { project: { type: 'string' } })
+    const [verb, ...words] = settings.words
+    if (verb === 'create') return createKey(settings, words, io)
+    if (verb === 'rotate-secret') return rotate(settings, words, io)
+    throw new UsageError('name what to do: create or rotate-secret')
+  },
+}
+
+async function createKey({ config, values }: Settings, words: string[], io: Io): Promise<number> {
+  const [name, ...others] = words
+  if (name === undefined || others.length > 0) throw new UsageError('name the key')
+  requireDatabase(config)
+  const project = typeof values['project'] === 'string' ? values['project'] : null
+  const key = await onDataDir(config, io, (ctx) => createOperatorKey(ctx, { name, repository: project }))
+  io.stdout.write(`${key}\n`)
+  return EXIT.ok
+}
+
+async function rotate({ config, values }: Settings, words: string[], io: Io): Promise<number> {
+  if (words.length > 0 || values['project'] !== undefined)
+    throw new UsageError('rotate-secret takes nothing but --data-dir')
+  requireDatabase(config)
+  const count = await rotateSecret(config, systemNow())
+  io.stderr.write(
+    `secret.key holds a new key; ${count} stored ${count === 1 ? 'secret' : 'secrets'} moved to it\n`,
+  )
+  return EXIT.ok
+}

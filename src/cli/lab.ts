@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type App, createApp } from '../app.ts'
+import { loadConfig } from '../config.ts'
+import type { Context } from '../context.ts'
+import { AppError } from '../domain/errors.ts'
+import { createOperatorKey } from '../modules/api-keys/service.ts'
+import { createAccount } from '../modules/auth/service.ts'
+import { openContext } from '../open-context.ts'
+import { sandboxFor } from '../pipelines/sandbox-of.ts'
+import { settleWorks } from '../pipelines/works.ts'
+import { newToken } from '../platform/tokens.ts'
+import { VERSION } from './version.ts'
+
+/** A whole service of its own, kept in memory and thrown away: what a rule does here it does on a server. */
+export type Lab = {
+  ctx: Context
+  app: App
+  /** Calls as the operator's global key. Throws what the service refuses. */
+  api(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
+  fetch(host: string, method: string, path: string, init?: LabRequest): Promise<Response>
+  close(): Promise<void>
+}
+
+export type LabRequest = { headers?: Record<string, string>; body?: BodyInit | undefined }
+
+export const SITE_OWNER = 'local'
+
+export async function openLab(env: Record<string, string> = {}): Promise<Lab> {
+  const root = mkdtempSync(join(tmpdir(), 'svc-lab-'))
+  const config = loadConfig({
+    env: { DATA_DIR: root, LOG_LEVEL: 'error', RATE_LIMIT_API: '0', RATE_LIMIT_UPLOAD: '0', ...env },
+  })
+  const { ctx, close } = await openContext(config, VERSION, () => undefined, { isInMemory: true })
+  const app = createApp(ctx)
+  await createAccount(
+    ctx,
+    { email: 'owner@lab.invalid', password: newToken(), role: 'admin' },
+    { kind: 'operator' },
+  )
+  const key = createOperatorKey(ctx, { name: 'lab', repository: null })
+  const fetchAt: Lab['fetch'] = async (host, method, path, { headers = {}, body } = {}) => {
+    const request = new Request(`http://${host}${path}`, {
+      method,
+      headers: { host, ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+    return app.fetch(request, { address: '127.0.0.1' })
+  }
+  return {
+    ctx,
+    app,
+    fetch: fetchAt,
+    async api(method, path, body) {
+      const isForm = body instanceof FormData
+      const answer = await fetchAt(config.adminHost, method, path, {
+        headers: {
+          'x-api-key': key,
+          ...(isForm || body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: isForm ? body : body === undefined ? undefined : JSON.stringify(body),
+      })
+      const json = (await answer.json()) as Record<string, unknown>
+      if (answer.status >= 400)
+        throw new AppError('invalid', String(json['message']), { cause: json['details'] })
+      return json
+    },
+    async close() {
+      await settleWorks(ctx, 5000)
+      sandboxFor(ctx).close()
+      close()
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A project with one page and the alias production; answers its id and the host of its site. */
+export async function addSite(lab: Lab, repo: string): Promise<{ projectId: string; host: string }> {
+  const form = new FormData()
+  const fields = { owner: SITE_OWNER, repo, commitSha: 'a'.repeat(40), alias: 'production', isPublic: 'true' }
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  form.set('file', new File(['<!doctype html><title>test</title>'], 'index.html', { type: 'text/html' }))
+  const { deployment } = (await lab.api('POST', '/api/deployments', form)) as {
+    deployment: { projectId: string }
+  }
+  return {
+    projectId: deployment.projectId,
+    host: `production--${repo}--${SITE_OWNER}.${lab.ctx.config.baseDomain}`,
+  }
+}

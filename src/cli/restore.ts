@@ -1,0 +1,24 @@
+import { resolve } from 'node:path'
+import { RestoreError, restoreBackup } from '../platform/restore.ts'
+import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
+import { settingsOf } from './settings.ts'
+
+export const restoreCommand: Command = {
+  summary: 'Unpack a backup into an empty data directory',
+  usage: `usage: svc restore FILE [--data-dir ./data]
+
+The data directory must be empty or not there yet. A bad file changes nothing.`,
+  async run(args, io) {
+    const { config, words } = settingsOf(args, io)
+    const [file, ...others] = words
+    if (file === undefined || others.length > 0) throw new UsageError('name the file to restore')
+    try {
+      const { files } = await restoreBackup(resolve(io.cwd, file), config.dataDir, Bun.randomUUIDv7())
+      io.stderr.write(`restored ${files} files into ${config.dataDir}\n`)
+      return EXIT.ok
+    } catch (error) {
+      if (error instanceof RestoreError) throw new CommandFailure(error.message)
+      throw error
+    }
+  },
+}

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../config.ts'
+import { openDb } from '../db/open.ts'
+import { openHeaderValues, parseStored, sealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
+import { lockDataDir } from '../platform/instance-lock.ts'
+import { createSecretBox, readSecretKeys } from '../platform/secret-box.ts'
+import { rotateSecret } from './rotate-secret.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-rotate-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const keyFile = () => join(folder, 'secret.key')
+const config = (env: Record<string, string> = {}) => loadConfig({ env: { DATA_DIR: folder, ...env } })
+const boxNow = () => createSecretBox(readSecretKeys(keyFile()))
+
+/** A rule with a header value, a project secret and a TOTP secret, sealed with the key of the folder. */
+function fill(): void {
+  const secrets = boxNow()
+  const { sqlite } = openDb(join(folder, 'svc.db'), 0)
+  sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
+    secrets.seal('totp', 'totp u'),
+  ])
+  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
+  sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0)", [
+    secrets.seal('value', 'project:p:secret:KEY'),
+  ])
+  const options = { secrets, ruleId: 'r', stored: null, onEmpty: 'declare', isDropped: false } as const
+  const headers = JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))
+  sqlite.run(
+    `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
+     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0)`,
+    [headers],
+  )
+  sqlite.close()
+}
+
+function opened(): unknown[] {
+  const secrets = boxNow()
+  const { sqlite } = openDb(join(folder, 'svc.db'), 0)
+  const one = (query: string) => String(sqlite.query(query).values()[0]?.[0])
+  const values = [
+    secrets.open(one('SELECT totp_secret FROM users'), 'totp u'),
+    secrets.open(one('SELECT sealed_value FROM project_secrets'), 'project:p:secret:KEY'),
+    openHeaderValues(secrets, 'r', parseStored(one('SELECT header_config FROM proxy_rules'))),
+  ]
+  sqlite.close()
+  return values
+}
+
+test('every value can be read with the new key alone, and the file stays private', async () => {
+  const [old] = readSecretKeys(keyFile())
+  fill()
+  expect(await rotateSecret(config(), 0)).toBe(3)
+  const keys = readSecretKeys(keyFile())
+  expect(keys).toHaveLength(1)
+  expect(keys[0]).not.toBe(old)
+  expect(statSync(keyFile()).mode & 0o777).toBe(0o600)
+  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+})
+
+test('stopped after the new key was written or after the values were sealed, it is run again', async () => {
+  fill()
+  const [old = ''] = readSecretKeys(keyFile())
+  const fresh = Buffer.alloc(32, 9).toString('base64')
+  writeFileSync(keyFile(), `${fresh}\n${old}\n`)
+  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+  await rotateSecret(config(), 0)
+  expect(readSecretKeys(keyFile())).toHaveLength(1)
+  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+})
+
+test('a sealed value in a place that is not known stops it, and the old key stays', async () => {
+  fill()
+  const { sqlite } = openDb(join(folder, 'svc.db'), 0)
+  sqlite.run("INSERT INTO settings VALUES ('new', ?, 0)", [boxNow().seal('forgotten', 'x')])
+  sqlite.close()
+  await expect(rotateSecret(config(), 0)).rejects.toThrow('settings.value')
+  expect(readSecretKeys(keyFile())).toHaveLength(2)
+  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+})
+
+test('a running server and a key from the environment stop it', async () => {
+  fill()
+  const before = readFileSync(keyFile(), 'utf8')
+  const lock = lockDataDir(folder)
+  await expect(rotateSecret(config(), 0)).rejects.toThrow('stop it first')
+  lock?.release()
+  const key = Buffer.alloc(32, 1).toString('base64')
+  await expect(rotateSecret(config({ SECRET_KEY: key }), 0)).rejects.toThrow('SECRET_KEY')
+  expect(readFileSync(keyFile(), 'utf8')).toBe(before)
+})

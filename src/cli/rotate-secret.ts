@@ -1,0 +1,133 @@
+import type { Database } from 'bun:sqlite'
+import { randomBytes } from 'node:crypto'
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { openDb } from '../db/open.ts'
+import { totpSealContext } from '../modules/auth/mfa.ts'
+import { parseStored, resealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
+import { sealContext } from '../modules/secrets/service.ts'
+import { DurableFile, syncFolder } from '../platform/durable-file.ts'
+import { lockDataDir } from '../platform/instance-lock.ts'
+import { createSecretBox, readSecretKeys, type SecretBox } from '../platform/secret-box.ts'
+import { CommandFailure } from './command.ts'
+
+/**
+ * Replaces the key of stored secrets: the new key goes in front of `secret.key`, every sealed value is sealed anew in one
+ * transaction, and only then the old keys leave the file. Stopped at any point, the data can be read and the command be
+ * run again. Returns how many values there were. Throws `CommandFailure` while a server runs, as it holds the old key.
+ */
+export async function rotateSecret(config: Config, now: number): Promise<number> {
+  if (config.secretKey !== null)
+    throw new CommandFailure('SECRET_KEY gives the key; it is rotated where secret.key holds it')
+  const lock = lockDataDir(config.dataDir)
+  if (lock === undefined) throw new CommandFailure(`a server runs on ${config.dataDir}: stop it first`)
+  try {
+    const path = join(config.dataDir, 'secret.key')
+    const known = readSecretKeys(path)
+    const fresh = randomBytes(32).toString('base64')
+    await writeKeys(config.dataDir, path, [fresh, ...known])
+    const count = resealAll(join(config.dataDir, 'svc.db'), createSecretBox([fresh, ...known]), now)
+    await writeKeys(config.dataDir, path, [fresh])
+    return count
+  } finally {
+    lock.release()
+  }
+}
+
+function resealAll(path: string, secrets: SecretBox, now: number): number {
+  const { sqlite } = openDb(path, now)
+  try {
+    return sqlite
+      .transaction(() => {
+        const count = SEALED.reduce((sum, reseal) => sum + reseal(sqlite, secrets), 0)
+        refuseLeftOvers(sqlite, secrets.keyId)
+        return count
+      })
+      .immediate()
+  } finally {
+    sqlite.close()
+  }
+}
+
+/** One for each place that holds sealed values; `refuseLeftOvers` finds the one that is missing here. */
+const SEALED: readonly ((sqlite: Database, secrets: SecretBox) => number)[] = [
+  (sqlite, secrets) =>
+    resealColumn(sqlite, secrets, {
+      select: 'SELECT id AS a, id AS b, totp_secret AS sealed FROM users WHERE totp_secret IS NOT NULL',
+      update: 'UPDATE users SET totp_secret = ? WHERE id = ? AND id = ?',
+      context: (userId) => totpSealContext(userId),
+    }),
+  (sqlite, secrets) =>
+    resealColumn(sqlite, secrets, {
+      select: 'SELECT user_id AS a, user_id AS b, secret AS sealed FROM totp_enrollments',
+      update: 'UPDATE totp_enrollments SET secret = ? WHERE user_id = ? AND user_id = ?',
+      context: (userId) => totpSealContext(userId),
+    }),
+  (sqlite, secrets) =>
+    resealColumn(sqlite, secrets, {
+      select: 'SELECT project_id AS a, name AS b, sealed_value AS sealed FROM project_secrets',
+      update: 'UPDATE project_secrets SET sealed_value = ? WHERE project_id = ? AND name = ?',
+      context: sealContext,
+    }),
+  resealHeaders,
+]
+
+type Column = { select: string; update: string; context: (a: string, b: string) => string }
+
+function resealColumn(sqlite: Database, secrets: SecretBox, column: Column): number {
+  const rows = sqlite.query<{ a: string; b: string; sealed: string }, []>(column.select).all()
+  const update = sqlite.query(column.update)
+  for (const { a, b, sealed } of rows) {
+    const context = column.context(a, b)
+    update.run(secrets.seal(secrets.open(sealed, context), context), a, b)
+  }
+  return rows.length
+}
+
+function resealHeaders(sqlite: Database, secrets: SecretBox): number {
+  const rows = sqlite
+    .query<{ id: string; config: string }, []>(
+      'SELECT id, header_config AS config FROM proxy_rules WHERE header_config IS NOT NULL',
+    )
+    .all()
+  const update = sqlite.query('UPDATE proxy_rules SET header_config = ? WHERE id = ?')
+  for (const { id, config } of rows) {
+    const stored = parseStored(config)
+    if (stored !== null) update.run(JSON.stringify(resealHeaderConfig(secrets, secrets, id, stored)), id)
+  }
+  return rows.length
+}
+
+/** A sealed value names its key. One of another key than the new would be lost with the old key: nothing is changed then. */
+function refuseLeftOvers(sqlite: Database, keyId: string): void {
+  const columns = sqlite
+    .query<{ tableName: string; name: string }, []>(
+      `SELECT m.name AS tableName, c.name FROM sqlite_master m, pragma_table_info(m.name) c
+       WHERE m.type = 'table' AND c.type = 'TEXT' AND m.name <> 'audit_log'`,
+    )
+    .all()
+  for (const { tableName, name } of columns) {
+    const values = sqlite
+      .query<{ value: string }, []>(
+        `SELECT "${name}" AS value FROM "${tableName}" WHERE "${name}" LIKE '%v1.%'`,
+      )
+      .all()
+    const isLeft = values.some(({ value }) =>
+      [...value.matchAll(/\bv1\.([0-9a-f]{8})\.[\w-]{38,}/g)].some(([, id]) => id !== keyId),
+    )
+    if (isLeft)
+      throw new CommandFailure(`${tableName}.${name} holds a value of an old key; nothing was changed`)
+  }
+}
+
+/** Whole or not at all, also when the power goes. */
+async function writeKeys(folder: string, path: string, keys: readonly string[]): Promise<void> {
+  const draft = `${path}.new`
+  rmSync(draft, { force: true })
+  const file = new DurableFile(draft)
+  await file.append(new TextEncoder().encode(keys.map((key) => `${key}\n`).join('')))
+  await file.finish({ durable: true })
+  renameSync(draft, path)
+  await syncFolder(folder)
+}

@@ -1,0 +1,62 @@
+import { watch } from 'node:fs'
+import { formatProblem } from '../rules/problems.ts'
+import { CommandFailure, EXIT, type Io, printable } from './command.ts'
+import { pushRules } from './rules-push.ts'
+import { type LoadedSet, loadSet, loadSets, type RulesFlags } from './rules-settings.ts'
+import { runTests, writeResults } from './rules-test.ts'
+
+const QUIET_MS = 150
+
+/**
+ * Checks and tests the sets at every change until it is interrupted. With `--name-suffix` a set that passes is pushed
+ * too, as a copy of that name: never over what is live.
+ */
+export async function devRules(
+  words: string[],
+  flags: RulesFlags,
+  io: Io,
+  stopped = interrupted(),
+): Promise<number> {
+  const sets = await loadSets(words, io)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let running: Promise<void> = Promise.resolve()
+  const changed = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      running = running.then(() => look(sets, flags, io))
+    }, QUIET_MS)
+  }
+  const watchers = sets.map(({ folder }) => watch(folder, { recursive: true }, changed))
+  running = look(sets, flags, io)
+  await stopped
+  for (const watcher of watchers) watcher.close()
+  clearTimeout(timer)
+  await running
+  return EXIT.ok
+}
+
+async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Promise<void> {
+  try {
+    const fresh = await Promise.all(sets.map(({ folder }) => loadSet(folder, io)))
+    const problems = fresh.flatMap(({ compiled }) => compiled.problems)
+    for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
+    if (problems.length > 0) return
+    const { results, problems: wrong } = await runTests(fresh)
+    writeResults(results, wrong, io)
+    const isGood = wrong.length === 0 && results.every(({ failure }) => failure === null)
+    if (isGood && flags['name-suffix'])
+      await pushRules(
+        sets.map(({ folder }) => folder),
+        flags,
+        io,
+      )
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+    io.stderr.write(`${printable(error.message)}\n`)
+  }
+}
+
+const interrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })

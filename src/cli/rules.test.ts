@@ -1,0 +1,227 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createOperatorKey } from '../modules/api-keys/service.ts'
+import { seedDeployment } from '../testing/seed.ts'
+import { type TestApp, testApp } from '../testing/test-app.ts'
+import { rulesCommand } from './rules.ts'
+import { runCommand } from './run-command.ts'
+import { testIo } from './testing/test-io.ts'
+
+const GUESTBOOK = join(import.meta.dir, '../../examples/guestbook')
+
+let app: TestApp
+let server: Bun.Server<undefined>
+let folder: string
+let key: string
+let host: string
+let project: string
+let counter = 0
+
+beforeAll(async () => {
+  app = await testApp({}, { resolve: async () => ['93.184.216.34'] })
+  server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) => app.app.fetch(request, { address: '127.0.0.1' }),
+  })
+})
+afterAll(async () => {
+  await server.stop(true)
+  app.close()
+})
+beforeEach(async () => {
+  counter += 1
+  project = `acme/rules${counter}`
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-rules-')))
+  const files = { 'index.html': '<h1>hi</h1>' }
+  const site = await seedDeployment(app, {
+    owner: 'acme',
+    repo: `rules${counter}`,
+    sha: 'a'.repeat(40),
+    alias: 'production',
+    files,
+  })
+  host = site.aliasHost ?? ''
+  key = createOperatorKey(app.ctx, { name: 'ci', repository: project })
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function run(args: string[], env: Record<string, string | undefined> = {}) {
+  const given = {
+    PATH: process.env['PATH'],
+    SVC_API_URL: server.url.origin,
+    SVC_API_KEY: key,
+    GIT_CEILING_DIRECTORIES: tmpdir(),
+    ...env,
+  }
+  const io = testIo({ env: given, cwd: folder })
+  const code = await runCommand({ rules: () => rulesCommand }, ['rules', ...args], io, 'serve')
+  return { code, out: io.out(), err: io.err() }
+}
+const onServer = (args: string[], env = {}) => run([...args, '--project', project], env)
+
+function write(path: string, text: string): void {
+  const absolute = join(folder, path)
+  mkdirSync(dirname(absolute), { recursive: true })
+  writeFileSync(absolute, text)
+}
+const SET = '.svc/proxy-rules/book'
+const answer = (body: string) =>
+  `pipeline:\n  steps:\n    - id: a\n      handler: response_handler\n      config: { body: '${body}' }\n`
+function writeSet(): void {
+  write(`${SET}/ruleset.yaml`, 'name: book\n')
+  write(`${SET}/rules/api/a/get.rule.yaml`, answer('1'))
+  write('.svc/config.json', JSON.stringify({ ruleSets: [SET] }))
+}
+const visit = async (path: string) => (await app.call('GET', path, { host })).text()
+
+describe('init', () => {
+  test('writes a set that is valid and whose tests pass, and overwrites nothing', async () => {
+    expect((await run(['init', 'demo'])).code).toBe(0)
+    expect(await run(['validate', '.svc/proxy-rules/demo'])).toMatchObject({ code: 0 })
+    expect(await run(['test', '.svc/proxy-rules/demo'])).toMatchObject({ code: 0 })
+    write('.svc/proxy-rules/demo/ruleset.yaml', 'name: mine\n')
+    const again = await run(['init', 'demo', '--rule', 'GET /find', '--schema', 'things'])
+    expect(again.out).toContain('kept  .svc/proxy-rules/demo/ruleset.yaml')
+    expect(readFileSync(join(folder, '.svc/proxy-rules/demo/ruleset.yaml'), 'utf8')).toBe('name: mine\n')
+    expect(await run(['test', '.svc/proxy-rules/demo'])).toMatchObject({ code: 0 })
+  })
+
+  test.each([[[]], [['a', 'b']], [['../a']], [['a', '--rule', 'nonsense']]])(
+    '%j is wrong usage',
+    async (args) => {
+      expect((await run(['init', ...args])).code).toBe(2)
+    },
+  )
+})
+
+describe('files', () => {
+  test('validate and build read the sets of the config, and tell every fault at once', async () => {
+    writeSet()
+    expect(await run(['validate'])).toMatchObject({ code: 0, err: '' })
+    const built = JSON.parse((await run(['build', '--prune', '--name-suffix=-pr-1'])).out)
+    expect(built).toMatchObject({
+      ruleSet: { name: 'book-pr-1' },
+      options: { prune: true, dryRun: false, strictSchemas: false },
+      source: { path: SET },
+    })
+    write(`${SET}/rules/api/a/get.rule.yaml`, 'oder: 1\ntimeout: no\n')
+    const broken = await run(['push', '--project', project])
+    expect(broken.code).toBe(1)
+    expect(broken.err).toContain(`${SET}/rules/api/a/get.rule.yaml:1:1 oder is not known here`)
+    expect(broken.err).toContain(`${SET}/rules/api/a/get.rule.yaml:2:10 timeout must be a whole number`)
+    expect(broken.err).toContain('nothing was sent')
+    const json = await run(['validate', '--json'])
+    expect(JSON.parse(json.out).problems.length).toBe(3)
+    expect((await run(['diff', '--project', project])).code).toBe(2)
+  })
+
+  test.each([
+    [['validate'], 2],
+    [['validate', 'nowhere'], 1],
+    [['nonsense'], 2],
+    [[], 2],
+    [['push', '--nonsense'], 2],
+  ])('%j ends with %i', async (args, code) => {
+    expect((await run(args)).code).toBe(code)
+  })
+})
+
+describe('push and diff', () => {
+  test('the guestbook goes up, and again as nothing', async () => {
+    cpSync(join(GUESTBOOK, '.svc'), join(folder, '.svc'), { recursive: true })
+    expect((await onServer(['diff'])).code).toBe(1)
+    const dry = await onServer(['push', '--dry-run'])
+    expect(dry).toMatchObject({ code: 0 })
+    expect(dry.out).toContain('guestbook (would be a new set): would be 4 created')
+    const first = await onServer(['push'])
+    expect(first.out).toContain('guestbook (a new set): 4 created, 0 updated, 0 deleted, 0 unchanged')
+    expect((await onServer(['push'])).out).toContain('0 created, 0 updated, 0 deleted, 4 unchanged')
+    expect(await onServer(['diff'])).toMatchObject({ code: 0 })
+    expect(await visit('/api/notes')).toBe('[]')
+    expect(await visit('/api/notes/page')).toContain('Nobody has left a note yet.')
+  })
+
+  test('diff names what differs', async () => {
+    writeSet()
+    write(`${SET}/rules/api/b/get.rule.yaml`, answer('1'))
+    await onServer(['push'])
+    write(`${SET}/rules/api/a/get.rule.yaml`, answer('2'))
+    write(`${SET}/rules/api/c/get.rule.yaml`, answer('1'))
+    rmSync(join(folder, SET, 'rules/api/b'), { recursive: true })
+    const { code, out } = await onServer(['diff'])
+    expect(code).toBe(1)
+    expect(out).toContain('~ GET /api/a\n')
+    expect(out).toContain('- GET /api/b\n')
+    expect(out).toContain('+ GET /api/c\n')
+    expect((await onServer(['push'])).out).toContain('only on the server: GET /api/b; --prune deletes it')
+    expect((await onServer(['push', '--prune', '--json'])).out).toContain('"deleted":1')
+    expect(await onServer(['diff', '--json'])).toMatchObject({ code: 0 })
+  })
+
+  test('one refused set keeps all of them from being applied', async () => {
+    writeSet()
+    write('other/ruleset.yaml', 'name: other\n')
+    write('other/rules/x/get.rule.yaml', 'targetUrl: https://10.0.0.1\n')
+    const refused = await onServer(['push', SET, 'other'])
+    expect(refused).toMatchObject({ code: 1 })
+    expect(refused.err).toContain('GET /x')
+    expect(await visit('/api/a')).not.toBe('1')
+    expect((await onServer(['diff', 'other'])).code).toBe(2)
+  })
+
+  test('usage, key and reach', async () => {
+    writeSet()
+    expect((await onServer(['push'], { SVC_API_KEY: undefined })).code).toBe(2)
+    expect((await run(['push'])).code).toBe(2)
+    expect((await onServer(['push'], { SVC_API_KEY: 'svc_wrong' })).code).toBe(1)
+    expect((await onServer(['push'], { SVC_API_URL: 'http://127.0.0.1:1' })).code).toBe(3)
+    expect((await onServer(['push', '--api-key', 'x'])).code).toBe(2)
+  })
+})
+
+describe('pull', () => {
+  test('what was pushed comes back, and pushed again changes nothing', async () => {
+    cpSync(join(GUESTBOOK, '.svc'), join(folder, 'pushed'), { recursive: true })
+    await onServer(['push', 'pushed/proxy-rules/guestbook'])
+    expect(await onServer(['pull', 'guestbook'])).toMatchObject({ code: 0, err: '' })
+    expect(await onServer(['push', '.svc/proxy-rules/guestbook', '--prune'])).toMatchObject({ code: 0 })
+    expect((await onServer(['push', '.svc/proxy-rules/guestbook', '--prune'])).out).toContain(
+      '0 created, 0 updated, 0 deleted, 4 unchanged',
+    )
+    expect((await onServer(['pull', 'guestbook'])).out).toContain('guestbook: unchanged')
+  })
+
+  test('leaves what says the same as it was written, and deletes only when told', async () => {
+    cpSync(join(GUESTBOOK, '.svc'), join(folder, '.svc'), { recursive: true })
+    await onServer(['push'])
+    expect((await onServer(['pull', 'guestbook'])).out).toContain('guestbook: unchanged')
+    write('.svc/proxy-rules/guestbook/rules/x/get.rule.yaml', answer('1'))
+    const pulled = await onServer(['pull', 'guestbook'])
+    expect(pulled.out).toContain('only in the files: rules/x/get.rule.yaml')
+    expect((await onServer(['pull', 'guestbook', '--prune'])).out).toContain('1 deleted')
+    expect(await onServer(['diff'])).toMatchObject({ code: 0 })
+  })
+
+  test('refuses to write over files that are wrong, and names unknown sets', async () => {
+    writeSet()
+    await onServer(['push'])
+    write(`${SET}/ruleset.yaml`, 'nme: book\n')
+    expect((await onServer(['pull', 'book'])).code).toBe(1)
+    expect(readFileSync(join(folder, SET, 'ruleset.yaml'), 'utf8')).toBe('nme: book\n')
+    expect((await onServer(['pull', 'nothing'])).code).toBe(1)
+    expect((await onServer(['pull'])).code).toBe(2)
+  })
+})
+
+test('a failing test is told with its place, and ends with 1', async () => {
+  writeSet()
+  write(`${SET}/rules/api/a/get.rule.test.yaml`, 'tests:\n  - name: is two\n    expect: { body: 2 }\n')
+  const { code, out } = await run(['test'])
+  expect(code).toBe(1)
+  expect(out).toContain(`FAIL  ${SET}/rules/api/a/get.rule.test.yaml:2:5:1 is two`.replace(':5:1', ':1'))
+  write(`${SET}/rules/api/a/get.rule.test.yaml`, 'tests:\n  - name: x\n    expct: {}\n')
+  expect((await run(['test'])).code).toBe(1)
+})

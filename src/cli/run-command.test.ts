@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import { type Command, CommandFailure, type Commands, parseFlags } from './command.ts'
+import { helpCommand } from './help.ts'
+import { runCommand } from './run-command.ts'
+import { testIo } from './testing/test-io.ts'
+import { VERSION, versionCommand } from './version.ts'
+
+const serve: Command = {
+  summary: 'Run the appliance',
+  usage: 'usage: svc serve [--port N]',
+  run(args, io) {
+    const { values } = parseFlags({ args, options: { port: { type: 'string' } } })
+    if (values.port === 'taken') throw new CommandFailure('the port is taken\x1b[2J', 78)
+    io.stdout.write(`serving on ${values.port ?? 3000}\n`)
+    return 0
+  },
+}
+const commands: Commands = {
+  serve: () => serve,
+  version: () => versionCommand,
+  help: () => helpCommand(() => commands),
+}
+
+const cases: [argv: string[], code: number, out: string, err: string][] = [
+  [[], 0, 'serving on 3000\n', ''],
+  [['--port', '80'], 0, 'serving on 80\n', ''],
+  [['serve', '--port=81'], 0, 'serving on 81\n', ''],
+  [['serve', '--help'], 0, 'usage: svc serve [--port N]\n', ''],
+  [['help', 'serve'], 0, 'usage: svc serve [--port N]\n', ''],
+  [['--help', 'serve'], 0, 'usage: svc serve [--port N]\n', ''],
+  [['version'], 0, `svc ${VERSION}\n`, ''],
+  [['--version'], 0, `svc ${VERSION}\n`, ''],
+  [['serve', '--port', 'taken'], 78, '', 'svc serve: the port is taken [2J\n'],
+  [['toString'], 2, '', 'svc: there is no command "toString"; svc help lists them\n'],
+]
+
+test.each(cases)('svc %p', async (argv, code, out, err) => {
+  const io = testIo()
+  expect(await runCommand(commands, argv, io, 'serve')).toBe(code)
+  expect(io.out()).toBe(out)
+  expect(io.err()).toBe(err)
+})
+
+test.each([
+  [['serve', '--verbose']],
+  [['serve', 'now']],
+  [['version', '--long']],
+  [['help', 'fly']],
+  [['help', 'serve', 'version']],
+])('svc %p: code 2 and the usage', async (argv) => {
+  const io = testIo()
+  expect(await runCommand(commands, argv, io, 'serve')).toBe(2)
+  expect(io.err()).toContain('usage: svc')
+  expect(io.out()).toBe('')
+})
+
+test('help lists every command with its summary', async () => {
+  const io = testIo()
+  expect(await runCommand(commands, ['help'], io, 'serve')).toBe(0)
+  expect(io.out()).toContain('  serve    Run the appliance\n')
+  expect(io.out()).toContain('  version  Print the version\n')
+})
+
+test('a bug is not dressed up as a refusal', async () => {
+  const broken: Command = {
+    ...serve,
+    run() {
+      throw new TypeError('x is not a function')
+    },
+  }
+  await expect(runCommand({ broken: () => broken }, ['broken'], testIo(), 'broken')).rejects.toThrow(
+    TypeError,
+  )
+})

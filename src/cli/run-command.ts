@@ -1,0 +1,59 @@
+import {
+  type Command,
+  CommandFailure,
+  type Commands,
+  EXIT,
+  type Io,
+  printable,
+  UsageError,
+} from './command.ts'
+
+/**
+ * Runs the command that `argv` (without executable and script) names and returns its exit code. `argv` without
+ * a name, or beginning with a flag, belongs to `defaultName`. Only a bug is thrown on.
+ */
+export async function runCommand(
+  commands: Commands,
+  argv: readonly string[],
+  io: Io,
+  defaultName: string,
+): Promise<number> {
+  const { name, args } = splitArgv(argv, defaultName)
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load === undefined) {
+    io.stderr.write(`svc: there is no command "${printable(name)}"; svc help lists them\n`)
+    return EXIT.usage
+  }
+  const command = await load()
+  if (wantsHelp(args)) {
+    io.stdout.write(`${command.usage.trimEnd()}\n`)
+    return EXIT.ok
+  }
+  try {
+    return await command.run(args, io)
+  } catch (error) {
+    return reportFailure(name, command, error, io)
+  }
+}
+
+function splitArgv(argv: readonly string[], defaultName: string): { name: string; args: string[] } {
+  const [first, ...rest] = argv
+  if (first === '--help' || first === '-h') return { name: 'help', args: rest }
+  if (first === '--version' || first === '-v') return { name: 'version', args: rest }
+  if (first === undefined || first.startsWith('-')) return { name: defaultName, args: [...argv] }
+  return { name: first, args: rest }
+}
+
+function wantsHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  const flags = end === -1 ? args : args.slice(0, end)
+  return flags.includes('--help') || flags.includes('-h')
+}
+
+function reportFailure(name: string, command: Command, error: unknown, io: Io): number {
+  if (!(error instanceof CommandFailure)) throw error
+  const message = error.message.split('\n').map(printable).join('\n')
+  io.stderr.write(`svc ${name}: ${message}\n`)
+  if (error instanceof UsageError) io.stderr.write(`\n${command.usage.trimEnd()}\n`)
+  return error.exitCode
+}

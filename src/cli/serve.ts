@@ -1,0 +1,25 @@
+import { ConfigError, configHelp, EX_CONFIG } from '../config.ts'
+import { ServeError, serve } from '../serve.ts'
+import { type Command, CommandFailure, UsageError } from './command.ts'
+import { settingsOf } from './settings.ts'
+import { VERSION } from './version.ts'
+
+export const serveCommand: Command = {
+  summary: 'Run the appliance (the default command)',
+  usage: `usage: svc serve [--port 3000] [--data-dir ./data] ...
+
+Serves the API, the admin and every site. Settings come from flags or the environment, a flag first:
+
+${configHelp()}`,
+  async run(args, io) {
+    const { config, words } = settingsOf(args, io)
+    if (words.length > 0) throw new UsageError(`svc serve takes no arguments, and got "${words[0]}"`)
+    try {
+      return await serve(config, VERSION, io.stdout.write)
+    } catch (error) {
+      if (error instanceof ServeError) throw new CommandFailure(error.message)
+      if (error instanceof ConfigError) throw new CommandFailure(error.message, EX_CONFIG)
+      throw error
+    }
+  },
+}

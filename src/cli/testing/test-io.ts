@@ -1,0 +1,41 @@
+import type { Io } from '../command.ts'
+
+export type TestIo = Io & {
+  /** What was written so far. */
+  out(): string
+  err(): string
+  /** Every wait asked for, in milliseconds; none is really waited. */
+  waits: number[]
+}
+
+/** An outside world that keeps what is written and never waits. Its clock gains a millisecond a look. */
+export function testIo(given: Partial<Io> = {}): TestIo {
+  const written = { out: '', err: '' }
+  const waits: number[] = []
+  let clockMs = 0
+  return {
+    stdout: {
+      write(text) {
+        written.out += text
+      },
+    },
+    stderr: {
+      write(text) {
+        written.err += text
+      },
+    },
+    readPassword: async () => undefined,
+    env: {},
+    cwd: '/',
+    isTerminal: false,
+    sleep: async (ms) => void waits.push(ms),
+    nowMs: () => {
+      clockMs += 1
+      return clockMs
+    },
+    ...given,
+    out: () => written.out,
+    err: () => written.err,
+    waits,
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { ConfigError, loadConfig } from './config.ts'
+
+const GOOD = {
+  id: 'company',
+  displayName: 'Company',
+  issuer: 'https://id.example.com',
+  clientId: 'svc',
+  clientSecret: 's3cret-of-the-client',
+}
+
+const load = (providers: unknown) =>
+  loadConfig({
+    env: { OIDC_PROVIDERS: typeof providers === 'string' ? providers : JSON.stringify(providers) },
+  })
+
+test('providers are read, with openid among the scopes', () => {
+  expect(loadConfig({ env: {} }).oidcProviders).toEqual([])
+  expect(load([GOOD]).oidcProviders).toEqual([{ ...GOOD, scopes: ['openid', 'email', 'profile'] }])
+  expect(load([{ ...GOOD, scopes: ['email'] }]).oidcProviders[0]?.scopes).toEqual(['openid', 'email'])
+})
+
+const bad: [what: string, providers: unknown][] = [
+  ['no JSON', '{'],
+  ['no list', GOOD],
+  ['no object', ['company']],
+  ['no secret', [{ ...GOOD, clientSecret: '' }]],
+  ['no id', [{ ...GOOD, id: undefined }]],
+  ['an id that is no path segment', [{ ...GOOD, id: '../x' }]],
+  ['an issuer without TLS', [{ ...GOOD, issuer: 'http://id.example.com' }]],
+  ['an issuer that is no address', [{ ...GOOD, issuer: 'id.example.com' }]],
+  ['scopes that are no list', [{ ...GOOD, scopes: 'openid email' }]],
+  ['two of one id', [GOOD, GOOD]],
+]
+
+test.each(bad)('%s stops the start, without showing a secret', (_what, providers) => {
+  expect(() => load(providers)).toThrow(ConfigError)
+  expect(() => load(providers)).toThrow(/^OIDC_PROVIDERS is \(hidden\), but must be a JSON list/)
+})

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'bun:test'
+import { ConfigError, configFlags, configHelp, loadConfig } from './config.ts'
+
+describe('defaults', () => {
+  const config = loadConfig({ env: {} })
+
+  test('are those of the contract', () => {
+    expect(config).toMatchObject({
+      port: 3000,
+      host: '0.0.0.0',
+      dataDir: './data',
+      baseDomain: 'localhost',
+      adminHost: 'localhost',
+      trustProxy: [],
+      requireProjectMembership: null,
+      privateSiteResponse: null,
+      rateLimitApi: 100,
+      rateLimitUpload: 10,
+      maxUploadBytes: 2147483648,
+      maxDeploymentFiles: 50000,
+      proxyAllowedTargets: [],
+      logLevel: 'info',
+      logFormat: 'json',
+      logRetentionDays: 7,
+      backupDir: null,
+      backupEveryHours: 24,
+      backupKeep: 7,
+    })
+  })
+
+  test('ADMIN_HOST follows BASE_DOMAIN', () => {
+    expect(loadConfig({ env: { BASE_DOMAIN: 'Example.com' } }).adminHost).toBe('admin.example.com')
+  })
+
+  test('a terminal gets readable lines', () => {
+    expect(loadConfig({ env: {}, isTerminal: true }).logFormat).toBe('pretty')
+  })
+
+  test('a flag wins over the environment', () => {
+    expect(loadConfig({ env: { PORT: '1' }, flags: { port: '2' } }).port).toBe(2)
+  })
+
+  test('an empty variable is one that is not set', () => {
+    expect(loadConfig({ env: { PORT: '' } }).port).toBe(3000)
+  })
+})
+
+const good: [variable: string, text: string, key: keyof ReturnType<typeof loadConfig>, value: unknown][] = [
+  ['MAX_UPLOAD_BYTES', '1GiB', 'maxUploadBytes', 2 ** 30],
+  ['MAX_UPLOAD_BYTES', '500', 'maxUploadBytes', 500],
+  ['RATE_LIMIT_API', '0', 'rateLimitApi', 0],
+  ['LOG_RETENTION_DAYS', '0', 'logRetentionDays', 0],
+  ['BACKUP_DIR', '/backups', 'backupDir', '/backups'],
+  ['FEATURE_REQUIRE_PROJECT_MEMBERSHIP', 'true', 'requireProjectMembership', true],
+  ['FEATURE_REQUIRE_PROJECT_MEMBERSHIP', 'false', 'requireProjectMembership', false],
+  ['PUBLIC_URL', 'https://admin.example.com:8443', 'publicUrl', 'https://admin.example.com:8443'],
+  [
+    'PROXY_ALLOWED_TARGETS',
+    'nas, 10.0.0.0/8 ,db:5432',
+    'proxyAllowedTargets',
+    ['nas', '10.0.0.0/8', 'db:5432'],
+  ],
+  [
+    'PROXY_ALLOWED_TARGETS',
+    '127.0.0.1:8443,::1,[::1]:8443,my_box',
+    'proxyAllowedTargets',
+    ['127.0.0.1:8443', '::1', '[::1]:8443', 'my_box'],
+  ],
+  ['HOST', '::', 'host', '::'],
+  ['HOST', 'localhost', 'host', 'localhost'],
+]
+
+test.each(good)('%s=%s is understood', (variable, text, key, value) => {
+  expect(loadConfig({ env: { [variable]: text } })[key]).toEqual(value as never)
+})
+
+const bad: [variable: string, text: string, says: string][] = [
+  ['PORT', '70000', 'PORT is "70000", but must be a whole number from 0 to 65535'],
+  ['PORT', 'http', 'PORT is "http"'],
+  ['BASE_DOMAIN', 'https://example.com', 'host name without scheme'],
+  ['BASE_DOMAIN', 'exa mple.com', 'host name'],
+  ['PUBLIC_URL', 'example.com', 'such as https://admin.example.com'],
+  ['PUBLIC_URL', 'https://example.com/admin', 'scheme, host and port only'],
+  ['TRUST_PROXY', '10.0.0.0/99', 'comma-separated list of CIDRs'],
+  ['PRIVATE_SITE_RESPONSE', 'hide', 'not_found, login'],
+  ['FEATURE_REQUIRE_PROJECT_MEMBERSHIP', 'maybe', 'true or false'],
+  ['MAX_UPLOAD_BYTES', '-1', 'number of bytes'],
+  ['RATE_LIMIT_API', '1.5', 'whole number'],
+  ['LOG_LEVEL', 'loud', 'debug, info, warn, error, silent'],
+  ['LOG_FORMAT', 'xml', 'pretty, json'],
+  ['LOG_RETENTION_DAYS', '400', 'a whole number from 0 to 365'],
+  ['BACKUP_EVERY_HOURS', '0', 'a whole number from 1 to 8760'],
+  ['BACKUP_KEEP', '0', 'a whole number from 1 to 10000'],
+  ['ADMIN_EMAIL', 'nobody', 'email address'],
+  ['HOST', '999.1.1.1', 'HOST is "999.1.1.1", but must be an address'],
+  ['HOST', 'http://localhost', 'an address'],
+  ['PROXY_ALLOWED_TARGETS', '10.0.0.0/99', 'hosts, host:port or CIDRs'],
+  ['PROXY_ALLOWED_TARGETS', 'nas,https://db', 'hosts, host:port or CIDRs'],
+  ['PROXY_ALLOWED_TARGETS', 'nas:70000', 'hosts, host:port or CIDRs'],
+]
+
+test.each(bad)('%s=%s stops the start and says why', (variable, text, says) => {
+  expect(() => loadConfig({ env: { [variable]: text } })).toThrow(ConfigError)
+  expect(() => loadConfig({ env: { [variable]: text } })).toThrow(says)
+})
+
+test.each([
+  ['SECRET_KEY', 'c2hvcnQ='],
+  ['ADMIN_PASSWORD', 'short'],
+  ['SMTP_URL', 'ftp://user:hunter2@host'],
+])('the value of %s is not shown', (variable, text) => {
+  const message = (() => {
+    try {
+      loadConfig({ env: { [variable]: text, ADMIN_EMAIL: 'ann@example.com' } })
+      return ''
+    } catch (error) {
+      return String(error)
+    }
+  })()
+  expect(message).toContain(variable)
+  expect(message).not.toContain(text)
+})
+
+test('ADMIN_EMAIL without ADMIN_PASSWORD is refused', () => {
+  expect(() => loadConfig({ env: { ADMIN_EMAIL: 'ann@example.com' } })).toThrow('belong together')
+})
+
+test('every variable is a flag and has a line of help', () => {
+  const variables = [...configHelp().matchAll(/^ {2}([A-Z_]+) /gm)].map((match) => match[1])
+  expect(variables).toHaveLength(Object.keys(configFlags).length)
+  expect(Object.keys(configFlags)).toContain('base-domain')
+})

@@ -1,0 +1,332 @@
+import {
+  boolean,
+  byteSize,
+  cidrList,
+  email,
+  hostName,
+  listenAddress,
+  type OidcProvider,
+  oidcProviders,
+  oneOf,
+  type Parsed,
+  password,
+  publicUrl,
+  secretKey,
+  smtpUrl,
+  targetList,
+  text,
+  wholeNumber,
+} from './config-values.ts'
+import type { Cidr } from './domain/ip-ranges.ts'
+
+export type { OidcProvider } from './config-values.ts'
+
+/** The only reader of the environment: every setting with its name, type, default and one line of help. contract §1. */
+export type Config = {
+  port: number
+  host: string
+  dataDir: string
+  baseDomain: string
+  adminHost: string
+  publicUrl: string | null
+  trustProxy: readonly Cidr[]
+  secretKey: string | null
+  setupToken: string | null
+  adminEmail: string | null
+  adminPassword: string | null
+  requireProjectMembership: boolean | null
+  privateSiteResponse: PrivateSiteResponse | null
+  rateLimitApi: number
+  rateLimitUpload: number
+  maxUploadBytes: number
+  maxDeploymentFiles: number
+  proxyAllowedTargets: readonly string[]
+  nodeExtraCaCerts: string | null
+  smtpUrl: string | null
+  smtpFrom: string | null
+  oidcProviders: readonly OidcProvider[]
+  metricsToken: string | null
+  logLevel: LogLevel
+  logFormat: LogFormat
+  logRetentionDays: number
+  backupDir: string | null
+  backupEveryHours: number
+  backupKeep: number
+}
+
+export type PrivateSiteResponse = 'not_found' | 'login'
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+export type LogFormat = 'pretty' | 'json'
+
+/** A setting that cannot be used. The process ends with `EX_CONFIG` (78). */
+export class ConfigError extends Error {}
+
+export const EX_CONFIG = 78
+
+type Option<T> = {
+  env: string
+  help: string
+  /** As shown by `svc help serve`. */
+  shownDefault: string
+  secret?: boolean
+  fallback: (soFar: Partial<Config>, isTerminal: boolean) => T
+  parse: (text: string) => Parsed<T>
+}
+
+const none = () => null
+
+const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
+  port: {
+    env: 'PORT',
+    help: 'port of the listener',
+    shownDefault: '3000',
+    fallback: () => 3000,
+    parse: wholeNumber(0, 65_535),
+  },
+  host: {
+    env: 'HOST',
+    help: 'address of the listener',
+    shownDefault: '0.0.0.0',
+    fallback: () => '0.0.0.0',
+    parse: listenAddress,
+  },
+  dataDir: {
+    env: 'DATA_DIR',
+    help: 'everything that must survive: svc.db, blobs/, secret.key, certs/, tmp/',
+    shownDefault: './data',
+    fallback: () => './data',
+    parse: text,
+  },
+  baseDomain: {
+    env: 'BASE_DOMAIN',
+    help: 'the workspace parent domain; sites live one label below it',
+    shownDefault: 'localhost',
+    fallback: () => 'localhost',
+    parse: hostName,
+  },
+  adminHost: {
+    env: 'ADMIN_HOST',
+    help: 'host of the API and the admin',
+    shownDefault: 'admin.<BASE_DOMAIN>, or localhost',
+    fallback: (soFar) => (soFar.baseDomain === 'localhost' ? 'localhost' : `admin.${soFar.baseDomain}`),
+    parse: hostName,
+  },
+  publicUrl: {
+    env: 'PUBLIC_URL',
+    help: 'scheme, host and port to write into links when a proxy stands in front',
+    shownDefault: 'of the listener',
+    fallback: none,
+    parse: publicUrl,
+  },
+  trustProxy: {
+    env: 'TRUST_PROXY',
+    help: 'CIDRs whose X-Forwarded-For, -Proto and -Host are believed',
+    shownDefault: 'none',
+    fallback: () => [],
+    parse: cidrList,
+  },
+  secretKey: {
+    env: 'SECRET_KEY',
+    help: '32 bytes in base64, the key of stored secrets',
+    shownDefault: 'made in DATA_DIR/secret.key',
+    secret: true,
+    fallback: none,
+    parse: secretKey,
+  },
+  setupToken: {
+    env: 'SETUP_TOKEN',
+    help: 'what POST /api/setup/complete must carry',
+    shownDefault: 'made at each start while there is no admin',
+    secret: true,
+    fallback: none,
+    parse: text,
+  },
+  adminEmail: {
+    env: 'ADMIN_EMAIL',
+    help: 'the first admin, made if there is none',
+    shownDefault: 'none',
+    fallback: none,
+    parse: email,
+  },
+  adminPassword: {
+    env: 'ADMIN_PASSWORD',
+    help: 'password of the first admin',
+    shownDefault: 'none',
+    secret: true,
+    fallback: none,
+    parse: password,
+  },
+  requireProjectMembership: {
+    env: 'FEATURE_REQUIRE_PROJECT_MEMBERSHIP',
+    help: 'the membership gate; overrides the stored setting',
+    shownDefault: 'unset',
+    fallback: none,
+    parse: boolean,
+  },
+  privateSiteResponse: {
+    env: 'PRIVATE_SITE_RESPONSE',
+    help: 'what an anonymous visitor of a private site gets: not_found or login',
+    shownDefault: 'not_found',
+    fallback: none,
+    parse: oneOf('not_found', 'login'),
+  },
+  rateLimitApi: {
+    env: 'RATE_LIMIT_API',
+    help: 'API requests per minute and address; 0 turns it off',
+    shownDefault: '100',
+    fallback: () => 100,
+    parse: wholeNumber(0, 1_000_000_000),
+  },
+  rateLimitUpload: {
+    env: 'RATE_LIMIT_UPLOAD',
+    help: 'uploads per minute and key; 0 turns it off',
+    shownDefault: '10',
+    fallback: () => 10,
+    parse: wholeNumber(0, 1_000_000_000),
+  },
+  maxUploadBytes: {
+    env: 'MAX_UPLOAD_BYTES',
+    help: 'largest upload, as sent and unpacked',
+    shownDefault: '2147483648 (2 GiB)',
+    fallback: () => 2 ** 31,
+    parse: byteSize,
+  },
+  maxDeploymentFiles: {
+    env: 'MAX_DEPLOYMENT_FILES',
+    help: 'most files of one deployment',
+    shownDefault: '50000',
+    fallback: () => 50_000,
+    parse: wholeNumber(1, 10_000_000),
+  },
+  proxyAllowedTargets: {
+    env: 'PROXY_ALLOWED_TARGETS',
+    help: 'private hosts, host:port or CIDRs that proxy rules may reach',
+    shownDefault: 'none',
+    fallback: () => [],
+    parse: targetList,
+  },
+  nodeExtraCaCerts: {
+    env: 'NODE_EXTRA_CA_CERTS',
+    help: 'PEM file of further CAs for proxied backends',
+    shownDefault: 'none',
+    fallback: none,
+    parse: text,
+  },
+  smtpUrl: {
+    env: 'SMTP_URL',
+    help: 'mail server, smtp://user:password@host:587',
+    shownDefault: 'none: links are handed out by admins',
+    secret: true,
+    fallback: none,
+    parse: smtpUrl,
+  },
+  smtpFrom: {
+    env: 'SMTP_FROM',
+    help: 'sender of mails',
+    shownDefault: 'svc@<BASE_DOMAIN>',
+    fallback: none,
+    parse: text,
+  },
+  oidcProviders: {
+    env: 'OIDC_PROVIDERS',
+    help: 'JSON list of { id, displayName, issuer, clientId, clientSecret, scopes? }',
+    shownDefault: 'none',
+    secret: true,
+    fallback: () => [],
+    parse: oidcProviders,
+  },
+  metricsToken: {
+    env: 'METRICS_TOKEN',
+    help: 'bearer token of /metrics; without it only loopback may read them',
+    shownDefault: 'none',
+    secret: true,
+    fallback: none,
+    parse: text,
+  },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    help: 'debug, info, warn, error or silent',
+    shownDefault: 'info',
+    fallback: () => 'info',
+    parse: oneOf('debug', 'info', 'warn', 'error', 'silent'),
+  },
+  logFormat: {
+    env: 'LOG_FORMAT',
+    help: 'pretty or json',
+    shownDefault: 'pretty on a terminal, else json',
+    fallback: (_soFar, isTerminal) => (isTerminal ? 'pretty' : 'json'),
+    parse: oneOf('pretty', 'json'),
+  },
+  logRetentionDays: {
+    env: 'LOG_RETENTION_DAYS',
+    help: 'days that single requests are kept; 0 keeps only what is counted from them',
+    shownDefault: '7',
+    fallback: () => 7,
+    parse: wholeNumber(0, 365),
+  },
+  backupDir: {
+    env: 'BACKUP_DIR',
+    help: 'folder that backups are written to by themselves',
+    shownDefault: 'none: no scheduled backups',
+    fallback: none,
+    parse: text,
+  },
+  backupEveryHours: {
+    env: 'BACKUP_EVERY_HOURS',
+    help: 'hours from one scheduled backup to the next',
+    shownDefault: '24',
+    fallback: () => 24,
+    parse: wholeNumber(1, 8760),
+  },
+  backupKeep: {
+    env: 'BACKUP_KEEP',
+    help: 'newest backups that stay in BACKUP_DIR',
+    shownDefault: '7',
+    fallback: () => 7,
+    parse: wholeNumber(1, 10_000),
+  },
+}
+
+type Source = {
+  env: Readonly<Record<string, string | undefined>>
+  /** Flags by option name (`base-domain` → `baseDomain`); they win over the environment. */
+  flags?: Readonly<Record<string, string | undefined>>
+  isTerminal?: boolean
+}
+
+/** Reads and checks every setting. Throws `ConfigError`: one line with the variable, its value and what is allowed. */
+export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Config {
+  const config: Record<string, unknown> = {}
+  for (const [key, option] of Object.entries(OPTIONS)) {
+    const given = flags[key] ?? env[option.env]
+    config[key] =
+      given === undefined || (given === '' && flags[key] === undefined)
+        ? option.fallback(config, isTerminal)
+        : parseOption(option, given.trim())
+  }
+  if ((config['adminEmail'] === null) !== (config['adminPassword'] === null))
+    throw new ConfigError('ADMIN_EMAIL and ADMIN_PASSWORD belong together: set both or neither')
+  return config as Config
+}
+
+function parseOption(option: Option<unknown>, given: string): unknown {
+  const parsed = option.parse(given)
+  if ('value' in parsed) return parsed.value
+  const shown = option.secret ? '(hidden)' : `"${given}"`
+  throw new ConfigError(`${option.env} is ${shown}, but must be ${parsed.expected}`)
+}
+
+/** What `parseArgs` needs to take every setting as a flag: the variable's name in kebab-case. */
+export const configFlags: Record<string, { type: 'string'; key: string }> = Object.fromEntries(
+  Object.entries(OPTIONS).map(([key, { env }]) => [
+    env.toLowerCase().replaceAll('_', '-'),
+    { type: 'string' as const, key },
+  ]),
+)
+
+/** One line per setting for `svc help serve`. */
+export function configHelp(): string {
+  return Object.values(OPTIONS)
+    .map(({ env, help, shownDefault }) => `  ${env.padEnd(36)}${help} (default: ${shownDefault})`)
+    .join('\n')
+}

@@ -1,0 +1,62 @@
+import type { Db } from './open.ts'
+
+/** Which state of the database a cached thing came from: `sites` for what hosts show, `access` for who may see it. */
+export type Generation = { sites: number; access: number }
+
+type Known = { writes: number; generation: Generation }
+const known = new WeakMap<Db, Known>()
+
+/** Reads the one row only when something may have been written since; a quiet server reads nothing. */
+export function currentGeneration(db: Db): Generation {
+  const last = known.get(db)
+  if (last !== undefined && last.writes === db.writes) return last.generation
+  const row = db.sqlite.query<Generation, []>('SELECT sites, access FROM site_generation').get()
+  const generation = row ?? { sites: 0, access: 0 }
+  const isSame =
+    last !== undefined &&
+    last.generation.sites === generation.sites &&
+    last.generation.access === generation.access
+  const kept = isSame ? last.generation : generation
+  known.set(db, { writes: db.writes, generation: kept })
+  return kept
+}
+
+export type GenerationCache<V> = {
+  /** What `load` finds is kept until something changes; what it does not find (undefined) is asked for again. */
+  get(db: Db, key: string, load: () => V | undefined): V | undefined
+}
+
+/** A map for each database that forgets everything when its part of the generation moves on. Holds `most` entries at most. */
+export function generationCache<V>(part: keyof Generation, most = 10_000): GenerationCache<V> {
+  const byDb = new WeakMap<Db, { from: number; entries: Map<string, V> }>()
+  return {
+    get(db, key, load) {
+      const from = currentGeneration(db)[part]
+      let kept = byDb.get(db)
+      if (kept === undefined || kept.from !== from) {
+        kept = { from, entries: new Map() }
+        byDb.set(db, kept)
+      }
+      const cached = kept.entries.get(key)
+      if (cached !== undefined) return cached
+      const loaded = load()
+      if (loaded === undefined) return undefined
+      if (kept.entries.size >= most) kept.entries.clear()
+      kept.entries.set(key, loaded)
+      return loaded
+    },
+  }
+}
+
+/** Another process wrote (`svc admin` on the same data directory): whoever cached must look again. */
+export function watchOtherWriters(db: Db, everyMs = 1000): () => void {
+  const version = db.sqlite.query<{ data_version: number }, []>('PRAGMA data_version')
+  let last = version.get()?.data_version
+  const timer = setInterval(() => {
+    const seen = version.get()?.data_version
+    if (seen !== last) db.writes += 1
+    last = seen
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}

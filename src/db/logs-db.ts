@@ -1,0 +1,182 @@
+import { Database } from 'bun:sqlite'
+import { existsSync, renameSync, rmSync } from 'node:fs'
+
+/**
+ * The database of the request log and of what is counted from it. It is a file of its own, so that it can never hold up
+ * the main one, and nothing in it is precious: a file that cannot be read is put aside, and a new one begun.
+ */
+export type LogsDb = {
+  /** Opened, and made, when it is first asked for. */
+  readonly sqlite: Database
+  /** Brings what was written lately into the file itself, and that onto the disk, away from this thread. Never rejects. */
+  checkpoint(): Promise<void>
+  /** Puts the file aside as `<file>.damaged` and begins a new one. */
+  replace(): void
+  close(): void
+}
+
+/** Append only, as the migrations of the main database; the number applied is the file's `user_version`. */
+const MIGRATIONS: readonly string[] = [
+  `
+  -- One row a request, or for \`weight\` of them where too many came in one second. No address, no query, no cookie.
+  CREATE TABLE requests (
+    id          INTEGER PRIMARY KEY,
+    at          INTEGER NOT NULL,
+    project_id  TEXT,
+    method      TEXT NOT NULL,
+    host        TEXT NOT NULL,
+    path        TEXT NOT NULL,
+    status      INTEGER NOT NULL,
+    duration_us INTEGER NOT NULL,
+    size_bytes  INTEGER,
+    referrer    TEXT,
+    user_agent  TEXT NOT NULL,
+    bot         TEXT,
+    visitor     TEXT,
+    weight      INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX requests_at ON requests (at);
+  CREATE INDEX requests_project ON requests (project_id, at);
+
+  -- Sums by hour. \`project_id\` is '' for what belongs to no project, such as the admin.
+  CREATE TABLE hours (
+    project_id TEXT NOT NULL,
+    hour       INTEGER NOT NULL,
+    requests   INTEGER NOT NULL,
+    bots       INTEGER NOT NULL,
+    bytes      INTEGER NOT NULL,
+    views      INTEGER NOT NULL,
+    visitors   INTEGER NOT NULL,
+    not_found  INTEGER NOT NULL,
+    errors     INTEGER NOT NULL,
+    PRIMARY KEY (project_id, hour)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX hours_hour ON hours (hour);
+
+  -- What was asked for, from where, with which outcome, by day.
+  CREATE TABLE days (
+    project_id TEXT NOT NULL,
+    day        INTEGER NOT NULL,
+    kind       TEXT NOT NULL CHECK (kind IN ('page', 'referrer', 'status', 'missing', 'bot')),
+    name       TEXT NOT NULL,
+    count      INTEGER NOT NULL,
+    PRIMARY KEY (project_id, day, kind, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX days_day ON days (day);
+
+  -- Who was seen today, as hashes with today's salt. Both go when the day is over.
+  CREATE TABLE visitors (
+    day        INTEGER NOT NULL,
+    project_id TEXT NOT NULL,
+    visitor    TEXT NOT NULL,
+    PRIMARY KEY (day, project_id, visitor)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE salts (day INTEGER PRIMARY KEY, salt TEXT NOT NULL) STRICT;
+  `,
+]
+
+/** `file` may be `:memory:`. Nothing is opened yet. */
+export function openLogsDb(file: string): LogsDb {
+  let opened: Database | undefined
+  let checkpointing: Promise<void> | undefined
+  const close = (): void => {
+    // Closing writes the rest into the file: that must be on the disk before the log of it goes.
+    opened?.run('PRAGMA synchronous = NORMAL')
+    opened?.close()
+    opened = undefined
+  }
+  const replace = (): void => {
+    close()
+    putAside(file)
+    opened = open(file)
+  }
+  return {
+    get sqlite() {
+      if (opened === undefined) {
+        try {
+          opened = open(file)
+        } catch (error) {
+          if (!isDamaged(error)) throw error
+          replace()
+        }
+      }
+      return opened ?? open(file)
+    },
+    checkpoint() {
+      if (opened === undefined || file === ':memory:') return Promise.resolve()
+      checkpointing ??= checkpointApart(file).finally(() => {
+        checkpointing = undefined
+      })
+      return checkpointing
+    },
+    replace,
+    close,
+  }
+}
+
+/**
+ * A checkpoint waits for the disk, for 50 ms and more, and no request should wait with it. The thread is given its program
+ * as text: one file less that the executable would have to carry. When it cannot run, the next one does it.
+ */
+function checkpointApart(file: string): Promise<void> {
+  const program = `
+    import { Database } from 'bun:sqlite'
+    const sqlite = new Database(${JSON.stringify(file)}, { readwrite: true })
+    sqlite.run('PRAGMA synchronous = NORMAL')
+    sqlite.run('PRAGMA wal_checkpoint(PASSIVE)')
+    sqlite.close()
+    postMessage('done')`
+  const url = URL.createObjectURL(new Blob([program], { type: 'application/javascript' }))
+  const worker = new Worker(url)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  worker.onmessage = () => resolve()
+  worker.onerror = () => resolve()
+  return promise.finally(() => {
+    worker.terminate()
+    URL.revokeObjectURL(url)
+  })
+}
+
+/** True when the file is no database, or a broken one. */
+export const isDamaged = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error))
+
+/** True when another process holds it. Nobody waits for that: the caller tries again later. */
+export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+function open(file: string): Database {
+  const sqlite = new Database(file, { create: true, strict: true })
+  try {
+    sqlite.run('PRAGMA journal_mode = WAL')
+    // No commit waits for the disk: only checkpoints do, on a thread of their own. A power cut may take the last lines.
+    sqlite.run('PRAGMA synchronous = OFF')
+    sqlite.run('PRAGMA wal_autocheckpoint = 0')
+    sqlite.run('PRAGMA busy_timeout = 0')
+    sqlite.run('PRAGMA secure_delete = FAST')
+    sqlite.run('PRAGMA journal_size_limit = 16777216')
+    migrate(sqlite)
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+function migrate(sqlite: Database): void {
+  const version = sqlite.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0
+  MIGRATIONS.slice(version).forEach((sql, i) => {
+    sqlite
+      .transaction(() => {
+        sqlite.run(sql)
+        sqlite.run(`PRAGMA user_version = ${version + i + 1}`)
+      })
+      .immediate()
+  })
+}
+
+function putAside(file: string): void {
+  if (existsSync(file)) renameSync(file, `${file}.damaged`)
+  for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true })
+}

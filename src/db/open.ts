@@ -1,0 +1,67 @@
+import { Database } from 'bun:sqlite'
+import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { migrate } from './migrate.ts'
+
+/** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and when it was last written. */
+export type Db = {
+  orm: Orm
+  sqlite: Database
+  /** Grows with each transaction of this process (and when another process was seen to write): what is cached may be stale. */
+  writes: number
+}
+export type Orm = BunSQLiteDatabase
+/** What queries take: the database or the transaction that is open on it. */
+export type DbOrTx = Pick<
+  Orm,
+  'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'all' | 'get' | 'run' | 'values' | '$count'
+>
+
+/** Opens (and migrates) the database at `path`, or one in memory for `:memory:`. */
+export function openDb(path: string, now: number): Db {
+  const sqlite = new Database(path, { create: true, strict: true })
+  sqlite.run('PRAGMA journal_mode = WAL')
+  sqlite.run('PRAGMA synchronous = FULL')
+  sqlite.run('PRAGMA foreign_keys = ON')
+  sqlite.run('PRAGMA busy_timeout = 10000')
+  sqlite.run('PRAGMA temp_store = MEMORY')
+  sqlite.run('PRAGMA cache_size = -16000')
+  migrate(sqlite, now)
+  return { orm: drizzle(sqlite), sqlite, writes: 0 }
+}
+
+/**
+ * The only way to write. Commits when `work` returns and rolls back when it throws. Bun's SQLite commits when the
+ * callback returns, so a promise would commit too early: the type refuses one.
+ */
+export function inTransaction<T>(db: Db, work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T): T {
+  try {
+    return db.orm.transaction((tx) => work(tx) as T, { behavior: 'immediate' })
+  } finally {
+    db.writes += 1
+  }
+}
+
+/** True for the violation of a UNIQUE or PRIMARY KEY constraint. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = sqliteCode(error)
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+}
+
+/** True when a trigger of ours refused the change with exactly this text. */
+export function isRefusedBy(error: unknown, text: string): boolean {
+  return sqliteCode(error) === 'SQLITE_CONSTRAINT_TRIGGER' && rootCause(error).message === text
+}
+
+/** True when the disk is full, for the database as for its log. */
+export const isDiskFull = (error: unknown): boolean => sqliteCode(error) === 'SQLITE_FULL'
+
+function sqliteCode(error: unknown): string | undefined {
+  const cause = rootCause(error)
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+}
+
+/** drizzle wraps what SQLite threw. */
+function rootCause(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error))
+  return error.cause instanceof Error ? rootCause(error.cause) : error
+}

@@ -1,0 +1,393 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
+
+/**
+ * Every table on one page, for typed queries. The SQL of `migrations/` is what makes them; a test compares the two.
+ * Columns ending in `At` are milliseconds since 1970 in UTC.
+ */
+
+export const settings = sqliteTable('settings', {
+  key: text('key').primaryKey(),
+  value: text('value').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const users = sqliteTable('users', {
+  id: text('id').primaryKey(),
+  email: text('email').notNull(),
+  passwordHash: text('password_hash'),
+  role: text('role').$type<GlobalRole>().notNull(),
+  totpSecret: text('totp_secret'),
+  totpLastStep: integer('totp_last_step').notNull().default(0),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const sessions = sqliteTable('sessions', {
+  id: text('id').primaryKey(),
+  userId: text('user_id').notNull(),
+  ip: text('ip').notNull(),
+  userAgent: text('user_agent').notNull(),
+  host: text('host'),
+  createdAt: integer('created_at').notNull(),
+  lastSeenAt: integer('last_seen_at').notNull(),
+  openedFrom: text('opened_from'),
+})
+
+export const sessionTokens = sqliteTable('session_tokens', {
+  tokenHash: text('token_hash').primaryKey(),
+  sessionId: text('session_id').notNull(),
+  kind: text('kind').$type<'access' | 'refresh'>().notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  replacedAt: integer('replaced_at'),
+})
+
+export const totpEnrollments = sqliteTable('totp_enrollments', {
+  userId: text('user_id').primaryKey(),
+  secret: text('secret').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const recoveryCodes = sqliteTable(
+  'recovery_codes',
+  {
+    userId: text('user_id').notNull(),
+    codeHash: text('code_hash').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.codeHash] })],
+)
+
+export const userConnections = sqliteTable(
+  'user_connections',
+  {
+    provider: text('provider').notNull(),
+    subject: text('subject').notNull(),
+    userId: text('user_id').notNull(),
+    email: text('email').notNull(),
+    connectedAt: integer('connected_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.provider, table.subject] })],
+)
+
+export const groups = sqliteTable('groups', {
+  id: text('id').primaryKey(),
+  name: text('name').notNull(),
+  description: text('description'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const groupMembers = sqliteTable(
+  'group_members',
+  {
+    groupId: text('group_id').notNull(),
+    userId: text('user_id').notNull(),
+    addedAt: integer('added_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.groupId, table.userId] })],
+)
+
+export const projects = sqliteTable('projects', {
+  id: text('id').primaryKey(),
+  owner: text('owner').notNull(),
+  name: text('name').notNull(),
+  displayName: text('display_name').notNull(),
+  isPublic: integer('is_public', { mode: 'boolean' }).notNull(),
+  allowPublicSignup: integer('allow_public_signup', { mode: 'boolean' }).notNull(),
+  requiredRole: text('required_role').$type<ProjectRole>().notNull(),
+  isSpa: integer('is_spa', { mode: 'boolean' }),
+  privateSiteResponse: text('private_site_response').$type<'not_found' | 'login'>(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const permissions = sqliteTable(
+  'permissions',
+  {
+    projectId: text('project_id').notNull(),
+    userId: text('user_id').notNull(),
+    role: text('role').$type<ProjectRole>().notNull(),
+    grantedAt: integer('granted_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.userId] })],
+)
+
+export const groupPermissions = sqliteTable(
+  'group_permissions',
+  {
+    projectId: text('project_id').notNull(),
+    groupId: text('group_id').notNull(),
+    role: text('role').$type<ProjectRole>().notNull(),
+    grantedAt: integer('granted_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.groupId] })],
+)
+
+export const memberships = sqliteTable(
+  'memberships',
+  {
+    projectId: text('project_id').notNull(),
+    userId: text('user_id').notNull(),
+    joinedAt: integer('joined_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.userId] })],
+)
+
+/** Write one to change the owner of a project: a trigger swaps the roles and takes the row away again. */
+export const ownershipTransfers = sqliteTable('ownership_transfers', {
+  projectId: text('project_id').primaryKey(),
+  toUserId: text('to_user_id').notNull(),
+  at: integer('at').notNull(),
+})
+
+export const oneTimeTokens = sqliteTable('one_time_tokens', {
+  tokenHash: text('token_hash').primaryKey(),
+  purpose: text('purpose').$type<'reset' | 'invite' | 'site_code'>().notNull(),
+  userId: text('user_id').notNull(),
+  data: text('data'),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
+export const invitations = sqliteTable('invitations', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  email: text('email').notNull(),
+  role: text('role').$type<Exclude<ProjectRole, 'owner'>>().notNull(),
+  tokenHash: text('token_hash'),
+  createdBy: text('created_by').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at'),
+  acceptedAt: integer('accepted_at'),
+})
+
+export const projectSecrets = sqliteTable(
+  'project_secrets',
+  {
+    projectId: text('project_id').notNull(),
+    name: text('name').notNull(),
+    sealedValue: text('sealed_value').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.name] })],
+)
+
+export const apiKeys = sqliteTable('api_keys', {
+  id: text('id').primaryKey(),
+  name: text('name').notNull(),
+  prefix: text('prefix').notNull(),
+  tokenHash: text('token_hash').notNull(),
+  projectId: text('project_id'),
+  isGlobal: integer('is_global', { mode: 'boolean' }).notNull(),
+  createdBy: text('created_by'),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at'),
+  lastUsedAt: integer('last_used_at'),
+})
+
+export const blobs = sqliteTable('blobs', {
+  sha256: text('sha256').primaryKey(),
+  sizeBytes: integer('size_bytes').notNull(),
+  pack: text('pack'),
+  offset: integer('offset').notNull(),
+  variantsAt: integer('variants_at'),
+})
+
+export const blobVariants = sqliteTable(
+  'blob_variants',
+  {
+    sha256: text('sha256').notNull(),
+    encoding: text('encoding').$type<'br' | 'zstd' | 'gzip'>().notNull(),
+    variantSha256: text('variant_sha256').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sha256, table.encoding] })],
+)
+
+export const blobCandidates = sqliteTable('blob_candidates', {
+  sha256: text('sha256').primaryKey(),
+  seenAt: integer('seen_at'),
+})
+
+export const deployments = sqliteTable('deployments', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  commitSha: text('commit_sha').notNull(),
+  branch: text('branch'),
+  description: text('description'),
+  workflowName: text('workflow_name'),
+  workflowRunId: text('workflow_run_id'),
+  committedAt: integer('committed_at'),
+  tags: text('tags'),
+  basePath: text('base_path').notNull().default(''),
+  fileCount: integer('file_count').notNull(),
+  totalSize: integer('total_size').notNull(),
+  version: integer('version').notNull().default(1),
+  createdBy: text('created_by').notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const assets = sqliteTable('assets', {
+  id: text('id').primaryKey(),
+  deploymentId: text('deployment_id').notNull(),
+  path: text('path').notNull(),
+  sha256: text('sha256').notNull(),
+  sizeBytes: integer('size_bytes').notNull(),
+})
+
+export const aliases = sqliteTable('aliases', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  deploymentId: text('deployment_id').notNull(),
+  basePath: text('base_path').notNull().default(''),
+  isPublic: integer('is_public', { mode: 'boolean' }),
+  isSpa: integer('is_spa', { mode: 'boolean' }),
+  requiredRole: text('required_role').$type<ProjectRole>(),
+  isLocked: integer('is_locked', { mode: 'boolean' }).notNull().default(false),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const aliasHistory = sqliteTable('alias_history', {
+  id: text('id').primaryKey(),
+  aliasId: text('alias_id').notNull(),
+  deploymentId: text('deployment_id').notNull(),
+  commitSha: text('commit_sha').notNull(),
+  basePath: text('base_path').notNull(),
+  movedBy: text('moved_by').notNull(),
+  movedAt: integer('moved_at').notNull(),
+})
+
+export const hostLabels = sqliteTable('host_labels', {
+  label: text('label').primaryKey(),
+  aliasId: text('alias_id'),
+  deploymentId: text('deployment_id'),
+})
+
+export const uploads = sqliteTable('uploads', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  manifest: text('manifest').notNull(),
+  createdBy: text('created_by').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
+export const uploadBlobs = sqliteTable(
+  'upload_blobs',
+  {
+    projectId: text('project_id').notNull(),
+    sha256: text('sha256').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.sha256] })],
+)
+
+export const ruleSets = sqliteTable('rule_sets', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description'),
+  environment: text('environment'),
+  isPreview: integer('is_preview', { mode: 'boolean' }).notNull(),
+  liveOn: text('live_on').$type<'project' | 'aliases'>().notNull(),
+  sourceRepo: text('source_repo'),
+  sourcePath: text('source_path'),
+  sourceGitSha: text('source_git_sha'),
+  syncedAt: integer('synced_at'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const ruleSetAliases = sqliteTable(
+  'rule_set_aliases',
+  {
+    aliasId: text('alias_id').notNull(),
+    ruleSetId: text('rule_set_id').notNull(),
+    position: integer('position').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.aliasId, table.ruleSetId] })],
+)
+
+export const ruleSetRevisions = sqliteTable('rule_set_revisions', {
+  id: text('id').primaryKey(),
+  ruleSetId: text('rule_set_id').notNull(),
+  content: text('content').notNull(),
+  gitSha: text('git_sha'),
+  createdBy: text('created_by').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** `methods`, `headerConfig` and `pipelineConfig` are JSON; the values in `headerConfig.add` are sealed. */
+export const proxyRules = sqliteTable('proxy_rules', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  aliasId: text('alias_id'),
+  ruleSetId: text('rule_set_id'),
+  pathPattern: text('path_pattern').notNull(),
+  method: text('method'),
+  methods: text('methods'),
+  proxyType: text('proxy_type').$type<'external_proxy' | 'internal_rewrite' | 'pipeline'>().notNull(),
+  targetUrl: text('target_url').notNull(),
+  stripPrefix: integer('strip_prefix', { mode: 'boolean' }).notNull(),
+  order: integer('rule_order').notNull(),
+  timeoutMs: integer('timeout_ms').notNull(),
+  preserveHost: integer('preserve_host', { mode: 'boolean' }).notNull(),
+  forwardCookies: integer('forward_cookies', { mode: 'boolean' }).notNull(),
+  headerConfig: text('header_config'),
+  pipelineConfig: text('pipeline_config'),
+  isEnabled: integer('is_enabled', { mode: 'boolean' }).notNull(),
+  debugEnabled: integer('debug_enabled', { mode: 'boolean' }).notNull(),
+  description: text('description'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const domains = sqliteTable('domains', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  hostname: text('hostname').notNull(),
+  alias: text('alias').notNull(),
+  pathPrefix: text('path_prefix').notNull().default(''),
+  isPublic: integer('is_public', { mode: 'boolean' }),
+  isSpa: integer('is_spa', { mode: 'boolean' }),
+  requiredRole: text('required_role').$type<ProjectRole>(),
+  redirectTo: text('redirect_to'),
+  challenge: text('challenge').notNull(),
+  verifiedBy: text('verified_by').$type<'base_domain' | 'txt' | 'http' | 'admin'>(),
+  verifiedAt: integer('verified_at'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+/** `weights` and `rules` are JSON. */
+export const traffic = sqliteTable('traffic', {
+  domainId: text('domain_id').primaryKey(),
+  weights: text('weights').notNull(),
+  sticky: integer('sticky', { mode: 'boolean' }).notNull(),
+  stickySeconds: integer('sticky_seconds').notNull(),
+  rules: text('rules').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const auditLog = sqliteTable('audit_log', {
+  id: text('id').primaryKey(),
+  at: integer('at').notNull(),
+  actorKind: text('actor_kind').notNull(),
+  actorId: text('actor_id'),
+  actorName: text('actor_name'),
+  credential: text('credential').notNull(),
+  ip: text('ip'),
+  action: text('action').notNull(),
+  targetKind: text('target_kind').notNull(),
+  targetId: text('target_id'),
+  projectId: text('project_id'),
+  before: text('before'),
+  after: text('after'),
+})
+
+export const siteGeneration = sqliteTable('site_generation', {
+  id: integer('id').primaryKey(),
+  sites: integer('sites').notNull(),
+  access: integer('access').notNull(),
+})

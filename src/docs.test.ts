@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createApi } from './rooms.ts'
+import { type TestApp, testApp } from './testing/test-app.ts'
+
+type Operation = {
+  summary?: string
+  tags?: string[]
+  requestBody?: { content: Record<string, unknown> }
+  responses: Record<string, { description: string; content?: Record<string, { schema?: unknown }> }>
+}
+type OpenApi = {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+  components: { securitySchemes: Record<string, unknown> }
+}
+
+let app: TestApp
+let document: OpenApi
+beforeAll(async () => {
+  app = await testApp()
+  document = await (await app.call('GET', '/api/docs/json')).json()
+})
+afterAll(() => app.close())
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      operation,
+    })),
+  )
+
+describe('the OpenAPI document', () => {
+  test('holds every route, and no other', () => {
+    const expected = createApi(app.ctx)
+      .routes.filter(({ path }) => !path.startsWith('/api/docs'))
+      .map(({ method, path }) => `${method} ${path.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')}`)
+    expect(expected.length).toBeGreaterThan(20)
+    expect(
+      operations()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual([...new Set(expected)].sort())
+  })
+
+  test('says of every route what it does and what it answers', () => {
+    const silent = operations().filter(
+      ({ operation }) =>
+        !operation.summary || !operation.tags?.length || Object.keys(operation.responses).length < 2,
+    )
+    expect(silent.map(({ name }) => name)).toEqual([])
+  })
+
+  test('is OpenAPI 3.1 with both ways to sign in, and an error body for each route', () => {
+    expect(document.openapi).toBe('3.1.0')
+    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(['apiKey', 'session'])
+    const answers = operations().flatMap(({ operation }) => Object.values(operation.responses))
+    expect(answers.filter(({ description }) => !description)).toEqual([])
+    for (const { operation } of operations())
+      expect(operation.responses['default']?.content?.['application/json']?.schema).toEqual({
+        $ref: '#/components/schemas/Error',
+      })
+  })
+
+  test('says what is wanted in words, by example and by choice', () => {
+    const text = JSON.stringify(document.paths['/api/auth/signin'])
+    expect(text).toContain('"description":"An email address, such as ann@example.com"')
+    expect(text).toContain('"examples":["ann@example.com"]')
+    expect(text).toContain('"role":{"type":"string","enum":["admin","user","member"]}')
+    expect(JSON.stringify(document)).not.toContain('"error":"')
+  })
+
+  test('shows an example of every JSON body', () => {
+    const bare = operations().filter(({ operation }) => {
+      const json = operation.requestBody?.content?.['application/json']
+      return json !== undefined && !/"examples?":/.test(JSON.stringify(json))
+    })
+    expect(bare.map(({ name }) => name)).toEqual([])
+  })
+
+  test('does not guess content types: what is JSON is JSON only', () => {
+    const content = document.paths['/api/auth/signin']?.['post']?.requestBody?.content
+    expect(Object.keys(content ?? {})).toEqual(['application/json'])
+  })
+})
+
+describe('the explorer', () => {
+  test('is a page that refers to no other host and may load from none', async () => {
+    const answer = await app.call('GET', '/api/docs')
+    const html = await answer.text()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toStartWith('text/html')
+    expect(html.match(/(src|href)="(?!\/api\/docs|data:,)[^"]*"/g)).toBeNull()
+    expect(html).not.toMatch(/https?:|\/\/\w/)
+    const policy = answer.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'; script-src 'self';")
+    expect(policy).not.toMatch(/https?:|\*/)
+  })
+
+  test.each([
+    ['/api/docs/explorer.js', 'text/javascript'],
+    ['/api/docs/explorer.css', 'text/css'],
+    ['/api/docs/start.js', 'text/javascript'],
+  ])('%s comes out of the executable', async (path, type) => {
+    const answer = await app.call('GET', path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toStartWith(type)
+    expect((await answer.bytes()).length).toBeGreaterThan(100)
+  })
+
+  test('its script is sent compressed, and not again while it is the same', async () => {
+    const headers = { 'accept-encoding': 'gzip, br' }
+    const answer = await app.call('GET', '/api/docs/explorer.js', { headers })
+    const plain = await app.call('GET', '/api/docs/explorer.js')
+    expect(answer.headers.get('content-encoding')).toBe('gzip')
+    expect(Bun.gunzipSync(await answer.bytes())).toEqual(await plain.bytes())
+    const etag = answer.headers.get('etag') ?? ''
+    const again = await app.call('GET', '/api/docs/explorer.js', { headers: { 'if-none-match': etag } })
+    expect(again.status).toBe(304)
+  })
+
+  test('takes no other method', async () => {
+    expect((await app.call('POST', '/api/docs')).status).toBe(405)
+  })
+})

@@ -1,0 +1,171 @@
+import { type GlobalRole, hasAtLeast, lowerRole, type ProjectRole } from './roles.ts'
+
+/** Least project role for each action. spec: Permission matrix; contract §4. */
+export const PROJECT_ACTIONS = {
+  'site:view': 'guest',
+  'project:see': 'guest',
+  'project:read': 'viewer',
+  'permission:read': 'viewer',
+  'deployment:create': 'contributor',
+  'alias:write': 'contributor',
+  'traffic:configure': 'contributor',
+  'secret:names': 'contributor',
+  'deployment:delete': 'admin',
+  'alias:manage': 'admin',
+  'domain:manage': 'admin',
+  'settings:manage': 'admin',
+  'permission:manage': 'admin',
+  'invitation:manage': 'admin',
+  'secret:manage': 'admin',
+  'secret:read': 'admin',
+  'analytics:read': 'admin',
+  'project:delete': 'owner',
+  'ownership:transfer': 'owner',
+} as const satisfies Record<string, ProjectRole>
+
+/** Actions on no project in particular, and who may do them. spec: Global roles. */
+export const WORKSPACE_ACTIONS = {
+  /** Users, groups, settings, API keys, logs: global admins, signed in. */
+  'workspace:administer': 'admin',
+  /** Making a project: global admins and users. Members cannot. */
+  'project:create': 'user',
+  /** One's own account. */
+  'account:use': 'signed_in',
+  /** Lists that hold only what the caller may see. */
+  'project:list': 'any_credential',
+  /** What a link invites to: the token in the path is the credential. */
+  'invitation:see': 'anybody',
+} as const
+
+export type ProjectAction = keyof typeof PROJECT_ACTIONS
+export type WorkspaceAction = keyof typeof WORKSPACE_ACTIONS
+export type Action = ProjectAction | WorkspaceAction
+
+/** Who asks, reduced to what decides. */
+export type Asker =
+  | { kind: 'anonymous' }
+  | { kind: 'user'; globalRole: GlobalRole; place: 'admin_host' | 'own_site' | 'other_site' }
+  /** `covers`: the key is global, or belongs to the project asked about. */
+  | { kind: 'key'; isGlobal: boolean; covers: boolean }
+  /** The command line on the data directory, and the first start. */
+  | { kind: 'operator' }
+
+export type AccessQuestion = {
+  action: Action
+  asker: Asker
+  /** GET and HEAD. */
+  isRead: boolean
+  /** The effective role of a user on the project; null without one. Not read for keys. */
+  role: ProjectRole | null
+  /** The project asked about exists. True for workspace actions. */
+  exists: boolean
+}
+
+export type Denial = 'unauthenticated' | 'hidden' | 'forbidden' | 'admin_host_only'
+
+/** `role` is what the asker acts as. `reason` is a sentence for the person who asks why. */
+export type Decision =
+  | { allowed: true; role: ProjectRole | null; reason: string }
+  | { allowed: false; denial: Denial; role: ProjectRole | null; reason: string }
+
+/** May this asker do this here? The only place where roles are compared. contract §2 and §4. */
+export function decideAccess(question: AccessQuestion): Decision {
+  const { action, asker } = question
+  if (asker.kind === 'operator') return allow('owner', 'The operator of this machine may do everything')
+  if (asker.kind === 'anonymous') return decideAnonymous(action)
+  if (asker.kind === 'user' && asker.place !== 'admin_host')
+    return decideOnSite(question, asker.place, asker.globalRole)
+  return isWorkspaceAction(action) ? decideWorkspace(action, asker) : decideOnProject(question, action)
+}
+
+function decideAnonymous(action: Action): Decision {
+  if (action === 'invitation:see') return allow(null, 'Whoever holds the link may see the invitation')
+  return deny('unauthenticated', null, 'Sign in or send an API key')
+}
+
+function decideWorkspace(
+  action: WorkspaceAction,
+  asker: Exclude<Asker, { kind: 'anonymous' | 'operator' }>,
+): Decision {
+  if (action === 'project:list') return allow(null, 'Lists show what the caller may see')
+  if (action === 'invitation:see') return allow(null, 'Whoever holds the link may see the invitation')
+  if (asker.kind === 'key') return deny('forbidden', null, 'An API key cannot do this: sign in as a person')
+  if (action === 'account:use') return allow(null, 'Everybody manages their own account')
+  const isEnough =
+    asker.globalRole === 'admin' || (action === 'project:create' && asker.globalRole === 'user')
+  if (isEnough) return allow(null, `The global role ${asker.globalRole} allows it`)
+  return deny('forbidden', null, WORKSPACE_REFUSALS[action])
+}
+
+const WORKSPACE_REFUSALS = {
+  'workspace:administer': 'Only administrators of the workspace may do this',
+  'project:create': 'Members cannot create projects: ask an administrator for the role user',
+}
+
+function decideOnProject(question: AccessQuestion, action: ProjectAction): Decision {
+  const { asker, exists, isRead } = question
+  if (asker.kind === 'key' && (!asker.covers || !exists)) return denyKeyElsewhere(asker.isGlobal, isRead)
+  const role = roleOfAsker(asker, question.role)
+  if (!exists || role === null)
+    return deny('hidden', null, 'There is no such thing, or you have no role on its project')
+  return compare(action, role)
+}
+
+function denyKeyElsewhere(isGlobal: boolean, isRead: boolean): Decision {
+  const reason = 'This API key does not belong to that project'
+  return isRead || isGlobal ? deny('hidden', null, reason) : deny('forbidden', null, reason)
+}
+
+/** What an asker acts as on a project that it may ask about: a key as contributor, a global admin as owner. */
+export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole | null {
+  if (asker.kind === 'operator') return 'owner'
+  if (asker.kind === 'key') return asker.covers ? 'contributor' : null
+  if (asker.kind === 'user' && asker.globalRole === 'admin') return 'owner'
+  return role
+}
+
+/** On a site host the page was written by contributors: a session reads its own project there, as viewer at most. */
+function decideOnSite(
+  question: AccessQuestion,
+  place: 'own_site' | 'other_site',
+  globalRole: GlobalRole,
+): Decision {
+  const { action, isRead, exists } = question
+  const only = 'On a site this works only with an API key: use the admin host'
+  if (action === 'project:list' && isRead) return allow(null, 'Lists show what the caller may see')
+  if (isWorkspaceAction(action) || !isRead || !exists || place !== 'own_site')
+    return deny('admin_host_only', null, only)
+  const role = lowerRole(globalRole === 'admin' ? 'viewer' : question.role, 'viewer')
+  if (role === null) return deny('hidden', null, 'You have no role on this project')
+  if (!hasAtLeast('viewer', PROJECT_ACTIONS[action])) return deny('admin_host_only', role, only)
+  return compare(action, role)
+}
+
+function compare(action: ProjectAction, role: ProjectRole): Decision {
+  const least = PROJECT_ACTIONS[action]
+  return hasAtLeast(role, least)
+    ? allow(role, `The role ${role} includes ${action}`)
+    : deny('forbidden', role, `This needs the role ${least} or higher on the project; you have ${role}`)
+}
+
+const isWorkspaceAction = (action: Action): action is WorkspaceAction => action in WORKSPACE_ACTIONS
+
+const allow = (role: ProjectRole | null, reason: string): Decision => ({ allowed: true, role, reason })
+const deny = (denial: Denial, role: ProjectRole | null, reason: string): Decision => ({
+  allowed: false,
+  denial,
+  role,
+  reason,
+})
+
+/** May this role see a site of this visibility? A role held on the project counts only from the site's required role on. */
+export function decideView(
+  site: { isPublic: boolean; requiredRole: ProjectRole },
+  role: ProjectRole | null,
+): { allowed: boolean; reason: string } {
+  if (site.isPublic) return { allowed: true, reason: 'The site is public' }
+  if (role === null)
+    return { allowed: false, reason: 'The site is private and the visitor has no role on it' }
+  const allowed = hasAtLeast(role, site.requiredRole)
+  return { allowed, reason: `The site is private: it needs ${site.requiredRole}, the visitor is ${role}` }
+}

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'bun:test'
+import { type AssetPathSource, findClash, normalizeAssetPath, requestPathToAssetPath } from './asset-path.ts'
+
+const SOURCES: AssetPathSource[] = ['form', 'manifest', 'archive']
+const NFC = 'caf\u00e9.html'
+const NFD = 'cafe\u0301.html'
+
+/** The path, or what else became of it. */
+function outcome(raw: string, source: AssetPathSource): string {
+  const result = normalizeAssetPath(raw, source)
+  if (result.kind === 'file') return result.path
+  return result.kind === 'refused' ? `refused: ${result.reason}` : result.kind
+}
+
+describe('normalizeAssetPath, from anywhere', () => {
+  const TOO_LONG = 'refused: a path must not be longer than 1024 bytes'
+  const NAME_TOO_LONG = 'refused: a name in a path must not be longer than 255 bytes'
+  const DOTS = 'refused: a path must not contain ..'
+  const NUL = 'refused: a path must not contain NUL'
+  const DRIVE = 'refused: a path must not begin with a drive letter'
+  const CONTROL = 'refused: a path must not contain control characters'
+
+  const cases: [raw: string, expected: string][] = [
+    ['index.html', 'index.html'],
+    ['docs/a/b.html', 'docs/a/b.html'],
+    ['docs\\a\\b.html', 'docs/a/b.html'],
+    ['./index.html', 'index.html'],
+    ['././a/./b.html', 'a/b.html'],
+    ['.\\a.html', 'a.html'],
+    ['a//b///c.html', 'a/b/c.html'],
+    [NFD, NFC],
+    [NFC, NFC],
+    ['a b/c%20d.html', 'a b/c%20d.html'],
+    ['a..b/c..d', 'a..b/c..d'],
+    ['日本/語.html', '日本/語.html'],
+    ['a/x:y.txt', 'a/x:y.txt'],
+    ['xy:z.txt', 'xy:z.txt'],
+    ['docs/', 'directory'],
+    ['docs\\', 'directory'],
+    ['docs/.', 'directory'],
+    ['.', 'directory'],
+    ['./', 'directory'],
+    ['.env', 'left_out'],
+    ['.git/config', 'left_out'],
+    ['a/.DS_Store', 'left_out'],
+    ['a/...', 'left_out'],
+    ['.github/', 'left_out'],
+    ['.well-known/security.txt', '.well-known/security.txt'],
+    ['a/.well-known/x', 'a/.well-known/x'],
+    ['.well-known/.secret', 'left_out'],
+    ['.well-knownx/a', 'left_out'],
+    ['.Well-Known/a', 'left_out'],
+    ['node_modules/a/index.js', 'left_out'],
+    ['a/node_modules/b.js', 'left_out'],
+    ['node_modules_old/a.js', 'node_modules_old/a.js'],
+    ['__MACOSX/._a', 'left_out'],
+    ['__MACOSX/Icon\r', 'left_out'],
+    ['..', DOTS],
+    ['../a', DOTS],
+    ['a/../b', DOTS],
+    ['a/..', DOTS],
+    ['a\\..\\..\\b', DOTS],
+    ['.git/../../etc/passwd', DOTS],
+    ['node_modules/../../x', DOTS],
+    ['a\0.html', NUL],
+    ['.git/a\0', NUL],
+    ['C:\\Windows\\x', DRIVE],
+    ['c:/x', DRIVE],
+    ['C:x', DRIVE],
+    ['./C:/x', DRIVE],
+    ['\u212a:/x', DRIVE],
+    ['a\nb.html', CONTROL],
+    ['a\u007fb', CONTROL],
+    ['a\u0085b', CONTROL],
+    ['a\ud800b', 'refused: a path must be valid Unicode'],
+    ['', 'refused: the path is empty'],
+    ['a'.repeat(255), 'a'.repeat(255)],
+    ['a'.repeat(256), NAME_TOO_LONG],
+    ['é'.repeat(127), 'é'.repeat(127)],
+    ['é'.repeat(128), NAME_TOO_LONG],
+    [`${'abc/'.repeat(255)}abcd`, `${'abc/'.repeat(255)}abcd`],
+    [`${'abc/'.repeat(255)}abcde`, TOO_LONG],
+    [`.git/${'abc/'.repeat(300)}a`, 'left_out'],
+  ]
+
+  test.each(cases)('%j: %j', (raw, expected) => {
+    for (const source of SOURCES) expect(outcome(raw, source)).toBe(expected)
+  })
+})
+
+describe('normalizeAssetPath of a path that begins with /', () => {
+  test.each([
+    ['/index.html', 'index.html'],
+    ['//a/b.html', 'a/b.html'],
+    ['\\a\\b.html', 'a/b.html'],
+    ['/', 'directory'],
+  ])('%s is %s in a form or manifest, and refused in an archive', (raw, expected) => {
+    expect(outcome(raw, 'form')).toBe(expected)
+    expect(outcome(raw, 'manifest')).toBe(expected)
+    expect(outcome(raw, 'archive')).toBe('refused: a path in an archive must not begin with /')
+  })
+
+  test('a drive letter behind it is refused all the same', () => {
+    expect(outcome('/C:/x', 'form')).toBe('refused: a path must not begin with a drive letter')
+  })
+})
+
+describe('findClash', () => {
+  const cases: [paths: string[], expected: { path: string; below: string } | null][] = [
+    [[], null],
+    [['a', 'b', 'a.html'], null],
+    [['a/b', 'a/c', 'ab'], null],
+    [['a', 'a'], null],
+    [['a', 'a/b'], { path: 'a', below: 'a/b' }],
+    [['a/b', 'a'], { path: 'a', below: 'a/b' }],
+    [['a', 'a-b', 'a.b', 'a/b'], { path: 'a', below: 'a/b' }],
+    [['x/y/z/1', 'x/y/z/2', 'x/y'], { path: 'x/y', below: 'x/y/z/1' }],
+    [['x/y/z', 'x/y/z/1/2/3'], { path: 'x/y/z', below: 'x/y/z/1/2/3' }],
+    [['a', 'A/b'], null],
+  ]
+
+  test.each(cases)('%j: %j', (paths, expected) => {
+    expect(findClash(paths)).toEqual(expected)
+  })
+
+  test('among 50 000 deep paths', () => {
+    const paths = Array.from({ length: 50_000 }, (_, i) => `a/b/c/d/e/f/${i % 100}/${i}.html`)
+    expect(findClash(paths)).toBeNull()
+    expect(findClash([...paths, 'a/b/c/d/e/f/7'])).toEqual({
+      path: 'a/b/c/d/e/f/7',
+      below: 'a/b/c/d/e/f/7/7.html',
+    })
+  })
+})
+
+describe('requestPathToAssetPath', () => {
+  const cases: [urlPath: string, expected: string | null][] = [
+    ['/', ''],
+    ['/index.html', 'index.html'],
+    ['/docs/', 'docs/'],
+    ['/docs/a.html', 'docs/a.html'],
+    ['/a%20b.html', 'a b.html'],
+    ['/%69ndex.html', 'index.html'],
+    ['/caf%C3%A9.html', NFC],
+    ['/cafe%CC%81.html', NFC],
+    [`/${NFD}`, NFC],
+    ['/a%2520b', 'a%20b'],
+    ['/%252e%252e/a', '%2e%2e/a'],
+    ['/%252f', '%2f'],
+    ['/a..b/c..', 'a..b/c..'],
+    ['/.../a', '.../a'],
+    ['/.well-known/x', '.well-known/x'],
+    ['/a+b', 'a+b'],
+    ['//a', '/a'],
+    ['/a%5Cb', 'a\\b'],
+    ['/a%3Fb%23c', 'a?b#c'],
+    ['/%', null],
+    ['/%zz', null],
+    ['/%E9', null],
+    ['/%C0%AF', null],
+    ['/%ED%A0%80', null],
+    ['/a%2Fb', null],
+    ['/a%2fb', null],
+    ['/a%00', null],
+    ['/a\0', null],
+    ['/..', null],
+    ['/../a', null],
+    ['/a/../b', null],
+    ['/a/..', null],
+    ['/%2e%2e/a', null],
+    ['/a/.%2E/b', null],
+  ]
+
+  test.each(cases)('%j asks for %j', (urlPath, expected) => {
+    expect(requestPathToAssetPath(urlPath)).toBe(expected)
+  })
+})

@@ -1,0 +1,37 @@
+import { isHtml } from './content-type.ts'
+
+const RULES = {
+  public: rulesFor('public'),
+  private: rulesFor('private'),
+} as const
+
+/**
+ * Whether a bundler put a hash of the content into the name: without its extension and split at `.` and `-`,
+ * the last part is 8 or more of `A-Za-z0-9_`, a letter and a digit among them. Takes a path too. contract §6:
+ * Headers.
+ */
+export function hasContentHash(fileName: string): boolean {
+  const name = fileName.slice(fileName.lastIndexOf('/') + 1)
+  const dot = name.lastIndexOf('.')
+  const stem = dot > 0 ? name.slice(0, dot) : name
+  const last = stem.slice(Math.max(stem.lastIndexOf('.'), stem.lastIndexOf('-')) + 1)
+  return /^\w{8,}$/.test(last) && /[A-Za-z]/.test(last) && /\d/.test(last)
+}
+
+/**
+ * The `Cache-Control` of a file that is served. Errors are `no-store`, which is not asked here. contract §6:
+ * Headers.
+ */
+export function cacheControlOf(path: string, isPublic: boolean): string {
+  const rules = isPublic ? RULES.public : RULES.private
+  if (isHtml(path)) return rules.html
+  return hasContentHash(path) ? rules.hashed : rules.other
+}
+
+function rulesFor(scope: 'public' | 'private') {
+  return {
+    html: `${scope}, max-age=0, must-revalidate`,
+    hashed: `${scope}, max-age=31536000, immutable`,
+    other: `${scope}, max-age=300, must-revalidate`,
+  }
+}

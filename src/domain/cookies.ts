@@ -1,0 +1,30 @@
+export const ACCESS_COOKIE = 'sAccessToken'
+export const REFRESH_COOKIE = 'sIdRefreshToken'
+
+/** Cookies of ours that never leave the service. */
+export const SESSION_COOKIES: readonly string[] = [ACCESS_COOKIE, REFRESH_COOKIE]
+
+/** Every value of that name, in the order sent: a sibling site can add a second one. RFC 6265 §4.2. */
+export function cookieValues(header: string | null, name: string): string[] {
+  if (header === null || !header.includes(name)) return []
+  const values: string[] = []
+  for (const pair of header.split(';')) {
+    const cut = pair.indexOf('=')
+    if (cut > 0 && pair.slice(0, cut).trim() === name) values.push(pair.slice(cut + 1).trim())
+  }
+  return values
+}
+
+export const hasSessionCookie = (header: string | null): boolean =>
+  header !== null && (header.includes(`${ACCESS_COOKIE}=`) || header.includes(`${REFRESH_COOKIE}=`))
+
+/** `domain` null makes the cookie host-only; `maxAgeSeconds` 0 removes it. RFC 6265 §4.1. */
+export function setCookie(
+  name: string,
+  value: string,
+  options: { domain: string | null; maxAgeSeconds: number; isSecure: boolean },
+): string {
+  const domain = options.domain === null ? '' : `; Domain=${options.domain}`
+  const secure = options.isSecure ? '; Secure' : ''
+  return `${name}=${value}${domain}; Path=/; Max-Age=${options.maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`
+}

@@ -1,0 +1,62 @@
+/** The kinds of failure, with the status and reason phrase each one answers. This table is the whole contract. */
+const TABLE = {
+  invalid: [400, 'Bad Request'],
+  unauthenticated: [401, 'Unauthorized'],
+  forbidden: [403, 'Forbidden'],
+  not_found: [404, 'Not Found'],
+  method_not_allowed: [405, 'Method Not Allowed'],
+  conflict: [409, 'Conflict'],
+  precondition_failed: [412, 'Precondition Failed'],
+  too_large: [413, 'Payload Too Large'],
+  unsupported_media_type: [415, 'Unsupported Media Type'],
+  range_not_satisfiable: [416, 'Range Not Satisfiable'],
+  misdirected: [421, 'Misdirected Request'],
+  rate_limited: [429, 'Too Many Requests'],
+  internal: [500, 'Internal Server Error'],
+  not_implemented: [501, 'Not Implemented'],
+  bad_gateway: [502, 'Bad Gateway'],
+  unavailable: [503, 'Service Unavailable'],
+  gateway_timeout: [504, 'Gateway Timeout'],
+  storage_full: [507, 'Insufficient Storage'],
+} as const
+
+export type ErrorKind = keyof typeof TABLE
+
+/** One thing that is wrong with the input: `path` names the field (`files[3].path`), `message` says what to do. */
+export type ErrorDetail = { path: string; message: string }
+
+type ErrorOptions = {
+  /** A named code such as `WRONG_CREDENTIALS_ERROR`; the reason phrase without one. */
+  code?: string
+  details?: readonly ErrorDetail[]
+  /** Response headers that belong to the failure (`Allow`, `Retry-After`). */
+  headers?: Readonly<Record<string, string>>
+  /** Logged once, at the edge; never shown. */
+  cause?: unknown
+}
+
+/** A failure that a caller may see. `message` is a sentence for a person and says what to do. */
+export class AppError extends Error {
+  readonly kind: ErrorKind
+  readonly code: string
+  readonly details: readonly ErrorDetail[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(kind: ErrorKind, message: string, options: ErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.kind = kind
+    this.code = options.code ?? TABLE[kind][1]
+    this.details = options.details
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return TABLE[this.kind][0]
+  }
+
+  /** The JSON body of every error answer. spec: Errors. */
+  toBody(): { statusCode: number; message: string; error: string; details?: readonly ErrorDetail[] } {
+    const body = { statusCode: this.status, message: this.message, error: this.code }
+    return this.details === undefined ? body : { ...body, details: this.details }
+  }
+}

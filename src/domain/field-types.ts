@@ -1,0 +1,146 @@
+/** Types of a schema's fields and, all but `text` and `datetime`, of a form's. contract §9.3 and §9.4. */
+export const FIELD_TYPES = [
+  'string',
+  'text',
+  'email',
+  'url',
+  'number',
+  'integer',
+  'boolean',
+  'date',
+  'datetime',
+  'json',
+] as const
+export type FieldType = (typeof FIELD_TYPES)[number]
+
+export type Checked = { ok: true; value: unknown } | { ok: false; message: string }
+
+/** Deepest nesting of a `json` value. SQLite reads 1000. */
+const DEEPEST = 100
+
+const EMAIL = /^[^\s@"<>(),:;[\]\\]{1,64}@(?=.{1,253}$)[^\s@"<>(),:;[\]\\.]+(\.[^\s@"<>(),:;[\]\\.]+)+$/
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
+
+/** Whether a value is of the type, and the value to keep. A `datetime` is kept in UTC with milliseconds. */
+export function checkFieldValue(type: FieldType, value: unknown): Checked {
+  switch (type) {
+    case 'string':
+    case 'text':
+      return typeof value === 'string' ? ok(value) : bad('must be a text')
+    case 'email':
+      return isMatch(value, EMAIL) ? ok(value) : bad('must be an email address')
+    case 'url':
+      return isWebUrl(value) ? ok(value) : bad('must be a URL that starts with https:// or http://')
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value) ? ok(value) : bad('must be a number')
+    case 'integer':
+      return Number.isSafeInteger(value) ? ok(value) : bad('must be a whole number')
+    case 'boolean':
+      return typeof value === 'boolean' ? ok(value) : bad('must be true or false')
+    case 'date':
+      return isDate(value) ? ok(value) : bad('must be a date such as 2026-11-20')
+    case 'datetime':
+      return checkDateTime(value)
+    case 'json':
+      return isShallow(value, DEEPEST) ? ok(value) : bad(`must be JSON, at most ${DEEPEST} levels deep`)
+  }
+}
+
+/** The same for what a form or a query says in text: `5` is a number, `on` a ticked box. */
+export function convertFieldText(type: FieldType, text: string): Checked {
+  switch (type) {
+    case 'number':
+    case 'integer':
+      return checkFieldValue(
+        type,
+        /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(text) ? Number(text) : text,
+      )
+    case 'boolean':
+      return checkFieldValue(type, BOOLEANS.get(text.trim().toLowerCase()) ?? text)
+    case 'json':
+      return parseJson(text)
+    case 'email':
+    case 'url':
+    case 'date':
+    case 'datetime':
+      return checkFieldValue(type, text.trim())
+    default:
+      return checkFieldValue(type, text)
+  }
+}
+
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['on', true],
+  ['yes', true],
+  ['false', false],
+  ['0', false],
+  ['off', false],
+  ['no', false],
+])
+
+const ok = (value: unknown): Checked => ({ ok: true, value })
+const bad = (message: string): Checked => ({ ok: false, message })
+
+const isMatch = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value)
+
+function isWebUrl(value: unknown): boolean {
+  return typeof value === 'string' && /^https?:\/\//i.test(value) && !/\s/.test(value) && URL.canParse(value)
+}
+
+function isDate(value: unknown): value is string {
+  const [, year, month, day] = (typeof value === 'string' ? DATE.exec(value) : null) ?? []
+  if (year === undefined || month === undefined || day === undefined) return false
+  const time = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).getUTCDate() === Number(day)
+}
+
+function checkDateTime(value: unknown): Checked {
+  const [whole, date, hour, minute, second = '00', zone = 'Z'] =
+    (typeof value === 'string' ? DATE_TIME.exec(value) : null) ?? []
+  const fraction = whole === undefined ? '' : (/\.\d{1,9}/.exec(whole)?.[0] ?? '').slice(0, 4)
+  const offset = zone.toUpperCase() === 'Z' ? 'Z' : zone.replace(/^(.\d{2}):?(\d{2})$/, '$1:$2')
+  const time = isDate(date)
+    ? Date.parse(`${date}T${hour}:${minute}:${second}${fraction}${offset}`)
+    : Number.NaN
+  return Number.isNaN(time)
+    ? bad('must be a date and time such as 2026-11-20T12:00:00Z')
+    : ok(new Date(time).toISOString())
+}
+
+function parseJson(text: string): Checked {
+  if (nestingOf(text) > DEEPEST) return bad(`must be JSON, at most ${DEEPEST} levels deep`)
+  try {
+    return ok(JSON.parse(text))
+  } catch {
+    return bad('must be JSON')
+  }
+}
+
+/** How deep a JSON text nests at most: brackets outside of strings, counted without parsing. */
+export function nestingOf(json: string): number {
+  let depth = 0
+  let deepest = 0
+  let isInString = false
+  for (let i = 0; i < json.length; i++) {
+    const code = json.charCodeAt(i)
+    if (isInString) {
+      if (code === 0x5c) i++
+      else if (code === 0x22) isInString = false
+    } else if (code === 0x22) isInString = true
+    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
+    else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return deepest
+}
+
+/** Whether it is what JSON can say, and not nested deeper than `levels`. */
+function isShallow(value: unknown, levels: number): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || levels === 0) return false
+  return Object.values(value).every((inner) => isShallow(inner, levels - 1))
+}

@@ -1,0 +1,113 @@
+import { formatIp, parseIp } from './ip-ranges.ts'
+
+const MAX_LABEL = 63
+const MAX_HOST = 253
+const CUT_LABEL = 54
+const REF_LENGTH = 12
+
+/**
+ * The `Host` header as hosts are compared: lower case, without port and without the dot at the end; IPv6 in
+ * brackets and canonical. Null when it is missing or malformed. contract §1: Hosts.
+ */
+export function normalizeHost(hostHeader: string | null): string | null {
+  if (hostHeader === null) return null
+  if (hostHeader.startsWith('[')) return normalizeIpv6Host(hostHeader)
+
+  const colon = hostHeader.indexOf(':')
+  if (colon !== -1 && !isPort(hostHeader, colon + 1)) return null
+  let end = colon === -1 ? hostHeader.length : colon
+  if (hostHeader.charCodeAt(end - 1) === 0x2e) end -= 1
+  const spelling = spellingOf(hostHeader, end)
+  if (spelling === 'malformed') return null
+  const host = end === hostHeader.length ? hostHeader : hostHeader.slice(0, end)
+  return spelling === 'mixed' ? host.toLowerCase() : host
+}
+
+/** Whether a normalised host is an address: IPv6, or IPv4 of four decimal parts. */
+export function isIpLiteral(host: string): boolean {
+  const first = host.charCodeAt(0)
+  if (first === 0x5b || host.includes(':')) return parseIp(host)?.version === 6
+  if (!(first >= 0x30 && first <= 0x39)) return false
+  const ip = parseIp(host)
+  return ip !== null && formatIp(ip) === host
+}
+
+/**
+ * The one label that stands before the base domain in a normalised host; null when there is none, or more.
+ */
+export function siteLabelOf(host: string, baseDomain: string): string | null {
+  const end = host.length - baseDomain.length - 1
+  if (end < 1 || host.charCodeAt(end) !== 0x2e || !host.endsWith(baseDomain)) return null
+  return host.indexOf('.') === end ? host.slice(0, end) : null
+}
+
+/**
+ * The label of an alias or deployment host. `ref` is the alias name or `deploymentRef(commitSha)`. contract
+ * §1: Hosts.
+ */
+export function hostLabel(parts: { ref: string; repo: string; owner: string }): string {
+  const label = [parts.ref, parts.repo, parts.owner].map(labelPart).join('--')
+  return label.length > MAX_LABEL ? cutLabel(label) : label
+}
+
+/** What a deployment host begins with: the first 12 digits of the commit SHA. */
+export function deploymentRef(commitSha: string): string {
+  return commitSha.slice(0, REF_LENGTH).toLowerCase()
+}
+
+/**
+ * The label for a site whose own `label` is taken. Taken too: call it again with the result. contract §1:
+ * Hosts.
+ */
+export function clashLabel(label: string): string {
+  return cutLabel(label)
+}
+
+function cutLabel(label: string): string {
+  const digest = new Bun.CryptoHasher('sha256').update(label).digest('hex')
+  return `${label.slice(0, CUT_LABEL)}-${digest.slice(0, 8)}`
+}
+
+function labelPart(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+}
+
+function normalizeIpv6Host(header: string): string | null {
+  const close = header.indexOf(']')
+  const rest = close + 1
+  if (rest < header.length && (header.charCodeAt(rest) !== 0x3a || !isPort(header, rest + 1))) return null
+  const ip = header.includes('%') ? null : parseIp(header.slice(0, rest))
+  return ip?.version === 6 ? `[${formatIp(ip)}]` : null
+}
+
+/** Digits up to 65535, or nothing, as RFC 3986 §3.2.3 allows. */
+function isPort(header: string, from: number): boolean {
+  let port = 0
+  for (let i = from; i < header.length; i++) {
+    const digit = header.charCodeAt(i) - 0x30
+    if (!(digit >= 0 && digit <= 9)) return false
+    port = port * 10 + digit
+    if (port > 65_535) return false
+  }
+  return true
+}
+
+/**
+ * Labels of 1 to 63 letters, digits, `-` and `_` with dots between them, up to `end`; one walk, as it is done
+ * per request.
+ */
+function spellingOf(host: string, end: number): 'lower' | 'mixed' | 'malformed' {
+  if (end < 1 || end > MAX_HOST) return 'malformed'
+  let labelStart = 0
+  let spelling: 'lower' | 'mixed' = 'lower'
+  for (let i = 0; i < end; i++) {
+    const code = host.charCodeAt(i)
+    if (code >= 0x61 && code <= 0x7a) continue
+    if (code === 0x2e) {
+      if (i === labelStart || i - labelStart > MAX_LABEL) return 'malformed'
+      labelStart = i + 1
+    } else if (code >= 0x41 && code <= 0x5a) spelling = 'mixed'
+    else if (!(code >= 0x30 && code <= 0x39) && code !== 0x2d && code !== 0x5f) return 'malformed'
+  }
+  return end === labelStart || end - labelStart > MAX_LABEL ? 'malformed' : spelling
+}

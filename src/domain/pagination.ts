@@ -1,0 +1,77 @@
+import { AppError, type ErrorDetail } from './errors.ts'
+
+export const DEFAULT_LIMIT = 20
+export const MAX_LIMIT = 100
+
+export type SortOrder = 'asc' | 'desc'
+
+/** The query parameters as they came; an empty one counts as absent. */
+export type PaginationQuery = {
+  page?: string | number | undefined
+  limit?: string | number | undefined
+  sort?: string | undefined
+  order?: string | undefined
+}
+
+export type PaginationOptions<Field extends string> = {
+  sortable: readonly Field[]
+  defaultSort: Field
+  defaultOrder: SortOrder
+}
+
+/** `page` counts from 1; `offset` is the number of rows before it, never above 2^53. */
+export type Page<Field extends string = string> = {
+  page: number
+  limit: number
+  offset: number
+  sort: Field
+  order: SortOrder
+}
+
+/** The envelope of every paginated list. spec: Limits. */
+export type Paginated<T> = {
+  data: T[]
+  pagination: { page: number; limit: number; total: number; pages: number }
+}
+
+/** Throws `invalid` with a detail for each parameter that is wrong. spec: Limits, contract §2. */
+export function parsePagination<Field extends string>(
+  query: PaginationQuery,
+  options: PaginationOptions<Field>,
+): Page<Field> {
+  const { sortable, defaultSort, defaultOrder } = options
+  const page = positiveInteger(query.page, 1)
+  const limit = positiveInteger(query.limit, DEFAULT_LIMIT)
+  const sort = query.sort ? sortable.find((field) => field === query.sort) : defaultSort
+  const order = query.order ? sortOrder(query.order) : defaultOrder
+
+  const details: ErrorDetail[] = []
+  if (page === null) details.push({ path: 'page', message: 'page must be a whole number from 1' })
+  if (limit === null || limit > MAX_LIMIT)
+    details.push({ path: 'limit', message: `limit must be a whole number from 1 to ${MAX_LIMIT}` })
+  if (sort === undefined)
+    details.push({ path: 'sort', message: `sort must be one of ${sortable.join(', ')}` })
+  if (order === null) details.push({ path: 'order', message: 'order must be asc or desc' })
+
+  if (page === null || limit === null || sort === undefined || order === null || details.length > 0)
+    throw new AppError('invalid', details.map((detail) => detail.message).join('; '), { details })
+  return { page, limit, offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), sort, order }
+}
+
+/** `total` is the number of all rows; no rows are no pages. */
+export function paginated<T>(data: T[], total: number, page: Pick<Page, 'page' | 'limit'>): Paginated<T> {
+  const pages = Math.ceil(total / page.limit)
+  return { data, pagination: { page: page.page, limit: page.limit, total, pages } }
+}
+
+/** Null when it is none. */
+function positiveInteger(value: string | number | undefined, fallback: number): number | null {
+  if (value === undefined || value === '') return fallback
+  const text = String(value)
+  const number = /^\d{1,20}$/.test(text) ? Number(text) : 0
+  return number >= 1 ? number : null
+}
+
+function sortOrder(value: string): SortOrder | null {
+  return value === 'asc' || value === 'desc' ? value : null
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  compareSpecificity,
+  literalPrefix,
+  matchesPath,
+  type PathPattern,
+  parsePathPattern,
+} from './path-pattern.ts'
+
+function patternOf(source: string): PathPattern {
+  const parsed = parsePathPattern(source)
+  if (!parsed.ok) throw new Error(parsed.error)
+  return parsed.pattern
+}
+
+describe('matchesPath', () => {
+  const cases: [pattern: string, path: string, expected: boolean][] = [
+    ['/api/*', '/api/users', true],
+    ['/api/*', '/api/', true],
+    ['/api/*', '/api/v1/users', true],
+    ['/api/*', '/api', false],
+    ['/api/*', '/apix/users', false],
+    ['/api/*', '/API/users', false],
+    ['/api/*', '/x/api/users', false],
+    ['/api*', '/api', true],
+    ['/api*', '/apix', true],
+    ['*.json', '/data/a.json', true],
+    ['*.json', '/.json', true],
+    ['*.json', '.json', true],
+    ['*.json', '/a.json/b', false],
+    ['*.json', '/ajson', false],
+    ['*/feed', '/blog/feed', true],
+    ['*/feed', '/feeds', false],
+    ['/graphql', '/graphql', true],
+    ['/graphql', '/graphql/', false],
+    ['/graphql', '/graphql/v2', false],
+    ['/graphql', '/GraphQL', false],
+    ['/', '/', true],
+    ['/', '/a', false],
+    ['/*', '/', true],
+    ['/*', '/a/b', true],
+    ['*', '/', true],
+    ['*', '/a/b.c', true],
+    ['**', '/a', true],
+    ['/api/**', '/api/a/b', true],
+    ['/users/*/posts', '/users/7/posts', true],
+    ['/users/*/posts', '/users/7/8/posts', true],
+    ['/users/*/posts', '/users//posts', true],
+    ['/users/*/posts', '/users/posts', false],
+    ['/users/*/posts', '/users/7/posts/1', false],
+    ['/users/*/posts', '/x/users/7/posts', false],
+    ['/users/*/posts/*', '/users/7/posts/1', true],
+    ['/users/*/posts/*', '/users/7/posts', false],
+    ['/aba*aba', '/aba', false],
+    ['/aba*aba', '/ababa', false],
+    ['/aba*aba', '/abaaba', true],
+    ['*/a/*/b', '/x/a/y/b', true],
+    ['*/a/*/b', '/a/b', false],
+    ['*/a/*/b', '/a//b', true],
+    ['*a*', '/bab', true],
+    ['*a*', '/bbb', false],
+    ['/x/*b*b', '/x/b', false],
+    ['/x/*b*b', '/x/bb', true],
+    ['/x/*ab*b', '/x/ab', false],
+    ['/a.c', '/abc', false],
+    ['/a+(b)', '/a+(b)', true],
+    ['/[a-z]/*', '/b/', false],
+  ]
+
+  test.each(cases)('%s against %s is %p', (pattern, path, expected) => {
+    expect(matchesPath(patternOf(pattern), path)).toBe(expected)
+  })
+
+  test('many stars against a long path that nearly matches', () => {
+    const pattern = patternOf(`/${'a*'.repeat(500)}b`)
+    expect(matchesPath(pattern, `/${'a'.repeat(20_000)}`)).toBe(false)
+    expect(matchesPath(pattern, `/${'a'.repeat(20_000)}b`)).toBe(true)
+  })
+
+  test('agrees with a regular expression on every path of up to 5 letters', () => {
+    const patterns = ['/*', '/a*', '/*a', '/a*b', '*a*b', '/*a*b*', '/ab*ba', '*', '*b', '/a/*/b', '**a**']
+    for (const source of patterns) {
+      const oracle = new RegExp(`^${source.replaceAll('*', '.*')}$`)
+      const pattern = patternOf(source)
+      for (const path of pathsUpTo(5)) expect(matchesPath(pattern, path)).toBe(oracle.test(path))
+    }
+  })
+})
+
+function pathsUpTo(length: number): string[] {
+  const paths = ['/']
+  for (const path of paths) if (path.length <= length) paths.push(`${path}a`, `${path}b`, `${path}/`)
+  return paths
+}
+
+test.each([
+  ['', 'A path pattern begins with / or *'],
+  ['api/*', 'A path pattern begins with / or *'],
+  [' /api', 'A path pattern begins with / or *'],
+  ['https://a.example/*', 'A path pattern begins with / or *'],
+  ['/api?x=1', 'A path pattern has no ? and no #: the query is not matched'],
+  ['/api#top', 'A path pattern has no ? and no #: the query is not matched'],
+  ['/a\nb', 'A path pattern has no control characters'],
+  ['/a\0', 'A path pattern has no control characters'],
+  [`/${'a'.repeat(1024)}`, 'A path pattern has at most 1024 characters'],
+])('%j is refused: %s', (source, error) => {
+  expect(parsePathPattern(source)).toEqual({ ok: false, error })
+})
+
+test.each([
+  ['/api/*', '/api'],
+  ['/api/v1/*', '/api/v1'],
+  ['/api*', '/api'],
+  ['/*', ''],
+  ['*', ''],
+  ['*.json', ''],
+  ['*/a/*', ''],
+  ['/graphql', '/graphql'],
+  ['/graphql/', '/graphql/'],
+  ['/users/*/posts', '/users'],
+  ['/files/v*/raw/*', '/files/v'],
+])('stripPrefix of %s removes %p', (source, expected) => {
+  expect(literalPrefix(patternOf(source))).toBe(expected)
+})
+
+test('the most specific rule comes first', () => {
+  const sorted = [
+    { pathPattern: '/api/users/me', method: 'GET' },
+    { pathPattern: '/api/users/me', method: 'POST' },
+    { pathPattern: '/api/users/me', method: null },
+    { pathPattern: '/api/users/*', method: 'DELETE' },
+    { pathPattern: '/api/users/*', method: 'GET' },
+    { pathPattern: '/api/users/*' },
+    { pathPattern: '/api/users/*/*', method: 'GET' },
+    { pathPattern: '/health', method: 'GET' },
+    { pathPattern: '/api/*', method: 'GET' },
+    { pathPattern: '/api/*.json', method: 'GET' },
+    { pathPattern: '/web/*', method: null },
+    { pathPattern: '/api/*/*', method: 'GET' },
+    { pathPattern: '*', method: 'GET' },
+    { pathPattern: '*.json', method: 'GET' },
+    { pathPattern: '/*', method: null },
+  ]
+  for (let turn = 0; turn < sorted.length; turn++) {
+    const turned = [...sorted.slice(turn), ...sorted.slice(0, turn)].reverse()
+    expect(turned.sort(compareSpecificity)).toEqual(sorted)
+  }
+})

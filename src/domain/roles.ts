@@ -1,0 +1,39 @@
+/** From the least to the most: the index is the level. spec: Project roles. */
+export const PROJECT_ROLES = ['guest', 'viewer', 'contributor', 'admin', 'owner'] as const
+export type ProjectRole = (typeof PROJECT_ROLES)[number]
+
+/** spec: Global roles. Exactly one per user; new users are `member`. */
+export const GLOBAL_ROLES = ['admin', 'user', 'member'] as const
+export type GlobalRole = (typeof GLOBAL_ROLES)[number]
+
+/** 0 for guest to 4 for owner. */
+export function roleLevel(role: ProjectRole): number {
+  return PROJECT_ROLES.indexOf(role)
+}
+
+/** Whether `role` is `least` or above it; no role is below all. */
+export function hasAtLeast(role: ProjectRole | null, least: ProjectRole): boolean {
+  return role !== null && roleLevel(role) >= roleLevel(least)
+}
+
+/** The effective role: the highest of all sources, null when there is none. spec: Permission sources. */
+export function highestRole(roles: Iterable<ProjectRole | null | undefined>): ProjectRole | null {
+  let highest: ProjectRole | null = null
+  for (const role of roles) {
+    if (role && (highest === null || roleLevel(role) > roleLevel(highest))) highest = role
+  }
+  return highest
+}
+
+/** `role`, but never more than `most`: on a site host a session is a viewer at most. */
+export function lowerRole(role: ProjectRole | null, most: ProjectRole): ProjectRole | null {
+  return role !== null && roleLevel(role) > roleLevel(most) ? most : role
+}
+
+export function isProjectRole(value: unknown): value is ProjectRole {
+  return (PROJECT_ROLES as readonly unknown[]).includes(value)
+}
+
+export function isGlobalRole(value: unknown): value is GlobalRole {
+  return (GLOBAL_ROLES as readonly unknown[]).includes(value)
+}

@@ -1,0 +1,164 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { type TestApp, testApp } from './testing/test-app.ts'
+
+const apps: TestApp[] = []
+afterAll(() => {
+  for (const app of apps) app.close()
+})
+
+async function open(env: Record<string, string> = {}): Promise<TestApp> {
+  const app = await testApp(env)
+  apps.push(app)
+  return app
+}
+
+const ROOT = { email: 'root@example.com', password: 'correct horse battery' }
+
+describe('which hosts are the admin', () => {
+  const rows: [baseDomain: string, host: string, isAdmin: boolean][] = [
+    ['localhost', 'localhost', true],
+    ['localhost', 'LOCALHOST:3000', true],
+    ['localhost', '127.0.0.1:3000', true],
+    ['localhost', '[::1]:3000', true],
+    ['localhost', '192.168.1.5', true],
+    ['localhost', 'nothing.localhost', false],
+    ['localhost', 'a.b.localhost', false],
+    ['localhost', 'example.com', false],
+    ['sites.example.com', 'admin.sites.example.com', true],
+    ['sites.example.com', 'admin.sites.example.com.', true],
+    ['sites.example.com', 'localhost', true],
+    ['sites.example.com', 'sites.example.com', false],
+    ['sites.example.com', 'admin.sites.example.com.evil.example', false],
+    ['sites.example.com', 'evil-admin.sites.example.com', false],
+  ]
+
+  test.each(rows)('below %s, %s: %p', async (baseDomain, host, isAdmin) => {
+    const app = await open({ BASE_DOMAIN: baseDomain })
+    const answer = await app.call('GET', '/api/setup/status', { host })
+    expect(answer.status).toBe(isAdmin ? 200 : 404)
+    if (!isAdmin) expect(await answer.text()).toContain('No site lives here')
+  })
+
+  test('a malformed Host is nobody', async () => {
+    const app = await open()
+    for (const host of ['', 'a b', 'a/b', 'a..b', '-:x', 'localhost:99999', 'localhost@evil'])
+      expect(
+        (await app.app.fetch(new Request('http://x/', { headers: { host } }), { address: '127.0.0.1' }))
+          .status,
+      ).toBe(404)
+  })
+})
+
+describe('a proxy in front', () => {
+  const forwarded = { 'x-forwarded-host': 'admin.example.com', 'x-forwarded-proto': 'https' }
+
+  test('is believed when its address is trusted', async () => {
+    const app = await open({ BASE_DOMAIN: 'example.com', TRUST_PROXY: '10.0.0.0/8' })
+    const answer = await app.call('GET', '/api/setup/status', {
+      host: 'internal',
+      from: '10.1.2.3',
+      headers: forwarded,
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  test('is not believed otherwise', async () => {
+    const app = await open({ BASE_DOMAIN: 'example.com', TRUST_PROXY: '10.0.0.0/8' })
+    const answer = await app.call('GET', '/api/setup/status', {
+      host: 'internal',
+      from: '203.0.113.1',
+      headers: forwarded,
+    })
+    expect(answer.status).toBe(404)
+  })
+
+  test('that speaks TLS makes cookies Secure', async () => {
+    const app = await open({ BASE_DOMAIN: 'example.com', TRUST_PROXY: '10.0.0.0/8' })
+    await app.addUser(ROOT.email, 'admin')
+    const ask = (headers: Record<string, string>) =>
+      app.call('POST', '/api/auth/signin', {
+        host: 'admin.example.com',
+        from: '10.1.2.3',
+        headers,
+        json: ROOT,
+      })
+    const secure = (await ask(forwarded)).headers.getSetCookie()
+    expect(secure).toHaveLength(2)
+    for (const cookie of secure)
+      expect(cookie).toMatch(/; Domain=\.example\.com; Path=\/; .*HttpOnly; SameSite=Lax; Secure$/)
+    for (const cookie of (await ask({})).headers.getSetCookie()) expect(cookie).not.toContain('Secure')
+  })
+})
+
+describe('claiming a fresh server', () => {
+  const rows: [
+    what: string,
+    from: string,
+    headers: Record<string, string>,
+    token: string | undefined,
+    status: number,
+  ][] = [
+    ['a stranger without the token', '203.0.113.9', {}, undefined, 401],
+    ['a stranger with a wrong one', '203.0.113.9', {}, 'guess', 401],
+    ['a stranger with the token', '203.0.113.9', {}, 'test-setup-token', 201],
+    ['the machine itself', '127.0.0.1', {}, undefined, 201],
+    ['the machine itself by IPv6', '::1', {}, undefined, 201],
+    ['the machine itself, mapped', '::ffff:127.0.0.1', {}, undefined, 201],
+    ['a proxy on the machine', '127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }, undefined, 401],
+    ['a proxy that only says Via', '127.0.0.1', { via: '1.1 proxy' }, undefined, 401],
+    ['a proxy that says Forwarded', '127.0.0.1', { forwarded: 'for=1.2.3.4' }, undefined, 401],
+    ['a proxy that says its host', '127.0.0.1', { 'x-forwarded-host': 'example.com' }, undefined, 401],
+  ]
+
+  test.each(rows)('%s', async (_what, from, headers, setupToken, status) => {
+    const app = await open()
+    const answer = await app.call('POST', '/api/setup/complete', {
+      from,
+      headers,
+      json: { ...ROOT, setupToken },
+    })
+    expect(answer.status).toBe(status)
+    if (status === 401) expect(await answer.json()).toMatchObject({ error: 'SETUP_TOKEN_REQUIRED' })
+    else expect(await answer.json()).toMatchObject({ user: { email: ROOT.email, role: 'admin' } })
+  })
+
+  test('works once', async () => {
+    const app = await open()
+    const ask = () => app.call('POST', '/api/setup/complete', { json: ROOT })
+    expect((await Promise.all([ask(), ask(), ask()])).map(({ status }) => status).sort()).toEqual([
+      201, 409, 409,
+    ])
+    expect(
+      (await app.call('POST', '/api/setup/complete', { json: { ...ROOT, email: 'two@example.com' } })).status,
+    ).toBe(409)
+  })
+})
+
+describe('the request log', () => {
+  test('has a line for each request, without the query, cookies or keys', async () => {
+    const app = await open({ LOG_LEVEL: 'info' })
+    await app.call('GET', '/api/setup/status?token=hunter2', {
+      key: 'svc_secret',
+      headers: { cookie: 'sAccessToken=abc' },
+    })
+    const line = JSON.parse(app.lines.at(-1) ?? '{}')
+    expect(line).toMatchObject({
+      level: 'info',
+      message: 'request',
+      method: 'GET',
+      path: '/api/setup/status',
+      status: 200,
+    })
+    expect(line).toMatchObject({ host: 'localhost', ip: '127.0.0.1', time: '2026-11-20T12:00:00.000Z' })
+    expect(app.lines.join('')).not.toMatch(/hunter2|svc_secret|abc/)
+  })
+})
+
+test('OPTIONS and unknown methods', async () => {
+  const app = await open()
+  const options = await app.call('OPTIONS', '/api/projects')
+  expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST'])
+  const put = await app.call('PUT', '/api/projects')
+  expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST'])
+  expect(await put.json()).toMatchObject({ statusCode: 405, error: 'Method Not Allowed' })
+})

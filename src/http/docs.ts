@@ -1,0 +1,160 @@
+import { swagger } from '@elysiajs/swagger'
+import { Elysia } from 'elysia'
+import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import { polishDocument } from './openapi.ts'
+
+const PAGE = '/api/docs'
+const DOCUMENT = '/api/docs/json'
+
+/** Collects the OpenAPI document from the routes. What is served of it goes through `withExplorer`. */
+export const apiDocs = (version: string) =>
+  new Elysia().use(
+    swagger({
+      path: PAGE,
+      specPath: DOCUMENT,
+      excludeStaticFile: false,
+      documentation: {
+        info: {
+          title: 'svc',
+          version,
+          description:
+            'Publishes folders as immutable deployments and serves them. Every failure is `{ statusCode, message, error }`.',
+        },
+        components: {
+          securitySchemes: {
+            apiKey: {
+              type: 'apiKey',
+              in: 'header',
+              name: 'X-API-Key',
+              description: 'Made under API keys in the admin, or by `svc key create`.',
+            },
+            session: {
+              type: 'apiKey',
+              in: 'cookie',
+              name: 'sAccessToken',
+              description:
+                'Sign in on this host: the browser then sends the session by itself, and nothing is to be entered here.',
+            },
+          },
+        },
+        security: [{ apiKey: [] }, { session: [] }],
+      },
+    }),
+  )
+
+/** An Elysia app, as far as the explorer needs it. */
+type Api = {
+  handle(request: Request): Promise<Response>
+  routes: readonly { method: string; path: string }[]
+}
+
+/**
+ * The API with its explorer at `/api/docs` and the OpenAPI document at `/api/docs/json`. All of it comes out of the
+ * executable, and the page may load nothing else. contract §11.
+ */
+export function withExplorer(api: Api): Api {
+  let document: Promise<Response> | undefined
+  const answers = new Map<string, (request: Request) => Response | Promise<Response>>([
+    [PAGE, () => new Response(PAGE_HTML, { headers: PAGE_HEADERS })],
+    [`${PAGE}/`, () => new Response(PAGE_HTML, { headers: PAGE_HEADERS })],
+    [
+      DOCUMENT,
+      async (request) => {
+        document ??= api
+          .handle(request)
+          .then(async (answer) => Response.json(polishDocument(await answer.json())))
+        return (await document).clone()
+      },
+    ],
+    [`${PAGE}/explorer.js`, fileAnswer(scriptPath, 'text/javascript; charset=utf-8')],
+    [`${PAGE}/explorer.css`, fileAnswer(stylePath, 'text/css; charset=utf-8')],
+    [`${PAGE}/start.js`, () => new Response(START_SCRIPT, { headers: SCRIPT_HEADERS })],
+  ])
+  return {
+    routes: [...api.routes, ...[...answers.keys()].map((path) => ({ method: 'GET', path }))],
+    handle(request) {
+      const answer = answers.get(new URL(request.url).pathname)
+      return answer === undefined ? api.handle(request) : Promise.resolve(answer(request))
+    },
+  }
+}
+
+/** True for the paths of the explorer, which is at home on the admin host only. */
+export const isExplorerPath = (path: string): boolean => path === PAGE || path.startsWith(`${PAGE}/`)
+
+const START_SCRIPT = `SwaggerUIBundle({
+  url: '${DOCUMENT}',
+  domNode: document.getElementById('explorer'),
+  validatorUrl: null,
+  deepLinking: true,
+  filter: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: -1,
+  displayRequestDuration: true,
+  tryItOutEnabled: true,
+})
+if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode')
+`
+
+const PAGE_HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>API explorer · svc</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="robots" content="noindex">
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="${PAGE}/explorer.css">
+  </head>
+  <body>
+    <noscript>The explorer needs scripts. The same as a document: <a href="${DOCUMENT}">${DOCUMENT}</a></noscript>
+    <div id="explorer"></div>
+    <script src="${PAGE}/explorer.js"></script>
+    <script src="${PAGE}/start.js"></script>
+  </body>
+</html>
+`
+
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+}
+
+const SCRIPT_HEADERS = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-cache' }
+
+/** A file that the executable carries, compressed when it is first asked for; it changes only with the version. */
+function fileAnswer(path: string, contentType: string): (request: Request) => Promise<Response> {
+  let packed: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }> | undefined
+  return async (request) => {
+    packed ??= pack(path)
+    const { body, etag } = await packed
+    const headers = {
+      'content-type': contentType,
+      'cache-control': 'no-cache',
+      vary: 'accept-encoding',
+      etag,
+    }
+    if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers })
+    if (!request.headers.get('accept-encoding')?.includes('gzip'))
+      return new Response(Bun.file(path), { headers })
+    return new Response(body, { headers: { ...headers, 'content-encoding': 'gzip' } })
+  }
+}
+
+async function pack(path: string): Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }> {
+  const body = Bun.gzipSync(await Bun.file(path).bytes())
+  return { body, etag: `"${new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 16)}"` }
+}

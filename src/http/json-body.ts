@@ -1,0 +1,49 @@
+import { Elysia } from 'elysia'
+import { AppError } from '../domain/errors.ts'
+
+/** Most bytes of a JSON body, where a route does not say otherwise. */
+export const MAX_JSON_BYTES = 1024 * 1024
+export const MAX_SYNC_BYTES = 16 * 1024 * 1024
+
+/** For routes without a guard. Those with one read the body behind it (`readJson`), so that a stranger's is never read. */
+export const jsonBody = new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, readJson)
+
+/** Reads a JSON body with a limit that is enforced while reading. Undefined for none. */
+export async function readJson({ request, path }: { request: Request; path: string }): Promise<unknown> {
+  const bytes = await readBody(request, path.endsWith('/sync') ? MAX_SYNC_BYTES : MAX_JSON_BYTES)
+  if (bytes.length === 0) return undefined
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
+  if (!/^application\/([\w.-]+\+)?json$/i.test(type))
+    throw new AppError('invalid', 'Send JSON, with Content-Type: application/json')
+  const body = parseJson(bytes)
+  // Where every key is optional a list would pass for an empty object.
+  if (Array.isArray(body)) {
+    const message = 'Send a JSON object, not a list'
+    throw new AppError('invalid', message, { details: [{ path: '', message }] })
+  }
+  return body
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new AppError('invalid', 'The body is not valid JSON in UTF-8')
+  }
+}
+
+/** The whole body; `too_large` as soon as it is longer than `maxBytes`. */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new AppError('too_large', `The body is larger than the ${maxBytes} bytes allowed here`)
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
+  if (request.body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+}

@@ -1,0 +1,94 @@
+import { AppError } from '../domain/errors.ts'
+
+/** What the headers of one part of a form say. A part with a `filename`, even an empty one, is a file. */
+export type PartHeaders = { name: string; filename: string | undefined; contentType: string | undefined }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The boundary of a `multipart/form-data` content type. RFC 2046 §5.1.1 */
+export function parseBoundary(contentType: string | null): string {
+  const { value, parameters } = parseHeader(contentType ?? '')
+  if (value.toLowerCase() !== 'multipart/form-data')
+    throw new AppError('invalid', 'Send the upload as multipart/form-data')
+  const boundary = parameters.get('boundary') ?? ''
+  if (!/^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/.test(boundary))
+    throw new AppError(
+      'invalid',
+      'The content type multipart/form-data needs a boundary of 1 to 70 characters',
+    )
+  return boundary
+}
+
+/** RFC 7578 §4.2; the names are UTF-8. */
+export function parsePartHeaders(block: Uint8Array): PartHeaders {
+  const headers = new Map<string, string>()
+  for (const line of decode(block).split('\r\n')) {
+    const colon = line.indexOf(':')
+    if (colon <= 0) throw new AppError('invalid', 'The form has a part with a header that cannot be read')
+    headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
+  }
+  const { value, parameters } = parseHeader(headers.get('content-disposition') ?? '')
+  const name = parameters.get('name')
+  if (value.toLowerCase() !== 'form-data' || name === undefined)
+    throw new AppError('invalid', 'The form has a part without a name')
+  checkEncoding(name, headers.get('content-transfer-encoding'))
+  const extended = parameters.get('filename*')
+  const filename = extended === undefined ? parameters.get('filename') : decodeExtended(extended)
+  return {
+    name: unescapeName(name),
+    filename: extended === undefined && filename !== undefined ? unescapeName(filename) : filename,
+    contentType: headers.get('content-type'),
+  }
+}
+
+/** `value; key=token; key="quoted"`. Within quotes a backslash counts only before `"` and `\`: paths hold others. */
+function parseHeader(text: string): { value: string; parameters: Map<string, string> } {
+  const parameters = new Map<string, string>()
+  const [value = ''] = text.split(';', 1)
+  const pattern = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:\\["\\]|[^"])*)"|([^\s;"]*))\s*(?=;|$)/gy
+  pattern.lastIndex = value.length
+  let end = value.length
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [whole, key = '', quoted, token = ''] = match
+    end += whole.length
+    const parameter = quoted === undefined ? token : quoted.replace(/\\(["\\])/g, '$1')
+    if (!parameters.has(key.toLowerCase())) parameters.set(key.toLowerCase(), parameter)
+  }
+  if (!/^[;\s]*$/.test(text.slice(end)))
+    throw new AppError('invalid', `A header cannot be read: ${text.slice(0, 200)}`)
+  return { value: value.trim(), parameters }
+}
+
+/** Browsers and curl write the three characters that would end a quoted name so, and no others (HTML standard). */
+function unescapeName(name: string): string {
+  return name.replace(/%22|%0A|%0D/gi, (escaped) => decodeURIComponent(escaped))
+}
+
+/** `UTF-8''percent-encoded`. RFC 8187 §3.2 */
+function decodeExtended(value: string): string {
+  const [, charset = '', encoded = ''] = /^([^']*)'[^']*'(.*)$/.exec(value) ?? []
+  try {
+    if (charset.toLowerCase() === 'utf-8') return decodeURIComponent(encoded)
+    if (charset.toLowerCase() === 'iso-8859-1')
+      return encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      )
+  } catch {
+    // Refused below, like any other that cannot be read.
+  }
+  throw new AppError('invalid', `The form has a file name that cannot be read: ${value.slice(0, 200)}`)
+}
+
+/** RFC 7578 §4.7 deprecates the header; bytes that are not sent as they are would be stored wrong. */
+function checkEncoding(name: string, encoding: string | undefined): void {
+  if (encoding === undefined || /^(7bit|8bit|binary)$/i.test(encoding)) return
+  throw new AppError('invalid', `The part ${name} has the transfer encoding ${encoding}; send it as binary`)
+}
+
+function decode(block: Uint8Array): string {
+  try {
+    return utf8.decode(block)
+  } catch (error) {
+    throw new AppError('invalid', 'The form has a part whose headers are not UTF-8', { cause: error })
+  }
+}

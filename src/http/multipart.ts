@@ -1,0 +1,244 @@
+import { AppError } from '../domain/errors.ts'
+import { ByteCollector, type ByteStream, limitBytes, tooLarge } from '../platform/byte-stream.ts'
+import { parseBoundary, parsePartHeaders } from './multipart-headers.ts'
+
+/** A body is to be read before the next part is asked for; unread, it is passed over. */
+export type FormPart =
+  | { kind: 'field'; name: string; value: string }
+  | {
+      kind: 'file'
+      name: string
+      /** As it was sent, folders and all. */
+      filename: string
+      contentType: string | undefined
+      body: ByteStream | Uint8Array
+    }
+
+export type FormLimits = {
+  /** Of the whole body. */
+  maxBytes: number
+  maxFiles: number
+  /** 1,000 unless given. */
+  maxFields?: number
+  /** Of one field; 1 MiB unless given. */
+  maxFieldBytes?: number
+  /** Fields that may be larger, by name. */
+  largeFields?: Readonly<Record<string, number>>
+}
+
+/** All fields together, beside what `largeFields` allows: whoever reads them holds them in memory. */
+const MAX_FIELDS_BYTES = 16 * 1024 * 1024
+const MAX_HEADER_BYTES = 16 * 1024
+
+/**
+ * The parts of a `multipart/form-data` body while it comes in, in the order sent. Nothing is read ahead, so a slow
+ * reader holds the sender back. `invalid` for a malformed body or one that is cut off, `too_large` past a limit.
+ */
+export async function* readMultipart(
+  body: ByteStream | null,
+  contentType: string | null,
+  limits: FormLimits,
+): AsyncGenerator<FormPart> {
+  const boundary = parseBoundary(contentType)
+  if (body === null) throw new AppError('invalid', 'The request has no body; send the form in it')
+  const scanner = new FormScanner(limitBytes(body, limits.maxBytes, 'The request body'), boundary)
+  const counts = new FormCounts(limits)
+  try {
+    await scanner.skipContent() // the preamble
+    while (await scanner.startPart()) {
+      const { name, filename, contentType: type } = parsePartHeaders(await scanner.takeHeaders())
+      if (filename === undefined) {
+        yield { kind: 'field', name, value: await takeField(scanner, name, counts) }
+      } else {
+        counts.addFile()
+        yield { kind: 'file', name, filename, contentType: type, body: scanner.content() }
+        await scanner.skipContent()
+      }
+    }
+    await scanner.skipRest()
+  } finally {
+    await scanner.close()
+  }
+}
+
+async function takeField(scanner: FormScanner, name: string, counts: FormCounts): Promise<string> {
+  const maxBytes = counts.addField(name)
+  const bytes = await scanner.takeContent(maxBytes, `The field ${JSON.stringify(name)}`)
+  counts.spend(bytes.length)
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    throw new AppError('invalid', `The field ${JSON.stringify(name)} is not UTF-8`, { cause: error })
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+class FormCounts {
+  readonly #limits: FormLimits
+  #files = 0
+  #fields = 0
+  #bytesLeft: number
+
+  constructor(limits: FormLimits) {
+    this.#limits = limits
+    this.#bytesLeft = Object.values(limits.largeFields ?? {}).reduce(
+      (sum, max) => sum + max,
+      MAX_FIELDS_BYTES,
+    )
+  }
+
+  addFile(): void {
+    const { maxFiles } = this.#limits
+    this.#files += 1
+    if (this.#files > maxFiles)
+      throw new AppError('too_large', `The form holds more than the ${maxFiles} files allowed`)
+  }
+
+  /** How many bytes the field may have. */
+  addField(name: string): number {
+    const { maxFields = 1000, maxFieldBytes = 1024 * 1024, largeFields = {} } = this.#limits
+    this.#fields += 1
+    if (this.#fields > maxFields)
+      throw new AppError('too_large', `The form holds more than the ${maxFields} fields allowed`)
+    const own = Object.hasOwn(largeFields, name) ? largeFields[name] : undefined
+    return Math.min(own ?? maxFieldBytes, this.#bytesLeft)
+  }
+
+  spend(sizeBytes: number): void {
+    this.#bytesLeft -= sizeBytes
+  }
+}
+
+const CR = 0x0d
+const LINE_END = Buffer.from('\r\n')
+const HEADERS_END = Buffer.from('\r\n\r\n')
+
+/**
+ * Walks a body from delimiter to delimiter (RFC 2046 §5.1.1). It holds the chunk that came last and what of the one
+ * before could still become a delimiter, never more.
+ */
+class FormScanner {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  readonly #delimiter: Buffer
+  /** Begins with the line end that the first delimiter may lack. */
+  #buffer: Buffer = LINE_END
+  #at = 0
+  #isInContent = true
+  #partCount = 0
+
+  constructor(chunks: AsyncIterable<Uint8Array>, boundary: string) {
+    this.#chunks = chunks[Symbol.asyncIterator]()
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`)
+  }
+
+  /** Steps over the end of a delimiter; false when it was the closing one. */
+  async startPart(): Promise<boolean> {
+    await this.#need(2)
+    if (this.#startsWith(Buffer.from('--'))) return false
+    while (this.#buffer[this.#at] === 0x20 || this.#buffer[this.#at] === 0x09) {
+      this.#at += 1
+      await this.#need(2)
+    }
+    if (!this.#startsWith(LINE_END))
+      throw new AppError('invalid', 'The form is malformed: a boundary is not followed by a line end')
+    this.#partCount += 1
+    return true
+  }
+
+  /** The lines up to the empty one, without the last line end. */
+  async takeHeaders(): Promise<Uint8Array> {
+    let end = this.#buffer.indexOf(HEADERS_END, this.#at)
+    for (; end < 0; end = this.#buffer.indexOf(HEADERS_END, this.#at)) {
+      if (this.#buffer.length - this.#at > MAX_HEADER_BYTES) break
+      await this.#fill()
+    }
+    if (end < 0 || end - this.#at > MAX_HEADER_BYTES)
+      throw new AppError('invalid', 'The form has a part with headers of over 16 KiB')
+    const headers = this.#buffer.subarray(this.#at + LINE_END.length, end)
+    this.#at = end + LINE_END.length
+    // A part without any content may end in the delimiter whose line end is the empty line.
+    await this.#need(this.#delimiter.length)
+    if (!this.#startsWith(this.#delimiter)) this.#at += LINE_END.length
+    this.#isInContent = true
+    return headers
+  }
+
+  /** The content of the part, as one array if it has arrived. */
+  content(): AsyncIterable<Uint8Array> | Uint8Array {
+    return this.#takeLast() ?? this.#pieces(this.#partCount)
+  }
+
+  async takeContent(maxBytes: number, what: string): Promise<Uint8Array> {
+    const collector = new ByteCollector()
+    for await (const piece of this.#pieces(this.#partCount)) {
+      collector.push(piece)
+      if (collector.sizeBytes > maxBytes) throw tooLarge(what, maxBytes)
+    }
+    return collector.bytes()
+  }
+
+  async skipContent(): Promise<void> {
+    if (this.#isInContent) for await (const _ of this.#pieces(this.#partCount));
+  }
+
+  /** Reads what follows the closing delimiter, so that the sender sees an answer and not a broken connection. */
+  async skipRest(): Promise<void> {
+    while (!(await this.#chunks.next()).done);
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
+  async *#pieces(part: number): AsyncGenerator<Uint8Array> {
+    while (true) {
+      if (part !== this.#partCount) throw new Error('A part was read after the next one was asked for')
+      const last = this.#takeLast()
+      if (last !== undefined) {
+        if (last.length > 0) yield last
+        return
+      }
+      const safe = this.#takeSafe()
+      if (safe.length > 0) yield safe
+      else await this.#fill()
+    }
+  }
+
+  /** What stands before the next delimiter, if that has arrived; the content is over then. */
+  #takeLast(): Uint8Array | undefined {
+    const end = this.#buffer.indexOf(this.#delimiter, this.#at)
+    if (end < 0) return undefined
+    const last = this.#buffer.subarray(this.#at, end)
+    this.#at = end + this.#delimiter.length
+    this.#isInContent = false
+    return last
+  }
+
+  /** What has arrived but for an end that may be the beginning of a delimiter. */
+  #takeSafe(): Uint8Array {
+    const start = Math.max(this.#at, this.#buffer.length - this.#delimiter.length + 1)
+    const doubtful = this.#buffer.indexOf(CR, start)
+    const safe = this.#buffer.subarray(this.#at, doubtful < 0 ? this.#buffer.length : doubtful)
+    this.#at += safe.length
+    return safe
+  }
+
+  #startsWith(bytes: Buffer): boolean {
+    return this.#buffer.subarray(this.#at, this.#at + bytes.length).equals(bytes)
+  }
+
+  async #need(count: number): Promise<void> {
+    while (this.#buffer.length - this.#at < count) await this.#fill()
+  }
+
+  async #fill(): Promise<void> {
+    const next = await this.#chunks.next()
+    if (next.done) throw new AppError('invalid', 'The form was cut off: its closing boundary is missing')
+    const rest = this.#buffer.subarray(this.#at)
+    const { buffer, byteOffset, byteLength } = next.value
+    const chunk = Buffer.from(buffer, byteOffset, byteLength)
+    this.#buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    this.#at = 0
+  }
+}

@@ -1,0 +1,116 @@
+type Json = Record<string, unknown>
+
+/**
+ * Makes the generated document say what the API does: OpenAPI 3.1, whose schemas are the JSON Schema that ours are;
+ * bodies in JSON only, unless a route describes its own; a sentence for every answer; and the one shape of errors.
+ */
+export function polishDocument(generated: Json): Json {
+  const components = asObject(generated['components'])
+  const paths = Object.entries(asObject(generated['paths'])).map(([path, methods]) => [
+    path.length > 1 ? path.replace(/\/$/, '') : path,
+    mapValues(asObject(methods), (operation) => polishOperation(path, asObject(operation))),
+  ])
+  return {
+    ...generated,
+    openapi: '3.1.0',
+    paths: Object.fromEntries(paths),
+    components: { ...components, schemas: { ...asObject(components['schemas']), Error: ERROR_SCHEMA } },
+  }
+}
+
+/** spec: Errors; contract §2. */
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['statusCode', 'message', 'error'],
+  properties: {
+    statusCode: { type: 'integer', examples: [404] },
+    message: { type: 'string', description: 'A sentence for a person' },
+    error: { type: 'string', description: 'A code such as `Not Found` or `WRONG_CREDENTIALS_ERROR`' },
+    details: {
+      type: 'array',
+      description: 'What is wrong with the input, where that is the failure',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+}
+
+const FAILURE = {
+  description: 'Any failure',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+}
+
+const MEANINGS: Record<string, string> = { 200: 'Success', 201: 'Created', 204: 'Done, without content' }
+
+function polishOperation(path: string, operation: Json): Json {
+  const responses = mapValues(asObject(operation['responses']), (response, status) => ({
+    description: asObject(response)['description'] ?? MEANINGS[status] ?? 'See the status code',
+    ...contentOf(response),
+  }))
+  const { parameters, requestBody } = operation
+  return {
+    ...operation,
+    ...(path.startsWith('/_svc/') ? { tags: ['Auth on site hosts'] } : {}),
+    ...(Array.isArray(parameters) ? { parameters: parameters.map(polishParameter) } : {}),
+    ...(requestBody === undefined
+      ? {}
+      : { requestBody: { ...asObject(requestBody), ...contentOf(requestBody) } }),
+    responses: { ...responses, default: FAILURE },
+  }
+}
+
+/** Examples of a parameter belong to its schema: beside it they would be a map of named ones. */
+function polishParameter(parameter: unknown): Json {
+  const { examples, schema, ...rest } = asObject(parameter)
+  const known = Array.isArray(examples) ? { examples } : {}
+  return { ...rest, schema: cleanSchema({ ...asObject(schema), ...known }) }
+}
+
+/** The generator names these three for every route that does not say what it takes. */
+const GUESSED = ['application/json', 'multipart/form-data', 'text/plain']
+
+function contentOf(body: unknown): Json {
+  const content = asObject(body)['content']
+  if (!isObject(content)) return {}
+  const isGuessed = GUESSED.every((type) => type in content)
+  const kept = Object.entries(content).filter(([type]) => !isGuessed || type === GUESSED[0])
+  return {
+    content: mapValues(Object.fromEntries(kept), (media) => ({
+      ...asObject(media),
+      ...('schema' in asObject(media) ? { schema: cleanSchema(asObject(media)['schema']) } : {}),
+    })),
+  }
+}
+
+/**
+ * Without `error`, which is our sentence for who breaks the schema, told as its description; a choice among texts reads
+ * as `enum`.
+ */
+function cleanSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(cleanSchema)
+  if (!isObject(schema)) return schema
+  const { error, ...rest } = schema
+  const isSentence = typeof error === 'string'
+  const cleaned = mapValues(isSentence ? rest : schema, (value, key) =>
+    KEPT_AS_THEY_ARE.has(key) ? value : cleanSchema(value),
+  )
+  const described =
+    isSentence && cleaned['description'] === undefined ? { ...cleaned, description: error } : cleaned
+  const { anyOf, ...others } = described
+  const texts = Array.isArray(anyOf) ? anyOf.map((choice) => asObject(choice)['const']) : []
+  const isChoice = texts.length > 0 && texts.every((text) => typeof text === 'string')
+  return isChoice ? { ...others, type: 'string', enum: texts } : described
+}
+
+const KEPT_AS_THEY_ARE: ReadonlySet<string> = new Set(['examples', 'example', 'default', 'const', 'enum'])
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const asObject = (value: unknown): Json => (isObject(value) ? value : {})
+
+const mapValues = (object: Json, map: (value: unknown, key: string) => unknown): Json =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../testing/test-app.ts'
+import { createRateLimiter } from './rate-limit.ts'
+
+test('a window of a minute counts, and the next one begins anew', () => {
+  let at = 120_000
+  const limiter = createRateLimiter(2, () => at)
+  expect(limiter.take('a')).toMatchObject({ limit: 2, remaining: 1, isOver: false, resetSeconds: 180 })
+  expect(limiter.take('a')).toMatchObject({ remaining: 0, isOver: false })
+  expect(limiter.take('a')).toMatchObject({ remaining: 0, isOver: true, retryAfterSeconds: 60 })
+  expect(limiter.take('b').isOver).toBe(false)
+  at += 60_000
+  expect(limiter.take('a')).toMatchObject({ remaining: 1, isOver: false })
+})
+
+test('every answer of the API carries the three headers, and over the limit comes 429', async () => {
+  const app = await testApp({ RATE_LIMIT_API: '2' })
+  const first = await app.call('GET', '/api/setup/status')
+  expect(first.headers.get('x-ratelimit-limit')).toBe('2')
+  expect(first.headers.get('x-ratelimit-remaining')).toBe('1')
+  expect(Number(first.headers.get('x-ratelimit-reset'))).toBe(app.ctx.now() / 1000 + 60)
+  const unknown = await app.call('GET', '/api/nothing')
+  expect(unknown.status).toBe(404)
+  expect(unknown.headers.get('x-ratelimit-remaining')).toBe('0')
+
+  const over = await app.call('GET', '/api/setup/status')
+  expect(over.status).toBe(429)
+  expect(over.headers.get('retry-after')).toBe('60')
+  expect(await over.json()).toMatchObject({ statusCode: 429, error: 'Too Many Requests' })
+  expect((await app.call('GET', '/api/setup/status', { from: '10.0.0.9' })).status).toBe(200)
+  expect((await app.call('GET', '/api/health')).headers.has('x-ratelimit-limit')).toBe(false)
+  app.close()
+})
+
+test('an address in X-Forwarded-For counts only when the peer is a proxy of ours', async () => {
+  const app = await testApp({ RATE_LIMIT_API: '1', TRUST_PROXY: '10.0.0.0/8' })
+  const ask = (from: string, forwardedFor: string) =>
+    app.call('GET', '/api/setup/status', { from, headers: { 'x-forwarded-for': forwardedFor } })
+  expect((await ask('10.0.0.1', '203.0.113.1')).status).toBe(200)
+  expect((await ask('10.0.0.2', '203.0.113.1, 10.0.0.9')).status).toBe(429)
+  expect((await ask('10.0.0.1', '203.0.113.2, 203.0.113.1')).status).toBe(429)
+  expect((await ask('198.51.100.7', '203.0.113.50')).status).toBe(200)
+  expect((await ask('198.51.100.7', '203.0.113.51')).status).toBe(429)
+  app.close()
+})

@@ -1,0 +1,21 @@
+import type { Caller, RequestFacts } from '../context.ts'
+
+/** What the front door knows of a request, and what later steps leave for it: the caller once found, cookies to set. */
+export type Noted = { facts: RequestFacts; caller?: Caller; setCookies: string[] }
+
+const notes = new WeakMap<Request, Noted>()
+
+export function note(request: Request, facts: RequestFacts): Noted {
+  const noted: Noted = { facts, setCookies: [] }
+  notes.set(request, noted)
+  return noted
+}
+
+/** Throws for a request that did not come through the front door. */
+export function notedOf(request: Request): Noted {
+  const noted = notes.get(request)
+  if (noted === undefined) throw new Error('The request did not come through the front door')
+  return noted
+}
+
+export const factsOf = (request: Request): RequestFacts => notedOf(request).facts

@@ -1,0 +1,12 @@
+const extenders = new WeakMap<Request, () => void>()
+
+/**
+ * Bun ends a request when its idle time has passed since it began, whatever has arrived meanwhile. The listener says
+ * here how the time is begun anew; whoever reads a long body calls `uploadProgress` with each piece, so that an upload
+ * ends only when it stalls.
+ */
+export function onUploadProgress(request: Request, extend: () => void): void {
+  extenders.set(request, extend)
+}
+
+export const uploadProgress = (request: Request): (() => void) | undefined => extenders.get(request)

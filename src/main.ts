@@ -1,0 +1,25 @@
+import type { Commands } from './cli/command.ts'
+import { helpCommand } from './cli/help.ts'
+import { processIo } from './cli/io.ts'
+import { runCommand } from './cli/run-command.ts'
+import { SANDBOX_ARGUMENT } from './pipelines/sandbox-protocol.ts'
+
+const commands: Commands = {
+  serve: async () => (await import('./cli/serve.ts')).serveCommand,
+  deploy: async () => (await import('./cli/deploy.ts')).deployCommand,
+  dev: async () => (await import('./cli/dev.ts')).devCommand,
+  rules: async () => (await import('./cli/rules.ts')).rulesCommand,
+  admin: async () => (await import('./cli/admin.ts')).adminCommand,
+  backup: async () => (await import('./cli/backup.ts')).backupCommand,
+  restore: async () => (await import('./cli/restore.ts')).restoreCommand,
+  check: async () => (await import('./cli/check.ts')).checkCommand,
+  key: async () => (await import('./cli/key.ts')).keyCommand,
+  explain: async () => (await import('./cli/explain.ts')).explainCommand,
+  health: async () => (await import('./cli/health.ts')).healthCommand,
+  version: async () => (await import('./cli/version.ts')).versionCommand,
+  help: () => helpCommand(() => commands),
+}
+
+if (process.argv[2] === SANDBOX_ARGUMENT)
+  await (await import('./pipelines/sandbox-process.ts')).runSandboxProcess()
+process.exit(await runCommand(commands, process.argv.slice(2), processIo(process.env), 'serve'))

@@ -1,0 +1,142 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { factsOf, notedOf } from '../../http/request-facts.ts'
+import { guard } from '../auth/guard.ts'
+import { passwordField, userView } from '../auth/model.ts'
+import { clearedCookies } from '../auth/sessions.ts'
+import { changeOwnPassword } from '../auth/set-password.ts'
+import { projectRole } from '../projects/model.ts'
+import { confirmEnrollment, startEnrollment, turnOffSecondStep } from './second-step.ts'
+import {
+  endOwnSession,
+  getAccountHub,
+  leaveSite,
+  listOwnSites,
+  personOf,
+  removeConnection,
+} from './service.ts'
+
+const may = { action: 'account:use' } as const
+const noContent = { 204: t.Undefined() }
+const typedPassword = t.String({ maxLength: 1024, examples: ['correct horse battery'] })
+
+const accountView = t.Object({
+  user: userView,
+  mfa: t.Object({ totp: t.Boolean(), recoveryCodesLeft: t.Integer() }),
+  connections: t.Array(t.Object({ provider: t.String(), email: t.String(), connectedAt: t.String() })),
+  sessions: t.Array(
+    t.Object({
+      id: t.String({ format: 'uuid' }),
+      current: t.Boolean(),
+      ip: t.String(),
+      userAgent: t.String(),
+      lastSeenAt: t.String(),
+    }),
+  ),
+})
+
+const siteView = t.Object({
+  projectId: t.String({ format: 'uuid' }),
+  owner: t.String(),
+  name: t.String(),
+  displayName: t.String(),
+  url: t.Union([t.String(), t.Null()]),
+  role: t.Union([projectRole, t.Null()]),
+  isOwner: t.Boolean(),
+  joinedAt: t.String(),
+})
+
+export const accountRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/account', tags: ['Account'] })
+    .use(overviewRoutes(ctx))
+    .use(passwordRoutes(ctx))
+    .use(removalRoutes(ctx))
+
+const overviewRoutes = (ctx: Context) =>
+  new Elysia()
+    .use(guard(ctx))
+    .get('/', ({ grant }) => getAccountHub(ctx, grant), {
+      may,
+      response: accountView,
+      detail: { summary: 'The signed-in account, its second step, connections and sessions' },
+    })
+    .get('/sites', ({ grant }) => ({ sites: listOwnSites(ctx, grant) }), {
+      may,
+      response: t.Object({ sites: t.Array(siteView) }),
+      detail: { summary: 'My Sites: the projects that the account is a member of' },
+    })
+
+const passwordRoutes = (ctx: Context) =>
+  new Elysia()
+    .use(guard(ctx))
+    .post(
+      '/password',
+      async ({ grant, body }) => {
+        await changeOwnPassword(ctx, personOf(grant), body)
+        return { success: true as const }
+      },
+      {
+        may,
+        body: t.Object({ currentPassword: typedPassword, newPassword: passwordField }),
+        response: t.Object({ success: t.Literal(true) }),
+        detail: { summary: 'Change the password; all other sessions end' },
+      },
+    )
+    .post('/mfa/totp', ({ grant }) => startEnrollment(ctx, grant), {
+      may,
+      response: t.Object({ secret: t.String(), otpauthUrl: t.String(), qrSvg: t.String() }),
+      detail: { summary: 'Begin two-step sign-in: a secret for an authenticator app' },
+    })
+    .post(
+      '/mfa/totp/confirm',
+      async ({ grant, body }) => ({ recoveryCodes: await confirmEnrollment(ctx, grant, body.code) }),
+      {
+        may,
+        body: t.Object({ code: t.String({ maxLength: 64, examples: ['123456'] }) }),
+        response: t.Object({ recoveryCodes: t.Array(t.String()) }),
+        detail: { summary: 'Turn two-step sign-in on with a code; the recovery codes are shown only here' },
+      },
+    )
+    .delete(
+      '/mfa/totp',
+      async ({ grant, body, status }) => {
+        await turnOffSecondStep(ctx, grant, body.password)
+        return status(204, undefined)
+      },
+      {
+        may,
+        body: t.Object({ password: typedPassword }),
+        response: noContent,
+        detail: { summary: 'Turn two-step sign-in off' },
+      },
+    )
+
+const removalRoutes = (ctx: Context) =>
+  new Elysia()
+    .use(guard(ctx))
+    .delete(
+      '/sessions/:id',
+      ({ grant, params, request, status }) => {
+        endOwnSession(ctx, grant, params.id)
+        if (params.id === personOf(grant).sessionId)
+          notedOf(request).setCookies = clearedCookies(ctx, factsOf(request))
+        return status(204, undefined)
+      },
+      { may, response: noContent, detail: { summary: 'End one of your sessions' } },
+    )
+    .delete(
+      '/connections/:provider',
+      ({ grant, params, status }) => {
+        removeConnection(ctx, grant, params.provider)
+        return status(204, undefined)
+      },
+      { may, response: noContent, detail: { summary: 'Remove a connected sign-in method' } },
+    )
+    .delete(
+      '/sites/:projectId',
+      ({ grant, params, status }) => {
+        leaveSite(ctx, grant, params.projectId)
+        return status(204, undefined)
+      },
+      { may, response: noContent, detail: { summary: 'Leave a site: membership and direct role end' } },
+    )

@@ -1,0 +1,168 @@
+import type { Actor, Context } from '../../context.ts'
+import { actorRef, audit } from '../../db/audit.ts'
+import { type DbOrTx, isUniqueViolation } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import type { Project } from '../projects/service.ts'
+import { claimLabel } from './host-labels.ts'
+import { type AliasRow, findAliasOfProject, insertAlias, insertHistory, updateAlias } from './queries.ts'
+
+export type AliasSettings = {
+  isPublic?: boolean | null | undefined
+  isSpa?: boolean | null | undefined
+  requiredRole?: ProjectRole | null | undefined
+  isLocked?: boolean | undefined
+}
+
+/** What points an alias somewhere: the upload, or a person. `basePath` is `''` or a folder such as `/dist`. */
+export type Pointing = {
+  project: Pick<Project, 'id' | 'owner' | 'name'>
+  name: string
+  deployment: { id: string; commitSha: string }
+  basePath: string
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/
+const SHA = /^[0-9a-f]{7,64}$/i
+
+/** Throws `invalid` for a name that no alias can have. contract §5.1. */
+export function checkAliasName(name: string): void {
+  const message = !NAME.test(name)
+    ? 'The name of an alias is 1 to 64 of A-Z, a-z, 0-9, hyphen and underscore'
+    : SHA.test(name)
+      ? 'The name of an alias must not look like a commit SHA'
+      : undefined
+  if (message !== undefined) throw new AppError('invalid', message, { details: [{ path: 'name', message }] })
+}
+
+/**
+ * Makes the alias, or moves it, with history, host and audit. `published` says whether it now points at the deployment:
+ * a locked alias is not moved by this.
+ */
+export function pointAlias(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  pointing: Pointing,
+): { alias: AliasRow; published: boolean } {
+  const alias = findAliasOfProject(tx, pointing.project.id, pointing.name)
+  if (alias === undefined) return { alias: addAlias(ctx, tx, actor, pointing, {}), published: true }
+  const isThere = alias.deploymentId === pointing.deployment.id
+  if (alias.isLocked) return { alias, published: isThere }
+  return {
+    alias: moveAlias(ctx, tx, actor, alias, pointing.deployment, pointing.basePath),
+    published: true,
+  }
+}
+
+/** True when the change needs more than moving: `alias:manage`. */
+export const changesSettings = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && SETTINGS.some((key) => key in body)
+
+const SETTINGS = ['isPublic', 'isSpa', 'requiredRole', 'isLocked'] as const
+
+export function settingsOf(input: AliasSettings): Partial<Pick<AliasRow, (typeof SETTINGS)[number]>> {
+  const { isPublic, isSpa, requiredRole, isLocked } = input
+  return {
+    ...(isPublic === undefined ? {} : { isPublic }),
+    ...(isSpa === undefined ? {} : { isSpa }),
+    ...(requiredRole === undefined ? {} : { requiredRole }),
+    ...(isLocked === undefined ? {} : { isLocked }),
+  }
+}
+
+export function addAlias(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  { project, name, deployment, basePath }: Pointing,
+  settings: ReturnType<typeof settingsOf>,
+): AliasRow {
+  checkAliasName(name)
+  const now = ctx.now()
+  const alias: AliasRow = {
+    id: ctx.newId(),
+    projectId: project.id,
+    name,
+    deploymentId: deployment.id,
+    basePath,
+    isPublic: null,
+    isSpa: null,
+    requiredRole: null,
+    isLocked: false,
+    createdAt: now,
+    updatedAt: now,
+    ...settings,
+  }
+  try {
+    insertAlias(tx, alias)
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('conflict', `There is an alias ${name} already`)
+    throw error
+  }
+  claimLabel(ctx, tx, { ref: name, repo: project.name, owner: project.owner }, { aliasId: alias.id })
+  addHistory(ctx, tx, actor, alias, deployment)
+  audit(ctx, tx, actor, { ...aboutChange('alias.create', alias), after: alias })
+  return alias
+}
+
+export function moveAlias(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  alias: AliasRow,
+  deployment: { id: string; commitSha: string },
+  basePath: string,
+): AliasRow {
+  if (alias.deploymentId === deployment.id && alias.basePath === basePath) return alias
+  const moved = { ...alias, deploymentId: deployment.id, basePath, updatedAt: ctx.now() }
+  updateAlias(tx, alias.id, { deploymentId: deployment.id, basePath, updatedAt: moved.updatedAt })
+  addHistory(ctx, tx, actor, moved, deployment)
+  audit(ctx, tx, actor, {
+    ...aboutChange('alias.move', alias),
+    before: { deploymentId: alias.deploymentId, basePath: alias.basePath },
+    after: { deploymentId: deployment.id, basePath },
+  })
+  return moved
+}
+
+export function changeSettings(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  alias: AliasRow,
+  settings: ReturnType<typeof settingsOf>,
+): void {
+  const keys = SETTINGS.filter((key) => key in settings)
+  if (keys.length === 0) return
+  updateAlias(tx, alias.id, { ...settings, updatedAt: ctx.now() })
+  audit(ctx, tx, actor, {
+    ...aboutChange('alias.change', alias),
+    before: Object.fromEntries(keys.map((key) => [key, alias[key]])),
+    after: settings,
+  })
+}
+
+function addHistory(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  alias: AliasRow,
+  deployment: { id: string; commitSha: string },
+): void {
+  insertHistory(tx, {
+    id: ctx.newId(),
+    aliasId: alias.id,
+    deploymentId: deployment.id,
+    commitSha: deployment.commitSha,
+    basePath: alias.basePath,
+    movedBy: actorRef(actor),
+    movedAt: ctx.now(),
+  })
+}
+
+export const aboutChange = (action: string, { id, projectId }: AliasRow) => ({
+  action,
+  target: { kind: 'alias', id },
+  projectId,
+})

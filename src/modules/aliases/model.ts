@@ -1,0 +1,77 @@
+import { t } from 'elysia'
+import { pageQuery } from '../../http/pagination.ts'
+import { nameField, ownerField, projectRole } from '../projects/model.ts'
+
+const commitSha = t.String({
+  pattern: '^[0-9a-fA-F]{7,64}$',
+  error: '7 to 64 hexadecimal digits: the whole commit SHA, or how it begins',
+  examples: ['3f2a9c1'],
+})
+
+const settings = {
+  isPublic: t.Optional(t.Union([t.Boolean(), t.Null()], { error: 'true, false, or null to inherit' })),
+  isSpa: t.Optional(t.Union([t.Boolean(), t.Null()], { error: 'true, false, or null to inherit' })),
+  requiredRole: t.Optional(t.Union([projectRole, t.Null()], { error: 'A project role, or null to inherit' })),
+  isLocked: t.Optional(t.Boolean({ error: 'true or false' })),
+}
+
+const deploymentChoice = {
+  deploymentId: t.Optional(t.String({ error: 'The id of a deployment of this project' })),
+  commitSha: t.Optional(commitSha),
+}
+
+export const newAliasBody = t.Object({
+  projectId: t.Optional(t.String()),
+  owner: t.Optional(ownerField),
+  repo: t.Optional(nameField),
+  name: t.String({
+    pattern: '^[A-Za-z0-9_-]{1,64}$',
+    error: '1 to 64 of A-Z, a-z, 0-9, hyphen and underscore',
+    examples: ['production'],
+  }),
+  ...deploymentChoice,
+  ...settings,
+})
+
+export const aliasPatchBody = t.Object({ ...deploymentChoice, ...settings })
+
+export const aliasQuery = t.Object({
+  ...pageQuery,
+  projectId: t.Optional(t.String()),
+  owner: t.Optional(t.String()),
+  repo: t.Optional(t.String()),
+  name: t.Optional(t.String()),
+})
+
+const nullable = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()])
+
+export const aliasView = t.Object({
+  id: t.String({ format: 'uuid' }),
+  projectId: t.String({ format: 'uuid' }),
+  owner: t.String(),
+  repo: t.String(),
+  name: t.String(),
+  deploymentId: t.String({ format: 'uuid' }),
+  commitSha: t.String(),
+  isPublic: nullable(t.Boolean()),
+  isSpa: nullable(t.Boolean()),
+  requiredRole: nullable(projectRole),
+  isLocked: t.Boolean(),
+  url: t.String(),
+  createdAt: t.String(),
+  updatedAt: t.String(),
+})
+
+/** Who made something. */
+export const actorView = t.Object({
+  kind: t.Union([t.Literal('user'), t.Literal('key'), t.Literal('operator')]),
+  id: nullable(t.String()),
+  name: nullable(t.String()),
+})
+
+export const historyView = t.Object({
+  deploymentId: t.String({ format: 'uuid' }),
+  commitSha: t.String(),
+  movedBy: actorView,
+  movedAt: t.String(),
+})

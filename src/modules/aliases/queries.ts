@@ -1,0 +1,193 @@
+import { and, asc, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import type { DbOrTx } from '../../db/open.ts'
+import { aliases, aliasHistory, deployments, hostLabels, projects } from '../../db/schema.ts'
+import type { Page } from '../../domain/pagination.ts'
+
+export type AliasRow = typeof aliases.$inferSelect
+
+/** An alias with what its record shows of its project, its deployment and its host. */
+export type AliasRecord = AliasRow & { owner: string; repo: string; commitSha: string; label: string | null }
+
+export type AliasFilter = {
+  /** Null: all of them. */
+  projectIds: string[] | null
+  projectId?: string | undefined
+  owner?: string | undefined
+  repo?: string | undefined
+  name?: string | undefined
+}
+
+export type AliasSort = 'createdAt' | 'updatedAt' | 'name'
+
+const SORT = { createdAt: aliases.createdAt, updatedAt: aliases.updatedAt, name: aliases.name }
+
+const record = {
+  alias: aliases,
+  owner: projects.owner,
+  repo: projects.name,
+  commitSha: deployments.commitSha,
+  label: hostLabels.label,
+}
+
+const joined = (db: DbOrTx) =>
+  db
+    .select(record)
+    .from(aliases)
+    .innerJoin(projects, eq(projects.id, aliases.projectId))
+    .innerJoin(deployments, eq(deployments.id, aliases.deploymentId))
+    .leftJoin(hostLabels, eq(hostLabels.aliasId, aliases.id))
+
+type Joined = { alias: AliasRow } & Omit<AliasRecord, keyof AliasRow>
+const flat = ({ alias, ...rest }: Joined): AliasRecord => ({ ...alias, ...rest })
+
+export function findAlias(db: DbOrTx, id: string): AliasRow | undefined {
+  return db.select().from(aliases).where(eq(aliases.id, id)).get()
+}
+
+export function findAliasRecord(db: DbOrTx, id: string): AliasRecord | undefined {
+  const found = joined(db).where(eq(aliases.id, id)).get()
+  return found === undefined ? undefined : flat(found)
+}
+
+/** Names are compared without regard to case, by the column's collation. */
+export function findAliasOfProject(db: DbOrTx, projectId: string, name: string): AliasRow | undefined {
+  return db
+    .select()
+    .from(aliases)
+    .where(and(eq(aliases.projectId, projectId), eq(aliases.name, name)))
+    .get()
+}
+
+export function listAliasRecords(db: DbOrTx, filter: AliasFilter, page: Page<AliasSort>): AliasRecord[] {
+  const direction = page.order === 'asc' ? asc : desc
+  return joined(db)
+    .where(conditionOf(filter))
+    .orderBy(direction(SORT[page.sort]), direction(aliases.id))
+    .limit(page.limit)
+    .offset(page.offset)
+    .all()
+    .map(flat)
+}
+
+export function countAliases(db: DbOrTx, filter: AliasFilter): number {
+  return (
+    db
+      .select({ count: sql<number>`count(*)` })
+      .from(aliases)
+      .innerJoin(projects, eq(projects.id, aliases.projectId))
+      .where(conditionOf(filter))
+      .get()?.count ?? 0
+  )
+}
+
+function conditionOf(filter: AliasFilter): SQL | undefined {
+  const { projectIds, projectId, owner, repo, name } = filter
+  return and(
+    projectIds === null
+      ? undefined
+      : sql`${aliases.projectId} IN (SELECT value FROM json_each(${JSON.stringify(projectIds)}))`,
+    projectId === undefined ? undefined : eq(aliases.projectId, projectId),
+    owner === undefined ? undefined : eq(projects.owner, owner),
+    repo === undefined ? undefined : eq(projects.name, repo),
+    name === undefined ? undefined : eq(aliases.name, name),
+  )
+}
+
+export function insertAlias(db: DbOrTx, alias: AliasRow): void {
+  db.insert(aliases).values(alias).run()
+}
+
+export type AliasPatch = Partial<Omit<AliasRow, 'id' | 'projectId' | 'createdAt'>>
+
+export function updateAlias(db: DbOrTx, id: string, patch: AliasPatch): void {
+  db.update(aliases).set(patch).where(eq(aliases.id, id)).run()
+}
+
+export function deleteAliasRow(db: DbOrTx, id: string): void {
+  db.delete(aliases).where(eq(aliases.id, id)).run()
+}
+
+export type HistoryRow = typeof aliasHistory.$inferSelect
+
+export function insertHistory(db: DbOrTx, row: HistoryRow): void {
+  db.insert(aliasHistory).values(row).run()
+}
+
+/** Newest first. */
+export function listHistory(db: DbOrTx, aliasId: string, limit: number): HistoryRow[] {
+  return db
+    .select()
+    .from(aliasHistory)
+    .where(eq(aliasHistory.aliasId, aliasId))
+    .orderBy(desc(aliasHistory.movedAt), desc(aliasHistory.id))
+    .limit(limit)
+    .all()
+}
+
+/** The folder that the alias served of this deployment when it showed it last. */
+export function findFormerBasePath(db: DbOrTx, aliasId: string, deploymentId: string): string | undefined {
+  return db
+    .select({ basePath: aliasHistory.basePath })
+    .from(aliasHistory)
+    .where(and(eq(aliasHistory.aliasId, aliasId), eq(aliasHistory.deploymentId, deploymentId)))
+    .orderBy(desc(aliasHistory.movedAt), desc(aliasHistory.id))
+    .limit(1)
+    .get()?.basePath
+}
+
+/** A deployment, as far as an alias needs it. */
+export type PointedAt = { id: string; commitSha: string; basePath: string }
+
+const pointedAt = {
+  id: deployments.id,
+  commitSha: deployments.commitSha,
+  basePath: deployments.basePath,
+}
+
+export function findDeploymentOfProject(db: DbOrTx, projectId: string, id: string): PointedAt | undefined {
+  return db
+    .select(pointedAt)
+    .from(deployments)
+    .where(and(eq(deployments.projectId, projectId), eq(deployments.id, id)))
+    .get()
+}
+
+/** Those whose SHA begins so, the exact one first; two mean that a short form is ambiguous. */
+export function findDeploymentsBySha(db: DbOrTx, projectId: string, prefix: string): PointedAt[] {
+  return db
+    .select(pointedAt)
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.projectId, projectId),
+        gte(deployments.commitSha, prefix),
+        lt(deployments.commitSha, `${prefix}g`),
+      ),
+    )
+    .orderBy(asc(deployments.commitSha))
+    .limit(2)
+    .all()
+}
+
+export type LabelTarget = { aliasId: string } | { deploymentId: string }
+
+export function findLabelOf(db: DbOrTx, target: LabelTarget): string | undefined {
+  const condition =
+    'aliasId' in target
+      ? eq(hostLabels.aliasId, target.aliasId)
+      : eq(hostLabels.deploymentId, target.deploymentId)
+  return db.select({ label: hostLabels.label }).from(hostLabels).where(condition).get()?.label
+}
+
+export function hasLabel(db: DbOrTx, label: string): boolean {
+  return (
+    db.select({ label: hostLabels.label }).from(hostLabels).where(eq(hostLabels.label, label)).get() !==
+    undefined
+  )
+}
+
+export function insertLabel(db: DbOrTx, label: string, target: LabelTarget): void {
+  db.insert(hostLabels)
+    .values({ label, aliasId: null, deploymentId: null, ...target })
+    .run()
+}

@@ -1,0 +1,69 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { pageOf } from '../../http/pagination.ts'
+import type { About } from '../auth/authorize.ts'
+import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
+import { aboutProject, aboutProjectName } from '../projects/service.ts'
+import { aliasPatchBody, aliasQuery, aliasView, historyView, newAliasBody } from './model.ts'
+import {
+  aboutAlias,
+  changeAlias,
+  changesSettings,
+  createAlias,
+  deleteAlias,
+  historyOf,
+  listAliases,
+} from './service.ts'
+
+/** Moving is for contributors; what guards an alias or opens it is for admins. contract §4. */
+const actionFor = ({ body }: BodyInput) => (changesSettings(body) ? 'alias:manage' : 'alias:write')
+
+export const aliasRoutes = (ctx: Context) => {
+  const onAlias = { on: ({ params }: PathInput) => aboutAlias(ctx, params['id']) }
+  const onBody = ({ body }: BodyInput) => aboutNamedProject(ctx, body)
+  return new Elysia({ prefix: '/api/aliases', tags: ['Aliases'] })
+    .use(guard(ctx))
+    .get('/', ({ grant, query }) => listAliases(ctx, grant, query), {
+      may: { action: 'project:list' },
+      query: aliasQuery,
+      response: pageOf(aliasView),
+      detail: { summary: 'Aliases of the projects that the caller may read' },
+    })
+    .post('/', ({ grant, body, status }) => status(201, createAlias(ctx, grant, body)), {
+      may: { action: actionFor, onBody },
+      body: newAliasBody,
+      response: { 201: aliasView },
+      detail: { summary: 'Point a new alias at a deployment' },
+    })
+    .patch('/:id', ({ grant, params, body }) => changeAlias(ctx, grant, params.id, body), {
+      may: { action: actionFor, ...onAlias },
+      body: aliasPatchBody,
+      response: aliasView,
+      detail: { summary: 'Move an alias (the rollback) or change its settings' },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        deleteAlias(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'alias:manage', ...onAlias },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Delete an alias; its deployments stay' },
+      },
+    )
+    .get('/:id/history', ({ params }) => ({ history: historyOf(ctx, params.id) }), {
+      may: { action: 'project:read', ...onAlias },
+      response: t.Object({ history: t.Array(historyView) }),
+      detail: { summary: 'Where an alias pointed, the newest first' },
+    })
+}
+
+function aboutNamedProject(ctx: Context, body: unknown): About {
+  const named: Record<string, unknown> = typeof body === 'object' && body !== null ? { ...body } : {}
+  const text = (key: string) => (typeof named[key] === 'string' ? named[key] : undefined)
+  const [projectId, owner, repo] = [text('projectId'), text('owner'), text('repo')]
+  const isByName = projectId === undefined && owner !== undefined && repo !== undefined
+  return isByName ? aboutProjectName(ctx, owner, repo) : aboutProject(ctx, projectId)
+}

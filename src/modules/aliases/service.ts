@@ -1,0 +1,205 @@
+import type { Context } from '../../context.ts'
+import { type ActorView, actorViews } from '../../db/actor-names.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import { type Grant, mayDo } from '../auth/authorize.ts'
+import { projectOf, readableProjectIds } from '../projects/service.ts'
+import {
+  type AliasSettings,
+  aboutChange,
+  addAlias,
+  changeSettings,
+  checkAliasName,
+  moveAlias,
+  settingsOf,
+} from './changes.ts'
+import {
+  type AliasFilter,
+  type AliasRecord,
+  type AliasRow,
+  countAliases,
+  deleteAliasRow,
+  findAlias,
+  findAliasOfProject,
+  findAliasRecord,
+  findDeploymentOfProject,
+  findDeploymentsBySha,
+  findFormerBasePath,
+  listAliasRecords,
+  listHistory,
+  type PointedAt,
+} from './queries.ts'
+
+export { changesSettings, checkAliasName, pointAlias } from './changes.ts'
+export type { AliasRow } from './queries.ts'
+
+/** The record of the API. contract §5.1. */
+export type AliasView = {
+  id: string
+  projectId: string
+  owner: string
+  repo: string
+  name: string
+  deploymentId: string
+  commitSha: string
+  isPublic: boolean | null
+  isSpa: boolean | null
+  requiredRole: ProjectRole | null
+  isLocked: boolean
+  url: string
+  createdAt: string
+  updatedAt: string
+}
+
+export type HistoryView = { deploymentId: string; commitSha: string; movedBy: ActorView; movedAt: string }
+
+/** Which deployment: by id, or by its SHA, which may be short where that is unambiguous. */
+export type DeploymentChoice = { deploymentId?: string | undefined; commitSha?: string | undefined }
+
+export type NewAlias = DeploymentChoice & AliasSettings & { name: string }
+export type AliasChange = DeploymentChoice & AliasSettings
+
+const HISTORY_LIMIT = 1000
+
+/** The record of one alias; of a list, `listAliases` makes them all at once. */
+export function aliasView(ctx: Context, { id }: Pick<AliasRow, 'id'>): AliasView {
+  const record = findAliasRecord(ctx.db.orm, id)
+  if (record === undefined) throw noSuchAlias()
+  return toView(ctx, record)
+}
+
+export const findAliasByName = (ctx: Context, projectId: string, name: string): AliasRow | undefined =>
+  findAliasOfProject(ctx.db.orm, projectId, name)
+
+/** For routes that name an alias in the path. */
+export const aboutAlias = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
+  projectId: (id === undefined ? undefined : findAlias(ctx.db.orm, id)?.projectId) ?? null,
+})
+
+/** Those of the projects that the caller may read. */
+export function listAliases(
+  ctx: Context,
+  grant: Grant,
+  query: PaginationQuery & Omit<AliasFilter, 'projectIds'>,
+): Paginated<AliasView> {
+  const page = parsePagination(query, {
+    sortable: ['createdAt', 'updatedAt', 'name'] as const,
+    defaultSort: 'createdAt',
+    defaultOrder: 'desc',
+  })
+  const { projectId, owner, repo, name } = query
+  const filter = { projectIds: readableProjectIds(ctx, grant), projectId, owner, repo, name }
+  const data = listAliasRecords(ctx.db.orm, filter, page).map((record) => toView(ctx, record))
+  return paginated(data, countAliases(ctx.db.orm, filter), page)
+}
+
+export function getAlias(ctx: Context, id: string): AliasView {
+  return aliasView(ctx, { id })
+}
+
+/** Throws 404 for an unknown deployment, 409 when the name is taken. Its settings need `alias:manage`. */
+export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasView {
+  checkAliasName(input.name)
+  const alias = inTransaction(ctx.db, (tx) => {
+    const project = projectOf(ctx, grant, tx)
+    const deployment = chooseDeployment(tx, project.id, input)
+    const { name } = input
+    if (deployment === undefined) throw new AppError('invalid', 'Give deploymentId or commitSha')
+    if (findAliasOfProject(tx, project.id, name) !== undefined)
+      throw new AppError('conflict', `${project.owner}/${project.name} has an alias ${name} already`)
+    const pointing = { project, name, deployment, basePath: deployment.basePath }
+    return addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
+  })
+  return aliasView(ctx, alias)
+}
+
+/**
+ * Moves the alias, changes its settings, or both, in one transaction. An alias that goes back to a deployment serves the
+ * folder of it that it served before. A locked one is moved only by those who may unlock it: 409 for others.
+ */
+export function changeAlias(ctx: Context, grant: Grant, id: string, change: AliasChange): AliasView {
+  inTransaction(ctx.db, (tx) => {
+    const alias = getAliasRow(tx, id)
+    const deployment = chooseDeployment(tx, alias.projectId, change)
+    if (deployment !== undefined) {
+      refuseLocked(ctx, grant, alias)
+      const basePath = findFormerBasePath(tx, alias.id, deployment.id) ?? deployment.basePath
+      moveAlias(ctx, tx, grant.actor, alias, deployment, basePath)
+    }
+    changeSettings(ctx, tx, grant.actor, alias, settingsOf(change))
+  })
+  return aliasView(ctx, { id })
+}
+
+export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const alias = getAliasRow(tx, id)
+    deleteAliasRow(tx, id)
+    audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
+  })
+}
+
+/** Where the alias pointed, the newest first; the last 1000 moves. */
+export function historyOf(ctx: Context, id: string): HistoryView[] {
+  const rows = listHistory(ctx.db.orm, id, HISTORY_LIMIT)
+  const viewOf = actorViews(
+    ctx.db.orm,
+    rows.map(({ movedBy }) => movedBy),
+  )
+  return rows.map(({ deploymentId, commitSha, movedBy, movedAt }) => ({
+    deploymentId,
+    commitSha,
+    movedBy: viewOf(movedBy),
+    movedAt: new Date(movedAt).toISOString(),
+  }))
+}
+
+/** Undefined when none is named. Throws 404 for one that is not the project's, 400 for a short SHA that fits several. */
+function chooseDeployment(tx: DbOrTx, projectId: string, choice: DeploymentChoice): PointedAt | undefined {
+  const { deploymentId, commitSha } = choice
+  if (deploymentId !== undefined) {
+    const found = findDeploymentOfProject(tx, projectId, deploymentId)
+    if (found === undefined) throw new AppError('not_found', 'The project has no such deployment')
+    if (commitSha !== undefined && !found.commitSha.startsWith(commitSha.toLowerCase()))
+      throw new AppError('invalid', 'deploymentId and commitSha name different deployments: give one of them')
+    return found
+  }
+  if (commitSha === undefined) return undefined
+  const sha = commitSha.toLowerCase()
+  const [first, second] = findDeploymentsBySha(tx, projectId, sha)
+  if (first === undefined)
+    throw new AppError('not_found', `The project has no deployment of the commit ${sha}`)
+  if (second !== undefined && first.commitSha !== sha)
+    throw new AppError('invalid', `Several deployments begin with ${sha}: give more of the commit SHA`)
+  return first
+}
+
+function refuseLocked(ctx: Context, grant: Grant, alias: AliasRow): void {
+  if (!alias.isLocked || grant.caller.actor.kind === 'operator') return
+  if (mayDo(ctx, grant.caller, 'alias:manage', alias.projectId, false)) return
+  throw new AppError(
+    'conflict',
+    `The alias ${alias.name} is locked. An admin of the project can move or unlock it.`,
+  )
+}
+
+function getAliasRow(tx: DbOrTx, id: string): AliasRow {
+  const alias = findAlias(tx, id)
+  if (alias === undefined) throw noSuchAlias()
+  return alias
+}
+
+const noSuchAlias = () => new AppError('not_found', 'There is no such alias')
+
+function toView(ctx: Context, record: AliasRecord): AliasView {
+  const { label, basePath: _, createdAt, updatedAt, ...rest } = record
+  return {
+    ...rest,
+    url: ctx.siteUrl(`${label ?? ''}.${ctx.config.baseDomain}`),
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  }
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { ask } from '../../testing/ask.ts'
+import { seedDeployment } from '../../testing/seed.ts'
+import { type TestApp, testApp } from '../../testing/test-app.ts'
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+const HOUR_MS = 60 * 60 * 1000
+
+let app: TestApp
+let projectId: string
+let host: string
+
+beforeAll(async () => {
+  app = await testApp()
+  await app.addUser('root@example.com', 'admin')
+  const seeded = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha: 'a'.repeat(40),
+    alias: 'production',
+    files: { 'index.html': '<h1>Docs</h1>', 'about.html': 'about us', 'app.js': 'x'.repeat(2000) },
+  })
+  projectId = seeded.projectId
+  host = seeded.aliasHost ?? ''
+  const visit = (path: string, from: string, headers: Record<string, string> = {}) =>
+    app.call('GET', path, { host, from, headers: { 'user-agent': FIREFOX, ...headers } })
+
+  await visit('/', '203.0.113.1', { referer: 'https://news.example/a?b' })
+  await visit('/app.js', '203.0.113.1', { referer: `http://${host}/` })
+  await visit('/about', '203.0.113.1', { referer: `http://${host}/` })
+  await visit('/', '203.0.113.2', { referer: 'https://news.example/c' })
+  await visit('/', '203.0.113.2', { 'sec-fetch-dest': 'iframe' })
+  await visit('/', '203.0.113.2', { 'sec-purpose': 'prefetch;prerender' })
+  await visit('/gone.png', '203.0.113.2')
+  await visit('/', '203.0.113.3', { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
+  await visit('/wp-login.php', '203.0.113.3', { 'user-agent': 'curl/8.5' })
+  app.advance(25 * HOUR_MS)
+  const etag = (await visit('/', '203.0.113.1')).headers.get('etag') ?? ''
+  await visit('/', '203.0.113.1', { 'if-none-match': etag })
+})
+afterAll(() => app.close())
+
+const get = async (query = '', path = `/api/projects/${projectId}/analytics`) =>
+  ask(app, 'GET', `${path}${query}`, { as: 'root@example.com' })
+
+test('what people did, and bots apart', async () => {
+  const { status, body } = await get()
+  expect(status).toBe(200)
+  expect(body['totals']).toEqual({
+    views: 5,
+    visitors: 3,
+    requests: 11,
+    bots: 2,
+    // The service's own 404 page is of no known length.
+    bytes: 13 * 6 + 8 + 2000,
+    notFound: 2,
+    errors: 0,
+  })
+  expect(body['pages']).toEqual([
+    { path: '/', views: 4 },
+    { path: '/about', views: 1 },
+  ])
+  expect(body['referrers']).toEqual([{ host: 'news.example', views: 2 }])
+  expect(body['missing']).toEqual([{ path: '/gone.png', requests: 1 }])
+  expect(body['statuses']).toEqual([
+    { status: 200, requests: 8 },
+    { status: 404, requests: 2 },
+    { status: 304, requests: 1 },
+  ])
+  expect(body['botNames']).toEqual([
+    { name: 'curl', requests: 1 },
+    { name: 'googlebot', requests: 1 },
+  ])
+})
+
+test('by the day, days without a visit among them', async () => {
+  const { body } = await get()
+  const series = body['series'] as { at: string; views: number; visitors: number }[]
+  expect([body['from'], body['to'], body['interval']]).toEqual([
+    '2026-10-22T00:00:00.000Z',
+    '2026-11-22T00:00:00.000Z',
+    'day',
+  ])
+  expect(series).toHaveLength(31)
+  expect(series.slice(-3).map(({ at, views, visitors }) => [at.slice(0, 10), views, visitors])).toEqual([
+    ['2026-11-19', 0, 0],
+    ['2026-11-20', 3, 2],
+    ['2026-11-21', 2, 1],
+  ])
+})
+
+test('by the hour', async () => {
+  const { body } = await get('?from=2026-11-20T11:30:00Z&to=2026-11-20T14:00:00Z')
+  const series = body['series'] as { at: string; views: number }[]
+  expect(body['interval']).toBe('hour')
+  expect(series.map(({ at, views }) => [at.slice(11, 16), views])).toEqual([
+    ['11:00', 0],
+    ['12:00', 3],
+    ['13:00', 0],
+  ])
+  expect((body['totals'] as { views: number }).views).toBe(3)
+})
+
+test('over the whole workspace', async () => {
+  const { body } = await get('', '/api/analytics')
+  const projects = body['projects'] as Record<string, unknown>[]
+  expect(projects[0]).toMatchObject({ projectId, owner: 'acme', name: 'docs', views: 5, visitors: 3 })
+  expect(projects[1]).toMatchObject({ projectId: null, owner: null, name: null })
+  expect(body['pages']).toBeUndefined()
+})
+
+const refused = [
+  '?from=tomorrow',
+  '?from=2026-11-20&to=2026-11-19',
+  '?interval=week',
+  '?limit=0',
+  '?limit=101',
+  '?from=2020-01-01',
+  '?interval=hour&from=2026-01-01',
+]
+
+test.each(refused)('%s is refused', async (query) => {
+  const { status, body } = await get(query)
+  expect(status).toBe(400)
+  expect(body['details']).toHaveLength(1)
+})
+
+test('`limit` cuts the lists', async () => {
+  expect((await get('?limit=1')).body['pages']).toEqual([{ path: '/', views: 4 }])
+})
+
+test('is for project admins; a project may be called analytics', async () => {
+  for (const [role, status] of [
+    ['viewer', 403],
+    ['contributor', 403],
+    ['admin', 200],
+  ] as const) {
+    const email = `${role}@example.com`
+    await app.addUser(email)
+    const grant = { email, role }
+    await ask(app, 'POST', `/api/projects/${projectId}/permissions/users`, {
+      as: 'root@example.com',
+      json: grant,
+    })
+    expect((await ask(app, 'GET', `/api/projects/${projectId}/analytics`, { as: email })).status).toBe(status)
+  }
+  await ask(app, 'POST', '/api/projects', {
+    as: 'root@example.com',
+    json: { owner: 'acme', name: 'analytics' },
+  })
+  expect((await get('', '/api/projects/acme/analytics')).body).toMatchObject({
+    owner: 'acme',
+    name: 'analytics',
+  })
+})

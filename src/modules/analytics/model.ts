@@ -1,0 +1,57 @@
+import { t } from 'elysia'
+import { projectView } from '../projects/model.ts'
+
+const text = t.Optional(t.String())
+const count = t.Integer()
+
+export const analyticsQuery = t.Object({
+  from: t.Optional(t.String({ description: 'ISO 8601; 30 days ago without it' })),
+  to: t.Optional(t.String({ description: 'ISO 8601; now without it' })),
+  interval: t.Optional(t.String({ description: 'hour or day; without it as the length of time suggests' })),
+  limit: text,
+})
+
+const sums = {
+  views: t.Integer({ description: 'Pages that people looked at' }),
+  visitors: t.Integer({ description: 'People who looked at a page, each counted once a day' }),
+  requests: t.Integer({ description: 'Everything, bots and parts of pages included' }),
+  bots: t.Integer({ description: 'How many of the requests came from bots and programs' }),
+  bytes: t.Integer({ description: 'Of the bodies whose length was known when they were sent' }),
+  notFound: t.Integer({ description: 'Answers of 404' }),
+  errors: t.Integer({ description: 'Answers of 500 and above' }),
+}
+
+const overview = {
+  from: t.String(),
+  to: t.String(),
+  interval: t.Union([t.Literal('hour'), t.Literal('day')]),
+  totals: t.Object(sums),
+  series: t.Array(t.Object({ at: t.String({ description: 'When the hour or day (UTC) begins' }), ...sums })),
+  statuses: t.Array(t.Object({ status: count, requests: count })),
+  botNames: t.Array(t.Object({ name: t.String(), requests: count })),
+}
+
+const projectAnalytics = t.Object({
+  ...overview,
+  pages: t.Array(t.Object({ path: t.String(), views: count })),
+  referrers: t.Array(t.Object({ host: t.String(), views: count })),
+  missing: t.Array(t.Object({ path: t.String(), requests: count }), {
+    description: 'What people asked for and got a 404',
+  }),
+})
+
+export const projectAnalyticsView = t.Union([projectAnalytics, projectView])
+
+export const workspaceAnalyticsView = t.Object({
+  ...overview,
+  projects: t.Array(
+    t.Object({
+      projectId: t.Union([t.String(), t.Null()], {
+        description: 'Null: the admin, and hosts without a site',
+      }),
+      owner: t.Union([t.String(), t.Null()]),
+      name: t.Union([t.String(), t.Null()]),
+      ...sums,
+    }),
+  ),
+})

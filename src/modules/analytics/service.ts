@@ -1,0 +1,158 @@
+import type { Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
+import { parseTime } from '../../domain/iso-time.ts'
+import { DAY_MS, type DayKind, HOUR_MS, startOf } from '../../platform/request-log-sums.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { findProjectById, projectOf } from '../projects/service.ts'
+import { countNames, type Span, type Sums, sumAll, sumByProject, sumByTime } from './queries.ts'
+
+export type { Sums } from './queries.ts'
+
+export type AnalyticsQuery = {
+  from?: string | undefined
+  to?: string | undefined
+  interval?: string | undefined
+  limit?: string | undefined
+}
+
+export type Overview = {
+  from: string
+  to: string
+  interval: 'hour' | 'day'
+  totals: Sums
+  series: (Sums & { at: string })[]
+  statuses: { status: number; requests: number }[]
+  botNames: { name: string; requests: number }[]
+}
+
+export type ProjectAnalytics = Overview & {
+  pages: { path: string; views: number }[]
+  referrers: { host: string; views: number }[]
+  missing: { path: string; requests: number }[]
+}
+
+export type WorkspaceAnalytics = Overview & {
+  projects: (Sums & { projectId: string | null; owner: string | null; name: string | null })[]
+}
+
+const DEFAULT_DAYS = 30
+const DEFAULT_NAMES = 20
+const MOST_NAMES = 100
+/** Shorter spans are shown by the hour unless the query says otherwise. */
+const HOURS_UP_TO_MS = 3 * DAY_MS
+/** A longer series is by the day. */
+const MOST_HOURS = 31 * 24
+const MOST_DAYS = 400
+
+/**
+ * What visitors did on the project's sites. Times are rounded to whole hours or days (UTC) as `interval` says; pages,
+ * referrers, statuses and bots always to whole days.
+ */
+export function getProjectAnalytics(ctx: Context, grant: Grant, query: AnalyticsQuery): ProjectAnalytics {
+  const asked = parseQuery(ctx, query)
+  const projectId = projectOf(ctx, grant).id
+  ctx.requestLog.flush()
+  const named = namesOf(ctx, asked, projectId)
+  return {
+    ...overview(ctx, asked, projectId),
+    pages: named('page').map(({ name, count }) => ({ path: name, views: count })),
+    referrers: named('referrer').map(({ name, count }) => ({ host: name, views: count })),
+    missing: named('missing').map(({ name, count }) => ({ path: name, requests: count })),
+  }
+}
+
+/** The same over everything, and what each project has of it. */
+export function getWorkspaceAnalytics(
+  ctx: Context,
+  _grant: Grant,
+  query: AnalyticsQuery,
+): WorkspaceAnalytics {
+  const asked = parseQuery(ctx, query)
+  ctx.requestLog.flush()
+  const span = { projectId: undefined, from: asked.from, to: asked.to }
+  const projects = sumByProject(ctx.requestLog.db, span).flatMap(({ projectId, ...sums }) => {
+    const project = findProjectById(ctx, projectId)
+    if (project === undefined && projectId !== '') return []
+    const { id = null, owner = null, name = null } = project ?? {}
+    return [{ projectId: id, owner, name, ...sums }]
+  })
+  return { ...overview(ctx, asked, undefined), projects }
+}
+
+type Asked = { from: number; to: number; interval: 'hour' | 'day'; limit: number }
+
+const BUCKET_MS = { hour: HOUR_MS, day: DAY_MS } as const
+
+function overview(ctx: Context, asked: Asked, projectId: string | undefined): Overview {
+  const { from, to, interval } = asked
+  const span: Span = { projectId, from, to }
+  const named = namesOf(ctx, asked, projectId)
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    interval,
+    totals: sumAll(ctx.requestLog.db, span) ?? NOTHING,
+    series: seriesOf(ctx, span, BUCKET_MS[interval]),
+    statuses: named('status').map(({ name, count }) => ({ status: Number(name), requests: count })),
+    botNames: named('bot').map(({ name, count }) => ({ name, requests: count })),
+  }
+}
+
+const NOTHING: Sums = { views: 0, visitors: 0, requests: 0, bots: 0, bytes: 0, notFound: 0, errors: 0 }
+
+/** Hours and days without a request are in it too. */
+function seriesOf(ctx: Context, span: Span, bucketMs: number): Overview['series'] {
+  const found = new Map(
+    sumByTime(ctx.requestLog.db, span, bucketMs).map(({ at, ...sums }) => [at, sums] as const),
+  )
+  const count = Math.round((span.to - span.from) / bucketMs)
+  return Array.from({ length: count }, (_, i) => {
+    const at = span.from + i * bucketMs
+    return { at: new Date(at).toISOString(), ...(found.get(at) ?? NOTHING) }
+  })
+}
+
+function namesOf(
+  ctx: Context,
+  { from, to, limit }: Asked,
+  projectId: string | undefined,
+): (kind: DayKind) => { name: string; count: number }[] {
+  const days = { projectId, from: startOf(from, DAY_MS), to: endOf(to, DAY_MS) }
+  return (kind) => countNames(ctx.requestLog.db, days, kind, limit)
+}
+
+function parseQuery(ctx: Context, query: AnalyticsQuery): Asked {
+  const to = parseTime('to', query.to) ?? ctx.now() + 1
+  const from = parseTime('from', query.from) ?? to - DEFAULT_DAYS * DAY_MS
+  if (from >= to) throw invalid('from', 'A time before `to`')
+  const interval = parseInterval(query.interval, to - from)
+  const bucketMs = BUCKET_MS[interval]
+  const most = interval === 'hour' ? MOST_HOURS : MOST_DAYS
+  const asked = {
+    from: startOf(from, bucketMs),
+    to: endOf(to, bucketMs),
+    interval,
+    limit: limitOf(query.limit),
+  }
+  if (asked.to - asked.from > (most + 1) * bucketMs)
+    throw invalid('from', `At most ${most} ${interval}s are shown at once`)
+  return asked
+}
+
+function parseInterval(text: string | undefined, lengthMs: number): 'hour' | 'day' {
+  if (text === undefined || text === '') return lengthMs <= HOURS_UP_TO_MS ? 'hour' : 'day'
+  if (text === 'hour' || text === 'day') return text
+  throw invalid('interval', 'hour or day')
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined || text === '') return DEFAULT_NAMES
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MOST_NAMES) return limit
+  throw invalid('limit', `A whole number from 1 to ${MOST_NAMES}`)
+}
+
+const endOf = (at: number, ms: number): number => Math.ceil(at / ms) * ms
+
+const invalid = (path: string, message: string): AppError =>
+  new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })

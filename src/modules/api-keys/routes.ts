@@ -1,0 +1,31 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard } from '../auth/guard.ts'
+import { keyListQuery, keyPage, newKeyAnswer, newKeyBody } from './model.ts'
+import { createKey, listKeys, revokeKey } from './service.ts'
+
+export const apiKeyRoutes = (ctx: Context) => {
+  const may = { action: 'workspace:administer' } as const
+  return new Elysia({ prefix: '/api/api-keys', tags: ['API keys'] })
+    .use(guard(ctx))
+    .get('/', ({ grant, query }) => listKeys(ctx, grant, query), {
+      may,
+      query: keyListQuery,
+      response: keyPage,
+      detail: { summary: 'API keys; filter projectId, sort createdAt, name or lastUsedAt' },
+    })
+    .post('/', ({ grant, body, status }) => status(201, createKey(ctx, grant, body)), {
+      may,
+      body: newKeyBody,
+      response: { 201: newKeyAnswer },
+      detail: { summary: 'Make an API key, for one project or global; the key is shown only here' },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        revokeKey(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      { may, response: { 204: t.Undefined() }, detail: { summary: 'Revoke an API key' } },
+    )
+}

@@ -1,0 +1,151 @@
+import type { Actor, Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { apiKeyPrefix, hashToken, newApiKey } from '../../platform/tokens.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { aboutProjectName, findProjectById } from '../projects/service.ts'
+import { type ApiKey, deleteKeyRow, findKey, insertKey, selectKeys } from './queries.ts'
+
+/** The record of the API. contract §7. The key itself is in no record. */
+export type ApiKeyView = {
+  id: string
+  name: string
+  prefix: string
+  projectId: string | null
+  isGlobal: boolean
+  createdBy: string | null
+  createdAt: string
+  expiresAt: string | null
+  lastUsedAt: string | null
+}
+
+export type NewApiKey = {
+  name: string
+  projectId?: string | null | undefined
+  /** `owner/repo`, in place of the id. */
+  repository?: string | null | undefined
+  isGlobal?: boolean | undefined
+  expiresAt?: string | null | undefined
+}
+
+export function listKeys(
+  ctx: Context,
+  _grant: Grant,
+  query: PaginationQuery & { projectId?: string | undefined },
+): Paginated<ApiKeyView> {
+  const page = parsePagination(query, {
+    sortable: ['createdAt', 'name', 'lastUsedAt'] as const,
+    defaultSort: 'createdAt',
+    defaultOrder: 'desc',
+  })
+  const { rows, total } = selectKeys(ctx.db.orm, query.projectId || undefined, page)
+  return paginated(rows.map(toView), total, page)
+}
+
+/** Makes a key for one project or, with `isGlobal`, for all. The key is in this answer and nowhere else. */
+export function createKey(ctx: Context, grant: Grant, input: NewApiKey): { apiKey: ApiKeyView; key: string } {
+  const projectId = scopeOf(ctx, input)
+  return addKey(ctx, grant.actor, { name: input.name, projectId, expiresAt: expiryOf(ctx, input.expiresAt) })
+}
+
+/** A key made on the data directory; global without a repository (`owner/repo`). Returns the key. */
+export function createOperatorKey(ctx: Context, input: { name: string; repository: string | null }): string {
+  const name = input.name.trim()
+  if (name === '' || name.length > 100)
+    throw new AppError('invalid', 'The name of a key has 1 to 100 characters')
+  const projectId = input.repository === null ? null : idOfRepository(ctx, input.repository)
+  return addKey(ctx, { kind: 'operator' }, { name, projectId, expiresAt: null }).key
+}
+
+/** Ends the key at once. */
+export function revokeKey(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const key = findKey(tx, id)
+    if (key === undefined) throw new AppError('not_found', 'There is no such API key')
+    deleteKeyRow(tx, id)
+    audit(ctx, tx, grant.actor, { action: 'api-key.revoke', ...subject(key), before: toView(key) })
+  })
+}
+
+function addKey(
+  ctx: Context,
+  actor: Actor,
+  { name, projectId, expiresAt }: { name: string; projectId: string | null; expiresAt: number | null },
+): { apiKey: ApiKeyView; key: string } {
+  const key = newApiKey()
+  const row: ApiKey = {
+    id: ctx.newId(),
+    name: name.trim(),
+    prefix: apiKeyPrefix(key),
+    tokenHash: hashToken(key),
+    projectId,
+    isGlobal: projectId === null,
+    createdBy: actor.kind === 'user' ? actor.user.id : null,
+    createdAt: ctx.now(),
+    expiresAt,
+    lastUsedAt: null,
+  }
+  inTransaction(ctx.db, (tx) => {
+    insertKey(tx, row)
+    audit(ctx, tx, actor, { action: 'api-key.create', ...subject(row), after: toView(row) })
+  })
+  return { apiKey: toView(row), key }
+}
+
+/** The project that is named, or null for a global key. Throws 400 for neither or both, 404 for an unknown project. */
+function scopeOf(ctx: Context, { projectId, repository, isGlobal }: NewApiKey): string | null {
+  const isNamed = (projectId ?? repository ?? null) !== null
+  if (isNamed && isGlobal === true)
+    throw new AppError('invalid', 'A key is for one project or global, not both: leave one out')
+  if (isGlobal === true) return null
+  if (!isNamed) throw new AppError('invalid', 'Name the project (projectId or repository), or set isGlobal')
+  const ids = [
+    ...(projectId == null ? [] : [idOfProject(ctx, projectId)]),
+    ...(repository == null ? [] : [idOfRepository(ctx, repository)]),
+  ]
+  if (new Set(ids).size > 1)
+    throw new AppError('invalid', 'projectId and repository name different projects: leave one out')
+  return ids[0] ?? null
+}
+
+function idOfProject(ctx: Context, id: string): string {
+  const project = findProjectById(ctx, id)
+  if (project === undefined) throw new AppError('not_found', 'There is no such project')
+  return project.id
+}
+
+function idOfRepository(ctx: Context, repository: string): string {
+  const [owner, name, ...rest] = repository.split('/')
+  if (!owner || !name || rest.length > 0)
+    throw new AppError('invalid', `"${repository}" is not of the form owner/repo`)
+  const { projectId } = aboutProjectName(ctx, owner, name)
+  if (projectId === null) throw new AppError('not_found', `There is no project ${repository}`)
+  return projectId
+}
+
+/** Milliseconds; null for never. */
+function expiryOf(ctx: Context, text: string | null | undefined): number | null {
+  if (text === null || text === undefined) return null
+  const at = Date.parse(text)
+  if (at > ctx.now()) return at
+  const message = 'Must be a time in the future'
+  throw new AppError('invalid', `expiresAt: ${message}`, { details: [{ path: 'expiresAt', message }] })
+}
+
+const subject = ({ id, projectId }: ApiKey) => ({ target: { kind: 'api-key', id }, projectId })
+
+const toView = (key: ApiKey): ApiKeyView => ({
+  id: key.id,
+  name: key.name,
+  prefix: key.prefix,
+  projectId: key.projectId,
+  isGlobal: key.isGlobal,
+  createdBy: key.createdBy,
+  createdAt: new Date(key.createdAt).toISOString(),
+  expiresAt: isoOrNull(key.expiresAt),
+  lastUsedAt: isoOrNull(key.lastUsedAt),
+})
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

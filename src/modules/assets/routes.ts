@@ -1,0 +1,28 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { assetView } from '../deployments/model.ts'
+import { aboutAsset, deleteAsset, getAsset } from '../deployments/service.ts'
+
+export const assetRoutes = (ctx: Context) => {
+  const onAsset = { on: ({ params }: PathInput) => aboutAsset(ctx, params['id']) }
+  return new Elysia({ prefix: '/api/assets', tags: ['Assets'] })
+    .use(guard(ctx))
+    .get('/:id', ({ params }) => getAsset(ctx, params.id), {
+      may: { action: 'project:read', ...onAsset },
+      response: assetView,
+      detail: { summary: 'A file of a deployment by id' },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        deleteAsset(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'deployment:delete', ...onAsset },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Take a file out of its deployment' },
+      },
+    )
+}

@@ -1,0 +1,89 @@
+import type { Actor, Caller, Context } from '../../context.ts'
+import { type Action, type Asker, type Denial, decideAccess, roleOfAsker } from '../../domain/access.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import { standingOf } from '../members/service.ts'
+
+/**
+ * Proof that access was decided: services that change or show something take one, and only `authorize` makes them.
+ * `role` is what the actor acts as on the project; null for workspace actions.
+ */
+export type Grant = { actor: Actor; caller: Caller; projectId: string | null; role: ProjectRole | null }
+
+/**
+ * On which project: its id; null when the thing asked for does not exist. Left out for workspace actions. `isUnnamed`: the
+ * request does not say which, so there is nothing to hide and the input is at fault.
+ */
+export type About = { projectId: string | null; isUnnamed?: boolean } | undefined
+
+/** Decides and hands out the grant, or throws 401, 403 or 404. `isRead`: GET and HEAD. */
+export function authorize(
+  ctx: Context,
+  caller: Caller,
+  action: Action,
+  about: About,
+  isRead: boolean,
+): Grant {
+  const projectId = about?.projectId ?? null
+  const decision = decideAccess({
+    action,
+    asker: askerOf(caller, projectId),
+    isRead,
+    role: roleOn(ctx, caller.actor, projectId),
+    exists: about === undefined || projectId !== null,
+  })
+  if (!decision.allowed && decision.denial === 'hidden' && about?.isUnnamed) throw unnamedError()
+  if (!decision.allowed) throw denialError(decision.denial, decision.reason)
+  return { actor: caller.actor, caller, projectId, role: decision.role }
+}
+
+/** True when `authorize` would grant it: for leaving out what a list may not show. */
+export function mayDo(
+  ctx: Context,
+  caller: Caller,
+  action: Action,
+  projectId: string,
+  isRead = true,
+): boolean {
+  const asker = askerOf(caller, projectId)
+  return decideAccess({ action, asker, isRead, role: roleOn(ctx, caller.actor, projectId), exists: true })
+    .allowed
+}
+
+/** What the caller acts as when looking at the project's sites; null for nobody in particular. */
+export const roleOnSite = (ctx: Context, caller: Caller, projectId: string): ProjectRole | null =>
+  roleOfAsker(askerOf(caller, projectId), roleOn(ctx, caller.actor, projectId))
+
+/** The grant of the command line and of the first start, which have the data directory itself. */
+export const operatorGrant = (projectId: string | null = null): Grant => ({
+  actor: { kind: 'operator' },
+  caller: { actor: { kind: 'operator' }, site: null, refused: null },
+  projectId,
+  role: 'owner',
+})
+
+function askerOf({ actor, site }: Caller, projectId: string | null): Asker {
+  if (actor.kind === 'key') {
+    const covers = actor.key.isGlobal || (projectId !== null && actor.key.projectId === projectId)
+    return { kind: 'key', isGlobal: actor.key.isGlobal, covers }
+  }
+  if (actor.kind !== 'user') return { kind: actor.kind }
+  const place = site === null ? 'admin_host' : site.projectId === projectId ? 'own_site' : 'other_site'
+  return { kind: 'user', globalRole: actor.user.role, place }
+}
+
+function roleOn(ctx: Context, actor: Actor, projectId: string | null): ProjectRole | null {
+  return actor.kind === 'user' && projectId !== null ? standingOf(ctx, actor.user.id, projectId).role : null
+}
+
+function unnamedError(): AppError {
+  const message = 'The id of the project, as text'
+  return new AppError('invalid', `projectId: ${message}`, { details: [{ path: 'projectId', message }] })
+}
+
+export function denialError(denial: Denial, reason: string): AppError {
+  if (denial === 'unauthenticated') return new AppError('unauthenticated', reason)
+  if (denial === 'hidden') return new AppError('not_found', reason)
+  if (denial === 'admin_host_only') return new AppError('forbidden', reason, { code: 'ADMIN_HOST_ONLY' })
+  return new AppError('forbidden', reason)
+}

@@ -1,0 +1,55 @@
+import { Elysia, t } from 'elysia'
+import type { Context, RequestFacts } from '../../context.ts'
+import { cookieValues, setCookie } from '../../domain/cookies.ts'
+import { notedOf } from '../../http/request-facts.ts'
+import { newToken } from '../../platform/tokens.ts'
+import { originOf } from './caller.ts'
+import { askForOwnCode, CALLBACK_PATH, pathAfterCallback, redeemCode } from './handover.ts'
+
+/** Ties a sign-in to the browser that asked for it. Long enough to find the password and the second step. */
+const BROWSER_COOKIE = 'svcBrowser'
+const BROWSER_SECONDS = 60 * 60
+
+/** Where a domain outside the base domain gets its session. contract §4. */
+export const callbackRoute = (ctx: Context) =>
+  new Elysia({ tags: ['Auth'] }).get(
+    CALLBACK_PATH,
+    ({ request, query, set }) => {
+      set.status = 303
+      set.headers['location'] = enterOrAsk(ctx, request, query.code, pathAfterCallback(ctx, query.redirect))
+      // The address holds a code, if a spent one.
+      set.headers['referrer-policy'] = 'no-referrer'
+    },
+    {
+      query: t.Object({ code: t.String({ maxLength: 256 }), redirect: t.Optional(t.String()) }),
+      response: { 303: t.Undefined() },
+      detail: { summary: 'Exchange a one-time code for a session on this host', security: [] },
+    },
+  )
+
+/**
+ * Signs in and returns `path`. A browser that brings a code which it did not ask for is sent to ask for one of its own:
+ * nobody is signed in to somebody else's account by a link (login CSRF). Clients without `Sec-Fetch-*` are no browsers.
+ */
+function enterOrAsk(ctx: Context, request: Request, code: string, path: string): string {
+  const noted = notedOf(request)
+  const isBrowser = request.headers.has('sec-fetch-site')
+  const secrets = cookieValues(request.headers.get('cookie'), BROWSER_COOKIE)
+  const isKnown = isBrowser || secrets.length > 0
+  const redeemed = redeemCode(ctx, code, isKnown ? secrets : undefined, originOf(request))
+  if (redeemed !== 'not-bound') {
+    noted.setCookies.push(...redeemed.setCookies)
+    return path
+  }
+  // Another tab may be on its way with the same secret.
+  const secret = secrets[0] ?? newToken()
+  noted.setCookies.push(browserCookie(secret, noted.facts))
+  return askForOwnCode(ctx, noted.facts, secret, path)
+}
+
+/** Host-only, and sent to nothing but the callback. */
+const browserCookie = (secret: string, { isSecure }: RequestFacts): string =>
+  setCookie(BROWSER_COOKIE, secret, { domain: null, maxAgeSeconds: BROWSER_SECONDS, isSecure }).replace(
+    'Path=/;',
+    `Path=${CALLBACK_PATH};`,
+  )

@@ -1,0 +1,82 @@
+import type { Actor, ApiKeyIdentity, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
+import { generationCache } from '../../db/generation.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { notedOf } from '../../http/request-facts.ts'
+import { hashToken } from '../../platform/tokens.ts'
+import { standingOf } from '../members/service.ts'
+import { readSettings } from '../settings/service.ts'
+import { findKeyByHash, type KeyRow, touchKey } from './queries.ts'
+import { resolveSession } from './sessions.ts'
+
+/** Where a sign-in comes from. */
+export type Origin = { facts: RequestFacts; userAgent: string }
+
+export const originOf = (request: Request): Origin => ({
+  facts: notedOf(request).facts,
+  userAgent: request.headers.get('user-agent') ?? '',
+})
+
+const TOUCH_EVERY_MS = 60 * 1000
+const keyCache = generationCache<KeyRow>('access')
+
+/**
+ * Who calls, found once a request. A key that is sent wins over a session; one that is not good is refused on the API
+ * (`onBadKey: 'refuse'`) and nobody on content. A stale session is anonymous. contract §2.
+ */
+export function callerOf(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore' = 'refuse'): Caller {
+  const noted = notedOf(request)
+  noted.caller ??= findCaller(ctx, request, onBadKey)
+  return noted.caller
+}
+
+function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore'): Caller {
+  const { facts, setCookies } = notedOf(request)
+  const caller = (actor: Actor, refused: SessionUser | null = null): Caller => ({
+    actor,
+    site: facts.site,
+    refused,
+  })
+  const apiKey = request.headers.get('x-api-key')
+  if (apiKey !== null) {
+    const key = findKey(ctx, apiKey)
+    if (key !== undefined) return caller({ kind: 'key', key, ip: facts.ip })
+    if (onBadKey === 'refuse')
+      throw new AppError('unauthenticated', 'The API key is unknown, revoked or expired')
+    return caller({ kind: 'anonymous', ip: facts.ip })
+  }
+  const found = resolveSession(ctx, request.headers.get('cookie'), facts, (userId) =>
+    passesGate(ctx, facts.site, userId),
+  )
+  if (found === undefined) return caller({ kind: 'anonymous', ip: facts.ip })
+  const { id, user } = found.session
+  if (!found.isAllowed) return caller({ kind: 'anonymous', ip: facts.ip }, user)
+  setCookies.push(...found.setCookies)
+  return caller({ kind: 'user', user, sessionId: id, ip: facts.ip })
+}
+
+/**
+ * The membership gate: on a host that shows a project, only its members are anybody. The admin host has no gate.
+ * spec: Project membership gate.
+ */
+export function passesGate(ctx: Context, site: Caller['site'], userId: string): boolean {
+  if (site === null || !readSettings(ctx).requireProjectMembership.value) return true
+  return standingOf(ctx, userId, site.projectId).isMember
+}
+
+function findKey(ctx: Context, apiKey: string): ApiKeyIdentity | undefined {
+  const hash = hashToken(apiKey)
+  const row = keyCache.get(ctx.db, hash, () => findKeyByHash(ctx.db.orm, hash))
+  if (row === undefined || (row.expiresAt !== null && row.expiresAt <= ctx.now())) return undefined
+  if (ctx.now() - (row.lastUsedAt ?? 0) > TOUCH_EVERY_MS) {
+    row.lastUsedAt = ctx.now()
+    inTransaction(ctx.db, (tx) => touchKey(tx, row.id, ctx.now()))
+  }
+  return {
+    id: row.id,
+    name: row.name,
+    projectId: row.projectId,
+    isGlobal: row.isGlobal,
+    createdBy: row.createdBy,
+  }
+}

@@ -1,0 +1,100 @@
+import type { Actor, Context, SessionUser } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { LOCKOUT_SECONDS } from '../../platform/lockout.ts'
+import type { Origin } from './caller.ts'
+import { mfaCodeInvalid, mfaRequired, type SecondFactor, useSecondFactor } from './mfa.ts'
+import { findUser, findUserByEmail, type User } from './queries.ts'
+import { openSession, sessionCookies } from './sessions.ts'
+
+export type Credentials = { email: string; password: string; code?: string | undefined }
+export type SignedIn = { user: SessionUser; sessionId: string; setCookies: string[] }
+
+export const wrongCredentials = () =>
+  new AppError('unauthenticated', 'Email or password is wrong', { code: 'WRONG_CREDENTIALS_ERROR' })
+
+/** The shape of `user` in every answer. */
+export const publicUser = ({ id, email, role }: SessionUser): SessionUser => ({ id, email, role })
+
+/**
+ * The account whose password it is. Refuses a pair of email and address that failed too often, right password or not;
+ * an unknown email costs the same. What it refuses is for the caller to count (`ctx.lockout.fail`), as the gate adds to it.
+ */
+export async function checkPassword(
+  ctx: Context,
+  email: string,
+  password: string,
+  { facts }: Origin,
+): Promise<User | undefined> {
+  refuseLocked(ctx, email, facts.ip)
+  const user = findUserByEmail(ctx.db.orm, email)
+  const isRight = await ctx.passwords.verify(password, user?.passwordHash ?? null)
+  // Others failed while this one waited in line.
+  refuseLocked(ctx, email, facts.ip)
+  return isRight ? user : undefined
+}
+
+/** contract §3: after 10 failures in 15 minutes the pair of email and address waits. */
+export function refuseLocked(ctx: Context, email: string, ip: string): void {
+  if (ctx.lockout.isLocked(email, ip))
+    throw new AppError('rate_limited', 'Too many failed sign-ins. Wait 15 minutes or reset the password.', {
+      headers: { 'retry-after': String(LOCKOUT_SECONDS) },
+    })
+}
+
+/**
+ * Opens a session for somebody who proved the first factor; `factor` is what `judgeCode` made of the code. The account is
+ * read again: it may have been deleted, or its password or second step changed, while it was checked.
+ */
+export function enter(
+  ctx: Context,
+  user: User,
+  factor: SecondFactor,
+  origin: Origin,
+  before: (tx: DbOrTx) => void = () => {},
+): SignedIn {
+  const { ip } = origin.facts
+  refuseLocked(ctx, user.email, ip)
+  if (factor.kind === 'missing') throw mfaRequired()
+  const session = factor.kind === 'wrong' ? undefined : tryToEnter(ctx, user, factor, origin, before)
+  if (session === undefined) {
+    ctx.lockout.fail(user.email, ip)
+    throw mfaCodeInvalid()
+  }
+  ctx.lockout.clear(user.email, ip)
+  return {
+    user: publicUser(user),
+    sessionId: session.id,
+    setCookies: sessionCookies(ctx, session.tokens, origin.facts),
+  }
+}
+
+function tryToEnter(
+  ctx: Context,
+  user: User,
+  factor: SecondFactor,
+  origin: Origin,
+  before: (tx: DbOrTx) => void,
+) {
+  return inTransaction(ctx.db, (tx) => {
+    const now = findUser(tx, user.id)
+    if (now?.passwordHash !== user.passwordHash || now.totpSecret !== user.totpSecret)
+      throw wrongCredentials()
+    if (!useSecondFactor(tx, user.id, factor)) return undefined
+    before(tx)
+    const session = openSession(ctx, tx, user.id, { ip: origin.facts.ip, userAgent: origin.userAgent })
+    audit(ctx, tx, actorOf(now, session.id, origin), {
+      action: 'session.open',
+      target: { kind: 'session', id: session.id },
+    })
+    return session
+  })
+}
+
+export const actorOf = (user: SessionUser, sessionId: string, { facts }: Origin): Actor => ({
+  kind: 'user',
+  user: publicUser(user),
+  sessionId,
+  ip: facts.ip,
+})

@@ -1,0 +1,327 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { totpCodeAt } from '../../platform/totp.ts'
+import { ask } from '../../testing/ask.ts'
+import { seedDeployment } from '../../testing/seed.ts'
+import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
+
+const OPEN = 'production--open--acme.localhost'
+const CLOSED = 'production--closed--acme.localhost'
+
+let app: TestApp
+const projects: Record<string, string> = {}
+
+beforeAll(async () => {
+  app = await testApp({ FEATURE_REQUIRE_PROJECT_MEMBERSHIP: 'true' })
+  for (const [repo, allows] of [
+    ['open', 1],
+    ['closed', 0],
+  ] as const) {
+    const seeded = await seedDeployment(app, {
+      owner: 'acme',
+      repo,
+      sha: 'a'.repeat(40),
+      alias: 'production',
+      isPublic: false,
+      files: { 'index.html': repo },
+    })
+    projects[repo] = seeded.projectId
+    app.ctx.db.sqlite.run('UPDATE projects SET allow_public_signup = ? WHERE id = ?', [
+      allows,
+      seeded.projectId,
+    ])
+  }
+  await app.addUser('root@example.com', 'admin')
+  await app.addUser('member@example.com')
+  await app.addUser('stranger@example.com')
+  await join('member@example.com', 'open', 'contributor')
+  await join('member@example.com', 'closed', 'contributor')
+})
+afterAll(() => app.close())
+
+function userId(email: string): string {
+  const row = app.ctx.db.sqlite.query<{ id: string }, [string]>('SELECT id FROM users WHERE email = ?')
+  return row.get(email)?.id ?? ''
+}
+
+async function join(email: string, repo: string, role: string): Promise<void> {
+  const granted = await app.call('POST', `/api/projects/${projects[repo]}/permissions/users`, {
+    as: 'root@example.com',
+    json: { email, role },
+  })
+  if (granted.status !== 201) throw new Error(await granted.text())
+}
+
+const memberOf = (email: string, repo: string): boolean =>
+  app.ctx.db.sqlite
+    .query('SELECT 1 FROM memberships WHERE user_id = ? AND project_id = ?')
+    .get(userId(email), projects[repo] ?? '') !== null
+
+const directRole = (email: string, repo: string): string | undefined =>
+  app.ctx.db.sqlite
+    .query<{ role: string }, [string, string]>(
+      'SELECT role FROM permissions WHERE user_id = ? AND project_id = ?',
+    )
+    .get(userId(email), projects[repo] ?? '')?.role
+
+type Row = {
+  call: 'signin' | 'signup'
+  state: string
+  host: string
+  email: string
+  password?: string
+  status: number
+  error?: string
+}
+
+/** spec: Project membership gate, the matrix row for row; contract §3 for what it leaves open. */
+const rows: Row[] = [
+  { call: 'signin', state: 'has membership', host: CLOSED, email: 'member@example.com', status: 200 },
+  {
+    call: 'signin',
+    state: 'no membership',
+    host: OPEN,
+    email: 'stranger@example.com',
+    status: 401,
+    error: 'WRONG_CREDENTIALS_ERROR',
+  },
+  {
+    call: 'signin',
+    state: 'no membership, a global admin',
+    host: OPEN,
+    email: 'root@example.com',
+    status: 401,
+    error: 'WRONG_CREDENTIALS_ERROR',
+  },
+  {
+    call: 'signup',
+    state: 'already a member, signup off',
+    host: CLOSED,
+    email: 'member@example.com',
+    status: 200,
+  },
+  {
+    call: 'signup',
+    state: 'already a member, signup on',
+    host: OPEN,
+    email: 'member@example.com',
+    status: 200,
+  },
+  {
+    call: 'signup',
+    state: 'not a member, signup off',
+    host: CLOSED,
+    email: 'stranger@example.com',
+    status: 403,
+    error: 'PUBLIC_SIGNUP_DISABLED',
+  },
+  {
+    call: 'signup',
+    state: 'new email, signup off',
+    host: CLOSED,
+    email: 'nobody@example.com',
+    status: 403,
+    error: 'PUBLIC_SIGNUP_DISABLED',
+  },
+  {
+    call: 'signup',
+    state: 'member with a wrong password, signup off',
+    host: CLOSED,
+    email: 'member@example.com',
+    password: 'not the password',
+    status: 403,
+    error: 'PUBLIC_SIGNUP_DISABLED',
+  },
+  {
+    call: 'signup',
+    state: 'member with a wrong password, signup on',
+    host: OPEN,
+    email: 'member@example.com',
+    password: 'not the password',
+    status: 409,
+    error: 'EMAIL_ALREADY_EXISTS_ERROR',
+  },
+  {
+    call: 'signup',
+    state: 'email exists, password wrong',
+    host: OPEN,
+    email: 'stranger@example.com',
+    password: 'not the password',
+    status: 409,
+    error: 'EMAIL_ALREADY_EXISTS_ERROR',
+  },
+  {
+    call: 'signup',
+    state: 'email exists, password matches',
+    host: OPEN,
+    email: 'stranger@example.com',
+    status: 201,
+  },
+  { call: 'signup', state: 'new email', host: OPEN, email: 'new@example.com', status: 201 },
+]
+
+describe.each(['/api/auth', '/_svc/auth'])('the matrix at %s', (prefix) => {
+  beforeAll(() => {
+    // `stranger` joined and `new` was made in the round before.
+    app.ctx.db.sqlite.run('DELETE FROM memberships WHERE user_id = ?', [userId('stranger@example.com')])
+    app.ctx.db.sqlite.run('DELETE FROM users WHERE email = ?', ['new@example.com'])
+    app.ctx.db.writes += 1
+  })
+
+  test.each(rows)('$call, $state: $status $error', async (row) => {
+    const answer = await app.call('POST', `${prefix}/${row.call}`, {
+      host: row.host,
+      json: { email: row.email, password: row.password ?? PASSWORD },
+    })
+    const body = (await answer.json()) as Record<string, unknown>
+    expect([answer.status, body['error']]).toEqual([row.status, row.error])
+    expect(answer.headers.getSetCookie()).toHaveLength(row.error === undefined ? 2 : 0)
+    if (row.error === undefined) expect(body['user']).toMatchObject({ email: row.email })
+  })
+})
+
+test('signing up as a member is no demotion, as a stranger it makes a guest', () => {
+  expect(directRole('member@example.com', 'open')).toBe('contributor')
+  expect(directRole('stranger@example.com', 'open')).toBe('guest')
+  expect(memberOf('stranger@example.com', 'open')).toBe(true)
+  expect(directRole('new@example.com', 'open')).toBe('guest')
+  expect(memberOf('new@example.com', 'closed')).toBe(false)
+})
+
+describe('GET /session', () => {
+  test('has membership: the user', async () => {
+    const cookie = await app.cookieOf('member@example.com')
+    const { body } = await ask(app, 'GET', '/api/auth/session', { host: OPEN, headers: { cookie } })
+    expect(body).toMatchObject({ user: { email: 'member@example.com', role: 'user' } })
+  })
+
+  const others = ['root@example.com', 'outsider@example.com']
+  test.each(others)('no membership (%s): null, and the cookie stays as it is', async (email) => {
+    if (email === 'outsider@example.com') await app.addUser(email)
+    const cookie = await app.cookieOf(email)
+    const answer = await app.call('GET', '/api/auth/session', { host: OPEN, headers: { cookie } })
+    expect(await answer.json()).toEqual({ user: null })
+    expect(answer.headers.getSetCookie()).toEqual([])
+    const onAdmin = await ask(app, 'GET', '/api/auth/session', { headers: { cookie } })
+    expect(onAdmin.body).toMatchObject({ user: { email } })
+  })
+
+  test('no membership and an expired access token: null, and nothing is exchanged', async () => {
+    const signedIn = await app.call('POST', '/api/auth/signin', {
+      json: { email: 'root@example.com', password: PASSWORD },
+    })
+    const cookie = cookieHeader(signedIn)
+    app.advance(2 * 60 * 60 * 1000)
+    for (const path of ['/api/auth/session', '/']) {
+      const answer = await app.call('GET', path, { host: OPEN, headers: { cookie, accept: 'text/html' } })
+      expect(answer.headers.getSetCookie()).toEqual([])
+    }
+    const refresh = await app.call('POST', '/api/auth/session/refresh', { host: OPEN, headers: { cookie } })
+    expect([refresh.status, refresh.headers.getSetCookie()]).toEqual([401, []])
+    const onAdmin = await app.call('GET', '/api/auth/session', { headers: { cookie } })
+    expect(onAdmin.headers.getSetCookie()).toHaveLength(2)
+  })
+})
+
+test('signing out works behind a gate that refuses the person', async () => {
+  const signedIn = await app.call('POST', '/api/auth/signin', {
+    json: { email: 'root@example.com', password: PASSWORD },
+  })
+  const headers = { cookie: cookieHeader(signedIn) }
+  expect((await app.call('POST', '/api/auth/signout', { host: OPEN, headers })).status).toBe(200)
+  expect((await ask(app, 'GET', '/api/auth/session', { headers })).body).toEqual({ user: null })
+})
+
+describe('enumeration', () => {
+  /** The work is what takes the time: a verification of Argon2id is 10,000 times as much as all the rest. */
+  async function verifications(work: () => Promise<Response>): Promise<[number, unknown, number]> {
+    const { passwords } = app.ctx
+    let count = 0
+    app.ctx.passwords = {
+      hash: (password) => passwords.hash(password),
+      verify: (password, hash) => {
+        count += 1
+        return passwords.verify(password, hash)
+      },
+    }
+    const answer = await work()
+    app.ctx.passwords = passwords
+    return [answer.status, await answer.json(), count]
+  }
+
+  test('signin: unknown, wrong and not a member are one answer for one amount of work', async () => {
+    const signIn = (email: string, password: string) =>
+      verifications(() => app.call('POST', '/api/auth/signin', { host: CLOSED, json: { email, password } }))
+    const unknown = await signIn('nobody@example.com', PASSWORD)
+    expect(unknown[2]).toBe(1)
+    expect(await signIn('member@example.com', 'not the password')).toEqual(unknown)
+    expect(await signIn('root@example.com', PASSWORD)).toEqual(unknown)
+  })
+
+  test('signup where it is off: known or not, member or not, one answer for one amount of work', async () => {
+    const signUp = (email: string, password: string) =>
+      verifications(() => app.call('POST', '/api/auth/signup', { host: CLOSED, json: { email, password } }))
+    const unknown = await signUp('nobody@example.com', PASSWORD)
+    expect(unknown[2]).toBe(1)
+    expect(await signUp('member@example.com', 'not the password')).toEqual(unknown)
+    expect(await signUp('root@example.com', PASSWORD)).toEqual(unknown)
+  })
+})
+
+test('signing up with the password of an account that has a second step asks for its code first', async () => {
+  await app.addUser('mia@example.com')
+  const headers = { cookie: await app.cookieOf('mia@example.com') }
+  const { body } = await ask(app, 'POST', '/api/account/mfa/totp', { headers })
+  const code = () => totpCodeAt(String(body['secret']), app.ctx.now())
+  await ask(app, 'POST', '/api/account/mfa/totp/confirm', { headers, json: { code: await code() } })
+  app.advance(30_000)
+  const signUp = (json: Record<string, string>) =>
+    ask(app, 'POST', '/api/auth/signup', {
+      host: OPEN,
+      json: { email: 'mia@example.com', password: PASSWORD, ...json },
+    })
+  expect((await signUp({})).body['error']).toBe('MFA_REQUIRED')
+  expect((await signUp({ code: '000000' })).body['error']).toBe('MFA_CODE_INVALID')
+  expect(memberOf('mia@example.com', 'open')).toBe(false)
+  expect((await signUp({ code: await code() })).status).toBe(201)
+  expect(memberOf('mia@example.com', 'open')).toBe(true)
+  // Whoever may not be here learns nothing of the second step.
+  const stranger = { email: 'mia@example.com', password: PASSWORD }
+  const refused = await ask(app, 'POST', '/api/auth/signin', { host: CLOSED, json: stranger })
+  expect(refused.body['error']).toBe('WRONG_CREDENTIALS_ERROR')
+})
+
+test('with the gate off the workspace decides about signing up on every host, and no membership is made', async () => {
+  const ungated = await testApp()
+  await seedDeployment(ungated, {
+    owner: 'acme',
+    repo: 'open',
+    sha: 'a'.repeat(40),
+    alias: 'production',
+    files: { 'index.html': 'x' },
+  })
+  ungated.ctx.db.sqlite.run('UPDATE projects SET allow_public_signup = 1')
+  const signUp = () =>
+    ask(ungated, 'POST', '/_svc/auth/signup', {
+      host: OPEN,
+      json: { email: 'x@example.com', password: PASSWORD },
+    })
+  expect((await signUp()).body).toMatchObject({ statusCode: 403, error: 'PUBLIC_SIGNUP_DISABLED' })
+  await ungated.addUser('root@example.com', 'admin')
+  await ungated.call('PATCH', '/api/settings', { as: 'root@example.com', json: { allowPublicSignups: true } })
+  expect((await signUp()).status).toBe(201)
+  const made = ungated.ctx.db.sqlite.query(
+    "SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id WHERE u.email = 'x@example.com'",
+  )
+  expect(made.get()).toBeNull()
+  ungated.close()
+})
+
+test('parallel sign-ups of one email make one account', async () => {
+  const signUp = () =>
+    app.call('POST', '/api/auth/signup', {
+      host: OPEN,
+      json: { email: 'twice@example.com', password: PASSWORD },
+    })
+  const answers = await Promise.all([signUp(), signUp(), signUp()])
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+})

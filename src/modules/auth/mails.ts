@@ -1,0 +1,17 @@
+import type { Mail } from '../../platform/mail.ts'
+
+/** Plain text: it can be read everywhere, and no mail of ours asks a person to trust a picture of a button. */
+export const resetMail = (to: string, url: string): Mail => ({
+  to,
+  subject: 'Choose a new password',
+  text: `Hello,
+
+somebody asked for a new password for the account of ${to}. If that was you, open this link:
+
+${url}
+
+It works once, within an hour. Setting the password signs you out everywhere.
+
+If it was not you, ignore this mail: nothing has changed.
+`,
+})

@@ -1,0 +1,52 @@
+import type { Context } from '../../context.ts'
+import { hashToken, newToken } from '../../platform/tokens.ts'
+import type { User } from './queries.ts'
+
+/** Who proved the first factor, and where. Kept in memory: after a restart the person starts again. */
+export type MfaTicket = {
+  userId: string
+  /** Of the moment of the first factor: a password that was changed since ends the ticket. */
+  passwordHash: string | null
+  ip: string
+  expiresAt: number
+}
+
+const LIFE_MS = 5 * 60 * 1000
+/** Past this many the oldest goes, so that sign-ins that were never finished cannot fill the memory. */
+const MOST = 10_000
+
+const tickets = new WeakMap<Context, Map<string, MfaTicket>>()
+
+/** Stands for the first factor while the person looks for the code, so that no page holds the password. */
+export function issueMfaTicket(ctx: Context, user: User, ip: string): string {
+  const open = ticketsOf(ctx)
+  const ticket = newToken()
+  open.set(hashToken(ticket), {
+    userId: user.id,
+    passwordHash: user.passwordHash,
+    ip,
+    expiresAt: ctx.now() + LIFE_MS,
+  })
+  const oldest = open.keys().next().value
+  if (open.size > MOST && oldest !== undefined) open.delete(oldest)
+  return ticket
+}
+
+/** The ticket, if it is still good at this address. It stays good after a wrong code: those are counted by the lockout. */
+export function findMfaTicket(ctx: Context, ticket: string, ip: string): MfaTicket | undefined {
+  const found = ticketsOf(ctx).get(hashToken(ticket))
+  return found !== undefined && found.expiresAt > ctx.now() && found.ip === ip ? found : undefined
+}
+
+/** A ticket opens one session. */
+export function spendMfaTicket(ctx: Context, ticket: string): boolean {
+  return ticketsOf(ctx).delete(hashToken(ticket))
+}
+
+function ticketsOf(ctx: Context): Map<string, MfaTicket> {
+  const known = tickets.get(ctx)
+  if (known !== undefined) return known
+  const fresh = new Map<string, MfaTicket>()
+  tickets.set(ctx, fresh)
+  return fresh
+}

@@ -1,0 +1,49 @@
+import { t } from 'elysia'
+
+/** Refused here with one sentence each; whether they are the right ones is for the service. contract §3. */
+export const emailField = t.String({
+  maxLength: 320,
+  pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
+  error: 'An email address, such as ann@example.com',
+  examples: ['ann@example.com'],
+})
+
+export const passwordField = t.String({
+  minLength: 8,
+  maxLength: 256,
+  error: '8 to 256 characters',
+  examples: ['correct horse battery'],
+})
+
+export const credentialsBody = { email: emailField, password: passwordField }
+
+export const userView = t.Object({
+  id: t.String({ format: 'uuid' }),
+  email: t.String(),
+  role: t.Union([t.Literal('admin'), t.Literal('user'), t.Literal('member')]),
+})
+
+export const signInBody = t.Object({
+  email: emailField,
+  // Any length: a wrong password is wrong, not malformed.
+  password: t.String({ maxLength: 1024 }),
+  code: t.Optional(t.String({ maxLength: 64 })),
+})
+
+export const signUpBody = t.Object({
+  ...credentialsBody,
+  code: t.Optional(t.String({ maxLength: 64 })),
+  invitationToken: t.Optional(t.String({ maxLength: 256 })),
+})
+
+export const forgotBody = t.Object({ email: emailField })
+
+export const resetBody = t.Object({ token: t.String({ maxLength: 256 }), password: passwordField })
+
+export const loginMethodsView = t.Object({
+  password: t.Literal(true),
+  providers: t.Array(t.Object({ id: t.String(), displayName: t.String() })),
+  allowSignup: t.Boolean(),
+})
+
+export const successView = t.Object({ success: t.Literal(true) })

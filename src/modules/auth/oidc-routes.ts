@@ -1,0 +1,101 @@
+import { Elysia, t } from 'elysia'
+import type { Context, RequestFacts } from '../../context.ts'
+import { cookieValues, setCookie } from '../../domain/cookies.ts'
+import { notedOf } from '../../http/request-facts.ts'
+import { callerOf, originOf } from './caller.ts'
+import { destinationOf } from './handover.ts'
+import { FLOW_COOKIE, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, startOidc } from './oidc.ts'
+
+/** Signing in with an OpenID provider. Both are addresses that a browser goes to. contract §3. */
+export const oidcRoutes = (ctx: Context) =>
+  new Elysia()
+    .get(
+      '/oidc/:provider/start',
+      ({ request, params, query }) => start(ctx, request, params.provider, query.redirect),
+      {
+        query: t.Object({ redirect: t.Optional(t.String({ maxLength: 2048 })) }),
+        detail: { summary: 'Go to an OpenID provider to sign in', security: [] },
+      },
+    )
+    .get('/oidc/:provider/callback', ({ request, params }) => callback(ctx, request, params.provider), {
+      detail: { summary: 'Come back from an OpenID provider', security: [] },
+    })
+
+const found = (location: string): Response =>
+  new Response(null, { status: 302, headers: { location, 'cache-control': 'no-store' } })
+
+async function start(
+  ctx: Context,
+  request: Request,
+  id: string,
+  redirect: string | undefined,
+): Promise<Response> {
+  const provider = getProvider(ctx, id)
+  const noted = notedOf(request)
+  const admin = new URL(ctx.adminUrl())
+  // The provider knows one address to come back to, and the cookie of the flow must be there.
+  if (noted.facts.host !== admin.hostname)
+    return found(
+      `${admin.origin}/api/auth/oidc/${id}/start?${new URLSearchParams({
+        redirect: absolute(ctx, noted.facts, redirect),
+      })}`,
+    )
+  const { actor } = callerOf(ctx, request, 'ignore')
+  const linkTo = actor.kind === 'user' && isOwnLink(request, admin) ? actor.user.id : null
+  const { url, flow } = await startOidc(ctx, provider, { redirect, linkTo })
+  noted.setCookies.push(flowCookie(flow, FLOW_SECONDS, noted.facts))
+  return found(url)
+}
+
+/**
+ * Whether a page of ours led here. A connection is made only then: another site could send a signed-in person here while
+ * their browser is signed in to its own account at the provider, and would have a way into theirs.
+ */
+function isOwnLink(request: Request, admin: URL): boolean {
+  const site = request.headers.get('sec-fetch-site')
+  if (site !== null) return site === 'same-origin'
+  const referer = request.headers.get('referer')
+  return referer !== null && URL.parse(referer)?.host === admin.host
+}
+
+/** A path of a site, as the admin host must name it. */
+function absolute(ctx: Context, { site, host }: RequestFacts, redirect = '/'): string {
+  if (!redirect.startsWith('/') || site === null) return redirect
+  return `${ctx.siteUrl(host)}${redirect}`
+}
+
+async function callback(ctx: Context, request: Request, id: string): Promise<Response> {
+  const provider = getProvider(ctx, id)
+  const noted = notedOf(request)
+  const flows = cookieValues(request.headers.get('cookie'), FLOW_COOKIE)
+  const { actor } = callerOf(ctx, request, 'ignore')
+  const signedInId = actor.kind === 'user' ? actor.user.id : null
+  const origin = originOf(request)
+  const result = await finishOidc(ctx, provider, flows, new URL(request.url), signedInId, origin)
+  if (result.kind === 'entered' && result.step.step === 'done') noted.setCookies = result.step.setCookies
+  noted.setCookies.push(flowCookie('', 0, noted.facts))
+  return found(nextOf(ctx, noted.facts, result))
+}
+
+function nextOf(ctx: Context, facts: RequestFacts, result: OidcResult): string {
+  const { redirect } = result
+  if (result.kind === 'connected') return '/account?done=connected'
+  if (result.kind === 'problem')
+    return result.wasLink
+      ? `/account?problem=${result.problem}`
+      : signInWith({ problem: result.problem, redirect })
+  if (result.step.step === 'mfa') return signInWith({ mfaTicket: result.step.mfaTicket, redirect })
+  return destinationOf(ctx, facts, result.step, redirect) ?? '/'
+}
+
+function signInWith({ redirect, ...query }: Record<string, string | undefined>): string {
+  const given = Object.entries({ ...query, redirect }).filter((pair): pair is [string, string] => !!pair[1])
+  return `/signin?${new URLSearchParams(given)}`
+}
+
+/** Host-only, and sent to nothing but the callback. */
+const flowCookie = (flow: string, maxAgeSeconds: number, { isSecure }: RequestFacts): string =>
+  setCookie(FLOW_COOKIE, flow, { domain: null, maxAgeSeconds, isSecure }).replace(
+    'Path=/;',
+    'Path=/api/auth/oidc;',
+  )

@@ -1,0 +1,46 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../../context.ts'
+import { jsonBody } from '../../http/json-body.ts'
+import { factsOf } from '../../http/request-facts.ts'
+import { callerOf } from './caller.ts'
+import { loginMethods } from './login-methods.ts'
+import { forgotBody, loginMethodsView, resetBody, successView } from './model.ts'
+import { forgotPassword, resetPassword } from './reset-password.ts'
+
+const success = { success: true as const }
+
+/** Forgotten passwords, and how somebody may sign in here. On every host, for everybody. */
+export const passwordRoutes = (ctx: Context) =>
+  new Elysia()
+    .use(jsonBody)
+    .post(
+      '/forgot-password',
+      ({ request, body }) => {
+        forgotPassword(ctx, body.email, factsOf(request).ip)
+        return success
+      },
+      {
+        body: forgotBody,
+        response: successView,
+        detail: {
+          summary: 'Mail a link that sets a new password; the answer is always the same',
+          security: [],
+        },
+      },
+    )
+    .post(
+      '/reset-password',
+      async ({ request, body }) => {
+        await resetPassword(ctx, body, callerOf(ctx, request, 'ignore').actor, factsOf(request).ip)
+        return success
+      },
+      {
+        body: resetBody,
+        response: successView,
+        detail: { summary: 'Set a password with the token of a link; other sessions end', security: [] },
+      },
+    )
+    .get('/login-methods', ({ request }) => loginMethods(ctx, factsOf(request).site), {
+      response: loginMethodsView,
+      detail: { summary: 'How one may sign in on this host', security: [] },
+    })

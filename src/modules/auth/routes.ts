@@ -1,0 +1,87 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { jsonBody } from '../../http/json-body.ts'
+import { factsOf, notedOf } from '../../http/request-facts.ts'
+import { callerOf, originOf } from './caller.ts'
+import { publicUser } from './credentials.ts'
+import { signInBody, signUpBody, userView } from './model.ts'
+import { oidcRoutes } from './oidc-routes.ts'
+import { passwordRoutes } from './password-routes.ts'
+import { refresh, signOut, signUp } from './service.ts'
+import { clearedCookies } from './sessions.ts'
+import { signIn } from './sign-in.ts'
+
+const userAnswer = t.Object({ user: userView })
+
+/** The same routes at `/api/auth` on every host and at `/_svc/auth` on site hosts. contract §1 Hosts. */
+export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
+  new Elysia({ prefix, tags: ['Auth'] })
+    .use(jsonBody)
+    .post(
+      '/signup',
+      async ({ request, body, status }) => {
+        const { user, setCookies, isNew } = await signUp(ctx, body, originOf(request))
+        notedOf(request).setCookies.push(...setCookies)
+        return isNew ? status(201, { user }) : status(200, { user })
+      },
+      {
+        body: signUpBody,
+        response: { 200: userAnswer, 201: userAnswer },
+        detail: { summary: 'Register, or sign a member in', security: [] },
+      },
+    )
+    .post(
+      '/signin',
+      async ({ request, body }) => {
+        const { user, setCookies } = await signIn(ctx, body, originOf(request))
+        notedOf(request).setCookies.push(...setCookies)
+        return { user }
+      },
+      { body: signInBody, response: userAnswer, detail: { summary: 'Sign in', security: [] } },
+    )
+    .get(
+      '/session',
+      ({ request }) => {
+        const { actor } = callerOf(ctx, request, 'ignore')
+        return { user: actor.kind === 'user' ? publicUser(actor.user) : null }
+      },
+      {
+        response: t.Object({ user: t.Union([userView, t.Null()]) }),
+        detail: { summary: 'Who is signed in', security: [{ session: [] }] },
+      },
+    )
+    .use(signOutRoute(ctx, '/signout'))
+    .use(signOutRoute(ctx, '/logout'))
+    .use(refreshRoute(ctx, '/session/refresh'))
+    .use(refreshRoute(ctx, '/refresh'))
+    .use(passwordRoutes(ctx))
+    .use(oidcRoutes(ctx))
+
+const signOutRoute = (ctx: Context, path: string) =>
+  new Elysia().post(
+    path,
+    ({ request }) => {
+      const facts = factsOf(request)
+      signOut(ctx, request.headers.get('cookie'), facts)
+      notedOf(request).setCookies = clearedCookies(ctx, facts)
+      return { success: true as const }
+    },
+    {
+      response: t.Object({ success: t.Literal(true) }),
+      detail: { summary: 'Sign out', security: [{ session: [] }] },
+    },
+  )
+
+const refreshRoute = (ctx: Context, path: string) =>
+  new Elysia().post(
+    path,
+    ({ request }) => {
+      const { user, setCookies } = refresh(ctx, request.headers.get('cookie'), factsOf(request))
+      notedOf(request).setCookies = setCookies
+      return { user }
+    },
+    {
+      response: userAnswer,
+      detail: { summary: 'New cookies for a good refresh token', security: [{ session: [] }] },
+    },
+  )

@@ -1,0 +1,78 @@
+import type { Context } from '../../context.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Origin, passesGate } from './caller.ts'
+import { type Credentials, checkPassword, enter, type SignedIn, wrongCredentials } from './credentials.ts'
+import { judgeCode } from './mfa.ts'
+import { findMfaTicket, issueMfaTicket, spendMfaTicket } from './mfa-tickets.ts'
+import { findUser, type User } from './queries.ts'
+
+/** Signs in with email, password and, where the account has a second step, its code. */
+export async function signIn(ctx: Context, input: Credentials, origin: Origin): Promise<SignedIn> {
+  const user = await proveFirstFactor(ctx, input, origin)
+  return enter(ctx, user, await judgeCode(ctx, user, input.code), origin)
+}
+
+/**
+ * An unknown email, a wrong password and, behind the gate, a missing membership are one answer in one time, and all of
+ * them count. The gate comes after the password and before the second step. contract §4: The gate.
+ */
+async function proveFirstFactor(ctx: Context, input: Credentials, origin: Origin): Promise<User> {
+  const email = normalizeEmail(input.email)
+  const user = await checkPassword(ctx, email, input.password, origin)
+  if (user !== undefined && passesGate(ctx, origin.facts.site, user.id)) return user
+  ctx.lockout.fail(email, origin.facts.ip)
+  throw wrongCredentials()
+}
+
+/** `mfa`: the password was right and the page now asks for the code, with a ticket in place of the password. */
+export type SignInStep = ({ step: 'done' } & SignedIn) | { step: 'mfa'; mfaTicket: string; email: string }
+
+/** Signing in on pages, first form: email and password. Throws as `signIn` does, except for `MFA_REQUIRED`. */
+export async function beginSignIn(ctx: Context, input: Credentials, origin: Origin): Promise<SignInStep> {
+  return enterOrAsk(ctx, await proveFirstFactor(ctx, input, origin), origin)
+}
+
+/** What follows a first factor that was right, whichever it was. */
+export async function enterOrAsk(ctx: Context, user: User, origin: Origin): Promise<SignInStep> {
+  if (user.totpSecret === null) return { step: 'done', ...enter(ctx, user, { kind: 'none' }, origin) }
+  return { step: 'mfa', mfaTicket: issueMfaTicket(ctx, user, origin.facts.ip), email: user.email }
+}
+
+/**
+ * The second form: ticket and code. 401 `MFA_CODE_INVALID` may be tried again with the same ticket, 401
+ * `MFA_TICKET_INVALID` means to start over.
+ */
+export async function completeMfa(
+  ctx: Context,
+  input: { mfaTicket: string; code: string },
+  origin: Origin,
+): Promise<SignedIn> {
+  const user = holderOf(ctx, input.mfaTicket, origin)
+  const factor = await judgeCode(ctx, user, input.code)
+  return enter(ctx, user, factor, origin, () => {
+    if (!spendMfaTicket(ctx, input.mfaTicket)) throw ticketInvalid()
+  })
+}
+
+/** Whose ticket it is, for showing the name beside the field of the code. */
+export function mfaTicketEmail(ctx: Context, mfaTicket: string, origin: Origin): string | undefined {
+  const ticket = findMfaTicket(ctx, mfaTicket, origin.facts.ip)
+  return ticket === undefined ? undefined : findUser(ctx.db.orm, ticket.userId)?.email
+}
+
+function holderOf(ctx: Context, mfaTicket: string, origin: Origin): User {
+  const ticket = findMfaTicket(ctx, mfaTicket, origin.facts.ip)
+  const user = ticket === undefined ? undefined : findUser(ctx.db.orm, ticket.userId)
+  const isGood =
+    user !== undefined &&
+    user.passwordHash === ticket?.passwordHash &&
+    passesGate(ctx, origin.facts.site, user.id)
+  if (!isGood) throw ticketInvalid()
+  return user
+}
+
+const ticketInvalid = () =>
+  new AppError('unauthenticated', 'This sign-in took too long. Start again with your password.', {
+    code: 'MFA_TICKET_INVALID',
+  })

@@ -1,0 +1,152 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../config.ts'
+import type { Context } from '../../context.ts'
+import { type OpenedContext, openContext } from '../../open-context.ts'
+import { BACKUP_MARK } from '../../platform/backup.ts'
+import { restoreBackup } from '../../platform/restore.ts'
+import { ask } from '../../testing/ask.ts'
+import { NOON, testApp } from '../../testing/test-app.ts'
+import { startUpkeep } from '../../upkeep.ts'
+import { operatorGrant } from '../auth/authorize.ts'
+import { isBackupRunning, listBackups, makeBackup, makeBackupWhenDue, stopBackups } from './service.ts'
+
+const HOUR_MS = 60 * 60 * 1000
+const root = mkdtempSync(join(tmpdir(), 'svc-backups-'))
+const opened: OpenedContext[] = []
+afterAll(() => {
+  for (const { close } of opened) close()
+  rmSync(root, { recursive: true })
+})
+
+let ctx: Context
+let folder: string
+let at: number
+beforeEach(async () => {
+  const place = mkdtempSync(join(root, 'one-'))
+  folder = join(place, 'backups')
+  at = NOON
+  const env = { DATA_DIR: join(place, 'data'), BACKUP_DIR: folder, BACKUP_KEEP: '2', LOG_LEVEL: 'silent' }
+  const one = await openContext(loadConfig({ env }), 'test', () => {})
+  opened.push(one)
+  ctx = { ...one.ctx, now: () => at }
+})
+
+const names = () => readdirSync(folder).sort()
+const view = () => listBackups(ctx, operatorGrant())
+
+test('a backup now can be restored; the request log is not in it', async () => {
+  ctx.requestLog.db.sqlite.query('SELECT 1').get()
+  const made = await makeBackup(ctx, operatorGrant())
+  expect(made).toEqual({
+    name: 'svc-2026-11-20T12-00-00Z.tar',
+    sizeBytes: expect.any(Number),
+    createdAt: '2026-11-20T12:00:00.000Z',
+  })
+  expect((await view()).backups).toEqual(made === undefined ? [] : [made])
+  const restored = join(folder, '..', 'restored')
+  await restoreBackup(join(folder, made?.name ?? ''), restored, 'x')
+  expect(readdirSync(restored).sort()).toEqual(['secret.key', 'svc.db'])
+  expect(existsSync(join(ctx.config.dataDir, 'logs.db'))).toBe(true)
+})
+
+test('who asks while one is made gets the same', async () => {
+  const [one, two] = await Promise.all([makeBackup(ctx, operatorGrant()), makeBackup(ctx, operatorGrant())])
+  expect(one).toEqual(two)
+  expect(names()).toHaveLength(1)
+})
+
+test('one is made when the last is old enough; the newest stay, and what is not ours', async () => {
+  await makeBackupWhenDue(ctx)
+  writeFileSync(join(folder, 'svc-notes.tar'), 'mine')
+  at += 23 * HOUR_MS
+  await makeBackupWhenDue(ctx)
+  expect(names()).toEqual(['svc-2026-11-20T12-00-00Z.tar', 'svc-notes.tar'])
+  for (let day = 0; day < 2; day++) {
+    at += 24 * HOUR_MS
+    await makeBackupWhenDue(ctx)
+  }
+  expect(names()).toEqual(['svc-2026-11-22T11-00-00Z.tar', 'svc-2026-11-23T11-00-00Z.tar', 'svc-notes.tar'])
+})
+
+test('a failure is told, and tried again an hour later', async () => {
+  rmSync(join(ctx.config.dataDir, 'svc.db'))
+  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
+  await makeBackupWhenDue(ctx)
+  expect(await view()).toMatchObject({
+    backups: [],
+    running: null,
+    lastFailure: { at: '2026-11-20T12:00:00.000Z', message: expect.stringContaining('there is no svc.db') },
+  })
+  at += HOUR_MS
+  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
+})
+
+test('the end of the server ends it, and what such a one left is removed a day later', async () => {
+  const making = makeBackup(ctx, operatorGrant())
+  expect((await view()).running).toEqual({ startedAt: '2026-11-20T12:00:00.000Z' })
+  await stopBackups(ctx)
+  await expect(making).rejects.toThrow('The backup failed')
+  const left = join(folder, 'svc-2026-11-18T12-00-00Z.tar.01-ab.partial')
+  const copy = join(ctx.config.dataDir, 'tmp', 'backup-01-ab.db')
+  const fresh = join(ctx.config.dataDir, 'tmp', 'backup-02.db')
+  mkdirSync(join(ctx.config.dataDir, 'tmp'), { recursive: true })
+  for (const path of [left, copy, fresh]) writeFileSync(path, '')
+  for (const path of [left, copy]) utimesSync(path, NOON / 1000 - 90_000, NOON / 1000 - 90_000)
+  utimesSync(fresh, NOON / 1000, NOON / 1000)
+  await makeBackup(ctx, operatorGrant())
+  expect([left, copy, fresh].map(existsSync)).toEqual([false, false, true])
+})
+
+test('nothing is freed while a backup reads; a mark that nobody touches does not count', async () => {
+  const app = await testApp()
+  const { dataDir } = app.ctx.config
+  const leftover = join(dataDir, 'blobs', 'packs', 'left-over.pack')
+  const mark = join(dataDir, BACKUP_MARK)
+  writeFileSync(leftover, 'x')
+  writeFileSync(mark, '')
+  const upkeepAt = async (touchedAt: number) => {
+    utimesSync(mark, touchedAt / 1000, touchedAt / 1000)
+    const running = await isBackupRunning(app.ctx)
+    await startUpkeep(app.ctx)()
+    return [running, existsSync(leftover)]
+  }
+  expect(await upkeepAt(NOON - 4 * 60_000)).toEqual([true, true])
+  expect(await upkeepAt(NOON - 6 * 60_000)).toEqual([false, false])
+  app.close()
+})
+
+test('without BACKUP_DIR there are none, and that is said', async () => {
+  const app = await testApp()
+  await app.addUser('root@example.com', 'admin')
+  const as = 'root@example.com'
+  expect((await ask(app, 'GET', '/api/backups', { as })).body).toEqual({
+    directory: null,
+    everyHours: 24,
+    keep: 7,
+    backups: [],
+    running: null,
+    lastFailure: null,
+  })
+  const refused = await ask(app, 'POST', '/api/backups', { as })
+  expect([refused.status, refused.body['error']]).toEqual([409, 'BACKUPS_NOT_SET_UP'])
+  await makeBackupWhenDue(app.ctx)
+  app.close()
+})
+
+test('POST answers with the backup', async () => {
+  const app = await testApp({ BACKUP_DIR: folder })
+  await app.addUser('root@example.com', 'admin')
+  app.ctx.db.sqlite.query('VACUUM INTO ?').run(join(app.ctx.config.dataDir, 'svc.db'))
+  const made = await ask(app, 'POST', '/api/backups', { as: 'root@example.com' })
+  expect(made.status).toBe(201)
+  expect(made.body).toMatchObject({ name: 'svc-2026-11-20T12-00-00Z.tar' })
+  const audit = await ask(app, 'GET', '/api/audit?action=backup.create', { as: 'root@example.com' })
+  expect(audit.body['data']).toHaveLength(1)
+  expect(await (await app.call('GET', '/metrics')).text()).toContain(
+    `svc_backup_timestamp_seconds ${NOON / 1000}\n`,
+  )
+  app.close()
+})

@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A backup in the folder. `createdAt` is in its name, so that a copy keeps it. */
+export type BackupFile = { name: string; sizeBytes: number; createdAt: number }
+
+const NAME = /^svc-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar$/
+const LEFT_AFTER_MS = 24 * 60 * 60 * 1000
+
+/** `svc-2026-11-20T12-00-00Z.tar`: sorted by name is sorted by time. */
+export const backupName = (at: number): string =>
+  `svc-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.tar`
+
+/** The newest first. Other files of the folder are not ours. */
+export async function listBackupFiles(folder: string): Promise<BackupFile[]> {
+  const files: BackupFile[] = []
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, date, hour, minute, second] = NAME.exec(name) ?? []
+    if (date === undefined) continue
+    const found = await stat(join(folder, name)).catch(() => undefined)
+    if (found?.isFile() === true)
+      files.push({
+        name,
+        sizeBytes: found.size,
+        createdAt: Date.parse(`${date}T${hour}:${minute}:${second}Z`),
+      })
+  }
+  return files.sort((a, b) => b.createdAt - a.createdAt)
+}
+
+export const makeFolder = (folder: string): void => void mkdirSync(folder, { recursive: true, mode: 0o700 })
+
+/** Removes our backups but the newest `keep`. Returns the names removed. */
+export async function removeOldBackups(folder: string, keep: number): Promise<string[]> {
+  const old = (await listBackupFiles(folder)).slice(keep).map(({ name }) => name)
+  for (const name of old) await rm(join(folder, name), { force: true })
+  return old
+}
+
+/** What a backup that was killed left: its part of a file, and its copy of the database. */
+export async function removeLeftovers(folder: string, dataDir: string, now: number): Promise<void> {
+  const left = async (where: string, pattern: RegExp): Promise<void> => {
+    for (const name of await readdir(where).catch(() => [])) {
+      if (!pattern.test(name)) continue
+      const path = join(where, name)
+      const found = await stat(path).catch(() => undefined)
+      if (found !== undefined && now - found.mtimeMs > LEFT_AFTER_MS) await rm(path, { force: true })
+    }
+  }
+  await left(folder, /^svc-[\dTZ-]+\.tar\..+\.partial$/)
+  await left(join(dataDir, 'tmp'), /^backup-.+\.db(-journal)?$/)
+}

@@ -1,0 +1,38 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard } from '../auth/guard.ts'
+import { listBackups, makeBackup } from './service.ts'
+
+const backup = t.Object({ name: t.String(), sizeBytes: t.Integer(), createdAt: t.String() })
+const orNull = <T extends ReturnType<typeof t.Object>>(schema: T) => t.Union([schema, t.Null()])
+
+const backupsView = t.Object({
+  directory: t.Union([t.String(), t.Null()], { description: 'BACKUP_DIR; null: not set up' }),
+  everyHours: t.Integer(),
+  keep: t.Integer(),
+  backups: t.Array(backup),
+  running: orNull(t.Object({ startedAt: t.String() })),
+  lastFailure: orNull(t.Object({ at: t.String(), message: t.String() })),
+})
+
+/** A backup holds every secret of the workspace: they are made and listed here, and fetched on the machine. */
+export const backupRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/backups', tags: ['Backups'] })
+    .use(guard(ctx))
+    .get('/', ({ grant }) => listBackups(ctx, grant), {
+      may: { action: 'workspace:administer' },
+      response: backupsView,
+      detail: { summary: 'The backups in BACKUP_DIR, newest first, and how the last one went' },
+    })
+    .post(
+      '/',
+      async ({ grant, status }) => {
+        const made = await makeBackup(ctx, grant)
+        return made === undefined ? status(202, { running: true } as const) : status(201, made)
+      },
+      {
+        may: { action: 'workspace:administer' },
+        response: { 201: backup, 202: t.Object({ running: t.Literal(true) }) },
+        detail: { summary: 'Make a backup now; 202 when it takes over half a minute and goes on by itself' },
+      },
+    )

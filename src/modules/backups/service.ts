@@ -1,0 +1,161 @@
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { BACKUP_MARK } from '../../platform/backup.ts'
+import { type BackupProcess, spawnBackup } from '../../platform/backup-process.ts'
+import type { Grant } from '../auth/authorize.ts'
+import {
+  type BackupFile,
+  backupName,
+  listBackupFiles,
+  makeFolder,
+  removeLeftovers,
+  removeOldBackups,
+} from './files.ts'
+
+export type BackupView = { name: string; sizeBytes: number; createdAt: string }
+
+export type BackupsView = {
+  /** Null: backups are not set up. */
+  directory: string | null
+  everyHours: number
+  keep: number
+  backups: BackupView[]
+  running: { startedAt: string } | null
+  /** Of this process; null again after a success. */
+  lastFailure: { at: string; message: string } | null
+}
+
+type Running = { startedAt: number; process: BackupProcess; result: Promise<BackupFile> }
+type State = { running: Running | null; lastFailure: { at: number; message: string } | null }
+const states = new WeakMap<Context, State>()
+
+const HOUR_MS = 60 * 60 * 1000
+/** After a failure the next try waits so long. */
+const RETRY_MS = HOUR_MS
+/** So long the one who asked for a backup waits for it; a connection must not be silent for longer. */
+const ANSWER_MS = 30_000
+/** A mark that nobody touched for so long was left by a crash. */
+const MARK_FRESH_MS = 5 * 60_000
+
+export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsView> {
+  const { backupDir, backupEveryHours, backupKeep } = ctx.config
+  const { running, lastFailure } = stateOf(ctx)
+  return {
+    directory: backupDir,
+    everyHours: backupEveryHours,
+    keep: backupKeep,
+    backups: backupDir === null ? [] : (await listBackupFiles(backupDir)).map(toView),
+    running: running && { startedAt: isoTime(running.startedAt) },
+    lastFailure: lastFailure && { ...lastFailure, at: isoTime(lastFailure.at) },
+  }
+}
+
+/** Makes one now, or joins the one that is being made. Undefined: it takes longer than anybody should wait. Throws 409 when backups are not set up. */
+export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView | undefined> {
+  const { backupDir } = ctx.config
+  if (backupDir === null)
+    throw new AppError('conflict', 'No folder is set for backups: start svc with BACKUP_DIR.', {
+      code: 'BACKUPS_NOT_SET_UP',
+    })
+  inTransaction(ctx.db, (tx) =>
+    audit(ctx, tx, grant.actor, { action: 'backup.create', target: { kind: 'backup', id: null } }),
+  )
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), ANSWER_MS)
+  try {
+    const made = await Promise.race([start(ctx, backupDir), late.promise])
+    return made && toView(made)
+  } catch (error) {
+    throw new AppError('internal', `The backup failed: ${messageOf(error)}`, { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** When the newest backup is older than the interval. Does nothing while no folder is set. */
+export async function makeBackupWhenDue(ctx: Context): Promise<void> {
+  const { backupDir, backupEveryHours } = ctx.config
+  const { lastFailure } = stateOf(ctx)
+  if (backupDir === null) return
+  if (lastFailure !== null && ctx.now() - lastFailure.at < RETRY_MS) return
+  const newest = (await listBackupFiles(backupDir))[0]
+  if (newest === undefined || ctx.now() - newest.createdAt >= backupEveryHours * HOUR_MS)
+    await start(ctx, backupDir)
+}
+
+/** Ends a backup that is being made; nothing of it stays. */
+export async function stopBackups(ctx: Context): Promise<void> {
+  const { running } = stateOf(ctx)
+  running?.process.kill()
+  await running?.result.catch(() => {})
+}
+
+/** When the newest backup was made; null when there is none. */
+export async function newestBackupAt(ctx: Context): Promise<number | null> {
+  const { backupDir } = ctx.config
+  return backupDir === null ? null : ((await listBackupFiles(backupDir))[0]?.createdAt ?? null)
+}
+
+/** True while this or another process reads the contents for a backup: nothing may be freed. */
+export async function isBackupRunning(ctx: Context): Promise<boolean> {
+  const mark = await stat(join(ctx.config.dataDir, BACKUP_MARK)).catch(() => undefined)
+  return mark !== undefined && ctx.now() - mark.mtimeMs < MARK_FRESH_MS
+}
+
+function start(ctx: Context, folder: string): Promise<BackupFile> {
+  const state = stateOf(ctx)
+  if (state.running !== null) return state.running.result
+  const startedAt = ctx.now()
+  const name = backupName(startedAt)
+  makeFolder(folder)
+  const process = spawnBackup(resolve(ctx.config.dataDir), resolve(folder, name))
+  const result = finish(ctx, state, folder, name, process)
+  // Whoever waits for it hears of a failure; nobody may be waiting.
+  result.catch(() => {})
+  state.running = { startedAt, process, result }
+  return result
+}
+
+async function finish(
+  ctx: Context,
+  state: State,
+  folder: string,
+  name: string,
+  process: BackupProcess,
+): Promise<BackupFile> {
+  try {
+    await process.done
+    state.lastFailure = null
+    const made = (await listBackupFiles(folder)).find((file) => file.name === name)
+    if (made === undefined) throw new Error(`${name} is not in ${folder}`)
+    await removeOldBackups(folder, ctx.config.backupKeep)
+    await removeLeftovers(folder, ctx.config.dataDir, ctx.now())
+    ctx.log.info('backup written', { name, sizeBytes: made.sizeBytes })
+    return made
+  } catch (error) {
+    state.lastFailure = { at: ctx.now(), message: messageOf(error) }
+    throw error
+  } finally {
+    state.running = null
+  }
+}
+
+function stateOf(ctx: Context): State {
+  const state = states.get(ctx) ?? { running: null, lastFailure: null }
+  states.set(ctx, state)
+  return state
+}
+
+const toView = ({ name, sizeBytes, createdAt }: BackupFile): BackupView => ({
+  name,
+  sizeBytes,
+  createdAt: isoTime(createdAt),
+})
+
+const isoTime = (at: number): string => new Date(at).toISOString()
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Seeded, seedDeployment } from '../../testing/seed.ts'
+import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { findProblems, type Problem } from './check.ts'
+
+const LARGE = 'large '.repeat(300_000)
+const hash = (content: string): string => Bun.SHA256.hash(content, 'hex')
+
+let app: TestApp
+let seeded: Seeded
+beforeEach(async () => {
+  app = await testApp()
+  seeded = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha: 'a'.repeat(40),
+    alias: 'production',
+    files: { 'index.html': '<p>small</p>', 'app.js': 'words '.repeat(1000), 'large.bin': LARGE },
+    withVariants: true,
+  })
+})
+afterEach(() => app.close())
+
+async function problems(): Promise<Problem[]> {
+  const found: Problem[] = []
+  for await (const problem of findProblems(app.ctx)) found.push(problem)
+  return found
+}
+
+const blobs = () => join(app.ctx.config.dataDir, 'blobs')
+const largeFile = () => join(blobs(), 'files', hash(LARGE).slice(0, 2), hash(LARGE))
+/** As a fault of the disk or a hand would leave it: without the constraints. */
+function force(sql: string, ...values: string[]): void {
+  const { sqlite } = app.ctx.db
+  sqlite.run('PRAGMA foreign_keys = OFF')
+  sqlite.query(sql).run(...values)
+  sqlite.run('PRAGMA foreign_keys = ON')
+}
+
+test('a good store has no problems', async () => {
+  expect(await problems()).toEqual([])
+})
+
+const damage: [name: string, kind: Problem['kind'], names: string, harm: () => void][] = [
+  ['a missing file', 'content_missing', 'acme/docs@aaaaaaaaaaaa: large.bin', () => rmSync(largeFile())],
+  [
+    'other bytes',
+    'content_damaged',
+    'large.bin',
+    () => writeFileSync(largeFile(), LARGE.replace('large', 'LARGE')),
+  ],
+  ['a longer file', 'content_damaged', 'large.bin', () => writeFileSync(largeFile(), `${LARGE}x`)],
+  ['a shorter file', 'content_damaged', 'large.bin', () => truncateSync(largeFile(), 10)],
+  [
+    'a missing pack',
+    'content_missing',
+    'index.html',
+    () => {
+      for (const pack of readdirSync(join(blobs(), 'packs'))) rmSync(join(blobs(), 'packs', pack))
+    },
+  ],
+  [
+    'a wrong offset',
+    'content_damaged',
+    'index.html',
+    () => force('UPDATE blobs SET offset = offset + 1 WHERE sha256 = ?', hash('<p>small</p>')),
+  ],
+  [
+    'a damaged compressed form',
+    'content_damaged',
+    'compressed form',
+    () =>
+      force(
+        "UPDATE blobs SET offset = offset + 1 WHERE sha256 IN (SELECT variant_sha256 FROM blob_variants WHERE encoding = 'zstd')",
+      ),
+  ],
+  [
+    'a content without a row',
+    'foreign_key',
+    'assets',
+    () => force('DELETE FROM blobs WHERE sha256 = ?', hash(LARGE)),
+  ],
+  ['wrong counts', 'deployment_counts', 'a'.repeat(40), () => force('UPDATE deployments SET file_count = 9')],
+  [
+    'a wrong total',
+    'deployment_counts',
+    'a'.repeat(40),
+    () => force('UPDATE deployments SET total_size = 9'),
+  ],
+  [
+    'a wrong size',
+    'asset_size',
+    'app.js',
+    () => force("UPDATE assets SET size_bytes = size_bytes + 1 WHERE path = 'app.js'"),
+  ],
+  ['no host', 'host_label', 'production', () => force('DELETE FROM host_labels WHERE alias_id IS NOT NULL')],
+  [
+    'an alias without a deployment',
+    'foreign_key',
+    'aliases',
+    () => force("UPDATE aliases SET deployment_id = 'x'"),
+  ],
+]
+test.each(damage)('%s', async (_name, kind, names, harm) => {
+  harm()
+  const found = await problems()
+  expect(found.filter((problem) => problem.kind === kind && problem.detail.includes(names))).not.toEqual([])
+})
+
+test("an alias at another project's deployment", async () => {
+  const other = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'other',
+    sha: 'b'.repeat(40),
+    files: { 'index.html': 'x' },
+  })
+  force('UPDATE aliases SET deployment_id = ? WHERE id = ?', other.deploymentId, seeded.aliasId ?? '')
+  expect(await problems()).toMatchObject([{ kind: 'alias_project' }])
+})

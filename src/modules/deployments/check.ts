@@ -1,0 +1,49 @@
+import type { Context } from '../../context.ts'
+import type { StoredBlob } from '../../platform/blob-store.ts'
+import { inspectDatabase, listBlobsAfter, listFilesOf, type Problem } from './check-queries.ts'
+import { findBlob } from './variants-queries.ts'
+
+export type { Problem } from './check-queries.ts'
+
+const PAGE = 500
+
+/**
+ * Looks at everything that was published and says what is damaged: the database itself, what its rows promise of each
+ * other, and every stored content, whose bytes are all read again. Yields nothing when all is well.
+ */
+export async function* findProblems(ctx: Context): AsyncGenerator<Problem, void, undefined> {
+  yield* inspectDatabase(ctx.db)
+  for (let after = ''; ; ) {
+    const blobs = listBlobsAfter(ctx.db, after, PAGE)
+    for (const blob of blobs) {
+      if (await ctx.blobs.verify(blob)) continue
+      const problem = await problemOf(ctx, blob)
+      // Freed or moved while its bytes were read: the server may be running.
+      if (problem !== undefined) yield problem
+    }
+    const last = blobs.at(-1)
+    if (last === undefined) return
+    after = last.sha256
+  }
+}
+
+async function problemOf(ctx: Context, seen: StoredBlob): Promise<Problem | undefined> {
+  const blob = findBlob(ctx.db, seen.sha256)
+  if (blob === null || (await ctx.blobs.verify(blob))) return undefined
+  const files = listFilesOf(ctx.db, blob.sha256, 3)
+  const where = files.length === 0 ? 'a compressed form, or not published' : files.join(', ')
+  const isThere = await isReadable(ctx, blob)
+  return {
+    kind: isThere ? 'content_damaged' : 'content_missing',
+    detail: `content ${blob.sha256} (${where}) ${isThere ? 'is not what was stored' : 'is missing from the disk'}`,
+  }
+}
+
+async function isReadable(ctx: Context, blob: StoredBlob): Promise<boolean> {
+  try {
+    await ctx.blobs.file(blob).slice(0, 1).arrayBuffer()
+    return true
+  } catch {
+    return false
+  }
+}

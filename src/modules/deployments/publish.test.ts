@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  brokenOff,
+  type Content,
+  DOCS,
+  fieldParts,
+  fileParts,
+  form,
+  SHA,
+  sha256,
+  tar,
+  uploadWorld,
+  type World,
+  zip,
+} from './upload.fixture.ts'
+import { stopVariants } from './variants.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await uploadWorld()
+})
+afterEach(async () => {
+  await stopVariants(world.ctx)
+  world.close()
+})
+
+const SITE = { 'index.html': '<h1>Hi</h1>', 'css/main.css': 'body{}' }
+const QUERY = new URLSearchParams(DOCS).toString()
+const uploadForm = (path: string, key: string, ...parts: Parameters<typeof form>) =>
+  world.send('POST', path, { key, ...form(...parts) })
+
+describe('a second upload to the same SHA', () => {
+  const upload = (files: Record<string, Content>, fields: Record<string, string> = {}) =>
+    uploadForm(
+      '/api/deployments',
+      world.keys.docs,
+      ...fileParts(files),
+      ...fieldParts({ ...DOCS, ...fields }),
+    )
+
+  test('adds, replaces equal paths and keeps ids, description and order of the rest', async () => {
+    const first = await upload({ 'a.txt': 'A', 'b.txt': 'B' }, { description: 'First', basePath: '/dist' })
+    const idOf = () => world.ctx.db.sqlite.query("SELECT id FROM assets WHERE path = 'b.txt'").get()
+    const before = idOf()
+    const second = await upload({ 'b.txt': 'BB', 'c.txt': 'C' }, { branch: 'next' })
+    expect(world.filesOf()).toEqual({ 'a.txt': 'A', 'b.txt': 'BB', 'c.txt': 'C' })
+    expect(idOf()).toEqual(before)
+    expect(second.body['deployment']).toMatchObject({
+      id: (first.body['deployment'] as { id: string }).id,
+      fileCount: 3,
+      totalSize: 4,
+      description: 'First',
+      branch: 'next',
+    })
+    expect(world.ctx.db.sqlite.query('SELECT version, base_path FROM deployments').get()).toEqual({
+      version: 2,
+      base_path: '/dist',
+    })
+  })
+
+  test('a path cannot become a folder', async () => {
+    await upload({ a: 'A' })
+    const { status, body } = await upload({ 'a/b': 'B', 'c.txt': 'C' })
+    expect([status, body.message]).toEqual([400, '"a" cannot be a file and, for "a/b", a folder'])
+    expect(world.filesOf()).toEqual({ a: 'A' })
+  })
+
+  test('many at once all end right', async () => {
+    const uploads = Array.from({ length: 8 }, (_, i) =>
+      upload({ 'all.txt': `${i}`, [`own/${i}.txt`]: `${i}` }),
+    )
+    const statuses = (await Promise.all(uploads)).map(({ status }) => status)
+    expect(statuses).toEqual(Array.from({ length: 8 }, () => 201))
+    const files = world.filesOf()
+    expect(Object.keys(files)).toEqual(['all.txt', ...Array.from({ length: 8 }, (_, i) => `own/${i}.txt`)])
+    expect(
+      world.ctx.db.sqlite.query('SELECT file_count, total_size, version FROM deployments').get(),
+    ).toEqual({ file_count: 9, total_size: 9, version: 8 })
+    expect(world.leftovers()).toMatchObject({ deployments: 1, assets: 9, tmp: [] })
+  })
+
+  test('of two that clash one is refused', async () => {
+    const statuses = (await Promise.all([upload({ a: 'A' }), upload({ 'a/b': 'B' })])).map(
+      ({ status }) => status,
+    )
+    expect(statuses.toSorted()).toEqual([201, 400])
+    expect(world.leftovers()).toMatchObject({ deployments: 1, assets: 1, tmp: [] })
+  })
+})
+
+test('a locked alias stays: the upload is kept and says published false', async () => {
+  const upload = (commitSha: string) =>
+    uploadForm(
+      '/api/deployments',
+      world.keys.docs,
+      ...fileParts(SITE),
+      ...fieldParts({ ...DOCS, commitSha, alias: 'live' }),
+    )
+  const { body } = await upload(SHA)
+  const { id } = body['alias'] as { id: string }
+  const locked = await world.send('PATCH', `/api/aliases/${id}`, {
+    headers: { cookie: world.cookie('ann') },
+    json: { isLocked: true },
+  })
+  expect(locked.status).toBe(200)
+  const second = await upload('bbbbbbb')
+  expect(second.status).toBe(201)
+  expect(second.body).toMatchObject({ published: false, alias: { name: 'live', commitSha: SHA } })
+  expect(Object.keys(world.filesOf('bbbbbbb'))).toEqual(Object.keys(SITE).toSorted())
+})
+
+test('every content is stored once, and knows whether compressed forms are wanted', async () => {
+  const code = 'let a = 1;'.repeat(200)
+  const random = Buffer.alloc(2000, 7)
+  await uploadForm(
+    '/api/deployments',
+    world.keys.docs,
+    ...fileParts({ 'a.js': code, 'b.js': code, 'a.bin': random, 'small.js': 'x' }),
+    ...fieldParts(DOCS),
+  )
+  await stopVariants(world.ctx)
+  const waiting = () =>
+    world.ctx.db.sqlite
+      .query<{ sha256: string }, []>('SELECT sha256 FROM blobs WHERE variants_at IS NULL')
+      .all()
+      .map((row) => row.sha256)
+  expect(waiting()).toEqual([sha256(code)])
+  await uploadForm(
+    '/api/deployments',
+    world.keys.docs,
+    ...fileParts({ 'a.txt': random }),
+    ...fieldParts({ ...DOCS, commitSha: 'bbbbbbb' }),
+  )
+  expect(waiting().toSorted()).toEqual([sha256(code), sha256(random)].toSorted())
+})
+
+test('what is published is in the audit log, with the key that did it', async () => {
+  await uploadForm(
+    '/api/deployments',
+    world.keys.docs,
+    ...fileParts(SITE),
+    ...fieldParts({ ...DOCS, alias: 'live' }),
+  )
+  const rows = world.ctx.db.sqlite
+    .query<{ action: string; actor_name: string }, []>(
+      "SELECT action, actor_name FROM audit_log WHERE actor_kind = 'key' ORDER BY id",
+    )
+    .all()
+  expect(rows).toEqual([
+    { action: 'deployment.create', actor_name: 'ci' },
+    { action: 'alias.create', actor_name: 'ci' },
+  ])
+})
+
+test('a client that vanishes leaves nothing, whatever it was sending', async () => {
+  const before = world.leftovers()
+  const big = 'x'.repeat(3_000_000)
+  const whole = form(...fieldParts(DOCS), ...fileParts({ 'a.txt': 'A', 'big.bin': big, 'z.txt': 'Z' }))
+  const one = form(...fieldParts(DOCS), { file: 'a.zip', content: big })
+  const packed = await tar({ 'a.txt': 'A', 'big.bin': big })
+  const sent: [path: string, type: string, bytes: Uint8Array][] = [
+    ['/api/assets/upload', whole.headers['content-type'] ?? '', whole.body.subarray(0, 2_000_000)],
+    [`/api/deployments?${QUERY}`, 'application/x-tar', packed.subarray(0, 2_000_000)],
+    [`/api/deployments?${QUERY}`, 'application/gzip', Bun.gzipSync(Buffer.from(packed)).subarray(0, 2000)],
+    [`/api/deployments?${QUERY}`, 'application/zip', zip({ a: big }).subarray(0, 2000)],
+    ['/api/deployments/zip', whole.headers['content-type'] ?? '', one.body.subarray(0, 2_000_000)],
+  ]
+  for (const [path, type, bytes] of sent) {
+    const answer = await world.send('POST', path, {
+      key: world.keys.docs,
+      body: brokenOff(bytes),
+      headers: { 'content-type': type },
+    })
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('was cut off')])
+    expect(world.leftovers()).toEqual(before)
+  }
+})

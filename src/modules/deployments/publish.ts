@@ -1,0 +1,81 @@
+import type { Caller, Context } from '../../context.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import type { BlobStage } from '../../platform/blob-store.ts'
+import { type AliasView, aliasView } from '../aliases/service.ts'
+import type { Project } from '../projects/service.ts'
+import { requireUploadProject } from './publish-access.ts'
+import { blobLookup } from './publish-queries.ts'
+import { type Publication, type Recorded, recordPublication } from './publish-record.ts'
+import { type AssetView, assetView, type DeploymentView, deploymentView } from './service.ts'
+import type { UploadedFile } from './upload-files.ts'
+import { scheduleVariants } from './variants.ts'
+
+export type { Publication } from './publish-record.ts'
+
+/** What came in: the files, staged, and what the upload says about them, known at its end. */
+export type Received = { files: readonly UploadedFile[]; publication: Publication }
+
+export type Published = {
+  projectId: string
+  deployment: DeploymentView
+  /** An alias was named and points here now; a locked one does not move. */
+  published: boolean
+  /** The named alias. */
+  alias: AliasView | null
+  /** The files of this upload. */
+  assets: AssetView[]
+}
+
+/**
+ * The one way in of every upload: `receive` puts the contents into the stage; then one transaction adds the files to
+ * the deployment and moves the alias. A failure, wherever, leaves nothing: no row, no file, no content.
+ */
+export async function publish(
+  ctx: Context,
+  caller: Caller,
+  receive: (stage: BlobStage) => Promise<Received>,
+): Promise<Published> {
+  const stage = openStage(ctx)
+  try {
+    const received = await receive(stage)
+    return await commitUpload(ctx, caller, stage, received, (tx) =>
+      requireUploadProject(ctx, tx, caller, received.publication),
+    )
+  } catch (error) {
+    await stage.discard()
+    throw error
+  }
+}
+
+export const openStage = (ctx: Context): BlobStage => ctx.blobs.stage(blobLookup(ctx.db))
+
+/**
+ * Seals the stage and publishes what was received. `allowedProject` decides access once more, in the transaction. The
+ * caller discards the stage when this fails.
+ */
+export async function commitUpload(
+  ctx: Context,
+  { actor }: Caller,
+  stage: BlobStage,
+  received: Received,
+  allowedProject: (tx: DbOrTx) => Project,
+): Promise<Published> {
+  const stored = await stage.seal()
+  const recorded = inTransaction(ctx.db, (tx) =>
+    recordPublication(ctx, tx, actor, allowedProject(tx), received, stored),
+  )
+  stage.release()
+  scheduleVariants(ctx, recorded.deployment.id)
+  return viewOf(ctx, recorded)
+}
+
+function viewOf(ctx: Context, { project, deployment, alias, published, assets }: Recorded): Published {
+  const at = { owner: project.owner, repo: project.name, commitSha: deployment.commitSha }
+  return {
+    projectId: project.id,
+    deployment: deploymentView(ctx, deployment),
+    published,
+    alias: alias === null ? null : aliasView(ctx, alias),
+    assets: assets.map((asset) => assetView(asset, at)),
+  }
+}

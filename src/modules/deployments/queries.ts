@@ -1,0 +1,196 @@
+import { and, asc, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import type { DbOrTx } from '../../db/open.ts'
+import { aliases, assets, deployments, hostLabels, projects } from '../../db/schema.ts'
+import type { Page } from '../../domain/pagination.ts'
+
+export type DeploymentRow = typeof deployments.$inferSelect
+export type AssetRow = typeof assets.$inferSelect
+
+/** A deployment with the names of its project. */
+export type DeploymentRecord = DeploymentRow & { owner: string; repo: string }
+
+export type DeploymentFilter = {
+  /** Null: all of them. */
+  projectIds: string[] | null
+  projectId?: string | undefined
+  owner?: string | undefined
+  repo?: string | undefined
+  branch?: string | undefined
+  /** Lower case; the whole SHA, or how it begins. */
+  commitSha?: string | undefined
+  /** Name of an alias that points at it. */
+  alias?: string | undefined
+}
+
+export type DeploymentSort = 'createdAt' | 'commitSha'
+export type FileSort = 'path' | 'size'
+
+const DEPLOYMENT_SORT = { createdAt: deployments.createdAt, commitSha: deployments.commitSha }
+const FILE_SORT = { path: assets.path, size: assets.sizeBytes }
+
+const inJson = (column: SQL | typeof deployments.id, values: readonly string[]): SQL =>
+  sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
+
+const joined = (db: DbOrTx) =>
+  db
+    .select({ deployment: deployments, owner: projects.owner, repo: projects.name })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+
+export function findDeployment(db: DbOrTx, id: string): DeploymentRow | undefined {
+  return db.select().from(deployments).where(eq(deployments.id, id)).get()
+}
+
+export function findDeploymentRecord(db: DbOrTx, id: string): DeploymentRecord | undefined {
+  const found = joined(db).where(eq(deployments.id, id)).get()
+  return found === undefined ? undefined : { ...found.deployment, owner: found.owner, repo: found.repo }
+}
+
+/** Without a join, so that a page is read from the index of its order, whatever there is behind it. */
+export function listDeploymentRecords(
+  db: DbOrTx,
+  filter: DeploymentFilter,
+  page: Page<DeploymentSort>,
+): DeploymentRecord[] {
+  const direction = page.order === 'asc' ? asc : desc
+  const rows = db
+    .select()
+    .from(deployments)
+    .where(conditionOf(db, filter))
+    .orderBy(direction(DEPLOYMENT_SORT[page.sort]), direction(deployments.id))
+    .limit(page.limit)
+    .offset(page.offset)
+    .all()
+  const named = db
+    .select({ id: projects.id, owner: projects.owner, repo: projects.name })
+    .from(projects)
+    .where(
+      inJson(
+        sql`${projects.id}`,
+        rows.map(({ projectId }) => projectId),
+      ),
+    )
+    .all()
+  const names = new Map(named.map(({ id, owner, repo }) => [id, { owner, repo }]))
+  return rows.map((row) => ({ ...row, ...(names.get(row.projectId) ?? { owner: '', repo: '' }) }))
+}
+
+export function countDeployments(db: DbOrTx, filter: DeploymentFilter): number {
+  return (
+    db.select({ count: sql<number>`count(*)` }).from(deployments).where(conditionOf(db, filter)).get()
+      ?.count ?? 0
+  )
+}
+
+function conditionOf(db: DbOrTx, filter: DeploymentFilter): SQL | undefined {
+  const { projectIds, projectId, branch, commitSha, alias } = filter
+  return and(
+    projectIds === null ? undefined : inJson(sql`${deployments.projectId}`, projectIds),
+    projectId === undefined ? undefined : eq(deployments.projectId, projectId),
+    ofNamed(db, filter),
+    branch === undefined ? undefined : eq(deployments.branch, branch),
+    commitSha === undefined ? undefined : gte(deployments.commitSha, commitSha),
+    commitSha === undefined ? undefined : lt(deployments.commitSha, `${commitSha}g`),
+    alias === undefined
+      ? undefined
+      : sql`${deployments.id} IN (SELECT ${aliases.deploymentId} FROM ${aliases} WHERE ${eq(aliases.name, alias)})`,
+  )
+}
+
+/** One project is asked for by its id, so that the index of a project's deployments gives their order. */
+function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined {
+  const condition = and(
+    owner === undefined ? undefined : eq(projects.owner, owner),
+    repo === undefined ? undefined : eq(projects.name, repo),
+  )
+  if (condition === undefined) return undefined
+  const found = db.select({ id: projects.id }).from(projects).where(condition).all()
+  const [only, ...others] = found.map(({ id }) => id)
+  if (only !== undefined && others.length === 0) return eq(deployments.projectId, only)
+  return inJson(
+    sql`${deployments.projectId}`,
+    found.map(({ id }) => id),
+  )
+}
+
+/** `label` is where the alias is served. The alias `production` first, then the oldest. */
+export type AliasOfDeployment = { deploymentId: string; name: string; label: string | null }
+
+export function listAliasesOf(db: DbOrTx, deploymentIds: readonly string[]): AliasOfDeployment[] {
+  return db
+    .select({ deploymentId: aliases.deploymentId, name: aliases.name, label: hostLabels.label })
+    .from(aliases)
+    .leftJoin(hostLabels, eq(hostLabels.aliasId, aliases.id))
+    .where(inJson(sql`${aliases.deploymentId}`, deploymentIds))
+    .orderBy(sql`${aliases.name} <> 'production'`, asc(aliases.createdAt), asc(aliases.id))
+    .all()
+}
+
+export function listLabelsOf(
+  db: DbOrTx,
+  deploymentIds: readonly string[],
+): { deploymentId: string; label: string }[] {
+  return db
+    .select({ deploymentId: hostLabels.deploymentId, label: hostLabels.label })
+    .from(hostLabels)
+    .where(inJson(sql`${hostLabels.deploymentId}`, deploymentIds))
+    .all()
+    .flatMap(({ deploymentId, label }) => (deploymentId === null ? [] : [{ deploymentId, label }]))
+}
+
+export function deleteDeploymentRow(db: DbOrTx, id: string): void {
+  db.delete(deployments).where(eq(deployments.id, id)).run()
+}
+
+/** Its files changed: whoever keeps its manifest must read it again. */
+export function recountDeployment(db: DbOrTx, id: string, updatedAt: number): void {
+  db.update(deployments)
+    .set({
+      fileCount: sql`(SELECT count(*) FROM ${assets} WHERE ${assets.deploymentId} = ${id})`,
+      totalSize: sql`(SELECT coalesce(sum(${assets.sizeBytes}), 0) FROM ${assets} WHERE ${assets.deploymentId} = ${id})`,
+      version: sql`${deployments.version} + 1`,
+      updatedAt,
+    })
+    .where(eq(deployments.id, id))
+    .run()
+}
+
+export function findAsset(db: DbOrTx, id: string): AssetRow | undefined {
+  return db.select().from(assets).where(eq(assets.id, id)).get()
+}
+
+export function deleteAssetRow(db: DbOrTx, id: string): void {
+  db.delete(assets).where(eq(assets.id, id)).run()
+}
+
+/** Files of a deployment whose path begins with `prefix`. */
+export function listAssets(
+  db: DbOrTx,
+  deploymentId: string,
+  prefix: string,
+  page: Page<FileSort>,
+): AssetRow[] {
+  const direction = page.order === 'asc' ? asc : desc
+  return db
+    .select()
+    .from(assets)
+    .where(below(deploymentId, prefix))
+    .orderBy(direction(FILE_SORT[page.sort]), direction(assets.path))
+    .limit(page.limit)
+    .offset(page.offset)
+    .all()
+}
+
+export function countAssets(db: DbOrTx, deploymentId: string, prefix: string): number {
+  return (
+    db.select({ count: sql<number>`count(*)` }).from(assets).where(below(deploymentId, prefix)).get()
+      ?.count ?? 0
+  )
+}
+
+const below = (deploymentId: string, prefix: string): SQL | undefined =>
+  and(
+    eq(assets.deploymentId, deploymentId),
+    prefix === '' ? undefined : gte(assets.path, prefix),
+    prefix === '' ? undefined : lt(assets.path, `${prefix}\u{10ffff}`),
+  )

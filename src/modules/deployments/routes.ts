@@ -1,0 +1,41 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { deploymentQuery, deploymentView, fileQuery, fileView } from './model.ts'
+import { aboutDeployment, deleteDeployment, getDeployment, listDeployments, listFiles } from './service.ts'
+
+export const deploymentRoutes = (ctx: Context) => {
+  const onDeployment = { on: ({ params }: PathInput) => aboutDeployment(ctx, params['id']) }
+  return new Elysia({ prefix: '/api/deployments', tags: ['Deployments'] })
+    .use(guard(ctx))
+    .get('/', ({ grant, query }) => listDeployments(ctx, grant, query), {
+      may: { action: 'project:list' },
+      query: deploymentQuery,
+      response: pageOf(deploymentView),
+      detail: { summary: 'Deployments of the projects that the caller may read' },
+    })
+    .get('/:id', ({ params }) => getDeployment(ctx, params.id), {
+      may: { action: 'project:read', ...onDeployment },
+      response: deploymentView,
+      detail: { summary: 'A deployment by id' },
+    })
+    .get('/:id/files', ({ params, query }) => listFiles(ctx, params.id, query), {
+      may: { action: 'project:read', ...onDeployment },
+      query: fileQuery,
+      response: pageOf(fileView),
+      detail: { summary: 'The files of a deployment' },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        deleteDeployment(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'deployment:delete', ...onDeployment },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Delete a deployment that no alias points at' },
+      },
+    )
+}

@@ -1,0 +1,246 @@
+import type { Context } from '../../context.ts'
+import { type ActorView, actorViews } from '../../db/actor-names.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { mimeTypeOf } from '../../domain/content-type.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { readableProjectIds } from '../projects/service.ts'
+import {
+  type AssetRow,
+  countAssets,
+  countDeployments,
+  type DeploymentFilter,
+  type DeploymentRecord,
+  type DeploymentRow,
+  deleteAssetRow,
+  deleteDeploymentRow,
+  findAsset,
+  findDeployment,
+  findDeploymentRecord,
+  listAliasesOf,
+  listAssets,
+  listDeploymentRecords,
+  listLabelsOf,
+  recountDeployment,
+} from './queries.ts'
+
+export type { AssetRow, DeploymentRow } from './queries.ts'
+
+/** Absolute. `alias` is the host of an alias that points here, `production` before others; null without one. */
+export type DeploymentUrls = { sha: string; preview: string; alias: string | null }
+
+/** The record of the API. contract §5.1. */
+export type DeploymentView = {
+  id: string
+  projectId: string
+  owner: string
+  repo: string
+  commitSha: string
+  branch: string | null
+  description: string | null
+  workflowName: string | null
+  workflowRunId: string | null
+  fileCount: number
+  totalSize: number
+  aliases: string[]
+  urls: DeploymentUrls
+  createdBy: ActorView
+  createdAt: string
+  updatedAt: string
+}
+
+export type FileView = { path: string; size: number; mimeType: string; sha256: string; url: string }
+
+/** spec: Asset. `url` is a path on the admin host. */
+export type AssetView = {
+  id: string
+  fileName: string
+  storageKey: string
+  mimeType: string
+  size: number
+  url: string
+}
+
+export type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
+
+/** Those of the projects that the caller may read. A `commitSha` of less than 7 digits is `invalid`. */
+export function listDeployments(
+  ctx: Context,
+  grant: Grant,
+  query: DeploymentQuery,
+): Paginated<DeploymentView> {
+  const page = parsePagination(query, {
+    sortable: ['createdAt', 'commitSha'] as const,
+    defaultSort: 'createdAt',
+    defaultOrder: 'desc',
+  })
+  const { projectId, owner, repo, branch, alias } = query
+  const commitSha = query.commitSha?.toLowerCase()
+  const projectIds = readableProjectIds(ctx, grant)
+  const filter = { projectIds, projectId, owner, repo, branch, commitSha, alias }
+  const records = listDeploymentRecords(ctx.db.orm, filter, page)
+  return paginated(viewsOf(ctx, records), countDeployments(ctx.db.orm, filter), page)
+}
+
+/** Throws 404 when it is gone. */
+export function getDeployment(ctx: Context, id: string): DeploymentView {
+  return deploymentView(ctx, { id })
+}
+
+/** The record of one deployment, with what points at it now. */
+export function deploymentView(ctx: Context, { id }: Pick<DeploymentRow, 'id'>): DeploymentView {
+  const record = findDeploymentRecord(ctx.db.orm, id)
+  const [view] = record === undefined ? [] : viewsOf(ctx, [record])
+  if (view === undefined) throw noSuchDeployment()
+  return view
+}
+
+export function listFiles(
+  ctx: Context,
+  id: string,
+  query: PaginationQuery & { prefix?: string | undefined },
+): Paginated<FileView> {
+  const page = parsePagination(query, {
+    sortable: ['path', 'size'] as const,
+    defaultSort: 'path',
+    defaultOrder: 'asc',
+  })
+  const deployment = findDeploymentRecord(ctx.db.orm, id)
+  if (deployment === undefined) throw noSuchDeployment()
+  const prefix = (query.prefix ?? '').replace(/^\//, '').normalize('NFC')
+  const data = listAssets(ctx.db.orm, id, prefix, page).map((asset) => ({
+    path: asset.path,
+    size: asset.sizeBytes,
+    mimeType: mimeTypeOf(asset.path),
+    sha256: asset.sha256,
+    url: `${ctx.adminUrl()}${shaPath(deployment)}${encodePath(asset.path)}`,
+  }))
+  return paginated(data, countAssets(ctx.db.orm, id, prefix), page)
+}
+
+/** Throws 409 naming them while aliases point at it. What nothing else refers to is freed after the grace hour. */
+export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const deployment = findDeployment(tx, id)
+    if (deployment === undefined) throw noSuchDeployment()
+    const names = listAliasesOf(tx, [id]).map(({ name }) => name)
+    if (names.length > 0)
+      throw new AppError('conflict', `Move or delete what points at it first: ${names.join(', ')}`)
+    deleteDeploymentRow(tx, id)
+    audit(ctx, tx, grant.actor, {
+      action: 'deployment.delete',
+      target: { kind: 'deployment', id },
+      projectId: deployment.projectId,
+      before: deployment,
+    })
+  })
+}
+
+/** For routes that name a deployment in the path. */
+export const aboutDeployment = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
+  projectId: (id === undefined ? undefined : findDeployment(ctx.db.orm, id)?.projectId) ?? null,
+})
+
+/** For routes that name an asset in the path. */
+export function aboutAsset(ctx: Context, id: string | undefined): { projectId: string | null } {
+  return aboutDeployment(ctx, id === undefined ? undefined : findAsset(ctx.db.orm, id)?.deploymentId)
+}
+
+/** Throws 404 when it is gone. */
+export function getAsset(ctx: Context, id: string): AssetView {
+  const asset = findAsset(ctx.db.orm, id)
+  const deployment = asset && findDeploymentRecord(ctx.db.orm, asset.deploymentId)
+  if (asset === undefined || deployment === undefined) throw noSuchAsset()
+  return assetView(asset, deployment)
+}
+
+/** Its path leaves the deployment, at once for whoever looks. */
+export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const asset = findAsset(tx, id)
+    if (asset === undefined) throw noSuchAsset()
+    deleteAssetRow(tx, id)
+    recountDeployment(tx, asset.deploymentId, ctx.now())
+    audit(ctx, tx, grant.actor, {
+      action: 'asset.delete',
+      target: { kind: 'asset', id },
+      projectId: grant.projectId,
+      before: asset,
+    })
+  })
+}
+
+/** The spec's record of a file in the deployment `owner/repo` at `commitSha`. */
+export function assetView(
+  asset: Pick<AssetRow, 'id' | 'path' | 'sizeBytes'>,
+  deployment: { owner: string; repo: string; commitSha: string },
+): AssetView {
+  const { owner, repo, commitSha } = deployment
+  return {
+    id: asset.id,
+    fileName: asset.path,
+    storageKey: `${owner}/${repo}/${commitSha}/${asset.path}`,
+    mimeType: mimeTypeOf(asset.path),
+    size: asset.sizeBytes,
+    url: `${shaPath(deployment)}${encodePath(asset.path)}`,
+  }
+}
+
+/** A whole page of records with one query each for their aliases, their hosts and their makers. */
+function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): DeploymentView[] {
+  const ids = records.map(({ id }) => id)
+  const aliases = Map.groupBy(listAliasesOf(ctx.db.orm, ids), ({ deploymentId }) => deploymentId)
+  const labels = new Map(
+    listLabelsOf(ctx.db.orm, ids).map(({ deploymentId, label }) => [deploymentId, label]),
+  )
+  const makerOf = actorViews(
+    ctx.db.orm,
+    records.map(({ createdBy }) => createdBy),
+  )
+  const hostUrl = (label: string) => ctx.siteUrl(`${label}.${ctx.config.baseDomain}`)
+  return records.map((record) => {
+    const pointing = aliases.get(record.id) ?? []
+    const aliasLabel = pointing[0]?.label
+    return {
+      ...publicFields(record),
+      aliases: pointing.map(({ name }) => name),
+      urls: {
+        sha: `${ctx.adminUrl()}${shaPath(record)}`,
+        preview: hostUrl(labels.get(record.id) ?? ''),
+        alias: aliasLabel ? hostUrl(aliasLabel) : null,
+      },
+      createdBy: makerOf(record.createdBy),
+      createdAt: new Date(record.createdAt).toISOString(),
+      updatedAt: new Date(record.updatedAt).toISOString(),
+    }
+  })
+}
+
+function publicFields(record: DeploymentRecord) {
+  const { id, projectId, owner, repo, commitSha, branch, description } = record
+  const { workflowName, workflowRunId, fileCount, totalSize } = record
+  return {
+    id,
+    projectId,
+    owner,
+    repo,
+    commitSha,
+    branch,
+    description,
+    workflowName,
+    workflowRunId,
+    fileCount,
+    totalSize,
+  }
+}
+
+/** The path form, with its `/` at the end. */
+const shaPath = ({ owner, repo, commitSha }: { owner: string; repo: string; commitSha: string }): string =>
+  `/repo/${owner}/${repo}/${commitSha}/`
+
+const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
+const noSuchDeployment = () => new AppError('not_found', 'There is no such deployment')
+const noSuchAsset = () => new AppError('not_found', 'There is no such asset')

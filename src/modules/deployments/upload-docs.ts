@@ -1,0 +1,133 @@
+/** Request bodies of the uploads for the OpenAPI document. The routes read them themselves, so nothing infers them. */
+
+type Schema = Record<string, unknown>
+
+const text = (description: string, example?: string): Schema => ({
+  type: 'string',
+  description,
+  ...(example === undefined ? {} : { example }),
+})
+const binary = (description: string): Schema => ({ type: 'string', format: 'binary', description })
+
+const targetFields: Record<string, Schema> = {
+  owner: text('Repository owner', 'acme'),
+  repo: text('Repository name', 'docs'),
+  repository: text('owner/repo, in place of the two', 'acme/docs'),
+  commitSha: text('7 to 64 hexadecimal digits', '3f2a9c1d'),
+}
+
+const aboutFields: Record<string, Schema> = {
+  branch: text('Branch name', 'main'),
+  description: text('What a list shows of the deployment'),
+  alias: text('Alias to point here, made if there is none', 'production'),
+  isPublic: text('true or false: of a project that this upload makes', 'false'),
+  basePath: text('Folder of the deployment that its hosts serve', '/dist'),
+  committedAt: text('ISO 8601 time of the commit', '2026-11-20T12:00:00Z'),
+  tags: text('Repeated or comma-separated'),
+}
+
+const workflowFields: Record<string, Schema> = {
+  workflowName: text('CI workflow name'),
+  workflowRunId: text('CI workflow run id'),
+}
+
+const ruleSetFields: Record<string, Schema> = {
+  proxyRuleSetName: text('Rule sets to attach to the alias, by name; repeated or comma-separated'),
+  proxyRuleSetId: text('The same by id'),
+  proxyRuleSetNames: text('The same as proxyRuleSetName'),
+  proxyRuleSetIds: text('The same as proxyRuleSetId'),
+}
+
+const object = (properties: Record<string, Schema>, required: string[]) => ({
+  schema: { type: 'object' as const, properties, required },
+})
+
+const manyFiles: Record<string, Schema> = {
+  file: {
+    type: 'array',
+    items: { type: 'string', format: 'binary' },
+    description: 'The files; the file name of a part, slashes and all, is its path',
+  },
+  filePaths: text('JSON array of paths, in place of the file names', '["index.html","css/main.css"]'),
+}
+
+const filesForm = object(
+  { ...manyFiles, ...targetFields, ...aboutFields, ...workflowFields, ...ruleSetFields },
+  ['file', 'commitSha'],
+)
+
+const archive = (what: string) => ({ schema: { ...binary(what), type: 'string' as const } })
+
+export const filesBody = { required: true, content: { 'multipart/form-data': filesForm } }
+
+export const deploymentBody = {
+  required: true,
+  description: 'A form of files, or an archive with the fields in the query string',
+  content: {
+    'multipart/form-data': filesForm,
+    'application/gzip': archive('A tar archive, packed with gzip'),
+    'application/x-tar': archive('A tar archive'),
+    'application/zip': archive('A zip archive'),
+  },
+}
+
+export const zipBody = {
+  required: true,
+  content: {
+    'multipart/form-data': object(
+      {
+        file: binary('The zip archive, first or last in the form'),
+        ...targetFields,
+        ...aboutFields,
+        ...ruleSetFields,
+      },
+      ['file', 'commitSha'],
+    ),
+  },
+}
+
+export const manifestBody = {
+  required: true,
+  content: {
+    'application/json': object(
+      {
+        ...targetFields,
+        ...aboutFields,
+        ...workflowFields,
+        files: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              path: text('Path in the deployment', 'index.html'),
+              size: { type: 'integer', description: 'Bytes' },
+              sha256: text('SHA-256 of the content in hex'),
+            },
+            required: ['path', 'size', 'sha256'],
+          },
+        },
+      },
+      ['commitSha', 'files'],
+    ),
+  },
+}
+
+export const contentsBody = {
+  description: 'The missing contents, each named by its SHA-256; empty when nothing is missing',
+  content: { 'application/x-tar': archive('A tar archive') },
+}
+
+/** The fields in the query string of a raw archive. */
+export const archiveQuery = Object.entries({
+  ...targetFields,
+  ...aboutFields,
+  ...workflowFields,
+  ...ruleSetFields,
+}).map(([name, { description, example }]) => ({
+  name,
+  in: 'query' as const,
+  required: false,
+  description: `${String(description)} (of a raw archive)`,
+  schema: { type: 'string' as const },
+  ...(example === undefined ? {} : { example }),
+}))

@@ -1,0 +1,66 @@
+import type { Caller, Context } from '../../context.ts'
+import { type Published, publish } from './publish.ts'
+import { authorizeUpload, uploaderOf } from './publish-access.ts'
+import { ARCHIVE_TYPES, type ArchiveKind, receiveArchive, receiveZip } from './upload-archive.ts'
+import { mediaTypeOf, unsupportedType } from './upload-body.ts'
+import { parsePublication, targetOf, UploadFields } from './upload-fields.ts'
+import { receiveArchiveForm, receiveForm } from './upload-form.ts'
+
+/** A form of files. spec: POST /api/assets/upload; contract §5.2. */
+export async function publishForm(ctx: Context, request: Request): Promise<Published> {
+  const caller = uploaderOf(ctx, request)
+  const type = mediaTypeOf(request)
+  if (type !== 'multipart/form-data') throw unsupportedType(type, 'multipart/form-data')
+  const fields = fieldsOf(request)
+  return publish(ctx, caller, async (stage) => {
+    const files = await receiveForm(ctx, caller, request, fields, stage)
+    return { files, publication: parsePublication(fields) }
+  })
+}
+
+/** A form of files, or a raw archive with its fields in the query string. */
+export async function publishDeployment(ctx: Context, request: Request): Promise<Published> {
+  const caller = uploaderOf(ctx, request)
+  const type = mediaTypeOf(request)
+  if (type === 'multipart/form-data') return publishForm(ctx, request)
+  const kind = ARCHIVE_TYPES.get(type)
+  if (kind !== undefined) return publishArchive(ctx, caller, request, kind)
+  throw unsupportedType(type, 'multipart/form-data, application/zip, application/x-tar or application/gzip')
+}
+
+/** The target is in the query string, so a caller who may not publish there is refused before the body is read. */
+async function publishArchive(
+  ctx: Context,
+  caller: Caller,
+  request: Request,
+  kind: ArchiveKind,
+): Promise<Published> {
+  const fields = fieldsOf(request)
+  const target = targetOf(fields)
+  if (target !== undefined) authorizeUpload(ctx, caller, target)
+  const publication = parsePublication(fields)
+  return publish(ctx, caller, async (stage) => ({
+    files: await receiveArchive(ctx, request, kind, stage),
+    publication,
+  }))
+}
+
+/** A zip archive that comes as the one file of a form. It is on the disk before it is unpacked. */
+export async function publishZipForm(ctx: Context, request: Request): Promise<Published> {
+  const caller = uploaderOf(ctx, request)
+  const type = mediaTypeOf(request)
+  if (type !== 'multipart/form-data') throw unsupportedType(type, 'multipart/form-data with one part file')
+  const fields = fieldsOf(request)
+  const archive = await receiveArchiveForm(ctx, caller, request, fields)
+  try {
+    const publication = parsePublication(fields)
+    return await publish(ctx, caller, async (stage) => ({
+      files: await receiveZip(ctx, archive.path, stage),
+      publication,
+    }))
+  } finally {
+    await archive.remove()
+  }
+}
+
+const fieldsOf = (request: Request): UploadFields => new UploadFields(new URL(request.url).searchParams)

@@ -1,0 +1,246 @@
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/open.ts'
+import { CONTENT_CODINGS, type ContentCoding } from '../../domain/content-encoding.ts'
+import { isCompressible, mimeTypeOf } from '../../domain/content-type.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
+import type { ByteStream } from '../../platform/byte-stream.ts'
+import { addVariant, addVariantOfStream } from './variants-compress.ts'
+import {
+  addUnreferenced,
+  bumpVersions,
+  findBlob,
+  insertVariant,
+  insertVariantBlobs,
+  listFilesAfter,
+  listPresent,
+  listUsers,
+  listWaiting,
+  markDone,
+  markUnwanted,
+  type PendingFile,
+} from './variants-queries.ts'
+
+/** contract §6: compressible files of 1 KiB or more. */
+const LEAST_BYTES = 1024
+/** Larger ones are downloads: they would keep the machine busy for long and are asked for in ranges. */
+const MOST_BYTES = 256 * 1024 * 1024
+const PAGE = 500
+const BATCH_CONTENTS = 200
+const BATCH_BYTES = 8 * 1024 * 1024
+
+/** One a context: what is compressed, one content at a time. */
+type Worker = { waiting: Set<string>; running: Promise<void> | undefined; isStopped: boolean }
+const workers = new WeakMap<Context, Worker>()
+
+/** Has the compressed forms of the deployment's contents made in the background. Returns at once. */
+export function scheduleVariants(ctx: Context, deploymentId: string): void {
+  const worker = workerOf(ctx)
+  if (worker.isStopped) return
+  worker.waiting.add(deploymentId)
+  start(ctx, worker)
+}
+
+/** Schedules what an earlier process did not come to, and what failed. */
+export async function resumeVariants(ctx: Context): Promise<void> {
+  for (let after = ''; ; ) {
+    const waiting = listWaiting(ctx.db, after, PAGE)
+    for (const { deploymentIds } of waiting) for (const id of deploymentIds) scheduleVariants(ctx, id)
+    const last = waiting.at(-1)
+    if (last === undefined || workerOf(ctx).isStopped) return
+    after = last.sha256
+    await nextTurn()
+  }
+}
+
+/** Resolves when nothing is left to compress. */
+export async function waitForVariants(ctx: Context): Promise<void> {
+  for (let { running } = workerOf(ctx); running !== undefined; running = workerOf(ctx).running) await running
+}
+
+/** Takes no more, keeps what is done, and resolves after the content in hand. The rest waits for `resumeVariants`. */
+export async function stopVariants(ctx: Context): Promise<void> {
+  workerOf(ctx).isStopped = true
+  await waitForVariants(ctx)
+}
+
+function workerOf(ctx: Context): Worker {
+  const worker = workers.get(ctx) ?? { waiting: new Set<string>(), running: undefined, isStopped: false }
+  workers.set(ctx, worker)
+  return worker
+}
+
+function start(ctx: Context, worker: Worker): void {
+  worker.running ??= work(ctx, worker).finally(() => {
+    worker.running = undefined
+    if (worker.waiting.size > 0 && !worker.isStopped) start(ctx, worker)
+  })
+}
+
+async function work(ctx: Context, worker: Worker): Promise<void> {
+  await nextTurn()
+  for (const deploymentId of worker.waiting) {
+    if (worker.isStopped) return
+    worker.waiting.delete(deploymentId)
+    try {
+      await compressDeployment(ctx, worker, deploymentId)
+    } catch (error) {
+      ctx.log.error('a deployment could not be compressed', { deploymentId, error })
+    }
+  }
+}
+
+async function compressDeployment(ctx: Context, worker: Worker, deploymentId: string): Promise<void> {
+  const users = new Set<string>()
+  let batch = new Batch(ctx)
+  try {
+    for (let after: string | undefined = ''; after !== undefined && !worker.isStopped; ) {
+      const page = listFilesAfter(ctx.db, deploymentId, after, PAGE)
+      const wanted = sortOut(ctx, page)
+      for (const sha256 of wanted) {
+        if (worker.isStopped) break
+        await compressContent(ctx, worker, batch, sha256)
+        if (!batch.isFull) continue
+        for (const id of await batch.commit()) users.add(id)
+        batch = new Batch(ctx)
+      }
+      after = page.at(-1)?.path
+      await nextTurn()
+    }
+    for (const id of await batch.commit()) users.add(id)
+  } finally {
+    await batch.drop()
+    if (users.size > 0) inTransaction(ctx.db, () => bumpVersions(ctx.db, [...users]))
+  }
+}
+
+/** The contents of the page that are to be compressed. Those that never will be are marked, so that nobody asks again. */
+function sortOut(ctx: Context, page: readonly PendingFile[]): Set<string> {
+  const wanted = new Set<string>()
+  const tooSmallOrLarge: string[] = []
+  const unwanted: string[] = []
+  for (const { path, sha256, sizeBytes, variantsAt } of page) {
+    if (variantsAt !== null && variantsAt !== 0) continue
+    const pays = isCompressible(mimeTypeOf(path))
+    if (pays && sizeBytes >= LEAST_BYTES && sizeBytes <= MOST_BYTES) wanted.add(sha256)
+    else if (pays) tooSmallOrLarge.push(sha256)
+    else if (variantsAt === null) unwanted.push(sha256)
+  }
+  if (tooSmallOrLarge.length + unwanted.length > 0)
+    inTransaction(ctx.db, () => {
+      markDone(ctx.db, tooSmallOrLarge, ctx.now())
+      markUnwanted(
+        ctx.db,
+        unwanted.filter((sha256) => !wanted.has(sha256)),
+      )
+    })
+  return wanted
+}
+
+/** A content that was freed meanwhile is none of our business; one that cannot be read is logged and tried again later. */
+async function compressContent(ctx: Context, worker: Worker, batch: Batch, sha256: string): Promise<void> {
+  const blob = findBlob(ctx.db, sha256)
+  if (blob === null || batch.has(sha256)) return
+  try {
+    await batch.add(blob, worker)
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'storage_full') throw error
+    if (error instanceof Stopped || findBlob(ctx.db, sha256) === null) return
+    ctx.log.error('a content could not be compressed', { sha256, error })
+  }
+}
+
+class Stopped extends Error {}
+
+type Variant = { encoding: ContentCoding; sha256: string; sizeBytes: number }
+
+/** The variants of many contents share a pack, a sync and a transaction. */
+class Batch {
+  readonly #ctx: Context
+  readonly #made = new Map<string, Variant[]>()
+  #stage: BlobStage | undefined
+  #bytes = 0
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx
+  }
+
+  get isFull(): boolean {
+    return this.#made.size >= BATCH_CONTENTS || this.#bytes >= BATCH_BYTES
+  }
+
+  has(sha256: string): boolean {
+    return this.#made.has(sha256)
+  }
+
+  async add(blob: StoredBlob, worker: Worker): Promise<void> {
+    this.#stage ??= this.#ctx.blobs.stage((sha256) => findBlob(this.#ctx.db, sha256) !== null)
+    const stage = this.#stage
+    const bytes = blob.pack === null ? undefined : readWhole(this.#ctx, blob)
+    const variants: Variant[] = []
+    for (const encoding of CONTENT_CODINGS) {
+      const added =
+        bytes === undefined
+          ? await addVariantOfStream(stage, encoding, readChecked(this.#ctx, blob, worker), blob.sizeBytes)
+          : await addVariant(stage, encoding, bytes)
+      if (added !== undefined) variants.push({ encoding, ...added })
+      this.#bytes += added?.sizeBytes ?? 0
+    }
+    this.#made.set(blob.sha256, variants)
+  }
+
+  /** Returns the deployments that have something new to send. */
+  async commit(): Promise<string[]> {
+    const stage = this.#stage
+    if (stage === undefined) return []
+    const stored = await stage.seal()
+    const { db } = this.#ctx
+    const users = inTransaction(db, (tx) => {
+      const now = this.#ctx.now()
+      const present = listPresent(db, [...this.#made.keys()])
+      insertVariantBlobs(tx, stored, now)
+      for (const sha256 of present)
+        for (const variant of this.#made.get(sha256) ?? [])
+          insertVariant(tx, sha256, variant.encoding, variant.sha256)
+      markDone(db, [...present], now)
+      // What was made of a content that is gone, or before a failure, has a row and no reference.
+      addUnreferenced(
+        db,
+        stored.map(({ sha256 }) => sha256),
+      )
+      return listUsers(
+        db,
+        [...present].filter((sha256) => this.#made.get(sha256)?.length),
+      )
+    })
+    stage.release()
+    this.#stage = undefined
+    return users
+  }
+
+  /** Removes what was not committed. */
+  async drop(): Promise<void> {
+    await this.#stage?.discard()
+  }
+}
+
+function readWhole(ctx: Context, blob: StoredBlob): Uint8Array {
+  const bytes = ctx.blobs.readSync(blob)
+  if (Bun.SHA256.hash(bytes, 'hex') !== blob.sha256) throw damaged(blob)
+  return bytes
+}
+
+async function* readChecked(ctx: Context, blob: StoredBlob, worker: Worker): ByteStream {
+  const hash = new Bun.CryptoHasher('sha256')
+  for await (const chunk of ctx.blobs.file(blob).stream()) {
+    if (worker.isStopped) throw new Stopped()
+    hash.update(chunk)
+    yield chunk
+  }
+  if (hash.digest('hex') !== blob.sha256) throw damaged(blob)
+}
+
+const damaged = ({ sha256 }: StoredBlob) => new Error(`Stored content ${sha256} is damaged`)
+
+/** Lets requests go first. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

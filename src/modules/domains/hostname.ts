@@ -1,0 +1,68 @@
+import type { Context } from '../../context.ts'
+import type { DbOrTx } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isIpLiteral, normalizeHost, siteLabelOf } from '../../domain/hostname.ts'
+import { isLabelFree } from '../aliases/host-labels.ts'
+
+const NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
+
+/** A host name as it is stored and compared; one with letters of other scripts in its ASCII form. Throws `invalid`. */
+export function parseHostname(text: string, path = 'hostname'): string {
+  const ascii =
+    /^[^\s/@:?#\\[\]]+$/.test(text) && URL.canParse(`http://${text}`)
+      ? new URL(`http://${text}`).hostname
+      : ''
+  const host = normalizeHost(ascii)
+  if (host !== null && NAME.test(host) && !isIpLiteral(host)) return host
+  throw invalid(path, 'A host name without scheme, port and path, such as docs.example.com')
+}
+
+/**
+ * Refuses a host that is ours to give away. Below the base domain a mapping is one label without `--`, and none that
+ * an alias, a deployment or the admin has: nobody maps another project's host. contract §1 Hosts.
+ */
+export function refuseReserved(ctx: Context, db: DbOrTx, host: string): void {
+  const { adminHost, baseDomain } = ctx.config
+  if (host === adminHost || host === 'localhost') throw taken(`${host} is the host of the admin`)
+  if (!isBelowBase(ctx, host)) return
+  const label = siteLabelOf(host, baseDomain)
+  if (label === null || label.includes('--'))
+    throw taken(`Below ${baseDomain} a domain is one name without --, such as docs.${baseDomain}`)
+  if (!isLabelFree(ctx, db, label)) throw taken(`${host} belongs to a site already`)
+}
+
+/** Hosts below the base domain are the operator's: they need no proof. */
+export const isBelowBase = (ctx: Context, host: string): boolean => host.endsWith(`.${ctx.config.baseDomain}`)
+
+/** Where a redirect leads: a host name, or an address without query; null for none. Throws `invalid`. */
+export function parseRedirect(text: string | null, from: string): string | null {
+  if (text === null || text === '') return null
+  if (!text.includes('://')) return parseRedirectHost(text, from)
+  const url = URL.canParse(text) ? new URL(text) : null
+  const isPlain =
+    url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
+  if (url === null || !isPlain)
+    throw invalid('redirectTo', 'A host name, or an address such as https://www.example.com')
+  parseRedirectHost(url.hostname, from)
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+function parseRedirectHost(text: string, from: string): string {
+  const host = parseHostname(text, 'redirectTo')
+  if (host === from) throw invalid('redirectTo', 'A domain cannot lead to itself')
+  return host
+}
+
+/** `/docs` for a folder inside of what the alias serves, `''` for all of it. Throws `invalid`. */
+export function parsePathPrefix(text: string): string {
+  const segments = text.split('/').filter((segment) => segment !== '')
+  const isSafe = segments.every((segment) => !/^\.{1,2}$|[\\\p{Cc}]/u.test(segment)) && text.length <= 500
+  if (!isSafe) throw invalid('pathPrefix', 'A folder of the deployment, such as /docs')
+  return segments.map((segment) => `/${segment.normalize('NFC')}`).join('')
+}
+
+const taken = (message: string) => new AppError('conflict', message)
+
+function invalid(path: string, message: string): AppError {
+  return new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
+}

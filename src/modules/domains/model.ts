@@ -1,0 +1,72 @@
+import { t } from 'elysia'
+import { pageQuery } from '../../http/pagination.ts'
+import { projectRole } from '../projects/model.ts'
+
+const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()])
+
+const inherited = t.Optional(t.Union([t.Boolean(), t.Null()], { error: 'true, false, or null to inherit' }))
+const alias = t.String({
+  minLength: 1,
+  maxLength: 64,
+  error: 'The name of an alias',
+  examples: ['production'],
+})
+const settings = {
+  pathPrefix: t.Optional(
+    t.Union([t.String(), t.Null()], { error: 'A folder of the deployment, such as /docs, or null' }),
+  ),
+  isPublic: inherited,
+  isSpa: inherited,
+  requiredRole: t.Optional(t.Union([projectRole, t.Null()], { error: 'A project role, or null to inherit' })),
+  redirectTo: t.Optional(
+    t.Union([t.String({ maxLength: 1000 }), t.Null()], {
+      error: 'A host name or an address that visitors are sent to, or null',
+    }),
+  ),
+  verified: t.Optional(t.Boolean({ error: 'true skips the proof; for administrators of the workspace' })),
+}
+
+export const newDomainBody = t.Object({
+  projectId: t.String({ error: 'The id of a project' }),
+  hostname: t.String({ error: 'A host name', examples: ['docs.example.com'] }),
+  alias,
+  ...settings,
+})
+
+export const domainPatchBody = t.Object({ alias: t.Optional(alias), ...settings })
+
+export const verifyBody = t.Optional(
+  t.Object({ verified: settings.verified }, { examples: [{ verified: true }] }),
+)
+
+export const domainQuery = t.Object({
+  ...pageQuery,
+  projectId: t.Optional(t.String()),
+  hostname: t.Optional(t.String()),
+})
+
+const text = orNull(t.String())
+
+export const domainView = t.Object({
+  id: t.String({ format: 'uuid' }),
+  projectId: t.String({ format: 'uuid' }),
+  hostname: t.String(),
+  alias: t.String(),
+  pathPrefix: text,
+  isPublic: orNull(t.Boolean()),
+  isSpa: orNull(t.Boolean()),
+  requiredRole: orNull(projectRole),
+  redirectTo: text,
+  url: t.String(),
+  verification: t.Object({
+    method: t.Union([t.Literal('base_domain'), t.Literal('txt'), t.Literal('http'), t.Literal('admin')]),
+    name: text,
+    value: text,
+    url: text,
+    verifiedAt: text,
+    error: text,
+  }),
+  certificate: t.Object({ status: t.String(), expiresAt: text, error: text }),
+  createdAt: t.String(),
+  updatedAt: t.String(),
+})

@@ -1,0 +1,56 @@
+import type { Context } from '../../context.ts'
+import { readLimited } from '../../platform/outbound-read.ts'
+import type { DomainRow } from './queries.ts'
+
+/** How it was proven, or what was looked for and not found, as a sentence. */
+export type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
+
+const TIMEOUT_MS = 5_000
+const MOST_BYTES = 1_024
+
+export const txtNameOf = (hostname: string): string => `_svc-challenge.${hostname}`
+
+export const challengeUrlOf = ({ hostname, challenge }: Pick<DomainRow, 'hostname' | 'challenge'>): string =>
+  `http://${hostname}/.well-known/svc-challenge/${challenge}`
+
+/** Looks for the TXT record, then asks the host itself, but not the base domain. contract §10. */
+export async function findProof(ctx: Context, domain: DomainRow): Promise<Proof> {
+  const txt = await askDns(ctx, domain)
+  if (txt === true) return { by: 'txt' }
+  // The base domain leads here whoever asks, so an answer of ours would prove nothing: every project could take it.
+  if (domain.hostname === ctx.config.baseDomain) return { by: null, reason: `${txt}.` }
+  const http = await askHost(ctx, domain)
+  return http === true ? { by: 'http' } : { by: null, reason: `${txt}. ${http}.` }
+}
+
+async function askDns(ctx: Context, { hostname, challenge }: DomainRow): Promise<true | string> {
+  const name = txtNameOf(hostname)
+  try {
+    const records = await ctx.resolveTxt(name)
+    if (records.some((record) => record.trim() === challenge)) return true
+    return records.length === 0 ? `${name} has no TXT record` : `${name} has other TXT records`
+  } catch {
+    return `The DNS did not answer for ${name}`
+  }
+}
+
+async function askHost(ctx: Context, domain: DomainRow): Promise<true | string> {
+  const url = challengeUrlOf(domain)
+  try {
+    const answer = await ctx.outbound.request(new URL(url), {
+      method: 'GET',
+      headers: [['accept', 'text/plain']],
+      body: null,
+      headTimeoutMs: TIMEOUT_MS,
+      idleTimeoutMs: TIMEOUT_MS,
+      mayBePlain: true,
+    })
+    const text = new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim()
+    return (
+      (answer.status === 200 && text === domain.challenge) ||
+      `${url} answered ${answer.status}, without the value`
+    )
+  } catch (error) {
+    return `${url} could not be read: ${error instanceof Error ? error.message : error}`
+  }
+}

@@ -1,0 +1,73 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
+import { aboutProject } from '../projects/service.ts'
+import { domainPatchBody, domainQuery, domainView, newDomainBody, verifyBody } from './model.ts'
+import {
+  aboutDomain,
+  changeDomain,
+  createDomain,
+  deleteDomain,
+  getDomain,
+  listDomains,
+  verifyDomain,
+} from './service.ts'
+
+export const domainRoutes = (ctx: Context) => {
+  const onDomain = { on: ({ params }: PathInput) => aboutDomain(ctx, params['id']) }
+  const onBody = ({ body }: BodyInput) => aboutProject(ctx, projectIdOf(body))
+  return new Elysia({ prefix: '/api/domains', tags: ['Domains'] })
+    .use(guard(ctx))
+    .get('/', ({ grant, query }) => listDomains(ctx, grant, query), {
+      may: { action: 'project:list' },
+      query: domainQuery,
+      response: pageOf(domainView),
+      detail: { summary: 'Domains of the projects that the caller may read' },
+    })
+    .post('/', ({ grant, body, status }) => status(201, createDomain(ctx, grant, body)), {
+      may: { action: 'domain:manage', onBody },
+      body: newDomainBody,
+      response: { 201: domainView },
+      detail: {
+        summary: 'Map a host to an alias',
+        description:
+          'A host outside of the base domain serves nothing (421) until `verify` found the TXT record that ' +
+          '`verification` names, or the same value at its `url`. `verified: true` skips that, for administrators.',
+      },
+    })
+    .get('/:id', ({ params }) => getDomain(ctx, params.id), {
+      may: { action: 'project:read', ...onDomain },
+      response: domainView,
+      detail: { summary: 'A domain' },
+    })
+    .patch('/:id', ({ grant, params, body }) => changeDomain(ctx, grant, params.id, body), {
+      may: { action: 'domain:manage', ...onDomain },
+      body: domainPatchBody,
+      response: domainView,
+      detail: { summary: 'Change what a domain shows' },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        deleteDomain(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'domain:manage', ...onDomain },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Take a host off' },
+      },
+    )
+    .post('/:id/verify', ({ grant, params, body }) => verifyDomain(ctx, grant, params.id, body ?? {}), {
+      may: { action: 'domain:manage', ...onDomain },
+      body: verifyBody,
+      response: domainView,
+      detail: { summary: 'Look for the proof that the host is yours' },
+    })
+}
+
+function projectIdOf(body: unknown): string | undefined {
+  const id = typeof body === 'object' && body !== null && 'projectId' in body ? body.projectId : undefined
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,0 +1,232 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import { newToken } from '../../platform/tokens.ts'
+import { findAliasByName } from '../aliases/service.ts'
+import { authorize, type Grant } from '../auth/authorize.ts'
+import { readableProjectIds } from '../projects/service.ts'
+import { isBelowBase, parseHostname, parsePathPrefix, parseRedirect, refuseReserved } from './hostname.ts'
+import { challengeUrlOf, findProof, txtNameOf } from './proof.ts'
+import {
+  countDomains,
+  type DomainFilter,
+  type DomainPatch,
+  type DomainRow,
+  deleteDomainRow,
+  findDomain,
+  insertDomain,
+  listDomainRows,
+  updateDomain,
+} from './queries.ts'
+
+export type { DomainRow } from './queries.ts'
+
+/** The record of the API. contract §10. */
+export type DomainView = {
+  id: string
+  projectId: string
+  hostname: string
+  alias: string
+  /** A folder inside of what the alias serves; null for all of it. */
+  pathPrefix: string | null
+  isPublic: boolean | null
+  isSpa: boolean | null
+  requiredRole: ProjectRole | null
+  redirectTo: string | null
+  url: string
+  /** What proves the host: a TXT record of that name and value, or the value as the answer at `url`. */
+  verification: {
+    method: NonNullable<DomainRow['verifiedBy']>
+    name: string | null
+    value: string | null
+    url: string | null
+    verifiedAt: string | null
+    /** Why the last look found no proof; not kept. */
+    error: string | null
+  }
+  certificate: { status: string; expiresAt: string | null; error: string | null }
+  createdAt: string
+  updatedAt: string
+}
+
+export type DomainSettings = {
+  pathPrefix?: string | null | undefined
+  isPublic?: boolean | null | undefined
+  isSpa?: boolean | null | undefined
+  requiredRole?: ProjectRole | null | undefined
+  redirectTo?: string | null | undefined
+  /** Skips the proof; for administrators of the workspace. */
+  verified?: boolean | undefined
+}
+export type NewDomain = DomainSettings & { hostname: string; alias: string }
+export type DomainChange = DomainSettings & { alias?: string | undefined }
+
+/** Those of the projects that the caller may read. */
+export function listDomains(
+  ctx: Context,
+  grant: Grant,
+  query: PaginationQuery & Omit<DomainFilter, 'projectIds'>,
+): Paginated<DomainView> {
+  const page = parsePagination(query, {
+    sortable: ['createdAt', 'hostname'] as const,
+    defaultSort: 'createdAt',
+    defaultOrder: 'desc',
+  })
+  const { projectId, hostname } = query
+  const filter = { projectIds: readableProjectIds(ctx, grant), projectId, hostname }
+  const rows = listDomainRows(ctx.db.orm, filter, page)
+  return paginated(
+    rows.map((row) => toView(ctx, row)),
+    countDomains(ctx.db.orm, filter),
+    page,
+  )
+}
+
+export const getDomain = (ctx: Context, id: string): DomainView => toView(ctx, getRow(ctx.db.orm, id))
+
+/** Throws 409 for a host that is mapped or ours, 404 for an alias that the project does not have. */
+export function createDomain(ctx: Context, grant: Grant, input: NewDomain): DomainView {
+  const hostname = parseHostname(input.hostname)
+  const { projectId } = grant
+  if (projectId === null) throw new AppError('not_found', 'There is no such project')
+  const now = ctx.now()
+  const domain: DomainRow = {
+    id: ctx.newId(),
+    projectId,
+    hostname,
+    alias: '',
+    pathPrefix: '',
+    isPublic: null,
+    isSpa: null,
+    requiredRole: null,
+    redirectTo: null,
+    challenge: newToken(),
+    verifiedBy: isBelowBase(ctx, hostname) ? 'base_domain' : null,
+    verifiedAt: isBelowBase(ctx, hostname) ? now : null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const made = { ...domain, ...patchOf(ctx, grant, domain, input) }
+  try {
+    inTransaction(ctx.db, (tx) => {
+      refuseReserved(ctx, tx, hostname)
+      insertDomain(tx, made)
+      audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made })
+    })
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('conflict', `${hostname} is mapped already`)
+    throw error
+  }
+  return toView(ctx, made)
+}
+
+export function changeDomain(ctx: Context, grant: Grant, id: string, change: DomainChange): DomainView {
+  inTransaction(ctx.db, (tx) => {
+    const before = getRow(tx, id)
+    const patch = patchOf(ctx, grant, before, change)
+    updateDomain(tx, id, { ...patch, updatedAt: ctx.now() })
+    audit(ctx, tx, grant.actor, {
+      ...aboutChange('domain.change', before),
+      before: Object.fromEntries(Object.keys(patch).map((key) => [key, before[key as keyof DomainRow]])),
+      after: patch,
+    })
+  })
+  return getDomain(ctx, id)
+}
+
+export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const domain = getRow(tx, id)
+    deleteDomainRow(tx, id)
+    audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain })
+  })
+}
+
+/**
+ * Looks for the proof now. Without one the record says what was looked for (`verification.error`), and a host that was
+ * proven before stays so.
+ */
+export async function verifyDomain(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  options: { verified?: boolean | undefined },
+): Promise<DomainView> {
+  const domain = getRow(ctx.db.orm, id)
+  if (options.verified === true) return changeDomain(ctx, grant, id, { verified: true })
+  if (domain.verifiedAt !== null) return toView(ctx, domain)
+  const proof = await findProof(ctx, domain)
+  if (proof.by === null) {
+    const view = getDomain(ctx, id)
+    return { ...view, verification: { ...view.verification, error: proof.reason } }
+  }
+  inTransaction(ctx.db, (tx) => {
+    const patch: DomainPatch = { verifiedBy: proof.by, verifiedAt: ctx.now(), updatedAt: ctx.now() }
+    updateDomain(tx, id, patch)
+    audit(ctx, tx, grant.actor, { ...aboutChange('domain.verify', getRow(tx, id)), after: { by: proof.by } })
+  })
+  return getDomain(ctx, id)
+}
+
+/** For routes that name a domain in the path. */
+export const aboutDomain = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
+  projectId: (id === undefined ? undefined : findDomain(ctx.db.orm, id)?.projectId) ?? null,
+})
+
+/** The name of the alias as the project writes it. Throws 404 where it has none of that name. */
+export function aliasNameOf(ctx: Context, projectId: string, name: string): string {
+  const alias = findAliasByName(ctx, projectId, name)
+  if (alias === undefined) throw new AppError('not_found', `The project has no alias ${JSON.stringify(name)}`)
+  return alias.name
+}
+
+function patchOf(ctx: Context, grant: Grant, domain: DomainRow, change: DomainChange): DomainPatch {
+  const { alias, pathPrefix, redirectTo, isPublic, isSpa, requiredRole, verified } = change
+  const isSkipped = verified === true && domain.verifiedAt === null
+  if (isSkipped) authorize(ctx, grant.caller, 'workspace:administer', undefined, false)
+  return {
+    ...(alias === undefined ? {} : { alias: aliasNameOf(ctx, domain.projectId, alias) }),
+    ...(pathPrefix === undefined ? {} : { pathPrefix: parsePathPrefix(pathPrefix ?? '') }),
+    ...(redirectTo === undefined ? {} : { redirectTo: parseRedirect(redirectTo, domain.hostname) }),
+    ...(isPublic === undefined ? {} : { isPublic }),
+    ...(isSpa === undefined ? {} : { isSpa }),
+    ...(requiredRole === undefined ? {} : { requiredRole }),
+    ...(isSkipped ? { verifiedBy: 'admin', verifiedAt: ctx.now() } : {}),
+  }
+}
+
+function getRow(db: DbOrTx, id: string): DomainRow {
+  const domain = findDomain(db, id)
+  if (domain === undefined) throw new AppError('not_found', 'There is no such domain')
+  return domain
+}
+
+function toView(ctx: Context, domain: DomainRow): DomainView {
+  const { challenge, verifiedBy, verifiedAt, pathPrefix, createdAt, updatedAt, ...rest } = domain
+  const isOurs = verifiedBy === 'base_domain'
+  return {
+    ...rest,
+    pathPrefix: pathPrefix === '' ? null : pathPrefix,
+    url: `${ctx.siteUrl(domain.hostname)}/`,
+    verification: {
+      method: verifiedBy ?? 'txt',
+      name: isOurs ? null : txtNameOf(domain.hostname),
+      value: isOurs ? null : challenge,
+      url: isOurs ? null : challengeUrlOf(domain),
+      verifiedAt: verifiedAt === null ? null : new Date(verifiedAt).toISOString(),
+      error: null,
+    },
+    certificate: { status: 'off', expiresAt: null, error: null },
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  }
+}
+
+const aboutChange = (action: string, { id, projectId }: DomainRow) => ({
+  action,
+  target: { kind: 'domain', id },
+  projectId,
+})

@@ -1,0 +1,154 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { getAccount } from '../users/service.ts'
+import {
+  type CountedGroup,
+  deleteGroupMember,
+  deleteGroupRow,
+  findGroup,
+  type Group,
+  insertGroup,
+  insertGroupMember,
+  listGroupMembers,
+  selectGroups,
+  updateGroup,
+} from './queries.ts'
+
+/** The record of the API. contract §3. */
+export type GroupView = {
+  id: string
+  name: string
+  description: string | null
+  memberCount: number
+  createdAt: string
+}
+export type GroupMemberView = { userId: string; email: string; addedAt: string }
+
+export function listGroups(
+  ctx: Context,
+  _grant: Grant,
+  query: PaginationQuery & { search?: string | undefined },
+): Paginated<GroupView> {
+  const page = parsePagination(query, {
+    sortable: ['name', 'createdAt'] as const,
+    defaultSort: 'name',
+    defaultOrder: 'asc',
+  })
+  const { rows, total } = selectGroups(ctx.db.orm, query.search || undefined, page)
+  return paginated(rows.map(toView), total, page)
+}
+
+/** The group, or 404. For services that give a group a role, too. */
+export function getGroup(db: DbOrTx, id: string): CountedGroup {
+  const group = findGroup(db, id)
+  if (group === undefined) throw new AppError('not_found', 'There is no such group')
+  return group
+}
+
+export function readGroup(ctx: Context, _grant: Grant, id: string): GroupView {
+  return toView(getGroup(ctx.db.orm, id))
+}
+
+export function createGroup(
+  ctx: Context,
+  grant: Grant,
+  input: { name: string; description?: string | null | undefined },
+): GroupView {
+  const now = ctx.now()
+  const group: Group = {
+    id: ctx.newId(),
+    name: input.name.trim(),
+    description: input.description ?? null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  inTransaction(ctx.db, (tx) => {
+    refuseTaken(group.name, () => insertGroup(tx, group))
+    audit(ctx, tx, grant.actor, { action: 'group.create', target: targetOf(group.id), after: group })
+  })
+  return toView({ ...group, memberCount: 0 })
+}
+
+export function changeGroup(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  change: { name?: string | undefined; description?: string | null | undefined },
+): GroupView {
+  return inTransaction(ctx.db, (tx) => {
+    const { name, description } = getGroup(tx, id)
+    const before = { name, description }
+    const after = {
+      name: change.name?.trim() ?? name,
+      description: change.description === undefined ? description : change.description,
+    }
+    refuseTaken(after.name, () => updateGroup(tx, id, { ...after, updatedAt: ctx.now() }))
+    audit(ctx, tx, grant.actor, { action: 'group.change', target: targetOf(id), before, after })
+    return toView(getGroup(tx, id))
+  })
+}
+
+/** Deletes the group. Its members lose at once what they had by it. */
+export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const before = getGroup(tx, id)
+    deleteGroupRow(tx, id)
+    audit(ctx, tx, grant.actor, { action: 'group.delete', target: targetOf(id), before })
+  })
+}
+
+export function listMembersOfGroup(ctx: Context, _grant: Grant, id: string): GroupMemberView[] {
+  getGroup(ctx.db.orm, id)
+  return listGroupMembers(ctx.db.orm, id).map(({ addedAt, ...rest }) => ({
+    ...rest,
+    addedAt: new Date(addedAt).toISOString(),
+  }))
+}
+
+/** Throws 404 for an unknown group or user, 409 for a member. */
+export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: string): GroupMemberView {
+  return inTransaction(ctx.db, (tx) => {
+    const group = getGroup(tx, id)
+    const user = getAccount(tx, { userId })
+    try {
+      insertGroupMember(tx, id, userId, ctx.now())
+    } catch (error) {
+      if (isUniqueViolation(error))
+        throw new AppError('conflict', `${user.email} is in the group ${group.name} already`)
+      throw error
+    }
+    audit(ctx, tx, grant.actor, { action: 'group.add-member', target: targetOf(id), after: { userId } })
+    return { userId, email: user.email, addedAt: new Date(ctx.now()).toISOString() }
+  })
+}
+
+export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId: string): void {
+  inTransaction(ctx.db, (tx) => {
+    getGroup(tx, id)
+    if (!deleteGroupMember(tx, id, userId)) throw new AppError('not_found', 'That user is not in the group')
+    audit(ctx, tx, grant.actor, { action: 'group.remove-member', target: targetOf(id), before: { userId } })
+  })
+}
+
+function refuseTaken(name: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('conflict', `There is a group called ${name} already`)
+    throw error
+  }
+}
+
+const toView = ({ id, name, description, memberCount, createdAt }: CountedGroup): GroupView => ({
+  id,
+  name,
+  description,
+  memberCount,
+  createdAt: new Date(createdAt).toISOString(),
+})
+
+const targetOf = (id: string) => ({ kind: 'group', id })

@@ -1,0 +1,75 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { emailField } from '../auth/model.ts'
+import { projectRole, projectView } from '../projects/model.ts'
+import { belowOrProject, mayBelow } from '../projects/named.ts'
+import { aboutProject } from '../projects/service.ts'
+import { acceptInvitation, invite, listInvitations, revokeInvitation, seeInvitation } from './service.ts'
+
+const invitationFields = {
+  id: t.String(),
+  email: t.String(),
+  role: projectRole,
+  status: t.Union([t.Literal('pending'), t.Literal('accepted'), t.Literal('expired')]),
+  createdAt: t.String(),
+  expiresAt: t.Union([t.String(), t.Null()]),
+}
+const invitationsView = t.Object({ invitations: t.Array(t.Object(invitationFields)) })
+
+const offerView = t.Object({
+  email: t.String(),
+  role: projectRole,
+  project: t.Object({ id: t.String(), owner: t.String(), name: t.String(), displayName: t.String() }),
+})
+
+/** Invitations as the project's admins see them. */
+export const projectInvitationRoutes = (ctx: Context) => {
+  const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['id']) }
+  const mayManage = { action: 'invitation:manage', ...onProject } as const
+  return new Elysia({ prefix: '/api/projects/:id/invitations', tags: ['Invitations'] })
+    .use(guard(ctx))
+    .get(
+      '/',
+      ({ grant, params }) =>
+        belowOrProject(ctx, grant, params.id, () => ({ invitations: listInvitations(ctx, grant) })),
+      {
+        may: mayBelow(ctx, 'invitations', 'invitation:manage'),
+        response: t.Union([invitationsView, projectView]),
+        detail: { summary: 'Invitations to a project' },
+      },
+    )
+    .post('/', ({ grant, body, status }) => status(201, invite(ctx, grant, body)), {
+      may: mayManage,
+      body: t.Object({ email: emailField, role: projectRole }),
+      response: { 201: t.Object({ ...invitationFields, url: t.Optional(t.String()) }) },
+      detail: { summary: 'Invite an email; for one without an account the answer holds the link' },
+    })
+    .delete(
+      '/:invitationId',
+      ({ grant, params, status }) => {
+        revokeInvitation(ctx, grant, params.invitationId)
+        return status(204, undefined)
+      },
+      {
+        may: mayManage,
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Take an invitation back' },
+      },
+    )
+}
+
+/** Invitations as the holder of the link sees them. */
+export const invitationRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/invitations', tags: ['Invitations'] })
+    .use(guard(ctx))
+    .get('/:token', ({ params }) => seeInvitation(ctx, params.token), {
+      may: { action: 'invitation:see' },
+      response: offerView,
+      detail: { summary: 'What a link invites to', security: [] },
+    })
+    .post('/:token/accept', ({ grant, params }) => acceptInvitation(ctx, grant, params.token), {
+      may: { action: 'account:use' },
+      response: offerView,
+      detail: { summary: 'Accept as the signed-in person' },
+    })

@@ -1,0 +1,185 @@
+import type { Actor, Context, SessionUser } from '../../context.ts'
+import { actorRef, audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import { hashToken, newToken } from '../../platform/tokens.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { admit, isOwner } from '../members/service.ts'
+import { findProjectById, projectOf } from '../projects/service.ts'
+import { findAccount } from '../users/service.ts'
+import {
+  deleteInvitationRow,
+  deleteOpenInvitation,
+  findInvitation,
+  findInvitationByHash,
+  type Invitation,
+  insertInvitation,
+  listInvitationRows,
+  markInvitationAccepted,
+} from './queries.ts'
+
+/** The record of the API. contract §4. `expiresAt` is null once accepted. */
+export type InvitationView = {
+  id: string
+  email: string
+  role: ProjectRole
+  status: 'pending' | 'accepted' | 'expired'
+  createdAt: string
+  expiresAt: string | null
+}
+
+/** What the holder of a link sees. */
+export type InvitationOffer = {
+  email: string
+  role: ProjectRole
+  project: { id: string; owner: string; name: string; displayName: string }
+}
+
+const LIFE_MS = 7 * 24 * 60 * 60 * 1000
+
+/** Newest first, accepted and expired ones too. */
+export function listInvitations(ctx: Context, grant: Grant): InvitationView[] {
+  return listInvitationRows(ctx.db.orm, projectOf(ctx, grant).id).map((row) => toView(ctx, row))
+}
+
+/**
+ * Invites an email. An account of that email is a member with the role at once, keeping a higher direct role if it has
+ * one (`role` of the answer says which). Otherwise the answer holds the link, shown only here; an older one ends.
+ */
+export function invite(
+  ctx: Context,
+  grant: Grant,
+  input: { email: string; role: ProjectRole },
+): InvitationView & { url?: string } {
+  const email = normalizeEmail(input.email)
+  const { role } = input
+  if (role === 'owner')
+    throw new AppError('invalid', 'Nobody is invited as owner: transfer the ownership instead')
+  return inTransaction(ctx.db, (tx) => {
+    const { id: projectId } = projectOf(ctx, grant, tx)
+    const base = {
+      id: ctx.newId(),
+      projectId,
+      email,
+      role,
+      createdBy: actorRef(grant.actor),
+      createdAt: ctx.now(),
+    }
+    deleteOpenInvitation(tx, projectId, email)
+    const account = findAccount(tx, { email })
+    if (account !== undefined) return admitAccount(ctx, tx, grant, base, account)
+    const token = newToken()
+    const row = { ...base, tokenHash: hashToken(token), expiresAt: ctx.now() + LIFE_MS, acceptedAt: null }
+    insertInvitation(tx, row)
+    record(ctx, tx, grant.actor, 'invitation.create', row, { role })
+    return { ...toView(ctx, row), url: `${ctx.adminUrl()}/invite?token=${token}` }
+  })
+}
+
+function admitAccount(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  base: Omit<Invitation, 'tokenHash' | 'expiresAt' | 'acceptedAt'>,
+  account: SessionUser,
+): InvitationView {
+  if (isOwner(tx, base.projectId, account.id))
+    throw new AppError('invalid', `${account.email} owns the project and needs no invitation`)
+  const held = admit(ctx, tx, base.projectId, account.id, base.role)
+  const row: Invitation = { ...base, tokenHash: null, expiresAt: null, acceptedAt: ctx.now() }
+  insertInvitation(tx, row)
+  record(ctx, tx, grant.actor, 'invitation.create', row, { userId: account.id, role: held })
+  return { ...toView(ctx, row), role: held }
+}
+
+/** Takes an invitation back: its link ends. One that was accepted leaves the list, and the member stays. */
+export function revokeInvitation(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const found = findInvitation(tx, projectOf(ctx, grant, tx).id, id)
+    if (found === undefined) throw new AppError('not_found', 'The project has no such invitation')
+    deleteInvitationRow(tx, id)
+    record(ctx, tx, grant.actor, 'invitation.revoke', found)
+  })
+}
+
+/** The invitation of a link that is still good; undefined when it is used, expired or unknown. */
+export function findOpenInvitation(
+  ctx: Context,
+  token: string,
+  db: DbOrTx = ctx.db.orm,
+): Invitation | undefined {
+  const found = findInvitationByHash(db, hashToken(token))
+  return found?.expiresAt != null && found.expiresAt > ctx.now() ? found : undefined
+}
+
+/** Throws 404 when the link is used, expired or unknown. */
+export function seeInvitation(ctx: Context, token: string): InvitationOffer {
+  const found = findOpenInvitation(ctx, token)
+  if (found === undefined) throw unknownInvitation()
+  return offerOf(ctx, found)
+}
+
+/** Accepts as the signed-in person. Throws 404 as above, 403 when somebody else was invited. */
+export function acceptInvitation(ctx: Context, grant: Grant, token: string): InvitationOffer {
+  const { actor } = grant
+  if (actor.kind !== 'user') throw new AppError('forbidden', 'Only a signed-in person accepts an invitation')
+  return inTransaction(ctx.db, (tx) => {
+    const found = findOpenInvitation(ctx, token, tx)
+    if (found === undefined) throw unknownInvitation()
+    if (found.email !== actor.user.email)
+      throw new AppError('forbidden', 'This invitation is for another email: sign in with that one')
+    return { ...offerOf(ctx, found), role: redeemInvitation(ctx, tx, actor, found, actor.user.id) }
+  })
+}
+
+/** Uses an open invitation up for the account that was invited, in the caller's transaction. Returns the direct role held. */
+export function redeemInvitation(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  invitation: Invitation,
+  userId: string,
+): ProjectRole {
+  const held = admit(ctx, tx, invitation.projectId, userId, invitation.role)
+  markInvitationAccepted(tx, invitation.id, ctx.now())
+  record(ctx, tx, actor, 'invitation.accept', invitation, { userId, role: held })
+  return held
+}
+
+function record(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  action: string,
+  { id, projectId, email }: Invitation,
+  after?: { userId?: string; role: ProjectRole },
+): void {
+  const details = after === undefined ? { before: { email } } : { after: { email, ...after } }
+  audit(ctx, tx, actor, { action, target: { kind: 'invitation', id }, projectId, ...details })
+}
+
+const unknownInvitation = () =>
+  new AppError('not_found', 'This invitation was used, has expired or never was: ask for a new one')
+
+function offerOf(ctx: Context, { email, role, projectId }: Invitation): InvitationOffer {
+  const project = findProjectById(ctx, projectId)
+  if (project === undefined) throw unknownInvitation()
+  const { id, owner, name, displayName } = project
+  return { email, role, project: { id, owner, name, displayName } }
+}
+
+const toView = (ctx: Context, row: Invitation): InvitationView => ({
+  id: row.id,
+  email: row.email,
+  role: row.role,
+  status: statusOf(ctx, row),
+  createdAt: new Date(row.createdAt).toISOString(),
+  expiresAt: row.expiresAt === null ? null : new Date(row.expiresAt).toISOString(),
+})
+
+function statusOf(ctx: Context, { acceptedAt, expiresAt }: Invitation): InvitationView['status'] {
+  if (acceptedAt !== null) return 'accepted'
+  return expiresAt !== null && expiresAt > ctx.now() ? 'pending' : 'expired'
+}

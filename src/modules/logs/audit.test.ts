@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { ask } from '../../testing/ask.ts'
+import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
+
+let app: TestApp
+let root: string
+let docs: string
+
+beforeAll(async () => {
+  app = await testApp()
+  root = await app.addUser('root@example.com', 'admin')
+  await app.addUser('ann@example.com')
+  docs = String((await call('POST', '/api/projects', { owner: 'acme', name: 'docs' }, 'ann')).body['id'])
+})
+afterAll(() => app.close())
+
+const call = (method: string, path: string, json?: unknown, as = 'root') =>
+  ask(app, method, path, { as: `${as}@example.com`, json })
+
+const entries = async (query = '') =>
+  (await call('GET', `/api/audit${query}`)).body['data'] as Record<string, unknown>[]
+
+test('who changed what, newest first', async () => {
+  app.advance(1000)
+  await call('PATCH', `/api/projects/${docs}`, { displayName: 'Docs' }, 'ann')
+  const [last] = await entries('?action=project.change')
+  expect(last).toEqual({
+    id: expect.any(String),
+    at: '2026-11-20T12:00:01.000Z',
+    actor: { kind: 'user', id: expect.any(String), name: 'ann@example.com' },
+    credential: expect.stringMatching(/^session [0-9a-f-]{36}$/),
+    ip: '127.0.0.1',
+    action: 'project.change',
+    target: { kind: 'project', id: docs },
+    projectId: docs,
+    before: { displayName: 'docs' },
+    after: { displayName: 'Docs' },
+  })
+})
+
+test('filters by action, project, actor and time, both ends included', async () => {
+  app.advance(1000)
+  await call('PATCH', '/api/settings', { allowPublicSignups: false })
+  const only = async (query: string, action: string) =>
+    expect(new Set((await entries(query)).map((entry) => entry['action']))).toEqual(new Set([action]))
+  await only('?action=settings.change', 'settings.change')
+  await only(`?from=2026-11-20T12:00:02.000Z&actorId=${root}&action=settings.change`, 'settings.change')
+  await only(
+    '?from=2026-11-20T12:00:01.000Z&to=2026-11-20T12:00:01.000Z&action=project.change',
+    'project.change',
+  )
+  expect(await entries('?to=2026-11-20T11:59:59.999Z')).toEqual([])
+  expect((await entries(`?projectId=${docs}`)).every((entry) => entry['projectId'] === docs)).toBe(true)
+  expect(await entries('?projectId=none')).toEqual([])
+  const times = (await entries('?order=asc')).map((entry) => String(entry['at']))
+  expect(times).toEqual([...times].sort())
+  for (const query of ['?from=yesterday', '?to=7', '?sort=action', '?limit=1000'])
+    expect((await call('GET', `/api/audit${query}`)).status).toBe(400)
+})
+
+test('for global admins only', async () => {
+  expect((await ask(app, 'GET', '/api/audit')).status).toBe(401)
+  expect((await call('GET', '/api/audit', undefined, 'ann')).status).toBe(403)
+})
+
+test('no password, token, key or secret is in the audit log or the log', async () => {
+  const secrets: string[] = [PASSWORD, 'hush-hush-value']
+  const take = (value: unknown): void => void secrets.push(String(value))
+  const tokenOf = (url: unknown) => new URL(String(url)).searchParams.get('token')
+  const user = await call('POST', '/api/users', { email: 'new@example.com' })
+  take(tokenOf(user.body['inviteUrl']))
+  take(tokenOf((await call('POST', `/api/users/${user.body['id']}/reset-link`)).body['url']))
+  const key = await call('POST', '/api/api-keys', { name: 'ci', projectId: docs })
+  take(key.body['key'])
+  await call('PUT', `/api/projects/${docs}/secrets/MAIL`, { value: 'hush-hush-value' }, 'ann')
+  const invited = await call(
+    'POST',
+    `/api/projects/${docs}/invitations`,
+    { email: 'guest@example.com', role: 'guest' },
+    'ann',
+  )
+  const token = tokenOf(invited.body['url'])
+  take(token)
+  await ask(app, 'POST', '/api/auth/signup', {
+    json: { email: 'guest@example.com', password: PASSWORD, invitationToken: token },
+  })
+  const cookie = await app.cookieOf('guest@example.com')
+  for (const pair of cookie.split('; ')) take(pair.split('=')[1])
+  await call('DELETE', `/api/projects/${docs}/secrets/MAIL`, undefined, 'ann')
+  await call('DELETE', `/api/api-keys/${(key.body['apiKey'] as { id: string }).id}`)
+  await call('DELETE', `/api/projects/${docs}`, undefined, 'ann')
+
+  const written =
+    JSON.stringify(app.ctx.db.sqlite.query('SELECT * FROM audit_log').all()) + app.lines.join('')
+  for (const action of ['api-key.create', 'secret.put', 'invitation.accept', 'user.reset-link'])
+    expect(written).toContain(`"${action}"`)
+  expect(secrets).toHaveLength(8)
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(10)
+    expect(written).not.toContain(secret)
+    expect(written).not.toContain(new Bun.CryptoHasher('sha256').update(secret).digest('hex'))
+  }
+})
+
+test('the database takes nothing back', () => {
+  expect(() => app.ctx.db.sqlite.run("UPDATE audit_log SET action = 'x'")).toThrow('append only')
+  expect(() => app.ctx.db.sqlite.run('DELETE FROM audit_log')).toThrow('append only')
+})

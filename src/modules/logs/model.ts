@@ -1,0 +1,69 @@
+import { t } from 'elysia'
+import { pageOf, pageQuery } from '../../http/pagination.ts'
+
+const text = t.Optional(t.String())
+const orNull = t.Union([t.String(), t.Null()])
+
+export const auditQuery = t.Object({
+  ...pageQuery,
+  action: text,
+  projectId: text,
+  actorId: text,
+  from: text,
+  to: text,
+})
+
+const auditEntry = t.Object({
+  id: t.String(),
+  at: t.String(),
+  actor: t.Object({ kind: t.String(), id: orNull, name: orNull }),
+  credential: t.String(),
+  ip: orNull,
+  action: t.String(),
+  target: t.Object({ kind: t.String(), id: orNull }),
+  projectId: orNull,
+  before: t.Unknown({ description: 'What it was before, without secrets; null where nothing was' }),
+  after: t.Unknown({ description: 'What it is now, without secrets; null where nothing is' }),
+})
+
+export const auditPage = pageOf(auditEntry)
+
+export const requestQuery = t.Object({
+  ...pageQuery,
+  projectId: text,
+  host: text,
+  path: t.Optional(t.String({ description: 'How the path begins' })),
+  method: text,
+  status: t.Optional(t.String({ description: 'A status such as 404, or a class such as 4xx' })),
+  bots: t.Optional(t.String({ description: 'true: only bots; false: none' })),
+  from: text,
+  to: text,
+})
+
+export const tailQuery = t.Object({
+  projectId: text,
+  status: t.Optional(t.String({ description: 'A status such as 404, or a class such as 4xx' })),
+  bots: t.Optional(t.String({ description: 'true: only bots; false: none' })),
+  after: t.Optional(t.String({ description: 'Id of the last request that is known already' })),
+})
+
+const loggedRequest = t.Object({
+  id: t.String(),
+  at: t.String(),
+  projectId: orNull,
+  method: t.String(),
+  host: t.String(),
+  path: t.String({ description: 'Without the query' }),
+  status: t.Integer(),
+  durationMs: t.Number({ description: 'To the head of the answer' }),
+  sizeBytes: t.Union([t.Integer(), t.Null()], { description: 'Of the body, where that was known' }),
+  referrer: t.Union([t.String(), t.Null()], { description: 'Host of the other site that led here' }),
+  userAgent: t.String(),
+  bot: t.Union([t.String(), t.Null()], { description: 'Name of the bot or program; null for a person' }),
+  visitor: t.Union([t.String(), t.Null()], {
+    description: 'The same for one visitor of one project on one day; no address is kept',
+  }),
+  weight: t.Integer({ description: 'How many requests it stands for; above 1 when very many came at once' }),
+})
+
+export const requestPage = pageOf(loggedRequest)

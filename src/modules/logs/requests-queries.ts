@@ -1,0 +1,112 @@
+import type { LogsDb } from '../../db/logs-db.ts'
+import type { LoggedRequest } from '../../platform/request-log-row.ts'
+
+/** Times in milliseconds, both ends included; statuses from and to. */
+export type RequestFilter = {
+  projectId: string | undefined
+  host: string | undefined
+  path: string | undefined
+  method: string | undefined
+  status: { from: number; to: number } | undefined
+  isBot: boolean | undefined
+  from: number | undefined
+  to: number | undefined
+}
+
+type Bound = string | number
+type Row = Omit<LoggedRequest, 'durationMs'> & { durationUs: number }
+
+/** So many are counted at most: nobody turns that many pages, and counting must not take long. */
+const MOST_COUNTED = 10_000
+
+const COLUMNS = `id, at, project_id AS projectId, method, host, path, status, duration_us AS durationUs,
+  size_bytes AS sizeBytes, referrer, user_agent AS userAgent, bot, visitor, weight`
+
+/** Ids grow with time, so they are the order. */
+export function listRequests(
+  { sqlite }: LogsDb,
+  filter: RequestFilter,
+  page: { limit: number; offset: number; order: 'asc' | 'desc' },
+): LoggedRequest[] {
+  const { where, values } = matching(filter)
+  const sql = `SELECT ${COLUMNS} FROM requests ${where} ORDER BY id ${page.order} LIMIT ? OFFSET ?`
+  return rowsOf(sqlite, sql, [...values, page.limit, page.offset])
+}
+
+/** Up to 10 000. */
+export function countRequests({ sqlite }: LogsDb, filter: RequestFilter): number {
+  const { where, values } = matching(filter)
+  const statement = sqlite.prepare<{ n: number }, Bound[]>(
+    `SELECT count(*) AS n FROM (SELECT 1 FROM requests ${where} LIMIT ${MOST_COUNTED})`,
+  )
+  const found = statement.get(...values)
+  statement.finalize()
+  return found?.n ?? 0
+}
+
+/** Those that came after `id`, in their order. */
+export function listRequestsAfter({ sqlite }: LogsDb, id: number, limit: number): LoggedRequest[] {
+  return rowsOf(sqlite, `SELECT ${COLUMNS} FROM requests WHERE id > ? ORDER BY id LIMIT ?`, [id, limit])
+}
+
+/** Removes some of those from before `before`, and of those over the newest `keep`; returns how many. */
+export function deleteOldRequests({ sqlite }: LogsDb, before: number, keep: number, limit: number): number {
+  const upTo = sqlite
+    .query<{ id: number }, [number, number]>(
+      `SELECT max(coalesce((SELECT id FROM requests WHERE at < ? ORDER BY at DESC LIMIT 1), 0),
+                  coalesce((SELECT max(id) FROM requests) - ?, 0)) AS id`,
+    )
+    .get(before, keep)
+  return sqlite
+    .query('DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE id <= ? ORDER BY id LIMIT ?)')
+    .run(upTo?.id ?? 0, limit).changes
+}
+
+/** Sums of hours and days that are too old. */
+export function deleteOldCounts({ sqlite }: LogsDb, before: number): void {
+  sqlite.query('DELETE FROM hours WHERE hour < ?').run(before)
+  sqlite.query('DELETE FROM days WHERE day < ?').run(before)
+}
+
+export function listCountedProjects({ sqlite }: LogsDb): string[] {
+  return sqlite
+    .query<{ id: string }, []>("SELECT DISTINCT project_id AS id FROM hours WHERE project_id <> ''")
+    .all()
+    .map(({ id }) => id)
+}
+
+export function deleteProjectLog({ sqlite }: LogsDb, projectId: string): void {
+  sqlite
+    .transaction(() => {
+      for (const table of ['requests', 'hours', 'days', 'visitors'])
+        sqlite.query(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId)
+    })
+    .immediate()
+}
+
+function rowsOf(sqlite: LogsDb['sqlite'], sql: string, values: readonly Bound[]): LoggedRequest[] {
+  const statement = sqlite.prepare<Row, Bound[]>(sql)
+  const rows = statement.all(...values)
+  statement.finalize()
+  return rows.map(({ durationUs, ...row }) => ({ ...row, durationMs: durationUs / 1000 }))
+}
+
+function matching(filter: RequestFilter): { where: string; values: Bound[] } {
+  const parts: { sql: string; values: Bound[] }[] = []
+  const add = (sql: string, ...values: (Bound | undefined)[]): void => {
+    const given = values.filter((value) => value !== undefined)
+    if (given.length === values.length) parts.push({ sql, values: given })
+  }
+  add('project_id = ?', filter.projectId)
+  add('host = ?', filter.host)
+  add('substr(path, 1, length(?)) = ?', filter.path, filter.path)
+  add('method = ?', filter.method)
+  add('status BETWEEN ? AND ?', filter.status?.from, filter.status?.to)
+  if (filter.isBot !== undefined) add(filter.isBot ? 'bot IS NOT NULL' : 'bot IS NULL')
+  add('at >= ?', filter.from)
+  add('at <= ?', filter.to)
+  return {
+    where: parts.length === 0 ? '' : `WHERE ${parts.map(({ sql }) => sql).join(' AND ')}`,
+    values: parts.flatMap(({ values }) => values),
+  }
+}

@@ -1,0 +1,60 @@
+import type { Context } from '../../context.ts'
+import { parseTime } from '../../domain/iso-time.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { type AuditRow, selectAudit } from './queries.ts'
+
+/** One change: who, with which credential and from where, what, and how it was before and after, without secrets. */
+export type AuditEntry = {
+  id: string
+  at: string
+  actor: { kind: string; id: string | null; name: string | null }
+  credential: string
+  ip: string | null
+  action: string
+  target: { kind: string; id: string | null }
+  projectId: string | null
+  before: unknown
+  after: unknown
+}
+
+export type AuditQuery = PaginationQuery & {
+  action?: string | undefined
+  projectId?: string | undefined
+  actorId?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** Newest first. `from` and `to` are ISO 8601 times, both included. */
+export function listAudit(ctx: Context, _grant: Grant, query: AuditQuery): Paginated<AuditEntry> {
+  const page = parsePagination(query, {
+    sortable: ['at'] as const,
+    defaultSort: 'at',
+    defaultOrder: 'desc',
+  })
+  const filter = {
+    action: query.action || undefined,
+    projectId: query.projectId || undefined,
+    actorId: query.actorId || undefined,
+    from: parseTime('from', query.from),
+    to: parseTime('to', query.to),
+  }
+  const { rows, total } = selectAudit(ctx.db.orm, filter, page)
+  return paginated(rows.map(toEntry), total, page)
+}
+
+const toEntry = (row: AuditRow): AuditEntry => ({
+  id: row.id,
+  at: new Date(row.at).toISOString(),
+  actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+  credential: row.credential,
+  ip: row.ip,
+  action: row.action,
+  target: { kind: row.targetKind, id: row.targetId },
+  projectId: row.projectId,
+  before: fromJson(row.before),
+  after: fromJson(row.after),
+})
+
+const fromJson = (text: string | null): unknown => (text === null ? null : JSON.parse(text))

@@ -1,0 +1,119 @@
+import type { Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { LoggedRequest } from '../../platform/request-log-row.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { parseBots, parseStatus, requestView } from './requests.ts'
+import { listRequestsAfter } from './requests-queries.ts'
+
+export type TailQuery = {
+  projectId?: string | undefined
+  status?: string | undefined
+  bots?: string | undefined
+  after?: string | undefined
+}
+
+/** A sign of life, well within the time after which a silent connection is closed. */
+const COMMENT_MS = 20_000
+/** Then the browser asks again by itself, and whoever may no longer watch is refused. */
+const LONGEST_MS = 5 * 60_000
+const MOST_TAILS = 20
+/** What a browser that was away for a moment gets to catch up. */
+const MOST_MISSED = 500
+/** A reader who falls behind misses rows, and is told how many. */
+const MOST_QUEUED = 1000
+
+const tailsOf = new WeakMap<Context, Set<() => void>>()
+
+/**
+ * The request log as it grows, as server-sent events: `request` with a row, its id the event's; `skipped` with how many a
+ * slow reader missed. `after` (or `Last-Event-ID`) gives what came since. Throws 429 when too many watch.
+ */
+export function tailRequests(
+  ctx: Context,
+  _grant: Grant,
+  query: TailQuery,
+  lastEventId: string | null,
+): Response {
+  const tails = tailsOf.get(ctx) ?? new Set()
+  tailsOf.set(ctx, tails)
+  if (tails.size >= MOST_TAILS)
+    throw new AppError('rate_limited', 'Too many watch the log already. Close one of the others.', {
+      headers: { 'retry-after': '30' },
+    })
+  const isWanted = wanted(query)
+  const since = Number(lastEventId ?? query.after)
+  let end = (): void => {}
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        end = follow(ctx, tails, controller, isWanted, Number.isSafeInteger(since) ? since : 0)
+      },
+      cancel: () => end(),
+    },
+    { highWaterMark: MOST_QUEUED },
+  )
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // nginx would hold it back.
+      'x-accel-buffering': 'no',
+    },
+  })
+}
+
+/** At the end of the server: an open stream would keep it waiting. */
+export function endTails(ctx: Context): void {
+  for (const end of [...(tailsOf.get(ctx) ?? [])]) end()
+}
+
+function follow(
+  ctx: Context,
+  tails: Set<() => void>,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  isWanted: (row: LoggedRequest) => boolean,
+  since: number,
+): () => void {
+  const encoder = new TextEncoder()
+  let skipped = 0
+  const send = (text: string) => controller.enqueue(encoder.encode(text))
+  const show = (row: LoggedRequest): void => {
+    if (!isWanted(row)) return
+    if ((controller.desiredSize ?? 0) <= 0) {
+      skipped += row.weight
+      return
+    }
+    if (skipped > 0) send(`event: skipped\ndata: {"requests":${skipped}}\n\n`)
+    skipped = 0
+    send(`id: ${row.id}\nevent: request\ndata: ${JSON.stringify(requestView(row))}\n\n`)
+  }
+  const end = (): void => {
+    stopListening()
+    clearInterval(comments)
+    clearTimeout(longest)
+    if (!tails.delete(end)) return
+    try {
+      controller.close()
+    } catch {
+      // The reader is gone already.
+    }
+  }
+  ctx.requestLog.flush()
+  const stopListening = ctx.requestLog.listen((rows) => rows.forEach(show))
+  const comments = setInterval(() => send(': still here\n\n'), COMMENT_MS).unref()
+  const longest = setTimeout(end, LONGEST_MS).unref()
+  tails.add(end)
+  send('retry: 2000\n\n')
+  if (since > 0) for (const row of listRequestsAfter(ctx.requestLog.db, since, MOST_MISSED)) show(row)
+  return end
+}
+
+function wanted(query: TailQuery): (row: LoggedRequest) => boolean {
+  const projectId = query.projectId || undefined
+  const status = parseStatus(query.status)
+  const isBot = parseBots(query.bots)
+  return (row) =>
+    (projectId === undefined || row.projectId === projectId) &&
+    (status === undefined || (row.status >= status.from && row.status <= status.to)) &&
+    (isBot === undefined || (row.bot !== null) === isBot)
+}

@@ -1,0 +1,91 @@
+import type { Context, SessionUser } from '../../context.ts'
+import { decideAccess, decideView, PROJECT_ACTIONS, type ProjectAction } from '../../domain/access.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { type Project, projectOf } from '../projects/service.ts'
+import { readSettings } from '../settings/service.ts'
+import { getAccount } from '../users/service.ts'
+import { findMembership, findPermission, listGroupPermissionsOfUser } from './queries.ts'
+import { standingOf } from './service.ts'
+
+/** Where a role comes from. A group has its id and name. */
+type Source = {
+  kind: 'global_role' | 'permission' | 'group'
+  role: ProjectRole
+  groupId?: string
+  name?: string
+  grantedAt: string | null
+}
+
+/** What a person may do on a project, and why. `site` is what they meet on the hosts of the project. */
+export type Explanation = {
+  user: SessionUser
+  effectiveRole: ProjectRole | null
+  sources: Source[]
+  membership: { isMember: boolean; joinedAt: string | null }
+  settings: {
+    requireProjectMembership: { value: boolean; source: string }
+    isPublic: boolean
+    requiredRole: ProjectRole
+  }
+  site: { passesGate: boolean; mayView: boolean; reason: string }
+  actions: { action: ProjectAction; allowed: boolean; reason: string }[]
+}
+
+/** Asks the same rules that decide, with everything that they look at. Throws 404 for an unknown user. */
+export function explainAccess(ctx: Context, grant: Grant, userId: string): Explanation {
+  const project = projectOf(ctx, grant)
+  const user = getAccount(ctx.db.orm, { userId })
+  const effectiveRole = decide(ctx, project.id, user, 'site:view').role
+  const joinedAt = findMembership(ctx.db.orm, project.id, userId)?.joinedAt ?? null
+  const gate = readSettings(ctx).requireProjectMembership
+  return {
+    user,
+    effectiveRole,
+    sources: sourcesOf(ctx, project.id, user),
+    membership: { isMember: joinedAt !== null, joinedAt: iso(joinedAt) },
+    settings: {
+      requireProjectMembership: gate,
+      isPublic: project.isPublic,
+      requiredRole: project.requiredRole,
+    },
+    site: explainSite(project, effectiveRole, !gate.value || joinedAt !== null),
+    actions: (Object.keys(PROJECT_ACTIONS) as ProjectAction[]).map((action) => {
+      const { allowed, reason } = decide(ctx, project.id, user, action)
+      return { action, allowed, reason }
+    }),
+  }
+}
+
+/** On the admin host, where roles count in full. */
+const decide = (ctx: Context, projectId: string, user: SessionUser, action: ProjectAction) =>
+  decideAccess({
+    action,
+    asker: { kind: 'user', globalRole: user.role, place: 'admin_host' },
+    isRead: false,
+    role: standingOf(ctx, user.id, projectId).role,
+    exists: true,
+  })
+
+function explainSite(project: Project, role: ProjectRole | null, passesGate: boolean): Explanation['site'] {
+  const { allowed, reason } = decideView(project, passesGate ? role : null)
+  const refusal = 'The gate refuses the visitor, who is no member; '
+  return { passesGate, mayView: allowed, reason: passesGate ? reason : refusal + reason }
+}
+
+function sourcesOf(ctx: Context, projectId: string, user: SessionUser): Source[] {
+  const direct = findPermission(ctx.db.orm, projectId, user.id)
+  return [
+    ...(user.role === 'admin'
+      ? [{ kind: 'global_role', role: 'owner', name: user.role, grantedAt: null } as const]
+      : []),
+    ...(direct === undefined
+      ? []
+      : [{ kind: 'permission', role: direct.role, grantedAt: iso(direct.grantedAt) } as const]),
+    ...listGroupPermissionsOfUser(ctx.db.orm, projectId, user.id).map(
+      ({ grantedAt, ...group }) => ({ kind: 'group', ...group, grantedAt: iso(grantedAt) }) as const,
+    ),
+  ]
+}
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

@@ -1,0 +1,172 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { getGroup } from '../groups/service.ts'
+import { projectOf } from '../projects/service.ts'
+import { getAccount, type UserRef } from '../users/service.ts'
+import {
+  deleteGroupPermission,
+  deletePermission,
+  findGroupPermission,
+  findOwnerId,
+  findPermission,
+  type GroupPermissionRow,
+  listGroupPermissions,
+  listMemberRows,
+  listPermissions,
+  type PermissionRow,
+  upsertGroupPermission,
+} from './queries.ts'
+import { endMembership, giveRole, standingOf } from './service.ts'
+
+export type UserPermissionView = Omit<PermissionRow, 'grantedAt'> & { grantedAt: string }
+export type GroupPermissionView = Omit<GroupPermissionRow, 'grantedAt'> & { grantedAt: string }
+export type PermissionsView = {
+  users: UserPermissionView[]
+  groups: GroupPermissionView[]
+  /** What the caller acts as. */
+  me: { role: ProjectRole | null }
+}
+/** `role` is the effective one of all grants; null for a member without any. */
+export type MemberView = {
+  userId: string
+  email: string
+  role: ProjectRole | null
+  isOwner: boolean
+  joinedAt: string
+}
+
+/** Every direct role and every group's on the project. contract §4. */
+export function readPermissions(ctx: Context, grant: Grant): PermissionsView {
+  const { id } = projectOf(ctx, grant)
+  return {
+    users: listPermissions(ctx.db.orm, id).map(withIsoTime),
+    groups: listGroupPermissions(ctx.db.orm, id).map(withIsoTime),
+    me: { role: grant.role },
+  }
+}
+
+/** Gives a user a direct role in place of the one held, and makes them a member. Throws 400 for the owner and to `owner`. */
+export function grantRole(
+  ctx: Context,
+  grant: Grant,
+  input: UserRef & { role: ProjectRole },
+): UserPermissionView {
+  const { role } = input
+  refuseOwnerRole(role)
+  return inTransaction(ctx.db, (tx) => {
+    const { id } = projectOf(ctx, grant, tx)
+    const user = getAccount(tx, input)
+    const before = findPermission(tx, id, user.id)
+    if (before?.role === 'owner') throw ownerKeepsRole()
+    giveRole(ctx, tx, id, user.id, role)
+    audit(ctx, tx, grant.actor, {
+      action: 'permission.grant',
+      target: { kind: 'user', id: user.id },
+      projectId: id,
+      before: before && { role: before.role },
+      after: { role },
+    })
+    return withIsoTime({ userId: user.id, email: user.email, role, isMember: true, grantedAt: ctx.now() })
+  })
+}
+
+/** Takes the direct role away. The membership and what groups give remain. */
+export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const { id } = projectOf(ctx, grant, tx)
+    const before = findPermission(tx, id, userId)
+    if (before === undefined) throw new AppError('not_found', 'That user has no direct role on the project')
+    if (before.role === 'owner') throw ownerKeepsRole()
+    deletePermission(tx, id, userId)
+    audit(ctx, tx, grant.actor, {
+      action: 'permission.revoke',
+      target: { kind: 'user', id: userId },
+      projectId: id,
+      before: { role: before.role },
+    })
+  })
+}
+
+/** Gives a group a role in place of the one held. Its members become no members of the project by it. */
+export function grantGroupRole(
+  ctx: Context,
+  grant: Grant,
+  { groupId, role }: { groupId: string; role: ProjectRole },
+): GroupPermissionView {
+  refuseOwnerRole(role)
+  return inTransaction(ctx.db, (tx) => {
+    const { id } = projectOf(ctx, grant, tx)
+    const { name } = getGroup(tx, groupId)
+    const before = findGroupPermission(tx, id, groupId)
+    upsertGroupPermission(tx, id, groupId, role, ctx.now())
+    audit(ctx, tx, grant.actor, {
+      action: 'permission.grant',
+      target: { kind: 'group', id: groupId },
+      projectId: id,
+      before,
+      after: { role },
+    })
+    return withIsoTime({ groupId, name, role, grantedAt: ctx.now() })
+  })
+}
+
+export function revokeGroupRole(ctx: Context, grant: Grant, groupId: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const { id } = projectOf(ctx, grant, tx)
+    const before = findGroupPermission(tx, id, groupId)
+    if (before === undefined) throw new AppError('not_found', 'That group has no role on the project')
+    deleteGroupPermission(tx, id, groupId)
+    audit(ctx, tx, grant.actor, {
+      action: 'permission.revoke',
+      target: { kind: 'group', id: groupId },
+      projectId: id,
+      before,
+    })
+  })
+}
+
+/** Everybody with a membership row. */
+export function listMembers(ctx: Context, grant: Grant): MemberView[] {
+  const { id } = projectOf(ctx, grant)
+  const ownerId = findOwnerId(ctx.db.orm, id)
+  return listMemberRows(ctx.db.orm, id).map(({ joinedAt, ...row }) => ({
+    ...row,
+    role: standingOf(ctx, row.userId, id).role,
+    isOwner: row.userId === ownerId,
+    joinedAt: new Date(joinedAt).toISOString(),
+  }))
+}
+
+/** Removes membership and direct role. Throws 400 for the owner, 404 for somebody with neither. */
+export function removeMember(ctx: Context, grant: Grant, userId: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const { id } = projectOf(ctx, grant, tx)
+    const before = endMembership(tx, id, userId)
+    audit(ctx, tx, grant.actor, {
+      action: 'member.remove',
+      target: { kind: 'user', id: userId },
+      projectId: id,
+      before,
+    })
+  })
+}
+
+function refuseOwnerRole(role: ProjectRole): void {
+  if (role !== 'owner') return
+  const message = 'A project has one owner, and groups never own: transfer the ownership instead'
+  throw new AppError('invalid', message, { details: [{ path: 'role', message }] })
+}
+
+const ownerKeepsRole = () =>
+  new AppError('invalid', "The owner's access cannot be changed: transfer the ownership first")
+
+const withIsoTime = <T extends { grantedAt: number }>(
+  row: T,
+): Omit<T, 'grantedAt'> & { grantedAt: string } => ({
+  ...row,
+  grantedAt: new Date(row.grantedAt).toISOString(),
+})

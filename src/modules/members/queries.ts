@@ -1,0 +1,209 @@
+import { and, asc, eq } from 'drizzle-orm'
+import type { Db, DbOrTx } from '../../db/open.ts'
+import {
+  groupMembers,
+  groupPermissions,
+  groups,
+  memberships,
+  ownershipTransfers,
+  permissions,
+  users,
+} from '../../db/schema.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+
+/** Every role that a direct permission or a group gives the user on the project. On the hot path, so without drizzle. */
+export function findRoles(db: Db, userId: string, projectId: string): ProjectRole[] {
+  return db.sqlite
+    .query<{ role: ProjectRole }, [string, string, string, string]>(
+      `SELECT role FROM permissions WHERE project_id = ? AND user_id = ?
+       UNION ALL
+       SELECT gp.role FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
+       WHERE gp.project_id = ? AND gm.user_id = ?`,
+    )
+    .all(projectId, userId, projectId, userId)
+    .map(({ role }) => role)
+}
+
+export function findMembership(
+  db: DbOrTx,
+  projectId: string,
+  userId: string,
+): { joinedAt: number } | undefined {
+  return db
+    .select({ joinedAt: memberships.joinedAt })
+    .from(memberships)
+    .where(and(eq(memberships.projectId, projectId), eq(memberships.userId, userId)))
+    .get()
+}
+
+export function insertMembership(db: DbOrTx, projectId: string, userId: string, joinedAt: number): void {
+  db.insert(memberships).values({ projectId, userId, joinedAt }).onConflictDoNothing().run()
+}
+
+export function upsertPermission(
+  db: DbOrTx,
+  projectId: string,
+  userId: string,
+  role: ProjectRole,
+  grantedAt: number,
+): void {
+  db.insert(permissions)
+    .values({ projectId, userId, role, grantedAt })
+    .onConflictDoUpdate({ target: [permissions.projectId, permissions.userId], set: { role, grantedAt } })
+    .run()
+}
+
+export function insertPermissionIfNone(
+  db: DbOrTx,
+  projectId: string,
+  userId: string,
+  role: ProjectRole,
+  grantedAt: number,
+): void {
+  db.insert(permissions).values({ projectId, userId, role, grantedAt }).onConflictDoNothing().run()
+}
+
+export type DirectPermission = { role: ProjectRole; grantedAt: number }
+
+export function findPermission(db: DbOrTx, projectId: string, userId: string): DirectPermission | undefined {
+  return db
+    .select({ role: permissions.role, grantedAt: permissions.grantedAt })
+    .from(permissions)
+    .where(and(eq(permissions.projectId, projectId), eq(permissions.userId, userId)))
+    .get()
+}
+
+export function findOwnerId(db: DbOrTx, projectId: string): string | undefined {
+  return db
+    .select({ userId: permissions.userId })
+    .from(permissions)
+    .where(and(eq(permissions.projectId, projectId), eq(permissions.role, 'owner')))
+    .get()?.userId
+}
+
+export type PermissionRow = {
+  userId: string
+  email: string
+  role: ProjectRole
+  isMember: boolean
+  grantedAt: number
+}
+
+export function listPermissions(db: DbOrTx, projectId: string): PermissionRow[] {
+  return db
+    .select({
+      userId: users.id,
+      email: users.email,
+      role: permissions.role,
+      grantedAt: permissions.grantedAt,
+      joinedAt: memberships.joinedAt,
+    })
+    .from(permissions)
+    .innerJoin(users, eq(users.id, permissions.userId))
+    .leftJoin(
+      memberships,
+      and(eq(memberships.projectId, permissions.projectId), eq(memberships.userId, permissions.userId)),
+    )
+    .where(eq(permissions.projectId, projectId))
+    .orderBy(asc(users.email))
+    .all()
+    .map(({ joinedAt, ...row }) => ({ ...row, isMember: joinedAt !== null }))
+}
+
+export type GroupPermissionRow = { groupId: string; name: string; role: ProjectRole; grantedAt: number }
+
+const groupPermissionColumns = {
+  groupId: groups.id,
+  name: groups.name,
+  role: groupPermissions.role,
+  grantedAt: groupPermissions.grantedAt,
+}
+
+export function listGroupPermissions(db: DbOrTx, projectId: string): GroupPermissionRow[] {
+  return db
+    .select(groupPermissionColumns)
+    .from(groupPermissions)
+    .innerJoin(groups, eq(groups.id, groupPermissions.groupId))
+    .where(eq(groupPermissions.projectId, projectId))
+    .orderBy(asc(groups.name))
+    .all()
+}
+
+/** The groups by which the user has a role on the project. */
+export function listGroupPermissionsOfUser(
+  db: DbOrTx,
+  projectId: string,
+  userId: string,
+): GroupPermissionRow[] {
+  return db
+    .select(groupPermissionColumns)
+    .from(groupPermissions)
+    .innerJoin(groups, eq(groups.id, groupPermissions.groupId))
+    .innerJoin(groupMembers, eq(groupMembers.groupId, groups.id))
+    .where(and(eq(groupPermissions.projectId, projectId), eq(groupMembers.userId, userId)))
+    .orderBy(asc(groups.name))
+    .all()
+}
+
+export type MemberRow = { userId: string; email: string; joinedAt: number }
+
+export function listMemberRows(db: DbOrTx, projectId: string): MemberRow[] {
+  return db
+    .select({ userId: users.id, email: users.email, joinedAt: memberships.joinedAt })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(eq(memberships.projectId, projectId))
+    .orderBy(asc(users.email))
+    .all()
+}
+
+export function deleteMembership(db: DbOrTx, projectId: string, userId: string): void {
+  db.delete(memberships)
+    .where(and(eq(memberships.projectId, projectId), eq(memberships.userId, userId)))
+    .run()
+}
+
+export function deletePermission(db: DbOrTx, projectId: string, userId: string): void {
+  db.delete(permissions)
+    .where(and(eq(permissions.projectId, projectId), eq(permissions.userId, userId)))
+    .run()
+}
+
+/** A trigger swaps the roles of the two and makes the new owner a member. */
+export function insertOwnershipTransfer(db: DbOrTx, projectId: string, toUserId: string, at: number): void {
+  db.insert(ownershipTransfers).values({ projectId, toUserId, at }).run()
+}
+
+export function findGroupPermission(
+  db: DbOrTx,
+  projectId: string,
+  groupId: string,
+): { role: ProjectRole } | undefined {
+  return db
+    .select({ role: groupPermissions.role })
+    .from(groupPermissions)
+    .where(and(eq(groupPermissions.projectId, projectId), eq(groupPermissions.groupId, groupId)))
+    .get()
+}
+
+export function upsertGroupPermission(
+  db: DbOrTx,
+  projectId: string,
+  groupId: string,
+  role: ProjectRole,
+  grantedAt: number,
+): void {
+  db.insert(groupPermissions)
+    .values({ projectId, groupId, role, grantedAt })
+    .onConflictDoUpdate({
+      target: [groupPermissions.projectId, groupPermissions.groupId],
+      set: { role, grantedAt },
+    })
+    .run()
+}
+
+export function deleteGroupPermission(db: DbOrTx, projectId: string, groupId: string): void {
+  db.delete(groupPermissions)
+    .where(and(eq(groupPermissions.projectId, projectId), eq(groupPermissions.groupId, groupId)))
+    .run()
+}

@@ -1,0 +1,113 @@
+import type { Context, RequestFacts } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
+import { errorResponse } from '../../http/error-response.ts'
+import { DURATION_BUCKETS_MS, type RequestCounts } from '../../platform/request-log.ts'
+import { equalsInConstantTime } from '../../platform/tokens.ts'
+import { newestBackupAt } from '../backups/service.ts'
+import { spaceOf, storedContents } from '../storage/service.ts'
+import { countThings } from './queries.ts'
+import { counter, gauge, type Metric, metricsText, PROMETHEUS_TYPE } from './text.ts'
+
+export const METRICS_PATH = '/metrics'
+
+/** `/metrics` of the admin host: for the bearer of METRICS_TOKEN, and for this machine itself. contract §11. */
+export async function metricsAnswer(ctx: Context, request: Request, facts: RequestFacts): Promise<Response> {
+  if (!mayRead(ctx, request, facts))
+    return errorResponse(
+      new AppError('unauthenticated', 'Send METRICS_TOKEN as bearer token, or ask from this machine.', {
+        headers: { 'www-authenticate': 'Bearer' },
+      }),
+    )
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return errorResponse(
+      new AppError('method_not_allowed', 'Metrics are read with GET', { headers: { allow: 'GET, HEAD' } }),
+    )
+  const text = metricsText(await collect(ctx))
+  return new Response(request.method === 'HEAD' ? null : text, {
+    headers: {
+      'content-type': PROMETHEUS_TYPE,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
+
+function mayRead({ config }: Context, request: Request, { isDirectLoopback }: RequestFacts): boolean {
+  if (isDirectLoopback) return true
+  const sent = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+  return config.metricsToken !== null && sent !== undefined && equalsInConstantTime(sent, config.metricsToken)
+}
+
+async function collect(ctx: Context): Promise<Metric[]> {
+  const { projects, deployments, users, sessions } = countThings(ctx.db)
+  const { contents, bytes } = storedContents(ctx)
+  const { freeBytes, totalBytes } = await spaceOf(ctx)
+  const backupAt = await newestBackupAt(ctx)
+  return [
+    { ...gauge('svc_info', 'Version', 1), samples: [{ labels: { version: ctx.version }, value: 1 }] },
+    gauge('svc_start_time_seconds', 'When the process started', ctx.startedAt / 1000),
+    ...processMetrics(),
+    ...requestMetrics(ctx.requestLog.counts()),
+    gauge('svc_projects', 'Projects', projects),
+    gauge('svc_deployments', 'Deployments', deployments),
+    gauge('svc_users', 'Accounts', users),
+    gauge('svc_sessions', 'Sessions that were not ended', sessions),
+    gauge('svc_contents', 'Stored contents, compressed forms among them', contents),
+    gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
+    gauge('svc_disk_free_bytes', 'Free space of the disk of the data directory', freeBytes),
+    gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
+    ...(backupAt === null
+      ? []
+      : [
+          gauge(
+            'svc_backup_timestamp_seconds',
+            'When the newest backup in BACKUP_DIR was made',
+            backupAt / 1000,
+          ),
+        ]),
+  ]
+}
+
+function processMetrics(): Metric[] {
+  const { user, system } = process.cpuUsage()
+  return [
+    counter('process_cpu_seconds_total', 'CPU time', (user + system) / 1e6),
+    gauge('process_resident_memory_bytes', 'Memory', process.memoryUsage.rss()),
+  ]
+}
+
+function requestMetrics(counts: RequestCounts): Metric[] {
+  return [
+    {
+      ...counter('svc_http_requests_total', 'Requests by status', 0),
+      samples: [...counts.statuses].map(([status, value]) => ({ labels: { status: String(status) }, value })),
+    },
+    durations(counts),
+    counter('svc_http_response_bytes_total', 'Bytes of bodies whose length was known', counts.sizeBytes),
+    counter('svc_request_log_dropped_total', 'Requests that could not be written to the log', counts.dropped),
+  ]
+}
+
+/** Buckets hold all that is smaller, too. */
+function durations({ durations, durationSumMs }: RequestCounts): Metric {
+  let count = 0
+  const buckets = durations.map((inBucket, i) => {
+    count += inBucket
+    const most = DURATION_BUCKETS_MS[i]
+    return {
+      suffix: '_bucket',
+      labels: { le: most === undefined ? '+Inf' : String(most / 1000) },
+      value: count,
+    }
+  })
+  return {
+    name: 'svc_http_request_duration_seconds',
+    help: 'Time to the head of the answer; estimated while very many requests come',
+    type: 'histogram',
+    samples: [
+      ...buckets,
+      { suffix: '_sum', value: durationSumMs / 1000 },
+      { suffix: '_count', value: count },
+    ],
+  }
+}

@@ -1,0 +1,77 @@
+import { t } from 'elysia'
+
+export const projectRole = t.Union(
+  [t.Literal('guest'), t.Literal('viewer'), t.Literal('contributor'), t.Literal('admin'), t.Literal('owner')],
+  { error: 'One of guest, viewer, contributor, admin, owner' },
+)
+
+const UUID = '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}'
+
+/** `[A-Za-z0-9._-]{1,100}`, not `.` or `..`. contract §4. */
+const NAME = '(?!\\.{1,2}$)[A-Za-z0-9._-]{1,100}'
+
+export const ownerField = t.String({
+  pattern: `^(?!${UUID}$)${NAME}$`,
+  error: '1 to 100 of A-Z, a-z, 0-9, dot, underscore and hyphen; not . or .. and not shaped like an id',
+  examples: ['acme'],
+})
+export const nameField = t.String({
+  pattern: `^${NAME}$`,
+  error: '1 to 100 of A-Z, a-z, 0-9, dot, underscore and hyphen; not . or ..',
+  examples: ['docs'],
+})
+
+const displayName = t.String({
+  minLength: 1,
+  maxLength: 200,
+  error: '1 to 200 characters',
+  examples: ['Documentation'],
+})
+const privateSiteResponse = t.Union([t.Literal('not_found'), t.Literal('login'), t.Null()], {
+  error: 'not_found, login, or null for the workspace setting',
+})
+
+export const newProjectBody = t.Object({
+  owner: ownerField,
+  name: nameField,
+  displayName: t.Optional(displayName),
+  isPublic: t.Optional(t.Boolean()),
+  allowPublicSignup: t.Optional(t.Boolean()),
+  requiredRole: t.Optional(projectRole),
+  isSpa: t.Optional(t.Union([t.Boolean(), t.Null()])),
+})
+
+export const projectPatchBody = t.Object({
+  displayName: t.Optional(displayName),
+  isPublic: t.Optional(t.Boolean()),
+  allowPublicSignup: t.Optional(t.Boolean()),
+  requiredRole: t.Optional(projectRole),
+  isSpa: t.Optional(t.Union([t.Boolean(), t.Null()])),
+  privateSiteResponse: t.Optional(privateSiteResponse),
+})
+
+/** Somebody by id or by email. */
+export const userRefFields = {
+  userId: t.Optional(t.String({ maxLength: 100, error: 'The id of a user' })),
+  email: t.Optional(
+    t.String({ maxLength: 320, error: 'The email of a user', examples: ['ann@example.com'] }),
+  ),
+}
+
+export const newOwnerBody = t.Object(userRefFields)
+
+export const projectView = t.Object({
+  id: t.String({ format: 'uuid' }),
+  owner: t.String(),
+  name: t.String(),
+  displayName: t.String(),
+  isPublic: t.Boolean(),
+  allowPublicSignup: t.Boolean(),
+  requiredRole: projectRole,
+  isSpa: t.Union([t.Boolean(), t.Null()]),
+  privateSiteResponse,
+  url: t.Union([t.String(), t.Null()]),
+  role: t.Union([projectRole, t.Null()]),
+  createdAt: t.String(),
+  updatedAt: t.String(),
+})

@@ -1,0 +1,31 @@
+import type { Context } from '../../context.ts'
+import type { Action, ProjectAction } from '../../domain/access.ts'
+import type { About, Grant } from '../auth/authorize.ts'
+import type { PathInput } from '../auth/guard.ts'
+import { aboutProject, aboutProjectName, getProject, type ProjectView } from './service.ts'
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * `GET /api/projects/:id/members` is also the way to ask for the project `members` of the owner `:id`: only a UUID is an
+ * id there. contract §4. These make the guard of such a route, and its answer.
+ */
+export const mayBelow = (
+  ctx: Context,
+  word: string,
+  action: ProjectAction,
+): { action: (input: PathInput) => Action; on: (input: PathInput) => About } => ({
+  action: ({ params }) => (isId(params['id']) ? action : 'project:see'),
+  on: ({ params }) =>
+    isId(params['id']) ? aboutProject(ctx, params['id']) : aboutProjectName(ctx, params['id'], word),
+})
+
+/** What `answer` says about the project of that id, or the project of that owner. */
+export const belowOrProject = <T>(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  answer: () => T,
+): T | ProjectView => (isId(id) ? answer() : getProject(ctx, grant))
+
+const isId = (segment: string | undefined): boolean => segment !== undefined && ID.test(segment)

@@ -1,0 +1,248 @@
+import type { PrivateSiteResponse } from '../../config.ts'
+import type { Caller, Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { ProjectRole } from '../../domain/roles.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { authorize, mayDo } from '../auth/authorize.ts'
+import { changeOwner, isTied, makeOwner } from '../members/service.ts'
+import { getAccount, type UserRef } from '../users/service.ts'
+import {
+  deleteProjectRow,
+  findPrimaryLabel,
+  findProject,
+  findProjectByName,
+  insertProject,
+  listAllProjects,
+  listProjectsById,
+  listProjectsOfUser,
+  type Project,
+  updateProject,
+} from './queries.ts'
+
+export type { Project } from './queries.ts'
+
+export type NewProject = {
+  owner: string
+  name: string
+  displayName?: string | undefined
+  isPublic?: boolean | undefined
+  allowPublicSignup?: boolean | undefined
+  requiredRole?: ProjectRole | undefined
+  isSpa?: boolean | null | undefined
+}
+
+/** The record of the API. contract §4. `role` is the caller's. */
+export type ProjectView = {
+  id: string
+  owner: string
+  name: string
+  displayName: string
+  isPublic: boolean
+  allowPublicSignup: boolean
+  requiredRole: ProjectRole
+  isSpa: boolean | null
+  privateSiteResponse: PrivateSiteResponse | null
+  url: string | null
+  role: ProjectRole | null
+  createdAt: string
+  updatedAt: string
+}
+
+/** Those with any role for the caller; all for a global admin; for a key those it covers; on a site host just its own. */
+export function listProjects(ctx: Context, { caller }: Grant): ProjectView[] {
+  return visibleProjects(ctx, caller).flatMap((project) =>
+    mayDo(ctx, caller, 'project:see', project.id) ? [viewFor(ctx, caller, project)] : [],
+  )
+}
+
+function visibleProjects(ctx: Context, { actor, site }: Caller): Project[] {
+  const db = ctx.db.orm
+  if (actor.kind === 'key')
+    return actor.key.projectId === null ? listAllProjects(db) : listProjectsById(db, [actor.key.projectId])
+  if (site !== null) return listProjectsById(db, [site.projectId])
+  if (actor.kind !== 'user') return []
+  return actor.user.role === 'admin' ? listAllProjects(db) : listProjectsOfUser(db, actor.user.id)
+}
+
+/** The ids of the projects whose deployments, aliases and the like the caller may read; null for all of them. */
+export function readableProjectIds(ctx: Context, { caller }: Grant): string[] | null {
+  const { actor, site } = caller
+  const seesAll =
+    actor.kind === 'key'
+      ? actor.key.isGlobal
+      : actor.kind === 'user' && actor.user.role === 'admin' && site === null
+  if (seesAll) return null
+  return visibleProjects(ctx, caller).flatMap(({ id }) =>
+    mayDo(ctx, caller, 'project:read', id) ? [id] : [],
+  )
+}
+
+export function getProject(ctx: Context, grant: Grant): ProjectView {
+  return viewFor(ctx, grant.caller, projectOf(ctx, grant))
+}
+
+/** Creates a project and makes the caller its one owner. Throws 409 when owner/name is taken. */
+export function createProject(ctx: Context, grant: Grant, input: NewProject): ProjectView {
+  if (grant.actor.kind !== 'user')
+    throw new AppError('forbidden', 'Only a signed-in person can own a project')
+  const ownerId = grant.actor.user.id
+  const project = inTransaction(ctx.db, (tx) => addProject(ctx, tx, grant.actor, input, ownerId))
+  return viewFor(ctx, grant.caller, project)
+}
+
+/** The same inside a transaction that does more: an upload of a global key to a new owner/repo. */
+export function addProject(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Grant['actor'],
+  input: NewProject,
+  ownerId: string,
+): Project {
+  const now = ctx.now()
+  const project: Project = {
+    id: ctx.newId(),
+    owner: input.owner,
+    name: input.name,
+    displayName: input.displayName ?? input.name,
+    isPublic: input.isPublic ?? false,
+    allowPublicSignup: input.allowPublicSignup ?? false,
+    requiredRole: input.requiredRole ?? 'guest',
+    isSpa: input.isSpa ?? null,
+    privateSiteResponse: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  try {
+    insertProject(tx, project)
+  } catch (error) {
+    if (isUniqueViolation(error))
+      throw new AppError('conflict', `${input.owner}/${input.name} already exists`)
+    throw error
+  }
+  makeOwner(ctx, tx, project.id, ownerId)
+  audit(ctx, tx, actor, {
+    action: 'project.create',
+    target: targetOf(project),
+    projectId: project.id,
+    after: project,
+  })
+  return project
+}
+
+export type ProjectChange = {
+  displayName?: string | undefined
+  isPublic?: boolean | undefined
+  allowPublicSignup?: boolean | undefined
+  requiredRole?: ProjectRole | undefined
+  isSpa?: boolean | null | undefined
+  privateSiteResponse?: PrivateSiteResponse | null | undefined
+}
+
+export function changeProject(ctx: Context, grant: Grant, change: ProjectChange): ProjectView {
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  inTransaction(ctx.db, (tx) => {
+    const before = projectOf(ctx, grant, tx)
+    updateProject(tx, before.id, { ...given, updatedAt: ctx.now() })
+    audit(ctx, tx, grant.actor, {
+      action: 'project.change',
+      target: targetOf(before),
+      projectId: before.id,
+      before: Object.fromEntries(Object.keys(given).map((key) => [key, before[key as keyof Project]])),
+      after: given,
+    })
+  })
+  return getProject(ctx, grant)
+}
+
+/** Deletes the project with all that it holds. Contents that nothing else refers to are freed after the grace time. */
+export function deleteProject(ctx: Context, grant: Grant): void {
+  inTransaction(ctx.db, (tx) => {
+    const project = projectOf(ctx, grant, tx)
+    deleteProjectRow(tx, project.id)
+    audit(ctx, tx, grant.actor, {
+      action: 'project.delete',
+      target: targetOf(project),
+      projectId: project.id,
+      before: project,
+    })
+  })
+}
+
+/**
+ * Makes somebody who has a role (by a group, too) or a membership the one owner; the former becomes admin. Throws 404
+ * for an unknown user, 400 for one whom nothing ties to the project. spec: States and transitions.
+ */
+export function transferOwnership(ctx: Context, grant: Grant, to: UserRef): ProjectView {
+  inTransaction(ctx.db, (tx) => {
+    const project = projectOf(ctx, grant, tx)
+    // Of two transfers at once the second is no longer the owner's.
+    authorize(ctx, grant.caller, 'ownership:transfer', { projectId: project.id }, false)
+    const user = getAccount(tx, to)
+    if (!isTied(ctx, tx, project.id, user.id))
+      throw new AppError(
+        'invalid',
+        `${user.email} has no role on the project: grant one or invite them first`,
+      )
+    const from = changeOwner(ctx, tx, project.id, user.id)
+    audit(ctx, tx, grant.actor, {
+      action: 'project.transfer',
+      target: targetOf(project),
+      projectId: project.id,
+      before: { ownerId: from },
+      after: { ownerId: user.id },
+    })
+  })
+  return getProject(ctx, grant)
+}
+
+/** The project of a grant. Throws 404 when it was deleted meanwhile. */
+export function projectOf(ctx: Context, grant: Grant, db: DbOrTx = ctx.db.orm): Project {
+  const project = grant.projectId === null ? undefined : findProject(db, grant.projectId)
+  if (project === undefined) throw new AppError('not_found', 'There is no such project')
+  return project
+}
+
+/** For routes that name a project. `id` undefined: the request names none where it has to. */
+export const aboutProject = (
+  ctx: Context,
+  id: string | undefined,
+): { projectId: string | null; isUnnamed: boolean } => ({
+  projectId: (id === undefined ? undefined : findProject(ctx.db.orm, id)?.id) ?? null,
+  isUnnamed: id === undefined,
+})
+
+export const aboutProjectName = (
+  ctx: Context,
+  owner: string | undefined,
+  name: string | undefined,
+): { projectId: string | null } => ({
+  projectId: findProjectByName(ctx.db.orm, owner ?? '', name ?? '')?.id ?? null,
+})
+
+/** A project by id, for services that hold the id already. */
+export const findProjectById = (ctx: Context, id: string): Project | undefined => findProject(ctx.db.orm, id)
+
+/** Whether strangers may sign themselves up on the project's sites (behind the gate). */
+export const allowsSignup = (ctx: Context, projectId: string): boolean =>
+  findProject(ctx.db.orm, projectId)?.allowPublicSignup ?? false
+
+function viewFor(ctx: Context, caller: Caller, project: Project): ProjectView {
+  const { createdAt, updatedAt, ...rest } = project
+  return {
+    ...rest,
+    url: primaryUrl(ctx, project.id),
+    role: authorize(ctx, caller, 'project:see', { projectId: project.id }, true).role,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  }
+}
+
+/** Where visitors find the project: its alias `production`, else its oldest; null while nothing is published. */
+export function primaryUrl(ctx: Context, projectId: string): string | null {
+  const label = findPrimaryLabel(ctx.db.orm, projectId)
+  return label === undefined ? null : ctx.siteUrl(`${label}.${ctx.config.baseDomain}`)
+}
+
+const targetOf = ({ id }: Project) => ({ kind: 'project', id })

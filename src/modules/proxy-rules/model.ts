@@ -1,0 +1,112 @@
+import { t } from 'elysia'
+import { wholeNumber } from '../../http/whole-number.ts'
+import { MAX_TIMEOUT_MS, MIN_TIMEOUT_MS } from './limits.ts'
+
+const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()])
+
+const method = t.String({
+  pattern: '^[A-Za-z]{1,20}$',
+  error: 'An HTTP method, such as POST',
+  examples: ['POST'],
+})
+const headerName = { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }
+const headerNames = t.Array(t.String({ ...headerName, error: 'The name of a header' }), {
+  maxItems: 100,
+  error: 'At most 100 names of headers',
+})
+
+export const headerConfigBody = t.Object({
+  add: t.Optional(
+    t.Record(t.String(), t.String({ maxLength: 8192, error: 'A text of at most 8192 characters' }), {
+      error: 'An object of header names and values',
+      examples: [{ 'x-service-key': 'secret' }],
+    }),
+  ),
+  forward: t.Optional(headerNames),
+  strip: t.Optional(headerNames),
+})
+
+const proxyType = t.Union(
+  [t.Literal('external_proxy'), t.Literal('internal_rewrite'), t.Literal('pipeline')],
+  { error: 'One of external_proxy, internal_rewrite, pipeline' },
+)
+
+const settings = {
+  stripPrefix: t.Optional(t.Boolean()),
+  order: t.Optional(
+    wholeNumber({ minimum: -1_000_000, maximum: 1_000_000, error: 'A whole number up to 1000000' }),
+  ),
+  timeout: t.Optional(
+    wholeNumber({
+      minimum: MIN_TIMEOUT_MS,
+      maximum: MAX_TIMEOUT_MS,
+      error: `Milliseconds: a whole number from ${MIN_TIMEOUT_MS} to ${MAX_TIMEOUT_MS}`,
+    }),
+  ),
+  preserveHost: t.Optional(t.Boolean()),
+  forwardCookies: t.Optional(t.Boolean()),
+  headerConfig: t.Optional(orNull(headerConfigBody)),
+  proxyType: t.Optional(proxyType),
+  pipelineConfig: t.Optional(orNull(t.Record(t.String(), t.Unknown(), { error: 'An object with steps' }))),
+  method: t.Optional(orNull(method)),
+  methods: t.Optional(orNull(t.Array(method, { maxItems: 20 }))),
+  isEnabled: t.Optional(t.Boolean()),
+  debugEnabled: t.Optional(t.Boolean()),
+  description: t.Optional(orNull(t.String({ maxLength: 2000, error: 'At most 2000 characters' }))),
+}
+
+const pathPattern = t.String({ error: 'A path pattern, such as /api/*', examples: ['/api/*'] })
+const targetUrl = t.String({
+  maxLength: 4096,
+  error: 'An https address',
+  examples: ['https://api.example.com'],
+})
+
+export const newRuleBody = t.Object({ pathPattern, targetUrl: t.Optional(targetUrl), ...settings })
+export const rulePatchBody = t.Object({
+  pathPattern: t.Optional(pathPattern),
+  targetUrl: t.Optional(targetUrl),
+  ...settings,
+})
+
+export const reorderBody = t.Object({
+  ruleIds: t.Array(t.String(), {
+    error: 'The ids of the rules, in their new order',
+    examples: [['01a1f95d-adc8-7540-85f5-eb591f10b29b']],
+  }),
+})
+
+const text = orNull(t.String())
+
+export const ruleView = t.Object({
+  id: t.String({ format: 'uuid' }),
+  projectId: t.String(),
+  aliasId: text,
+  ruleSetId: text,
+  pathPattern: t.String(),
+  method: text,
+  methods: orNull(t.Array(t.String())),
+  proxyType,
+  targetUrl: t.String(),
+  stripPrefix: t.Boolean(),
+  order: t.Integer(),
+  timeout: t.Integer(),
+  preserveHost: t.Boolean(),
+  forwardCookies: t.Boolean(),
+  headerConfig: orNull(
+    t.Object({
+      add: t.Optional(t.Record(t.String(), t.String())),
+      forward: t.Optional(t.Array(t.String())),
+      strip: t.Optional(t.Array(t.String())),
+    }),
+  ),
+  pipelineConfig: orNull(t.Record(t.String(), t.Unknown())),
+  isEnabled: t.Boolean(),
+  debugEnabled: t.Boolean(),
+  description: text,
+  source: orNull(t.Object({ repo: text, path: text, gitSha: text, syncedAt: text })),
+  createdAt: t.String(),
+  updatedAt: t.String(),
+})
+
+export const ruleList = t.Object({ rules: t.Array(ruleView) })

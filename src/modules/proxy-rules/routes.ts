@@ -1,0 +1,116 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { aboutAlias } from '../aliases/service.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { aboutProject } from '../projects/service.ts'
+import { newRuleBody, reorderBody, ruleList, rulePatchBody, ruleView } from './model.ts'
+import {
+  aboutRuleId,
+  changeRule,
+  createRule,
+  deleteRule,
+  getRule,
+  listRules,
+  type RuleLevel,
+  reorderRules,
+} from './service.ts'
+
+export const proxyRuleRoutes = (ctx: Context) => {
+  const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['projectId']) }
+  const onAlias = { on: ({ params }: PathInput) => aboutAlias(ctx, params['aliasId']) }
+  const onRule = { on: ({ params }: PathInput) => aboutRuleId(ctx, params['id']) }
+  return new Elysia({ prefix: '/api/proxy-rules', tags: ['Proxy rules'] })
+    .use(guard(ctx))
+    .get('/project/:projectId', ({ grant }) => ({ rules: listRules(ctx, grant, levelOf(grant)) }), {
+      may: { action: 'project:read', ...onProject },
+      response: ruleList,
+      detail: { summary: 'Rules of a project, in the order in which they are tried' },
+    })
+    .post(
+      '/project/:projectId',
+      async ({ grant, body, status }) => status(201, await createRule(ctx, grant, levelOf(grant), body)),
+      {
+        may: { action: 'traffic:configure', ...onProject },
+        body: newRuleBody,
+        response: { 201: ruleView },
+        detail: { summary: 'Add a rule for every site of a project' },
+      },
+    )
+    .put(
+      '/project/:projectId/reorder',
+      ({ grant, body }) => ({ rules: reorderRules(ctx, grant, levelOf(grant), body.ruleIds) }),
+      {
+        may: { action: 'traffic:configure', ...onProject },
+        body: reorderBody,
+        response: ruleList,
+        detail: { summary: 'Put the rules of a project in another order' },
+      },
+    )
+    .get(
+      '/alias/:aliasId',
+      ({ grant, params }) => ({ rules: listRules(ctx, grant, levelOf(grant, params.aliasId)) }),
+      {
+        may: { action: 'project:read', ...onAlias },
+        response: ruleList,
+        detail: { summary: 'Rules of an alias, in the order in which they are tried' },
+      },
+    )
+    .post(
+      '/alias/:aliasId',
+      async ({ grant, params, body, status }) =>
+        status(201, await createRule(ctx, grant, levelOf(grant, params.aliasId), body)),
+      {
+        may: { action: 'traffic:configure', ...onAlias },
+        body: newRuleBody,
+        response: { 201: ruleView },
+        detail: { summary: 'Add a rule for one alias; it comes before those of the project' },
+      },
+    )
+    .put(
+      '/alias/:aliasId/reorder',
+      ({ grant, params, body }) => ({
+        rules: reorderRules(ctx, grant, levelOf(grant, params.aliasId), body.ruleIds),
+      }),
+      {
+        may: { action: 'traffic:configure', ...onAlias },
+        body: reorderBody,
+        response: ruleList,
+        detail: { summary: 'Put the rules of an alias in another order' },
+      },
+    )
+    .get('/:id', ({ grant, params }) => getRule(ctx, grant, params.id), {
+      may: { action: 'project:read', ...onRule },
+      response: ruleView,
+      detail: { summary: 'A rule' },
+    })
+    .patch('/:id', ({ grant, params, body }) => changeRule(ctx, grant, params.id, body), {
+      may: { action: 'traffic:configure', ...onRule },
+      body: rulePatchBody,
+      response: ruleView,
+      detail: {
+        summary: 'Change a rule',
+        description:
+          '`headerConfig` is replaced as a whole; a value of `[redacted]` keeps the stored one. Who may not see the ' +
+          'stored values and changes scheme, host or port of the target drops them.',
+      },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        deleteRule(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'traffic:configure', ...onRule },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Delete a rule' },
+      },
+    )
+}
+
+/** The guard has looked the project up already; an alias of the path is one of it. */
+function levelOf({ projectId }: Grant, aliasId: string | null = null): RuleLevel {
+  if (projectId === null) throw new Error('A rule belongs to a project')
+  return { projectId, aliasId }
+}

@@ -1,0 +1,266 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { parsePathPattern } from '../../domain/path-pattern.ts'
+import { validatePipelineConfig } from '../../pipelines/validate.ts'
+import { type Grant, mayDo } from '../auth/authorize.ts'
+import { type HeaderConfig, parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
+import { DEFAULT_TIMEOUT_MS } from './limits.ts'
+import {
+  deleteRuleRow,
+  findRule,
+  insertRule,
+  listHandMade,
+  listRulesOfLevel,
+  nextOrder,
+  type RuleLevel,
+  type RulePatch,
+  type RuleRecord,
+  type RuleRow,
+  updateRule,
+} from './queries.ts'
+import { checkTarget, originOf, storedTarget } from './target.ts'
+import { type RuleView, toView, withoutSecrets } from './view.ts'
+
+export type { RuleLevel, RuleRecord, RuleRow } from './queries.ts'
+export type { RuleView } from './view.ts'
+
+export type RuleSettings = {
+  targetUrl?: string | undefined
+  stripPrefix?: boolean | undefined
+  order?: number | undefined
+  timeout?: number | undefined
+  preserveHost?: boolean | undefined
+  forwardCookies?: boolean | undefined
+  headerConfig?: HeaderConfig | null | undefined
+  proxyType?: RuleRow['proxyType'] | undefined
+  pipelineConfig?: Record<string, unknown> | null | undefined
+  method?: string | null | undefined
+  methods?: string[] | null | undefined
+  isEnabled?: boolean | undefined
+  debugEnabled?: boolean | undefined
+  description?: string | null | undefined
+}
+export type NewRule = RuleSettings & { pathPattern: string }
+export type RuleChange = RuleSettings & { pathPattern?: string | undefined }
+
+/** As they are tried. Values of headers are shown to those who may see them. */
+export function listRules(ctx: Context, grant: Grant, level: RuleLevel): RuleView[] {
+  const maySee = maySeeValues(ctx, grant, level.projectId)
+  return listRulesOfLevel(ctx.db.orm, level).map((rule) => toView(ctx.secrets, rule, maySee))
+}
+
+export function getRule(ctx: Context, grant: Grant, id: string): RuleView {
+  const rule = getRecord(ctx.db.orm, id)
+  return toView(ctx.secrets, rule, maySeeValues(ctx, grant, rule.projectId))
+}
+
+/** Throws 400 for a pattern, a target or a header that cannot be. Without `order` it becomes the last of its level. */
+export async function createRule(
+  ctx: Context,
+  grant: Grant,
+  level: RuleLevel,
+  input: NewRule,
+): Promise<RuleView> {
+  const now = ctx.now()
+  const id = ctx.newId()
+  const fresh: RuleRow = {
+    id,
+    ...level,
+    ruleSetId: null,
+    pathPattern: input.pathPattern,
+    method: null,
+    methods: null,
+    proxyType: 'external_proxy',
+    targetUrl: '',
+    stripPrefix: true,
+    order: 0,
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    preserveHost: false,
+    forwardCookies: false,
+    headerConfig: null,
+    pipelineConfig: null,
+    isEnabled: true,
+    debugEnabled: false,
+    description: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const rule: RuleRow = { ...fresh, ...columnsOf(input), headerConfig: sealed(ctx, fresh, input, false) }
+  checkRule(rule)
+  await checkTarget(ctx, rule)
+  inTransaction(ctx.db, (tx) => {
+    const placed = { ...rule, order: input.order ?? nextOrder(tx, level) }
+    insertRule(tx, placed)
+    audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
+  })
+  return getRule(ctx, grant, id)
+}
+
+/**
+ * Changes what `change` names; `headerConfig` is replaced as a whole. Who may not see the stored values and moves the
+ * target to another scheme, host or port loses them. contract §4.
+ */
+export async function changeRule(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  change: RuleChange,
+): Promise<RuleView> {
+  const checked = { ...getRecord(ctx.db.orm, id), ...columnsOf(change) }
+  await checkTarget(ctx, checked)
+  inTransaction(ctx.db, (tx) => {
+    const { origin: _, ...before } = getRecord(tx, id)
+    const changed = { ...before, ...columnsOf(change) }
+    if (changed.targetUrl !== checked.targetUrl || changed.proxyType !== checked.proxyType)
+      throw new AppError('conflict', 'Somebody else changed this rule just now. Load it again.')
+    const isDropped =
+      originOf(before.targetUrl) !== originOf(changed.targetUrl) &&
+      !maySeeValues(ctx, grant, before.projectId)
+    const patch: RulePatch = {
+      ...columnsOf(change),
+      headerConfig: sealed(ctx, before, change, isDropped),
+      updatedAt: ctx.now(),
+    }
+    checkRule({ ...before, ...patch })
+    updateRule(tx, id, patch)
+    audit(ctx, tx, grant.actor, {
+      ...aboutRule('proxy_rule.change', before),
+      before: withoutSecrets(before),
+      after: withoutSecrets({ ...before, ...patch }),
+    })
+  })
+  return getRule(ctx, grant, id)
+}
+
+export function deleteRule(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const rule = getRecord(tx, id)
+    deleteRuleRow(tx, id)
+    audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.delete', rule), before: withoutSecrets(rule) })
+  })
+}
+
+/** `ruleIds` names each rule of the level that was made by hand, once; else 400 and nothing is changed. */
+export function reorderRules(
+  ctx: Context,
+  grant: Grant,
+  level: RuleLevel,
+  ruleIds: readonly string[],
+): RuleView[] {
+  inTransaction(ctx.db, (tx) => {
+    const before = listHandMade(tx, level).map(({ id }) => id)
+    const isSame = ruleIds.length === before.length && new Set([...before, ...ruleIds]).size === before.length
+    if (!isSame || new Set(ruleIds).size !== ruleIds.length) throw notEveryRule(before.length)
+    for (const [order, id] of ruleIds.entries()) updateRule(tx, id, { order, updatedAt: ctx.now() })
+    audit(ctx, tx, grant.actor, {
+      action: 'proxy_rule.reorder',
+      target:
+        level.aliasId === null
+          ? { kind: 'project', id: level.projectId }
+          : { kind: 'alias', id: level.aliasId },
+      projectId: level.projectId,
+      before,
+      after: ruleIds,
+    })
+  })
+  return listRules(ctx, grant, level)
+}
+
+/** For routes that name a rule in the path. */
+export const aboutRuleId = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
+  projectId: (id === undefined ? undefined : findRule(ctx.db.orm, id)?.projectId) ?? null,
+})
+
+/** The values in `headerConfig.add` are for project admins and above. contract §4. */
+const maySeeValues = (ctx: Context, { caller }: Grant, projectId: string): boolean =>
+  mayDo(ctx, caller, 'secret:read', projectId)
+
+function sealed(ctx: Context, rule: RuleRow, given: RuleSettings, isDropped: boolean): string | null {
+  const stored = parseStored(rule.headerConfig)
+  if (given.headerConfig === null) return null
+  if (given.headerConfig === undefined) {
+    const cleared = stored !== null && isDropped ? withoutValues(stored) : null
+    return cleared === null ? rule.headerConfig : JSON.stringify(cleared)
+  }
+  const { secrets } = ctx
+  const options = { secrets, ruleId: rule.id, stored, onEmpty: 'declare', isDropped } as const
+  return JSON.stringify(sealHeaderConfig(given.headerConfig, options))
+}
+
+/** The given settings as columns, but for the headers. */
+function columnsOf(given: RuleChange): Omit<RulePatch, 'headerConfig' | 'updatedAt'> {
+  const { targetUrl, pipelineConfig, method, methods, timeout, headerConfig: _, ...plain } = given
+  const named = Object.fromEntries(
+    Object.entries(plain).filter(([key, value]) => PLAIN.has(key) && value !== undefined),
+  )
+  return {
+    ...named,
+    ...(targetUrl === undefined ? {} : { targetUrl: storedTarget(targetUrl) }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(method === undefined ? {} : { method: anyIsNull(method?.toUpperCase() ?? null) }),
+    ...(methods === undefined ? {} : { methods: listColumn(methods) }),
+    ...(pipelineConfig === undefined
+      ? {}
+      : { pipelineConfig: pipelineConfig === null ? null : JSON.stringify(pipelineConfig) }),
+  }
+}
+
+const PLAIN: ReadonlySet<string> = new Set([
+  'pathPattern',
+  'stripPrefix',
+  'order',
+  'preserveHost',
+  'forwardCookies',
+  'proxyType',
+  'isEnabled',
+  'debugEnabled',
+  'description',
+])
+
+/** `ANY` is how rule files name the rule for every method. */
+const anyIsNull = (method: string | null): string | null => (method === 'ANY' ? null : method)
+
+function listColumn(methods: string[] | null): string | null {
+  const names = [...new Set(methods?.map((one) => one.toUpperCase()))]
+  return names.length === 0 || names.includes('ANY') ? null : JSON.stringify(names)
+}
+
+function checkRule(rule: RuleRow): void {
+  const parsed = parsePathPattern(rule.pathPattern)
+  if (!parsed.ok) throw invalidField('pathPattern', parsed.error)
+  if (rule.proxyType !== 'pipeline') {
+    if (rule.targetUrl === '') throw invalidField('targetUrl', 'Give the address that requests go to')
+    return
+  }
+  if (rule.pipelineConfig === null) throw invalidField('pipelineConfig', 'A pipeline has a list of steps')
+  const { errors } = validatePipelineConfig(JSON.parse(rule.pipelineConfig))
+  const details = errors.map(({ path, message }) => ({
+    path: `pipelineConfig${path === '' ? '' : `.${path}`}`,
+    message,
+  }))
+  if (details[0] !== undefined)
+    throw new AppError('invalid', `${details[0].path}: ${details[0].message}`, { details })
+}
+
+function invalidField(path: string, message: string): AppError {
+  return new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
+}
+
+function notEveryRule(count: number): AppError {
+  const message = `Name each of the ${count} rules of this level that were made by hand once`
+  return new AppError('invalid', message, { details: [{ path: 'ruleIds', message }] })
+}
+
+function getRecord(db: DbOrTx, id: string): RuleRecord {
+  const rule = findRule(db, id)
+  if (rule === undefined) throw new AppError('not_found', 'There is no such proxy rule')
+  return rule
+}
+
+const aboutRule = (action: string, { id, projectId }: RuleRow) => ({
+  action,
+  target: { kind: 'proxy_rule', id },
+  projectId,
+})

@@ -1,0 +1,37 @@
+import type { Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { RuleRow } from './queries.ts'
+
+type Target = Pick<RuleRow, 'proxyType' | 'targetUrl'>
+
+/**
+ * Refuses a target that this kind of rule must not have: 400, and for external ones with the code
+ * `PROXY_TARGET_NOT_HTTPS` or `PROXY_TARGET_NOT_ALLOWED`. A pipeline ignores its target. contract §8.
+ */
+export async function checkTarget(ctx: Context, { proxyType, targetUrl }: Target): Promise<void> {
+  if (proxyType === 'pipeline') return
+  if (proxyType === 'internal_rewrite') return checkRewrite(targetUrl)
+  const url = URL.canParse(targetUrl) ? new URL(targetUrl) : null
+  if (url === null) throw invalidTarget('An address such as https://api.example.com')
+  await ctx.outbound.checkTarget(url)
+  if (!/^https:\/\/[^/]/i.test(targetUrl) || /[\s\\#]/.test(targetUrl))
+    throw invalidTarget('An address such as https://api.example.com, without spaces, backslashes and #')
+}
+
+/** As it is stored: a scheme counts regardless of case, and is written in lower case. RFC 3986 §3.1. */
+export const storedTarget = (targetUrl: string): string => targetUrl.replace(/^https:/i, 'https:')
+
+/** Scheme, host and port; null for what has none. Stored header values may go nowhere else. */
+export function originOf(targetUrl: string): string | null {
+  return URL.canParse(targetUrl) ? new URL(targetUrl).origin : null
+}
+
+function checkRewrite(path: string): void {
+  const segments = path.split('/')
+  const isPlain = /^\/(?!\/)[^\\?#\s]*$/.test(path) && !segments.includes('..') && !segments.includes('.')
+  if (!isPlain) throw invalidTarget('A path in the same deployment, such as /app/ or /maintenance.html')
+}
+
+function invalidTarget(message: string): AppError {
+  return new AppError('invalid', `targetUrl: ${message}`, { details: [{ path: 'targetUrl', message }] })
+}

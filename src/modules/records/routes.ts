@@ -1,0 +1,74 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { aboutSchema } from '../schemas/service.ts'
+import { exportRecords } from './export.ts'
+import { exportQuery, recordBody, recordQuery, recordView } from './model.ts'
+import { addRecord, changeRecord, type Filter, getRecord, listRecords, removeRecord } from './service.ts'
+
+/** contract §9.4; rights: Configure traffic. */
+export const recordRoutes = (ctx: Context) => {
+  const onSchema = { on: ({ params }: PathInput) => aboutSchema(ctx, params['id']) }
+  const mayRead = { action: 'project:read', ...onSchema } as const
+  const mayWrite = { action: 'traffic:configure', ...onSchema } as const
+  return new Elysia({ prefix: '/api/schemas/:id/records', tags: ['Records'] })
+    .use(guard(ctx))
+    .get('/', ({ params, query, request }) => listRecords(ctx, params.id, query, filtersOf(request.url)), {
+      may: mayRead,
+      query: recordQuery,
+      response: pageOf(recordView),
+      detail: { summary: 'Records; filter[field]=value, sort by a field' },
+    })
+    .post(
+      '/',
+      async ({ grant, params, body, status }) => status(201, await addRecord(ctx, grant, params.id, body)),
+      {
+        may: mayWrite,
+        body: recordBody,
+        response: { 201: recordView },
+        detail: { summary: 'Create a record' },
+      },
+    )
+    .get(
+      '/export',
+      ({ params, query, request }) =>
+        exportRecords(ctx, params.id, query.format ?? 'json', filtersOf(request.url)),
+      {
+        may: mayRead,
+        query: exportQuery,
+        detail: { summary: 'All records as CSV or JSON, streamed' },
+      },
+    )
+    .get('/:recordId', ({ params }) => getRecord(ctx, params.id, params.recordId), {
+      may: mayRead,
+      response: recordView,
+      detail: { summary: 'A record' },
+    })
+    .patch(
+      '/:recordId',
+      ({ grant, params, body }) => changeRecord(ctx, grant, params.id, params.recordId, body),
+      {
+        may: mayWrite,
+        body: recordBody,
+        response: recordView,
+        detail: { summary: 'Change fields of a record' },
+      },
+    )
+    .delete(
+      '/:recordId',
+      async ({ grant, params, status }) => {
+        await removeRecord(ctx, grant, params.id, params.recordId)
+        return status(204, undefined)
+      },
+      { may: mayWrite, response: { 204: t.Undefined() }, detail: { summary: 'Delete a record' } },
+    )
+}
+
+/** Equality only. */
+function filtersOf(url: string): Filter[] {
+  return [...new URL(url).searchParams].flatMap(([key, value]) => {
+    const field = /^filter\[(.+)\]$/.exec(key)?.[1]
+    return field === undefined ? [] : [{ field, op: 'eq' as const, value }]
+  })
+}

@@ -1,0 +1,195 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { groupCommit } from '../../db/group-commit.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { RECORD_COLUMNS } from '../../domain/schema-fields.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { getSchemaById, type Schema } from '../schemas/service.ts'
+import { aggregateRows, countRecords, findRecordRow, listMatchingIds, listRecordRows } from './queries.ts'
+import { deleteStored, insertChecked, jsonOfRow, type RecordView, updateChecked, viewOfRow } from './store.ts'
+import { columnOf, type Filter, type FilterLogic, type Sql, whereOf } from './where.ts'
+
+export type { RecordView } from './store.ts'
+export { FILTER_OPS, type Filter, type FilterLogic, type FilterOp } from './where.ts'
+
+/** Which records: by id, or by filters, of which all (`and`) or one (`or`) must hold. */
+export type Selection = { recordId: string } | { filters: readonly Filter[]; logic: FilterLogic }
+
+export type RecordQuery = {
+  filters: readonly Filter[]
+  logic: FilterLogic
+  orderBy: { field: string; direction: 'asc' | 'desc' } | null
+  limit: number
+  offset: number
+}
+
+export const OPERATIONS = ['count', 'sum', 'avg', 'min', 'max'] as const
+export type Operation = (typeof OPERATIONS)[number]
+export type Aggregation = {
+  operation: Operation
+  field: string | null
+  groupBy: string | null
+  filters: readonly Filter[]
+  logic: FilterLogic
+}
+
+/** Stores a record; durable when the promise resolves. 400 and 409 as in `store.ts`. */
+export function createRecord(
+  ctx: Context,
+  schema: Schema,
+  input: Readonly<Record<string, unknown>>,
+): Promise<RecordView> {
+  return groupCommit(ctx.db, (db) => insertChecked(ctx, db, schema, input))
+}
+
+/** The records as they are after the change; an unknown `recordId` changes none. */
+export function updateRecords(
+  ctx: Context,
+  schema: Schema,
+  selection: Selection,
+  input: Readonly<Record<string, unknown>>,
+): Promise<RecordView[]> {
+  return groupCommit(ctx.db, (db) =>
+    idsOf(db, schema, selection).flatMap((id) => updateChecked(ctx, db, schema, id, input) ?? []),
+  )
+}
+
+/** Ids of the records that were deleted. */
+export function deleteRecords(ctx: Context, schema: Schema, selection: Selection): Promise<string[]> {
+  return groupCommit(ctx.db, (db) =>
+    idsOf(db, schema, selection).filter((id) => deleteStored(db, schema, id)),
+  )
+}
+
+function idsOf(db: Context['db'], schema: Schema, selection: Selection): string[] {
+  if ('recordId' in selection) return [selection.recordId]
+  return listMatchingIds(db, schema.id, whereOf(schema.fields, selection.filters, selection.logic))
+}
+
+/** JSON of the array of records, not parsed on the way. */
+export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuery): string {
+  const rows = listRecordRows(
+    ctx.db,
+    schema.id,
+    whereOf(schema.fields, query.filters, query.logic),
+    query.orderBy === null ? null : orderOf(schema, query.orderBy.field, query.orderBy.direction),
+    query,
+  )
+  return `[${rows.map(jsonOfRow).join(',')}]`
+}
+
+export function findRecord(ctx: Context, schema: Schema, id: string): RecordView | undefined {
+  const row = findRecordRow(ctx.db, schema.id, id)
+  return row === null ? undefined : viewOfRow(row)
+}
+
+/** A number (null for the sum of texts and the like of nothing), or a row for each group. */
+export function aggregateRecords(
+  ctx: Context,
+  schema: Schema,
+  { operation, field, groupBy, filters, logic }: Aggregation,
+): unknown {
+  const group = groupBy === null ? null : columnOf(schema.fields, groupBy)
+  const rows = aggregateRows(
+    ctx.db,
+    schema.id,
+    whereOf(schema.fields, filters, logic),
+    measureOf(schema, operation, field),
+    group,
+  )
+  if (groupBy === null) return rows[0]?.value ?? null
+  const named = (value: number | string | null) =>
+    group?.type === 'boolean' && value !== null ? value === 1 : value
+  return rows.map(({ grouped, value }) => ({ [groupBy]: named(grouped), value }))
+}
+
+function measureOf(schema: Schema, operation: Operation, field: string | null): Sql {
+  if (operation === 'count' && field === null) return { sql: 'count(*)', values: [] }
+  if (field === null) throw new AppError('invalid', `${operation} needs a field`)
+  const { sql, values, type } = columnOf(schema.fields, field)
+  const needsNumbers = operation === 'sum' || operation === 'avg'
+  if (needsNumbers && type !== 'number' && type !== 'integer')
+    throw new AppError('invalid', `${operation} needs a field of numbers, and ${field} is ${type}`)
+  return { sql: `${operation === 'sum' ? 'total' : operation}(${sql})`, values }
+}
+
+function orderOf(schema: Schema, field: string, direction: 'asc' | 'desc'): Sql {
+  // Ids are made in the order of time, and are indexed.
+  const { sql, values } = field === 'createdAt' ? { sql: 'id', values: [] } : columnOf(schema.fields, field)
+  return { sql: `${sql} ${direction === 'asc' ? 'ASC' : 'DESC'}`, values }
+}
+
+/** `filters` are the `filter[field]=value` of the query. */
+export function listRecords(
+  ctx: Context,
+  schemaId: string,
+  query: PaginationQuery,
+  filters: readonly Filter[],
+): Paginated<RecordView> {
+  const schema = getSchemaById(ctx.db.orm, schemaId)
+  const page = parsePagination(query, {
+    sortable: [...RECORD_COLUMNS, ...schema.fields.map(({ name }) => name)],
+    defaultSort: 'createdAt',
+    defaultOrder: 'desc',
+  })
+  const where = whereOf(schema.fields, filters, 'and')
+  const rows = listRecordRows(ctx.db, schemaId, where, orderOf(schema, page.sort, page.order), page)
+  return paginated(rows.map(viewOfRow), countRecords(ctx.db, schemaId, where), page)
+}
+
+export function getRecord(ctx: Context, schemaId: string, id: string): RecordView {
+  return findRecord(ctx, getSchemaById(ctx.db.orm, schemaId), id) ?? noSuchRecord()
+}
+
+export function addRecord(
+  ctx: Context,
+  grant: Grant,
+  schemaId: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<RecordView> {
+  return groupCommit(ctx.db, (db) => {
+    const schema = getSchemaById(db.orm, schemaId)
+    const record = insertChecked(ctx, db, schema, input)
+    auditRecord(ctx, grant, 'record.create', schema, record.id)
+    return record
+  })
+}
+
+export function changeRecord(
+  ctx: Context,
+  grant: Grant,
+  schemaId: string,
+  id: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<RecordView> {
+  return groupCommit(ctx.db, (db) => {
+    const schema = getSchemaById(db.orm, schemaId)
+    const record = updateChecked(ctx, db, schema, id, input) ?? noSuchRecord()
+    auditRecord(ctx, grant, 'record.change', schema, id)
+    return record
+  })
+}
+
+export function removeRecord(ctx: Context, grant: Grant, schemaId: string, id: string): Promise<void> {
+  return groupCommit(ctx.db, (db) => {
+    const schema = getSchemaById(db.orm, schemaId)
+    if (!deleteStored(db, schema, id)) noSuchRecord()
+    auditRecord(ctx, grant, 'record.delete', schema, id)
+  })
+}
+
+/** Who and which, not what: records hold what visitors wrote. */
+function auditRecord(ctx: Context, grant: Grant, action: string, schema: Schema, id: string): void {
+  const target = { kind: 'record', id }
+  audit(ctx, ctx.db.orm, grant.actor, {
+    action,
+    target,
+    projectId: schema.projectId,
+    after: { schemaId: schema.id },
+  })
+}
+
+function noSuchRecord(): never {
+  throw new AppError('not_found', 'There is no such record')
+}

@@ -1,0 +1,98 @@
+import type { Context } from '../../context.ts'
+import type { Db } from '../../db/open.ts'
+import { isUniqueViolation } from '../../db/open.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { checkRecordData, type SchemaField } from '../../domain/schema-fields.ts'
+import type { Schema } from '../schemas/service.ts'
+import {
+  deleteRecordRow,
+  deleteUnique,
+  findRecordRow,
+  insertRecord,
+  insertUnique,
+  type RecordRow,
+  updateRecordRow,
+} from './queries.ts'
+
+/** `{ id, ...fields, createdAt, updatedAt }`. contract §9.4. */
+export type RecordView = Record<string, unknown> & { id: string; createdAt: string; updatedAt: string }
+
+/**
+ * The one place where records are written, by pipelines and the API alike: types, required, default and unique hold
+ * here. These are synchronous and belong into a transaction. 400 with details of all fields, 409 for a unique clash.
+ */
+export function insertChecked(
+  ctx: Pick<Context, 'now' | 'newId'>,
+  db: Db,
+  schema: Schema,
+  input: Readonly<Record<string, unknown>>,
+): RecordView {
+  const { data, errors } = checkRecordData(schema.fields, input)
+  refuse(errors)
+  const now = ctx.now()
+  const row: RecordRow = { id: ctx.newId(), data: JSON.stringify(data), createdAt: now, updatedAt: now }
+  insertRecord(db, schema.id, row)
+  for (const field of schema.fields)
+    if (field.unique) claim(db, schema.id, field, data[field.name] ?? null, row.id)
+  return viewOf(row, data)
+}
+
+/** Undefined when there is no such record. */
+export function updateChecked(
+  ctx: Pick<Context, 'now'>,
+  db: Db,
+  schema: Schema,
+  id: string,
+  input: Readonly<Record<string, unknown>>,
+): RecordView | undefined {
+  const row = findRecordRow(db, schema.id, id)
+  if (row === null) return undefined
+  const stored: Record<string, unknown> = JSON.parse(row.data)
+  const { data, errors } = checkRecordData(schema.fields, input, stored)
+  refuse(errors)
+  for (const field of schema.fields) {
+    const value = data[field.name] ?? null
+    if (!field.unique || value === (stored[field.name] ?? null)) continue
+    deleteUnique(db, schema.id, field.name, id)
+    claim(db, schema.id, field, value, id)
+  }
+  const changed = { ...row, data: JSON.stringify(data), updatedAt: ctx.now() }
+  updateRecordRow(db, schema.id, changed)
+  return viewOf(changed, data)
+}
+
+export const deleteStored = (db: Db, schema: Schema, id: string): boolean =>
+  deleteRecordRow(db, schema.id, id)
+
+export const viewOfRow = (row: RecordRow): RecordView => viewOf(row, JSON.parse(row.data))
+
+/** The same as JSON, without parsing what is stored. */
+export function jsonOfRow({ id, data, createdAt, updatedAt }: RecordRow): string {
+  const fields = data.length > 2 ? `${data.slice(1, -1)},` : ''
+  const created = isoOf(createdAt)
+  const updated = updatedAt === createdAt ? created : isoOf(updatedAt)
+  return `{"id":"${id}",${fields}"createdAt":"${created}","updatedAt":"${updated}"}`
+}
+
+function viewOf({ id, createdAt, updatedAt }: RecordRow, data: Record<string, unknown>): RecordView {
+  return { id, ...data, createdAt: isoOf(createdAt), updatedAt: isoOf(updatedAt) }
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()
+
+function claim(db: Db, schemaId: string, { name }: SchemaField, value: unknown, recordId: string): void {
+  if (value === null) return
+  try {
+    insertUnique(db, schemaId, name, JSON.stringify(value), recordId)
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new AppError('conflict', `There is a record with this ${name} already`, {
+      details: [{ path: name, message: 'must be unique' }],
+    })
+  }
+}
+
+function refuse(errors: ErrorDetail[]): void {
+  if (errors.length > 0)
+    throw new AppError('invalid', errors.map(({ message }) => message).join('; '), { details: errors })
+}

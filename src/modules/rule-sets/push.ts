@@ -1,0 +1,158 @@
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { literalPrefix, parsePathPattern } from '../../domain/path-pattern.ts'
+import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
+import { validatePipelineConfig } from '../../pipelines/validate.ts'
+import type { HeaderConfig } from '../proxy-rules/header-values.ts'
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../proxy-rules/limits.ts'
+import type { NewRule, RuleRow } from '../proxy-rules/service.ts'
+import { storedTarget } from '../proxy-rules/target.ts'
+
+export type PushedSchema = { id?: string | undefined; name: string; fields: unknown[] }
+export type SyncOptions = {
+  prune?: boolean | undefined
+  dryRun?: boolean | undefined
+  strictSchemas?: boolean | undefined
+}
+export type Source = {
+  repo?: string | null | undefined
+  gitSha?: string | null | undefined
+  path?: string | null | undefined
+}
+
+/** What a client sends. contract §9.2. */
+export type Push = {
+  ruleSet: { name: string; description?: string | null | undefined; environment?: string | null | undefined }
+  rules: NewRule[]
+  schemas?: PushedSchema[] | undefined
+  options?: SyncOptions | undefined
+  source?: Source | null | undefined
+}
+
+/** A rule of a push with every setting decided; `headers` as given, not sealed yet. */
+export type RuleDraft = Omit<
+  RuleRow,
+  'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'headerConfig' | 'pipelineConfig' | 'createdAt' | 'updatedAt'
+> & { index: number; headers: HeaderConfig | null; pipeline: PipelineConfig | null }
+
+/** Decides what each rule of a push is. Throws 400 with every flaw of every rule. */
+export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; warnings: string[] } {
+  const details: ErrorDetail[] = []
+  const warnings: string[] = []
+  const drafts: RuleDraft[] = []
+  const seen = new Set<string>()
+  for (const [index, rule] of rules.entries()) {
+    const problem = (key: string, message: string) =>
+      details.push({ path: `rules[${index}].${key}`, message: `${nameOf(rule)}: ${message}` })
+    if (pointsAtOwnAuth(rule)) {
+      warnings.push(`${nameOf(rule)} was left out: every site serves /api/auth/* itself`)
+      continue
+    }
+    const draft = draftOf(rule, index, problem, (text) => warnings.push(`${nameOf(rule)}: ${text}`))
+    if (seen.has(identityOf(draft))) problem('pathPattern', 'the push has two rules of this path and method')
+    seen.add(identityOf(draft))
+    drafts.push(draft)
+  }
+  if (details[0] !== undefined) throw new AppError('invalid', details[0].message, { details })
+  return { drafts, warnings }
+}
+
+/** A rule is the same rule as long as path and method are. */
+export const identityOf = ({ pathPattern, method }: Pick<RuleRow, 'pathPattern' | 'method'>): string =>
+  `${method ?? ''} ${pathPattern}`
+
+/** As people speak of a rule: `POST /api/contact`. */
+export const nameOf = (rule: { pathPattern: string; method?: string | null | undefined }): string =>
+  `${methodOf(rule.method) ?? 'ANY'} ${rule.pathPattern}`
+
+type Problem = (key: string, message: string) => void
+
+function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: string) => void): RuleDraft {
+  const parsed = parsePathPattern(rule.pathPattern)
+  if (!parsed.ok) problem('pathPattern', parsed.error)
+  const proxyType = rule.proxyType ?? typeOf(rule)
+  if (proxyType !== 'pipeline' && !rule.targetUrl)
+    problem('targetUrl', 'give the address that requests go to')
+  if (proxyType === 'pipeline' && !rule.pipelineConfig)
+    problem('pipelineConfig', 'give the steps of the pipeline')
+  return {
+    index,
+    pathPattern: rule.pathPattern,
+    method: methodOf(rule.method),
+    methods: methodList(rule.methods),
+    proxyType,
+    targetUrl: proxyType === 'pipeline' ? '' : storedTarget(rule.targetUrl ?? ''),
+    stripPrefix: rule.stripPrefix ?? true,
+    order: rule.order ?? index,
+    timeoutMs: timeoutOf(rule.timeout ?? DEFAULT_TIMEOUT_MS, warn),
+    preserveHost: rule.preserveHost ?? false,
+    forwardCookies: rule.forwardCookies ?? false,
+    headers: rule.headerConfig ?? null,
+    pipeline: proxyType === 'pipeline' ? pipelineOf(rule.pipelineConfig, problem, warn) : null,
+    isEnabled: rule.isEnabled ?? true,
+    debugEnabled: rule.debugEnabled ?? false,
+    description: rule.description ?? null,
+  }
+}
+
+function typeOf({ pipelineConfig, targetUrl }: NewRule): RuleRow['proxyType'] {
+  if (pipelineConfig) return 'pipeline'
+  return targetUrl?.startsWith('/') === true ? 'internal_rewrite' : 'external_proxy'
+}
+
+function methodOf(method: string | null | undefined): string | null {
+  const upper = method?.toUpperCase() ?? null
+  return upper === 'ANY' ? null : upper
+}
+
+function methodList(methods: readonly string[] | null | undefined): string | null {
+  const names = [...new Set(methods?.map((one) => one.toUpperCase()))]
+  return names.length === 0 || names.includes('ANY') ? null : JSON.stringify(names)
+}
+
+function timeoutOf(timeoutMs: number, warn: (text: string) => void): number {
+  if (timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs
+  warn(`the timeout of ${timeoutMs} ms was set to ${MAX_TIMEOUT_MS}`)
+  return MAX_TIMEOUT_MS
+}
+
+function pipelineOf(given: unknown, problem: Problem, warn: (text: string) => void): PipelineConfig | null {
+  if (!given) return null
+  const { errors, warnings } = validatePipelineConfig(given)
+  for (const { path, message } of errors)
+    problem(`pipelineConfig${path === '' ? '' : `.${path}`}`, `${path} ${message}`.trim())
+  for (const { path, message } of warnings) warn(`${path} ${message}`)
+  return errors.length > 0 ? null : canonical(given as PipelineConfig)
+}
+
+/** The known keys in one order, so that the same pipeline is the same text. */
+function canonical({ name, description, validators, steps, postSteps }: PipelineConfig): PipelineConfig {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(validators === undefined
+      ? {}
+      : { validators: validators.map(({ type, config }) => ({ type, ...(config ? { config } : {}) })) }),
+    steps: steps.map(canonicalStep),
+    ...(postSteps === undefined ? {} : { postSteps: postSteps.map(canonicalStep) }),
+  }
+}
+
+function canonicalStep({ id, name, handlerType, config, isEnabled }: PipelineStep): PipelineStep {
+  return {
+    id,
+    ...(name === undefined ? {} : { name }),
+    handlerType,
+    ...(config === undefined ? {} : { config }),
+    ...(isEnabled === undefined ? {} : { isEnabled }),
+  }
+}
+
+/** A rule that sends `/api/auth` to a server on this machine, as development set-ups do. contract §9.2. */
+function pointsAtOwnAuth({ pathPattern, targetUrl, stripPrefix, pipelineConfig }: NewRule): boolean {
+  if (pipelineConfig || targetUrl === undefined || !URL.canParse(targetUrl)) return false
+  const { hostname, pathname } = new URL(targetUrl)
+  if (hostname !== 'localhost') return false
+  const parsed = parsePathPattern(pathPattern)
+  const kept = stripPrefix === false && parsed.ok ? literalPrefix(parsed.pattern) : ''
+  return /^\/api\/auth(\/|$)/.test(pathname.replace(/\/$/, '') + kept)
+}

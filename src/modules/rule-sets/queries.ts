@@ -1,0 +1,150 @@
+import { and, asc, count, desc, eq, inArray, max, notInArray } from 'drizzle-orm'
+import type { DbOrTx } from '../../db/open.ts'
+import { aliases, proxyRules, ruleSetAliases, ruleSetRevisions, ruleSets } from '../../db/schema.ts'
+import type { RuleRow } from '../proxy-rules/service.ts'
+
+export type RuleSetRow = typeof ruleSets.$inferSelect
+export type RevisionRow = typeof ruleSetRevisions.$inferSelect
+
+export function findSet(db: DbOrTx, id: string): RuleSetRow | undefined {
+  return db.select().from(ruleSets).where(eq(ruleSets.id, id)).get()
+}
+
+export function findSetByName(db: DbOrTx, projectId: string, name: string): RuleSetRow | undefined {
+  return db
+    .select()
+    .from(ruleSets)
+    .where(and(eq(ruleSets.projectId, projectId), eq(ruleSets.name, name)))
+    .get()
+}
+
+/** The oldest first, as they are tried. */
+export function listSets(db: DbOrTx, projectId: string): RuleSetRow[] {
+  return db
+    .select()
+    .from(ruleSets)
+    .where(eq(ruleSets.projectId, projectId))
+    .orderBy(asc(ruleSets.createdAt), asc(ruleSets.id))
+    .all()
+}
+
+export function insertSet(db: DbOrTx, row: RuleSetRow): void {
+  db.insert(ruleSets).values(row).run()
+}
+
+export function updateSet(
+  db: DbOrTx,
+  id: string,
+  patch: Partial<Omit<RuleSetRow, 'id' | 'projectId'>>,
+): void {
+  db.update(ruleSets).set(patch).where(eq(ruleSets.id, id)).run()
+}
+
+export function deleteSet(db: DbOrTx, id: string): void {
+  db.delete(ruleSets).where(eq(ruleSets.id, id)).run()
+}
+
+export function listSetRules(db: DbOrTx, setId: string): RuleRow[] {
+  return db
+    .select()
+    .from(proxyRules)
+    .where(eq(proxyRules.ruleSetId, setId))
+    .orderBy(asc(proxyRules.order), asc(proxyRules.createdAt), asc(proxyRules.id))
+    .all()
+}
+
+export function countRules(db: DbOrTx, setIds: readonly string[]): Map<string, number> {
+  const rows = db
+    .select({ setId: proxyRules.ruleSetId, count: count() })
+    .from(proxyRules)
+    .where(inArray(proxyRules.ruleSetId, [...setIds]))
+    .groupBy(proxyRules.ruleSetId)
+    .all()
+  return new Map(rows.map((row) => [row.setId ?? '', row.count]))
+}
+
+export function insertSetRule(db: DbOrTx, row: RuleRow): void {
+  db.insert(proxyRules).values(row).run()
+}
+
+export function updateSetRule(db: DbOrTx, id: string, patch: Partial<Omit<RuleRow, 'id'>>): void {
+  db.update(proxyRules).set(patch).where(eq(proxyRules.id, id)).run()
+}
+
+export function deleteSetRule(db: DbOrTx, id: string): void {
+  db.delete(proxyRules).where(eq(proxyRules.id, id)).run()
+}
+
+export type Attachment = { setId: string; aliasId: string; alias: string; position: number }
+
+const attachments = (db: DbOrTx) =>
+  db
+    .select({
+      setId: ruleSetAliases.ruleSetId,
+      aliasId: aliases.id,
+      alias: aliases.name,
+      position: ruleSetAliases.position,
+    })
+    .from(ruleSetAliases)
+    .innerJoin(aliases, eq(aliases.id, ruleSetAliases.aliasId))
+
+export function listAttachments(db: DbOrTx, setIds: readonly string[]): Attachment[] {
+  return attachments(db)
+    .where(inArray(ruleSetAliases.ruleSetId, [...setIds]))
+    .orderBy(asc(aliases.name))
+    .all()
+}
+
+export function isAttached(db: DbOrTx, aliasId: string, setId: string): boolean {
+  return (
+    attachments(db)
+      .where(and(eq(ruleSetAliases.aliasId, aliasId), eq(ruleSetAliases.ruleSetId, setId)))
+      .get() !== undefined
+  )
+}
+
+/** After those that the alias names already. */
+export function attach(db: DbOrTx, aliasId: string, setId: string): void {
+  const last = db
+    .select({ position: max(ruleSetAliases.position) })
+    .from(ruleSetAliases)
+    .where(eq(ruleSetAliases.aliasId, aliasId))
+    .get()?.position
+  db.insert(ruleSetAliases)
+    .values({ aliasId, ruleSetId: setId, position: (last ?? -1) + 1 })
+    .run()
+}
+
+export function detach(db: DbOrTx, aliasId: string, setId: string): void {
+  db.delete(ruleSetAliases)
+    .where(and(eq(ruleSetAliases.aliasId, aliasId), eq(ruleSetAliases.ruleSetId, setId)))
+    .run()
+}
+
+/** Newest first. */
+export function listRevisions(db: DbOrTx, setId: string, most: number): RevisionRow[] {
+  return db
+    .select()
+    .from(ruleSetRevisions)
+    .where(eq(ruleSetRevisions.ruleSetId, setId))
+    .orderBy(desc(ruleSetRevisions.createdAt), desc(ruleSetRevisions.id))
+    .limit(most)
+    .all()
+}
+
+export function findRevision(db: DbOrTx, setId: string, id: string): RevisionRow | undefined {
+  return db
+    .select()
+    .from(ruleSetRevisions)
+    .where(and(eq(ruleSetRevisions.ruleSetId, setId), eq(ruleSetRevisions.id, id)))
+    .get()
+}
+
+/** Keeps the newest `most`. */
+export function insertRevision(db: DbOrTx, row: RevisionRow, most: number): void {
+  db.insert(ruleSetRevisions).values(row).run()
+  const kept = listRevisions(db, row.ruleSetId, most).map(({ id }) => id)
+  db.delete(ruleSetRevisions)
+    .where(and(eq(ruleSetRevisions.ruleSetId, row.ruleSetId), notInArray(ruleSetRevisions.id, kept)))
+    .run()
+}

@@ -1,0 +1,47 @@
+import type { Actor, Context } from '../../context.ts'
+import { actorRef } from '../../db/audit.ts'
+import type { DbOrTx } from '../../db/open.ts'
+import { insertRevision, listRevisions, listSetRules, type RuleSetRow } from './queries.ts'
+import { type ExportedRule, toExportedRule } from './view.ts'
+
+/** contract §9.2. */
+export const MOST_REVISIONS = 20
+
+/** What a set was. Header values are not kept, and a schema stays what it is: only the names it brought along. */
+export type RevisionContent = {
+  ruleSet: { description: string | null; environment: string | null }
+  rules: ExportedRule[]
+  schemas: string[]
+}
+
+/** Remembers the set as it is now, and forgets what is too old. */
+export function keepRevision(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  set: RuleSetRow,
+  schemas: readonly string[],
+): void {
+  const content: RevisionContent = {
+    ruleSet: { description: set.description, environment: set.environment },
+    rules: listSetRules(tx, set.id).map(toExportedRule),
+    schemas: [...schemas],
+  }
+  const row = {
+    id: ctx.newId(),
+    ruleSetId: set.id,
+    content: JSON.stringify(content),
+    gitSha: set.sourceGitSha,
+    createdBy: actorRef(actor),
+    createdAt: ctx.now(),
+  }
+  insertRevision(tx, row, MOST_REVISIONS)
+}
+
+/** Names of the schemas that the last push brought. */
+export function lastSchemaNames(db: DbOrTx, setId: string): string[] {
+  const [last] = listRevisions(db, setId, 1)
+  return last === undefined ? [] : parseContent(last.content).schemas
+}
+
+export const parseContent = (json: string): RevisionContent => JSON.parse(json) as RevisionContent

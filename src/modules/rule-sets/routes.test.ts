@@ -1,0 +1,538 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { seedDeployment } from '../../testing/seed.ts'
+import { type TestApp, testApp } from '../../testing/test-app.ts'
+
+const ADMIN = 'ann@example.com'
+const CONTRIBUTOR = 'carl@example.com'
+const SECRET = 'hunter2-hunter2'
+
+let app: TestApp
+let projectId: string
+let key: string
+let host: string
+let counter = 0
+
+beforeAll(async () => {
+  app = await testApp({}, { resolve: async () => ['93.184.216.34'] })
+  await app.addUser(ADMIN, 'admin')
+  await app.addUser(CONTRIBUTOR, 'user')
+})
+afterAll(() => app.close())
+
+/** A project of its own for each test. */
+beforeEach(async () => {
+  counter += 1
+  const site = await seed(`site${counter}`)
+  projectId = site.projectId
+  host = site.aliasHost ?? ''
+  const made = await app.call('POST', '/api/api-keys', { as: ADMIN, json: { name: 'ci', projectId } })
+  key = (await made.json()).key
+})
+
+const seed = (repo: string, alias = 'production', sha = 'a'.repeat(40)) =>
+  seedDeployment(app, { owner: 'acme', repo, sha, alias, files: { 'index.html': '<h1>hi</h1>' } })
+
+type Json = Record<string, unknown>
+const answerRule = (pathPattern: string, body: string, more: Json = {}): Json => ({
+  pathPattern,
+  method: 'GET',
+  proxyType: 'pipeline',
+  pipelineConfig: { steps: [{ id: 'answer', handlerType: 'response_handler', config: { body } }] },
+  ...more,
+})
+const push = (rules: Json[], more: Json = {}): Json => ({
+  ruleSet: { name: 'guestbook', description: 'The book', environment: 'production' },
+  rules,
+  options: {},
+  ...more,
+})
+
+async function sync(json: Json, who: { as?: string; key?: string } = { key }, status = 200): Promise<Json> {
+  const answer = await app.call('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, { ...who, json })
+  const body = await answer.json()
+  expect({ status: answer.status, body }).toMatchObject({ status })
+  return body
+}
+const get = async (path: string) => (await app.call('GET', path, { as: ADMIN })).json()
+const visit = async (path: string, on = host, method = 'GET') => {
+  const answer = await app.call(method, path, { host: on })
+  return `${answer.status} ${await answer.text()}`
+}
+const id = (body: Json): string => String(body['ruleSetId'])
+const MESSAGES = { name: 'messages', fields: [{ name: 'text', type: 'string', required: true }] }
+
+describe('sync', () => {
+  test('makes a set that is live at once, and the same push again changes nothing', async () => {
+    const first = await sync(
+      push([answerRule('/api/hi', '{"a":1}'), answerRule('/api/ho', '{}')], { schemas: [MESSAGES] }),
+    )
+    expect(first).toMatchObject({
+      created: 2,
+      updated: 0,
+      deleted: 0,
+      unchanged: 0,
+      pruneCandidates: [],
+      missingSecrets: [],
+      warnings: [],
+      dryRun: false,
+      setCreated: true,
+      schemaResolutions: [{ name: 'messages', action: 'create', fieldMismatch: false }],
+    })
+    expect(await visit('/api/hi')).toBe('200 {"a":1}')
+
+    app.advance(1000)
+    const before = await get(`/api/proxy-rule-sets/${id(first)}`)
+    const again = await sync(
+      push([answerRule('/api/hi', '{"a":1}'), answerRule('/api/ho', '{}')], { schemas: [MESSAGES] }),
+    )
+    expect(again).toMatchObject({ created: 0, updated: 0, deleted: 0, unchanged: 2, setCreated: false })
+    expect(again['ruleSetId']).toBe(first['ruleSetId'])
+    expect(again['schemaResolutions']).toMatchObject([{ action: 'reuse' }])
+    expect(await get(`/api/proxy-rule-sets/${id(first)}`)).toEqual(before)
+    expect((await get(`/api/proxy-rule-sets/${id(first)}/revisions`)).revisions).toHaveLength(1)
+  })
+
+  test('counts what it changes, and deletes only when it may', async () => {
+    const { ruleSetId } = await sync(push([answerRule('/a', '1'), answerRule('/b', '1')]))
+    const next = push([answerRule('/a', '2'), answerRule('/c', '1')])
+    expect(await sync(next)).toMatchObject({
+      ruleSetId,
+      created: 1,
+      updated: 1,
+      unchanged: 0,
+      deleted: 0,
+      pruneCandidates: [{ pathPattern: '/b', method: 'GET' }],
+    })
+    expect(await visit('/b')).toBe('200 1')
+    expect(await sync({ ...next, options: { prune: true } })).toMatchObject({
+      deleted: 1,
+      unchanged: 2,
+      pruneCandidates: [],
+    })
+    expect(await visit('/b')).toStartWith('404')
+  })
+
+  test('a dry run says what would be, and does nothing', async () => {
+    const dry = push([answerRule('/a', '1')], { schemas: [MESSAGES], options: { dryRun: true } })
+    expect(await sync(dry)).toMatchObject({
+      ruleSetId: null,
+      created: 1,
+      dryRun: true,
+      setCreated: true,
+      schemaResolutions: [{ action: 'create', targetSchemaId: null }],
+    })
+    expect(await get(`/api/proxy-rule-sets/project/${projectId}`)).toEqual({ ruleSets: [] })
+    expect(await get(`/api/schemas?projectId=${projectId}`)).toEqual({ schemas: [] })
+    const { ruleSetId } = await sync(push([answerRule('/a', '1')]))
+    expect(await sync(push([], { options: { dryRun: true, prune: true } }))).toMatchObject({
+      ruleSetId,
+      deleted: 1,
+    })
+    expect(await visit('/a')).toBe('200 1')
+  })
+
+  test('order left out is the place in the push; methods are compared in upper case', async () => {
+    const made = await sync(
+      push([
+        answerRule('/x/*', '1', { method: 'get' }),
+        answerRule('/x/y', '2'),
+        answerRule('/z', '3', { order: 40, method: 'ANY' }),
+      ]),
+    )
+    const { rules } = await get(`/api/proxy-rule-sets/${id(made)}`)
+    expect(rules.map((rule: Json) => [rule['pathPattern'], rule['method'], rule['order']])).toEqual([
+      ['/x/*', 'GET', 0],
+      ['/x/y', 'GET', 1],
+      ['/z', null, 40],
+    ])
+    expect(await visit('/x/y')).toBe('200 1')
+  })
+
+  test('reads 16 MiB', async () => {
+    const rules = Array.from({ length: 10 }, (_, i) =>
+      answerRule(`/big/${i}`, JSON.stringify('x'.repeat(1_000_000))),
+    )
+    expect(await sync(push(rules))).toMatchObject({ created: 10 })
+  })
+
+  test('names where it came from', async () => {
+    const made = await sync(
+      push([answerRule('/a', '1')], { source: { repo: 'acme/site', gitSha: 'abc1234', path: '.svc/x' } }),
+    )
+    const set = await get(`/api/proxy-rule-sets/${id(made)}`)
+    expect(set.source).toMatchObject({ repo: 'acme/site', gitSha: 'abc1234', path: '.svc/x' })
+    expect(set.rules[0].source).toMatchObject({ repo: 'acme/site', gitSha: 'abc1234' })
+  })
+})
+
+describe('what a push may not have, or has with a warning', () => {
+  const proxy = (targetUrl: string, more: Json = {}): Json => ({ pathPattern: '/p/*', targetUrl, ...more })
+  test.each<[string, Json[], string | undefined, string]>([
+    [
+      'two rules of one identity',
+      [answerRule('/a', '1'), answerRule('/a', '2', { method: 'get' })],
+      undefined,
+      'GET /a',
+    ],
+    ['an http target', [proxy('http://api.test')], 'PROXY_TARGET_NOT_HTTPS', 'ANY /p/*'],
+    ['a private target', [proxy('https://10.0.0.1/')], 'PROXY_TARGET_NOT_ALLOWED', 'ANY /p/*'],
+    [
+      'localhost beside its auth',
+      [proxy('https://localhost:3000/api/authors')],
+      'PROXY_TARGET_NOT_ALLOWED',
+      'ANY /p/*',
+    ],
+    ['no target', [{ pathPattern: '/p/*' }], undefined, 'ANY /p/*'],
+    ['a pattern that cannot be', [answerRule('a', '1')], undefined, 'GET a'],
+    ['a pipeline without steps', [answerRule('/a', '1', { pipelineConfig: {} })], undefined, 'GET /a'],
+    ['a bad configuration', [answerRule('/a', '{{')], undefined, 'GET /a'],
+    ['an unknown schema', [withSchema('$schema:nope')], undefined, 'GET /s'],
+    ['a schema of nobody', [withSchema('0192a1b2-0000-7000-8000-000000000000')], undefined, 'GET /s'],
+  ])('%s', async (_what, rules, code, named) => {
+    const body = await sync(push([answerRule('/fine', '1'), ...rules]), { key }, 400)
+    expect(body['message']).toContain(named)
+    expect((body['details'] as Json[]).length).toBeGreaterThan(0)
+    if (code !== undefined) expect(body['error']).toBe(code)
+    expect(await get(`/api/proxy-rule-sets/project/${projectId}`)).toEqual({ ruleSets: [] })
+  })
+
+  test('a long timeout, an unknown handler and the auth of localhost', async () => {
+    const unknown = { steps: [{ id: 'a', handlerType: 'teleport_handler' }] }
+    const made = await sync(
+      push([
+        answerRule('/t', '1', { timeout: 90_000 }),
+        answerRule('/u', '1', { pipelineConfig: unknown }),
+        { pathPattern: '/api/auth/*', targetUrl: 'http://localhost:3000/api/auth' },
+      ]),
+    )
+    expect(made).toMatchObject({ created: 2 })
+    const warnings = (made['warnings'] as string[]).join('\n')
+    expect(warnings).toContain('GET /t: the timeout of 90000 ms was set to 60000')
+    expect(warnings).toContain('teleport_handler')
+    expect(warnings).toContain('ANY /api/auth/* was left out')
+    const answer = await app.call('GET', '/u', { host })
+    expect(answer.status).toBe(501)
+    expect((await answer.json()).message).toContain('teleport_handler')
+    const { rules } = await get(`/api/proxy-rule-sets/${id(made)}`)
+    expect(rules.map((rule: Json) => rule['timeout'])).toEqual([60_000, 30_000])
+  })
+})
+
+const withSchema = (schemaId: string): Json => ({
+  pathPattern: '/s',
+  method: 'GET',
+  pipelineConfig: { steps: [{ id: 'list', handlerType: 'data_query', config: { schemaId } }] },
+})
+
+describe('schemas', () => {
+  test('resolve by name and by the id of the push', async () => {
+    const schemas = [{ id: 'local-1', ...MESSAGES }]
+    const made = await sync(push([withSchema('local-1')], { schemas }))
+    const { rules } = await get(`/api/proxy-rule-sets/${id(made)}`)
+    expect(rules[0].pipelineConfig.steps[0].config.schemaId).toBe('$schema:messages')
+    expect(await visit('/s')).toBe('200 {"success":true,"data":[]}')
+    expect(await sync(push([withSchema('$schema:messages')], { schemas: [MESSAGES] }))).toMatchObject({
+      unchanged: 1,
+    })
+  })
+
+  test('gain fields, keep types and are never deleted', async () => {
+    await sync(push([], { schemas: [MESSAGES] }))
+    const fields = [
+      { name: 'text', type: 'integer' },
+      { name: 'mood', type: 'string' },
+    ]
+    const changed = await sync(push([], { schemas: [{ name: 'messages', fields }] }))
+    expect(changed).toMatchObject({ schemaResolutions: [{ action: 'reuse', fieldMismatch: true }] })
+    expect(changed['warnings']).toEqual([
+      'Schema messages: text is string on the server and integer in the push; the stored type stays',
+    ])
+    const { schemas } = await get(`/api/schemas?projectId=${projectId}`)
+    expect(schemas[0].fields).toMatchObject([
+      { name: 'text', type: 'string' },
+      { name: 'mood', type: 'string' },
+    ])
+    const options = { strictSchemas: true, prune: true }
+    const refused = await sync(
+      push([answerRule('/a', '1')], { schemas: [{ name: 'messages', fields }], options }),
+      { key },
+      400,
+    )
+    expect(refused['message']).toContain('text is string')
+    expect(await sync(push([], { options }))).toMatchObject({ created: 0 })
+    expect((await get(`/api/schemas?projectId=${projectId}`)).schemas).toHaveLength(1)
+  })
+
+  test('a bad one undoes the whole push', async () => {
+    const broken = { name: 'other', fields: [{ name: 'x', type: 'colour' }] }
+    const refused = await sync(push([answerRule('/a', '1')], { schemas: [MESSAGES, broken] }), { key }, 400)
+    expect(refused['details']).toMatchObject([{ path: 'schemas[1].fields[0].type' }])
+    expect(await get(`/api/schemas?projectId=${projectId}`)).toEqual({ schemas: [] })
+    await sync(push([], { schemas: [MESSAGES, MESSAGES] }), { key }, 400)
+  })
+})
+
+describe('header values', () => {
+  const backend = (value: string, targetUrl = 'https://api.test/v1', name = 'x-service-key'): Json => ({
+    pathPattern: '/backend/*',
+    targetUrl,
+    headerConfig: { add: { [name]: value } },
+  })
+  const stored = async (setId: string) =>
+    (await get(`/api/proxy-rule-sets/${setId}`)).rules[0].headerConfig.add
+
+  test('an empty one keeps what is stored, and is named while nothing is', async () => {
+    const made = await sync(push([backend('')]))
+    expect(made['missingSecrets']).toEqual(['x-service-key'])
+    const filled = await sync(push([backend(SECRET)]), { as: ADMIN })
+    expect(filled).toMatchObject({ updated: 1, missingSecrets: [] })
+    expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({ missingSecrets: [] })
+    expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({ unchanged: 1 })
+    expect(Object.values(await stored(id(made)))).toEqual([SECRET])
+    expect(await sync(push([backend(SECRET, undefined, 'X-Service-Key')]))).toMatchObject({ unchanged: 1 })
+    const rows = app.ctx.db.sqlite.query('SELECT header_config FROM proxy_rules').all()
+    expect(JSON.stringify(rows)).not.toContain(SECRET)
+  })
+
+  test('who may not see it may not take it to another host', async () => {
+    const made = await sync(push([backend(SECRET)]), { as: ADMIN })
+    expect(await sync(push([backend('', 'https://api.test/v2')]))).toMatchObject({ missingSecrets: [] })
+    const options = { dryRun: true }
+    expect(await sync(push([backend('', 'https://evil.test/')], { options }))).toMatchObject({
+      missingSecrets: ['x-service-key'],
+    })
+    expect(await stored(id(made))).toEqual({ 'x-service-key': SECRET })
+    expect(await sync(push([backend('', 'https://evil.test/')]))).toMatchObject({
+      missingSecrets: ['x-service-key'],
+    })
+    expect(await sync(push([backend('', 'https://api.test/v1')]))).toMatchObject({
+      missingSecrets: ['x-service-key'],
+    })
+    expect(await stored(id(made))).toEqual({ 'x-service-key': '' })
+  })
+
+  test('an admin may', async () => {
+    const made = await sync(push([backend(SECRET)]), { as: ADMIN })
+    expect(await sync(push([backend('', 'https://else.test/')]), { as: ADMIN })).toMatchObject({
+      missingSecrets: [],
+    })
+    expect(await stored(id(made))).toEqual({ 'x-service-key': SECRET })
+  })
+
+  test('are neither exported, nor kept in revisions, nor shown to contributors', async () => {
+    const made = await sync(push([backend(SECRET)]), { as: ADMIN })
+    const paths = ['', '/export', '/revisions']
+    for (const path of paths) {
+      const answer = await app.call('GET', `/api/proxy-rule-sets/${id(made)}${path}`, { key })
+      expect(await answer.text()).not.toContain(SECRET)
+    }
+    const kept = app.ctx.db.sqlite
+      .query<{ content: string }, []>('SELECT content FROM rule_set_revisions')
+      .all()
+    expect(JSON.stringify(kept)).not.toContain(SECRET)
+    expect(
+      JSON.stringify(app.ctx.db.sqlite.query('SELECT before, after FROM audit_log').all()),
+    ).not.toContain(SECRET)
+  })
+})
+
+describe('previews and aliases', () => {
+  test.each([
+    ['guestbook-pr-12', true],
+    ['guestbook-preview', true],
+    ['guestbook-dev-ann', true],
+    ['guestbook-prod', false],
+    ['guestbookpr', false],
+    ['other-pr-1', false],
+  ])('%s: preview %p', async (name, isPreview) => {
+    await sync(push([answerRule('/who', '"base"')]))
+    const made = await sync(push([answerRule('/only', '"copy"')], { ruleSet: { name } }))
+    expect((made['warnings'] as string[]).some((text) => text.includes('preview'))).toBe(isPreview)
+    expect(await get(`/api/proxy-rule-sets/${id(made)}`)).toMatchObject({
+      isPreview,
+      liveOn: isPreview ? 'aliases' : 'project',
+    })
+    expect(await visit('/only')).toStartWith(isPreview ? '404' : '200')
+  })
+
+  test('an alias that names a set has it alone; a push keeps that', async () => {
+    const staging = await seed(`site${counter}`, 'staging', 'b'.repeat(40))
+    const made = await sync(push([answerRule('/a', '1')]))
+    const path = `/api/proxy-rule-sets/${id(made)}`
+    const set = await app.call('PATCH', path, { key, json: { aliases: ['staging'] } })
+    expect(await set.json()).toMatchObject({ aliases: ['staging'], liveOn: 'aliases' })
+    expect(await visit('/a')).toStartWith('404')
+    expect(await visit('/a', staging.aliasHost ?? '')).toBe('200 1')
+    await sync(push([answerRule('/a', '2')]))
+    expect(await visit('/a', staging.aliasHost ?? '')).toBe('200 2')
+    expect((await app.call('PATCH', path, { key, json: { aliases: ['nope'] } })).status).toBe(404)
+
+    const kept = await app.call('DELETE', path, { key })
+    expect(kept.status).toBe(409)
+    expect((await kept.json()).message).toContain('staging')
+    expect((await app.call('PATCH', path, { key, json: { liveOn: 'project' } })).status).toBe(400)
+    await app.call('PATCH', path, { key, json: { aliases: [] } })
+    expect(await visit('/a')).toStartWith('404')
+    await app.call('PATCH', path, { key, json: { liveOn: 'project' } })
+    expect(await visit('/a')).toBe('200 2')
+    expect((await app.call('DELETE', path, { key })).status).toBe(204)
+    expect(await visit('/a')).toStartWith('404')
+    expect((await app.call('GET', path, { key })).status).toBe(404)
+  })
+
+  test('a taken name is 409', async () => {
+    const made = await sync(push([]))
+    await sync(push([], { ruleSet: { name: 'other' } }))
+    const answer = await app.call('PATCH', `/api/proxy-rule-sets/${id(made)}`, {
+      key,
+      json: { name: 'other' },
+    })
+    expect(answer.status).toBe(409)
+  })
+
+  test('an alias of another project is unknown, and so are its sets', async () => {
+    const made = await sync(push([answerRule('/a', '1')]))
+    const mine = { projectId, key }
+    const other = await seed(`other${counter}`, 'elsewhere')
+    const answer = await app.call('PATCH', `/api/proxy-rule-sets/${id(made)}`, {
+      key,
+      json: { aliases: ['elsewhere'] },
+    })
+    expect(answer.status).toBe(404)
+    projectId = other.projectId
+    const foreign = await sync(push([answerRule('/b', '1')]), { as: ADMIN })
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/export'],
+      ['GET', '/revisions'],
+    ] as const)
+      expect(
+        (await app.call(method, `/api/proxy-rule-sets/${id(foreign)}${path}`, { key: mine.key })).status,
+      ).toBe(404)
+    const { revisions } = await get(`/api/proxy-rule-sets/${id(foreign)}/revisions`)
+    const crossed = `/api/proxy-rule-sets/${id(made)}/rollback/${revisions[0].id}`
+    expect((await app.call('POST', crossed, { key: mine.key })).status).toBe(404)
+  })
+})
+
+describe('revisions', () => {
+  test('bring back the rules of then, and the values that are still there', async () => {
+    const rule = (body: string) => answerRule('/a', body)
+    const made = await sync(
+      push([
+        rule('1'),
+        { pathPattern: '/b/*', targetUrl: 'https://api.test', headerConfig: { add: { 'x-k': SECRET } } },
+      ]),
+      { as: ADMIN },
+    )
+    app.advance(10)
+    await sync(
+      push([
+        rule('2'),
+        { pathPattern: '/b/*', targetUrl: 'https://api.test/2', headerConfig: { add: { 'x-k': '' } } },
+      ]),
+    )
+    const path = `/api/proxy-rule-sets/${id(made)}`
+    const { revisions } = await get(`${path}/revisions`)
+    expect(revisions).toHaveLength(2)
+    const back = await app.call('POST', `${path}/rollback/${revisions[1].id}`, { as: ADMIN })
+    expect(back.status).toBe(200)
+    const { rules } = await back.json()
+    expect(rules[1]).toMatchObject({
+      targetUrl: 'https://api.test',
+      headerConfig: { add: { 'x-k': SECRET } },
+    })
+    expect(await visit('/a')).toBe('200 1')
+    expect((await get(`${path}/revisions`)).revisions).toHaveLength(3)
+    expect((await app.call('POST', `${path}/rollback/${made['ruleSetId']}`, { key })).status).toBe(404)
+  })
+
+  test('the last 20', async () => {
+    let setId = ''
+    for (let i = 0; i < 23; i++) setId = id(await sync(push([answerRule('/a', String(i))])))
+    const { revisions } = await get(`/api/proxy-rule-sets/${setId}/revisions`)
+    expect(revisions).toHaveLength(20)
+    await app.call('POST', `/api/proxy-rule-sets/${setId}/rollback/${revisions[19].id}`, { key })
+    expect(await visit('/a')).toBe('200 3')
+  })
+})
+
+test('an export is a push that changes nothing', async () => {
+  const made = await sync(
+    push(
+      [
+        withSchema('$schema:messages'),
+        {
+          pathPattern: '/b/*',
+          targetUrl: 'https://api.test',
+          headerConfig: { add: { 'x-k': SECRET }, strip: ['accept'] },
+        },
+      ],
+      {
+        schemas: [MESSAGES, { name: 'unused', fields: [{ name: 'a', type: 'json' }] }],
+      },
+    ),
+    { as: ADMIN },
+  )
+  const exported = await get(`/api/proxy-rule-sets/${id(made)}/export`)
+  expect(exported.schemas.map(({ name }: Json) => name)).toEqual(['messages', 'unused'])
+  expect(await sync({ ...exported, options: { prune: true } })).toMatchObject({
+    created: 0,
+    updated: 0,
+    deleted: 0,
+    unchanged: 2,
+    missingSecrets: [],
+  })
+})
+
+test('the zip form attaches sets to the alias in the order named, and refuses unknown ones', async () => {
+  await sync(push([answerRule('/a', '"one"')], { ruleSet: { name: 'one' } }))
+  const two = await sync(push([answerRule('/a', '"two"')], { ruleSet: { name: 'two' } }))
+  const upload = (fields: Record<string, string>) => {
+    const form = new FormData()
+    form.set('repository', `acme/site${counter}`)
+    form.set('commitSha', 'c'.repeat(40))
+    form.set('alias', 'beta')
+    for (const [name, value] of Object.entries(fields)) form.set(name, value)
+    form.set('file', new File([emptyZip()], 'site.zip', { type: 'application/zip' }))
+    return app.call('POST', '/api/deployments/zip', { key, body: form })
+  }
+  expect((await upload({ proxyRuleSetName: 'three' })).status).toBe(400)
+  const answer = await upload({ proxyRuleSetId: id(two), proxyRuleSetName: 'one' })
+  expect(answer.status).toBe(201)
+  const sets = (await get(`/api/proxy-rule-sets/project/${projectId}`)).ruleSets
+  expect(sets.map((set: Json) => [set['name'], set['aliases'], set['liveOn']])).toEqual([
+    ['one', ['beta'], 'aliases'],
+    ['two', ['beta'], 'aliases'],
+  ])
+  expect(await visit('/a', `beta--site${counter}--acme.localhost`)).toBe('200 "one"')
+})
+
+/** A zip with one stored file, a.txt. */
+function emptyZip(): Uint8Array<ArrayBuffer> {
+  const name = new TextEncoder().encode('a.txt')
+  const data = new TextEncoder().encode('a')
+  const crc = Bun.hash.crc32(data)
+  const local = Buffer.alloc(30)
+  local.writeUInt32LE(0x04034b50, 0)
+  local.writeUInt16LE(20, 4)
+  local.writeUInt32LE(crc, 14)
+  local.writeUInt32LE(data.length, 18)
+  local.writeUInt32LE(data.length, 22)
+  local.writeUInt16LE(name.length, 26)
+  const central = Buffer.alloc(46)
+  central.writeUInt32LE(0x02014b50, 0)
+  central.writeUInt16LE(20, 4)
+  central.writeUInt16LE(20, 6)
+  central.writeUInt32LE(crc, 16)
+  central.writeUInt32LE(data.length, 20)
+  central.writeUInt32LE(data.length, 24)
+  central.writeUInt16LE(name.length, 28)
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt16LE(1, 8)
+  end.writeUInt16LE(1, 10)
+  end.writeUInt32LE(central.length + name.length, 12)
+  end.writeUInt32LE(local.length + name.length + data.length, 16)
+  return new Uint8Array(Buffer.concat([local, name, data, central, name, end]))
+}

@@ -1,0 +1,95 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { aboutProject } from '../projects/service.ts'
+import {
+  exportView,
+  revisionList,
+  ruleSetList,
+  ruleSetPatchBody,
+  ruleSetWithRules,
+  syncAnswer,
+  syncBody,
+} from './model.ts'
+import {
+  aboutRuleSet,
+  changeRuleSet,
+  deleteRuleSet,
+  exportRuleSet,
+  getRuleSet,
+  listRuleSetRevisions,
+  listRuleSets,
+  rollbackRuleSet,
+  syncRuleSet,
+} from './service.ts'
+
+/** contract §9.2; rights: Configure traffic. */
+export const ruleSetRoutes = (ctx: Context) => {
+  const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['projectId']) }
+  const onSet = { on: ({ params }: PathInput) => aboutRuleSet(ctx, params['id']) }
+  return new Elysia({ prefix: '/api/proxy-rule-sets', tags: ['Rule sets'] })
+    .use(guard(ctx))
+    .put('/project/:projectId/sync', ({ grant, body }) => syncRuleSet(ctx, grant, body), {
+      may: { action: 'traffic:configure', ...onProject },
+      body: syncBody,
+      response: syncAnswer,
+      detail: {
+        summary: 'Make a rule set what a push says',
+        description:
+          'Rules and schemas in one transaction; the same push again changes nothing. An empty header value keeps the ' +
+          'stored one. `dryRun` answers what would be, `prune` deletes rules that the push does not name.',
+      },
+    })
+    .get('/project/:projectId', ({ grant }) => ({ ruleSets: listRuleSets(ctx, grant) }), {
+      may: { action: 'project:read', ...onProject },
+      response: ruleSetList,
+      detail: { summary: 'Rule sets of a project, the oldest first' },
+    })
+    .get('/:id', ({ grant, params }) => getRuleSet(ctx, grant, params.id), {
+      may: { action: 'project:read', ...onSet },
+      response: ruleSetWithRules,
+      detail: { summary: 'A rule set with its rules' },
+    })
+    .get('/:id/export', ({ grant, params }) => exportRuleSet(ctx, grant, params.id), {
+      may: { action: 'project:read', ...onSet },
+      response: exportView,
+      detail: { summary: 'A rule set as a push that would change nothing, without header values' },
+    })
+    .patch('/:id', ({ grant, params, body }) => changeRuleSet(ctx, grant, params.id, body), {
+      may: { action: 'traffic:configure', ...onSet },
+      body: ruleSetPatchBody,
+      response: ruleSetWithRules,
+      detail: {
+        summary: 'Rename a rule set, or say which aliases it is for',
+        description:
+          '`aliases` is the whole list. A set that an alias names is live there only, and stays off the other sites ' +
+          'when the last alias goes; `liveOn: "project"` brings it back.',
+      },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        deleteRuleSet(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'traffic:configure', ...onSet },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Delete a rule set with its rules' },
+      },
+    )
+    .get('/:id/revisions', ({ params }) => ({ revisions: listRuleSetRevisions(ctx, params.id) }), {
+      may: { action: 'project:read', ...onSet },
+      response: revisionList,
+      detail: { summary: 'The last 20 states of a rule set, the newest first' },
+    })
+    .post(
+      '/:id/rollback/:revisionId',
+      ({ grant, params }) => rollbackRuleSet(ctx, grant, params.id, params.revisionId),
+      {
+        may: { action: 'traffic:configure', ...onSet },
+        response: ruleSetWithRules,
+        detail: { summary: 'Make the rules what they were in a revision' },
+      },
+    )
+}

@@ -1,0 +1,135 @@
+import type { Actor, Context } from '../../context.ts'
+import type { DbOrTx } from '../../db/open.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { listSchemas, mergeSchema } from '../schemas/service.ts'
+import { nameOf, type PushedSchema, type RuleDraft } from './push.ts'
+
+export type SchemaResolution = {
+  name: string
+  action: 'create' | 'reuse'
+  targetSchemaId: string | null
+  fieldMismatch: boolean
+}
+
+export type MergedSchemas = {
+  resolutions: SchemaResolution[]
+  warnings: string[]
+  isChanged: boolean
+  /** Names by the ids that the push gives them. */
+  byPushedId: ReadonlyMap<string, string>
+}
+
+/** Makes the schemas of a push, or adds the fields they lack. A changed type is a warning, or 400 where `isStrict`. */
+export function mergeSchemas(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  projectId: string,
+  schemas: readonly PushedSchema[],
+  isStrict: boolean,
+): MergedSchemas {
+  refuseDoubles(schemas)
+  const mismatches: ErrorDetail[] = []
+  let isChanged = false
+  const resolutions = schemas.map((schema, i): SchemaResolution => {
+    const merged = naming(`schemas[${i}]`, schema.name, () => mergeSchema(ctx, tx, actor, projectId, schema))
+    isChanged ||= merged.isChanged
+    for (const { field, stored, pushed } of merged.mismatches)
+      mismatches.push({
+        path: `schemas[${i}].fields`,
+        message: `Schema ${schema.name}: ${field} is ${stored} on the server and ${pushed} in the push; the stored type stays`,
+      })
+    const { id, action } = merged
+    return { name: schema.name, action, targetSchemaId: id, fieldMismatch: merged.mismatches.length > 0 }
+  })
+  if (isStrict && mismatches[0] !== undefined)
+    throw new AppError('invalid', mismatches[0].message, { details: mismatches })
+  return {
+    resolutions,
+    warnings: mismatches.map(({ message }) => message),
+    isChanged,
+    byPushedId: new Map(schemas.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const]))),
+  }
+}
+
+/** The drafts with every `schemaId` as `$schema:<name>` of the project. Throws 400 naming each that it does not have. */
+export function resolveSchemaIds(
+  ctx: Context,
+  grant: Grant,
+  drafts: readonly RuleDraft[],
+  byPushedId: ReadonlyMap<string, string>,
+): RuleDraft[] {
+  const schemas = listSchemas(ctx, grant)
+  const names = new Set(schemas.map(({ name }) => name))
+  const byId = new Map([...schemas.map(({ id, name }) => [id, name] as const), ...byPushedId])
+  const details: ErrorDetail[] = []
+  const resolved = drafts.map((draft): RuleDraft => {
+    if (draft.pipeline === null) return draft
+    const unknown = (reference: string) =>
+      details.push({
+        path: `rules[${draft.index}].pipelineConfig`,
+        message: `${nameOf(draft)}: the project has no schema ${reference}; it has ${[...names].join(', ') || 'none'}`,
+      })
+    return { ...draft, pipeline: withNames(draft.pipeline, names, byId, unknown) }
+  })
+  if (details[0] !== undefined) throw new AppError('invalid', details[0].message, { details })
+  return resolved
+}
+
+const BY_NAME = '$schema:'
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+function withNames(
+  pipeline: PipelineConfig,
+  names: ReadonlySet<string>,
+  byId: ReadonlyMap<string, string>,
+  unknown: (reference: string) => void,
+): PipelineConfig {
+  const resolve = (step: PipelineStep): PipelineStep => {
+    const given = step.config?.['schemaId']
+    if (typeof given !== 'string') return step
+    const name = given.startsWith(BY_NAME) ? given.slice(BY_NAME.length) : byId.get(given)
+    if (name === undefined ? UUID.test(given) : !names.has(name)) unknown(name ?? given)
+    return name === undefined ? step : { ...step, config: { ...step.config, schemaId: `${BY_NAME}${name}` } }
+  }
+  return {
+    ...pipeline,
+    steps: pipeline.steps.map(resolve),
+    ...(pipeline.postSteps === undefined ? {} : { postSteps: pipeline.postSteps.map(resolve) }),
+  }
+}
+
+/** The names of the schemas that the steps of a pipeline use. */
+export function schemaNamesOf(pipeline: PipelineConfig | null): string[] {
+  return [...(pipeline?.steps ?? []), ...(pipeline?.postSteps ?? [])].flatMap(({ config }) => {
+    const given = config?.['schemaId']
+    return typeof given === 'string' && given.startsWith(BY_NAME) ? [given.slice(BY_NAME.length)] : []
+  })
+}
+
+function refuseDoubles(schemas: readonly PushedSchema[]): void {
+  const details = schemas.flatMap(({ name, id }, i) => {
+    const isDouble = schemas
+      .slice(0, i)
+      .some((other) => other.name === name || (id !== undefined && other.id === id))
+    return isDouble
+      ? [{ path: `schemas[${i}]`, message: `The push has two schemas ${name}: give each name and id once` }]
+      : []
+  })
+  if (details[0] !== undefined) throw new AppError('invalid', details[0].message, { details })
+}
+
+/** What the schema service refuses, with the schema named. */
+function naming<T>(path: string, name: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.kind, `Schema ${name}: ${error.message}`, {
+      code: error.code,
+      details: (error.details ?? []).map((one) => ({ ...one, path: `${path}.${one.path}` })),
+    })
+  }
+}

@@ -1,0 +1,221 @@
+import type { Context } from '../../context.ts'
+import { type ActorView, actorViews } from '../../db/actor-names.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type About, type Grant, mayDo } from '../auth/authorize.ts'
+import { projectOf } from '../projects/service.ts'
+import type { RuleView } from '../proxy-rules/service.ts'
+import { listSchemas } from '../schemas/service.ts'
+import { applyRules } from './apply-rules.ts'
+import { replaceAliases } from './attachments.ts'
+import { checkTargets } from './check-targets.ts'
+import { readRules } from './push.ts'
+import {
+  deleteSet,
+  findRevision,
+  findSet,
+  listAttachments,
+  listRevisions,
+  listSetRules,
+  listSets,
+  type RuleSetRow,
+  updateSet,
+} from './queries.ts'
+import { keepRevision, lastSchemaNames, MOST_REVISIONS, parseContent } from './revisions.ts'
+import { resolveSchemaIds, schemaNamesOf } from './schemas-of-push.ts'
+import { type ExportedRule, iso, type RuleSetView, toExportedRule, toRuleView, toSetViews } from './view.ts'
+
+export { attachToAlias } from './attachments.ts'
+export { type SyncAnswer, syncRuleSet } from './sync.ts'
+export type { RuleSetView } from './view.ts'
+
+export type RuleSetWithRules = RuleSetView & { rules: RuleView[] }
+
+export function listRuleSets(ctx: Context, grant: Grant): RuleSetView[] {
+  return toSetViews(ctx.db.orm, listSets(ctx.db.orm, projectOf(ctx, grant).id))
+}
+
+export function getRuleSet(ctx: Context, grant: Grant, id: string): RuleSetWithRules {
+  const set = getRow(ctx.db.orm, id)
+  const [view] = toSetViews(ctx.db.orm, [set])
+  if (view === undefined) throw noSuchSet()
+  const maySee = mayDo(ctx, grant.caller, 'secret:read', set.projectId)
+  return { ...view, rules: listSetRules(ctx.db.orm, id).map((rule) => toRuleView(ctx, set, rule, maySee)) }
+}
+
+export type ExportedSet = {
+  ruleSet: { name: string; description: string | null; environment: string | null }
+  rules: ExportedRule[]
+  schemas: { name: string; fields: unknown[] }[]
+  source: { repo: string | null; gitSha: string | null; path: string | null } | null
+}
+
+/** The set as a push that would change nothing; header values are empty, which keeps them. */
+export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedSet {
+  const { db } = ctx
+  const set = getRow(db.orm, id)
+  const rules = listSetRules(db.orm, id).map(toExportedRule)
+  const used = rules.flatMap(({ pipelineConfig }) => schemaNamesOf(pipelineConfig as never))
+  const wanted = new Set([...lastSchemaNames(db.orm, id), ...used])
+  const { name, description, environment, sourceRepo: repo, sourceGitSha: gitSha, sourcePath: path } = set
+  return {
+    ruleSet: { name, description, environment },
+    rules,
+    schemas: listSchemas(ctx, grant).flatMap((one) =>
+      wanted.has(one.name) ? [{ name: one.name, fields: one.fields }] : [],
+    ),
+    source: repo === null && gitSha === null && path === null ? null : { repo, gitSha, path },
+  }
+}
+
+export type RuleSetChange = {
+  name?: string | undefined
+  description?: string | null | undefined
+  environment?: string | null | undefined
+  aliases?: readonly string[] | undefined
+  liveOn?: 'project' | 'aliases' | undefined
+}
+
+/**
+ * `aliases` is the whole list of those that name the set. The first one moves it away from the project; it comes back
+ * only by `liveOn`, which a preview cannot, nor a set that an alias names. 404 for an unknown alias.
+ */
+export function changeRuleSet(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  change: RuleSetChange,
+): RuleSetWithRules {
+  inTransaction(ctx.db, (tx) => {
+    const before = getRow(tx, id)
+    const { aliases, liveOn, ...plain } = change
+    const patch = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
+    nameTaken(change.name ?? before.name, () => updateSet(tx, id, { ...patch, updatedAt: ctx.now() }))
+    if (aliases !== undefined) replaceAliases(ctx, tx, grant.actor, before, aliases)
+    if (liveOn !== undefined) placeSet(tx, getRow(tx, id), liveOn)
+    audit(ctx, tx, grant.actor, {
+      ...about('rule_set.change', before),
+      before: summary(before),
+      after: change,
+    })
+  })
+  return getRuleSet(ctx, grant, id)
+}
+
+/** Deletes the set with its rules. Throws 409 naming the aliases that name it. */
+export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const set = getRow(tx, id)
+    const aliases = listAttachments(tx, [id]).map(({ alias }) => alias)
+    if (aliases.length > 0)
+      throw new AppError(
+        'conflict',
+        `${set.name} is attached to ${aliases.join(', ')}: detach it there first`,
+      )
+    deleteSet(tx, id)
+    audit(ctx, tx, grant.actor, { ...about('rule_set.delete', set), before: summary(set) })
+  })
+}
+
+export type RevisionView = {
+  id: string
+  gitSha: string | null
+  ruleCount: number
+  createdBy: ActorView
+  createdAt: string
+}
+
+/** What the set was after each push that changed it, the newest first. */
+export function listRuleSetRevisions(ctx: Context, id: string): RevisionView[] {
+  const rows = listRevisions(ctx.db.orm, getRow(ctx.db.orm, id).id, MOST_REVISIONS)
+  const viewOf = actorViews(
+    ctx.db.orm,
+    rows.map(({ createdBy }) => createdBy),
+  )
+  return rows.map(({ id: revisionId, gitSha, content, createdBy, createdAt }) => ({
+    id: revisionId,
+    gitSha,
+    ruleCount: parseContent(content).rules.length,
+    createdBy: viewOf(createdBy),
+    createdAt: iso(createdAt),
+  }))
+}
+
+/**
+ * Makes the rules what they were in a revision. Stored header values stay with the rules that are still there; those of
+ * deleted rules are gone. Schemas and records stay as they are. 404 for a revision of another set.
+ */
+export async function rollbackRuleSet(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  revisionId: string,
+): Promise<RuleSetWithRules> {
+  const revision = findRevision(ctx.db.orm, id, revisionId)
+  if (revision === undefined) throw new AppError('not_found', 'The rule set has no such revision')
+  const { rules, ruleSet, schemas } = parseContent(revision.content)
+  const { drafts } = readRules(rules)
+  await checkTargets(ctx, drafts)
+  inTransaction(ctx.db, (tx) => {
+    const before = getRow(tx, id)
+    const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', before.projectId)
+    const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
+    const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
+    const isRedescribed =
+      before.description !== ruleSet.description || before.environment !== ruleSet.environment
+    if (created + updated + deleted === 0 && !isRedescribed) return
+    const patch = { ...ruleSet, sourceGitSha: revision.gitSha, updatedAt: ctx.now() }
+    updateSet(tx, id, patch)
+    keepRevision(ctx, tx, grant.actor, { ...before, ...patch }, schemas)
+    audit(ctx, tx, grant.actor, {
+      ...about('rule_set.rollback', before),
+      after: { revisionId, created, updated, deleted },
+    })
+  })
+  return getRuleSet(ctx, grant, id)
+}
+
+/** For routes that name a rule set in the path. */
+export const aboutRuleSet = (ctx: Context, id: string | undefined): About => ({
+  projectId: (id === undefined ? undefined : findSet(ctx.db.orm, id)?.projectId) ?? null,
+})
+
+function placeSet(tx: DbOrTx, set: RuleSetRow, liveOn: 'project' | 'aliases'): void {
+  const refused = (message: string) =>
+    new AppError('invalid', message, { details: [{ path: 'liveOn', message }] })
+  if (liveOn === 'project' && set.isPreview) throw refused('A preview is live only on aliases that name it')
+  if (liveOn === 'project' && listAttachments(tx, [set.id]).length > 0)
+    throw refused('A set that an alias names is live there only: detach it first')
+  updateSet(tx, set.id, { liveOn })
+}
+
+function nameTaken(name: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('conflict', `The project has a rule set ${name} already`)
+    throw error
+  }
+}
+
+function getRow(db: DbOrTx, id: string): RuleSetRow {
+  const set = findSet(db, id)
+  if (set === undefined) throw noSuchSet()
+  return set
+}
+
+const noSuchSet = () => new AppError('not_found', 'There is no such rule set')
+
+const about = (action: string, { id, projectId }: RuleSetRow) => ({
+  action,
+  target: { kind: 'rule_set', id },
+  projectId,
+})
+
+const summary = ({ name, description, environment, liveOn }: RuleSetRow) => ({
+  name,
+  description,
+  environment,
+  liveOn,
+})

@@ -1,0 +1,173 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { type Grant, mayDo } from '../auth/authorize.ts'
+import { projectOf } from '../projects/service.ts'
+import { type Applied, applyRules } from './apply-rules.ts'
+import { checkTargets } from './check-targets.ts'
+import { type Push, type RuleDraft, readRules, type Source } from './push.ts'
+import { findSetByName, insertSet, listSets, type RuleSetRow, updateSet } from './queries.ts'
+import { keepRevision, lastSchemaNames } from './revisions.ts'
+import { mergeSchemas, resolveSchemaIds, type SchemaResolution } from './schemas-of-push.ts'
+
+/** contract §9.2. */
+export type SyncAnswer = Applied & {
+  /** Null where a dry run would make the set. */
+  ruleSetId: string | null
+  schemaResolutions: SchemaResolution[]
+  warnings: string[]
+  dryRun: boolean
+  setCreated: boolean
+}
+
+/**
+ * Makes a rule set what the push says, its schemas with it, all or nothing. The same push again changes nothing. A dry
+ * run answers what would be. Throws 400 naming each rule, target or schema that cannot be.
+ */
+export async function syncRuleSet(ctx: Context, grant: Grant, push: Push): Promise<SyncAnswer> {
+  const { drafts, warnings } = readRules(push.rules)
+  await checkTargets(ctx, drafts)
+  try {
+    return inTransaction(ctx.db, (tx) => {
+      const answer = applyPush(ctx, tx, grant, push, drafts, warnings)
+      if (push.options?.dryRun === true) throw new Rehearsed(answer)
+      return answer
+    })
+  } catch (error) {
+    if (error instanceof Rehearsed) return withoutNewIds(error.answer)
+    throw error
+  }
+}
+
+/** Takes back what a dry run did. */
+class Rehearsed extends Error {
+  readonly answer: SyncAnswer
+
+  constructor(answer: SyncAnswer) {
+    super('dry run')
+    this.answer = answer
+  }
+}
+
+/** Ids of what was not made after all. */
+const withoutNewIds = (answer: SyncAnswer): SyncAnswer => ({
+  ...answer,
+  dryRun: true,
+  ruleSetId: answer.setCreated ? null : answer.ruleSetId,
+  schemaResolutions: answer.schemaResolutions.map((one) =>
+    one.action === 'create' ? { ...one, targetSchemaId: null } : one,
+  ),
+})
+
+function applyPush(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  push: Push,
+  drafts: readonly RuleDraft[],
+  warnings: readonly string[],
+): SyncAnswer {
+  const { id: projectId } = projectOf(ctx, grant, tx)
+  const { prune = false, strictSchemas = false } = push.options ?? {}
+  const schemas = push.schemas ?? []
+  const merged = mergeSchemas(ctx, tx, grant.actor, projectId, schemas, strictSchemas)
+  const resolved = resolveSchemaIds(ctx, grant, drafts, merged.byPushedId)
+  const before = findSetByName(tx, projectId, push.ruleSet.name)
+  const made = before ?? addSet(ctx, tx, projectId, push)
+  const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', projectId)
+  const applied = applyRules(ctx, tx, made, resolved, { prune, maySeeValues })
+  const set = describeSet(ctx, tx, made, push)
+  const names = [
+    ...new Set([
+      ...(before === undefined ? [] : lastSchemaNames(tx, set.id)),
+      ...schemas.map(({ name }) => name),
+    ]),
+  ]
+  const isChanged =
+    before === undefined ||
+    set.isRedescribed ||
+    merged.isChanged ||
+    applied.created + applied.updated + applied.deleted > 0
+  if (isChanged) {
+    keepRevision(ctx, tx, grant.actor, set, names)
+    const { created, updated, deleted } = applied
+    audit(ctx, tx, grant.actor, {
+      action: before === undefined ? 'rule_set.create' : 'rule_set.sync',
+      target: { kind: 'rule_set', id: set.id },
+      projectId,
+      after: { name: set.name, created, updated, deleted, gitSha: set.sourceGitSha },
+    })
+  }
+  return {
+    ruleSetId: set.id,
+    ...applied,
+    schemaResolutions: merged.resolutions,
+    warnings: [...warnings, ...merged.warnings, ...previewWarning(before, set)],
+    dryRun: false,
+    setCreated: before === undefined,
+  }
+}
+
+const PREVIEW = /^-(pr|preview|dev)(-.*)?$/
+
+/** A name that begins with that of another set and goes on as a preview's does is a preview. contract §9.2. */
+function isPreviewName(tx: DbOrTx, projectId: string, name: string): boolean {
+  return listSets(tx, projectId).some(
+    (other) => name.startsWith(other.name) && PREVIEW.test(name.slice(other.name.length)),
+  )
+}
+
+function addSet(ctx: Context, tx: DbOrTx, projectId: string, { ruleSet }: Push): RuleSetRow {
+  const isPreview = isPreviewName(tx, projectId, ruleSet.name)
+  const row: RuleSetRow = {
+    id: ctx.newId(),
+    projectId,
+    name: ruleSet.name,
+    description: ruleSet.description ?? null,
+    environment: ruleSet.environment ?? null,
+    isPreview,
+    liveOn: isPreview ? 'aliases' : 'project',
+    sourceRepo: null,
+    sourcePath: null,
+    sourceGitSha: null,
+    syncedAt: null,
+    createdAt: ctx.now(),
+    updatedAt: ctx.now(),
+  }
+  insertSet(tx, row)
+  return row
+}
+
+/** Takes over what the push says of the set. `isRedescribed`: description or label became another. */
+function describeSet(
+  ctx: Context,
+  tx: DbOrTx,
+  set: RuleSetRow,
+  push: Push,
+): RuleSetRow & { isRedescribed: boolean } {
+  const described = {
+    description: push.ruleSet.description ?? null,
+    environment: push.ruleSet.environment ?? null,
+  }
+  const isRedescribed = set.description !== described.description || set.environment !== described.environment
+  const patch = { ...described, ...sourceColumns(push.source) }
+  const isSame =
+    set.syncedAt !== null &&
+    (Object.keys(patch) as (keyof typeof patch)[]).every((key) => patch[key] === set[key])
+  if (isSame) return { ...set, isRedescribed: false }
+  const dated = { ...patch, syncedAt: ctx.now(), updatedAt: ctx.now() }
+  updateSet(tx, set.id, dated)
+  return { ...set, ...dated, isRedescribed }
+}
+
+const sourceColumns = (source: Source | null | undefined) => ({
+  sourceRepo: source?.repo ?? null,
+  sourcePath: source?.path ?? null,
+  sourceGitSha: source?.gitSha ?? null,
+})
+
+function previewWarning(before: RuleSetRow | undefined, { name, isPreview }: RuleSetRow): string[] {
+  return before === undefined && isPreview
+    ? [`${name} is a preview copy by its name: it is live only on aliases that name it`]
+    : []
+}

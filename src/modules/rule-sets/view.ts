@@ -1,0 +1,82 @@
+import type { Context } from '../../context.ts'
+import type { DbOrTx } from '../../db/open.ts'
+import { parseStored } from '../proxy-rules/header-values.ts'
+import type { RuleRecord, RuleRow, RuleView } from '../proxy-rules/service.ts'
+import { parseMethods, toView } from '../proxy-rules/view.ts'
+import { countRules, listAttachments, type RuleSetRow } from './queries.ts'
+
+/** The record of the API. contract §9.2. */
+export type RuleSetView = {
+  id: string
+  projectId: string
+  name: string
+  description: string | null
+  /** A label. */
+  environment: string | null
+  /** A copy for a pull request or a branch: live only where an alias names it. */
+  isPreview: boolean
+  /** `project`: on every site of the project. `aliases`: where an alias names it. */
+  liveOn: 'project' | 'aliases'
+  aliases: string[]
+  ruleCount: number
+  source: { repo: string | null; path: string | null; gitSha: string | null; syncedAt: string | null } | null
+  createdAt: string
+  updatedAt: string
+}
+
+export function toSetViews(db: DbOrTx, rows: readonly RuleSetRow[]): RuleSetView[] {
+  const ids = rows.map(({ id }) => id)
+  const counts = countRules(db, ids)
+  const attachments = listAttachments(db, ids)
+  return rows.map((row) => {
+    const { sourceRepo, sourcePath, sourceGitSha, syncedAt, createdAt, updatedAt, ...plain } = row
+    return {
+      ...plain,
+      aliases: attachments.flatMap(({ setId, alias }) => (setId === row.id ? [alias] : [])),
+      ruleCount: counts.get(row.id) ?? 0,
+      source:
+        syncedAt === null
+          ? null
+          : { repo: sourceRepo, path: sourcePath, gitSha: sourceGitSha, syncedAt: iso(syncedAt) },
+      createdAt: iso(createdAt),
+      updatedAt: iso(updatedAt),
+    }
+  })
+}
+
+export function toRuleView(ctx: Context, set: RuleSetRow, rule: RuleRow, maySee: boolean): RuleView {
+  const { sourceRepo: repo, sourcePath: path, sourceGitSha: gitSha, syncedAt } = set
+  const record: RuleRecord = { ...rule, origin: { repo, path, gitSha, syncedAt } }
+  return toView(ctx.secrets, record, maySee)
+}
+
+/** A rule as a push has it, every setting said and no header value. */
+export type ExportedRule = Omit<
+  RuleView,
+  'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'source' | 'createdAt' | 'updatedAt'
+>
+
+export function toExportedRule(rule: RuleRow): ExportedRule {
+  const { add, ...rest } = parseStored(rule.headerConfig) ?? {}
+  const named = add && Object.fromEntries(Object.keys(add).map((name) => [name, '']))
+  return {
+    pathPattern: rule.pathPattern,
+    method: rule.method,
+    methods: parseMethods(rule.methods),
+    proxyType: rule.proxyType,
+    targetUrl: rule.targetUrl,
+    stripPrefix: rule.stripPrefix,
+    order: rule.order,
+    timeout: rule.timeoutMs,
+    preserveHost: rule.preserveHost,
+    forwardCookies: rule.forwardCookies,
+    headerConfig:
+      rule.headerConfig === null ? null : { ...(named === undefined ? {} : { add: named }), ...rest },
+    pipelineConfig: rule.pipelineConfig === null ? null : JSON.parse(rule.pipelineConfig),
+    isEnabled: rule.isEnabled,
+    debugEnabled: rule.debugEnabled,
+    description: rule.description,
+  }
+}
+
+export const iso = (at: number): string => new Date(at).toISOString()

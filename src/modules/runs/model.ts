@@ -1,0 +1,28 @@
+import { t } from 'elysia'
+import { pageQuery } from '../../http/pagination.ts'
+
+export const runQuery = t.Object({
+  ...pageQuery,
+  ruleId: t.Optional(t.String()),
+  status: t.Optional(t.String({ pattern: '^\\d{0,3}$', error: 'a status such as 500' })),
+})
+
+const orNull = t.Union([t.String(), t.Null()])
+
+export const runView = t.Object({
+  id: t.String({ format: 'uuid' }),
+  ruleId: t.String(),
+  ruleName: orNull,
+  phase: t.Union([t.Literal('steps'), t.Literal('post_steps')]),
+  pathPattern: t.String(),
+  method: t.String(),
+  path: t.String(),
+  status: t.Integer(),
+  durationMs: t.Number(),
+  failedStep: orNull,
+  error: orNull,
+  steps: t.Unknown({
+    description: "Each step's input and output while the rule is debugged; secrets are masked",
+  }),
+  startedAt: t.String(),
+})

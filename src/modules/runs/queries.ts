@@ -1,0 +1,85 @@
+import { and, asc, count, desc, eq, type SQL } from 'drizzle-orm'
+import type { Db, DbOrTx } from '../../db/open.ts'
+import { pipelineRuns } from '../../db/schema-records.ts'
+import { prepared } from '../../db/statements.ts'
+
+export type RunRow = typeof pipelineRuns.$inferSelect
+
+export function insertRun(db: Db, run: RunRow): void {
+  prepared(
+    db,
+    `INSERT INTO pipeline_runs (project_id, id, rule_id, rule_name, phase, path_pattern, method, path, status, duration_ms,
+      failed_step, error, steps, started_at)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 WHERE EXISTS (SELECT 1 FROM projects WHERE id = ?1)`,
+  ).run(
+    run.projectId,
+    run.id,
+    run.ruleId,
+    run.ruleName,
+    run.phase,
+    run.pathPattern,
+    run.method,
+    run.path,
+    run.status,
+    run.durationMs,
+    run.failedStep,
+    run.error,
+    run.steps,
+    run.startedAt,
+  )
+}
+
+export type RunFilter = { projectId: string; ruleId?: string | undefined; status?: number | undefined }
+
+const matching = ({ projectId, ruleId, status }: RunFilter): SQL | undefined =>
+  and(
+    eq(pipelineRuns.projectId, projectId),
+    ruleId === undefined ? undefined : eq(pipelineRuns.ruleId, ruleId),
+    status === undefined ? undefined : eq(pipelineRuns.status, status),
+  )
+
+export function listRunRows(
+  db: DbOrTx,
+  filter: RunFilter,
+  page: { limit: number; offset: number; order: 'asc' | 'desc' },
+): RunRow[] {
+  return db
+    .select()
+    .from(pipelineRuns)
+    .where(matching(filter))
+    .orderBy((page.order === 'asc' ? asc : desc)(pipelineRuns.id))
+    .limit(page.limit)
+    .offset(page.offset)
+    .all()
+}
+
+export function countRuns(db: DbOrTx, filter: RunFilter): number {
+  return db.select({ n: count() }).from(pipelineRuns).where(matching(filter)).get()?.n ?? 0
+}
+
+export function findRunRow(db: DbOrTx, projectId: string, id: string): RunRow | undefined {
+  return db
+    .select()
+    .from(pipelineRuns)
+    .where(and(eq(pipelineRuns.projectId, projectId), eq(pipelineRuns.id, id)))
+    .get()
+}
+
+/** Ids are made in the order of time. */
+export function deleteRunsPast(db: Db, projectId: string, newest: number): void {
+  prepared(
+    db,
+    `DELETE FROM pipeline_runs WHERE project_id = ?1 AND id <=
+      (SELECT id FROM pipeline_runs WHERE project_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
+  ).run(projectId, newest)
+}
+
+export function deleteRunsBefore(db: Db, before: number): void {
+  prepared(db, 'DELETE FROM pipeline_runs WHERE started_at < ?').run(before)
+}
+
+export function listProjectsWithRuns(db: Db): string[] {
+  return prepared<{ projectId: string }>(db, 'SELECT DISTINCT project_id AS projectId FROM pipeline_runs')
+    .all()
+    .map(({ projectId }) => projectId)
+}

@@ -1,0 +1,132 @@
+import type { Context } from '../../context.ts'
+import type { Db } from '../../db/open.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { projectOf } from '../projects/service.ts'
+import {
+  countRuns,
+  deleteRunsBefore,
+  deleteRunsPast,
+  findRunRow,
+  insertRun,
+  listProjectsWithRuns,
+  listRunRows,
+  type RunRow,
+} from './queries.ts'
+
+/** A run that ended. `steps` is JSON of each step's input and output, or null; secrets are masked already. */
+export type NewRun = Omit<RunRow, 'id'>
+
+export type RunView = {
+  id: string
+  ruleId: string
+  ruleName: string | null
+  /** `post_steps`: what failed after the answer. */
+  phase: 'steps' | 'post_steps'
+  pathPattern: string
+  method: string
+  path: string
+  status: number
+  durationMs: number
+  failedStep: string | null
+  error: string | null
+  steps: unknown
+  startedAt: string
+}
+
+/** A run that is on its way to the database for so long at most: a log does not get a commit for each line. */
+const FLUSH_MS = 250
+const MOST_WAITING = 1000
+const KEEP_NEWEST = 10_000
+const KEEP_MS = 30 * 24 * 60 * 60 * 1000
+/** Between upkeeps a busy project is pruned each time it has had so many runs more. */
+const PRUNE_EVERY = 5000
+const MAX_PATH = 2000
+
+type Waiting = { runs: RunRow[]; timer: Timer | undefined; sincePruned: Map<string, number> }
+const waitingOf = new WeakMap<Context, Waiting>()
+
+/** Keeps a run for the log, soon. Costs the request nothing; a crash may lose the last quarter of a second of it. */
+export function recordRun(ctx: Context, run: NewRun): void {
+  const waiting: Waiting = waitingOf.get(ctx) ?? { runs: [], timer: undefined, sincePruned: new Map() }
+  waitingOf.set(ctx, waiting)
+  waiting.runs.push({ ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
+  if (waiting.runs.length >= MOST_WAITING) {
+    flushRuns(ctx)
+    return
+  }
+  waiting.timer ??= setTimeout(() => flushRuns(ctx), FLUSH_MS)
+  waiting.timer.unref()
+}
+
+/** Writes what waits: before a reader looks, and before the database is closed. A failure is logged. */
+export function flushRuns(ctx: Context): void {
+  const waiting = waitingOf.get(ctx)
+  if (waiting === undefined) return
+  clearTimeout(waiting.timer)
+  waiting.timer = undefined
+  const runs = waiting.runs.splice(0)
+  if (runs.length === 0) return
+  try {
+    inTransaction(ctx.db, () => {
+      for (const run of runs) insertRun(ctx.db, run)
+      pruneBusy(ctx.db, waiting.sincePruned, runs)
+    })
+  } catch (error) {
+    ctx.log.error('the run log could not be written', { runs: runs.length, error })
+  }
+}
+
+function pruneBusy(db: Db, sincePruned: Map<string, number>, runs: readonly RunRow[]): void {
+  for (const { projectId } of runs) sincePruned.set(projectId, (sincePruned.get(projectId) ?? 0) + 1)
+  for (const [projectId, count] of sincePruned) {
+    if (count < PRUNE_EVERY) continue
+    deleteRunsPast(db, projectId, KEEP_NEWEST)
+    sincePruned.delete(projectId)
+  }
+}
+
+/** Keeps of each project the last 10 000 runs, and none for longer than 30 days. */
+export function removeOldRuns(ctx: Context): void {
+  flushRuns(ctx)
+  inTransaction(ctx.db, () => {
+    deleteRunsBefore(ctx.db, ctx.now() - KEEP_MS)
+    for (const projectId of listProjectsWithRuns(ctx.db)) deleteRunsPast(ctx.db, projectId, KEEP_NEWEST)
+  })
+}
+
+export function listRuns(
+  ctx: Context,
+  grant: Grant,
+  query: PaginationQuery & { ruleId?: string | undefined; status?: string | undefined },
+): Paginated<RunView> {
+  const page = parsePagination(query, {
+    sortable: ['startedAt'],
+    defaultSort: 'startedAt',
+    defaultOrder: 'desc',
+  })
+  flushRuns(ctx)
+  const filter = {
+    projectId: projectOf(ctx, grant).id,
+    ruleId: query.ruleId || undefined,
+    status: query.status ? Number(query.status) : undefined,
+  }
+  return paginated(listRunRows(ctx.db.orm, filter, page).map(toView), countRuns(ctx.db.orm, filter), page)
+}
+
+export function getRun(ctx: Context, grant: Grant, id: string): RunView {
+  flushRuns(ctx)
+  const row = findRunRow(ctx.db.orm, projectOf(ctx, grant).id, id)
+  if (row === undefined) throw new AppError('not_found', 'There is no such run, or it is too old')
+  return toView(row)
+}
+
+function toView({ projectId: _, steps, startedAt, ...run }: RunRow): RunView {
+  return {
+    ...run,
+    steps: steps === null ? null : JSON.parse(steps),
+    startedAt: new Date(startedAt).toISOString(),
+  }
+}

@@ -1,0 +1,63 @@
+import { type DbOrTx, isUniqueViolation } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { SchemaField } from '../../domain/schema-fields.ts'
+import {
+  addFieldToRecords,
+  addUniques,
+  hasRecords,
+  removeFieldFromRecords,
+  removeUniques,
+} from './queries.ts'
+
+/** Brings the records of a schema into the shape of its new fields. 400 for a changed type, 409 for a value twice. */
+export function applyFieldChanges(
+  tx: DbOrTx,
+  schemaId: string,
+  before: readonly SchemaField[],
+  after: readonly SchemaField[],
+): void {
+  const old = new Map(before.map((field) => [field.name, field]))
+  const kept = new Set(after.map(({ name }) => name))
+  refuseChangedTypes(tx, schemaId, old, after)
+  for (const { name, unique } of before) {
+    if (kept.has(name)) continue
+    if (unique) removeUniques(tx, schemaId, name)
+    removeFieldFromRecords(tx, schemaId, name)
+  }
+  for (const field of after) {
+    const was = old.get(field.name)
+    if (was === undefined) addFieldToRecords(tx, schemaId, field.name, JSON.stringify(field.default ?? null))
+    if (field.unique && was?.unique !== true) makeUnique(tx, schemaId, field.name)
+    if (!field.unique && was?.unique === true) removeUniques(tx, schemaId, field.name)
+  }
+}
+
+function refuseChangedTypes(
+  tx: DbOrTx,
+  schemaId: string,
+  old: ReadonlyMap<string, SchemaField>,
+  after: readonly SchemaField[],
+): void {
+  const details = after.flatMap(({ name, type }, i) => {
+    const was = old.get(name)
+    return was === undefined || was.type === type
+      ? []
+      : [
+          {
+            path: `fields[${i}].type`,
+            message: `${name} is ${was.type} and has records: it cannot become ${type}`,
+          },
+        ]
+  })
+  if (details.length === 0 || !hasRecords(tx, schemaId)) return
+  throw new AppError('invalid', details.map(({ message }) => message).join('; '), { details })
+}
+
+function makeUnique(tx: DbOrTx, schemaId: string, field: string): void {
+  try {
+    addUniques(tx, schemaId, field)
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new AppError('conflict', `${field} cannot become unique: some records have the same value`)
+  }
+}

@@ -1,0 +1,235 @@
+import type { Actor, Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { generationCache } from '../../db/generation.ts'
+import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { parseSchemaFields, SCHEMA_NAME, type SchemaField } from '../../domain/schema-fields.ts'
+import type { About, Grant } from '../auth/authorize.ts'
+import { projectOf } from '../projects/service.ts'
+import { applyFieldChanges } from './field-changes.ts'
+import {
+  deleteSchemaRow,
+  findSchemaRow,
+  findSchemaRowByName,
+  insertSchema,
+  listSchemaRows,
+  type SchemaRow,
+  updateSchema,
+} from './queries.ts'
+
+/** A schema with its fields read. */
+export type Schema = { id: string; projectId: string; name: string; fields: readonly SchemaField[] }
+
+/** The record of the API. contract §9.4. */
+export type SchemaView = {
+  id: string
+  projectId: string
+  name: string
+  fields: SchemaField[]
+  createdAt: string
+  updatedAt: string
+}
+
+export function listSchemas(ctx: Context, grant: Grant): SchemaView[] {
+  return listSchemaRows(ctx.db.orm, projectOf(ctx, grant).id).map(toView)
+}
+
+export const getSchema = (ctx: Context, id: string): SchemaView => toView(getRow(ctx.db.orm, id))
+
+/** Throws 409 when the project has a schema of that name. */
+export function createSchema(
+  ctx: Context,
+  grant: Grant,
+  input: { name: string; fields: unknown },
+): SchemaView {
+  const fields = readFields(input.fields)
+  return inTransaction(ctx.db, (tx) =>
+    toView(addSchema(ctx, tx, grant.actor, projectOf(ctx, grant, tx).id, input.name, fields)),
+  )
+}
+
+/**
+ * `fields` is the whole list: a new field is given to all records, and one that is left out is taken from them. The type
+ * of a field of which there are records stays. 409 when a field becomes unique and is not, or the name is taken.
+ */
+export function changeSchema(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  change: { name?: string | undefined; fields?: unknown },
+): SchemaView {
+  const fields = change.fields === undefined ? undefined : readFields(change.fields)
+  if (change.name !== undefined) checkName(change.name)
+  return inTransaction(ctx.db, (tx) => {
+    const row = getRow(tx, id)
+    if (fields !== undefined) applyFieldChanges(tx, id, toSchema(row).fields, fields)
+    const patch = {
+      ...(change.name === undefined ? {} : { name: change.name }),
+      ...(fields === undefined ? {} : { fields: JSON.stringify(fields) }),
+    }
+    nameTaken(change.name ?? row.name, () => updateSchema(tx, id, { ...patch, updatedAt: ctx.now() }))
+    audit(ctx, tx, grant.actor, { ...about('schema.change', row), before: summary(row), after: patch })
+    return toView(getRow(tx, id))
+  })
+}
+
+/** Deletes the schema with its records. */
+export function deleteSchema(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const row = getRow(tx, id)
+    deleteSchemaRow(tx, id)
+    audit(ctx, tx, grant.actor, { ...about('schema.delete', row), before: summary(row) })
+  })
+}
+
+export type SchemaMerge = {
+  id: string
+  action: 'create' | 'reuse'
+  /** A field whose stored type is another than the one pushed: the stored one stays. */
+  mismatches: { field: string; stored: string; pushed: string }[]
+  isChanged: boolean
+}
+
+/**
+ * What a push of rules does to a schema: makes it, or adds the fields that it lacks. Fields that are there keep their
+ * type and take over `required`, `unique` and `default`; none is ever removed. contract §9.2.
+ */
+export function mergeSchema(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  projectId: string,
+  pushed: { name: string; fields: unknown },
+): SchemaMerge {
+  const fields = readFields(pushed.fields)
+  const row = findSchemaRowByName(tx, projectId, pushed.name)
+  if (row === undefined) {
+    const { id } = addSchema(ctx, tx, actor, projectId, pushed.name, fields)
+    return { id, action: 'create', mismatches: [], isChanged: true }
+  }
+  const stored = toSchema(row).fields
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  const known = new Set(stored.map(({ name }) => name))
+  const mismatches = stored.flatMap(({ name, type }) => {
+    const other = byName.get(name)
+    return other === undefined || other.type === type
+      ? []
+      : [{ field: name, stored: type, pushed: other.type }]
+  })
+  const merged = [
+    ...stored.map((field) => {
+      const other = byName.get(field.name)
+      return other === undefined || other.type !== field.type ? field : other
+    }),
+    ...fields.filter(({ name }) => !known.has(name)),
+  ]
+  const isChanged = JSON.stringify(merged) !== JSON.stringify(stored)
+  if (isChanged) {
+    applyFieldChanges(tx, row.id, stored, merged)
+    updateSchema(tx, row.id, { fields: JSON.stringify(merged), updatedAt: ctx.now() })
+    audit(ctx, tx, actor, { ...about('schema.change', row), before: summary(row), after: { fields: merged } })
+  }
+  return { id: row.id, action: 'reuse', mismatches, isChanged }
+}
+
+const byReference = generationCache<Schema>('sites', 10_000)
+
+/** The schema that a step names: `$schema:<name>` or an id, always of the step's own project. */
+export function findSchemaOf(ctx: Context, projectId: string, reference: string): Schema | undefined {
+  return byReference.get(ctx.db, `${projectId} ${reference}`, () => {
+    const name = reference.startsWith(BY_NAME) ? reference.slice(BY_NAME.length) : undefined
+    const row =
+      name === undefined
+        ? findSchemaRow(ctx.db.orm, reference)
+        : findSchemaRowByName(ctx.db.orm, projectId, name)
+    return row?.projectId === projectId ? toSchema(row) : undefined
+  })
+}
+
+const BY_NAME = '$schema:'
+
+/** The schema itself, for the module of records. Throws 404. */
+export const getSchemaById = (db: DbOrTx, id: string): Schema => toSchema(getRow(db, id))
+
+/** For routes that name a schema in the path. */
+export const aboutSchema = (ctx: Context, id: string | undefined): About => ({
+  projectId: (id === undefined ? undefined : findSchemaRow(ctx.db.orm, id)?.projectId) ?? null,
+})
+
+function addSchema(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  projectId: string,
+  name: string,
+  fields: SchemaField[],
+): SchemaRow {
+  checkName(name)
+  const now = ctx.now()
+  const row = {
+    id: ctx.newId(),
+    projectId,
+    name,
+    fields: JSON.stringify(fields),
+    createdAt: now,
+    updatedAt: now,
+  }
+  nameTaken(name, () => insertSchema(tx, row))
+  audit(ctx, tx, actor, { ...about('schema.create', row), after: summary(row) })
+  return row
+}
+
+function nameTaken(name: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (isUniqueViolation(error))
+      throw new AppError('conflict', `The project has a schema named ${name} already`)
+    throw error
+  }
+}
+
+function checkName(name: string): void {
+  if (!SCHEMA_NAME.test(name))
+    throw invalid([
+      { path: 'name', message: 'must be 1 to 100 letters, digits, spaces, dots, hyphens and underscores' },
+    ])
+}
+
+function readFields(value: unknown): SchemaField[] {
+  const { fields, errors } = parseSchemaFields(value)
+  if (errors.length > 0) throw invalid(errors)
+  return fields
+}
+
+const invalid = (details: ErrorDetail[]): AppError =>
+  new AppError('invalid', details.map(({ path, message }) => `${path} ${message}`).join('; '), { details })
+
+function getRow(db: DbOrTx, id: string): SchemaRow {
+  const row = findSchemaRow(db, id)
+  if (row === undefined) throw new AppError('not_found', 'There is no such schema')
+  return row
+}
+
+function toSchema({ id, projectId, name, fields }: SchemaRow): Schema {
+  return { id, projectId, name, fields: JSON.parse(fields) }
+}
+
+function toView(row: SchemaRow): SchemaView {
+  return {
+    id: row.id,
+    projectId: row.projectId,
+    name: row.name,
+    fields: JSON.parse(row.fields),
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+  }
+}
+
+const about = (action: string, { id, projectId }: SchemaRow) => ({
+  action,
+  target: { kind: 'schema', id },
+  projectId,
+})
+
+const summary = ({ name, fields }: SchemaRow) => ({ name, fields: JSON.parse(fields) })

@@ -1,0 +1,47 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { projectView } from '../projects/model.ts'
+import { belowOrProject, mayBelow } from '../projects/named.ts'
+import { aboutProject } from '../projects/service.ts'
+import { deleteSecret, listSecrets, putSecret } from './service.ts'
+
+const secretsView = t.Object({ secrets: t.Array(t.Object({ name: t.String(), updatedAt: t.String() })) })
+
+export const secretRoutes = (ctx: Context) => {
+  const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['id']) }
+  const mayManage = { action: 'secret:manage', ...onProject } as const
+  return new Elysia({ prefix: '/api/projects/:id/secrets', tags: ['Secrets'] })
+    .use(guard(ctx))
+    .get(
+      '/',
+      ({ grant, params }) =>
+        belowOrProject(ctx, grant, params.id, () => ({ secrets: listSecrets(ctx, grant) })),
+      {
+        may: mayBelow(ctx, 'secrets', 'secret:names'),
+        response: t.Union([secretsView, projectView]),
+        detail: { summary: 'Names of the secrets; values are never shown' },
+      },
+    )
+    .put(
+      '/:name',
+      ({ grant, params, body, status }) => {
+        putSecret(ctx, grant, params.name, body.value)
+        return status(204, undefined)
+      },
+      {
+        may: mayManage,
+        body: t.Object({ value: t.String({ examples: ['s3cr3t'] }) }),
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Store a secret of the project, up to 64 KiB' },
+      },
+    )
+    .delete(
+      '/:name',
+      ({ grant, params, status }) => {
+        deleteSecret(ctx, grant, params.name)
+        return status(204, undefined)
+      },
+      { may: mayManage, response: { 204: t.Undefined() }, detail: { summary: 'Delete a secret' } },
+    )
+}

@@ -1,0 +1,62 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { projectOf } from '../projects/service.ts'
+import { deleteSecretRow, findSealedSecret, listSecretRows, upsertSecret } from './queries.ts'
+
+/** A project's secret as the API shows it: the value is never read back. contract §9.4. */
+export type SecretView = { name: string; updatedAt: string }
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
+const MAX_VALUE_BYTES = 64 * 1024
+
+export function listSecrets(ctx: Context, grant: Grant): SecretView[] {
+  return listSecretRows(ctx.db.orm, projectOf(ctx, grant).id).map(({ name, updatedAt }) => ({
+    name,
+    updatedAt: new Date(updatedAt).toISOString(),
+  }))
+}
+
+/** Stores the value, over the one of that name if there is one. */
+export function putSecret(ctx: Context, grant: Grant, name: string, value: string): void {
+  if (!NAME.test(name))
+    throw new AppError(
+      'invalid',
+      'The name of a secret has 1 to 100 letters, digits and underscores and does not begin with a digit',
+    )
+  if (Buffer.byteLength(value) > MAX_VALUE_BYTES)
+    throw new AppError('invalid', `value: at most ${MAX_VALUE_BYTES} bytes`, {
+      details: [{ path: 'value', message: `At most ${MAX_VALUE_BYTES} bytes` }],
+    })
+  inTransaction(ctx.db, (tx) => {
+    const { id } = projectOf(ctx, grant, tx)
+    const sealedValue = ctx.secrets.seal(value, sealContext(id, name))
+    upsertSecret(tx, { projectId: id, name, sealedValue, updatedAt: ctx.now() })
+    audit(ctx, tx, grant.actor, { action: 'secret.put', ...subject(id, name) })
+  })
+}
+
+export function deleteSecret(ctx: Context, grant: Grant, name: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const { id } = projectOf(ctx, grant, tx)
+    if (!deleteSecretRow(tx, id, name))
+      throw new AppError('not_found', 'The project has no secret of that name')
+    audit(ctx, tx, grant.actor, { action: 'secret.delete', ...subject(id, name) })
+  })
+}
+
+/** The value, for the pipelines of that project and nobody else; undefined when there is none. */
+export function openSecret(ctx: Context, projectId: string, name: string): string | undefined {
+  const sealed = findSealedSecret(ctx.db.orm, projectId, name)
+  return sealed === undefined ? undefined : ctx.secrets.open(sealed, sealContext(projectId, name))
+}
+
+/** The names, for telling what a push of rules lacks. */
+export const secretNames = (ctx: Context, projectId: string): string[] =>
+  listSecretRows(ctx.db.orm, projectId).map(({ name }) => name)
+
+export const sealContext = (projectId: string, name: string): string => `project:${projectId}:secret:${name}`
+
+const subject = (projectId: string, name: string) => ({ target: { kind: 'secret', id: name }, projectId })

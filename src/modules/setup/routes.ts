@@ -1,0 +1,41 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { jsonBody } from '../../http/json-body.ts'
+import { notedOf } from '../../http/request-facts.ts'
+import { originOf } from '../auth/caller.ts'
+import { credentialsBody, userView } from '../auth/model.ts'
+import { workspaceHasAdmin } from '../auth/service.ts'
+import { completeSetup } from './service.ts'
+
+export const setupRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/setup', tags: ['Setup and health'] })
+    .use(jsonBody)
+    .get(
+      '/status',
+      () => {
+        const hasAdminUser = workspaceHasAdmin(ctx)
+        return { isSetupComplete: hasAdminUser, hasAdminUser, version: ctx.version }
+      },
+      {
+        response: t.Object({ isSetupComplete: t.Boolean(), hasAdminUser: t.Boolean(), version: t.String() }),
+        detail: { summary: 'Whether the first admin exists', security: [] },
+      },
+    )
+    .post(
+      '/complete',
+      async ({ request, body, status }) => {
+        const { user, setCookies } = await completeSetup(ctx, body, originOf(request))
+        notedOf(request).setCookies.push(...setCookies)
+        return status(201, { user })
+      },
+      {
+        body: t.Object({ ...credentialsBody, setupToken: t.Optional(t.String()) }),
+        response: { 201: t.Object({ user: userView }) },
+        detail: {
+          summary: 'Create the first admin',
+          description:
+            'Needs the token of the printed set-up link, unless it comes straight from the server itself.',
+          security: [],
+        },
+      },
+    )

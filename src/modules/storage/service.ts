@@ -1,0 +1,98 @@
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Context } from '../../context.ts'
+import type { Grant } from '../auth/authorize.ts'
+import {
+  listProjectNames,
+  type ProjectName,
+  type Published,
+  type Stored,
+  sumPublished,
+  sumStored,
+  sumUnique,
+} from './queries.ts'
+
+/** `bytes` as published, `uniqueBytes` each content of the project once: what it would need by itself. */
+export type ProjectStorage = ProjectName & Published & { uniqueBytes: number }
+
+export type Storage = {
+  projects: ProjectStorage[]
+  /** Of the workspace: each content once, and the compressed forms. */
+  contents: number
+  contentBytes: number
+  /** What the data directory takes on the disk, with databases, logs and what is yet to be freed. */
+  diskBytes: number
+  freeBytes: number
+  totalBytes: number
+  measuredAt: string
+}
+
+/** It is a long look through all rows, so it is taken anew only after a while. */
+const KEEP_MS = 60_000
+
+type Kept = { at: number; storage: Promise<Storage> }
+const keptOf = new WeakMap<Context, Kept>()
+
+/** Who needs how much of the disk, at most a minute old. */
+export function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
+  const kept = keptOf.get(ctx)
+  if (kept !== undefined && ctx.now() - kept.at < KEEP_MS) return kept.storage
+  const storage = measure(ctx)
+  keptOf.set(ctx, { at: ctx.now(), storage })
+  storage.catch(() => keptOf.delete(ctx))
+  return storage
+}
+
+async function measure(ctx: Context): Promise<Storage> {
+  const projects: ProjectStorage[] = []
+  for (const project of listProjectNames(ctx.db)) {
+    projects.push({
+      ...project,
+      ...sumPublished(ctx.db, project.projectId),
+      uniqueBytes: sumUnique(ctx.db, project.projectId),
+    })
+    // Requests come between two projects.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const stored = sumStored(ctx.db)
+  return {
+    projects: projects.sort((a, b) => b.uniqueBytes - a.uniqueBytes),
+    contents: stored.contents,
+    contentBytes: stored.bytes,
+    diskBytes: await bytesBelow(ctx.config.dataDir),
+    ...(await spaceOf(ctx)),
+    measuredAt: new Date(ctx.now()).toISOString(),
+  }
+}
+
+const STORED_KEEP_MS = 10 * 60_000
+const storedOf = new WeakMap<Context, { at: number; stored: Stored }>()
+
+/** The sums of all contents, at most ten minutes old: for those who ask often. */
+export function storedContents(ctx: Context): Stored {
+  const kept = storedOf.get(ctx)
+  if (kept !== undefined && ctx.now() - kept.at < STORED_KEEP_MS) return kept.stored
+  const stored = sumStored(ctx.db)
+  storedOf.set(ctx, { at: ctx.now(), stored })
+  return stored
+}
+
+/** Of the disk that the data directory lies on, as a process without privileges may use it. */
+export async function spaceOf(ctx: Context): Promise<{ freeBytes: number; totalBytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(ctx.config.dataDir)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
+/** Files that go away meanwhile count nothing. */
+async function bytesBelow(folder: string): Promise<number> {
+  let bytes = 0
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) bytes += await bytesBelow(path)
+    else if (entry.isFile()) bytes += await stat(path).then(onDisk, () => 0)
+  }
+  return bytes
+}
+
+/** Blocks are counted in 512 bytes, whatever those of the file system are. */
+const onDisk = ({ blocks }: { blocks: number }): number => blocks * 512

@@ -1,0 +1,40 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
+import { aboutDomain } from '../domains/service.ts'
+import { trafficBody, trafficView } from './model.ts'
+import { deleteTraffic, getTraffic, setTraffic } from './service.ts'
+
+export const trafficRoutes = (ctx: Context) => {
+  const onDomain = { on: ({ params }: PathInput) => aboutDomain(ctx, params['id']) }
+  return new Elysia({ prefix: '/api/domains', tags: ['Domains'] })
+    .use(guard(ctx))
+    .get('/:id/traffic', ({ params }) => getTraffic(ctx, params.id), {
+      may: { action: 'project:read', ...onDomain },
+      response: trafficView,
+      detail: { summary: 'How a domain divides its visitors' },
+    })
+    .put('/:id/traffic', ({ grant, params, body }) => setTraffic(ctx, grant, params.id, body), {
+      may: { action: 'traffic:configure', ...onDomain },
+      body: trafficBody,
+      response: trafficView,
+      detail: {
+        summary: 'Divide the visitors of a domain among aliases',
+        description:
+          'The first rule that holds decides, else the cookie `__svc_variant`, else a draw by weight. `X-Variant` of an ' +
+          'answer names the alias. An alias whose weight goes to 0 lets go of those who had it.',
+      },
+    })
+    .delete(
+      '/:id/traffic',
+      ({ grant, params, status }) => {
+        deleteTraffic(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'traffic:configure', ...onDomain },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Show everybody the alias of the domain again' },
+      },
+    )
+}

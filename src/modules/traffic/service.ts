@@ -1,0 +1,98 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { TrafficRule, TrafficWeight } from '../../domain/traffic.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { aliasNameOf } from '../domains/service.ts'
+import { deleteTrafficRow, findTraffic, type TrafficRow, upsertTraffic } from './queries.ts'
+
+/** The record of the API. contract §10. */
+export type TrafficView = {
+  weights: TrafficWeight[]
+  sticky: boolean
+  stickySeconds: number
+  rules: TrafficRule[]
+}
+
+export type NewTraffic = {
+  weights: TrafficWeight[]
+  sticky?: boolean | undefined
+  stickySeconds?: number | undefined
+  rules?: TrafficRule[] | undefined
+}
+
+const DAY_SECONDS = 86_400
+
+/** Throws 404 for a domain that does not divide its visitors. */
+export function getTraffic(ctx: Context, domainId: string): TrafficView {
+  const row = findTraffic(ctx.db.orm, domainId)
+  if (row === undefined) throw new AppError('not_found', 'This domain has no traffic split')
+  return toView(row)
+}
+
+/** Counts from the next request on. Throws 404 for an alias that the project does not have. */
+export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: NewTraffic): TrafficView {
+  const { projectId } = grant
+  if (projectId === null) throw new AppError('not_found', 'There is no such domain')
+  checkWeights(input.weights)
+  const named = <T extends { alias: string }>(one: T): T => ({
+    ...one,
+    alias: aliasNameOf(ctx, projectId, one.alias),
+  })
+  const row: TrafficRow = {
+    domainId,
+    weights: JSON.stringify(input.weights.map(named)),
+    sticky: input.sticky ?? true,
+    stickySeconds: input.stickySeconds ?? DAY_SECONDS,
+    rules: JSON.stringify((input.rules ?? []).map(named)),
+    updatedAt: ctx.now(),
+  }
+  inTransaction(ctx.db, (tx) => {
+    const before = findTraffic(tx, domainId)
+    upsertTraffic(tx, row)
+    audit(ctx, tx, grant.actor, {
+      ...aboutTraffic('traffic.set', grant, domainId),
+      before: before && toView(before),
+      after: toView(row),
+    })
+  })
+  return toView(row)
+}
+
+/** The domain shows its own alias to everybody again. Nothing happens where it does already. */
+export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const before = findTraffic(tx, domainId)
+    if (before === undefined) return
+    deleteTrafficRow(tx, domainId)
+    audit(ctx, tx, grant.actor, {
+      ...aboutTraffic('traffic.delete', grant, domainId),
+      before: toView(before),
+    })
+  })
+}
+
+function checkWeights(weights: readonly TrafficWeight[]): void {
+  const sum = weights.reduce((total, { weight }) => total + weight, 0)
+  if (sum !== 100) throw invalidWeights(`The weights sum up to ${sum}; they must make 100`)
+  const names = new Set(weights.map(({ alias }) => alias.toLowerCase()))
+  if (names.size !== weights.length) throw invalidWeights('Name each alias once')
+}
+
+function invalidWeights(message: string): AppError {
+  return new AppError('invalid', message, { details: [{ path: 'weights', message }] })
+}
+
+const toView = ({ weights, sticky, stickySeconds, rules }: TrafficRow): TrafficView => ({
+  weights: JSON.parse(weights) as TrafficWeight[],
+  sticky,
+  stickySeconds,
+  rules: JSON.parse(rules) as TrafficRule[],
+})
+
+const aboutTraffic = (action: string, { projectId }: Grant, domainId: string) => ({
+  action,
+  target: { kind: 'domain', id: domainId },
+  projectId,
+})

@@ -1,0 +1,65 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../../context.ts'
+import { guard } from '../auth/guard.ts'
+import {
+  newUserAnswer,
+  newUserBody,
+  resetLink,
+  userListQuery,
+  userPage,
+  userPatchBody,
+  userRecord,
+} from './model.ts'
+import { changeUser, createResetLink, createUser, deleteUser, getUser, listUsers } from './service.ts'
+
+export const userRoutes = (ctx: Context) => {
+  const may = { action: 'workspace:administer' } as const
+  return new Elysia({ prefix: '/api/users', tags: ['Users'] })
+    .use(guard(ctx))
+    .get('/', ({ grant, query }) => listUsers(ctx, grant, query), {
+      may,
+      query: userListQuery,
+      response: userPage,
+      detail: { summary: 'Accounts; filters email (whole) and search (part), sort email or createdAt' },
+    })
+    .post('/', async ({ grant, body, status }) => status(201, await createUser(ctx, grant, body)), {
+      may,
+      body: newUserBody,
+      response: { 201: newUserAnswer },
+      detail: {
+        summary: 'Make an account; without a password the answer holds a link that sets the first one',
+      },
+    })
+    .get('/:id', ({ grant, params }) => getUser(ctx, grant, params.id), {
+      may,
+      response: userRecord,
+      detail: { summary: 'An account' },
+    })
+    .patch('/:id', ({ grant, params, body }) => changeUser(ctx, grant, params.id, body), {
+      may,
+      body: userPatchBody,
+      response: userRecord,
+      detail: { summary: 'Change email or global role' },
+    })
+    .delete(
+      '/:id',
+      ({ grant, params, status }) => {
+        deleteUser(ctx, grant, params.id)
+        return status(204, undefined)
+      },
+      {
+        may,
+        response: { 204: t.Undefined() },
+        detail: { summary: 'Delete an account that owns no project' },
+      },
+    )
+    .post(
+      '/:id/reset-link',
+      ({ grant, params, status }) => status(201, createResetLink(ctx, grant, params.id)),
+      {
+        may,
+        response: { 201: resetLink },
+        detail: { summary: 'A link that sets a new password once, within an hour' },
+      },
+    )
+}

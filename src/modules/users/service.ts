@@ -1,0 +1,184 @@
+import type { Context, SessionUser } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction, isRefusedBy, isUniqueViolation } from '../../db/open.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { GlobalRole } from '../../domain/roles.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { createOneTimeToken, endResetLinks } from '../auth/one-time-tokens.ts'
+import {
+  deleteUserRow,
+  findUser,
+  findUserByEmail,
+  insertUser,
+  listOwnedProjects,
+  selectUsers,
+  type User,
+  updateUser,
+} from './queries.ts'
+
+/** The record of the API. contract §3. */
+export type UserView = SessionUser & { createdAt: string }
+
+/** Somebody named by id or by email; the id wins. */
+export type UserRef = { userId?: string | undefined; email?: string | undefined }
+
+const HOUR_MS = 60 * 60 * 1000
+const INVITE_MS = 7 * 24 * HOUR_MS
+
+export function listUsers(
+  ctx: Context,
+  _grant: Grant,
+  query: PaginationQuery & { email?: string | undefined; search?: string | undefined },
+): Paginated<UserView> {
+  const page = parsePagination(query, {
+    sortable: ['email', 'createdAt'] as const,
+    defaultSort: 'createdAt',
+    defaultOrder: 'asc',
+  })
+  const filter = { email: filterText(query.email), search: filterText(query.search) }
+  const { rows, total } = selectUsers(ctx.db.orm, filter, page)
+  return paginated(rows.map(toView), total, page)
+}
+
+const filterText = (text: string | undefined): string | undefined =>
+  text === undefined || text === '' ? undefined : normalizeEmail(text)
+
+export function getUser(ctx: Context, _grant: Grant, id: string): UserView {
+  return toView(requireUser(ctx.db.orm, { userId: id }))
+}
+
+type NewUser = { email: string; password?: string | undefined; role?: GlobalRole | undefined }
+
+/** Makes an account. Without a password the answer holds the link, shown only here, that sets the first one. */
+export async function createUser(
+  ctx: Context,
+  grant: Grant,
+  input: NewUser,
+): Promise<UserView & { inviteUrl?: string }> {
+  const passwordHash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
+  const user = newUser(ctx, { ...input, email: normalizeEmail(input.email) }, passwordHash)
+  const token = inTransaction(ctx.db, (tx) => {
+    refuseTaken(user.email, () => insertUser(tx, user))
+    audit(ctx, tx, grant.actor, { action: 'user.create', target: targetOf(user), after: publicPart(user) })
+    return passwordHash === null
+      ? createOneTimeToken(ctx, tx, { purpose: 'invite', userId: user.id, lifeMs: INVITE_MS })
+      : null
+  })
+  return token === null ? toView(user) : { ...toView(user), inviteUrl: passwordUrl(ctx, token) }
+}
+
+function newUser(ctx: Context, { email, role }: NewUser, passwordHash: string | null): User {
+  const now = ctx.now()
+  return {
+    id: ctx.newId(),
+    email,
+    passwordHash,
+    role: role ?? 'member',
+    totpSecret: null,
+    totpLastStep: 0,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+/** Sessions stay and act with the new role from the next request on; a new email ends the links sent to the old one. Throws 400 when the last admin would be demoted. */
+export function changeUser(
+  ctx: Context,
+  grant: Grant,
+  id: string,
+  change: { email?: string | undefined; role?: GlobalRole | undefined },
+): UserView {
+  return inTransaction(ctx.db, (tx) => {
+    const before = requireUser(tx, { userId: id })
+    const email = change.email === undefined ? before.email : normalizeEmail(change.email)
+    const after = { ...before, email, role: change.role ?? before.role }
+    if (after.email === before.email && after.role === before.role) return toView(before)
+    const patch = { email: after.email, role: after.role, updatedAt: ctx.now() }
+    refuseTaken(email, () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
+    if (email !== before.email) endResetLinks(tx, id)
+    audit(ctx, tx, grant.actor, {
+      action: 'user.change',
+      target: targetOf(before),
+      before: publicPart(before),
+      after: publicPart(after),
+    })
+    return toView(after)
+  })
+}
+
+/** Deletes the account with its sessions, roles and memberships. Throws 400 for the last admin, 409 for an owner. */
+export function deleteUser(ctx: Context, grant: Grant, id: string): void {
+  inTransaction(ctx.db, (tx) => {
+    const user = requireUser(tx, { userId: id })
+    const owned = listOwnedProjects(tx, id).map(({ owner, name }) => `${owner}/${name}`)
+    if (owned.length > 0)
+      throw new AppError(
+        'conflict',
+        `${user.email} owns ${owned.join(', ')}. Transfer the ownership or delete the project first.`,
+      )
+    keepLastAdmin('deleted', () => deleteUserRow(tx, id))
+    audit(ctx, tx, grant.actor, { action: 'user.delete', target: targetOf(user), before: publicPart(user) })
+  })
+}
+
+/** A link that sets a new password once, within an hour; the older links of the account end. */
+export function createResetLink(ctx: Context, grant: Grant, id: string): { url: string; expiresAt: string } {
+  return inTransaction(ctx.db, (tx) => {
+    const user = requireUser(tx, { userId: id })
+    const token = createOneTimeToken(ctx, tx, { purpose: 'reset', userId: id, lifeMs: HOUR_MS })
+    audit(ctx, tx, grant.actor, { action: 'user.reset-link', target: targetOf(user) })
+    return { url: passwordUrl(ctx, token), expiresAt: new Date(ctx.now() + HOUR_MS).toISOString() }
+  })
+}
+
+const passwordUrl = (ctx: Context, token: string): string => `${ctx.adminUrl()}/reset-password?token=${token}`
+
+/** The account, or undefined. Without id and email there is none. */
+export function findAccount(db: DbOrTx, { userId, email }: UserRef): SessionUser | undefined {
+  if (userId !== undefined) return findUser(db, userId)
+  return email === undefined ? undefined : findUserByEmail(db, normalizeEmail(email))
+}
+
+/** The same, or 400 when nobody is named, or 404. */
+export function getAccount(db: DbOrTx, ref: UserRef): SessionUser {
+  return publicPart(requireUser(db, ref))
+}
+
+function requireUser(db: DbOrTx, { userId, email }: UserRef): User {
+  if (userId === undefined && email === undefined)
+    throw new AppError('invalid', 'Name the user by userId or email')
+  const user = userId === undefined ? findUserByEmail(db, normalizeEmail(email ?? '')) : findUser(db, userId)
+  if (user === undefined) throw new AppError('not_found', 'There is no such user')
+  return user
+}
+
+function refuseTaken(email: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('conflict', `There is an account for ${email} already`)
+    throw error
+  }
+}
+
+/** The trigger of the table decides, so that nothing can slip in between. */
+function keepLastAdmin(what: 'demoted' | 'deleted', write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (isRefusedBy(error, 'last admin'))
+      throw new AppError('invalid', `The last administrator cannot be ${what}: make another one first`)
+    throw error
+  }
+}
+
+const publicPart = ({ id, email, role }: SessionUser): SessionUser => ({ id, email, role })
+
+const toView = (user: User): UserView => ({
+  ...publicPart(user),
+  createdAt: new Date(user.createdAt).toISOString(),
+})
+
+const targetOf = ({ id }: { id: string }) => ({ kind: 'user', id })

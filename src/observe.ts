@@ -1,0 +1,72 @@
+import type { Context } from './context.ts'
+import { normalizeHost } from './domain/hostname.ts'
+import { sizeOf } from './http/sent-size.ts'
+import { projectOfPathForm } from './site/path-forms.ts'
+import { resolveHost } from './site/resolve-site.ts'
+
+export type Seen = {
+  /** Of `performance.now`. */
+  startedAt: number
+  /** As the visitor sent it, or a trusted proxy. */
+  hostHeader: string
+  /** Without the query. */
+  path: string
+  address: string
+  weight: number
+}
+
+const MOST_PATH = 1000
+const MOST_AGENT = 300
+const MOST_HOST = 255
+
+/** Describes an answered request for the request log. No request fails because of it. */
+export function observe(ctx: Context, request: Request, answer: Response, seen: Seen): void {
+  try {
+    const { hostHeader, path, address, weight, startedAt } = seen
+    const { headers } = request
+    const host = (normalizeHost(hostHeader) ?? '').slice(0, MOST_HOST)
+    ctx.requestLog.take({
+      at: ctx.now(),
+      projectId: projectOf(ctx, hostHeader, path),
+      method: request.method.slice(0, 20),
+      host,
+      path: loggedPath(path).slice(0, MOST_PATH),
+      status: answer.status,
+      durationMs: performance.now() - startedAt,
+      sizeBytes: sizeOf(request, answer),
+      referrer: referrerOf(headers.get('referer'), host),
+      userAgent: (headers.get('user-agent') ?? '').slice(0, MOST_AGENT),
+      address,
+      isPage: isPage(headers, answer),
+      weight,
+    })
+  } catch (error) {
+    ctx.requestLog.drop(seen.weight)
+    ctx.log.debug('a request could not be described', { error })
+  }
+}
+
+/** A token in a path is a credential: no log may hold it. contract §3. */
+export const loggedPath = (path: string): string =>
+  path.startsWith('/api/invitations/') ? path.replace(/^(\/api\/invitations\/)[^/]+/, '$1[token]') : path
+
+function projectOf(ctx: Context, hostHeader: string, path: string): string | null {
+  const place = resolveHost(ctx, hostHeader)
+  if (place?.kind === 'site') return place.project.id
+  return place?.kind === 'admin' ? (projectOfPathForm(ctx, path)?.id ?? null) : null
+}
+
+/** The other site that led here: its host alone. */
+function referrerOf(referrer: string | null, host: string): string | null {
+  if (referrer === null || !/^https?:/i.test(referrer) || !URL.canParse(referrer)) return null
+  const from = new URL(referrer).hostname.slice(0, MOST_HOST)
+  return from === host ? null : from
+}
+
+/** HTML that a browser goes to, as far as it says so: not what a script or a frame loads, nor what is loaded ahead. */
+function isPage(headers: Headers, answer: Response): boolean {
+  if (answer.headers.get('content-type')?.startsWith('text/html') !== true) return false
+  const destination = headers.get('sec-fetch-dest')
+  if (destination !== null && destination !== 'document') return false
+  return headers.get('sec-purpose')?.startsWith('prefetch') !== true
+}

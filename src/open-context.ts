@@ -1,0 +1,104 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { openLogsDb } from './db/logs-db.ts'
+import { openDb } from './db/open.ts'
+import { openBlobStore } from './platform/blob-store.ts'
+import { createLockout } from './platform/lockout.ts'
+import { createLog } from './platform/log.ts'
+import { createMailer } from './platform/mail.ts'
+import { createOutbound } from './platform/outbound.ts'
+import { readExtraCas } from './platform/outbound-ca.ts'
+import { createPasswords } from './platform/passwords.ts'
+import { RequestLog } from './platform/request-log.ts'
+import { createSecretBox, readSecretKeys } from './platform/secret-box.ts'
+import { newToken } from './platform/tokens.ts'
+import { txtRecords } from './platform/txt-records.ts'
+import { siteAt } from './site/resolve-site.ts'
+
+export type OpenedContext = {
+  ctx: Context
+  /** The port that the system chose for `PORT=0`, for links. */
+  listensOn(port: number): void
+  close(): void
+}
+
+/**
+ * Opens the data directory: database (migrated), contents, keys. `write` takes the lines of the log. `isInMemory`: the
+ * database is thrown away in the end, for trying rules out.
+ */
+export async function openContext(
+  config: Config,
+  version: string,
+  write: (text: string) => void,
+  { isInMemory = false }: { isInMemory?: boolean } = {},
+): Promise<OpenedContext> {
+  let port = config.port
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const now = systemNow
+  const newId = () => Bun.randomUUIDv7()
+  const keys =
+    config.secretKey === null ? readSecretKeys(join(config.dataDir, 'secret.key')) : [config.secretKey]
+  const db = openDb(isInMemory ? ':memory:' : join(config.dataDir, 'svc.db'), now())
+  const blobs = await openBlobStore(config.dataDir, newId)
+  const outbound = createOutbound({
+    allowedTargets: config.proxyAllowedTargets,
+    extraCaPem: config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts),
+  })
+  const log = createLog({ level: config.logLevel, format: config.logFormat, now, write })
+  const requestLog = new RequestLog({
+    db: openLogsDb(join(config.dataDir, 'logs.db')),
+    log,
+    keepsRows: config.logRetentionDays > 0,
+  })
+  const ctx: Context = {
+    config,
+    db,
+    blobs,
+    now,
+    newId,
+    log,
+    requestLog,
+    passwords: createPasswords(),
+    secrets: createSecretBox(keys),
+    lockout: createLockout(now),
+    mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
+    outbound,
+    resolveTxt: txtRecords,
+    setupToken: config.setupToken ?? newToken(),
+    ...addresses(config, () => port),
+    siteAt: (host) => siteAt(ctx, host),
+    version,
+    startedAt: now(),
+  }
+  return {
+    ctx,
+    listensOn(chosen) {
+      port = chosen
+    },
+    close() {
+      requestLog.close()
+      outbound.close()
+      blobs.close()
+      db.sqlite.close()
+    },
+  }
+}
+
+/** Milliseconds since 1970; every clock of the service and its commands is this one. */
+export const systemNow = (): number => Date.now()
+
+/** How links are written: `PUBLIC_URL` gives scheme and port (and the admin's host), else the listener does. */
+export function addresses(config: Config, port: () => number): Pick<Context, 'adminUrl' | 'siteUrl'> {
+  const known = config.publicUrl === null ? null : new URL(config.publicUrl)
+  const scheme = known?.protocol ?? 'http:'
+  const portPart = () => {
+    if (known !== null) return known.port === '' ? '' : `:${known.port}`
+    return port() === 80 ? '' : `:${port()}`
+  }
+  return {
+    adminUrl: () => known?.origin ?? `${scheme}//${config.adminHost}${portPart()}`,
+    siteUrl: (host) => `${scheme}//${host}${portPart()}`,
+  }
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'bun:test'
+import { ExpressionError, evaluate, parseExpression, ROOTS, type Scope } from './expressions.ts'
+import { JsonText } from './json-text.ts'
+
+const body = JSON.parse(
+  '{"name":"Ann","__proto__":{"a":1},"constructor":{"b":2},"list":[{"x":1},[2,3]],"a-b":{"c d":4}}',
+)
+const roots: Record<string, unknown> = {
+  steps: {
+    form: { email: 'ann@example.com', none: null },
+    query: new JsonText('[{"id":"r1"}]'),
+    'My step': 7,
+  },
+  request: { body, query: {}, method: 'POST', headers: { 'content-type': 'text/plain' } },
+  input: { q: 'x' },
+  user: null,
+  project: { id: 'p' },
+  deployment: { alias: 'production' },
+}
+const scope: Scope = {
+  root: (name) => roots[name === 'metadata' ? 'request' : name],
+  secret: (name) => (name === 'TOKEN' ? 's3cret' : null),
+  now: () => '2026-11-20T12:00:00.000Z',
+  uuid: () => 'some-id',
+}
+const valueIn = (source: string) => evaluate(parseExpression(source), scope)
+
+test.each<[source: string, value: unknown]>([
+  ['steps.form.email', 'ann@example.com'],
+  ['  steps.form.email  ', 'ann@example.com'],
+  ['steps.query[0].id', 'r1'],
+  ['steps.query.0.id', 'r1'],
+  ['steps.query.length', 1],
+  ["steps['My step']", 7],
+  ['request.body.name', 'Ann'],
+  ['metadata.body.name', 'Ann'],
+  ['request.body.list[1][0]', 2],
+  ["request.body['a-b']['c d']", 4],
+  ['request.body["a-b"]["c d"]', 4],
+  ["request.headers['content-type']", 'text/plain'],
+  ['input.q', 'x'],
+  ['user.id', null],
+  ['user', null],
+  ['project.id', 'p'],
+  ['deployment.alias', 'production'],
+  ['secrets.TOKEN', 's3cret'],
+  ['secrets.OTHER', null],
+  ['secrets.TOKEN.length', null],
+  ['now()', '2026-11-20T12:00:00.000Z'],
+  ['uuid()', 'some-id'],
+  ['12', 12],
+  ['-1.5e3', -1500],
+  ['true', true],
+  ['false', false],
+  ['null', null],
+  ["'it\\'s'", "it's"],
+  ['"a\\nb"', 'a\nb'],
+  ['', ''],
+])('%s', (source, value) => {
+  expect(valueIn(source)).toEqual(value)
+})
+
+describe('a first word that means nothing is the text itself', () => {
+  test.each([
+    'hello',
+    'New message',
+    'https://example.com/a?b=c',
+    '2026-11-20',
+    '5 apples',
+    'truely',
+    'nowhere',
+    'now',
+    'stepsize.a',
+    "'open",
+    "'a' and 'b'",
+    '$schema:contacts',
+    '1+1',
+    'globalThis.process',
+    '  x ',
+  ])('%p', (source) => {
+    expect(valueIn(source)).toBe(source)
+  })
+})
+
+describe('a missing path is null, and nothing inherited is seen', () => {
+  test.each([
+    'steps.nobody.email',
+    'steps.form.none.deeper',
+    'request.body.__proto__',
+    'request.body.__proto__.a',
+    'request.body.constructor',
+    "request.body['constructor']['b']",
+    'request.body.toString',
+    'request.body.name.length',
+    'steps.__proto__.polluted',
+    'request.body.list[7]',
+    'input.prototype',
+  ])('%s', (source) => {
+    expect(valueIn(source)).toBeNull()
+  })
+})
+
+test.each<[source: string, position: number]>([
+  ['steps.', 6],
+  ['steps..a', 6],
+  ['steps.a b', 7],
+  ['user feedback', 4],
+  ['request.headers.content-type', 23],
+  ['steps[x]', 6],
+  ['steps[0', 6],
+  ["steps['a]", 6],
+  ['  steps.a()', 9],
+  ['secrets', 7],
+  ['now(1)', 0],
+  ['now() + 1', 0],
+  [`steps${'.a'.repeat(600)}`, 0],
+  [`steps${'.a'.repeat(33)}`, 71],
+])('%s is wrong at %p', (source, position) => {
+  const failure = (() => {
+    try {
+      parseExpression(source)
+    } catch (error) {
+      return error
+    }
+    return undefined
+  })()
+  expect(failure).toBeInstanceOf(ExpressionError)
+  expect((failure as ExpressionError).position).toBe(position)
+})
+
+test('every root is known', () => {
+  for (const root of ROOTS.filter((one) => one !== 'secrets'))
+    expect(parseExpression(root)).toEqual({ kind: 'path', root, keys: [] })
+})

@@ -1,0 +1,159 @@
+import { plain } from './json-text.ts'
+
+/** Where a path begins. `metadata` is another name of `request`. contract §9.3. */
+export const ROOTS = [
+  'steps',
+  'request',
+  'metadata',
+  'input',
+  'user',
+  'project',
+  'deployment',
+  'secrets',
+] as const
+export type Root = (typeof ROOTS)[number]
+
+export type Expression =
+  | { kind: 'literal'; value: string | number | boolean | null }
+  | { kind: 'call'; name: 'now' | 'uuid' }
+  | { kind: 'path'; root: Root; keys: readonly string[] }
+
+/** What an expression is read against. */
+export type Scope = {
+  root(name: Exclude<Root, 'secrets'>): unknown
+  secret(name: string): string | null
+  now(): string
+  uuid(): string
+}
+
+/** `position` counts from 0 in the text that was parsed. */
+export class ExpressionError extends Error {
+  readonly position: number
+
+  constructor(message: string, position: number) {
+    super(`${message}, at character ${position + 1}`)
+    this.position = position
+  }
+}
+
+export const MAX_EXPRESSION = 1000
+const MAX_KEYS = 32
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
+const WORDS = new Map<string, boolean | null>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
+const FIRST_WORD = /^[\p{L}_$][\p{L}\p{N}_$]*/u
+const KEY = /[\p{L}\p{N}_$]+/uy
+
+/** Parses a whole text. One whose first word means nothing here stands for itself. Throws `ExpressionError`. */
+export function parseExpression(source: string): Expression {
+  const text = source.trim()
+  const literal = parseLiteral(text)
+  if (literal !== undefined) return { kind: 'literal', value: literal }
+  const [word = ''] = FIRST_WORD.exec(text) ?? []
+  const call = /^(now|uuid)\s*\(/.exec(text)?.[1]
+  const root = ROOTS.find((one) => one === word)
+  if (call === undefined && root === undefined) return { kind: 'literal', value: source }
+  const indent = source.length - source.trimStart().length
+  if (text.length > MAX_EXPRESSION)
+    throw new ExpressionError(`An expression has at most ${MAX_EXPRESSION} characters`, indent)
+  return root === undefined ? parseCall(text, indent) : parsePath(text, root, indent)
+}
+
+/** The value; null for what is missing. Looks only at what values hold themselves, never at what they inherit. */
+export function evaluate(expression: Expression, scope: Scope): unknown {
+  switch (expression.kind) {
+    case 'literal':
+      return expression.value
+    case 'call':
+      return expression.name === 'now' ? scope.now() : scope.uuid()
+    case 'path':
+      return follow(expression.root, expression.keys, scope)
+  }
+}
+
+function follow(root: Root, keys: readonly string[], scope: Scope): unknown {
+  const [first = '', ...rest] = keys
+  if (root === 'secrets') return rest.reduce(own, scope.secret(first) as unknown)
+  return keys.reduce(own, scope.root(root)) ?? null
+}
+
+const NEVER = new Set(['__proto__', 'constructor', 'prototype'])
+
+function own(value: unknown, key: string): unknown {
+  const holder = plain(value)
+  if (typeof holder !== 'object' || holder === null || NEVER.has(key)) return null
+  return Object.hasOwn(holder, key) ? ((holder as Record<string, unknown>)[key] ?? null) : null
+}
+
+function parseLiteral(text: string): string | number | boolean | null | undefined {
+  if (NUMBER.test(text)) return Number(text)
+  const word = WORDS.get(text)
+  if (word !== undefined) return word
+  const quoted = readQuoted(text, 0)
+  return quoted !== undefined && quoted.end === text.length ? quoted.value : undefined
+}
+
+/** `'…'` or `"…"` at the position; a backslash takes the next character as it is, but for `\n`, `\t` and `\r`. */
+function readQuoted(text: string, start: number): { value: string; end: number } | undefined {
+  const quote = text[start]
+  if (quote !== "'" && quote !== '"') return undefined
+  let value = ''
+  for (let i = start + 1; i < text.length; i++) {
+    const char = text[i] ?? ''
+    if (char === quote) return { value, end: i + 1 }
+    if (char === '\\' && i + 1 < text.length) {
+      const next = text[++i] ?? ''
+      value += ESCAPES[next] ?? next
+    } else value += char
+  }
+  return undefined
+}
+
+const ESCAPES: Readonly<Record<string, string | undefined>> = { n: '\n', t: '\t', r: '\r' }
+
+function parseCall(text: string, indent: number): Expression {
+  const [, name] = /^(now|uuid)\s*\(\s*\)$/.exec(text) ?? []
+  if (name !== 'now' && name !== 'uuid')
+    throw new ExpressionError('now() and uuid() take nothing and end the expression', indent)
+  return { kind: 'call', name }
+}
+
+function parsePath(text: string, root: Root, indent: number): Expression {
+  const keys: string[] = []
+  for (let at = root.length; at < text.length; ) {
+    const step = text[at] === '.' ? readName(text, at, indent) : readIndex(text, at, indent)
+    keys.push(step.key)
+    at = step.end
+    if (keys.length > MAX_KEYS) throw new ExpressionError(`A path has at most ${MAX_KEYS} parts`, indent + at)
+  }
+  if (root === 'secrets' && keys.length === 0)
+    throw new ExpressionError('Name the secret: secrets.NAME', indent + text.length)
+  return { kind: 'path', root, keys }
+}
+
+function readName(text: string, dot: number, indent: number): { key: string; end: number } {
+  KEY.lastIndex = dot + 1
+  const [key] = KEY.exec(text) ?? []
+  if (key === undefined) throw new ExpressionError('A name must follow the dot', indent + dot + 1)
+  return { key, end: dot + 1 + key.length }
+}
+
+function readIndex(text: string, at: number, indent: number): { key: string; end: number } {
+  if (text[at] !== '[')
+    throw new ExpressionError(
+      `Expected . or [ after ${text.slice(0, at)}; names with other characters are written ['like-this']`,
+      indent + at,
+    )
+  const quoted = readQuoted(text, at + 1)
+  const digits = quoted === undefined ? (/^\d{1,10}/.exec(text.slice(at + 1))?.[0] ?? '') : ''
+  const end = quoted?.end ?? at + 1 + digits.length
+  if ((quoted === undefined && digits === '') || text[end] !== ']')
+    throw new ExpressionError(
+      "Expected a number or a quoted name and ], as in [0] or ['a-b']",
+      indent + at + 1,
+    )
+  return { key: quoted?.value ?? String(Number(digits)), end: end + 1 }
+}

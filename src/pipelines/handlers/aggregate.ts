@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { AppError } from '../../domain/errors.ts'
+import { aggregateRecords, OPERATIONS } from '../../modules/records/service.ts'
+import type { Handler } from '../handler.ts'
+import {
+  expression,
+  filterLogic,
+  filters,
+  filtersOf,
+  logicOf,
+  optionalText,
+  schemaId,
+  schemaOf,
+} from './config.ts'
+
+export const aggregateHandler: Handler = {
+  names: ['aggregate_handler', 'db_aggregate'],
+  summary: 'Counts records, or takes the sum, average, least or greatest of a field.',
+  result:
+    'a number (null where there is nothing to take); with `groupBy` a list of `{ <field>: group, value }`.',
+  config: Type.Object(
+    {
+      schemaId,
+      operation: Type.String({ description: `one of ${OPERATIONS.join(', ')}` }),
+      field: Type.Optional(expression('the field to take; `count` needs none')),
+      filters: Type.Optional(filters),
+      filterLogic: Type.Optional(filterLogic),
+      groupBy: Type.Optional(expression('a field: one result for each of its values')),
+    },
+    { additionalProperties: false },
+  ),
+  run(step, config) {
+    const operation = OPERATIONS.find((one) => one === config['operation'])
+    if (operation === undefined)
+      throw new AppError('invalid', `operation must be one of ${OPERATIONS.join(', ')}`)
+    return aggregateRecords(step.ctx, schemaOf(step, config), {
+      operation,
+      field: optionalText(config, 'field'),
+      groupBy: optionalText(config, 'groupBy'),
+      filters: filtersOf(config),
+      logic: logicOf(config),
+    })
+  },
+}

@@ -1,0 +1,112 @@
+import { Type } from 'typebox'
+import { AppError } from '../../domain/errors.ts'
+import {
+  FILTER_OPS,
+  type Filter,
+  type FilterLogic,
+  type FilterOp,
+  type Selection,
+} from '../../modules/records/service.ts'
+import { findSchemaOf, type Schema } from '../../modules/schemas/service.ts'
+import { AuthorError, type StepContext } from '../handler.ts'
+import { plain } from '../json-text.ts'
+
+/** What configurations of handlers have in common: how it is described, and how it is read once it is resolved. */
+
+type Config = Readonly<Record<string, unknown>>
+
+export const expression = (description: string) => Type.String({ description })
+export const numberOr = (description: string) =>
+  Type.Union([Type.Number(), Type.String()], { description: `${description}; a number or an expression` })
+export const anyValue = (description: string) => Type.Unknown({ description })
+export const valuesByName = (description: string) =>
+  Type.Record(Type.String(), Type.Unknown(), { description })
+
+export const schemaId = Type.String({
+  description: '`$schema:<name>`, a schema of this project',
+  minLength: 1,
+})
+
+export const filters = Type.Record(
+  Type.String(),
+  Type.Object({ op: Type.String(), value: Type.Optional(Type.Unknown()) }, { additionalProperties: false }),
+  { description: `which records: \`{ <field>: { op, value } }\`; \`op\` is one of ${FILTER_OPS.join(', ')}` },
+)
+export const filterLogic = Type.Union([Type.Literal('and'), Type.Literal('or')], {
+  description: '`and` (the default): all filters hold; `or`: one does',
+})
+
+const invalid = (key: string, message: string) => new AppError('invalid', `${key} ${message}`)
+
+/** Throws 500 for a schema that the project does not have: the rule is wrong, not the visitor. */
+export function schemaOf({ ctx, projectId }: StepContext, config: Config): Schema {
+  const reference = config['schemaId']
+  const schema = typeof reference === 'string' ? findSchemaOf(ctx, projectId, reference) : undefined
+  if (schema === undefined)
+    throw new AppError('internal', 'The step names a schema that its project does not have', {
+      cause: new AuthorError(`no schema ${String(reference)} in project ${projectId}`),
+    })
+  return schema
+}
+
+/** A whole number, `fallback` when nothing is given. */
+export function wholeNumber(config: Config, key: string, fallback: number, min: number): number {
+  const value = config[key]
+  if (value === undefined || value === null || value === '') return fallback
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < min)
+    throw invalid(key, `must be a whole number from ${min}`)
+  return number
+}
+
+/** A text, or null when nothing is given. Numbers are written out. */
+export function optionalText(config: Config, key: string): string | null {
+  const value = config[key]
+  if (value === undefined || value === null) return null
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw invalid(key, 'must be a text')
+}
+
+export function objectOf(config: Config, key: string): Record<string, unknown> {
+  const value = plain(config[key])
+  if (value === undefined || value === null) return {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalid(key, 'must be an object')
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]))
+}
+
+export function filtersOf(config: Config): Filter[] {
+  return Object.entries(objectOf(config, 'filters')).map(([field, condition]) => {
+    const given = typeof condition === 'object' && condition !== null ? condition : {}
+    const op = 'op' in given ? FILTER_OPS.find((one: FilterOp) => one === given.op) : undefined
+    if (op === undefined) throw invalid(`filters.${field}.op`, `must be one of ${FILTER_OPS.join(', ')}`)
+    return { field, op, value: 'value' in given ? plain(given.value) : null }
+  })
+}
+
+export const logicOf = (config: Config): FilterLogic => (config['filterLogic'] === 'or' ? 'or' : 'and')
+
+export const hasRecordId = (config: Config): boolean => config['recordId'] !== undefined
+
+/** A `recordId` that came to nothing selects nothing: never everything. */
+export function selectionOf(config: Config): Selection {
+  if (hasRecordId(config)) return { recordId: optionalText(config, 'recordId') ?? '' }
+  const all = filtersOf(config)
+  if (all.length === 0) throw new AppError('internal', 'The step needs recordId or filters, and has neither')
+  return { filters: all, logic: logicOf(config) }
+}
+
+/** One of the two must be there, lest a slip of the pen takes every record. */
+export function checkSelection(config: Config): { path: string; message: string }[] {
+  const given = config['filters']
+  const hasFilters = typeof given === 'object' && given !== null && Object.keys(given).length > 0
+  return hasRecordId(config) || hasFilters
+    ? []
+    : [{ path: '', message: 'needs recordId, or filters with at least one' }]
+}
+
+export const selectionConfig = {
+  recordId: Type.Optional(expression('the id of one record')),
+  filters: Type.Optional(filters),
+  filterLogic: Type.Optional(filterLogic),
+}

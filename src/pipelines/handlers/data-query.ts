@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import { AppError } from '../../domain/errors.ts'
+import { findRecord, queryRecordsJson, type RecordQuery } from '../../modules/records/service.ts'
+import type { Handler } from '../handler.ts'
+import { JsonText } from '../json-text.ts'
+import {
+  expression,
+  filtersOf,
+  hasRecordId,
+  logicOf,
+  numberOr,
+  objectOf,
+  optionalText,
+  schemaId,
+  schemaOf,
+  selectionConfig,
+  wholeNumber,
+} from './config.ts'
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 1000
+
+export const dataQueryHandler: Handler = {
+  names: ['data_query'],
+  summary: 'Finds records.',
+  result: 'a list of records, the newest first; with `recordId` or `single` one record or null.',
+  config: Type.Object(
+    {
+      schemaId,
+      ...selectionConfig,
+      pageSize: Type.Optional(
+        numberOr(`how many at most: ${DEFAULT_LIMIT} unless given, never more than ${MAX_LIMIT}`),
+      ),
+      limit: Type.Optional(numberOr('another name of `pageSize`')),
+      page: Type.Optional(numberOr('which page, from 1')),
+      offset: Type.Optional(numberOr('how many to pass over, in place of `page`')),
+      orderBy: Type.Optional(
+        Type.Object(
+          { field: expression('a field'), direction: Type.Optional(expression('asc or desc')) },
+          { additionalProperties: false, description: '`{ field, direction }`, direction `asc` or `desc`' },
+        ),
+      ),
+      select: Type.Optional(
+        Type.Array(Type.String(), { description: 'the fields that are wanted, where not all are' }),
+      ),
+      single: Type.Optional(
+        Type.Union([Type.Boolean(), Type.String()], {
+          description: 'true for the first record alone, or null',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  run(step, config) {
+    const schema = schemaOf(step, config)
+    const selected = selectOf(config)
+    const pick = (record: Record<string, unknown>) =>
+      selected === null
+        ? record
+        : Object.fromEntries(
+            selected.map((name) => [name, Object.hasOwn(record, name) ? record[name] : null]),
+          )
+
+    if (hasRecordId(config)) {
+      const record = findRecord(step.ctx, schema, optionalText(config, 'recordId') ?? '')
+      return record === undefined ? null : pick(record)
+    }
+    const isSingle = config['single'] === true || config['single'] === 'true'
+    const query = queryOf(config)
+    const json = queryRecordsJson(step.ctx, schema, isSingle ? { ...query, limit: 1 } : query)
+    if (selected === null && !isSingle) return new JsonText(json)
+    const records: Record<string, unknown>[] = JSON.parse(json)
+    return isSingle ? (records[0] === undefined ? null : pick(records[0])) : records.map(pick)
+  },
+}
+
+function queryOf(config: Readonly<Record<string, unknown>>): RecordQuery {
+  const limit = Math.min(
+    wholeNumber(config, 'pageSize', wholeNumber(config, 'limit', DEFAULT_LIMIT, 1), 1),
+    MAX_LIMIT,
+  )
+  const page = wholeNumber(config, 'page', 1, 1)
+  const offset = wholeNumber(config, 'offset', Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), 0)
+  return { filters: filtersOf(config), logic: logicOf(config), orderBy: orderOf(config), limit, offset }
+}
+
+function orderOf(config: Readonly<Record<string, unknown>>): RecordQuery['orderBy'] {
+  const given = objectOf(config, 'orderBy')
+  const field = optionalText(given, 'field')
+  if (field === null || field === '') return null
+  const direction = optionalText(given, 'direction') ?? 'desc'
+  if (direction !== 'asc' && direction !== 'desc')
+    throw new AppError('invalid', 'orderBy.direction must be asc or desc')
+  return { field, direction }
+}
+
+function selectOf(config: Readonly<Record<string, unknown>>): string[] | null {
+  const given = config['select']
+  return Array.isArray(given) ? given.map(String) : null
+}

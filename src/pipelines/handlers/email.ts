@@ -1,0 +1,56 @@
+import { Type } from 'typebox'
+import { AppError } from '../../domain/errors.ts'
+import { checkFieldValue } from '../../domain/field-types.ts'
+import type { Handler } from '../handler.ts'
+import { textOf } from '../templates.ts'
+import { anyValue, expression, optionalText } from './config.ts'
+
+const MOST_RECIPIENTS = 50
+
+export const emailHandler: Handler = {
+  names: ['email_handler'],
+  summary: 'Sends a mail as text, where the operator has set up a mail server.',
+  result: '`{ sent: true }`.',
+  config: Type.Object(
+    {
+      to: anyValue('an address, or a list of them'),
+      subject: expression('the subject'),
+      body: anyValue('the text'),
+      replyTo: Type.Optional(expression('the address that answers go to')),
+    },
+    { additionalProperties: false },
+  ),
+  async run({ ctx }, config) {
+    if (!ctx.mail.isConfigured)
+      throw new AppError('internal', 'This server sends no mail: its operator has not set SMTP_URL', {
+        code: 'EMAIL_NOT_CONFIGURED',
+      })
+    const replyTo = optionalText(config, 'replyTo')
+    const mail = {
+      to: addressesOf(config['to']).join(', '),
+      subject: textOf(config['subject']).replaceAll(/[\r\n]+/g, ' '),
+      text: textOf(config['body']),
+      ...(replyTo === null || replyTo === '' ? {} : { replyTo: address(replyTo, 'replyTo') }),
+    }
+    try {
+      await ctx.mail.send(mail)
+    } catch (cause) {
+      throw new AppError('internal', 'The mail server did not take the mail', { cause })
+    }
+    return { sent: true }
+  },
+}
+
+function addressesOf(value: unknown): string[] {
+  const list = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : []
+  if (list.length === 0 || list.length > MOST_RECIPIENTS)
+    throw new AppError('invalid', `to must be 1 to ${MOST_RECIPIENTS} email addresses`)
+  return list.map((one) => address(one, 'to'))
+}
+
+function address(value: unknown, key: string): string {
+  const text = typeof value === 'string' ? value.trim() : value
+  if (typeof text !== 'string' || !checkFieldValue('email', text).ok)
+    throw new AppError('invalid', `${key} must be an email address`)
+  return text
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type PipelineApp, pipelineApp, type RunOptions, step } from '../../testing/pipeline-app.ts'
+
+let app: PipelineApp
+beforeAll(async () => {
+  app = await pipelineApp()
+})
+afterAll(() => app.close())
+
+const form = (fields: Record<string, unknown>, more: Record<string, unknown> = {}) =>
+  step('form', 'form_handler', { fields, ...more })
+const urlencoded = (text: string): RunOptions => ({
+  body: text,
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+})
+const multipart = (fields: Record<string, string | Blob>): RunOptions => {
+  const body = new FormData()
+  for (const [name, value] of Object.entries(fields)) body.append(name, value)
+  return { body }
+}
+const data = (value: unknown) => ({ status: 200, body: { success: true, data: value } })
+
+describe('form_handler', () => {
+  const FIELDS = {
+    name: { type: 'string', required: true, min: 2, max: 5 },
+    age: { type: 'integer', min: 18 },
+    email: { type: 'email' },
+    agreed: { type: 'boolean' },
+    day: { type: 'date' },
+    extra: { type: 'json' },
+    color: { type: 'string', default: 'red', pattern: '[a-z]+' },
+    at: { type: 'string', default: 'now()' },
+  }
+  const absent = {
+    age: null,
+    email: null,
+    agreed: null,
+    day: null,
+    extra: null,
+    color: 'red',
+    at: '2026-11-20T12:00:00.000Z',
+  }
+
+  test.each<[what: string, options: RunOptions, output: unknown]>([
+    [
+      'JSON with types',
+      { json: { name: 'Ann', age: 20, agreed: true, extra: { a: [1] }, more: 1 } },
+      { ...absent, name: 'Ann', age: 20, agreed: true, extra: { a: [1] } },
+    ],
+    [
+      'urlencoded text, converted',
+      urlencoded('name=Ann&age=20&agreed=on&extra=%5B1%5D&email=&day=2026-11-20'),
+      { ...absent, name: 'Ann', age: 20, agreed: true, extra: [1], day: '2026-11-20' },
+    ],
+    ['multipart', multipart({ name: 'Ann', age: '33' }), { ...absent, name: 'Ann', age: 33 }],
+    [
+      'a beacon: JSON called text',
+      { body: '{"name":"Ann"}', headers: { 'content-type': 'text/plain;charset=UTF-8' } },
+      { ...absent, name: 'Ann' },
+    ],
+    [
+      'the query of a GET',
+      { method: 'GET', path: '/api/x?name=Ann&age=44' },
+      { ...absent, name: 'Ann', age: 44 },
+    ],
+    ['null is absent', { json: { name: 'Ann', age: null } }, { ...absent, name: 'Ann' }],
+    [
+      'fields are only what was sent',
+      { json: JSON.parse('{"name":"Ann","__proto__":{"age":99}}') },
+      { ...absent, name: 'Ann' },
+    ],
+  ])('takes %s', async (_, options, output) => {
+    expect(await app.answer([form(FIELDS)], options)).toEqual(data(output))
+  })
+
+  test.each<[what: string, options: RunOptions, paths: string[]]>([
+    ['nothing', {}, ['name']],
+    ['an empty text', urlencoded('name='), ['name']],
+    [
+      'every wrong field',
+      { json: { name: 'A', age: 'x', email: 'x', agreed: 'yes', day: 'x', color: 'R2' } },
+      ['name', 'age', 'email', 'agreed', 'day', 'color'],
+    ],
+    ['text where JSON has numbers', { json: { name: 'Ann', age: '20' } }, ['age']],
+    ['too long, too small', { json: { name: 'Anneke', age: 17 } }, ['name', 'age']],
+    ['a pattern that fits in part', { json: { name: 'Ann', color: 'red!' } }, ['color']],
+    ['a field sent twice', urlencoded('name=a1&name=b2'), ['name']],
+    ['a file', multipart({ name: new Blob(['x']) }), ['name']],
+  ])('refuses %s', async (_, options, paths) => {
+    const { status, body } = await app.answer([form(FIELDS)], options)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ statusCode: 400, error: 'Bad Request', step: 'form' })
+    expect((body as { details: { path: string }[] }).details.map(({ path }) => path)).toEqual(paths)
+  })
+
+  test.each<[what: string, options: RunOptions, status: number]>([
+    ['other text', { body: 'hello', headers: { 'content-type': 'text/plain' } }, 400],
+    ['a list', { json: [1] }, 400],
+    ['broken JSON', { body: '{"name":', headers: { 'content-type': 'application/json' } }, 400],
+    ['broken multipart', { body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=b' } }, 400],
+    [
+      'nesting without end',
+      { body: '['.repeat(100_000), headers: { 'content-type': 'application/json' } },
+      400,
+    ],
+    ['another type', { body: '<a/>', headers: { 'content-type': 'application/xml' } }, 415],
+    ['bytes', { body: new Uint8Array(9), headers: { 'content-type': 'application/octet-stream' } }, 415],
+  ])('%s is refused with the right status', async (_, options, status) => {
+    const answer = await app.answer([form(FIELDS)], options)
+    expect(answer).toMatchObject({ status, body: { statusCode: status, step: 'form' } })
+  })
+
+  test('a body over 10 MiB is 413, with and without its length', async () => {
+    const large = 'x'.repeat(10 * 1024 * 1024)
+    const json = { 'content-type': 'application/json' }
+    expect((await app.run([form(FIELDS)], { body: `"${large}"`, headers: json })).status).toBe(413)
+    const stream = new Blob([`"${large}"`]).stream()
+    expect((await app.run([form(FIELDS)], { body: stream, headers: json })).status).toBe(413)
+    expect((await app.run([form(FIELDS)], multipart({ name: large }))).status).toBe(413)
+  })
+
+  test('a filled honeypot is told that all is well, and nothing happens', async () => {
+    const id = app.addSchema('leads', [{ name: 'name', type: 'string' }])
+    const steps = [
+      form({ name: { type: 'string', required: true } }, { honeypotField: 'website' }),
+      step('save', 'data_create', { schemaId: id, fields: { name: 'steps.form.name' } }),
+    ]
+    const postSteps = [step('later', 'data_create', { schemaId: id, fields: { name: 'late' } })]
+    const caught = await app.answer({ steps, postSteps }, { json: { website: 'http://spam' } })
+    expect(caught).toEqual({ status: 200, body: { success: true } })
+    expect(app.stored(id)).toEqual([])
+    expect((await app.answer(steps, { json: { name: 'Ann', website: '' } })).status).toBe(200)
+    expect(app.stored(id)).toEqual([{ name: 'Ann' }])
+  })
+
+  test('a pattern that would take for ever does not stall the server', async () => {
+    const steps = [form({ a: { type: 'string', pattern: '(a+)+' } })]
+    const slow = app.run(steps, { json: { a: `${'a'.repeat(40)}b` } })
+    expect((await app.run(steps, { json: { a: 'aaa' } })).status).toBe(200)
+    expect([400, 500]).toContain((await slow).status)
+  })
+})

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PipelineApp, pipelineApp, type RunOptions, step } from '../../testing/pipeline-app.ts'
+import { createTestCa } from '../../testing/test-ca.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-http-request-'))
+let app: PipelineApp
+let backend: Bun.Server<undefined>
+
+beforeAll(async () => {
+  const ca = createTestCa()
+  writeFileSync(join(folder, 'ca.pem'), ca.pem)
+  backend = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: ca.issue({ names: ['backend.test'] }),
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/slow') await Bun.sleep(5000)
+      if (pathname === '/text')
+        return new Response('{"not":"json"}', { headers: { 'content-type': 'text/plain' } })
+      if (pathname === '/moved') return Response.redirect('https://127.0.0.1/', 302)
+      const body = await request.text()
+      const headers = Object.fromEntries(request.headers)
+      const status = pathname === '/bad' ? 418 : 200
+      return Response.json(
+        { method: request.method, headers, body },
+        { status, headers: { 'x-back': 'yes' } },
+      )
+    },
+  })
+  app = await pipelineApp({
+    PROXY_ALLOWED_TARGETS: 'backend.test',
+    NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+  })
+})
+afterAll(async () => {
+  await backend.stop(true)
+  app.close()
+  rmSync(folder, { recursive: true })
+})
+
+type Answered = {
+  status: number
+  headers: Record<string, string>
+  body: { method: string; headers: Record<string, string>; body: string }
+}
+const ask = async (path: string, config: Record<string, unknown> = {}, options: RunOptions = {}) => {
+  const url = `https://backend.test:${backend.port}${path}`
+  const { status, body } = await app.answer([step('h', 'http_request', { url, ...config })], options)
+  return { status, error: body as Record<string, unknown>, data: (body as { data: Answered }).data }
+}
+
+test('gives back status, headers and a parsed body', async () => {
+  const { data } = await ask('/')
+  expect(data).toMatchObject({ status: 200, headers: { 'x-back': 'yes' }, body: { method: 'GET', body: '' } })
+  expect((await ask('/text')).data.body as unknown).toBe('{"not":"json"}')
+})
+
+test.each<[what: string, config: Record<string, unknown>, body: string, type: string]>([
+  ['an object as JSON', { body: { a: 'input.name', n: 1 } }, '{"a":"A \\"b\\"","n":1}', 'application/json'],
+  ['an expression that is an object', { body: 'request.body' }, '{"name":"A \\"b\\""}', 'application/json'],
+  ['a text', { body: 'Hello' }, 'Hello', 'text/plain; charset=utf-8'],
+  ['a template', { body: 'Hi {{input.name}}' }, 'Hi A "b"', 'text/plain; charset=utf-8'],
+  [
+    'a template that is escaped as its type asks',
+    { body: '{"a":"{{input.name}}"}', headers: { 'Content-Type': 'application/json' } },
+    '{"a":"A \\"b\\""}',
+    'application/json',
+  ],
+])('sends %s', async (_, config, body, type) => {
+  const { data } = await ask('/', { method: 'post', ...config }, { json: { name: 'A "b"' } })
+  expect([data.body.method, data.body.body, data.body.headers['content-type']]).toEqual(['POST', body, type])
+})
+
+test('sends the headers that it is told, and none of the visitor', async () => {
+  const headers = { Authorization: 'Bearer {{input.t}}', 'X-None': 'input.nobody' }
+  const { data } = await ask(
+    '/',
+    { headers },
+    { json: { t: 'x' }, headers: { cookie: 'a=1', 'x-api-key': 'k' } },
+  )
+  expect(data.body.headers['authorization']).toBe('Bearer x')
+  for (const name of ['x-none', 'cookie', 'x-api-key'])
+    expect(Object.keys(data.body.headers)).not.toContain(name)
+})
+
+test.each<[what: string, path: string, config: Record<string, unknown>]>([
+  ['is not 2xx', '/bad', {}],
+  ['is a redirect, which is not followed', '/moved', {}],
+  ['does not come in time', '/slow', { timeout: 100 }],
+  ['comes from nowhere', '/', { url: 'https://nobody.invalid/' }],
+  ['comes from a private address', '/', { url: 'https://10.0.0.1/', timeout: 500 }],
+  ['would come without TLS', '/', { url: 'http://backend.test/' }],
+])('502 when the answer %s', async (_, path, config) => {
+  expect((await ask(path, config)).error).toMatchObject({ statusCode: 502, error: 'Bad Gateway', step: 'h' })
+})
+
+test('failOnError: false goes on with what came, but nothing came is still 502', async () => {
+  const { data } = await ask('/bad', { failOnError: false })
+  expect([data.status, data.body.method]).toEqual([418, 'GET'])
+  expect((await ask('/slow', { timeout: 100, failOnError: false })).status).toBe(502)
+})

@@ -1,0 +1,153 @@
+import { Type } from 'typebox'
+import { AppError } from '../../domain/errors.ts'
+import type { HeaderPair } from '../../domain/forward-headers.ts'
+import { OutboundError } from '../../platform/outbound-error.ts'
+import { readLimited } from '../../platform/outbound-read.ts'
+import type { Handler, StepContext } from '../handler.ts'
+import { jsonOf, plain } from '../json-text.ts'
+import { hasTags, parseTemplate, templateModeOf, textOf } from '../templates.ts'
+import {
+  anyValue,
+  expression,
+  numberOr,
+  objectOf,
+  optionalText,
+  valuesByName,
+  wholeNumber,
+} from './config.ts'
+
+const DEFAULT_TIMEOUT_MS = 30_000
+const MAX_TIMEOUT_MS = 60_000
+const MAX_ANSWER_BYTES = 10 * 1024 * 1024
+
+export const httpRequestHandler: Handler = {
+  names: ['http_request'],
+  summary:
+    'Calls another server over HTTPS, under the same rules as a proxy: no private addresses. Redirects are not followed.',
+  result: '`{ status, headers, body }`, a JSON body parsed.',
+  config: Type.Object(
+    {
+      url: expression('an HTTPS URL'),
+      method: Type.Optional(expression('GET unless given')),
+      headers: Type.Optional(valuesByName('headers to send')),
+      body: Type.Optional(anyValue('a text, or an object, which is sent as JSON')),
+      timeout: Type.Optional(
+        numberOr(`milliseconds: ${DEFAULT_TIMEOUT_MS} unless given, at most ${MAX_TIMEOUT_MS}`),
+      ),
+      failOnError: Type.Optional(
+        Type.Union([Type.Boolean(), Type.String()], {
+          description: 'whether an answer that is not 2xx fails the step; true unless given',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  isLiteral: (path, text) => path.length === 1 && path[0] === 'body' && hasTags(text),
+  check: ({ body }) => (typeof body === 'string' && hasTags(body) ? checkTemplate(body) : []),
+  limitMs: null,
+  async run(step, config) {
+    const timeoutMs = Math.min(wholeNumber(config, 'timeout', DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS)
+    const answer = await exchange(step, requestOf(step, config), timeoutMs)
+    const isGood = answer.status >= 200 && answer.status < 300
+    if (!isGood && config['failOnError'] !== false && config['failOnError'] !== 'false')
+      throw new AppError('bad_gateway', `The server that the step calls answered ${answer.status}`)
+    return answer
+  },
+}
+
+function checkTemplate(body: string): { path: string; message: string }[] {
+  try {
+    parseTemplate(body, 'json')
+    return []
+  } catch (error) {
+    return [{ path: 'body', message: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+type Call = { url: URL; method: string; headers: HeaderPair[]; body: Uint8Array | null }
+
+function requestOf(step: StepContext, config: Readonly<Record<string, unknown>>): Call {
+  const url = optionalText(config, 'url') ?? ''
+  if (!URL.canParse(url)) throw new AppError('bad_gateway', 'The step calls something that is not a URL')
+  const method = (optionalText(config, 'method') ?? 'GET').toUpperCase()
+  if (!/^[A-Z]{1,20}$/.test(method))
+    throw new AppError('internal', 'The step calls with a method that does not exist')
+  const given = Object.entries(objectOf(config, 'headers')).flatMap(([name, value]): HeaderPair[] =>
+    value === null || value === undefined ? [] : [[name.toLowerCase(), textOf(value)]],
+  )
+  const { text, type } = bodyOf(step, config['body'], given)
+  const typed: HeaderPair[] = type === null ? given : [...given, ['content-type', type]]
+  const body = text === null ? null : new TextEncoder().encode(text)
+  const accept: HeaderPair[] = given.some(([name]) => name === 'accept') ? [] : [['accept', '*/*']]
+  return { url: new URL(url), method, headers: [...accept, ...typed], body }
+}
+
+/** A template is escaped as the `content-type` that goes with it asks. `type` is null where one is given. */
+function bodyOf(
+  step: StepContext,
+  body: unknown,
+  headers: readonly HeaderPair[],
+): { text: string | null; type: string | null } {
+  const given = headers.find(([name]) => name === 'content-type')?.[1]
+  if (body === undefined || body === null) return { text: null, type: null }
+  if (typeof plain(body) === 'object')
+    return { text: jsonOf(body), type: given === undefined ? 'application/json' : null }
+  const text =
+    typeof body === 'string' && hasTags(body)
+      ? step.render(body, templateModeOf(given ?? 'text/plain'))
+      : textOf(body)
+  return { text, type: given === undefined ? 'text/plain; charset=utf-8' : null }
+}
+
+async function exchange(step: StepContext, call: Call, timeoutMs: number) {
+  const limit = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await step.ctx.outbound.request(call.url, {
+      method: call.method,
+      headers: call.headers,
+      body: call.body,
+      headTimeoutMs: timeoutMs,
+      idleTimeoutMs: timeoutMs,
+      signal: AbortSignal.any([limit, step.signal]),
+    })
+    const bytes = await readLimited(response, MAX_ANSWER_BYTES)
+    return {
+      status: response.status,
+      headers: headersOf(response.headers),
+      body: readAnswer(response.headers, bytes),
+    }
+  } catch (error) {
+    if (limit.aborted)
+      throw new AppError(
+        'bad_gateway',
+        `The server that the step calls did not answer within ${timeoutMs} ms`,
+      )
+    if (error instanceof OutboundError)
+      throw new AppError('bad_gateway', 'The server that the step calls could not be reached', {
+        cause: error,
+      })
+    throw error
+  }
+}
+
+function headersOf(pairs: readonly HeaderPair[]): Record<string, string> {
+  const headers = new Map<string, string>()
+  for (const [name, value] of pairs) {
+    const known = headers.get(name)
+    headers.set(name, known === undefined ? value : `${known}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}
+
+/** JSON parsed; what says it is and is not stays a text. */
+function readAnswer(headers: readonly HeaderPair[], bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return null
+  const text = new TextDecoder().decode(bytes)
+  const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
+  if (templateModeOf(type) !== 'json') return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

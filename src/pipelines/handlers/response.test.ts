@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type PipelineApp, pipelineApp, type RunOptions, step } from '../../testing/pipeline-app.ts'
+
+let app: PipelineApp
+beforeAll(async () => {
+  app = await pipelineApp()
+})
+afterAll(() => app.close())
+
+describe('response_handler', () => {
+  const respond = (config: Record<string, unknown>, options: RunOptions = {}) =>
+    app.run([step('r', 'response_handler', config)], options)
+
+  test.each<[config: Record<string, unknown>, body: string, type: string]>([
+    [{ body: '{"hi":"{{request.body.name}}"}' }, '{"hi":"A \\"b\\" <c>"}', 'application/json'],
+    [{ body: '{{{request.body}}}' }, '{"name":"A \\"b\\" <c>"}', 'application/json'],
+    [
+      { body: { hi: 'request.body.name', n: [1, 'true'] } },
+      '{"hi":"A \\"b\\" <c>","n":[1,true]}',
+      'application/json',
+    ],
+    [
+      { body: '<p>{{input.name}}</p>', contentType: 'text/html; charset=utf-8' },
+      '<p>A &quot;b&quot; &lt;c&gt;</p>',
+      'text/html; charset=utf-8',
+    ],
+    [{ body: 'request.body.name', contentType: 'text/plain' }, 'request.body.name', 'text/plain'],
+    [{ body: '' }, '', 'application/json'],
+    [{}, '', 'application/json'],
+  ])('%j', async (config, body, type) => {
+    const response = await respond(config, { json: { name: 'A "b" <c>' } })
+    expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([
+      200,
+      body,
+      type,
+    ])
+  })
+
+  test('a body that is not JSON after all is an error, not a guess', async () => {
+    for (const body of ['{"hi":{{input.name}}}', '{"hi":"{{{input.name}}}"}', '{"a":1,}'])
+      expect((await respond({ body }, { json: { name: 'A "b"' } })).status).toBe(500)
+  })
+
+  test('status, headers, cookies; none of ours', async () => {
+    const response = await respond(
+      {
+        status: 'request.body.status',
+        body: '{}',
+        headers: {
+          'X-Note': 'request.body.note',
+          'Set-Cookie': ["'a=1; Domain=x.ch; Path=/'", "'sAccessToken=x'"],
+          'content-length': 5,
+          location: '/thanks',
+          gone: 'null',
+        },
+      },
+      { json: { status: 201, note: 'n' } },
+    )
+    expect(response.status).toBe(201)
+    expect(response.headers.get('x-note')).toBe('n')
+    expect(response.headers.get('location')).toBe('/thanks')
+    expect(response.headers.getSetCookie()).toEqual(['a=1; Path=/'])
+    expect(response.headers.has('gone')).toBe(false)
+  })
+
+  test.each([
+    { status: 99 },
+    { status: 600 },
+    { status: "'x'" },
+    { headers: { 'x-a': 'request.body.split' } },
+    { headers: { 'b d': '1' } },
+  ])('cannot answer with %j', async (config) => {
+    expect(
+      (await respond({ body: '{}', ...config }, { json: { split: 'a\r\nset-cookie: b=1' } })).status,
+    ).toBeGreaterThanOrEqual(400)
+  })
+
+  test('204 has no body', async () => {
+    const response = await respond({ status: 204, body: '{"a":1}' })
+    expect([response.status, await response.text()]).toEqual([204, ''])
+  })
+})

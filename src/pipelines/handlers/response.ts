@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import { AppError } from '../../domain/errors.ts'
+import { responseHeadersToForward } from '../../domain/forward-headers.ts'
+import { ExpressionError } from '../expressions.ts'
+import { Answer, type Handler, type StepContext } from '../handler.ts'
+import { jsonOf } from '../json-text.ts'
+import { parseTemplate, templateModeOf } from '../templates.ts'
+import { expression, numberOr, objectOf, optionalText, valuesByName, wholeNumber } from './config.ts'
+
+const WITHOUT_BODY = new Set([204, 205, 304])
+
+export const responseHandler: Handler = {
+  names: ['response_handler'],
+  summary: 'Answers the request and ends the steps.',
+  result: 'none: it is the answer.',
+  config: Type.Object(
+    {
+      body: Type.Optional(
+        Type.Unknown({
+          description:
+            'a template, or an object of expressions. `{{x}}` inserts text, escaped as `contentType` asks; `{{{x}}}` the JSON of an object or a list',
+        }),
+      ),
+      status: Type.Optional(numberOr('200 unless given')),
+      contentType: Type.Optional(expression('`application/json` unless given')),
+      headers: Type.Optional(valuesByName('further headers')),
+    },
+    { additionalProperties: false },
+  ),
+  isLiteral: ([key, ...deeper]) => key === 'body' && deeper.length === 0,
+  check: checkBody,
+  run(step, config) {
+    const status = wholeNumber(config, 'status', 200, 200)
+    if (status > 599) throw new AppError('internal', 'The step answers with a status that does not exist')
+    const contentType = optionalText(config, 'contentType') ?? 'application/json'
+    const body = WITHOUT_BODY.has(status) ? null : renderBody(step, config['body'], contentType)
+    return new Answer({ status, headers: headersOf(config, contentType, body !== null), body })
+  },
+}
+
+/** `config.body` as it is written: it is parsed when the step runs, for only then the content type is known. */
+function checkBody(config: Readonly<Record<string, unknown>>): { path: string; message: string }[] {
+  const { body, contentType = 'application/json' } = config as { body?: unknown; contentType?: unknown }
+  if (typeof body !== 'string') return []
+  try {
+    parseTemplate(body, templateModeOf(String(contentType)))
+    return []
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    return [{ path: 'body', message: error.message }]
+  }
+}
+
+function renderBody(step: StepContext, body: unknown, contentType: string): string {
+  if (body === undefined || body === null) return ''
+  const mode = templateModeOf(contentType)
+  if (typeof body !== 'string') return jsonOf(body)
+  return step.render(body, mode)
+}
+
+/** A pipeline may set what a backend behind a proxy may: no cookie of ours, nothing that frames the message. */
+function headersOf(
+  config: Readonly<Record<string, unknown>>,
+  contentType: string,
+  hasBody: boolean,
+): [string, string][] {
+  const given = Object.entries(objectOf(config, 'headers')).flatMap(([name, value]): [string, string][] =>
+    value === null || value === undefined ? [] : valuesOf(value).map((one) => [name.toLowerCase(), one]),
+  )
+  const passed = responseHeadersToForward(given).filter(
+    ([name]) => name !== 'content-length' && name !== 'content-type',
+  )
+  const headers: [string, string][] = hasBody ? [['content-type', contentType], ...passed] : passed
+  for (const [name, value] of headers) {
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || /[\r\n\0]/.test(value))
+      throw new AppError('internal', `The step sets a header that cannot be sent: ${name.slice(0, 50)}`)
+  }
+  return headers
+}
+
+/** A list sets a header several times. */
+function valuesOf(value: unknown): string[] {
+  const list = Array.isArray(value) ? value : [value]
+  return list.map((one) => (typeof one === 'object' && one !== null ? jsonOf(one) : String(one)))
+}

@@ -1,0 +1,69 @@
+import type { AppError } from '../domain/errors.ts'
+
+/** A request's body, read. `form` values are texts, or lists of them where a name came more than once. */
+export type PipelineBody =
+  | { kind: 'none' }
+  | { kind: 'json'; value: unknown }
+  | { kind: 'form'; value: Record<string, unknown> }
+  | { kind: 'text'; value: string }
+  /** Of a type that is not read. */
+  | { kind: 'unsupported'; contentType: string }
+  /** It says what it is and is not so. */
+  | { kind: 'broken'; error: AppError }
+
+export type PipelineUser = { id: string; email: string; role: string }
+
+/** What a run is given; all of it JSON, so that it can be kept for later. */
+export type PipelineInput = {
+  method: string
+  /** As it was asked for, below the site. */
+  path: string
+  query: Record<string, unknown>
+  /** What each `*` of the pattern stood for, from 0. */
+  params: Record<string, string>
+  /** Names in lower case; without the session's cookies and `x-api-key`. */
+  headers: Record<string, string>
+  ip: string
+  userAgent: string | null
+  body: PipelineBody
+  user: PipelineUser | null
+  project: Record<string, unknown>
+  deployment: { owner: string; repo: string; commitSha: string; alias: string | null }
+}
+
+/** The value of `request.body`. Throws for a body that is not what it says. */
+export function bodyValue(body: PipelineBody): unknown {
+  switch (body.kind) {
+    case 'none':
+    case 'unsupported':
+      return null
+    case 'broken':
+      throw body.error
+    default:
+      return body.value
+  }
+}
+
+/** `request` as expressions and functions see it. The body is looked at only when it is asked for. */
+export function requestView(input: PipelineInput): Record<string, unknown> {
+  const { method, path, query, params, headers, ip, userAgent, body } = input
+  return {
+    method,
+    path,
+    query,
+    params,
+    headers,
+    ip,
+    userAgent,
+    get body() {
+      return bodyValue(body)
+    },
+  }
+}
+
+/** `input.<field>`: the body's fields over the query's. */
+export function inputView({ query, body }: PipelineInput): Record<string, unknown> {
+  const value = bodyValue(body)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? { ...query, ...value } : query
+}

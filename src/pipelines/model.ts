@@ -1,0 +1,58 @@
+import { Type } from 'typebox'
+
+const text = (description: string, maxLength = 10_000) => Type.String({ description, maxLength })
+
+const stepFields = {
+  id: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'names the output: steps.<id>',
+  }),
+  name: Type.Optional(text('another name of the output', 200)),
+  handlerType: Type.String({ minLength: 1, maxLength: 100 }),
+  config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  isEnabled: Type.Optional(Type.Boolean()),
+}
+
+/** One step. What `config` may hold is the handler's to say. contract §9.3. */
+export const pipelineStep = Type.Object(stepFields, { additionalProperties: false })
+
+export const pipelineValidator = Type.Object(
+  {
+    type: Type.String({ minLength: 1, maxLength: 100 }),
+    config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { additionalProperties: false },
+)
+
+const MOST_STEPS = 100
+
+/** A pipeline as it is stored with its rule and sent in a push. contract §9.1 and §9.2. */
+export const pipelineConfig = Type.Object(
+  {
+    name: Type.Optional(text('what it is called', 200)),
+    description: Type.Optional(text('what it is for')),
+    steps: Type.Array(pipelineStep, { maxItems: MOST_STEPS }),
+    validators: Type.Optional(Type.Array(pipelineValidator, { maxItems: 20 })),
+    postSteps: Type.Optional(Type.Array(pipelineStep, { maxItems: MOST_STEPS })),
+  },
+  { additionalProperties: false },
+)
+
+export type PipelineStep = Type.Static<typeof pipelineStep>
+export type PipelineValidator = Type.Static<typeof pipelineValidator>
+export type PipelineConfig = Type.Static<typeof pipelineConfig>
+
+/**
+ * A rule that runs a pipeline, as the site engine hands it over. Pass the same `pipelineConfig` object for the same
+ * rule: what is compiled from it is kept with the object.
+ */
+export type PipelineRule = {
+  id: string
+  projectId: string
+  pathPattern: string
+  method: string | null
+  pipelineConfig: PipelineConfig
+  /** Keep each step's input and output in the run log. */
+  debugEnabled: boolean
+}

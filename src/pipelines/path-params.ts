@@ -1,0 +1,21 @@
+/** What each `*` of a pattern stood for in a path that matches it, from `0`; the leftmost take the least. */
+export function paramsOf(pattern: string, path: string): Record<string, string> {
+  const [first = '', ...rest] = pattern.split('*')
+  const params: [string, string][] = []
+  let at = first.length
+  for (const [i, literal] of rest.entries()) {
+    const isLast = i === rest.length - 1
+    const end = isLast ? path.length - literal.length : path.indexOf(literal, at)
+    params.push([String(i), decoded(path.slice(at, Math.max(at, end)))])
+    at = Math.max(at, end) + literal.length
+  }
+  return Object.fromEntries(params)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

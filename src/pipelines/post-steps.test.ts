@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
+import { settleWorks } from './works.ts'
+
+let app: PipelineApp
+beforeAll(async () => {
+  app = await pipelineApp()
+})
+afterAll(() => app.close())
+
+const respond = (body: unknown, more = {}) => step('r', 'response_handler', { body }, more)
+
+describe('post steps', () => {
+  const queued = () =>
+    app.ctx.db.sqlite.query<{ n: number }, []>('SELECT count(*) AS n FROM post_steps').get()?.n
+
+  test('run after the answer, see the outputs, and each whatever became of the others', async () => {
+    const id = app.addSchema('log', [{ name: 'what', type: 'string' }])
+    const late = (name: string, what: string) => step(name, 'data_create', { schemaId: id, fields: { what } })
+    const postSteps = [
+      late('p1', 'steps.form.x'),
+      step('p2', 'email_handler', { to: "'a@x.ch'", subject: 's', body: 'b' }),
+      late('p3', 'steps.p1.id'),
+    ]
+    const steps = [
+      step('form', 'form_handler', { fields: { x: { type: 'string' } } }),
+      respond('{"ok":true}'),
+    ]
+    const answer = await app.run({ steps, postSteps }, { json: { x: 'X' } })
+    expect(app.stored(id)).toEqual([])
+    expect(queued()).toBe(1)
+    expect(await answer.json()).toEqual({ ok: true })
+    await new Promise((resolve) => setImmediate(resolve))
+    await settleWorks(app.ctx, 5000)
+    expect(app.stored(id).map(({ what }) => what)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), 'X'])
+    expect(queued()).toBe(0)
+    expect(app.lines.join('')).toContain('a post step failed')
+  })
+
+  test('are left out when a step fails', async () => {
+    const answer = await app.run({ steps: [step('x', 'teleport')], postSteps: [respond('{}')] })
+    expect([answer.status, queued()]).toEqual([501, 0])
+  })
+})

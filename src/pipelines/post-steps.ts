@@ -1,0 +1,109 @@
+import type { Context } from '../context.ts'
+import { groupCommit } from '../db/group-commit.ts'
+import { prepared } from '../db/statements.ts'
+import { recordRun } from '../modules/runs/service.ts'
+import type { PipelineInput } from './input.ts'
+import { jsonOf } from './json-text.ts'
+import type { PipelineRule } from './model.ts'
+import { explain, runPostSteps } from './run.ts'
+import { masked } from './trace.ts'
+import { trackWork } from './works.ts'
+
+/**
+ * What is to be done after an answer. It is in the database before the answer goes out, and leaves it when it was done:
+ * a server that dies in between does it when it starts again. So a post step runs once or, after a crash, twice; never
+ * not at all. A step that fails is logged and not tried again.
+ */
+type Work = { rule: PipelineRule; input: PipelineInput; outputs: Record<string, unknown> }
+
+/** One that keeps bringing the server down is given up. */
+const MOST_ATTEMPTS = 3
+const RESUMED_AT_ONCE = 10
+
+export const hasPostSteps = ({ pipelineConfig }: PipelineRule): boolean =>
+  pipelineConfig.postSteps?.some(({ isEnabled }) => isEnabled !== false) ?? false
+
+/** Resolves when the work is safe on the disk. `start` begins it: call it when the answer is on its way. */
+export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start: () => void }> {
+  const id = ctx.newId()
+  const { rule, input, outputs } = work
+  const json = `{"rule":${JSON.stringify(rule)},"input":${JSON.stringify(storable(input))},"outputs":${jsonOf(outputs)}}`
+  await groupCommit(ctx.db, (db) => {
+    prepared(
+      db,
+      'INSERT INTO post_steps (id, project_id, work, attempts, created_at) VALUES (?, ?, ?, 0, ?)',
+    ).run(id, rule.projectId, json, ctx.now())
+  })
+  return { start: () => void setImmediate(() => trackWork(ctx, perform(ctx, id, work))) }
+}
+
+/** Takes up what a server that stopped too early has left. Resolves when it is all done. */
+export async function resumePostSteps(ctx: Context): Promise<void> {
+  const rows = prepared<{ id: string; work: string; attempts: number }>(
+    ctx.db,
+    'SELECT id, work, attempts FROM post_steps ORDER BY id',
+  ).all()
+  for (let i = 0; i < rows.length; i += RESUMED_AT_ONCE)
+    await Promise.all(rows.slice(i, i + RESUMED_AT_ONCE).map((row) => resume(ctx, row)))
+}
+
+async function resume(
+  ctx: Context,
+  { id, work, attempts }: { id: string; work: string; attempts: number },
+): Promise<void> {
+  if (attempts >= MOST_ATTEMPTS) {
+    ctx.log.error('post steps were given up: the server stopped each time they ran', { id, attempts })
+    await remove(ctx, id)
+    return
+  }
+  await groupCommit(ctx.db, (db) => {
+    prepared(db, 'UPDATE post_steps SET attempts = attempts + 1 WHERE id = ?').run(id)
+  })
+  await trackWork(ctx, perform(ctx, id, JSON.parse(work)))
+}
+
+async function perform(ctx: Context, id: string, { rule, input, outputs }: Work): Promise<void> {
+  const startedAt = performance.now()
+  try {
+    const failures = await runPostSteps(ctx, rule, input, outputs)
+    for (const { step, error, secrets } of failures) {
+      const message = String(masked(explain(error), secrets))
+      ctx.log.error('a post step failed', {
+        rule: rule.id,
+        step,
+        status: error.status,
+        error: message,
+        cause: error.cause,
+      })
+      recordRun(ctx, {
+        ruleId: rule.id,
+        projectId: rule.projectId,
+        pathPattern: rule.pathPattern,
+        ruleName: rule.pipelineConfig.name ?? null,
+        phase: 'post_steps',
+        method: input.method,
+        path: input.path,
+        startedAt: ctx.now(),
+        status: error.status,
+        durationMs: performance.now() - startedAt,
+        failedStep: step,
+        error: message,
+        steps: null,
+      })
+    }
+    await remove(ctx, id)
+  } catch (error) {
+    ctx.log.error('post steps could not be run', { rule: rule.id, error })
+  }
+}
+
+function remove(ctx: Context, id: string): Promise<void> {
+  return groupCommit(ctx.db, (db) => {
+    prepared(db, 'DELETE FROM post_steps WHERE id = ?').run(id)
+  })
+}
+
+/** A body that could not be read is none. */
+function storable(input: PipelineInput): PipelineInput {
+  return input.body.kind === 'broken' ? { ...input, body: { kind: 'none' } } : input
+}

@@ -1,0 +1,82 @@
+import { AppError } from '../domain/errors.ts'
+import { nestingOf } from '../domain/field-types.ts'
+import { readBody } from '../http/json-body.ts'
+import { type FormLimits, readMultipart } from '../http/multipart.ts'
+import type { PipelineBody } from './input.ts'
+
+/** contract §9.3: bodies up to 10 MiB. */
+export const MAX_BODY_BYTES = 10 * 1024 * 1024
+const DEEPEST = 200
+const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldBytes: MAX_BODY_BYTES }
+
+/** Reads the body as its type says: JSON, a form, text. Throws 413 for a larger one. */
+export async function readPipelineBody(request: Request): Promise<PipelineBody> {
+  if (request.body === null || request.method === 'GET' || request.method === 'HEAD') return { kind: 'none' }
+  const contentType = request.headers.get('content-type')
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type === 'multipart/form-data') return readForm(request, contentType)
+  const bytes = await readBody(request, MAX_BODY_BYTES)
+  if (bytes.length === 0) return { kind: 'none' }
+  if (/^application\/([\w.-]+\+)?json$/.test(type)) return parseJson(bytes)
+  if (type === 'application/x-www-form-urlencoded')
+    return { kind: 'form', value: grouped(new URLSearchParams(new TextDecoder().decode(bytes))) }
+  if (type === '' || type.startsWith('text/')) return readText(bytes)
+  return { kind: 'unsupported', contentType: type }
+}
+
+/** Names that come more than once have a list of values. */
+export function grouped(pairs: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+  const values = new Map<string, unknown[]>()
+  for (const [name, value] of pairs) {
+    const known = values.get(name)
+    if (known === undefined) values.set(name, [value])
+    else known.push(value)
+  }
+  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
+}
+
+/** A `sendBeacon` says text and means JSON. */
+function readText(bytes: Uint8Array): PipelineBody {
+  const value = new TextDecoder().decode(bytes)
+  const parsed = /^\s*[[{"\d\-tfn]/.test(value) ? parseJson(bytes) : undefined
+  return parsed?.kind === 'json' ? parsed : { kind: 'text', value }
+}
+
+function parseJson(bytes: Uint8Array): PipelineBody {
+  const broken = (message: string): PipelineBody => ({
+    kind: 'broken',
+    error: new AppError('invalid', message),
+  })
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (nestingOf(text) > DEEPEST) return broken(`The body is nested more than ${DEEPEST} levels deep`)
+    return { kind: 'json', value: JSON.parse(text) }
+  } catch {
+    return broken('The body is not valid JSON in UTF-8')
+  }
+}
+
+/** Of a file there is its name, type and size: pipelines keep no files. */
+async function readForm(request: Request, contentType: string | null): Promise<PipelineBody> {
+  const pairs: [string, unknown][] = []
+  try {
+    for await (const part of readMultipart(request.body, contentType, FORM)) {
+      if (part.kind === 'field') pairs.push([part.name, part.value])
+      else {
+        const { filename, contentType: type } = part
+        pairs.push([part.name, { filename, contentType: type ?? null, size: await sizeOf(part.body) }])
+      }
+    }
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'invalid') return { kind: 'broken', error }
+    throw error
+  }
+  return { kind: 'form', value: grouped(pairs) }
+}
+
+async function sizeOf(body: AsyncIterable<Uint8Array> | Uint8Array): Promise<number> {
+  if (body instanceof Uint8Array) return body.length
+  let size = 0
+  for await (const piece of body) size += piece.length
+  return size
+}

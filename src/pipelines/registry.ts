@@ -1,0 +1,52 @@
+import type { Handler } from './handler.ts'
+import { aggregateHandler } from './handlers/aggregate.ts'
+import { dataCreateHandler } from './handlers/data-create.ts'
+import { dataDeleteHandler } from './handlers/data-delete.ts'
+import { dataQueryHandler } from './handlers/data-query.ts'
+import { dataUpdateHandler } from './handlers/data-update.ts'
+import { emailHandler } from './handlers/email.ts'
+import { formHandler } from './handlers/form.ts'
+import { functionHandler } from './handlers/function.ts'
+import { httpRequestHandler } from './handlers/http-request.ts'
+import { responseHandler } from './handlers/response.ts'
+
+/** Every handler of this version. A new one is a file in `handlers/` and a line here. */
+export const HANDLERS: readonly Handler[] = [
+  formHandler,
+  dataCreateHandler,
+  dataQueryHandler,
+  dataUpdateHandler,
+  dataDeleteHandler,
+  aggregateHandler,
+  functionHandler,
+  httpRequestHandler,
+  emailHandler,
+  responseHandler,
+]
+
+const byName = new Map(HANDLERS.flatMap((handler) => handler.names.map((name) => [name, handler] as const)))
+
+export const findHandler = (name: string): Handler | undefined => byName.get(name)
+
+/** For `unknown handler` messages. */
+export const handlerNames = (): string[] => [...byName.keys()]
+
+/** The manual's section on handlers, in Markdown: one heading a handler, one line a key. */
+export function handlerDocs(): string {
+  return HANDLERS.map(({ names: [name, ...others], summary, result, config }) => {
+    const also = others.length === 0 ? '' : ` (also \`${others.join('`, `')}\`)`
+    const lines = configKeys(config).map(([key, text]) => `- \`${key}\`: ${text}`)
+    return [`### \`${name}\`${also}`, '', summary, '', ...lines, '', `Output: ${result}`].join('\n')
+  }).join('\n\n')
+}
+
+/** The keys of a configuration with their descriptions. */
+function configKeys(config: Handler['config']): [string, string][] {
+  const properties: Record<string, { description?: string }> =
+    'properties' in config ? (config.properties as Record<string, { description?: string }>) : {}
+  const required = 'required' in config ? (config.required as readonly string[]) : []
+  return Object.entries(properties).map(([key, { description = '' }]) => [
+    key,
+    required.includes(key) ? `${description} (required)` : description,
+  ])
+}

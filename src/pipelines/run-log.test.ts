@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { operatorGrant } from '../modules/auth/authorize.ts'
+import { putSecret } from '../modules/secrets/service.ts'
+import { type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
+
+let app: PipelineApp
+beforeAll(async () => {
+  app = await pipelineApp()
+})
+afterAll(() => app.close())
+
+const respond = (body: unknown, more = {}) => step('r', 'response_handler', { body }, more)
+
+describe('the run log', () => {
+  const runs = async (query = '', as = 'ann@example.com') => {
+    const answer = await app.call('GET', `/api/projects/${app.projectId}/pipeline-runs${query}`, { as })
+    return (await answer.json()) as { data: Record<string, unknown>[]; pagination: { total: number } }
+  }
+
+  test('has each run with its rule, status and failing step', async () => {
+    await app.run(
+      { name: 'Broken', steps: [step('bad', 'teleport')] },
+      { rule: { id: 'r-log' }, path: '/api/log' },
+    )
+    await app.run([respond('{}')], { rule: { id: 'r-log' } })
+    const { data, pagination } = await runs('?ruleId=r-log')
+    expect(pagination.total).toBe(2)
+    expect(data[1]).toMatchObject({
+      ruleId: 'r-log',
+      ruleName: 'Broken',
+      method: 'POST',
+      path: '/api/log',
+      status: 501,
+      failedStep: 'bad',
+      steps: null,
+      startedAt: expect.any(String),
+      durationMs: expect.any(Number),
+    })
+    expect(data[0]).toMatchObject({ status: 200, failedStep: null, error: null })
+  })
+
+  test('with debugEnabled has inputs and outputs, and no secret in list or detail', async () => {
+    const value = 'p"ss w<rd'
+    putSecret(app.ctx, operatorGrant(app.projectId), 'PASS', value)
+    const steps = [
+      step('call', 'http_request', {
+        url: "{{'https://127.0.0.1/?k='}}{{secrets.PASS}}",
+        headers: { authorization: 'Bearer {{secrets.PASS}}' },
+        timeout: 100,
+        condition: 'false',
+      }),
+      step('fn', 'function_handler', { code: 'const handler = ({ request }) => ({ got: request.body })' }),
+      respond('{"said":"{{secrets.PASS}}","deep":{{{request.body}}}}'),
+    ]
+    await app.run(steps, { json: { n: 1 }, rule: { id: 'r-debug', debugEnabled: true } })
+    const bearer = [
+      step('h', 'http_request', {
+        url: 'https://127.0.0.1/',
+        headers: { authorization: 'Bearer {{secrets.PASS}}' },
+        timeout: 100,
+      }),
+    ]
+    await app.run(bearer, { rule: { id: 'r-debug', debugEnabled: true } })
+    const { data } = await runs('?ruleId=r-debug')
+    const [second, first] = data
+    expect(first).toMatchObject({
+      steps: [{ id: 'call', skipped: true }, { id: 'fn', output: { got: { n: 1 } } }, { id: 'r' }],
+    })
+    expect(second).toMatchObject({
+      failedStep: 'h',
+      steps: [
+        { id: 'h', input: { headers: { authorization: 'Bearer [redacted]' } }, error: expect.any(String) },
+      ],
+    })
+    const detail = await app.call('GET', `/api/projects/${app.projectId}/pipeline-runs/${first?.['id']}`, {
+      as: 'ann@example.com',
+    })
+    const text = JSON.stringify(data) + (await detail.text())
+    expect(text).toContain('[redacted]')
+    for (const written of [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      JSON.stringify(JSON.stringify(value)).slice(1, -1),
+      encodeURIComponent(value),
+    ])
+      expect(text).not.toContain(written)
+  })
+
+  test('costs no commit of its own for each request', async () => {
+    await runs()
+    const before = app.ctx.db.writes
+    for (let i = 0; i < 50; i++) await app.run([respond('{}')], { rule: { id: 'r-many' } })
+    expect(app.ctx.db.writes).toBe(before)
+    expect((await runs('?ruleId=r-many')).pagination.total).toBe(50)
+  })
+})

@@ -1,0 +1,249 @@
+import type { Context } from '../context.ts'
+import { AppError } from '../domain/errors.ts'
+import { OutboundError } from '../platform/outbound-error.ts'
+import { type CompiledStep, compilePipeline, holdsCondition, resolveValue } from './compile.ts'
+import { ExpressionError, type Scope } from './expressions.ts'
+import { Answer, AuthorError, type StepContext } from './handler.ts'
+import type { PipelineInput } from './input.ts'
+import { jsonOf } from './json-text.ts'
+import type { PipelineRule } from './model.ts'
+import { createScope } from './scope.ts'
+import {
+  isWholeValue,
+  parseTemplate,
+  renderTemplate,
+  type Template,
+  type TemplateMode,
+  TemplateTooLarge,
+} from './templates.ts'
+import { masked, type StepTrace } from './trace.ts'
+
+/** contract §9.3. */
+const STEP_LIMIT_MS = 30_000
+
+/** How a run ended. A failure has no answer: `error` is what the visitor is told, with the step's id. */
+export type RunOutcome = {
+  result: { answer: Answer } | { error: AppError; step: string }
+  outputs: Record<string, unknown>
+  /** Of each step, secrets masked; null unless the rule is being debugged. */
+  trace: StepTrace[] | null
+  /** Values of secrets that the run has read. */
+  secrets: ReadonlySet<string>
+}
+
+/** Runs the steps of a rule. Never rejects: what goes wrong is part of the outcome. */
+export async function runPipeline(
+  ctx: Context,
+  rule: PipelineRule,
+  input: PipelineInput,
+): Promise<RunOutcome> {
+  const run = createRun(ctx, rule, input, emptyOutputs())
+  const { steps } = compilePipeline(rule.pipelineConfig)
+  let last: unknown = null
+  for (const step of steps) {
+    if (!step.isEnabled) continue
+    const ended = runStep(run, step)
+    const done = ended instanceof Promise ? await ended : ended
+    if ('error' in done) return outcomeOf(run, { error: done.error, step: step.id })
+    if (done.output instanceof Answer) return outcomeOf(run, { answer: done.output })
+    if (!done.wasSkipped) last = done.output
+  }
+  return outcomeOf(run, { answer: defaultAnswer(last) })
+}
+
+/**
+ * Runs the post steps, each whatever became of the ones before. Returns what failed, by the id of the step.
+ */
+export async function runPostSteps(
+  ctx: Context,
+  rule: PipelineRule,
+  input: PipelineInput,
+  outputs: Record<string, unknown>,
+): Promise<{ step: string; error: AppError; secrets: ReadonlySet<string> }[]> {
+  const run = createRun(ctx, { ...rule, debugEnabled: false }, input, Object.assign(emptyOutputs(), outputs))
+  const failures: { step: string; error: AppError; secrets: ReadonlySet<string> }[] = []
+  for (const step of compilePipeline(rule.pipelineConfig).postSteps) {
+    if (!step.isEnabled) continue
+    const done = await runStep(run, step)
+    if ('error' in done) failures.push({ step: step.id, error: done.error, secrets: run.secrets })
+  }
+  return failures
+}
+
+type Run = {
+  ctx: Context
+  projectId: string
+  input: PipelineInput
+  outputs: Record<string, unknown>
+  scope: Scope
+  secrets: Set<string>
+  trace: StepTrace[] | null
+}
+
+/** Without a prototype, so that a step may have any name. */
+const emptyOutputs = (): Record<string, unknown> => Object.create(null)
+
+function createRun(
+  ctx: Context,
+  { projectId, debugEnabled }: PipelineRule,
+  input: PipelineInput,
+  outputs: Record<string, unknown>,
+): Run {
+  const secrets = new Set<string>()
+  const scope = createScope(ctx, projectId, input, outputs, secrets)
+  return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null }
+}
+
+const outcomeOf = ({ outputs, trace, secrets }: Run, result: RunOutcome['result']): RunOutcome => ({
+  result,
+  outputs,
+  trace,
+  secrets,
+})
+
+const JSON_HEADERS = [['content-type', 'application/json']] as const
+
+const defaultAnswer = (last: unknown): Answer =>
+  new Answer({ status: 200, headers: JSON_HEADERS, body: `{"success":true,"data":${jsonOf(last)}}` })
+
+type StepEnd = { output: unknown; wasSkipped: boolean } | { error: AppError }
+
+/** Keeps the output under the step's id and name. Waits only for what has to be waited for. */
+function runStep(run: Run, step: CompiledStep): StepEnd | Promise<StepEnd> {
+  const startedAt = run.trace === null ? 0 : performance.now()
+  const finish = (end: StepEnd, input: unknown): StepEnd => {
+    const output = 'error' in end ? null : end.output
+    if (!('error' in end) && !(output instanceof Answer)) {
+      run.outputs[step.id] = output ?? null
+      if (step.name !== null) run.outputs[step.name] = output ?? null
+    }
+    if (run.trace !== null) run.trace.push(traceOf(run, step, input, end, performance.now() - startedAt))
+    return end
+  }
+  let config: unknown = null
+  try {
+    if (!holdsCondition(step.condition, run.scope)) return finish({ output: null, wasSkipped: true }, null)
+    config = resolveConfig(run, step)
+    const output = callHandler(run, step, config as Record<string, unknown>)
+    if (!(output instanceof Promise)) return finish({ output, wasSkipped: false }, config)
+    return output.then(
+      (value) => finish({ output: value, wasSkipped: false }, config),
+      (error) => finish({ error: stepFailure(run, step, error) }, config),
+    )
+  } catch (error) {
+    return finish({ error: stepFailure(run, step, error) }, config)
+  }
+}
+
+function resolveConfig(run: Run, step: CompiledStep): unknown {
+  if (step.handler === undefined)
+    throw new AppError('not_implemented', `This server does not know the handler ${step.handlerType}`)
+  const [problem] = step.problems
+  if (problem !== undefined)
+    throw new AppError('internal', 'The configuration of the step is wrong', {
+      cause: new AuthorError(`${problem.path} ${problem.message}`),
+    })
+  return resolveValue(step.config, run.scope)
+}
+
+function callHandler(run: Run, step: CompiledStep, config: Record<string, unknown>): unknown {
+  const { handler } = step
+  if (handler === undefined) return null
+  const controller = new AbortController()
+  const context: StepContext = {
+    ctx: run.ctx,
+    projectId: run.projectId,
+    input: run.input,
+    outputs: run.outputs,
+    signal: controller.signal,
+    render: (template, mode) => render(run, template, mode),
+  }
+  const output = handler.run(context, config)
+  return output instanceof Promise && handler.limitMs !== null ? withLimit(output, controller) : output
+}
+
+async function withLimit(work: Promise<unknown>, controller: AbortController): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      controller.abort()
+      reject(new AppError('internal', `The step took longer than ${STEP_LIMIT_MS / 1000} s`))
+    }, STEP_LIMIT_MS)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function render(run: Run, source: string, mode: TemplateMode): string {
+  const template = templateFor(source, mode)
+  const text = renderTemplate(template, run.scope)
+  if (mode === 'json' && text.trim() !== '' && !isWholeValue(template, run.scope)) assertJson(text)
+  return text
+}
+
+/** contract §9.3: what is neither empty nor valid JSON is an error, not a guess. */
+function assertJson(text: string): void {
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    throw new AppError('internal', 'The body is not valid JSON once its values are in', {
+      cause: new AuthorError(error instanceof Error ? error.message : String(error)),
+    })
+  }
+}
+
+const templates: Record<TemplateMode, Map<string, Template>> = {
+  text: new Map(),
+  json: new Map(),
+  html: new Map(),
+}
+const MOST_TEMPLATES = 2000
+
+/** Parsed once for each text and mode. */
+function templateFor(source: string, mode: TemplateMode): Template {
+  const kept = templates[mode]
+  const known = kept.get(source)
+  if (known !== undefined) return known
+  if (kept.size >= MOST_TEMPLATES) kept.clear()
+  const template = parseTemplate(source, mode)
+  kept.set(source, template)
+  return template
+}
+
+/** What a visitor may know of it. What nobody expected is logged with its cause at the edge. */
+function stepFailure(run: Run, step: CompiledStep, error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const cause = error instanceof Error ? error : new Error(String(error))
+  if (error instanceof ExpressionError)
+    return new AppError('internal', 'The configuration of the step is wrong', { cause })
+  if (error instanceof TemplateTooLarge)
+    return new AppError('internal', 'The step makes a text that is too large', { cause })
+  run.ctx.log.debug('a step failed', { step: step.id, handler: step.handlerType })
+  return new AppError('internal', 'The step failed. The log of the server says why.', { cause })
+}
+
+function traceOf(run: Run, step: CompiledStep, input: unknown, end: StepEnd, durationMs: number): StepTrace {
+  const output = 'error' in end ? null : end.output
+  return {
+    id: step.id,
+    handler: step.handlerType,
+    durationMs: Math.round(durationMs * 100) / 100,
+    skipped: !('error' in end) && end.wasSkipped,
+    input: masked(input, run.secrets),
+    output: masked(
+      output instanceof Answer ? { status: output.status, body: output.body } : output,
+      run.secrets,
+    ),
+    error: 'error' in end ? String(masked(explain(end.error), run.secrets)) : null,
+  }
+}
+
+/** For the run log, which those read who wrote the rule. */
+export function explain(error: AppError): string {
+  const { cause } = error
+  const isForThem = cause instanceof AuthorError || cause instanceof OutboundError
+  return isForThem ? `${error.message} (${cause.message})` : error.message
+}

@@ -1,0 +1,234 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createSandbox } from './sandbox.ts'
+import type { SandboxResult } from './sandbox-protocol.ts'
+
+const limits = {
+  processes: 1,
+  extraProcesses: 1,
+  mostPerProject: 1,
+  mostWaiting: 3,
+  mostWaitingPerProject: 2,
+  maxWaitMs: 5000,
+  idleMs: 60_000,
+}
+const sandbox = createSandbox({ ...limits, mostWaiting: 100, mostWaitingPerProject: 100, maxWaitMs: 60_000 })
+afterAll(() => sandbox.close())
+
+const run = (
+  code: string,
+  timeoutMs = 2000,
+  input: unknown = { steps: { a: { b: [1] } } },
+): Promise<SandboxResult> =>
+  sandbox.run('p', {
+    code,
+    input: JSON.stringify(input),
+    timeoutMs,
+    keys: [Buffer.alloc(32, 1).toString('base64')],
+  })
+const handler = (body: string) => `function handler(input) { ${body} }`
+const valueIn = async (body: string) => {
+  const result = await run(handler(body))
+  return result.ok ? JSON.parse(result.json) : result
+}
+
+describe('there is nothing to reach', () => {
+  test.each([
+    'process',
+    'Bun',
+    'require',
+    'module',
+    'fetch',
+    'XMLHttpRequest',
+    'WebSocket',
+    'Worker',
+    'importScripts',
+    'Deno',
+    'std',
+    'os',
+    'setTimeout',
+    'setInterval',
+    'performance',
+    'SharedArrayBuffer',
+    'Atomics',
+    'WebAssembly',
+    'postMessage',
+    'self',
+    'window',
+    'print',
+    'load',
+  ])('no %s', async (name) => {
+    expect(await valueIn(`return [typeof ${name}, '${name}' in globalThis]`)).toEqual(['undefined', false])
+  })
+
+  test.each([
+    [
+      'constructor of the input',
+      'return input.constructor.constructor("return typeof process + typeof Bun + typeof fetch")()',
+    ],
+    [
+      'constructor of a utility',
+      'return input.utils.sha256.constructor("return typeof process + typeof Bun + typeof fetch")()',
+    ],
+    [
+      'constructor of what a utility gives',
+      'return input.utils.randomUUID().constructor.constructor("return typeof process + typeof Bun + typeof fetch")()',
+    ],
+    [
+      'constructor of an error of the host',
+      'try { input.utils.randomToken(-1) } catch (e) { return e.constructor.constructor("return typeof process + typeof Bun + typeof fetch")() }',
+    ],
+    [
+      'constructor of an async function',
+      'return (async () => {}).constructor("return typeof process + typeof Bun + typeof fetch")()',
+    ],
+    [
+      'a stack overflow in a utility',
+      'const f = () => { try { return f() } catch (e) { return e.constructor.constructor("return typeof process + typeof Bun + typeof fetch")() } }; return f()',
+    ],
+    ['eval, indirectly', 'return (0, eval)("typeof process + typeof Bun + typeof fetch")'],
+  ])('by the %s', async (_, body) => {
+    expect(await valueIn(body)).toBe('undefinedundefinedundefined')
+  })
+
+  test('import finds no module', async () => {
+    const result = await run(
+      'const handler = async () => (await import("node:fs")).readFileSync("/etc/passwd", "utf8")',
+    )
+    expect(result.ok).toBe(false)
+  })
+
+  test('arguments and caller lead nowhere', async () => {
+    expect(
+      await valueIn(
+        'try { return [typeof arguments.callee.caller, typeof handler.caller] } catch (e) { return "refused" }',
+      ),
+    ).not.toContain('function')
+  })
+})
+
+describe('what comes out is data', () => {
+  test.each<[what: string, body: string, value: unknown]>([
+    [
+      '__proto__ stays a name',
+      'return JSON.parse(\'{"__proto__":{"polluted":true}}\')',
+      JSON.parse('{"__proto__":{"polluted":true}}'),
+    ],
+    [
+      'functions and symbols are nothing',
+      'return { f() {}, s: Symbol("x"), [Symbol.iterator]: 1, n: 1 }',
+      { n: 1 },
+    ],
+    ['a function is nothing', 'return () => 1', null],
+    ['a toJSON is asked, inside', 'return { toJSON() { return typeof process } }', 'undefined'],
+    [
+      'patched globals change nothing of ours',
+      'JSON.stringify = () => "[0]"; Object.prototype.kind = "ok"; Promise.prototype.then = () => {}; Array.prototype.map = null; return { a: 1 }',
+      { a: 1 },
+    ],
+    ['lone surrogates are escaped', 'return "\\ud800"', '\ud800'],
+    ['numbers that JSON lacks are null', 'return [NaN, Infinity, -0]', [null, null, 0]],
+  ])('%s', async (_, body, value) => {
+    expect(await valueIn(body)).toEqual(value as never)
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test('the copy is frozen to its depths', async () => {
+    expect(
+      await valueIn(
+        'return [Object.isFrozen(input), Object.isFrozen(input.steps.a.b), Object.isFrozen(input.utils)]',
+      ),
+    ).toEqual([true, true, true])
+  })
+
+  test('every call has a realm of its own', async () => {
+    await valueIn('globalThis.left = 1; Array.prototype.left = 1; return 1')
+    expect(await valueIn('return [typeof left, typeof [].left]')).toEqual(['undefined', 'undefined'])
+  })
+
+  test('tokens: forged, altered, of another key', async () => {
+    const other = await sandbox.run('p', {
+      code: handler('return input.utils.sign("x", 9)'),
+      input: '{}',
+      timeoutMs: 1000,
+      keys: [Buffer.alloc(32, 2).toString('base64')],
+    })
+    const foreign = other.ok ? JSON.parse(other.json) : ''
+    expect(
+      await valueIn(
+        `return [input.utils.verify(${JSON.stringify(foreign)}), input.utils.verify(""), input.utils.verify("a.b.c"), input.utils.verify({}), input.utils.verify(input.utils.sign({ a: 1 }, 5))]`,
+      ),
+    ).toEqual([null, null, null, null, { a: 1 }])
+  })
+})
+
+describe('it ends, whatever it does', () => {
+  const kindOf = async (code: string, timeoutMs?: number) => {
+    const result = await run(code, timeoutMs)
+    return result.ok ? 'ok' : result.kind
+  }
+  test.each<[what: string, code: string, timeoutMs: number, kinds: string[]]>([
+    ['a loop', handler('for (;;);'), 100, ['timeout']],
+    ['a loop before the handler', 'for (;;);', 100, ['timeout']],
+    ['a loop that catches', handler('for (;;) { try { for (;;); } catch {} }'), 100, ['timeout']],
+    ['promises without end', 'async function handler() { for (;;) await 0 }', 100, ['timeout']],
+    ['a promise that never settles', handler('return new Promise(() => {})'), 1000, ['never_settles']],
+    ['a loop in a getter of the result', handler('return { get a() { for (;;); } }'), 100, ['timeout']],
+    ['a loop in the message of an error', handler('throw { get message() { for (;;); } }'), 100, ['timeout']],
+    ['a regular expression', handler('return /^(a+)+$/.test("a".repeat(50) + "b")'), 100, ['timeout']],
+    [
+      'a loop inside the interpreter that never looks at the clock',
+      handler('return Array.prototype.reverse.call({ length: 2 ** 53 - 1 })'),
+      100,
+      ['timeout'],
+    ],
+    ['all memory', handler('const a = []; for (;;) a.push(new Array(1000).fill(1))'), 10_000, ['memory']],
+    ['a large buffer', handler('return new ArrayBuffer(2 ** 30).byteLength'), 2000, ['memory', 'threw']],
+    ['a growing text', handler('let s = "x"; for (;;) s += s'), 5000, ['threw', 'memory']],
+    ['a deep recursion', handler('return handler()'), 2000, ['threw']],
+    [
+      'a deep value',
+      handler('let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a'),
+      5000,
+      ['threw', 'broken', 'memory'],
+    ],
+    ['a deep text', handler('return JSON.parse("[".repeat(1e6))'), 5000, ['threw', 'broken']],
+    ['a result that is too large', handler('return "x".repeat(9e6)'), 5000, ['too_large']],
+    ['a syntax error', 'function handler( {', 1000, ['threw']],
+    ['no handler', 'const other = 1', 1000, ['threw']],
+    ['a handler that is no function', 'const handler = 1', 1000, ['threw']],
+  ])(
+    '%s',
+    async (_, code, timeoutMs, kinds) => {
+      expect(kinds).toContain(await kindOf(code, timeoutMs))
+      expect(await valueIn('return 1')).toBe(1)
+    },
+    30_000,
+  )
+})
+
+describe('the queue', () => {
+  const job = (code: string, timeoutMs = 300) => ({ code, input: '{}', timeoutMs, keys: [] })
+  const loop = job(handler('for (;;);'))
+  const quick = job(handler('return 1'), 5000)
+
+  test('a project that loops does not keep another from running', async () => {
+    const fair = createSandbox(limits)
+    const order: string[] = []
+    const note = (name: string) => (result: SandboxResult) => order.push(`${name} ${result.ok}`)
+    const work = [fair.run('slow', { ...loop, timeoutMs: 2000 }).then(note('loop'))]
+    work.push(fair.run('slow', quick).then(note('behind it')), fair.run('other', quick).then(note('other')))
+    await Promise.all(work)
+    expect(order).toEqual(['other true', 'loop false', 'behind it true'])
+    fair.close()
+  }, 20_000)
+
+  test('is bounded, and closing ends all that waits', async () => {
+    const small = createSandbox(limits)
+    const all = Array.from({ length: 6 }, () => small.run('p', loop))
+    const refused = await Promise.all(all.slice(3))
+    expect(refused.map((result) => !result.ok && result.kind)).toEqual(['busy', 'busy', 'busy'])
+    small.close()
+    expect((await Promise.all(all)).every(({ ok }) => !ok)).toBe(true)
+    expect(await small.run('p', quick)).toMatchObject({ ok: false, kind: 'busy' })
+  })
+})

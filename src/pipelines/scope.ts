@@ -1,0 +1,40 @@
+import type { Context } from '../context.ts'
+import { openSecret } from '../modules/secrets/service.ts'
+import type { Scope } from './expressions.ts'
+import { inputView, type PipelineInput, requestView } from './input.ts'
+
+/** What expressions of a run see. `usedSecrets` collects the values that were opened, for masking the run log. */
+export function createScope(
+  ctx: Context,
+  projectId: string,
+  input: PipelineInput,
+  outputs: Readonly<Record<string, unknown>>,
+  usedSecrets: Set<string>,
+): Scope {
+  let request: Record<string, unknown> | undefined
+  let merged: Record<string, unknown> | undefined
+  return {
+    root(name) {
+      switch (name) {
+        case 'steps':
+          return outputs
+        case 'request':
+        case 'metadata':
+          request ??= requestView(input)
+          return request
+        case 'input':
+          merged ??= inputView(input)
+          return merged
+        default:
+          return input[name]
+      }
+    },
+    secret(name) {
+      const value = openSecret(ctx, projectId, name) ?? null
+      if (value !== null && value !== '') usedSecrets.add(value)
+      return value
+    },
+    now: () => new Date(ctx.now()).toISOString(),
+    uuid: () => ctx.newId(),
+  }
+}

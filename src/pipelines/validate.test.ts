@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { HANDLERS, handlerDocs } from './registry.ts'
+import { validatePipelineConfig } from './validate.ts'
+
+const step = (handlerType: string, config: unknown, more: object = {}) => ({
+  id: 'a',
+  handlerType,
+  config,
+  ...more,
+})
+const pathsOf = (value: unknown) => {
+  const { errors, warnings } = validatePipelineConfig(value)
+  return {
+    errors: errors.map(({ path }) => path),
+    warnings: warnings.map(({ kind, path }) => `${kind} ${path}`),
+  }
+}
+
+test.each<[what: string, steps: unknown[]]>([
+  [
+    'the spec’s own pipeline',
+    [
+      {
+        id: 'form',
+        name: 'Form',
+        handlerType: 'form_handler',
+        config: { fields: { email: { type: 'email', required: true } } },
+      },
+      {
+        id: 'save',
+        handlerType: 'data_create',
+        config: { schemaId: '$schema:contacts', fields: { email: 'steps.form.email' } },
+      },
+      { id: 'all', handlerType: 'data_query', config: { schemaId: '$schema:contacts', pageSize: 50 } },
+      {
+        id: 'answer',
+        handlerType: 'response_handler',
+        config: { body: '{"ok":true,"all":{{{steps.all}}}}', status: 200, contentType: 'application/json' },
+      },
+    ],
+  ],
+  [
+    'a condition beside a config',
+    [step('email_handler', { to: 'input.to', subject: 's', body: 'b', condition: '!input.no' })],
+  ],
+  ['no step at all', []],
+])('%s is good', (_, steps) => {
+  expect(validatePipelineConfig({ steps })).toEqual({ errors: [], warnings: [] })
+})
+
+describe('says where it is wrong', () => {
+  test.each<[value: unknown, errors: string[], warnings?: string[]]>([
+    [null, ['']],
+    [{}, ['steps']],
+    [{ steps: [{ id: 'a' }] }, ['steps[0].handlerType']],
+    [{ steps: [step('teleport', {})] }, [], ['unknown_handler steps[0].handler']],
+    [{ steps: [], extra: 1 }, [], ['unknown_key extra']],
+    [
+      { steps: [step('form_handler', { fields: { a: { type: 'colour' } } })] },
+      ['steps[0].config.fields.a.type'],
+    ],
+    [
+      { steps: [step('form_handler', { fields: { a: { type: 'string', requierd: true } } })] },
+      [],
+      ['unknown_key steps[0].config.fields.a.requierd'],
+    ],
+    [
+      { steps: [step('form_handler', { fields: { a: { type: 'string', pattern: '(' } } })] },
+      ['steps[0].config.fields.a.pattern'],
+    ],
+    [{ steps: [step('data_create', { fields: {} })] }, ['steps[0].config.schemaId']],
+    [
+      { steps: [step('data_create', { schemaId: 's', fields: { a: 'steps..x' } })] },
+      ['steps[0].config.fields.a'],
+    ],
+    [{ steps: [step('data_delete', { schemaId: 's' })] }, ['steps[0].config']],
+    [{ steps: [step('data_delete', { schemaId: 's', filters: {} })] }, ['steps[0].config']],
+    [{ steps: [step('data_query', { schemaId: 's', pageSize: true })] }, ['steps[0].config.pageSize']],
+    [{ steps: [step('response_handler', { body: '{{steps.}}' })] }, ['steps[0].config.body']],
+    [
+      { steps: [step('email_handler', { to: 'x', subject: 'user feedback', body: 'b' })] },
+      ['steps[0].config.subject'],
+    ],
+    [{ steps: [step('function_handler', {})] }, ['steps[0].config.code']],
+    [{ steps: [step('response_handler', { condition: 'steps.' })] }, ['steps[0].config.condition']],
+    [{ steps: [step('response_handler', {}), step('response_handler', {})] }, ['steps']],
+    [{ steps: [step('response_handler', {}, { id: '__proto__' })] }, ['steps[0].id']],
+    [
+      { steps: [], postSteps: [step('data_create', {})] },
+      ['postSteps[0].config.schemaId', 'postSteps[0].config.fields'],
+    ],
+    [{ steps: [], validators: [{ type: 'captcha' }] }, ['validators[0].type']],
+    [
+      { steps: [], validators: [{ type: 'rate_limit', config: { limit: 0 } }] },
+      ['validators[0].config.windowSeconds', 'validators[0].config.limit'],
+    ],
+    [
+      { steps: [], validators: [{ type: 'auth_required', config: { rolse: ['admin'] } }] },
+      [],
+      ['unknown_key validators[0].config.rolse'],
+    ],
+  ])('%j', (value, errors, warnings = []) => {
+    const found = pathsOf(value)
+    expect({ errors: found.errors.sort(), warnings: found.warnings }).toEqual({
+      errors: errors.sort(),
+      warnings,
+    })
+  })
+})
+
+test('every handler is documented, each key of it too', () => {
+  const docs = handlerDocs()
+  for (const { names } of HANDLERS) for (const name of names) expect(docs).toContain(`\`${name}\``)
+  expect(docs).not.toMatch(/^- `\w+`: *$/m)
+})

@@ -1,0 +1,116 @@
+import { Type } from 'typebox'
+import Value from 'typebox/value'
+import type { Caller, Context } from '../context.ts'
+import { AppError } from '../domain/errors.ts'
+import { PROJECT_ROLES, roleLevel } from '../domain/roles.ts'
+import { roleOnSite } from '../modules/auth/authorize.ts'
+import type { PipelineRule, PipelineValidator } from './model.ts'
+
+/** What stands before the steps of a pipeline. contract §9.3. */
+export const VALIDATOR_CONFIGS = {
+  auth_required: Type.Object(
+    {
+      roles: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'global or project roles; a higher project role is enough',
+        }),
+      ),
+      allowApiKey: Type.Optional(Type.Boolean({ description: 'whether a key of the project is enough' })),
+    },
+    { additionalProperties: false },
+  ),
+  rate_limit: Type.Object(
+    {
+      limit: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      windowSeconds: Type.Integer({ minimum: 1, maximum: 30 * 24 * 3600 }),
+      keyBy: Type.Optional(Type.Union([Type.Literal('ip'), Type.Literal('user')])),
+    },
+    { additionalProperties: false },
+  ),
+}
+
+type AuthRequired = Type.Static<(typeof VALIDATOR_CONFIGS)['auth_required']>
+type RateLimit = Type.Static<(typeof VALIDATOR_CONFIGS)['rate_limit']>
+
+/** Throws 401, 403 or 429. One that this version does not know, or cannot read, lets nobody pass: 501. */
+export function checkValidators(ctx: Context, rule: PipelineRule, caller: Caller): void {
+  for (const [i, validator] of (rule.pipelineConfig.validators ?? []).entries())
+    checkValidator(ctx, rule, caller, validator, i)
+}
+
+function checkValidator(
+  ctx: Context,
+  rule: PipelineRule,
+  caller: Caller,
+  { type, config = {} }: PipelineValidator,
+  index: number,
+): void {
+  if (type === 'auth_required' && isConfigOf(VALIDATOR_CONFIGS.auth_required, config))
+    requireAuth(ctx, rule, caller, config)
+  else if (type === 'rate_limit' && isConfigOf(VALIDATOR_CONFIGS.rate_limit, config))
+    limitRate(ctx, `${rule.id} ${index}`, caller, config)
+  else throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
+}
+
+/** Keys that this version does not know do not count. */
+function isConfigOf<T extends Type.TObject>(
+  schema: T,
+  config: Record<string, unknown>,
+): config is Type.Static<T> {
+  const known = Object.entries(config).filter(([key]) => Object.hasOwn(schema.properties, key))
+  return Value.Check(schema, Object.fromEntries(known))
+}
+
+function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, config: AuthRequired): void {
+  const { actor } = caller
+  const isKey = actor.kind === 'key' && config.allowApiKey === true
+  if (actor.kind !== 'user' && !isKey) throw new AppError('unauthenticated', 'Sign in to use this')
+  const role = roleOnSite(ctx, caller, projectId)
+  if (actor.kind === 'key' && role === null)
+    throw new AppError('forbidden', 'This API key belongs to another project')
+  if (config.roles === undefined || config.roles.length === 0) return
+  const held: string[] = role === null ? [] : PROJECT_ROLES.slice(0, roleLevel(role) + 1)
+  if (actor.kind === 'user') held.push(actor.user.role)
+  if (!config.roles.some((one) => held.includes(one)))
+    throw new AppError('forbidden', `This needs one of the roles ${config.roles.join(', ')}`)
+}
+
+type Window = { endsAt: number; count: number }
+const windowsOf = new WeakMap<Context, Map<string, Window>>()
+/** Past this the oldest are forgotten, so that a flood of addresses cannot fill the memory. */
+const MOST_WINDOWS = 100_000
+
+function limitRate(
+  ctx: Context,
+  rule: string,
+  caller: Caller,
+  { limit, windowSeconds, keyBy }: RateLimit,
+): void {
+  const windows = windowsOf.get(ctx) ?? new Map<string, Window>()
+  windowsOf.set(ctx, windows)
+  const key = `${rule} ${keyBy === 'user' ? whoOf(caller) : addressOf(caller)}`
+  const now = ctx.now()
+  let window = windows.get(key)
+  if (window === undefined || window.endsAt <= now) {
+    window = { endsAt: now + windowSeconds * 1000, count: 0 }
+    windows.delete(key)
+    windows.set(key, window)
+    const oldest = windows.size > MOST_WINDOWS ? windows.keys().next().value : undefined
+    if (oldest !== undefined) windows.delete(oldest)
+  }
+  window.count += 1
+  if (window.count <= limit) return
+  const seconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000))
+  throw new AppError('rate_limited', `Too many requests. Try again in ${seconds} s.`, {
+    headers: { 'retry-after': String(seconds) },
+  })
+}
+
+/** The anonymous count by address. */
+function whoOf(caller: Caller): string {
+  const { actor } = caller
+  if (actor.kind === 'user') return `user ${actor.user.id}`
+  return actor.kind === 'key' ? `key ${actor.key.id}` : addressOf(caller)
+}
+
+export const addressOf = ({ actor }: Caller): string => (actor.kind === 'operator' ? '' : actor.ip)

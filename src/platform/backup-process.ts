@@ -1,0 +1,28 @@
+import { fileURLToPath } from 'node:url'
+
+export type BackupProcess = {
+  /** Resolves when the file is whole and durable; rejects with what the process said. */
+  done: Promise<void>
+  kill(): void
+}
+
+/** Writes a backup in a process of its own: copying a large database takes a while, and nobody should wait for it. */
+export function spawnBackup(dataDir: string, file: string): BackupProcess {
+  const child = Bun.spawn([...self(), 'backup', file, '--data-dir', dataDir], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  return { done: finished(child), kill: () => child.kill('SIGTERM') }
+}
+
+async function finished(child: { stderr: ReadableStream; exited: Promise<number> }): Promise<void> {
+  const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
+  if (code !== 0) throw new Error(said.trim() || `svc backup ended with ${code}`)
+}
+
+/** The executable starts itself; from sources it is Bun that is started. */
+function self(): string[] {
+  const isCompiled = import.meta.url.includes('/$bunfs/') || import.meta.url.includes('B:/~BUN/')
+  if (isCompiled) return [process.execPath]
+  return [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url))]
+}

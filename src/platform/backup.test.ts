@@ -1,0 +1,100 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDb } from '../db/open.ts'
+import { writeBackup } from './backup.ts'
+import { restoreBackup } from './restore.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-backup-'))
+const data = join(root, 'data')
+const file = join(root, 'one.tar')
+afterAll(() => rmSync(root, { recursive: true }))
+
+let empty = ''
+beforeEach(() => {
+  empty = mkdtempSync(join(root, 'empty-'))
+})
+
+mkdirSync(join(data, 'blobs/packs'), { recursive: true })
+mkdirSync(join(data, 'blobs/files/ab'), { recursive: true })
+const large = `ab${'0'.repeat(62)}`
+writeFileSync(join(data, 'blobs/packs/01.pack'), 'pack bytes')
+writeFileSync(join(data, 'blobs/files/ab', large), 'file bytes')
+writeFileSync(join(data, 'secret.key'), 'key')
+const db = openDb(join(data, 'svc.db'), 1)
+db.sqlite.run("INSERT INTO settings VALUES ('a', 'before', 1)")
+
+test('a backup taken beside an open database brings everything back', async () => {
+  const { files } = await writeBackup(data, file, 'x')
+  db.sqlite.run("UPDATE settings SET value = 'after'")
+  expect(files).toBe(6)
+  expect(readdirSync(root).filter((name) => name.includes('partial'))).toEqual([])
+  expect(existsSync(join(data, 'backup-running'))).toBe(false)
+
+  await restoreBackup(file, empty, 'y')
+  expect(readdirSync(empty).sort()).toEqual(['blobs', 'secret.key', 'svc.db'])
+  expect(readFileSync(join(empty, 'blobs/packs/01.pack'), 'utf8')).toBe('pack bytes')
+  expect(readFileSync(join(empty, 'blobs/files/ab', large), 'utf8')).toBe('file bytes')
+  const restored = openDb(join(empty, 'svc.db'), 2)
+  expect(restored.sqlite.query('SELECT value FROM settings').get()).toEqual({ value: 'before' })
+  restored.sqlite.close()
+})
+
+test('a directory that is not empty stays as it is', async () => {
+  writeFileSync(join(empty, 'mine.txt'), 'x')
+  await expect(restoreBackup(file, empty, 'y')).rejects.toThrow('is not empty')
+  expect(readdirSync(empty)).toEqual(['mine.txt'])
+})
+
+const damage: [what: string, make: (path: string) => void][] = [
+  ['no backup', (path) => writeFileSync(path, 'hello')],
+  ['an empty file', (path) => writeFileSync(path, '')],
+  [
+    'half a backup',
+    (path) => {
+      writeFileSync(path, readFileSync(file))
+      truncateSync(path, 4096)
+    },
+  ],
+  [
+    'a backup without its end',
+    (path) => {
+      const whole = readFileSync(file)
+      writeFileSync(
+        path,
+        Buffer.concat([whole.subarray(0, whole.indexOf('svc-backup.end')), Buffer.alloc(1024)]),
+      )
+    },
+  ],
+]
+
+test.each(damage)('%s is refused and leaves nothing', async (_what, make) => {
+  const bad = join(root, 'bad.tar')
+  make(bad)
+  await expect(restoreBackup(bad, empty, 'z')).rejects.toThrow()
+  expect(readdirSync(empty)).toEqual([])
+})
+
+test('a bad file makes no folder either', async () => {
+  const bad = join(root, 'bad.tar')
+  writeFileSync(bad, 'hello')
+  await expect(restoreBackup(bad, join(root, 'new', 'deep'), 'z')).rejects.toThrow()
+  expect(existsSync(join(root, 'new'))).toBe(false)
+  expect(existsSync(root)).toBe(true)
+})
+
+test('a file that does not exist is said so', async () => {
+  await expect(restoreBackup(join(root, 'nothing.tar'), empty, 'z')).rejects.toThrow(
+    'cannot be read as a backup',
+  )
+})

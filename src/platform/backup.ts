@@ -1,0 +1,131 @@
+import { Database } from 'bun:sqlite'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type TarSource, tarEntries } from './archive-tar-write.ts'
+import { syncFolder } from './durable-file.ts'
+
+/** While this file is fresh the collector frees nothing: a backup is reading. */
+export const BACKUP_MARK = 'backup-running'
+const TOUCH_EVERY_MS = 30_000
+
+/** The first entry of a backup, so that another tar file is not taken for one. */
+export const BACKUP_FORMAT = { name: 'svc-backup.json', content: '{"format":"svc-backup","version":1}\n' }
+/** The last entry: a backup without it is not whole. */
+export const BACKUP_END = 'svc-backup.end'
+
+/** What a backup holds, beside the database: the folders and files of the data directory that must survive. */
+const FILES = ['secret.key']
+const FOLDERS = ['blobs/packs', 'blobs/files', 'certs']
+
+/**
+ * Writes everything of a data directory into one tar file, while a server may be writing: the database is copied as it
+ * stood at one moment, and contents never change once they are there. The file appears when it is whole and durable.
+ */
+export async function writeBackup(
+  dataDir: string,
+  file: string,
+  id: string,
+): Promise<{ sizeBytes: number; files: number }> {
+  const mark = join(dataDir, BACKUP_MARK)
+  const copy = join(dataDir, 'tmp', `backup-${id}.db`)
+  const partial = `${file}.${id}.partial`
+  writeFileSync(mark, '')
+  const timer = setInterval(() => touch(mark), TOUCH_EVERY_MS)
+  try {
+    await mkdir(dirname(copy), { recursive: true })
+    copyDatabase(join(dataDir, 'svc.db'), copy)
+    const written = await writeTar(partial, dataDir, copy)
+    await rename(partial, file)
+    await syncFolder(dirname(file))
+    return written
+  } finally {
+    clearInterval(timer)
+    await Promise.all([mark, copy, partial].map((path) => rm(path, { force: true })))
+  }
+}
+
+function touch(path: string): void {
+  const now = Date.now() / 1000
+  utimesSync(path, now, now)
+}
+
+/** A copy of one moment. It reads under WAL, so writers are not held up. */
+function copyDatabase(from: string, to: string): void {
+  const sqlite = new Database(from, { readwrite: true })
+  try {
+    sqlite.run('PRAGMA busy_timeout = 10000')
+    sqlite.query('VACUUM INTO ?').run(to)
+  } finally {
+    sqlite.close()
+  }
+}
+
+async function writeTar(
+  partial: string,
+  dataDir: string,
+  databaseCopy: string,
+): Promise<{ sizeBytes: number; files: number }> {
+  const out = await open(partial, 'wx', 0o600)
+  let sizeBytes = 0
+  let files = 0
+  try {
+    const counted = async function* (): AsyncGenerator<TarSource> {
+      for await (const source of backupSources(dataDir, databaseCopy)) {
+        files += 1
+        yield source
+      }
+    }
+    for await (const chunk of tarEntries(counted())) {
+      await out.writeFile(chunk)
+      sizeBytes += chunk.length
+    }
+    await out.sync()
+  } finally {
+    await out.close()
+  }
+  return { sizeBytes, files }
+}
+
+async function* backupSources(dataDir: string, databaseCopy: string): AsyncGenerator<TarSource> {
+  yield textSource(BACKUP_FORMAT.name, BACKUP_FORMAT.content)
+  yield await fileSource('svc.db', databaseCopy)
+  for (const name of FILES)
+    if (await exists(join(dataDir, name))) yield await fileSource(name, join(dataDir, name))
+  for (const folder of FOLDERS)
+    for (const name of filesBelow(dataDir, folder)) yield await fileSource(name, join(dataDir, name))
+  yield textSource(BACKUP_END, '')
+}
+
+function textSource(name: string, content: string): TarSource {
+  const body = new TextEncoder().encode(content)
+  return { name, sizeBytes: body.length, body }
+}
+
+async function fileSource(name: string, path: string): Promise<TarSource> {
+  const { size } = await stat(path)
+  return { name, sizeBytes: size, body: Bun.file(path).stream() }
+}
+
+/** Listed after the database was copied: everything that the copy refers to is there by then. */
+function* filesBelow(dataDir: string, folder: string): Generator<string> {
+  let entries: ReturnType<typeof list>
+  try {
+    entries = list(join(dataDir, folder))
+  } catch {
+    return
+  }
+  for (const entry of entries) {
+    const name = `${folder}/${entry.name}`
+    if (entry.isDirectory()) yield* filesBelow(dataDir, name)
+    else if (entry.isFile()) yield name
+  }
+}
+
+const list = (path: string) => readdirSync(path, { withFileTypes: true })
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

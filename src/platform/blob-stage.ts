@@ -1,0 +1,238 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { AppError } from '../domain/errors.ts'
+import type { BlobPlaces, StoredBlob } from './blob-places.ts'
+import { ByteCollector, type ByteStream, tooLarge } from './byte-stream.ts'
+import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
+
+/** Contents up to this size share a pack; larger ones are files of their own. */
+export const PACKED_BYTES = 1024 * 1024
+
+export type AddedBlob = { sha256: string; sizeBytes: number }
+
+/** One upload on its way to the disk. After a failed `add` it goes on as if that content had never come. */
+export type BlobStage = {
+  /**
+   * Hashes while it writes, in flat memory. A content that is stored, or was added before, is not written again.
+   * Over `limitBytes`: `too_large`. Other bytes than those of `expectedSha256` (lower-case hex): `invalid`.
+   */
+  add(body: ByteStream | Uint8Array, limitBytes?: number, expectedSha256?: string): Promise<AddedBlob>
+  /**
+   * The contents that this stage brought; bytes and names are on the disk when it resolves. Two uploads of the same
+   * small content bring a copy each: whose row is not taken (INSERT OR IGNORE) leaves dead space in its pack.
+   */
+  seal(): Promise<StoredBlob[]>
+  /** Removes what this stage brought, unless another one needs it or has committed it. Any number of times, any time. */
+  discard(): Promise<void>
+  /** After the commit: the garbage collector may look at these contents again. */
+  release(): void
+}
+
+/** What is to become of a content: nothing (it is stored), a place in the pack, or a file that still has a tmp name. */
+type Content =
+  | { kind: 'stored' }
+  | { kind: 'packed'; sizeBytes: number; offset: number }
+  | { kind: 'file'; sizeBytes: number; file: DurableFile }
+
+export class Stage implements BlobStage {
+  readonly #places: BlobPlaces
+  readonly #isStored: (sha256: string) => boolean
+  readonly #contents = new Map<string, Content>()
+  #pack: { id: string; file: DurableFile } | undefined
+  #state: 'open' | 'sealing' | 'sealed' | 'ended' = 'open'
+  /** The large file that is being synced while the next content comes in. */
+  #syncing: Promise<unknown> = Promise.resolve()
+
+  constructor(places: BlobPlaces, isStored: (sha256: string) => boolean) {
+    this.#places = places
+    this.#isStored = isStored
+  }
+
+  async add(
+    body: ByteStream | Uint8Array,
+    limitBytes = Number.POSITIVE_INFINITY,
+    expectedSha256?: string,
+  ): Promise<AddedBlob> {
+    if (this.#state !== 'open') throw new Error('The stage takes no more contents')
+    try {
+      if (!(body instanceof Uint8Array)) return await this.#addStream(body, limitBytes, expectedSha256)
+      if (body.length > limitBytes) throw tooLarge('The file', limitBytes)
+      if (body.length <= PACKED_BYTES) return await this.#addSmall(body, expectedSha256)
+      return await this.#addStream(slices(body), limitBytes, expectedSha256)
+    } catch (error) {
+      throw toStorageError(error)
+    }
+  }
+
+  async seal(): Promise<StoredBlob[]> {
+    if (this.#state !== 'open') throw new Error('The stage was sealed before')
+    this.#state = 'sealing'
+    try {
+      await this.#syncing
+      await this.#sealPack()
+      await this.#sealFiles()
+    } catch (error) {
+      throw toStorageError(error)
+    }
+    this.#state = 'sealed'
+    return [...this.#contents].flatMap(([sha256, content]) => this.#located(sha256, content))
+  }
+
+  async discard(): Promise<void> {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    await this.#syncing.catch(() => undefined)
+    await this.#removePack()
+    for (const sha256 of this.#contents.keys()) this.#places.unpin(sha256)
+    for (const [sha256, content] of this.#contents) {
+      if (content.kind !== 'file') continue
+      await this.#removeTmp(content.file)
+      // Sealed by us or by a stage that had the same content and left it to us: without a row it is nobody's.
+      if (!this.#isStored(sha256)) await this.#places.removeUnpinned(sha256)
+    }
+  }
+
+  release(): void {
+    if (this.#state !== 'sealed') throw new Error('Only a sealed stage can be released')
+    this.#state = 'ended'
+    for (const sha256 of this.#contents.keys()) this.#places.unpin(sha256)
+  }
+
+  async #addSmall(bytes: Uint8Array, expectedSha256: string | undefined): Promise<AddedBlob> {
+    const sizeBytes = bytes.length
+    const sha256 = Bun.SHA256.hash(bytes, 'hex')
+    expectHash(sha256, expectedSha256)
+    if (this.#isNew(sha256)) {
+      this.#pack ??= this.#openPack()
+      const { file } = this.#pack
+      this.#contents.set(sha256, { kind: 'packed', sizeBytes, offset: file.sizeBytes })
+      const wait = file.append(bytes)
+      if (wait !== undefined) await wait
+    }
+    return { sha256, sizeBytes }
+  }
+
+  /** Gathers up to the size of a packed content; what is larger goes on into a file. */
+  async #addStream(
+    body: ByteStream,
+    limitBytes: number,
+    expectedSha256: string | undefined,
+  ): Promise<AddedBlob> {
+    const gathered = new ByteCollector()
+    let large: LargeContent | undefined
+    let sizeBytes = 0
+    try {
+      for await (const chunk of body) {
+        sizeBytes += chunk.length
+        if (sizeBytes > limitBytes) throw tooLarge('The file', limitBytes)
+        if (large === undefined && sizeBytes > PACKED_BYTES) {
+          large = new LargeContent(this.#places.newTmp())
+          await large.append(gathered.bytes())
+        }
+        if (large === undefined) gathered.push(chunk)
+        else await large.append(chunk)
+      }
+      if (large === undefined) return await this.#addSmall(gathered.bytes(), expectedSha256)
+      return { sha256: await this.#addLarge(large, expectedSha256), sizeBytes }
+    } catch (error) {
+      if (large !== undefined) await this.#removeTmp(large.file)
+      throw error
+    }
+  }
+
+  async #addLarge(large: LargeContent, expected: string | undefined): Promise<string> {
+    const { file } = large
+    const sha256 = large.hash.digest('hex')
+    expectHash(sha256, expected)
+    if (!this.#isNew(sha256)) {
+      await this.#removeTmp(file)
+      return sha256
+    }
+    this.#contents.set(sha256, { kind: 'file', sizeBytes: file.sizeBytes, file })
+    const before = this.#syncing
+    this.#syncing = Promise.all([before, file.finish({ durable: true })])
+    this.#syncing.catch(() => undefined) // seal() reports it
+    await before
+    return sha256
+  }
+
+  /** Pins the content and says whether this stage has to bring its bytes. */
+  #isNew(sha256: string): boolean {
+    if (this.#contents.has(sha256)) return false
+    const isStored = this.#isStored(sha256)
+    this.#places.pin(sha256)
+    if (isStored) this.#contents.set(sha256, { kind: 'stored' })
+    return !isStored
+  }
+
+  #openPack(): { id: string; file: DurableFile } {
+    return { id: this.#places.newPackId(), file: new DurableFile(this.#places.newTmp()) }
+  }
+
+  async #sealPack(): Promise<void> {
+    if (this.#pack === undefined) return
+    const { id, file } = this.#pack
+    await file.finish({ durable: true })
+    await rename(file.path, this.#places.pack(id))
+    this.#places.forgetTmp(file.path)
+    await syncFolder(this.#places.packs)
+  }
+
+  async #sealFiles(): Promise<void> {
+    const folders = new Set<string>()
+    for (const [sha256, content] of this.#contents) {
+      if (content.kind !== 'file') continue
+      const path = this.#places.file(sha256)
+      const folder = dirname(path)
+      if (!folders.has(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
+      folders.add(folder)
+      await rename(content.file.path, path)
+      this.#places.forgetTmp(content.file.path)
+    }
+    // The folder above too, even if it was there: another upload may have made it and not come to its sync.
+    if (folders.size > 0) folders.add(this.#places.files)
+    for (const folder of folders) await syncFolder(folder)
+  }
+
+  #located(sha256: string, content: Content): StoredBlob[] {
+    if (content.kind === 'stored') return []
+    const { sizeBytes } = content
+    if (content.kind === 'file') return [{ sha256, sizeBytes, pack: null, offset: 0 }]
+    return [{ sha256, sizeBytes, pack: this.#pack?.id ?? null, offset: content.offset }]
+  }
+
+  async #removePack(): Promise<void> {
+    if (this.#pack === undefined) return
+    await this.#removeTmp(this.#pack.file)
+    await rm(this.#places.pack(this.#pack.id), { force: true })
+  }
+
+  async #removeTmp(file: DurableFile): Promise<void> {
+    await file.remove()
+    this.#places.forgetTmp(file.path)
+  }
+}
+
+class LargeContent {
+  readonly file: DurableFile
+  readonly hash = new Bun.CryptoHasher('sha256')
+
+  constructor(path: string) {
+    this.file = new DurableFile(path)
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    this.hash.update(bytes)
+    await this.file.append(bytes)
+  }
+}
+
+function expectHash(sha256: string, expected: string | undefined): void {
+  if (expected === undefined || expected === sha256) return
+  throw new AppError('invalid', `The bytes sent as ${expected} have the SHA-256 ${sha256}`)
+}
+
+async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += PACKED_BYTES)
+    yield bytes.subarray(start, start + PACKED_BYTES)
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'bun:test'
+import { AppError } from '../domain/errors.ts'
+import { ByteCollector, ByteReader, limitBytes } from './byte-stream.ts'
+import { chunked, chunkedAtRandom, collect, failureOf, randomBytes } from './chunks.fixture.ts'
+
+describe('limitBytes', () => {
+  const ten = new Uint8Array(10)
+
+  test('hands on as many bytes as are allowed', async () => {
+    expect((await collect(limitBytes(chunked(ten, 3), 10, 'The request body'))).length).toBe(10)
+  })
+
+  test('refuses one byte more and stops reading', async () => {
+    let handedOut = 0
+    let isClosed = false
+    async function* source() {
+      try {
+        for (const chunk of [ten, ten, ten]) {
+          handedOut++
+          yield chunk
+        }
+      } finally {
+        isClosed = true
+      }
+    }
+    const failure = await failureOf(collect(limitBytes(source(), 19, 'The request body')))
+    expect(failure).toMatchObject({
+      kind: 'too_large',
+      message: 'The request body is larger than the 19 bytes allowed',
+    })
+    expect(handedOut).toBe(2)
+    expect(isClosed).toBe(true)
+  })
+
+  test('says that a source which breaks off was cut off, and keeps the cause', async () => {
+    const cause = new Error('The connection was closed.')
+    async function* source() {
+      yield ten
+      throw cause
+    }
+    const failure = await failureOf(collect(limitBytes(source(), 100, 'The request body')))
+    expect(failure).toBeInstanceOf(AppError)
+    expect(failure).toMatchObject({ kind: 'invalid', cause })
+  })
+
+  test('is ended when the client of a real server goes away', async () => {
+    const failed = Promise.withResolvers<unknown>()
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        await collect(limitBytes(request.body ?? chunked(ten, 1), 100, 'The request body')).catch(
+          failed.resolve,
+        )
+        return new Response()
+      },
+    })
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: server.port ?? 0,
+      socket: { data() {} },
+    })
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nhello')
+    socket.flush()
+    await Bun.sleep(50)
+    socket.terminate()
+    expect(await failed.promise).toMatchObject({ kind: 'invalid' })
+  })
+})
+
+describe('ByteReader', () => {
+  const bytes = randomBytes(1000, 1)
+
+  test.each([1, 2, 3, 7, 100, 999, 1000, 5000])(
+    'takes what was asked for, from pieces of %p',
+    async (size) => {
+      const reader = new ByteReader(chunked(bytes, size))
+      expect(reader.hasStarted).toBe(false)
+      expect(await reader.take(10)).toEqual(bytes.slice(0, 10))
+      expect(reader.hasStarted).toBe(true)
+      expect(await reader.skip(300)).toBe(true)
+      expect(await reader.take(0)).toEqual(new Uint8Array())
+      expect(await reader.take(600)).toEqual(bytes.slice(310, 910))
+      expect(await reader.take(600)).toEqual(bytes.slice(910))
+      expect((await reader.takeSome(10)).length).toBe(0)
+      expect(await reader.skip(1)).toBe(false)
+    },
+  )
+
+  test('hands out without waiting only what lies in one chunk', async () => {
+    const reader = new ByteReader(chunked(bytes, 100))
+    expect(reader.takeArrived(1)).toBeUndefined()
+    expect(await reader.takeSome(40)).toEqual(bytes.slice(0, 40))
+    expect(reader.takeArrived(60)).toEqual(bytes.slice(40, 100))
+    expect(reader.takeArrived(1)).toBeUndefined()
+  })
+
+  test('closes its source', async () => {
+    let isClosed = false
+    async function* source() {
+      try {
+        yield bytes
+        yield bytes
+      } finally {
+        isClosed = true
+      }
+    }
+    const reader = new ByteReader(source())
+    await reader.take(1)
+    await reader.close()
+    expect(isClosed).toBe(true)
+  })
+})
+
+test('ByteCollector puts pieces together in order', async () => {
+  const bytes = randomBytes(10_000, 2)
+  const collector = new ByteCollector()
+  for await (const piece of chunkedAtRandom(bytes, 700, 3)) collector.push(piece)
+  expect(collector.sizeBytes).toBe(bytes.length)
+  expect(Buffer.from(collector.bytes()).equals(bytes)).toBe(true)
+})

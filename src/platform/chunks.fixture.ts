@@ -1,0 +1,48 @@
+/** Hands out bytes in pieces of the given size, each an array of its own, as a network would. */
+export async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size)
+}
+
+/** The same in pieces of random size up to `maxSize`; the same seed cuts in the same places. */
+export async function* chunkedAtRandom(
+  bytes: Uint8Array,
+  maxSize: number,
+  seed: number,
+): AsyncGenerator<Uint8Array> {
+  const random = seededRandom(seed)
+  for (let at = 0; at < bytes.length; ) {
+    const size = 1 + Math.floor(random() * maxSize)
+    yield bytes.slice(at, at + size)
+    at += size
+  }
+}
+
+/** Numbers in 0..1 that depend on the seed alone (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export function randomBytes(length: number, seed: number): Uint8Array {
+  const random = seededRandom(seed)
+  return Uint8Array.from({ length }, () => Math.floor(random() * 256))
+}
+
+export async function collect(body: AsyncIterable<Uint8Array> | Uint8Array): Promise<Uint8Array> {
+  return body instanceof Uint8Array ? body : Buffer.concat(await Array.fromAsync(body))
+}
+
+/** What a promise fails with; fails itself if that is no error. */
+export async function failureOf(work: Promise<unknown>): Promise<Error> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error('It did not fail')
+}

@@ -1,0 +1,30 @@
+/** Failed sign-ins by email and address: after `LIMIT` in the window that pair waits; other addresses do not. contract §3. */
+export type Lockout = {
+  isLocked(email: string, ip: string): boolean
+  fail(email: string, ip: string): void
+  clear(email: string, ip: string): void
+}
+
+const LIMIT = 10
+const WINDOW_MS = 15 * 60 * 1000
+export const LOCKOUT_SECONDS = WINDOW_MS / 1000
+/** Past this many pairs the oldest is forgotten, so that a flood of names cannot fill the memory. */
+const MAX_PAIRS = 50_000
+
+export function createLockout(now: () => number): Lockout {
+  const failures = new Map<string, number[]>()
+  const keyOf = (email: string, ip: string) => `${ip} ${email}`
+  const recent = (key: string) => (failures.get(key) ?? []).filter((at) => now() - at < WINDOW_MS)
+  return {
+    isLocked: (email, ip) => recent(keyOf(email, ip)).length >= LIMIT,
+    fail(email, ip) {
+      const key = keyOf(email, ip)
+      const times = [...recent(key), now()].slice(-LIMIT)
+      failures.delete(key)
+      failures.set(key, times)
+      const oldest = failures.keys().next().value
+      if (failures.size > MAX_PAIRS && oldest !== undefined) failures.delete(oldest)
+    },
+    clear: (email, ip) => void failures.delete(keyOf(email, ip)),
+  }
+}

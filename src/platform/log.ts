@@ -1,0 +1,63 @@
+import type { LogFormat, LogLevel } from '../config.ts'
+
+/** One line per event on stdout: JSON, or text for a terminal. Never given a token, password or secret. */
+export type Log = {
+  debug: LogLine
+  info: LogLine
+  warn: LogLine
+  error: LogLine
+  /** False when a line of `info` would be dropped: the hot path need not build it. */
+  isInfo: boolean
+}
+type LogLine = (message: string, fields?: Record<string, unknown>) => void
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
+
+export function createLog(options: {
+  level: LogLevel
+  format: LogFormat
+  now: () => number
+  write: (text: string) => void
+}): Log {
+  const least = LEVELS.indexOf(options.level)
+  const line = (level: LogLevel): LogLine => {
+    if (LEVELS.indexOf(level) < least) return () => {}
+    return (message, fields = {}) => {
+      const time = new Date(options.now()).toISOString()
+      options.write(
+        options.format === 'json'
+          ? jsonLine(time, level, message, fields)
+          : prettyLine(time, level, message, fields),
+      )
+    }
+  }
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    isInfo: LEVELS.indexOf('info') >= least,
+  }
+}
+
+function jsonLine(time: string, level: string, message: string, fields: Record<string, unknown>): string {
+  return `${JSON.stringify({ time, level, message, ...fields }, errorsAsText)}\n`
+}
+
+function prettyLine(time: string, level: string, message: string, fields: Record<string, unknown>): string {
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${shown(value)}`)
+  return `${time.slice(11, 23)} ${level.padEnd(5)} ${printable(message)}${rest.join('')}\n`
+}
+
+function shown(value: unknown): string {
+  if (value instanceof Error) return value.stack ?? value.message
+  return printable(typeof value === 'string' ? value : (JSON.stringify(value, errorsAsText) ?? 'undefined'))
+}
+
+/** A visitor's text must not move the operator's cursor or fake a line. */
+const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?')
+
+function errorsAsText(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  return { error: value.stack ?? value.message, ...(value.cause === undefined ? {} : { cause: value.cause }) }
+}

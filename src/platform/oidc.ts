@@ -1,0 +1,162 @@
+import * as oauth from 'oauth4webapi'
+import type { OidcProvider } from '../config.ts'
+import type { Outbound, OutboundResponse } from './outbound.ts'
+import { readLimited } from './outbound-read.ts'
+
+/** What the browser is sent away with, and what must be kept for it to come back. */
+export type OidcStart = { url: string; state: string; nonce: string; verifier: string }
+
+/** Who the provider says came back. `email` is null when it does not say. */
+export type OidcIdentity = { subject: string; email: string | null; isEmailVerified: boolean }
+
+/** The provider sent the person back without signing them in. */
+export class OidcRefusal extends Error {}
+
+const TIMEOUT_MS = 10_000
+const MAX_BYTES = 1024 * 1024
+const DISCOVERY_MS = 60 * 60 * 1000
+
+export type OidcClient = {
+  /** `redirectUri`: the address of the callback, as registered at the provider. */
+  start(provider: OidcProvider, redirectUri: string): Promise<OidcStart>
+  /** `callback`: the address that the browser came back to. Throws when anything about the answer is not as it must be. */
+  finish(
+    provider: OidcProvider,
+    redirectUri: string,
+    kept: Omit<OidcStart, 'url'>,
+    callback: URL,
+  ): Promise<OidcIdentity>
+}
+
+/** OpenID Connect code flow with PKCE (S256), state and nonce. Everything goes out through `outbound`. */
+export function createOidcClient(outbound: Outbound, now: () => number): OidcClient {
+  const http = { [oauth.customFetch]: fetchBy(outbound) }
+  const discover = cachedDiscovery(http, now)
+  return {
+    async start(provider, redirectUri) {
+      const as = await discover(provider)
+      if (as.authorization_endpoint === undefined) throw new Error(`${provider.issuer} names no endpoint`)
+      const verifier = oauth.generateRandomCodeVerifier()
+      const state = oauth.generateRandomState()
+      const nonce = oauth.generateRandomNonce()
+      const url = new URL(as.authorization_endpoint)
+      const query = {
+        client_id: provider.clientId,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        scope: provider.scopes.join(' '),
+        state,
+        nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      }
+      for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+      return { url: url.href, state, nonce, verifier }
+    },
+    async finish(provider, redirectUri, kept, callback) {
+      const as = await discover(provider)
+      const client: oauth.Client = { client_id: provider.clientId }
+      const query = validateReturn(as, client, callback, kept.state)
+      const answer = await oauth.authorizationCodeGrantRequest(
+        as,
+        client,
+        clientAuth(as, provider),
+        query,
+        redirectUri,
+        kept.verifier,
+        http,
+      )
+      const tokens = await oauth.processAuthorizationCodeResponse(as, client, answer, {
+        expectedNonce: kept.nonce,
+        requireIdToken: true,
+      })
+      await oauth.validateApplicationLevelSignature(as, answer, http)
+      return identityOf(as, client, tokens, http)
+    },
+  }
+}
+
+type Http = { [oauth.customFetch]: ReturnType<typeof fetchBy> }
+
+/** Discovery documents are asked for once an hour; one that failed is asked for again. */
+function cachedDiscovery(http: Http, now: () => number) {
+  const known = new Map<string, { at: number; as: oauth.AuthorizationServer }>()
+  return async ({ id, issuer }: OidcProvider): Promise<oauth.AuthorizationServer> => {
+    const found = known.get(id)
+    if (found !== undefined && now() - found.at < DISCOVERY_MS) return found.as
+    const url = new URL(issuer)
+    const as = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, http))
+    known.set(id, { at: now(), as })
+    return as
+  }
+}
+
+function validateReturn(as: oauth.AuthorizationServer, client: oauth.Client, callback: URL, state: string) {
+  try {
+    return oauth.validateAuthResponse(as, client, callback, state)
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError) throw new OidcRefusal(error.error)
+    throw error
+  }
+}
+
+/** Basic is what every provider must take; the form is for those that name only that. OpenID Connect Discovery §3. */
+function clientAuth(as: oauth.AuthorizationServer, { clientSecret }: OidcProvider): oauth.ClientAuth {
+  const methods = as.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  return methods.includes('client_secret_basic')
+    ? oauth.ClientSecretBasic(clientSecret)
+    : oauth.ClientSecretPost(clientSecret)
+}
+
+/** From the ID token, and from the user info endpoint where that says nothing of the email. */
+async function identityOf(
+  as: oauth.AuthorizationServer,
+  client: oauth.Client,
+  tokens: oauth.TokenEndpointResponse,
+  http: Http,
+): Promise<OidcIdentity> {
+  const claims = oauth.getValidatedIdTokenClaims(tokens)
+  if (claims === undefined) throw new Error('The provider sent no ID token')
+  const hasEmail = typeof claims['email'] === 'string'
+  if (hasEmail || as.userinfo_endpoint === undefined) return toIdentity(claims.sub, claims)
+  const answer = await oauth.userInfoRequest(as, client, tokens.access_token, http)
+  return toIdentity(claims.sub, await oauth.processUserInfoResponse(as, client, claims.sub, answer))
+}
+
+const EMAIL = /^[^\s@]+@[^\s@]+$/
+const MOST_EMAIL = 320
+
+/** Only `true` counts as verified: some send text, and "false" is text too. What is no email address is none. */
+function toIdentity(subject: string, claims: Record<string, unknown>): OidcIdentity {
+  const { email } = claims
+  const isEmail = typeof email === 'string' && email.length <= MOST_EMAIL && EMAIL.test(email)
+  return { subject, email: isEmail ? email : null, isEmailVerified: claims['email_verified'] === true }
+}
+
+function fetchBy(outbound: Outbound) {
+  return async (
+    url: string,
+    options: { method: string; headers: Record<string, string>; body?: unknown },
+  ): Promise<Response> => {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const answer = await outbound.request(new URL(url), {
+      method: options.method,
+      headers: Object.entries(options.headers),
+      body: asBytes(options.body),
+      headTimeoutMs: TIMEOUT_MS,
+      idleTimeoutMs: TIMEOUT_MS,
+      signal: timeout,
+    })
+    return toResponse(answer)
+  }
+}
+
+const asBytes = (body: unknown): Uint8Array | null =>
+  body === undefined || body === null ? null : new TextEncoder().encode(String(body))
+
+async function toResponse(answer: OutboundResponse): Promise<Response> {
+  const body = await readLimited(answer, MAX_BYTES)
+  const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]))
+  const isEmpty = answer.status === 204 || answer.status === 304
+  return new Response(isEmpty ? null : body.slice(), { status: answer.status, headers })
+}

@@ -1,0 +1,80 @@
+import { lookup } from 'node:dns/promises'
+
+/** All addresses of a name, as text. Rejects when it has none. */
+export type Resolve = (name: string) => Promise<readonly string[]>
+
+/** The machine's own resolver, so that `/etc/hosts` counts. */
+export const systemResolve: Resolve = async (name) =>
+  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
+
+/** What is older than this is asked again while the old answer still serves. */
+const FRESH_MS = 20_000
+const KEPT_MS = 30_000
+const FAILURE_KEPT_MS = 1_000
+const MOST_NAMES = 1_000
+
+type Entry = { addresses: readonly string[]; at: number }
+
+export type CachingResolver = {
+  /** The addresses where they are known, without waiting. */
+  known(name: string): readonly string[] | null
+  resolve(name: string): Promise<readonly string[]>
+}
+
+/** Remembers answers for 30 s and failures for 1 s; one name is asked once at a time. */
+export function cachingResolver(resolve: Resolve, now: () => number): CachingResolver {
+  const entries = new Map<string, Entry>()
+  const failures = new Map<string, { error: unknown; at: number }>()
+  const asking = new Map<string, Promise<readonly string[]>>()
+
+  const ask = (name: string): Promise<readonly string[]> => {
+    const running = asking.get(name)
+    if (running !== undefined) return running
+    const answer = resolve(name)
+      .then((addresses) => {
+        if (addresses.length === 0) throw new Error(`${name} has no address`)
+        remember(entries, name, { addresses, at: now() })
+        return addresses
+      })
+      .catch((error: unknown) => {
+        remember(failures, name, { error, at: now() })
+        throw error
+      })
+      .finally(() => asking.delete(name))
+    asking.set(name, answer)
+    return answer
+  }
+
+  const known = (name: string): readonly string[] | null => {
+    const entry = entries.get(name)
+    if (entry === undefined) return null
+    const age = now() - entry.at
+    if (age > KEPT_MS) return null
+    if (age > FRESH_MS && !hasJustFailed(name)) ask(name).catch(() => {})
+    return entry.addresses
+  }
+
+  const hasJustFailed = (name: string) => {
+    const failure = failures.get(name)
+    return failure !== undefined && now() - failure.at < FAILURE_KEPT_MS
+  }
+
+  return {
+    known,
+    async resolve(name) {
+      const addresses = known(name)
+      if (addresses !== null) return addresses
+      if (hasJustFailed(name)) throw failures.get(name)?.error
+      return ask(name)
+    },
+  }
+}
+
+/** The name that was asked longest ago makes room. */
+function remember<T>(map: Map<string, T>, name: string, value: T): void {
+  map.delete(name)
+  map.set(name, value)
+  if (map.size <= MOST_NAMES) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
+}

@@ -1,0 +1,58 @@
+import { AppError } from '../domain/errors.ts'
+
+/** Argon2id behind a queue: hashing costs 30 ms and 19 MiB each, so only a few run at once and few may wait. */
+export type Passwords = {
+  hash(password: string): Promise<string>
+  /** Costs the same for an unknown account (`hash` null), which never matches. */
+  verify(password: string, hash: string | null): Promise<boolean>
+}
+
+const ARGON2 = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
+const AT_ONCE = 2
+const WAITING = 64
+
+/** Of a random text that nobody kept, with the costs above: what an unknown account is compared with. */
+const DECOY =
+  '$argon2id$v=19$m=19456,t=2,p=1$p15i4P1l/UW1lgbbBK/q4dRMkWiY4VZox07bCOmFb9c$4KIMm9LTVHjks5Hl2xndL/GeqJqOQImiuHhuA2ikxJk'
+
+export function createPasswords(): Passwords {
+  const inTurn = boundedQueue(AT_ONCE, WAITING)
+  return {
+    hash: (password) => inTurn(() => Bun.password.hash(password, ARGON2)),
+    async verify(password, hash) {
+      const isMatch = await inTurn(() => Bun.password.verify(password, hash ?? DECOY))
+      return isMatch && hash !== null
+    },
+  }
+}
+
+/** Runs `atOnce` jobs; lets `waiting` more wait; refuses the rest, so that a flood of sign-ins cannot pile up. */
+function boundedQueue(atOnce: number, waiting: number): <T>(job: () => Promise<T>) => Promise<T> {
+  const queue: (() => void)[] = []
+  let running = 0
+  const enter = (): Promise<void> | undefined => {
+    if (running < atOnce) {
+      running += 1
+      return undefined
+    }
+    if (queue.length >= waiting)
+      throw new AppError('unavailable', 'Too many sign-ins at once. Try again in a few seconds.', {
+        headers: { 'retry-after': '5' },
+      })
+    return new Promise((resolve) => queue.push(resolve))
+  }
+  /** A place is handed to the next in line, so that nobody slips in between. */
+  const leave = (): void => {
+    const next = queue.shift()
+    if (next === undefined) running -= 1
+    else next()
+  }
+  return async (job) => {
+    await enter()
+    try {
+      return await job()
+    } finally {
+      leave()
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import { Database } from 'bun:sqlite'
+import { createReadStream, readdirSync } from 'node:fs'
+import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { readTar } from './archive-tar.ts'
+import { BACKUP_END, BACKUP_FORMAT } from './backup.ts'
+import { syncFolder } from './durable-file.ts'
+
+/** A backup that cannot be used, or a place that it cannot go to. Nothing was changed. */
+export class RestoreError extends Error {}
+
+const KNOWN =
+  /^(svc\.db|secret\.key|blobs\/packs\/[\w-]+\.pack|blobs\/files\/[0-9a-f]{2}\/[0-9a-f]{64}|certs\/[\w./-]+)$/
+
+/**
+ * Unpacks a backup into an empty data directory. It is unpacked and checked beside its place first and moved there at the
+ * end, the database last, so a directory never looks restored when it is not.
+ */
+export async function restoreBackup(file: string, dataDir: string, id: string): Promise<{ files: number }> {
+  refuseFilled(dataDir)
+  const staged = join(dataDir, `.restore-${id}`)
+  const made = await mkdir(staged, { recursive: true, mode: 0o700 })
+  let isRestored = false
+  try {
+    const files = await unpack(file, staged)
+    checkDatabase(join(staged, 'svc.db'))
+    for (const name of readdirSync(staged))
+      if (name !== 'svc.db') await rename(join(staged, name), join(dataDir, name))
+    await syncFolder(dataDir)
+    await rename(join(staged, 'svc.db'), join(dataDir, 'svc.db'))
+    await syncFolder(dataDir)
+    isRestored = true
+    return { files }
+  } finally {
+    await rm(staged, { recursive: true, force: true })
+    if (!isRestored && made !== undefined) await removeEmpty(resolve(dataDir), resolve(made))
+  }
+}
+
+/** Takes away the folders from `inner` up to `outer`, which were made for nothing. */
+async function removeEmpty(inner: string, outer: string): Promise<void> {
+  for (let folder = inner; folder.length >= outer.length; folder = dirname(folder))
+    await rmdir(folder).catch(() => undefined)
+}
+
+function refuseFilled(dataDir: string): void {
+  let names: string[]
+  try {
+    names = readdirSync(dataDir)
+  } catch {
+    return
+  }
+  // A file system of its own has this folder from the start.
+  if (names.some((name) => name !== 'lost+found'))
+    throw new RestoreError(`${dataDir} is not empty; restore into a new data directory`)
+}
+
+async function unpack(file: string, staged: string): Promise<number> {
+  const folders = new Set<string>()
+  let first = true
+  let isWhole = false
+  let files = 0
+  try {
+    const limits = { maxFiles: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER }
+    for await (const { path, body } of readTar(createReadStream(file), limits)) {
+      if (first && path !== BACKUP_FORMAT.name) break
+      if (path === BACKUP_END) isWhole = true
+      else if (!first) {
+        if (!KNOWN.test(path) || path.includes('..'))
+          throw new RestoreError(`${file} holds "${path}", which no backup does`)
+        await writeDurably(join(staged, path), body, folders)
+        files += 1
+      }
+      first = false
+    }
+  } catch (error) {
+    if (error instanceof RestoreError) throw error
+    throw new RestoreError(
+      `${file} cannot be read as a backup: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+  if (!isWhole) throw new RestoreError(`${file} is no backup of svc, or not a whole one`)
+  for (const folder of folders) await syncFolder(folder)
+  return files
+}
+
+async function writeDurably(
+  path: string,
+  body: AsyncIterable<Uint8Array> | Uint8Array,
+  folders: Set<string>,
+): Promise<void> {
+  if (!folders.has(dirname(path))) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  folders.add(dirname(path))
+  const out = await open(path, 'wx', 0o600)
+  try {
+    for await (const chunk of body instanceof Uint8Array ? [body] : body) await out.writeFile(chunk)
+    await out.datasync()
+  } finally {
+    await out.close()
+  }
+}
+
+function checkDatabase(path: string): void {
+  try {
+    const sqlite = new Database(path, { readonly: true })
+    try {
+      const found = sqlite.query<{ quick_check: string }, []>('PRAGMA quick_check').get()
+      if (found?.quick_check !== 'ok')
+        throw new RestoreError(`the database in the backup is damaged: ${found?.quick_check}`)
+    } finally {
+      sqlite.close()
+    }
+  } catch (error) {
+    if (error instanceof RestoreError) throw error
+    throw new RestoreError(
+      `the database in the backup cannot be opened: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+}

@@ -1,0 +1,70 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+
+/** AES-256-GCM for what must be read back: header values, TOTP secrets, project secrets. */
+export type SecretBox = {
+  /** `context` names what the text belongs to; the same must be given to open it, so a value cannot be moved elsewhere. */
+  seal(text: string, context: string): string
+  /** Throws when the text was altered, moved or sealed with a key that is not known. */
+  open(sealed: string, context: string): string
+  /** 32 bytes for another use, by HKDF of each key: the first is the one to use, all may have been used. RFC 5869. */
+  deriveKeys(purpose: string): Buffer[]
+  /** The id of the key that seals. */
+  keyId: string
+}
+
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/** `keys`: 32 bytes each in base64; the first seals, all open. Sealed: `v1.<key id>.<iv ‖ tag ‖ cipher text>`. */
+export function createSecretBox(keys: readonly string[]): SecretBox {
+  const ring = new Map(keys.map((key) => [keyIdOf(key), Buffer.from(key, 'base64')]))
+  const keyId = keyIdOf(keys[0] ?? '')
+  const keyOf = (id: string): Buffer => {
+    const key = ring.get(id)
+    if (key === undefined)
+      throw new Error(`Stored secret was sealed with the key ${id}, which this server does not have`)
+    return key
+  }
+  return {
+    keyId,
+    deriveKeys: (purpose) =>
+      [...ring.values()].map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32))),
+    seal(text, context) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', keyOf(keyId), iv).setAAD(Buffer.from(context))
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return `v1.${keyId}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`
+    },
+    open(sealed, context) {
+      const [version, id, payload] = sealed.split('.')
+      if (version !== 'v1' || id === undefined || payload === undefined)
+        throw new Error('Not a sealed secret')
+      const bytes = Buffer.from(payload, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(id), bytes.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+      return Buffer.concat([
+        decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)),
+        decipher.final(),
+      ]).toString('utf8')
+    },
+  }
+}
+
+const keyIdOf = (key: string): string =>
+  createHash('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 8)
+
+/** The keys in `<dataDir>/secret.key`, newest first, one a line; made with mode 0600 when there is none. */
+export function readSecretKeys(path: string): string[] {
+  if (!existsSync(path))
+    writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+  chmodSync(path, 0o600)
+  const keys = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const isGood = keys.length > 0 && keys.every((key) => Buffer.from(key, 'base64').length === 32)
+  if (!isGood) throw new Error(`${path} does not hold 32-byte keys in base64, one a line`)
+  return keys
+}

@@ -1,0 +1,19 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** 32 random bytes as 43 base64url characters: sessions, refresh, reset, invitation and set-up tokens. */
+export const newToken = (): string => randomBytes(32).toString('base64url')
+
+/** What is stored of a token: its SHA-256 in lower-case hex. */
+export const hashToken = (token: string): string => new Bun.CryptoHasher('sha256').update(token).digest('hex')
+
+/** Compares two texts in time that does not depend on where they differ. */
+export function equalsInConstantTime(a: string, b: string): boolean {
+  const left = Buffer.from(hashToken(a))
+  return timingSafeEqual(left, Buffer.from(hashToken(b)))
+}
+
+/** `svc_` and 43 base64url characters. contract §7. */
+export const newApiKey = (): string => `svc_${newToken()}`
+
+/** What a list shows of a key: enough to recognise it, useless to guess it. */
+export const apiKeyPrefix = (key: string): string => key.slice(0, 12)

@@ -1,0 +1,159 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { assets } from '../ui/assets/manifest.ts'
+import { AUTH_DIALOG_PATH, authDialogAnswer } from '../ui/auth-dialog/serve.ts'
+import { SITE_SIGN_OUT } from '../ui/auth-pages.ts'
+import { page } from '../ui/html.ts'
+import { failurePage, visitedAnswer } from '../ui/page-request.ts'
+import { forbiddenPage } from '../ui/pages/site/forbidden.ts'
+import { noSitePage, notFoundPage } from '../ui/pages/site/not-found.ts'
+import { createPages } from '../ui/pages-app.ts'
+import { type ApiDoor, createApiDoor } from './api-door.ts'
+import type { Context } from './context.ts'
+import { AppError } from './domain/errors.ts'
+import type { Rooms } from './front-door.ts'
+import { apiDocs, withExplorer } from './http/docs.ts'
+import { errorResponse, toAppError } from './http/error-response.ts'
+import { errorResponses } from './http/errors.ts'
+import { factsOf } from './http/request-facts.ts'
+import { accountRoutes } from './modules/account/routes.ts'
+import { aliasRoutes } from './modules/aliases/routes.ts'
+import { analyticsRoutes } from './modules/analytics/routes.ts'
+import { apiKeyRoutes } from './modules/api-keys/routes.ts'
+import { assetRoutes } from './modules/assets/routes.ts'
+import { assetUploadRoutes } from './modules/assets/upload-routes.ts'
+import { callbackRoute } from './modules/auth/callback-route.ts'
+import { authRoutes } from './modules/auth/routes.ts'
+import { backupRoutes } from './modules/backups/routes.ts'
+import { deploymentRoutes } from './modules/deployments/routes.ts'
+import { deploymentUploadRoutes } from './modules/deployments/upload-routes.ts'
+import { domainRoutes } from './modules/domains/routes.ts'
+import { explainRoutes } from './modules/explain/routes.ts'
+import { groupRoutes } from './modules/groups/routes.ts'
+import { healthRoutes } from './modules/health/routes.ts'
+import { invitationRoutes, projectInvitationRoutes } from './modules/invitations/routes.ts'
+import { auditRoutes, logRoutes } from './modules/logs/routes.ts'
+import { memberRoutes, permissionRoutes } from './modules/members/routes.ts'
+import { METRICS_PATH, metricsAnswer } from './modules/metrics/service.ts'
+import { projectRoutes } from './modules/projects/routes.ts'
+import { proxyRuleRoutes } from './modules/proxy-rules/routes.ts'
+import { recordRoutes } from './modules/records/routes.ts'
+import { ruleSetRoutes } from './modules/rule-sets/routes.ts'
+import { runRoutes } from './modules/runs/routes.ts'
+import { schemaRoutes } from './modules/schemas/routes.ts'
+import { secretRoutes } from './modules/secrets/routes.ts'
+import { settingsRoutes } from './modules/settings/routes.ts'
+import { setupRoutes } from './modules/setup/routes.ts'
+import { storageRoutes } from './modules/storage/routes.ts'
+import { trafficRoutes } from './modules/traffic/routes.ts'
+import { userRoutes } from './modules/users/routes.ts'
+import { explain, projectOfUrl } from './site/explain.ts'
+
+/** The API and the pages, as the front door needs them. Loaded when something else than a file is asked for. */
+export function createRooms(ctx: Context): Rooms {
+  const api: ApiDoor = createApiDoor(ctx, withExplorer(createApi(ctx, (path) => api.isApiRoute(path))))
+  const adminPages = createPages(ctx)
+  return {
+    isApiRoute: api.isApiRoute,
+    asset: assetAnswer,
+    async admin(request) {
+      const path = new URL(request.url).pathname
+      const asset = assetAnswer(path)
+      if (asset !== undefined) return asset
+      if (path === AUTH_DIALOG_PATH) return authDialogAnswer(ctx, request)
+      if (path === METRICS_PATH) return metricsAnswer(ctx, request, factsOf(request))
+      if (isVisited(path)) return visitedAnswer(request, await api.handle(request, path))
+      if (isApiPath(path)) return api.handle(request, path)
+      if (path.startsWith('/_svc/') && !adminPages.isSiteRoute(path)) return nothingHere(ctx, request)
+      return adminPages.handle(request, path)
+    },
+    failure: (request, path, error) =>
+      isApiPath(path) ? errorResponse(toAppError(ctx, error, request)) : failurePage(ctx, request, error),
+    pages: PAGES,
+  }
+}
+
+/** The pages that a site host shows on the service's own behalf. */
+const PAGES: Rooms['pages'] = {
+  notFound: () => page(notFoundPage(), 404),
+  noSite: (host) => page(noSitePage(host), 404),
+  hidden: (host) => page(noSitePage(host), 404),
+  forbidden: ({ email, siteHost, adminUrl }) =>
+    page(
+      forbiddenPage({
+        email,
+        siteHost,
+        accountUrl: `${adminUrl}/account`,
+        signOutUrl: SITE_SIGN_OUT,
+      }),
+      403,
+    ),
+}
+
+/** Every route of the API; the access test walks `routes`. `isApiRoute` is what the door makes of them. */
+export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia =>
+  // Untyped on purpose: the type of all routes together is more than the compiler takes, and nobody reads it.
+  // Hosts may be short (`http://nas/`), which Elysia has to be told.
+  (new Elysia({ handler: { standardHostname: false } }) as AnyElysia)
+    .use(errorResponses(ctx))
+    .use(apiDocs(ctx.version))
+    .use(setupRoutes(ctx))
+    .use(healthRoutes(ctx))
+    .use(authRoutes(ctx, '/api/auth'))
+    .use(authRoutes(ctx, '/_svc/auth'))
+    .use(callbackRoute(ctx))
+    .use(accountRoutes(ctx))
+    .use(projectRoutes(ctx))
+    .use(proxyRuleRoutes(ctx))
+    .use(ruleSetRoutes(ctx))
+    .use(domainRoutes(ctx))
+    .use(trafficRoutes(ctx))
+    .use(
+      explainRoutes(ctx, {
+        projectOf: (url) => projectOfUrl(ctx, url),
+        explain: (input) => explain(ctx, { pages: PAGES, isApiRoute }, input),
+      }),
+    )
+    .use(permissionRoutes(ctx))
+    .use(memberRoutes(ctx))
+    .use(projectInvitationRoutes(ctx))
+    .use(invitationRoutes(ctx))
+    .use(secretRoutes(ctx))
+    .use(userRoutes(ctx))
+    .use(groupRoutes(ctx))
+    .use(settingsRoutes(ctx))
+    .use(apiKeyRoutes(ctx))
+    .use(auditRoutes(ctx))
+    .use(logRoutes(ctx))
+    .use(analyticsRoutes(ctx))
+    .use(storageRoutes(ctx))
+    .use(backupRoutes(ctx))
+    .use(deploymentRoutes(ctx))
+    .use(deploymentUploadRoutes(ctx))
+    .use(aliasRoutes(ctx))
+    .use(assetRoutes(ctx))
+    .use(schemaRoutes(ctx))
+    .use(recordRoutes(ctx))
+    .use(runRoutes(ctx))
+    .use(assetUploadRoutes(ctx))
+
+/** Answered in JSON, whatever the caller accepts. */
+const isApiPath = (path: string): boolean => /^\/(api|_svc\/auth)(\/|$)/.test(path)
+
+/** What a browser goes to by itself while somebody signs in. */
+const isVisited = (path: string): boolean => /^\/(api|_svc)\/auth\/(callback$|oidc\/)/.test(path)
+
+const nothingHere = (ctx: Context, request: Request): Response =>
+  failurePage(ctx, request, new AppError('not_found', 'There is nothing at this address.'))
+
+/** An asset of the pages. Its name holds the hash of its content. */
+function assetAnswer(path: string): Response | undefined {
+  const asset = assets.get(path)
+  return (
+    asset && new Response(asset.body, { headers: { ...ASSET_HEADERS, 'content-type': asset.contentType } })
+  )
+}
+
+const ASSET_HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff',
+}

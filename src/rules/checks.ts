@@ -1,0 +1,66 @@
+import { didYouMean, type Problem } from './problems.ts'
+import type { Place, YamlFile } from './yaml-file.ts'
+
+export type Path = readonly (string | number)[]
+/** Says what is wrong with a value, or null. */
+export type Check = (value: unknown) => string | null
+
+/** Collects what is wrong with one file. */
+export class Checker {
+  readonly problems: Problem[] = []
+  readonly #yaml: YamlFile
+
+  constructor(yaml: YamlFile) {
+    this.#yaml = yaml
+  }
+
+  report(path: Path, message: string, place: Place = 'value'): void {
+    this.problems.push({ file: this.#yaml.file, ...this.#yaml.at(path, place), message })
+  }
+
+  /** The value as an object with no other keys than those of `known`; null when it is none. Each check has its word. */
+  object(value: unknown, path: Path, known: Readonly<Record<string, Check>>): Record<string, unknown> | null {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      this.report(path, `${label(path)}must be a map with the keys ${Object.keys(known).join(', ')}`)
+      return null
+    }
+    const given = value as Record<string, unknown>
+    for (const [key, inner] of Object.entries(given)) {
+      const check = Object.hasOwn(known, key) ? known[key] : undefined
+      if (check === undefined) this.unknownKey([...path, key], Object.keys(known))
+      else {
+        const message = check(inner)
+        if (message !== null) this.report([...path, key], `${label([...path, key])}${message}`)
+      }
+    }
+    return given
+  }
+
+  unknownKey(path: Path, known: readonly string[]): void {
+    const key = String(path.at(-1))
+    this.report(
+      path,
+      `${label(path)}is not known here; allowed: ${known.join(', ')}.${didYouMean(key, known)}`,
+      'key',
+    )
+  }
+}
+
+/** `pipeline.steps[0].id `, or nothing at the top. */
+export const label = (path: Path): string =>
+  path.length === 0
+    ? ''
+    : `${path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('')} `
+
+export const anything: Check = () => null
+export const text =
+  (most = 2000): Check =>
+  (value) =>
+    typeof value === 'string' && value.length <= most ? null : `must be a text of at most ${most} characters`
+export const flag: Check = (value) => (typeof value === 'boolean' ? null : 'must be true or false')
+export const wholeNumber =
+  (least: number, most: number): Check =>
+  (value) =>
+    Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+      ? null
+      : `must be a whole number from ${least} to ${most}`

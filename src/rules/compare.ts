@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CompiledPush, CompiledRule } from './push.ts'
+
+/** A rule as `GET /api/proxy-rule-sets/:id/export` gives it: every setting said, header values empty. */
+export type ServerRule = {
+  pathPattern: string
+  method: string | null
+  methods: string[] | null
+  proxyType: CompiledRule['proxyType']
+  targetUrl: string
+  stripPrefix: boolean
+  order: number
+  timeout: number
+  preserveHost: boolean
+  forwardCookies: boolean
+  headerConfig: CompiledRule['headerConfig'] | null
+  pipelineConfig: CompiledRule['pipelineConfig'] | null
+  isEnabled: boolean
+  debugEnabled: boolean
+  description: string | null
+}
+
+/** The answer of that route. */
+export type ServerSet = {
+  ruleSet: { name: string; description: string | null; environment: string | null }
+  rules: ServerRule[]
+  schemas: { name: string; fields: unknown[] }[]
+}
+
+/** What the server makes of a rule of a push that stands at `index` in it. */
+export function completed(rule: CompiledRule, index: number): ServerRule {
+  return {
+    pathPattern: rule.pathPattern,
+    method: rule.method ?? null,
+    methods: rule.methods ?? null,
+    proxyType: rule.proxyType,
+    targetUrl: rule.proxyType === 'pipeline' ? '' : (rule.targetUrl ?? ''),
+    stripPrefix: rule.stripPrefix ?? true,
+    order: rule.order ?? index,
+    timeout: rule.timeout ?? 30_000,
+    preserveHost: rule.preserveHost ?? false,
+    forwardCookies: rule.forwardCookies ?? false,
+    headerConfig: rule.headerConfig ?? null,
+    pipelineConfig: rule.pipelineConfig ?? null,
+    isEnabled: rule.isEnabled ?? true,
+    debugEnabled: rule.debugEnabled ?? false,
+    description: rule.description ?? null,
+  }
+}
+
+export const identityOf = ({
+  pathPattern,
+  method,
+}: {
+  pathPattern: string
+  method?: string | null | undefined
+}): string => `${method ?? 'ANY'} ${pathPattern}`
+
+export const isSameRule = (a: ServerRule, b: ServerRule): boolean => isDeepStrictEqual(a, b)
+
+export type Difference = { kind: 'added' | 'changed' | 'removed'; name: string }
+
+/** What a push would change of the rules on the server; `removed` are those that only the server has. */
+export function compareRules(push: CompiledPush, server: ServerSet | null): Difference[] {
+  const there = new Map((server?.rules ?? []).map((rule) => [identityOf(rule), rule]))
+  const differences = push.rules.flatMap((rule, index): Difference[] => {
+    const name = identityOf(rule)
+    const known = there.get(name)
+    there.delete(name)
+    if (known === undefined) return [{ kind: 'added', name }]
+    return isSameRule(completed(rule, index), known) ? [] : [{ kind: 'changed', name }]
+  })
+  return [...differences, ...[...there.keys()].map((name): Difference => ({ kind: 'removed', name }))]
+}

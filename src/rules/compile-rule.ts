@@ -1,0 +1,149 @@
+import { METHODS } from 'node:http'
+import { parsePathPattern } from '../domain/path-pattern.ts'
+import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
+import { compilePipeline } from './compile-pipeline.ts'
+import type { Problem } from './problems.ts'
+import type { CompiledRule } from './push.ts'
+import { type Route, readRoute } from './route-path.ts'
+import { fileProblem, type SetFiles } from './set-files.ts'
+import type { YamlFile } from './yaml-file.ts'
+
+export type RuleSource = {
+  path: string
+  rule: CompiledRule
+  at: { file: string; line: number; column: number }
+}
+
+const methods: Check = (value) =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((one) => typeof one === 'string' && METHODS.includes(one.toUpperCase()))
+    ? null
+    : 'must be a list of HTTP methods, such as [GET, POST]'
+
+const pathPattern: Check = (value) => {
+  if (typeof value !== 'string') return 'must be a path, such as /api/*'
+  const parsed = parsePathPattern(value)
+  return parsed.ok ? null : parsed.error
+}
+
+const targetUrl: Check = (value) => {
+  if (typeof value !== 'string') return 'must be an https address, or a path of the same deployment'
+  if (/^\/(?!\/)[^\\?#\s]*$/.test(value)) return null
+  if (!URL.canParse(value) || /\s/.test(value))
+    return 'must be an https address, or a path of the same deployment'
+  return new URL(value).protocol === 'https:' ? null : 'must be an https address: http is not allowed'
+}
+
+const PROXY_KEYS = {
+  targetUrl,
+  stripPrefix: flag,
+  preserveHost: flag,
+  forwardCookies: flag,
+  headerConfig: anything,
+} satisfies Record<string, Check>
+
+/** contract §9.1. */
+export const RULE_KEYS: Readonly<Record<string, Check>> = {
+  description: text(),
+  pathPattern,
+  methods,
+  order: wholeNumber(-1_000_000, 1_000_000),
+  timeout: wholeNumber(100, 60_000),
+  isEnabled: flag,
+  debugEnabled: flag,
+  pipeline: anything,
+  ...PROXY_KEYS,
+}
+
+/** One rule file; nothing where it is too wrong to go on. */
+export async function compileRule(
+  files: SetFiles,
+  path: string,
+  yaml: YamlFile,
+  schemas: ReadonlyMap<string, string>,
+  problems: Problem[],
+): Promise<RuleSource[]> {
+  const read = readRoute(path)
+  if ('problem' in read) {
+    problems.push(fileProblem(files, path, read.problem))
+    return []
+  }
+  const checker = new Checker(yaml)
+  const given = checker.object(yaml.value, [], RULE_KEYS)
+  if (given === null) {
+    problems.push(...checker.problems)
+    return []
+  }
+  checkKind(given, read.route, checker)
+  const headerConfig = checkHeaders(given['headerConfig'], checker)
+  const pipeline =
+    given['pipeline'] === undefined
+      ? undefined
+      : await compilePipeline(files, read.route.folder, given['pipeline'], checker, schemas)
+  problems.push(...checker.problems, ...(pipeline?.problems ?? []))
+  const rule = ruleOf(given, read.route, headerConfig, pipeline?.config)
+  return [{ path, rule, at: { file: yaml.file, ...yaml.at([]) } }]
+}
+
+function checkKind(given: Record<string, unknown>, { method }: Route, checker: Checker): void {
+  const proxyKeys = Object.keys(given).filter((key) => key in PROXY_KEYS)
+  const isPipeline = 'pipeline' in given
+  if (isPipeline)
+    for (const key of proxyKeys)
+      checker.report([key], `${key} belongs to a proxy; this rule has a pipeline: one of the two`, 'key')
+  if (!isPipeline && given['targetUrl'] === undefined)
+    checker.report([], 'a rule has a pipeline, or a targetUrl for a proxy')
+  if (given['methods'] !== undefined && method !== null)
+    checker.report(['methods'], 'methods belongs into any.rule.yaml: this file is named by its method', 'key')
+}
+
+function checkHeaders(value: unknown, checker: Checker): CompiledRule['headerConfig'] {
+  if (value === undefined) return undefined
+  const names: Check = (list) =>
+    Array.isArray(list) && list.every((name) => typeof name === 'string' && HEADER.test(name))
+      ? null
+      : 'must be a list of header names'
+  const given = checker.object(value, ['headerConfig'], { add: anything, forward: names, strip: names })
+  if (given === null) return undefined
+  const { add, ...rest } = given
+  if (add === undefined) return rest
+  if (typeof add !== 'object' || add === null || Array.isArray(add)) {
+    checker.report(['headerConfig', 'add'], `${label(['headerConfig', 'add'])}must be a map of header names`)
+    return rest
+  }
+  for (const [name, secret] of Object.entries(add)) {
+    const path = ['headerConfig', 'add', name]
+    if (!HEADER.test(name)) checker.report(path, `${name} is no name of a header`, 'key')
+    if (secret !== '' && secret !== null)
+      checker.report(path, `${label(path)}must be empty: values are secrets and are set on the server`)
+  }
+  return { add: Object.fromEntries(Object.keys(add).map((name) => [name, ''])), ...rest }
+}
+
+const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
+
+function ruleOf(
+  given: Record<string, unknown>,
+  route: Route,
+  headerConfig: CompiledRule['headerConfig'],
+  pipelineConfig: CompiledRule['pipelineConfig'],
+): CompiledRule {
+  const target = given['targetUrl']
+  const isPath = typeof target === 'string' && target.startsWith('/')
+  const named = (...keys: (keyof CompiledRule)[]) =>
+    Object.fromEntries(keys.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]])))
+  const upper = Array.isArray(given['methods'])
+    ? { methods: [...new Set(given['methods'].map((one) => String(one).toUpperCase()))] }
+    : {}
+  return {
+    pathPattern: typeof given['pathPattern'] === 'string' ? given['pathPattern'] : route.pathPattern,
+    ...(route.method === null ? {} : { method: route.method }),
+    ...upper,
+    proxyType: 'pipeline' in given ? 'pipeline' : isPath ? 'internal_rewrite' : 'external_proxy',
+    ...named('targetUrl', 'stripPrefix', 'order', 'timeout', 'preserveHost', 'forwardCookies'),
+    ...(headerConfig === undefined ? {} : { headerConfig }),
+    ...(pipelineConfig === undefined ? {} : { pipelineConfig }),
+    ...named('isEnabled', 'debugEnabled', 'description'),
+  }
+}

@@ -1,0 +1,87 @@
+import { parseSchemaFields, SCHEMA_NAME } from '../domain/schema-fields.ts'
+import { anything, Checker, text } from './checks.ts'
+import { locate } from './locate.ts'
+import type { Problem } from './problems.ts'
+import type { CompiledPush } from './push.ts'
+import type { YamlFile } from './yaml-file.ts'
+
+export type SchemaSource = {
+  path: string
+  /** The name of the file, without its endings. */
+  base: string
+  schema: { name: string; fields: unknown[] }
+}
+
+const NAME = /^[^\s,\p{Cc}]([^,\p{Cc}]*[^\s,\p{Cc}])?$/u
+
+/** `ruleset.yaml`. spec: Rules as code. */
+export function compileManifest(yaml: YamlFile, problems: Problem[]): CompiledPush['ruleSet'] | null {
+  const checker = new Checker(yaml)
+  const given = checker.object(yaml.value, [], {
+    name: (value) =>
+      typeof value === 'string' && value.length <= 100 && NAME.test(value)
+        ? null
+        : 'must be a name of 1 to 100 characters without commas',
+    description: text(),
+    environment: text(),
+  })
+  if (given !== null && !('name' in given)) checker.report([], 'name is required')
+  problems.push(...checker.problems)
+  return given === null || checker.problems.length > 0 ? null : (given as CompiledPush['ruleSet'])
+}
+
+const FIELD_KEYS = ['name', 'type', 'required', 'unique', 'default']
+
+/** `schemas/<name>.schema.yaml`. */
+export function compileSchema(path: string, yaml: YamlFile, problems: Problem[]): SchemaSource[] {
+  const base = path.slice('schemas/'.length, -'.schema.yaml'.length)
+  const checker = new Checker(yaml)
+  const given = checker.object(yaml.value, [], {
+    name: (value) =>
+      typeof value === 'string' && SCHEMA_NAME.test(value)
+        ? null
+        : 'must be 1 to 100 letters, digits, spaces, dots, hyphens and underscores',
+    fields: anything,
+  })
+  if (given === null) {
+    problems.push(...checker.problems)
+    return [{ path, base, schema: { name: base, fields: [] } }]
+  }
+  if (given['name'] === undefined && !SCHEMA_NAME.test(base)) checker.report([], 'name is required')
+  if (given['fields'] === undefined)
+    checker.report([], 'fields is required: a list of { name, type, required }')
+  else {
+    const { fields, errors } = parseSchemaFields(given['fields'])
+    for (const { path: at, message } of errors) checker.report(locate(given, at), `${at} ${message}`)
+    checkFieldKeys(given['fields'], checker)
+    const name = typeof given['name'] === 'string' ? given['name'] : base
+    problems.push(...checker.problems)
+    return [{ path, base, schema: { name, fields: fields.map(plainField) } }]
+  }
+  problems.push(...checker.problems)
+  return [{ path, base, schema: { name: base, fields: [] } }]
+}
+
+function checkFieldKeys(fields: unknown, checker: Checker): void {
+  if (!Array.isArray(fields)) return
+  for (const [i, field] of fields.entries()) {
+    if (typeof field !== 'object' || field === null || Array.isArray(field)) continue
+    for (const key of Object.keys(field))
+      if (!FIELD_KEYS.includes(key)) checker.unknownKey(['fields', i, key], FIELD_KEYS)
+  }
+}
+
+/** Without what is the rule anyway. */
+const plainField = ({
+  name,
+  type,
+  required,
+  unique,
+  default: fallback,
+}: ReturnType<typeof parseSchemaFields>['fields'][number]) => ({
+  name,
+  type,
+  required,
+  ...(unique ? { unique } : {}),
+  ...(fallback === undefined ? {} : { default: fallback }),
+})

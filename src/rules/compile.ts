@@ -1,0 +1,139 @@
+import { isDeepStrictEqual } from 'node:util'
+import { compareSpecificity } from '../domain/path-pattern.ts'
+import { compileRule, type RuleSource } from './compile-rule.ts'
+import { compileManifest, compileSchema, type SchemaSource } from './compile-schema.ts'
+import { type Problem, sortProblems } from './problems.ts'
+import type { CompiledPush } from './push.ts'
+import { isRuleFile } from './route-path.ts'
+import { fileProblem, type SetFiles, shownPath } from './set-files.ts'
+import { readYaml, type YamlFile } from './yaml-file.ts'
+
+export type Compiled = {
+  /** Null where anything is wrong. */
+  push: CompiledPush | null
+  /** All that is wrong, by file and place. */
+  problems: Problem[]
+  /** Where each rule of `push` stands, in its order. */
+  rulePaths: string[]
+  /** Likewise each schema. */
+  schemaPaths: string[]
+}
+
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** Makes one push of the files of a rule set. Sends nothing, knows no server. contract §9.1. */
+export async function compileSet(files: SetFiles): Promise<Compiled> {
+  const problems: Problem[] = []
+  const open = (path: string): YamlFile | null => {
+    const read = files.read(path)
+    if ('problem' in read) problems.push(fileProblem(files, path, read.problem))
+    const yaml = 'text' in read ? readYaml(shownPath(files, path), read.text) : null
+    problems.push(...(yaml?.problems ?? []))
+    return yaml === null || yaml.problems.length > 0 ? null : yaml
+  }
+  problems.push(...strangeFiles(files))
+  const ruleSet = manifestOf(files, open, problems)
+  const schemas = schemasOf(files, open, problems)
+  const rules: RuleSource[] = []
+  for (const path of files.paths.filter((one) => one.startsWith('rules/') && isRuleFile(one))) {
+    const yaml = open(path)
+    if (yaml !== null) rules.push(...(await compileRule(files, path, yaml, schemas.names, problems)))
+  }
+  refuseDoubles(rules, problems)
+  rules.sort((a, b) => compareSpecificity(withMethod(a), withMethod(b)))
+  const push: CompiledPush = {
+    ruleSet: ruleSet ?? { name: '' },
+    rules: rules.map(({ rule }) => rule),
+    schemas: schemas.sources.map(({ schema }) => schema),
+    options: { prune: false, dryRun: false, strictSchemas: false },
+  }
+  if (problems.length === 0 && JSON.stringify(push).length > MOST_BYTES)
+    problems.push(
+      fileProblem(files, 'ruleset.yaml', `the whole set has more than ${MOST_BYTES} bytes (16 MiB)`),
+    )
+  return {
+    push: problems.length === 0 ? push : null,
+    problems: sortProblems(problems),
+    rulePaths: rules.map(({ path }) => path),
+    schemaPaths: schemas.sources.map(({ path }) => path),
+  }
+}
+
+const withMethod = ({ rule }: RuleSource) => ({ pathPattern: rule.pathPattern, method: rule.method ?? null })
+
+type Open = (path: string) => YamlFile | null
+
+function manifestOf(files: SetFiles, open: Open, problems: Problem[]): CompiledPush['ruleSet'] | null {
+  if (!files.paths.includes('ruleset.yaml')) {
+    problems.push(
+      fileProblem(
+        files,
+        'ruleset.yaml',
+        'is missing: it holds name, and may hold description and environment',
+      ),
+    )
+    return null
+  }
+  const yaml = open('ruleset.yaml')
+  return yaml === null ? null : compileManifest(yaml, problems)
+}
+
+function schemasOf(
+  files: SetFiles,
+  open: Open,
+  problems: Problem[],
+): { sources: SchemaSource[]; names: ReadonlyMap<string, string> } {
+  const sources = files.paths
+    .filter((path) => /^schemas\/[^/]+\.schema\.yaml$/.test(path))
+    .flatMap((path) => {
+      const yaml = open(path)
+      return yaml === null ? [unreadable(path)] : compileSchema(path, yaml, problems)
+    })
+  for (const [i, { path, schema }] of sources.entries()) {
+    const first = sources.findIndex((other) => other.schema.name === schema.name)
+    if (first < i)
+      problems.push(fileProblem(files, path, `${sources[first]?.path} has the name ${schema.name} already`))
+  }
+  const named = sources.flatMap(({ base, schema }) => [[base, schema.name] as const])
+  return {
+    sources,
+    names: new Map([...named, ...sources.map(({ schema }) => [schema.name, schema.name] as const)]),
+  }
+}
+
+/** So that steps that name it are not wrong too. */
+const unreadable = (path: string): SchemaSource => {
+  const base = path.slice('schemas/'.length, -'.schema.yaml'.length)
+  return { path, base, schema: { name: base, fields: [] } }
+}
+
+/** A typo must not pass: YAML that is neither manifest, rule, schema nor test. */
+function strangeFiles(files: SetFiles): Problem[] {
+  return files.paths.flatMap((path) => {
+    if (!/\.ya?ml$/.test(path) || path === 'ruleset.yaml' || isTestFile(path)) return []
+    if (path.startsWith('rules/') && isRuleFile(path)) return []
+    if (/^schemas\/[^/]+\.schema\.yaml$/.test(path)) return []
+    const allowed = path.startsWith('schemas/')
+      ? 'schemas are schemas/<name>.schema.yaml'
+      : path.startsWith('rules/')
+        ? 'rules are rules/<path>/<method>.rule.yaml'
+        : 'a set holds ruleset.yaml, rules/<path>/<method>.rule.yaml and schemas/<name>.schema.yaml'
+    return [
+      fileProblem(
+        files,
+        path,
+        `is none of the files of a rule set: ${allowed}, tests *.rule.test.yaml and *.fn.test.yaml`,
+      ),
+    ]
+  })
+}
+
+export const isTestFile = (path: string): boolean => /\.(rule|fn)\.test\.yaml$/.test(path)
+
+function refuseDoubles(rules: readonly RuleSource[], problems: Problem[]): void {
+  for (const [i, one] of rules.entries()) {
+    const first = rules.findIndex((other) => isDeepStrictEqual(withMethod(other), withMethod(one)))
+    if (first < i)
+      problems.push({ ...one.at, message: `${rules[first]?.path} has this path and method already` })
+  }
+}

@@ -1,0 +1,161 @@
+import { stringify } from 'yaml'
+import { compareSpecificity } from '../domain/path-pattern.ts'
+import { completed, identityOf, type ServerRule, type ServerSet } from './compare.ts'
+import { folderOfPattern } from './route-path.ts'
+import { MAX_FILE_BYTES } from './yaml-file.ts'
+
+/** The files of a set that is on a server, by their path inside it. `notes`: what files cannot say. */
+export type PulledSet = {
+  texts: Map<string, string>
+  /** The rule that each code file was made for. */
+  owners: Map<string, string>
+  notes: string[]
+}
+
+/**
+ * Writes the authoring layout back: compiled again, it is a push that changes nothing. `known`: where a rule (by its
+ * identity) or a schema (`schema <name>`) is to stand.
+ */
+export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = new Map()): PulledSet {
+  const texts = new Map<string, string>()
+  const owners = new Map<string, string>()
+  const notes: string[] = []
+  const { name, description, environment } = set.ruleSet
+  texts.set('ruleset.yaml', yamlOf({ name, ...given({ description, environment }) }))
+  for (const schema of set.schemas)
+    texts.set(
+      known.get(`schema ${schema.name}`) ?? `schemas/${schema.name}.schema.yaml`,
+      yamlOf({ name: schema.name, fields: schema.fields.map(plainField) }),
+    )
+  const sorted = [...set.rules].sort(compareSpecificity)
+  for (const [index, rule] of sorted.entries()) {
+    if (rule.method !== null && rule.methods !== null) {
+      notes.push(`${identityOf(rule)} has a method and methods too, which a file cannot say: it was left out`)
+      continue
+    }
+    const path = known.get(identityOf(rule)) ?? freePath(rule, texts, notes)
+    if (path === null) continue
+    const coded = takeOutCode(rule, path, texts, owners)
+    const text = yamlOf(fileOf(coded, index, path))
+    if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+      notes.push(`${path} has more than 1 MiB: it cannot be read back`)
+    texts.set(path, text)
+  }
+  return { texts, owners, notes }
+}
+
+/** `rules/api/contact/post.rule.yaml`; a pattern that folders cannot say gets a folder of its own. */
+function freePath(rule: ServerRule, texts: ReadonlyMap<string, string>, notes: string[]): string | null {
+  const word = (rule.method ?? 'ANY').toLowerCase()
+  if (!/^[a-z-]+$/.test(word)) {
+    notes.push(`${identityOf(rule)} has a method that no file is named by: it was left out`)
+    return null
+  }
+  const folder = folderOfPattern(rule.pathPattern)
+  const plain =
+    folder ??
+    rule.pathPattern
+      .replace(/[^A-Za-z0-9_-]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 60)
+  for (let i = 1; ; i++) {
+    const numbered = i === 1 ? (folder === null ? `pattern-${plain}` : plain) : `${plain}-${i}`
+    const path = ['rules', numbered, `${word}.rule.yaml`].filter((part) => part !== '').join('/')
+    if (!texts.has(path)) return path
+  }
+}
+
+/** The rule as a file has it: only what is not so anyway. */
+function fileOf(rule: ServerRule, index: number, path: string): Record<string, unknown> {
+  const plain = completed({ pathPattern: rule.pathPattern, proxyType: rule.proxyType }, index)
+  const differing = (keys: (keyof ServerRule)[]) =>
+    Object.fromEntries(
+      keys.flatMap((key) => (rule[key] === plain[key] || rule[key] === null ? [] : [[key, rule[key]]])),
+    )
+  const folder = path.split('/').slice(1, -1).join('/')
+  return {
+    ...given({ description: rule.description }),
+    ...(folderOfPattern(rule.pathPattern) === folder ? {} : { pathPattern: rule.pathPattern }),
+    ...given({ methods: rule.methods }),
+    ...differing(['order', 'timeout', 'isEnabled', 'debugEnabled']),
+    ...(rule.proxyType === 'pipeline' ? {} : { targetUrl: rule.targetUrl }),
+    ...differing(['stripPrefix', 'preserveHost', 'forwardCookies']),
+    ...given({ headerConfig: rule.headerConfig }),
+    ...(rule.pipelineConfig ? { pipeline: pipelineFile(rule.pipelineConfig) } : {}),
+  }
+}
+
+type Pipeline = NonNullable<ServerRule['pipelineConfig']>
+type Step = Pipeline['steps'][number] & { code?: string }
+
+function pipelineFile({ steps, postSteps, ...rest }: Pipeline): Record<string, unknown> {
+  const stepFile = ({ id, name, handlerType, config, code, isEnabled }: Step) => ({
+    id,
+    ...given({ name }),
+    handler: handlerType,
+    ...given({ code, config, isEnabled }),
+  })
+  return {
+    ...rest,
+    steps: steps.map(stepFile),
+    ...(postSteps === undefined ? {} : { postSteps: postSteps.map(stepFile) }),
+  }
+}
+
+/** Puts the code of functions into files beside the rule, where it is a script that is read back as it is. */
+function takeOutCode(
+  rule: ServerRule,
+  path: string,
+  texts: Map<string, string>,
+  owners: Map<string, string>,
+): ServerRule {
+  if (!rule.pipelineConfig) return rule
+  const base = path.slice(0, -'rule.yaml'.length)
+  const { pipelineConfig } = rule
+  const take = (step: Step, i: number): Step => {
+    const code = step.config?.['code']
+    if (typeof code !== 'string' || !isPlainScript(code)) return step
+    const { code: _, ...config } = step.config ?? {}
+    const safe = /^[A-Za-z0-9_-]{1,60}$/.test(step.id) ? step.id : `step${i + 1}`
+    const file = `${base}${safe}.js`
+    if (texts.has(file)) return step
+    texts.set(file, code)
+    owners.set(file, path)
+    const { config: __, ...rest } = step
+    return {
+      ...rest,
+      code: file.slice(file.lastIndexOf('/') + 1),
+      ...(Object.keys(config).length > 0 ? { config } : {}),
+    }
+  }
+  const { steps, postSteps } = pipelineConfig
+  return {
+    ...rule,
+    pipelineConfig: {
+      ...pipelineConfig,
+      steps: steps.map(take),
+      ...(postSteps === undefined
+        ? {}
+        : { postSteps: postSteps.map((step, i) => take(step, steps.length + i)) }),
+    },
+  }
+}
+
+function isPlainScript(code: string): boolean {
+  try {
+    const { imports, exports } = new Bun.Transpiler({ loader: 'js' }).scan(code)
+    return imports.length === 0 && exports.length === 0 && code.isWellFormed() && !code.startsWith('\ufeff')
+  } catch {
+    return false
+  }
+}
+
+function plainField(field: unknown): unknown {
+  const { unique, ...rest } = field as Record<string, unknown>
+  return unique === true ? { ...rest, unique } : rest
+}
+
+const given = (values: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null))
+
+const yamlOf = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })

@@ -1,0 +1,53 @@
+import { METHODS } from 'node:http'
+
+/** Which rule a file is: its path pattern and method, `null` for every method. */
+export type Route = { pathPattern: string; method: string | null; folder: string }
+
+const USUAL = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'any']
+const KNOWN = new Set([...METHODS.map((method) => method.toLowerCase()), 'any'])
+
+/** Whether the file is a rule by its name, right or wrong: `post.rule.yaml`, `post/rule.yaml`. */
+export const isRuleFile = (path: string): boolean => /(^|\/)([^/]*\.)?rule\.ya?ml$/.test(path)
+
+/** Of `rules/api/contact/post.rule.yaml` or `rules/api/contact/post/rule.yaml`; else what is wrong. spec: Rules as code. */
+export function readRoute(path: string): { route: Route } | { problem: string } {
+  if (path.endsWith('.yml')) return { problem: 'must end in .yaml' }
+  const parts = path.split('/').slice(1)
+  const file = parts.pop() ?? ''
+  const word = file === 'rule.yaml' ? parts.pop() : file.slice(0, -'.rule.yaml'.length)
+  if (word === undefined || !KNOWN.has(word))
+    return {
+      problem: `${word === undefined ? 'this' : `"${word}"`} is no method; a rule file is named by one of ${USUAL.join(', ')}`,
+    }
+  const segments: string[] = []
+  for (const part of parts) {
+    const segment = segmentOf(part)
+    if (segment === null)
+      return {
+        problem: `the folder "${part}" must be a segment of the path, [name] or [...name], without * ? and #`,
+      }
+    segments.push(segment)
+  }
+  const folder = path.slice(0, path.lastIndexOf('/'))
+  const method = word === 'any' ? null : word.toUpperCase()
+  return { route: { pathPattern: `/${segments.join('/')}`, method, folder } }
+}
+
+function segmentOf(part: string): string | null {
+  if (/^\[(\.\.\.)?[A-Za-z_][\w-]*\]$/.test(part)) return '*'
+  return /[[\]*?#]/.test(part) ? null : part
+}
+
+/** The folder of a pattern, where folders can say it: `/api/*` is `api/[...path]`. */
+export function folderOfPattern(pathPattern: string): string | null {
+  if (pathPattern === '/') return ''
+  if (!pathPattern.startsWith('/')) return null
+  const segments = pathPattern.slice(1).split('/')
+  const folders = segments.map((segment, i) => {
+    if (segment === '*') return i === segments.length - 1 ? '[...path]' : '[any]'
+    return /^([A-Za-z0-9_~-][A-Za-z0-9._~-]*|\.well-known)$/.test(segment) && segment !== 'node_modules'
+      ? segment
+      : null
+  })
+  return folders.includes(null) ? null : folders.join('/')
+}

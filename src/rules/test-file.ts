@@ -1,0 +1,156 @@
+import { anything, type Check, Checker, label, type Path, text } from './checks.ts'
+import type { Problem } from './problems.ts'
+import type { YamlFile } from './yaml-file.ts'
+
+/** One case of `*.rule.test.yaml`: a request to a fresh site that has the rules, and what must come of it. */
+export type RuleTest = {
+  name: string
+  line: number
+  /** Records that are there before, by schema. */
+  records: Record<string, Record<string, unknown>[]>
+  secrets: Record<string, string>
+  /** Who is signed in; `role` is what they hold on the project. */
+  user: { email: string; role?: string; globalRole?: string } | null
+  request: {
+    method?: string
+    path?: string
+    query?: Record<string, unknown>
+    headers?: Record<string, string>
+    json?: unknown
+    form?: Record<string, unknown>
+    body?: string
+  }
+  expect: {
+    status?: number
+    headers?: Record<string, string>
+    body?: unknown
+    bodyContains?: string | string[]
+    /** How many, or these at least and no other, in any order. */
+    records?: Record<string, number | unknown[]>
+  }
+}
+
+/** One case of `*.fn.test.yaml`: what the code is called with, and what it gives back or says when it throws. */
+export type FunctionTest = {
+  name: string
+  line: number
+  input: Record<string, unknown>
+  returns?: unknown
+  throws?: string
+}
+
+export type TestFile<T> = { target: string | null; tests: T[]; problems: Problem[] }
+
+const map: Check = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'must be a map'
+const status: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 100 && Number(value) <= 599
+    ? null
+    : 'must be a status such as 200'
+const texts: Check = (value) =>
+  (Array.isArray(value) ? value : [value]).every((one) => typeof one === 'string')
+    ? null
+    : 'must be a text or a list of texts'
+
+const REQUEST_KEYS = {
+  method: text(20),
+  path: text(),
+  query: map,
+  headers: map,
+  json: anything,
+  form: map,
+  body: text(1_000_000),
+}
+const EXPECT_KEYS = { status, headers: map, body: anything, bodyContains: texts, records: map }
+const USER_KEYS = { email: text(200), role: text(20), globalRole: text(20) }
+
+export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
+  return readTests(
+    yaml,
+    'rule',
+    (given, path, checker) => {
+      for (const [key, keys] of Object.entries({
+        request: REQUEST_KEYS,
+        expect: EXPECT_KEYS,
+        user: USER_KEYS,
+      }))
+        if (given[key] !== undefined && given[key] !== null) checker.object(given[key], [...path, key], keys)
+      if (given['expect'] === undefined) checker.report(path, `${label(path)}expect is required`)
+      return {
+        records: (given['records'] ?? {}) as RuleTest['records'],
+        secrets: (given['secrets'] ?? {}) as RuleTest['secrets'],
+        user: (given['user'] ?? null) as RuleTest['user'],
+        request: (given['request'] ?? {}) as RuleTest['request'],
+        expect: (given['expect'] ?? {}) as RuleTest['expect'],
+      }
+    },
+    { records: map, secrets: map, user: anything, request: map, expect: map },
+  )
+}
+
+export function readFunctionTests(yaml: YamlFile): TestFile<FunctionTest> {
+  return readTests(
+    yaml,
+    'code',
+    (given, path, checker) => {
+      if ('returns' in given === 'throws' in given)
+        checker.report(path, `${label(path)}has returns or throws, one of the two`)
+      return {
+        input: (given['input'] ?? {}) as Record<string, unknown>,
+        ...('returns' in given ? { returns: given['returns'] } : {}),
+        ...(typeof given['throws'] === 'string' ? { throws: given['throws'] } : {}),
+      }
+    },
+    { input: map, returns: anything, throws: text() },
+  )
+}
+
+function readTests<T>(
+  yaml: YamlFile,
+  targetKey: 'rule' | 'code',
+  readOne: (given: Record<string, unknown>, path: Path, checker: Checker) => T,
+  keys: Readonly<Record<string, Check>>,
+): TestFile<T & { name: string; line: number }> {
+  const checker = new Checker(yaml)
+  const given =
+    yaml.problems.length > 0 ? null : checker.object(yaml.value, [], { [targetKey]: text(), tests: anything })
+  const list = given?.['tests']
+  if (given !== null && !Array.isArray(list)) checker.report(['tests'], 'tests must be a list')
+  const tests = (Array.isArray(list) ? list : []).flatMap((one, i) => {
+    const path = ['tests', i]
+    const test = checker.object(one, path, { name: text(200), ...keys })
+    if (test === null) return []
+    if (typeof test['name'] !== 'string') checker.report(path, `${label(path)}name is required`)
+    return [{ ...readOne(test, path, checker), name: String(test['name']), line: yaml.at(path).line }]
+  })
+  const target = given?.[targetKey]
+  return {
+    target: typeof target === 'string' ? target : null,
+    tests,
+    problems: [...yaml.problems, ...checker.problems],
+  }
+}
+
+/** Says where `actual` is not what `expected` asks: maps may have more keys, all else is equal. Null when it is. */
+export function mismatch(expected: unknown, actual: unknown, at = 'body'): string | null {
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual)) return `${at} is ${short(actual)}, not a list`
+    if (actual.length !== expected.length)
+      return `${at} has ${actual.length} items, not ${expected.length}: ${short(actual)}`
+    return firstOf(expected.map((one, i) => mismatch(one, actual[i], `${at}[${i}]`)))
+  }
+  if (typeof expected === 'object' && expected !== null) {
+    if (typeof actual !== 'object' || actual === null || Array.isArray(actual))
+      return `${at} is ${short(actual)}, not a map`
+    const given = actual as Record<string, unknown>
+    return firstOf(Object.entries(expected).map(([key, one]) => mismatch(one, given[key], `${at}.${key}`)))
+  }
+  return Object.is(expected, actual) ? null : `${at} is ${short(actual)}, not ${short(expected)}`
+}
+
+const firstOf = (found: (string | null)[]): string | null => found.find((one) => one !== null) ?? null
+
+function short(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'missing'
+  return json.length > 200 ? `${json.slice(0, 200)}…` : json
+}

@@ -1,0 +1,144 @@
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
+
+const running: ServerProcess[] = []
+const folders: { remove(): void }[] = []
+
+afterEach(async () => {
+  for (const server of running.splice(0)) {
+    server.signal('SIGKILL')
+    await server.exited
+  }
+  for (const folder of folders.splice(0)) folder.remove()
+})
+
+function dataDir(): string {
+  const folder = makeDataDir()
+  folders.push(folder)
+  return folder.path
+}
+
+async function start(path: string, env: Record<string, string> = {}): Promise<ServerProcess> {
+  const server = await startServer(path, env)
+  running.push(server)
+  return server
+}
+
+/** New connections are refused from some moment after the signal on; the test's own time limit ends the wait. */
+async function untilRefused(server: ServerProcess): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${server.url}/api/health`).catch(() => undefined)
+    if (answer === undefined) return
+    await answer.body?.cancel()
+  }
+}
+
+const status = async (server: ServerProcess) => (await fetch(`${server.url}/api/setup/status`)).json()
+
+test('a bad setting stops the start with 78 and one line that names it', async () => {
+  const { code, stdout, stderr } = await runSvc(['serve'], { env: { PORT: 'http' } })
+  expect(code).toBe(78)
+  expect(stdout).toBe('')
+  expect(stderr).toBe('svc serve: PORT is "http", but must be a whole number from 0 to 65535\n')
+})
+
+test('a data directory that cannot be made is a bad setting', async () => {
+  const path = join(dataDir(), 'taken')
+  await Bun.write(path, '')
+  const { code, stderr } = await runSvc(['serve'], { env: { DATA_DIR: path } })
+  expect(code).toBe(78)
+  expect(stderr).toStartWith(`svc serve: DATA_DIR is "${path}", but must be a folder`)
+  expect(stderr.trimEnd()).not.toContain('\n')
+})
+
+test('prints its address and, until there is an admin, the set-up link', async () => {
+  const path = dataDir()
+  const server = await start(path, { SETUP_TOKEN: 'claim-me' })
+  expect(server.output()).toContain('serves http://localhost:')
+  expect(server.output()).toContain('/setup?token=claim-me')
+  const admin = await fetch(`${server.url}/api/setup/complete`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'root@example.com', password: 'correct horse battery' }),
+  })
+  expect(admin.status).toBe(201)
+  server.signal('SIGTERM')
+  expect(await server.exited).toBe(0)
+
+  const again = await start(path, { SETUP_TOKEN: 'claim-me' })
+  expect(again.output()).not.toContain('/setup')
+  expect(await status(again)).toMatchObject({ hasAdminUser: true })
+})
+
+test('ADMIN_EMAIL and ADMIN_PASSWORD make the first admin', async () => {
+  const server = await start(dataDir(), {
+    ADMIN_EMAIL: 'root@example.com',
+    ADMIN_PASSWORD: 'correct horse battery',
+  })
+  expect(await status(server)).toMatchObject({ isSetupComplete: true, hasAdminUser: true })
+})
+
+test('svc admin create works beside the running server', async () => {
+  const path = dataDir()
+  const server = await start(path)
+  const made = await runSvc(['admin', 'create', 'root@example.com', '--data-dir', path], {
+    stdin: 'correct horse battery\n',
+  })
+  expect(made).toMatchObject({ code: 0, stdout: '' })
+  expect(await status(server)).toMatchObject({ hasAdminUser: true })
+  const short = await runSvc(['admin', 'create', 'two@example.com', '--data-dir', path], { stdin: 'short\n' })
+  expect(short).toMatchObject({ code: 1 })
+  const reset = await runSvc(['admin', 'reset-password', 'root@example.com', '--data-dir', path], {
+    stdin: 'another good one\n',
+  })
+  expect(reset).toMatchObject({ code: 0 })
+  const signin = await fetch(`${server.url}/api/auth/signin`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'root@example.com', password: 'another good one' }),
+  })
+  expect(signin.status).toBe(200)
+})
+
+test('a second server on the same data directory is refused', async () => {
+  const path = dataDir()
+  await start(path)
+  const second = await runSvc(['serve'], { env: { DATA_DIR: path, PORT: '0', HOST: '127.0.0.1' } })
+  expect(second.code).toBe(1)
+  expect(second.stderr).toContain('another svc serves')
+})
+
+test('after kill -9 the data directory is free again', async () => {
+  const path = dataDir()
+  const server = await start(path)
+  server.signal('SIGKILL')
+  await server.exited
+  await start(path)
+})
+
+test('SIGTERM lets a running request end, refuses new ones and exits 0', async () => {
+  const server = await start(dataDir())
+  const body = JSON.stringify({ email: 'root@example.com', password: 'correct horse battery' })
+  const { port } = new URL(server.url)
+  const received: string[] = []
+  const closed = Promise.withResolvers<void>()
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port: Number(port),
+    socket: {
+      data: (_socket, bytes) => void received.push(bytes.toString()),
+      close: () => closed.resolve(),
+    },
+  })
+  socket.write(
+    `POST /api/setup/complete HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await Bun.sleep(100)
+  server.signal('SIGTERM')
+  await untilRefused(server)
+  socket.write(body)
+  expect(await server.exited).toBe(0)
+  await closed.promise
+  expect(received.join('')).toStartWith('HTTP/1.1 201')
+})

@@ -1,0 +1,168 @@
+import type { Caller, Context } from '../context.ts'
+import { generationCache } from '../db/generation.ts'
+import { AppError } from '../domain/errors.ts'
+import { withoutSessionCookies } from '../domain/forward-headers.ts'
+import { toAppError } from '../http/error-response.ts'
+import { findProjectById } from '../modules/projects/service.ts'
+import { recordRun } from '../modules/runs/service.ts'
+import type { Answer } from '../pipelines/handler.ts'
+import type { PipelineInput, PipelineUser } from '../pipelines/input.ts'
+import type { PipelineRule } from '../pipelines/model.ts'
+import { paramsOf } from '../pipelines/path-params.ts'
+import { hasPostSteps, queuePostSteps } from '../pipelines/post-steps.ts'
+import { grouped, readPipelineBody } from '../pipelines/read-body.ts'
+import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
+import { masked } from '../pipelines/trace.ts'
+import { addressOf, checkValidators } from '../pipelines/validators.ts'
+import type { Site } from './resolve-site.ts'
+import type { SiteRequest } from './serve-site.ts'
+
+/** What a pipeline has to know of the site and of what is asked of it. */
+export type PipelineSite = Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
+export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'>
+
+/** Answers a request with a pipeline: who may, then the body, then the steps. contract §9.3. Never rejects. */
+export async function answerPipeline(
+  ctx: Context,
+  site: PipelineSite,
+  rule: PipelineRule,
+  asked: PipelineRequest,
+  caller: Caller,
+): Promise<Response> {
+  const startedAt = performance.now()
+  const at = ctx.now()
+  const ended = await run(ctx, site, rule, asked, caller)
+  recordRun(ctx, {
+    projectId: rule.projectId,
+    ruleId: rule.id,
+    ruleName: rule.pipelineConfig.name ?? null,
+    phase: 'steps',
+    pathPattern: rule.pathPattern,
+    method: asked.request.method,
+    path: asked.path,
+    status: ended.response.status,
+    durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+    failedStep: ended.failedStep,
+    error: ended.error,
+    steps: ended.steps,
+    startedAt: at,
+  })
+  return ended.response
+}
+
+type Ended = { response: Response; failedStep: string | null; error: string | null; steps: string | null }
+
+async function run(
+  ctx: Context,
+  site: PipelineSite,
+  rule: PipelineRule,
+  asked: PipelineRequest,
+  caller: Caller,
+): Promise<Ended> {
+  let outcome: RunOutcome | undefined
+  try {
+    checkValidators(ctx, rule, caller)
+    const input = await inputOf(ctx, site, rule, asked, caller)
+    outcome = await runPipeline(ctx, rule, input)
+    const { result, outputs } = outcome
+    if ('error' in result) return failed(ctx, asked, result.error, result.step, outcome)
+    const response = toResponse(result.answer)
+    if (!result.answer.isFinal && hasPostSteps(rule))
+      (await queuePostSteps(ctx, { rule, input, outputs })).start()
+    return { response, failedStep: null, error: null, steps: traceOf(outcome) }
+  } catch (error) {
+    return failed(ctx, asked, error, null, outcome)
+  }
+}
+
+function failed(
+  ctx: Context,
+  { request }: PipelineRequest,
+  error: unknown,
+  step: string | null,
+  outcome: RunOutcome | undefined,
+): Ended {
+  const failure = toAppError(ctx, error, request)
+  const body = step === null ? failure.toBody() : { ...failure.toBody(), step }
+  const response = Response.json(body, {
+    status: failure.status,
+    headers: { ...failure.headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+  })
+  const said = masked(explain(failure), outcome?.secrets ?? new Set())
+  return {
+    response,
+    failedStep: step,
+    error: String(said),
+    steps: outcome === undefined ? null : traceOf(outcome),
+  }
+}
+
+const traceOf = ({ trace }: RunOutcome): string | null => (trace === null ? null : JSON.stringify(trace))
+
+function toResponse({ status, headers, body }: Answer): Response {
+  const all = new Headers([['x-content-type-options', 'nosniff']])
+  const seen = new Set<string>()
+  for (const [name, value] of headers) {
+    if (name === 'set-cookie' || seen.has(name)) all.append(name, value)
+    else all.set(name, value)
+    seen.add(name)
+  }
+  if (!seen.has('cache-control')) all.set('cache-control', 'no-store')
+  return new Response(body, { status, headers: all })
+}
+
+async function inputOf(
+  ctx: Context,
+  site: PipelineSite,
+  rule: PipelineRule,
+  { request, path, search }: PipelineRequest,
+  caller: Caller,
+): Promise<PipelineInput> {
+  return {
+    method: request.method,
+    path,
+    query: search === '' ? {} : grouped(new URLSearchParams(search)),
+    params: paramsOf(rule.pathPattern, path),
+    headers: headersOf(request),
+    ip: addressOf(caller),
+    userAgent: request.headers.get('user-agent'),
+    body: await readPipelineBody(request),
+    user: userOf(caller),
+    project: projectOf(ctx, site),
+    deployment: {
+      owner: site.project.owner,
+      repo: site.project.name,
+      commitSha: site.commitSha,
+      alias: site.alias?.name ?? null,
+    },
+  }
+}
+
+/** The session's cookies and the key are the service's own. contract §8. */
+function headersOf(request: Request): Record<string, string> {
+  const headers: [string, string][] = []
+  for (const [name, value] of request.headers) {
+    const shown = name === 'cookie' ? withoutSessionCookies(value) : value
+    if (name !== 'x-api-key' && (name !== 'cookie' || shown !== '')) headers.push([name, shown])
+  }
+  return Object.fromEntries(headers)
+}
+
+function userOf({ actor }: Caller): PipelineUser | null {
+  if (actor.kind !== 'user') return null
+  const { id, email, role } = actor.user
+  return { id, email, role }
+}
+
+const projects = generationCache<Record<string, unknown>>('sites')
+
+function projectOf(ctx: Context, site: PipelineSite): Record<string, unknown> {
+  const project = projects.get(ctx.db, site.project.id, () => {
+    const found = findProjectById(ctx, site.project.id)
+    if (found === undefined) return undefined
+    const { id, owner, name, displayName, isPublic } = found
+    return { id, owner, name, displayName, isPublic }
+  })
+  if (project === undefined) throw new AppError('not_found', 'There is no such project')
+  return project
+}

@@ -1,0 +1,42 @@
+import type { Context } from '../context.ts'
+import type { StoredBlob } from '../platform/blob-store.ts'
+
+/** Bytes of contents that were asked for, newest last; larger ones are read from the disk each time. */
+const MOST_BYTES = 64 * 1024 * 1024
+export const LARGEST_KEPT = 2 * 1024 * 1024
+/** From here on a `Blob` is handed to the socket without a copy; below, plain bytes are quicker. */
+const BLOB_FROM = 16 * 1024
+
+type Body = Uint8Array<ArrayBuffer> | Blob
+type Cache = { bodies: Map<string, Body>; bytes: number }
+const caches = new WeakMap<Context, Cache>()
+
+/** What to send for a content: from memory up to 2 MiB, else read by the system as the client takes it. */
+export function bodyOf(ctx: Context, blob: StoredBlob): Body {
+  if (blob.sizeBytes > LARGEST_KEPT) return ctx.blobs.file(blob)
+  const cache = cacheOf(ctx)
+  const known = cache.bodies.get(blob.sha256)
+  if (known !== undefined) return known
+  const bytes = new Uint8Array(ctx.blobs.readSync(blob))
+  const body = bytes.length >= BLOB_FROM ? new Blob([bytes]) : bytes
+  cache.bodies.set(blob.sha256, body)
+  cache.bytes += blob.sizeBytes
+  for (const [sha256, oldest] of cache.bodies) {
+    if (cache.bytes <= MOST_BYTES) break
+    cache.bodies.delete(sha256)
+    cache.bytes -= oldest instanceof Blob ? oldest.size : oldest.length
+  }
+  return body
+}
+
+/** Part of a content, both ends included. */
+export function rangeOf(ctx: Context, blob: StoredBlob, start: number, end: number): Body {
+  const body = bodyOf(ctx, blob)
+  return body instanceof Blob ? body.slice(start, end + 1) : body.subarray(start, end + 1)
+}
+
+function cacheOf(ctx: Context): Cache {
+  const cache = caches.get(ctx) ?? { bodies: new Map<string, Body>(), bytes: 0 }
+  caches.set(ctx, cache)
+  return cache
+}

@@ -1,0 +1,145 @@
+import type { Context } from '../context.ts'
+import { generationCache } from '../db/generation.ts'
+import type { HeaderConfig } from '../domain/forward-headers.ts'
+import { literalPrefix, matchesPath, type PathPattern, parsePathPattern } from '../domain/path-pattern.ts'
+import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
+import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
+import { parseMethods } from '../modules/proxy-rules/view.ts'
+import type { PipelineConfig, PipelineRule } from '../pipelines/model.ts'
+import type { Trace } from './trace.ts'
+
+/** A rule, made ready for many requests. Valid for one site generation. */
+export type SiteRule = {
+  record: RuleRecord
+  level: 'alias' | 'project'
+  pattern: PathPattern
+  /** What `stripPrefix` removes from the front of the path. */
+  prefix: string
+  /** Null: every method. */
+  methods: ReadonlySet<string> | null
+  /** Null where the rule has no target that could be called. */
+  target: URL | null
+  /** Of a pipeline rule; the same object each time, as what is compiled from it is kept with it. */
+  pipeline: () => PipelineRule
+  /** With the values in clear; opened when the first request needs them. */
+  headerConfig: () => HeaderConfig | null
+}
+
+const NO_RULES: readonly SiteRule[] = []
+const cache = generationCache<readonly SiteRule[]>('sites', 50_000)
+
+/** All rules of a site as they are tried: those of its alias, then those of its project. contract §8. */
+export function rulesOf(ctx: Context, projectId: string, aliasId: string | null): readonly SiteRule[] {
+  const ofProject = rulesOfLevel(ctx, projectId, null)
+  if (aliasId === null) return ofProject
+  const ofAlias = rulesOfLevel(ctx, projectId, aliasId)
+  if (ofAlias.length === 0) return ofProject
+  return ofProject.length === 0 ? ofAlias : [...ofAlias, ...ofProject]
+}
+
+/**
+ * The first enabled rule that matches method and path, which is raw: without its query, not decoded. `trace` hears of
+ * every rule that was looked at.
+ */
+export function chooseRule(
+  rules: readonly SiteRule[],
+  method: string,
+  path: string,
+  trace?: Trace,
+): SiteRule | undefined {
+  const canonical = canonicalPath(path)
+  for (const rule of rules) {
+    const miss = whyNot(rule, method, canonical)
+    trace?.rule(rule, miss)
+    if (miss === null) return rule
+  }
+  return undefined
+}
+
+/** What is left of a raw path when the rule's prefix is taken off; begins with `/`, or is empty. */
+export function restOfPath(rule: SiteRule, path: string): string {
+  if (path.startsWith(rule.prefix)) return path.slice(rule.prefix.length)
+  return canonicalPath(path).slice(rule.prefix.length)
+}
+
+type Miss = 'disabled' | 'path' | 'method'
+
+function whyNot({ record, pattern, methods }: SiteRule, method: string, path: string): Miss | null {
+  if (!record.isEnabled) return 'disabled'
+  if (!matchesPath(pattern, path)) return 'path'
+  return methods === null || methods.has(method) ? null : 'method'
+}
+
+/** `%61` and `a` are the same path, and `é` is written `%C3%A9`. RFC 3986 §6.2.2. */
+function canonicalPath(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replace(/%[0-9a-f]{2}/gi, (triplet) => {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+    return /[A-Za-z0-9._~-]/.test(character) ? character : triplet.toUpperCase()
+  })
+}
+
+function rulesOfLevel(ctx: Context, projectId: string, aliasId: string | null): readonly SiteRule[] {
+  const load = () => {
+    const records = listRulesFor(ctx, { projectId, aliasId })
+    const level = aliasId === null ? 'project' : 'alias'
+    return records.length === 0 ? NO_RULES : records.flatMap((record) => compile(ctx, record, level))
+  }
+  return cache.get(ctx.db, `${projectId} ${aliasId ?? ''}`, load) ?? NO_RULES
+}
+
+function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): SiteRule[] {
+  const parsed = parsePathPattern(canonicalPath(escapeUnicode(record.pathPattern)))
+  if (!parsed.ok) return []
+  const { method } = record
+  const methods = [...(parseMethods(record.methods) ?? []), ...(method === null ? [] : [method])]
+  const { targetUrl, proxyType } = record
+  let opened: { config: HeaderConfig | null } | null = null
+  let pipeline: PipelineRule | null = null
+  return [
+    {
+      record,
+      level,
+      pattern: parsed.pattern,
+      prefix: record.stripPrefix ? literalPrefix(parsed.pattern) : '',
+      methods: methods.length === 0 ? null : new Set(methods),
+      target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? new URL(targetUrl) : null,
+      pipeline: () => {
+        pipeline ??= pipelineOf(record)
+        return pipeline
+      },
+      headerConfig: () => {
+        opened ??= { config: openHeaderConfig(ctx, record) }
+        return opened.config
+      },
+    },
+  ]
+}
+
+/** The configuration was checked when it was saved, as far as a version can know what a later one needs. */
+function pipelineOf({
+  id,
+  projectId,
+  pathPattern,
+  method,
+  pipelineConfig,
+  debugEnabled,
+}: RuleRecord): PipelineRule {
+  const config = JSON.parse(pipelineConfig ?? '{"steps":[]}') as PipelineConfig
+  return { id, projectId, pathPattern, method, pipelineConfig: config, debugEnabled }
+}
+
+/** A header that was declared and never given a value is not sent, neither ours nor the visitor's. */
+function openHeaderConfig(ctx: Context, record: RuleRecord): HeaderConfig | null {
+  const stored = parseStored(record.headerConfig)
+  if (stored === null) return null
+  const unset = Object.entries(stored.add ?? {}).flatMap(([name, sealed]) => (sealed === '' ? [name] : []))
+  return {
+    add: openHeaderValues(ctx.secrets, record.id, stored),
+    forward: stored.forward,
+    strip: [...(stored.strip ?? []), ...unset],
+  }
+}
+
+const escapeUnicode = (pattern: string): string =>
+  pattern.replace(/[^\x21-\x7e]+/gu, (text) => encodeURIComponent(text))

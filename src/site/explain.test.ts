@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { ask } from '../testing/ask.ts'
+import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
+import { SEED_OWNER, seedDeployment } from '../testing/seed.ts'
+import type { Explanation } from './explain.ts'
+
+const ADMIN_HOST = 'admin.sites.test'
+const VIEWER = 'v@example.com'
+const GUEST = 'g@example.com'
+const STRANGER = 's@example.com'
+
+let fixture: ProxyFixture
+let backend: Server
+let target: string
+let backendSaw: string[] = []
+
+beforeAll(async () => {
+  const files = {
+    'index.html': 'home',
+    'about.html': 'about',
+    'docs/index.html': 'docs',
+    'a.txt': 'a',
+    '404.html': 'none',
+  }
+  fixture = await proxyFixture({}, {}, files)
+  backend = createServer(fixture.certificate, (request, response) => {
+    backendSaw.push(request.url ?? '')
+    response.end('backend')
+  })
+  await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve))
+  target = `https://${BACKEND}:${(backend.address() as AddressInfo).port}`
+  const { app, site } = fixture
+  for (const [email, role] of [
+    [VIEWER, 'viewer'],
+    [GUEST, 'guest'],
+    [STRANGER, null],
+  ]) {
+    await app.addUser(email ?? '', 'member')
+    if (role !== null)
+      await ask(app, 'POST', `/api/projects/${site.projectId}/permissions/users`, {
+        as: SEED_OWNER,
+        json: { email, role },
+      })
+  }
+})
+afterAll(async () => {
+  backend.closeAllConnections()
+  backend.close()
+  await fixture.close()
+})
+
+const explained = async (url: string, more: Record<string, string> = {}, as = VIEWER) => {
+  const answer = await ask(fixture.app, 'GET', `/api/explain?${new URLSearchParams({ url, ...more })}`, {
+    as,
+  })
+  if (answer.status !== 200)
+    throw new Error(`explain answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return answer.body as unknown as Explanation
+}
+const stepsOf = ({ steps }: Explanation) => steps.map(({ step }) => step)
+
+test('the way of a request, in the order in which it is decided', async () => {
+  const secret = { add: { 'x-key': 'secret-value' } }
+  const disabled = await fixture.rule({ pathPattern: '/api/*', targetUrl: target, isEnabled: false })
+  const id = await fixture.rule({ pathPattern: '/api/*', targetUrl: `${target}/v2`, headerConfig: secret })
+  const url = `http://${fixture.site.aliasHost}/api/users?q=1`
+  const explanation = await explained(url)
+  expect(stepsOf(explanation)).toEqual(['host', 'project', 'rule', 'rule', 'visibility', 'gate', 'forward'])
+  expect(
+    explanation.steps
+      .filter(({ step }) => step === 'rule')
+      .map(({ detail }) => [detail?.['id'], detail?.['reason']]),
+  ).toEqual([
+    [disabled, 'disabled'],
+    [id, 'match'],
+  ])
+  expect(explanation.outcome).toMatchObject({
+    kind: 'forward',
+    ruleId: id,
+    target: `${target}/v2/users?q=1`,
+    status: null,
+  })
+  expect(JSON.stringify(explanation)).not.toContain('secret-value')
+  expect(backendSaw).toEqual([])
+  clear()
+})
+
+test('hosts that show no site', async () => {
+  const { app, site } = fixture
+  const map = (hostname: string, more = {}) =>
+    ask(app, 'POST', '/api/domains', {
+      as: SEED_OWNER,
+      json: { projectId: site.projectId, hostname, alias: 'production', ...more },
+    })
+  await map('unproven.example')
+  await map('old.sites.test', { redirectTo: 'new.sites.test' })
+  expect((await explained('http://unproven.example/')).outcome.status).toBe(421)
+  const moved = await explained('http://old.sites.test/x?y=1')
+  const location = new URL(moved.outcome.headers['location'] ?? '')
+  expect([moved.outcome.status, location.hostname, location.pathname, location.search]).toEqual([
+    308,
+    'new.sites.test',
+    '/x',
+    '?y=1',
+  ])
+})
+
+test('who may: viewers of the project that the address belongs to; nobody learns what else there is', async () => {
+  const other = await seedDeployment(fixture.app, {
+    owner: 'acme',
+    repo: 'other',
+    sha: '9'.repeat(40),
+    alias: 'production',
+    files: { 'index.html': 'x' },
+  })
+  const url = `http://${fixture.site.aliasHost}/`
+  const status = async (as: string | undefined, at = url) =>
+    (await ask(fixture.app, 'GET', `/api/explain?${new URLSearchParams({ url: at })}`, { as })).status
+  expect([
+    await status(undefined),
+    await status(STRANGER),
+    await status(GUEST),
+    await status(VIEWER),
+  ]).toEqual([401, 404, 403, 200])
+  for (const at of [
+    `http://${other.aliasHost}/`,
+    'http://nowhere.example/',
+    `http://${ADMIN_HOST}/`,
+    'nonsense',
+    'ftp://x/',
+  ])
+    expect([at, await status(VIEWER, at)]).toEqual([at, 404])
+  expect(await status(VIEWER, `http://${ADMIN_HOST}/public/acme/docs/production/`)).toBe(200)
+  expect(await status(VIEWER, `http://${ADMIN_HOST}/public/acme/other/production/`)).toBe(404)
+})
+
+const patterns = ['/api/*', '*.txt', '/about', '/docs/*', '/*', '/x*z', '/a.txt', '/api/users']
+const paths = [
+  '/',
+  '/about',
+  '/docs',
+  '/docs/',
+  '/a.txt',
+  '/api/users',
+  '/api/',
+  '/api/health',
+  '/api/projects',
+  '/nothing',
+  '/nothing.txt',
+  '/xyz',
+  '/%61pi/users',
+  '/a%2Etxt?q=1',
+]
+
+test('the outcome is the real answer, for sites with any rules', async () => {
+  let seed = 20261120
+  const random = (below: number) => {
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return Math.floor((seed / 2147483648) * below)
+  }
+  const one = <T>(items: readonly T[]): T => items[random(items.length)] as T
+  const { site, app } = fixture
+  for (let round = 0; round < 12; round++) {
+    clear()
+    for (let count = random(5); count > 0; count--) {
+      const isRewrite = random(2) === 0
+      const targetUrl = isRewrite
+        ? one(['/', '/docs/', '/a.txt', '/about'])
+        : `${target}${one(['', '/v1', '/v1/'])}`
+      const rule = {
+        pathPattern: one(patterns),
+        targetUrl,
+        proxyType: isRewrite ? 'internal_rewrite' : 'external_proxy',
+      }
+      const more = {
+        stripPrefix: random(2) === 0,
+        isEnabled: random(4) > 0,
+        ...(random(3) === 0 ? { method: one(['GET', 'POST']) } : {}),
+      }
+      await fixture.rule({ ...rule, ...more }, random(2) === 0)
+    }
+    const isPublic = random(3) > 0
+    app.ctx.db.sqlite.run('UPDATE projects SET is_public = ? WHERE id = ?', [isPublic, site.projectId])
+    app.ctx.db.writes += 1
+    for (let asked = 0; asked < 12; asked++)
+      await compare(one(paths), one(['GET', 'GET', 'POST', 'HEAD']), random(2) === 0)
+  }
+  app.ctx.db.sqlite.run('UPDATE projects SET is_public = 1')
+  app.ctx.db.writes += 1
+})
+
+async function compare(path: string, method: string, byPathForm: boolean): Promise<void> {
+  const { site, port } = fixture
+  const host = byPathForm ? ADMIN_HOST : site.aliasHost
+  const at = byPathForm ? `/public/acme/docs/production${path}` : path
+  const { outcome, steps } = await explained(`http://${host}:${port}${at}`, { method, accept: 'text/html' })
+  backendSaw = []
+  const real = await fixture.send(at, { host: `${host}:${port}`, method, headers: { accept: 'text/html' } })
+  const context = `${method} ${at}: ${steps.map(({ text }) => text).join(' | ')}`
+  if (outcome.kind === 'forward') {
+    const { pathname, search } = new URL(outcome.target ?? '')
+    expect([context, backendSaw]).toEqual([context, [`${pathname}${search}`]])
+    return
+  }
+  expect([context, backendSaw]).toEqual([context, []])
+  if (outcome.kind === 'service') {
+    expect([context, real.headers['x-content-type-options']]).toEqual([context, 'nosniff'])
+    return
+  }
+  expect([context, outcome.kind, outcome.status]).toEqual([context, 'answer', real.status])
+  for (const name of ['location', 'etag', 'content-type', 'cache-control', 'x-svc-commit', 'vary'])
+    expect([context, name, outcome.headers[name]]).toEqual([
+      context,
+      name,
+      real.headers[name] as string | undefined,
+    ])
+}
+
+function clear(): void {
+  fixture.app.ctx.db.sqlite.run('DELETE FROM proxy_rules')
+  fixture.app.ctx.db.writes += 1
+}

@@ -1,0 +1,191 @@
+import type { Context } from '../context.ts'
+import { cacheControlOf } from '../domain/cache-control.ts'
+import type { ContentCoding } from '../domain/content-encoding.ts'
+import { contentTypeOf } from '../domain/content-type.ts'
+import { httpDate } from '../domain/http-date.ts'
+import type { StoredBlob } from '../platform/blob-store.ts'
+import { LARGEST_KEPT } from './body-cache.ts'
+import { listFiles, listVariants } from './queries.ts'
+
+/** One way of sending a file: its bytes in one coding, its tag, and its headers, made when they are first sent. */
+export class Representation {
+  readonly blob: StoredBlob
+  readonly etag: string
+  readonly #file: SiteFile
+  readonly #encoding: Encoding
+  #public: Headers | undefined
+  #private: Headers | undefined
+
+  constructor(file: SiteFile, encoding: Encoding, blob: StoredBlob, sha256: string) {
+    this.#file = file
+    this.#encoding = encoding
+    this.blob = blob
+    this.etag = `"${sha256.slice(0, 32)}${encoding === 'identity' ? '' : `-${encoding}`}"`
+  }
+
+  /** Ready-made and shared: copied before anything is added. */
+  headers(isPublic: boolean): Headers {
+    if (isPublic) {
+      this.#public ??= this.#make(true)
+      return this.#public
+    }
+    this.#private ??= this.#make(false)
+    return this.#private
+  }
+
+  #make(isPublic: boolean): Headers {
+    const { path, available, lastModified, commitSha } = this.#file
+    const vary = [...(available.length > 0 ? ['Accept-Encoding'] : []), ...(isPublic ? [] : ['Cookie'])]
+    return new Headers({
+      'content-type': contentTypeOf(path),
+      'x-content-type-options': 'nosniff',
+      etag: this.etag,
+      'last-modified': httpDate(lastModified),
+      'accept-ranges': 'bytes',
+      'x-svc-commit': commitSha,
+      'cache-control': cacheControlOf(path, isPublic),
+      ...(vary.length === 0 ? {} : { vary: vary.join(', ') }),
+      ...(this.#encoding === 'identity' ? {} : { 'content-encoding': this.#encoding }),
+      // Where the runtime sends from a file it would add one that names the content's file.
+      ...(this.blob.sizeBytes > LARGEST_KEPT ? { 'content-disposition': 'inline' } : {}),
+    })
+  }
+}
+
+type Encoding = ContentCoding | 'identity'
+type VariantBlob = { encoding: ContentCoding; blob: StoredBlob }
+
+/** A file of a deployment as a site shows it. */
+export class SiteFile {
+  /** Below the site, with its slash. */
+  readonly path: string
+  readonly lastModified: number
+  readonly commitSha: string
+  readonly available: readonly ContentCoding[]
+  readonly #blob: StoredBlob
+  readonly #variants: readonly VariantBlob[]
+  readonly #forms: Partial<Record<Encoding, Representation>> = {}
+
+  constructor(path: string, blob: StoredBlob, variants: readonly VariantBlob[], source: Source) {
+    this.path = path
+    this.lastModified = source.updatedAt
+    this.commitSha = source.commitSha
+    this.available = variants.length === 0 ? NO_CODINGS : variants.map(({ encoding }) => encoding)
+    this.#blob = blob
+    this.#variants = variants
+  }
+
+  /** The file in that coding; as it is where there is no such form. */
+  as(encoding: Encoding): Representation {
+    const known = this.#forms[encoding]
+    if (known !== undefined) return known
+    const variant = this.#variants.find((one) => one.encoding === encoding)
+    const form = new Representation(
+      this,
+      variant?.encoding ?? 'identity',
+      variant?.blob ?? this.#blob,
+      this.#blob.sha256,
+    )
+    this.#forms[encoding] = form
+    return form
+  }
+}
+
+const NO_CODINGS: readonly ContentCoding[] = []
+const NO_VARIANTS: readonly VariantBlob[] = []
+
+/** What a request path of a deployment leads to: a file, or another address (`/about` to `/about/`). */
+export type Target = SiteFile | { redirectTo: string }
+
+/** All request paths of a deployment, read once. A miss is as cheap as a hit. */
+export type Manifest = { targets: ReadonlyMap<string, Target>; fileCount: number }
+
+type Source = {
+  manifestKey: string
+  deploymentId: string
+  version: number
+  commitSha: string
+  updatedAt: number
+  basePath: string
+}
+
+/** So many files of all manifests are kept in memory; then those go that were not asked for since the last clearing. */
+const MOST_FILES = 300_000
+
+type Kept = { manifest: Manifest; version: number; isUsed: boolean }
+type Store = { manifests: Map<string, Kept>; files: number }
+const stores = new WeakMap<Context, Store>()
+
+/** The manifest of a deployment below a base path, from memory where it is of that version. */
+export function loadManifest(ctx: Context, source: Source): Manifest {
+  const store = stores.get(ctx) ?? newStore(ctx)
+  const kept = store.manifests.get(source.manifestKey)
+  if (kept !== undefined && kept.version === source.version) {
+    kept.isUsed = true
+    return kept.manifest
+  }
+  if (kept !== undefined) forget(store, source.manifestKey, kept)
+  const manifest = readManifest(ctx, source)
+  makeRoom(store, manifest.fileCount)
+  store.manifests.set(source.manifestKey, { manifest, version: source.version, isUsed: true })
+  store.files += manifest.fileCount
+  return manifest
+}
+
+/** Manifests are kept by deployment and base path. */
+export const manifestKey = (deploymentId: string, basePath: string): string => `${deploymentId} ${basePath}`
+
+function newStore(ctx: Context): Store {
+  const store: Store = { manifests: new Map(), files: 0 }
+  stores.set(ctx, store)
+  return store
+}
+
+/** Two rounds at most: the first takes the mark off what was asked for, the second takes it out. */
+function makeRoom(store: Store, files: number): void {
+  for (let round = 0; round < 2 && store.files + files > MOST_FILES; round++)
+    for (const [key, kept] of store.manifests) {
+      if (store.files + files <= MOST_FILES) return
+      if (kept.isUsed) kept.isUsed = false
+      else forget(store, key, kept)
+    }
+}
+
+function forget(store: Store, key: string, kept: Kept): void {
+  store.manifests.delete(key)
+  store.files -= kept.manifest.fileCount
+}
+
+function readManifest(ctx: Context, source: Source): Manifest {
+  const prefix = source.basePath === '' ? '' : `${source.basePath.slice(1)}/`
+  const variants = new Map<string, VariantBlob[]>()
+  for (const { of, encoding, ...blob } of listVariants(ctx.db, source.deploymentId))
+    variants.set(of, [...(variants.get(of) ?? []), { encoding, blob }])
+
+  const files = listFiles(ctx.db, source.deploymentId, prefix)
+  const targets = new Map<string, Target>()
+  for (const { path, ...blob } of files) {
+    const sitePath = `/${path.slice(prefix.length)}`
+    targets.set(sitePath, new SiteFile(sitePath, blob, variants.get(blob.sha256) ?? NO_VARIANTS, source))
+  }
+  addCleanUrls(targets)
+  return { targets, fileCount: files.length }
+}
+
+/** `/dir/` is its index, `/about` is `about.html`, else leads to `/about/`. What is there by name stays. contract §6. */
+function addCleanUrls(targets: Map<string, Target>): void {
+  const files = [...targets.values()].filter((target) => 'path' in target)
+  for (const file of files) {
+    if (file.path.endsWith('/index.html')) targets.set(file.path.slice(0, -'index.html'.length), file)
+    else if (file.path.endsWith('.html')) setIfFree(targets, file.path.slice(0, -'.html'.length), file)
+  }
+  for (const { path } of files) {
+    if (!path.endsWith('/index.html') || path === '/index.html') continue
+    const folder = path.slice(0, -'index.html'.length)
+    setIfFree(targets, folder.slice(0, -1), { redirectTo: folder })
+  }
+}
+
+function setIfFree(targets: Map<string, Target>, path: string, target: Target): void {
+  if (!path.endsWith('/') && !targets.has(path)) targets.set(path, target)
+}

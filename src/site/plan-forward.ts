@@ -1,0 +1,49 @@
+import type { RequestFacts } from '../context.ts'
+import { type HeaderPair, requestHeadersToForward } from '../domain/forward-headers.ts'
+import { restOfPath, type SiteRule } from './choose-rule.ts'
+
+/** Where a request goes and with which headers. `target` is path and query, byte for byte as the visitor sent them. */
+export type ForwardPlan = { url: URL; target: string; headers: HeaderPair[] }
+
+type Asked = { request: Request; path: string; search: string; facts: RequestFacts }
+
+/** What is sent to the backend for a request that `rule` takes. contract §8. */
+export function planForward(rule: SiteRule, url: URL, { request, path, search, facts }: Asked): ForwardPlan {
+  const { forwardCookies, preserveHost } = rule.record
+  return {
+    url,
+    target: targetOf(rule, url, path, search),
+    headers: requestHeadersToForward(request.headers, {
+      config: rule.headerConfig(),
+      forwardCookies,
+      preserveHost,
+      peerAddress: facts.peerAddress,
+      trustedXff: facts.forwardedFor,
+      proto: facts.isSecure ? 'https' : 'http',
+      host: facts.hostWithPort,
+    }),
+  }
+}
+
+/**
+ * The target's path with the rest of the visitor's behind it, and both queries. With nothing left of the path the
+ * target itself is called.
+ */
+function targetOf(rule: SiteRule, url: URL, path: string, search: string): string {
+  const rest = restOfPath(rule, withoutFragment(path))
+  const query = joinQueries(url.search, withoutFragment(search))
+  if (rest === '') return `${url.pathname}${query}`
+  const base = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
+  return `${base}${rest.startsWith('/') ? '' : '/'}${rest}${query}`
+}
+
+function joinQueries(ofTarget: string, ofVisitor: string): string {
+  if (ofTarget === '') return ofVisitor
+  return ofVisitor.length > 1 ? `${ofTarget}&${ofVisitor.slice(1)}` : ofTarget
+}
+
+/** Bun hands on a `#` that a client sends, although no request has one. */
+function withoutFragment(text: string): string {
+  const hash = text.indexOf('#')
+  return hash === -1 ? text : text.slice(0, hash)
+}

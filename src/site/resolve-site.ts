@@ -1,0 +1,177 @@
+import type { PrivateSiteResponse } from '../config.ts'
+import type { Context, SitePlace } from '../context.ts'
+import { generationCache } from '../db/generation.ts'
+import { isIpLiteral, normalizeHost, siteLabelOf } from '../domain/hostname.ts'
+import type { TrafficRule, TrafficSplit, TrafficWeight } from '../domain/traffic.ts'
+import { resolveVisibility, type Visibility } from '../domain/visibility.ts'
+import { rulesOf, type SiteRule } from './choose-rule.ts'
+import { findMapping, type MappingRow } from './domain-queries.ts'
+import { manifestKey } from './manifest.ts'
+import {
+  findSiteByAlias,
+  findSiteByLabel,
+  findSiteOfProject,
+  findSitesBySha,
+  type SiteRow,
+} from './queries.ts'
+import type { SiteSplit } from './traffic.ts'
+
+/** What a host shows: a project's deployment, as one of its aliases or by its SHA. Valid for one site generation. */
+export type Site = {
+  kind: 'site'
+  /** The host it lives at, which for a path form is not the one asked. */
+  host: string
+  project: { id: string; owner: string; name: string }
+  alias: { id: string; name: string } | null
+  deploymentId: string
+  commitSha: string
+  version: number
+  updatedAt: number
+  /** `''`, or the folder of the deployment that is served, such as `/dist`. */
+  basePath: string
+  /** The same for the site's own host: a path form of a SHA serves the whole deployment. */
+  hostBasePath: string
+  manifestKey: string
+  visibility: Visibility
+  /** As they are tried; those that are disabled among them. */
+  rules: readonly SiteRule[]
+  /** Of a mapped host that divides its visitors; its sites have none of their own. */
+  split: SiteSplit | null
+  /** Where a mapped host begins inside of what its alias serves: `''`, or a folder such as `/docs`. */
+  pathPrefix: string
+  /** Answers may be kept for others: the site is public, and everybody is shown the same. */
+  isShared: boolean
+  /** Public, without rules and without a split: a file is all that there can be. */
+  isOpen: boolean
+  privateSiteResponse: PrivateSiteResponse | null
+}
+
+/** `unproven`: nobody has shown yet that the host is theirs. */
+export type Place =
+  | Site
+  | { kind: 'admin' }
+  | { kind: 'redirect'; to: string }
+  | { kind: 'unproven'; host: string; challenge: string }
+
+const ADMIN: Place = { kind: 'admin' }
+const byHost = generationCache<Place>('sites', 200_000)
+const byPath = generationCache<Site>('sites', 50_000)
+
+/** What lives at the host; undefined when nothing does. Takes the header as it came. contract §1 Hosts. */
+export function resolveHost(ctx: Context, hostHeader: string): Place | undefined {
+  return byHost.get(ctx.db, hostHeader, () => lookUpHost(ctx, hostHeader))
+}
+
+function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
+  const host = normalizeHost(hostHeader)
+  if (host === null) return undefined
+  if (host === ctx.config.adminHost || host === 'localhost' || isIpLiteral(host)) return ADMIN
+  const mapping = findMapping(ctx.db, host)
+  if (mapping !== null) return mappedPlace(ctx, mapping)
+  const label = siteLabelOf(host, ctx.config.baseDomain)
+  const row = label === null ? null : findSiteByLabel(ctx.db, label)
+  return row === null ? undefined : toSite(ctx, row)
+}
+
+/** Whose site lives at the host: for those who only ask that. */
+export function siteAt(ctx: Context, host: string): SitePlace {
+  const place = resolveHost(ctx, host)
+  return place?.kind === 'site' ? { projectId: place.project.id, host } : null
+}
+
+/** `/repo/:owner/:repo/alias/:alias`. */
+export function resolveAliasPath(ctx: Context, owner: string, repo: string, alias: string): Site | undefined {
+  return byPath.get(ctx.db, `${owner}/${repo}/@${alias}`, () => {
+    const row = findSiteByAlias(ctx.db, owner, repo, alias)
+    return row === null ? undefined : toSite(ctx, row)
+  })
+}
+
+/** `/repo/:owner/:repo/:sha`: the whole SHA, or 7 characters and more where only one begins so. */
+export function resolveShaPath(ctx: Context, owner: string, repo: string, sha: string): Site | undefined {
+  if (!/^[0-9a-f]{7,64}$/i.test(sha)) return undefined
+  const from = sha.toLowerCase()
+  return byPath.get(ctx.db, `${owner}/${repo}/${from}`, () => {
+    const rows = findSitesBySha(ctx.db, owner, repo, from, `${from}g`)
+    const exact = rows.find(({ commitSha }) => commitSha === from)
+    const row = exact ?? (rows.length === 1 ? rows[0] : undefined)
+    return row === undefined ? undefined : toSite(ctx, row)
+  })
+}
+
+function mappedPlace(ctx: Context, mapping: MappingRow): Place | undefined {
+  const { hostname, challenge, verifiedAt, redirectTo, projectId, alias } = mapping
+  if (verifiedAt === null) return { kind: 'unproven', host: hostname, challenge }
+  if (redirectTo !== null)
+    return { kind: 'redirect', to: redirectTo.includes('://') ? redirectTo : ctx.siteUrl(redirectTo) }
+  const split = splitOf(ctx, mapping)
+  const row = findSiteOfProject(ctx.db, projectId, alias)
+  if (row === null) return undefined
+  const site = toSite(ctx, row, mapping)
+  return split === null ? site : { ...site, split, isShared: false, isOpen: false }
+}
+
+/** A split with what each of its aliases shows on this host. */
+function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {
+  if (mapping.weights === null || mapping.rules === null) return null
+  const split: TrafficSplit = {
+    weights: JSON.parse(mapping.weights) as TrafficWeight[],
+    rules: JSON.parse(mapping.rules) as TrafficRule[],
+    sticky: mapping.sticky === 1,
+    stickySeconds: mapping.stickySeconds ?? 0,
+  }
+  const sites = new Map<string, Site>()
+  for (const { alias } of [...split.weights, ...split.rules]) {
+    const row = findSiteOfProject(ctx.db, mapping.projectId, alias)
+    if (row !== null)
+      sites.set(alias.toLowerCase(), { ...toSite(ctx, row, mapping), isShared: false, isOpen: false })
+  }
+  return { ...split, sites }
+}
+
+function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): Site {
+  const visibility = resolveVisibility({
+    domain:
+      mapping === null
+        ? null
+        : {
+            isPublic: asBoolean(mapping.isPublic),
+            requiredRole: mapping.requiredRole,
+            isSpa: asBoolean(mapping.isSpa),
+          },
+    alias:
+      row.aliasId === null
+        ? null
+        : {
+            isPublic: asBoolean(row.aliasIsPublic),
+            requiredRole: row.aliasRequiredRole,
+            isSpa: asBoolean(row.aliasIsSpa),
+          },
+    project: { isPublic: row.isPublic === 1, requiredRole: row.requiredRole, isSpa: asBoolean(row.isSpa) },
+  })
+  const rules = rulesOf(ctx, row.projectId, row.aliasId)
+  const pathPrefix = mapping?.pathPrefix ?? ''
+  const basePath = `${row.basePath}${pathPrefix}`
+  return {
+    kind: 'site',
+    host: mapping?.hostname ?? `${row.label ?? ''}.${ctx.config.baseDomain}`,
+    project: { id: row.projectId, owner: row.owner, name: row.name },
+    alias: row.aliasId === null || row.aliasName === null ? null : { id: row.aliasId, name: row.aliasName },
+    deploymentId: row.deploymentId,
+    commitSha: row.commitSha,
+    version: row.version,
+    updatedAt: row.updatedAt,
+    basePath,
+    hostBasePath: `${row.hostBasePath}${pathPrefix}`,
+    manifestKey: manifestKey(row.deploymentId, basePath),
+    visibility,
+    rules,
+    split: null,
+    pathPrefix,
+    isShared: visibility.isPublic,
+    isOpen: visibility.isPublic && !rules.some(({ record }) => record.isEnabled),
+    privateSiteResponse: row.privateSiteResponse,
+  }
+}
+
+const asBoolean = (value: number | null): boolean | null => (value === null ? null : value === 1)

@@ -1,0 +1,99 @@
+import type { Context } from '../context.ts'
+import { chooseEncoding } from '../domain/content-encoding.ts'
+import { AppError } from '../domain/errors.ts'
+import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
+import { errorResponse } from '../http/error-response.ts'
+import { withSize } from '../http/sent-size.ts'
+import { bodyOf, rangeOf } from './body-cache.ts'
+import type { Representation, SiteFile } from './manifest.ts'
+import { multipartRanges } from './multipart-ranges.ts'
+import { withHeaders } from './with-headers.ts'
+
+/**
+ * Answers with a file: 200, 206, 304, 412 or 416. `status` other than 200 (a 404 page) is sent whole, without
+ * conditions, and is not kept by anybody. contract §6; RFC 9110 §13 and §14.
+ */
+export function serveFile(
+  ctx: Context,
+  request: Request,
+  file: SiteFile,
+  isPublic: boolean,
+  status = 200,
+): Response {
+  const asked = request.headers
+  const form = file.available.length === 0 ? file.as('identity') : choose(file, asked.get('accept-encoding'))
+  const headers = form.headers(isPublic)
+  if (status !== 200)
+    return withSize(
+      new Response(bodyOf(ctx, form.blob), {
+        status,
+        headers: withHeaders(headers, { 'cache-control': 'no-store' }),
+      }),
+      form.blob.sizeBytes,
+    )
+
+  const refusal = answerCondition(request.method, asked, form, file.lastModified, headers)
+  if (refusal !== undefined) return refusal
+  const range = asked.get('range')
+  if (
+    range !== null &&
+    request.method === 'GET' &&
+    ifRangeAllows(asked.get('if-range'), form.etag, file.lastModified)
+  )
+    return serveRange(ctx, range, form, headers)
+  return whole(ctx, form, headers)
+}
+
+/** 304 or 412 where a condition says so. Most requests carry none. */
+function answerCondition(
+  method: string,
+  asked: Headers,
+  form: Representation,
+  lastModified: number,
+  headers: Headers,
+): Response | undefined {
+  const ifNoneMatch = asked.get('if-none-match')
+  const ifModifiedSince = asked.get('if-modified-since')
+  const ifMatch = asked.get('if-match')
+  const ifUnmodifiedSince = asked.get('if-unmodified-since')
+  if (ifNoneMatch === null && ifModifiedSince === null && ifMatch === null && ifUnmodifiedSince === null)
+    return undefined
+
+  const condition = { method, ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince }
+  const decision = decideConditional(condition, { etag: form.etag, lastModified })
+  if (decision === 'not_modified') return new Response(null, { status: 304, headers })
+  if (decision === 'proceed') return undefined
+  return errorResponse(
+    new AppError('precondition_failed', 'The file is not the one that If-Match or If-Unmodified-Since names'),
+  )
+}
+
+function choose(file: SiteFile, acceptEncoding: string | null): Representation {
+  return file.as(chooseEncoding(acceptEncoding, file.available))
+}
+
+function serveRange(ctx: Context, range: string, form: Representation, headers: Headers): Response {
+  const size = form.blob.sizeBytes
+  const asked = parseRange(range, size)
+  if (asked.kind === 'none') return whole(ctx, form, headers)
+  if (asked.kind === 'unsatisfiable')
+    return errorResponse(
+      new AppError('range_not_satisfiable', `The file has ${size} bytes`, {
+        headers: { 'content-range': `bytes */${size}` },
+      }),
+    )
+  const [first, ...others] = asked.ranges
+  if (first === undefined) return whole(ctx, form, headers)
+  if (others.length > 0)
+    return multipartRanges(asked.ranges, size, headers, (start, end) => rangeOf(ctx, form.blob, start, end))
+  return withSize(
+    new Response(rangeOf(ctx, form.blob, first.start, first.end), {
+      status: 206,
+      headers: withHeaders(headers, { 'content-range': `bytes ${first.start}-${first.end}/${size}` }),
+    }),
+    first.end - first.start + 1,
+  )
+}
+
+const whole = (ctx: Context, form: Representation, headers: Headers): Response =>
+  withSize(new Response(bodyOf(ctx, form.blob), { headers }), form.blob.sizeBytes)

@@ -1,0 +1,195 @@
+import type { Context, RequestFacts } from '../context.ts'
+import { AppError } from '../domain/errors.ts'
+import { type HeaderPair, responseHeadersToForward } from '../domain/forward-headers.ts'
+import { errorResponse } from '../http/error-response.ts'
+import type { OutboundResponse } from '../platform/outbound.ts'
+import { OutboundError, toAppError } from '../platform/outbound-error.ts'
+import type { SiteRule } from './choose-rule.ts'
+import { type ForwardPlan, planForward } from './plan-forward.ts'
+import type { Site } from './resolve-site.ts'
+import type { Trace } from './trace.ts'
+
+/**
+ * A request on its way to a backend. `allowSilence` lets its connection be silent for as long as the rule allows; that is
+ * taken back with the end of the answer, as the connection may stay open for others.
+ */
+export type ProxyRequest = {
+  request: Request
+  path: string
+  search: string
+  facts: RequestFacts
+  allowSilence?: ((isAllowed: boolean) => void) | undefined
+  trace?: Trace | undefined
+}
+
+/** For event streams and WebSockets. contract §8. */
+export const LONG_SILENCE_MS = 5 * 60 * 1000
+
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** One exchange with a backend. `ended` is called when the visitor's connection is nobody's any more. */
+export type Forwarding = {
+  ctx: Context
+  site: Site
+  rule: SiteRule
+  plan: ForwardPlan
+  method: string
+  ended: () => void
+}
+
+/**
+ * Forwards to the backend of the rule and streams its answer back. A 5xx of the backend becomes 502 with its status in
+ * `X-Upstream-Status`; one that cannot be reached, or not in time, becomes 502 or 504 with the reason. Never rejects.
+ */
+export function serveProxy(
+  ctx: Context,
+  site: Site,
+  rule: SiteRule,
+  asked: ProxyRequest,
+): Response | Promise<Response> {
+  const { target } = rule
+  if (target === null) return noTarget()
+  const { request, trace, allowSilence } = asked
+  try {
+    const plan = planForward(rule, target, asked)
+    if (trace !== undefined) return explained(trace, plan, rule)
+    allowSilence?.(true)
+    const ended = () => allowSilence?.(false)
+    return forward({ ctx, site, rule, plan, method: request.method, ended }, request)
+  } catch (error) {
+    return failed(ctx, rule, error)
+  }
+}
+
+async function forward(forwarding: Forwarding, request: Request): Promise<Response> {
+  const { ctx, rule, plan, method, ended } = forwarding
+  const { timeoutMs } = rule.record
+  try {
+    const answer = await ctx.outbound.request(plan.url, {
+      method,
+      headers: plan.headers,
+      body: request.body,
+      target: plan.target,
+      headTimeoutMs: timeoutMs,
+      idleTimeoutMs: (_, headers) => (isEventStream(headers) ? LONG_SILENCE_MS : timeoutMs),
+      signal: request.signal,
+    })
+    return answered(forwarding, answer)
+  } catch (error) {
+    ended()
+    return failed(ctx, rule, error)
+  }
+}
+
+/** 1xx to 4xx pass; a 5xx is a backend that failed. */
+export function answered(forwarding: Forwarding, answer: OutboundResponse): Response {
+  if (answer.status < 500) return relayed(forwarding, answer)
+  forwarding.ended()
+  return refused(forwarding, answer)
+}
+
+/** The backend's answer as it is, without what belongs to its own connection. */
+function relayed(forwarding: Forwarding, { status, headers, body }: OutboundResponse): Response {
+  const init = { status, headers: relayedHeaders(forwarding.site, headers) }
+  if (forwarding.method === 'HEAD') leaveLengthOpen(init.headers)
+  if (body instanceof ReadableStream) return new Response(cutWhenBroken(forwarding, body), init)
+  forwarding.ended()
+  const hasBody = forwarding.method !== 'HEAD' && !BODILESS.has(status)
+  return new Response(hasBody ? (body as BodyInit | null) : null, init)
+}
+
+/** Bun says a length of 0 where none is given, and that would be said of what GET sends. RFC 9112 §6.1 allows this. */
+function leaveLengthOpen(headers: Headers): void {
+  if (!headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
+}
+
+/**
+ * The same bytes; where they break off, so does the visitor's connection, so that no part looks whole. Bun prints what a
+ * body fails with, unless it is undefined: the log has it already.
+ */
+function cutWhenBroken(
+  { ctx, rule, ended }: Forwarding,
+  body: ReadableStream<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        ended()
+        controller.close()
+      } catch (error) {
+        noteFailure(ctx, rule, error)
+        controller.error(undefined)
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+/** What a visitor gets of a backend's headers. What depends on who asks is kept out of shared caches. */
+export function relayedHeaders(site: Site, pairs: readonly HeaderPair[]): Headers {
+  const headers = new Headers()
+  for (const [name, value] of responseHeadersToForward(pairs)) headers.append(name, value)
+  if (!site.isShared) keepPrivate(headers)
+  return headers
+}
+
+/** `public` and the lifetimes for shared caches go: others may not be let in by a cache that we know nothing of. */
+function keepPrivate(headers: Headers): void {
+  const directives = (headers.get('cache-control') ?? '').split(',').map((one) => one.trim())
+  const kept = directives.filter(
+    (one) => one !== '' && !/^(public|s-maxage\b.*|private|proxy-revalidate)$/i.test(one),
+  )
+  headers.set('cache-control', kept.includes('no-store') ? 'no-store' : ['private', ...kept].join(', '))
+  headers.append('vary', 'Cookie')
+}
+
+/** spec: Proxy behaviour 8, as contract §8 reads it: a 5xx of the backend is "returning an error". */
+function refused({ ctx, rule, plan }: Forwarding, { body, status }: OutboundResponse): Response {
+  if (body instanceof ReadableStream) void body.cancel().catch(() => {})
+  ctx.log.warn('a backend answered an error', { rule: rule.record.id, backend: plan.url.host, status })
+  return errorResponse(
+    new AppError('bad_gateway', `The backend ${plan.url.host} was reached and answered ${status}.`, {
+      headers: { 'x-upstream-status': String(status) },
+    }),
+  )
+}
+
+/** No answer: which end failed, and why. A visitor who went away gets nothing, and nobody is to blame. */
+export function failed(ctx: Context, rule: SiteRule, error: unknown): Response {
+  if (error instanceof AppError) return errorResponse(error)
+  if (!(error instanceof OutboundError)) {
+    ctx.log.error('a request could not be forwarded', { rule: rule.record.id, error })
+    return errorResponse(new AppError('bad_gateway', 'The request could not be forwarded to the backend.'))
+  }
+  noteFailure(ctx, rule, error)
+  return errorResponse(toAppError(error))
+}
+
+function noteFailure(ctx: Context, rule: SiteRule, error: unknown): void {
+  const { kind, message } =
+    error instanceof OutboundError ? error : { kind: 'unknown', message: String(error) }
+  if (kind !== 'aborted')
+    ctx.log.warn('a backend did not answer in full', { rule: rule.record.id, kind, reason: message })
+}
+
+export const isEventStream = (headers: readonly HeaderPair[]): boolean =>
+  headers.some(([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value))
+
+export const noTarget = (): Response =>
+  errorResponse(new AppError('bad_gateway', 'The rule for this path has no target that could be called.'))
+
+/** Values that a rule adds are secrets of the project: names are enough here. */
+function explained(trace: Trace, { url, target, headers }: ForwardPlan, rule: SiteRule): Response {
+  const added = new Set(Object.keys(rule.headerConfig()?.add ?? {}).map((name) => name.toLowerCase()))
+  trace.add('forward', `The request goes to ${url.origin}${target}`, {
+    url: `${url.origin}${target}`,
+    timeout: rule.record.timeoutMs,
+    headers: Object.fromEntries(
+      headers.map(([name, value]) => [name, added.has(name) ? '[redacted]' : value]),
+    ),
+  })
+  return new Response(null, { status: 200 })
+}

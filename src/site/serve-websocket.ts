@@ -1,0 +1,150 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Context } from '../context.ts'
+import { hasSessionCookie } from '../domain/cookies.ts'
+import { AppError } from '../domain/errors.ts'
+import type { HeaderPair } from '../domain/forward-headers.ts'
+import { errorResponse } from '../http/error-response.ts'
+import { refuseCrossOrigin } from '../http/same-origin.ts'
+import { MOST_MESSAGE_BYTES, type SocketOwner, type VisitorSocket } from '../http/wire.ts'
+import type { Tunnel } from '../platform/http1-tunnel.ts'
+import { OutboundError } from '../platform/outbound-error.ts'
+import { type BackendSocket, openBackendSocket } from '../platform/websocket-client.ts'
+import type { SiteRule } from './choose-rule.ts'
+import { planForward } from './plan-forward.ts'
+import type { Site } from './resolve-site.ts'
+import {
+  answered,
+  failed,
+  LONG_SILENCE_MS,
+  noTarget,
+  type ProxyRequest,
+  relayedHeaders,
+} from './serve-proxy.ts'
+
+/** Takes the visitor's connection over; false when it is gone. Missing where there is no socket behind a request. */
+export type Upgrade = (headers: Headers, owner: SocketOwner) => boolean
+
+const WAITING_BYTES = 4 * MOST_MESSAGE_BYTES
+const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** Of the handshake itself: each side makes its own. Compression is not passed on, as frames are taken apart. */
+const HANDSHAKE: ReadonlySet<string> = new Set([
+  'sec-websocket-accept',
+  'sec-websocket-extensions',
+  'sec-websocket-key',
+  'sec-websocket-version',
+])
+
+export const isWebSocket = (request: Request): boolean =>
+  request.method === 'GET' && request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+
+/**
+ * Opens a WebSocket to the backend first, then the visitor's, and passes messages between the two until one side ends.
+ * An answer of the backend other than 101 goes to the visitor, as `serveProxy` would send it. Never rejects.
+ */
+export async function serveWebSocket(
+  ctx: Context,
+  site: Site,
+  rule: SiteRule,
+  asked: ProxyRequest,
+  upgrade: Upgrade | undefined,
+): Promise<Response> {
+  const { target } = rule
+  if (target === null) return noTarget()
+  if (upgrade === undefined)
+    return errorResponse(new AppError('not_implemented', 'There is no connection here to be upgraded'))
+  const key = randomBytes(16).toString('base64')
+  const handshake = untilUpgraded(asked.request)
+  try {
+    refuseForgery(site, asked)
+    const plan = planForward(rule, target, asked)
+    const { url, target: path, headers } = plan
+    const forwarding = { ctx, site, rule, plan, method: 'GET', ended: () => {} }
+    const answer = await ctx.outbound.upgrade(url, {
+      headers: [...withoutHandshake(headers), ['sec-websocket-key', key], ['sec-websocket-version', '13']],
+      target: path,
+      headTimeoutMs: rule.record.timeoutMs,
+      idleTimeoutMs: LONG_SILENCE_MS,
+      signal: handshake.signal,
+    })
+    if (answer.tunnel === null) return answered(forwarding, answer)
+    if (!accepts(answer.headers, key)) {
+      answer.tunnel.close()
+      throw new OutboundError('broken', `${url.host} agreed to a WebSocket without the proof that it heard`)
+    }
+    const relayed = relayedHeaders(site, withoutHandshake(answer.headers))
+    handshake.done()
+    if (!upgrade(relayed, bridge(answer.tunnel))) answer.tunnel.close()
+    return new Response(null)
+  } catch (error) {
+    return failed(ctx, rule, error)
+  }
+}
+
+/** Bun aborts a request when its WebSocket ends, and that must not cut the backend off before it hears why. */
+function untilUpgraded(request: Request): { signal: AbortSignal; done: () => void } {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  request.signal.addEventListener('abort', abort)
+  return { signal: controller.signal, done: () => request.signal.removeEventListener('abort', abort) }
+}
+
+/**
+ * A page of another site under the workspace domain sends this site's visitors' sessions along, so what a session opens
+ * must be asked for by a page of this site. contract §2.
+ */
+function refuseForgery({ visibility }: Site, { request, facts }: ProxyRequest): void {
+  if (visibility.isPublic || request.headers.has('x-api-key')) return
+  if (hasSessionCookie(request.headers.get('cookie'))) refuseCrossOrigin(request, facts.hostWithPort, true)
+}
+
+/** The end of one side ends the other. What the visitor says before the sockets are joined cannot get lost. */
+function bridge(tunnel: Tunnel): SocketOwner {
+  let visitor: VisitorSocket | null = null
+  let backend: BackendSocket | null = null
+  let resume: (() => void) | null = null
+  return {
+    opened(socket) {
+      visitor = socket
+      backend = openBackendSocket(
+        tunnel,
+        {
+          received(message) {
+            if (visitor === null || visitor.send(message)) return undefined
+            return new Promise((resolve) => {
+              resume = resolve
+            })
+          },
+          closed(code, reason) {
+            const open = visitor
+            visitor = null
+            if (code === 1006) open?.cut()
+            else open?.close(code === 1005 ? 1000 : code, reason)
+          },
+        },
+        { messageBytes: MOST_MESSAGE_BYTES, mostWaiting: WAITING_BYTES },
+      )
+    },
+    received: (message) => backend?.send(message),
+    writable() {
+      resume?.()
+      resume = null
+    },
+    closed(code, reason) {
+      const wasOpen = visitor !== null
+      visitor = null
+      resume?.()
+      if (!wasOpen) return
+      if (code === 1006) backend?.cut()
+      else backend?.close(code, reason)
+    },
+  }
+}
+
+function accepts(headers: readonly HeaderPair[], key: string): boolean {
+  const expected = createHash('sha1').update(`${key}${MAGIC}`).digest('base64')
+  return headers.some(([name, value]) => name === 'sec-websocket-accept' && value.trim() === expected)
+}
+
+const withoutHandshake = (headers: readonly HeaderPair[]): HeaderPair[] =>
+  headers.filter(([name]) => !HANDSHAKE.has(name))

@@ -1,0 +1,62 @@
+import type { SiteRule } from './choose-rule.ts'
+
+/** One thing that was decided on the way to an answer. `text` is a sentence for a person. */
+export type TraceStep = {
+  step:
+    | 'host'
+    | 'project'
+    | 'traffic'
+    | 'rule'
+    | 'api'
+    | 'visibility'
+    | 'gate'
+    | 'forward'
+    | 'pipeline'
+    | 'file'
+    | 'answer'
+  text: string
+  detail?: Record<string, unknown>
+}
+
+/**
+ * Hears what the code that serves decides, and makes it stop before it calls a backend or runs a pipeline: whoever is
+ * asked to explain a request must not send it.
+ */
+export type Trace = {
+  steps: TraceStep[]
+  add(step: TraceStep['step'], text: string, detail?: Record<string, unknown>): void
+  /** `miss` null: this rule takes the request. */
+  rule(rule: SiteRule, miss: 'disabled' | 'path' | 'method' | null): void
+}
+
+export function createTrace(): Trace {
+  const steps: TraceStep[] = []
+  const add: Trace['add'] = (step, text, detail) =>
+    void steps.push(detail === undefined ? { step, text } : { step, text, detail })
+  return {
+    steps,
+    add,
+    rule({ record, level, methods }, miss) {
+      const { id, pathPattern, proxyType, ruleSetId, order } = record
+      const name = `${methods === null ? 'any method' : [...methods].join(', ')} ${pathPattern}`
+      add('rule', `${name} (${level}): ${OUTCOME[miss ?? 'match']}`, {
+        id,
+        level,
+        ruleSetId,
+        pathPattern,
+        methods: methods === null ? null : [...methods],
+        proxyType,
+        order,
+        matched: miss === null,
+        reason: miss ?? 'match',
+      })
+    },
+  }
+}
+
+const OUTCOME = {
+  match: 'it matches and takes the request',
+  disabled: 'it is disabled and skipped',
+  path: 'the path does not match',
+  method: 'it is for another method',
+} as const

@@ -1,0 +1,86 @@
+import type { Context, RequestFacts } from '../context.ts'
+import { cookieValues } from '../domain/cookies.ts'
+import {
+  chooseAlias,
+  headersThatDecide,
+  isRemembered,
+  type TrafficFacts,
+  type TrafficSplit,
+  VARIANT_COOKIE,
+} from '../domain/traffic.ts'
+import type { Site } from './resolve-site.ts'
+import type { Trace } from './trace.ts'
+
+/** A split with the sites of its aliases, by lower-case name; an alias that is gone has none. */
+export type SiteSplit = TrafficSplit & { sites: ReadonlyMap<string, Site> }
+
+/** The site that this visitor sees, and what its answers must carry. */
+export type Variant = { site: Site; headers: Headers }
+
+/**
+ * Chooses for one request. With no alias left the domain's own is shown. Answers of a split are private to the visitor:
+ * whoever keeps one for others would show everybody the same variant. contract §10.
+ */
+export function chooseVariant(
+  ctx: Pick<Context, 'newId'>,
+  site: Site,
+  split: SiteSplit,
+  request: Request,
+  facts: Pick<RequestFacts, 'isSecure'>,
+  trace?: Trace,
+): Variant {
+  const find = (alias: string) => split.sites.get(alias.toLowerCase())
+  const choice = chooseAlias(
+    split,
+    factsOf(request),
+    (alias) => find(alias) !== undefined,
+    () => randomPosition(ctx.newId()),
+  )
+  const shown = choice === null ? undefined : find(choice.alias)
+  const headers = new Headers()
+  if (choice === null || shown === undefined) {
+    trace?.add('traffic', 'None of the aliases of the split is there: the alias of the domain is shown')
+    return { site, headers }
+  }
+  trace?.add('traffic', `The visitor sees ${choice.alias}: ${REASON[choice.by]}`, { ...choice })
+  headers.set('x-variant', choice.alias)
+  for (const name of headersThatDecide(split)) headers.append('vary', name)
+  if (isRemembered(split, choice))
+    headers.append('set-cookie', variantCookie(choice.alias, split.stickySeconds, facts.isSecure))
+  return { site: shown, headers }
+}
+
+const REASON = {
+  rule: 'a rule of the split holds',
+  cookie: `the cookie ${VARIANT_COOKIE} says so`,
+  draw: 'it was drawn by weight, and another visitor may see another',
+} as const
+
+/** Adds what the variant asks for to an answer. */
+export function markVariant(response: Response, { headers }: Variant): Response {
+  for (const [name, value] of headers) {
+    if (name === 'x-variant') response.headers.set(name, value)
+    else response.headers.append(name, value)
+  }
+  return response
+}
+
+function factsOf(request: Request): TrafficFacts {
+  const cookies = request.headers.get('cookie')
+  let query: URLSearchParams | undefined
+  return {
+    query(key) {
+      query ??= new URL(request.url).searchParams
+      return query.getAll(key)
+    },
+    cookie: (key) => cookieValues(cookies, key),
+    header: (key) => request.headers.get(key),
+  }
+}
+
+function variantCookie(alias: string, seconds: number, isSecure: boolean): string {
+  return `${VARIANT_COOKIE}=${alias}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+}
+
+/** The last 32 bits of a UUID (v7) are random. RFC 9562 §5.7. */
+const randomPosition = (id: string): number => Number.parseInt(id.slice(-8), 16) / 2 ** 32

@@ -1,0 +1,218 @@
+import type { ProjectRole } from '../domain/roles.ts'
+
+/**
+ * Who may call a route, in the words of the contract:
+ * - a project role: the least one on the project that the request names (§4, the spec's permission matrix);
+ * - `any credential`: every session and every good key (lists, which hold only what the caller may see);
+ * - `person`: everybody who is signed in, with their own account;
+ * - `project maker`: persons with the global role user or admin;
+ * - `global admin`;
+ * - `link`: whoever holds the link in the path;
+ * - `anybody`: no credential is looked at (or what comes is wrong input, not a denial);
+ * - `session`: whoever has one, behind a gate or not; `session past the gate`: only who passes it.
+ */
+export type Who =
+  | ProjectRole
+  | 'any credential'
+  | 'person'
+  | 'project maker'
+  | 'global admin'
+  | 'link'
+  | 'anybody'
+  | 'session'
+  | 'session past the gate'
+
+export type Content = {
+  json?: unknown
+  body?: () => BodyInit
+  headers?: Record<string, string>
+  query?: string
+  /** An allowed call may answer 404, as the thing in the path is the caller's own and not everybody has one. */
+  orMissing?: true
+}
+
+/**
+ * One row for each route that is registered, in the order of `src/app.ts`, written from the contract and not from the
+ * code. **A new route needs a row here**: `METHOD /path` with, in place of parameters, the names of things that
+ * `access-world.ts` makes (`:aliasId`), who may call it, and content where the request names its project in the body or
+ * where `{}` would not do. Contents should be harmless or invalid: whoever is allowed must get past 401, 403 and 404, and
+ * 400 is fine. A route whose content decides who may has a row for each case. If a path names a new kind of thing, make
+ * one in `addThings` there.
+ */
+export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
+  ['GET /api/setup/status', 'anybody'],
+  ['POST /api/setup/complete', 'anybody'],
+  ['GET /api/health', 'anybody'],
+
+  ...(['/api/auth', '/_svc/auth'] as const).flatMap((prefix): [string, Who, Content?][] => [
+    [`POST ${prefix}/signup`, 'anybody'],
+    [`POST ${prefix}/signin`, 'anybody'],
+    [`GET ${prefix}/session`, 'anybody'],
+    [`POST ${prefix}/signout`, 'session'],
+    [`POST ${prefix}/logout`, 'session'],
+    [`POST ${prefix}/session/refresh`, 'session past the gate'],
+    [`POST ${prefix}/refresh`, 'session past the gate'],
+    [`POST ${prefix}/forgot-password`, 'anybody'],
+    [`POST ${prefix}/reset-password`, 'anybody'],
+    [`GET ${prefix}/login-methods`, 'anybody'],
+    // No provider is set up here.
+    [`GET ${prefix}/oidc/:secretName/start`, 'anybody', { orMissing: true }],
+    [`GET ${prefix}/oidc/:secretName/callback`, 'anybody', { orMissing: true }],
+  ]),
+  ['GET /_svc/auth/callback', 'anybody'],
+
+  ['GET /api/account', 'person'],
+  ['GET /api/account/sites', 'person'],
+  ['POST /api/account/password', 'person'],
+  ['POST /api/account/mfa/totp', 'person'],
+  ['POST /api/account/mfa/totp/confirm', 'person'],
+  ['DELETE /api/account/mfa/totp', 'person'],
+  ['DELETE /api/account/sessions/:uploadId', 'person', { orMissing: true }],
+  ['DELETE /api/account/connections/:secretName', 'person', { orMissing: true }],
+  ['DELETE /api/account/sites/:projectId', 'person', { orMissing: true }],
+
+  ['GET /api/projects', 'any credential'],
+  ['POST /api/projects', 'project maker'],
+  ['GET /api/projects/:projectId', 'guest'],
+  ['GET /api/projects/:owner/:repo', 'guest'],
+  ['PATCH /api/projects/:projectId', 'admin'],
+  ['DELETE /api/projects/:projectId', 'owner'],
+  ['POST /api/projects/:projectId/transfer-ownership', 'owner'],
+
+  ['GET /api/projects/:projectId/permissions', 'viewer'],
+  ['GET /api/projects/:projectId/permissions/explain', 'viewer', { query: 'userId={guest id}' }],
+  [
+    'POST /api/projects/:projectId/permissions/users',
+    'admin',
+    { json: { userId: '{plain user id}', role: 'guest' } },
+  ],
+  ['DELETE /api/projects/:projectId/permissions/users/:guest id', 'admin'],
+  [
+    'POST /api/projects/:projectId/permissions/groups',
+    'admin',
+    { json: { groupId: '{groupId}', role: 'guest' } },
+  ],
+  ['DELETE /api/projects/:projectId/permissions/groups/:groupId', 'admin'],
+  ['GET /api/projects/:projectId/members', 'viewer'],
+  ['DELETE /api/projects/:projectId/members/:guest id', 'admin'],
+  ['GET /api/projects/:projectId/invitations', 'admin'],
+  ['POST /api/projects/:projectId/invitations', 'admin', { json: { email: 'x@example.com', role: 'guest' } }],
+  ['DELETE /api/projects/:projectId/invitations/:invitationId', 'admin'],
+  ['GET /api/invitations/:token', 'link'],
+  ['POST /api/invitations/:wrongToken/accept', 'person', { orMissing: true }],
+  ['GET /api/projects/:projectId/secrets', 'contributor'],
+  ['PUT /api/projects/:projectId/secrets/:secretName', 'admin', { json: { value: 'x' } }],
+  ['DELETE /api/projects/:projectId/secrets/:secretName', 'admin'],
+
+  ['GET /api/schemas', 'viewer', { query: 'projectId={projectId}' }],
+  ['POST /api/schemas', 'contributor', { json: { projectId: '{projectId}', name: 'more', fields: [] } }],
+  ['GET /api/schemas/:schemaId', 'viewer'],
+  ['PATCH /api/schemas/:schemaId', 'contributor', { json: {} }],
+  ['DELETE /api/schemas/:schemaId', 'contributor'],
+  ['GET /api/schemas/:schemaId/records', 'viewer'],
+  ['POST /api/schemas/:schemaId/records', 'contributor', { json: {} }],
+  ['GET /api/schemas/:schemaId/records/export', 'viewer'],
+  ['GET /api/schemas/:schemaId/records/:recordId', 'viewer'],
+  ['PATCH /api/schemas/:schemaId/records/:recordId', 'contributor', { json: {} }],
+  ['DELETE /api/schemas/:schemaId/records/:recordId', 'contributor'],
+  ['GET /api/projects/:projectId/pipeline-runs', 'viewer'],
+  ['GET /api/projects/:projectId/pipeline-runs/:runId', 'viewer'],
+
+  ['GET /api/users', 'global admin'],
+  ['POST /api/users', 'global admin', { json: { email: 'x@example.com' } }],
+  ['GET /api/users/:plain user id', 'global admin'],
+  ['PATCH /api/users/:plain user id', 'global admin', { json: { role: 'admin' } }],
+  ['DELETE /api/users/:plain user id', 'global admin'],
+  ['POST /api/users/:plain user id/reset-link', 'global admin'],
+  ['GET /api/groups', 'global admin'],
+  ['POST /api/groups', 'global admin', { json: { name: 'x' } }],
+  ['GET /api/groups/:groupId', 'global admin'],
+  ['PATCH /api/groups/:groupId', 'global admin', { json: { name: 'x' } }],
+  ['DELETE /api/groups/:groupId', 'global admin'],
+  ['GET /api/groups/:groupId/members', 'global admin'],
+  ['POST /api/groups/:groupId/members', 'global admin', { json: { userId: '{guest id}' } }],
+  ['DELETE /api/groups/:groupId/members/:non-member id', 'global admin'],
+  ['GET /api/settings', 'global admin'],
+  ['PATCH /api/settings', 'global admin', { json: { allowPublicSignups: true } }],
+  ['GET /api/api-keys', 'global admin'],
+  ['POST /api/api-keys', 'global admin', { json: { name: 'x', isGlobal: true } }],
+  ['DELETE /api/api-keys/:project key id', 'global admin'],
+  ['GET /api/audit', 'global admin'],
+  ['GET /api/logs', 'global admin'],
+  ['GET /api/logs/tail', 'global admin'],
+  ['GET /api/analytics', 'global admin'],
+  ['GET /api/projects/:projectId/analytics', 'admin'],
+  ['GET /api/storage', 'global admin'],
+  ['GET /api/backups', 'global admin'],
+  // No folder is set for them here.
+  ['POST /api/backups', 'global admin'],
+
+  ['GET /api/domains', 'any credential'],
+  [
+    'POST /api/domains',
+    'admin',
+    { json: { projectId: '{projectId}', hostname: 'docs.example', alias: 'production' } },
+  ],
+  ['GET /api/domains/:domainId', 'viewer'],
+  ['PATCH /api/domains/:domainId', 'admin', { json: { isSpa: true } }],
+  ['DELETE /api/domains/:domainId', 'admin'],
+  ['POST /api/domains/:domainId/verify', 'admin'],
+  ['GET /api/domains/:domainId/traffic', 'viewer', { orMissing: true }],
+  [
+    'PUT /api/domains/:domainId/traffic',
+    'contributor',
+    { json: { weights: [{ alias: 'production', weight: 100 }] } },
+  ],
+  ['DELETE /api/domains/:domainId/traffic', 'contributor'],
+  ['GET /api/explain', 'viewer', { query: 'url=http://production--docs--acme.localhost/' }],
+
+  ['GET /api/deployments', 'any credential'],
+  ['GET /api/deployments/:deploymentId', 'viewer'],
+  ['GET /api/deployments/:deploymentId/files', 'viewer'],
+  ['DELETE /api/deployments/:deploymentId', 'admin'],
+  [
+    'POST /api/deployments',
+    'contributor',
+    { query: 'owner=acme&repo=docs', headers: { 'content-type': 'application/zip' }, body: () => 'no zip' },
+  ],
+  ['POST /api/deployments/zip', 'contributor', { body: () => form({ repository: 'acme/docs' }) }],
+  ['POST /api/deployments/prepare-batch-upload', 'any credential'],
+  ['POST /api/deployments/manifest', 'contributor', { json: { owner: 'acme', repo: 'docs' } }],
+  ['PUT /api/deployments/manifest/:uploadId', 'contributor'],
+  ['GET /api/aliases', 'any credential'],
+  ['POST /api/aliases', 'contributor', { json: { projectId: '{projectId}' } }],
+  ['PATCH /api/aliases/:aliasId', 'contributor', { json: { commitSha: 'b' } }],
+  ['PATCH /api/aliases/:aliasId', 'admin', { json: { isLocked: true } }],
+  ['PATCH /api/aliases/:aliasId', 'admin', { json: { isPublic: true } }],
+  ['PATCH /api/aliases/:aliasId', 'admin', { json: { requiredRole: 'admin' } }],
+  ['DELETE /api/aliases/:aliasId', 'admin'],
+  ['GET /api/aliases/:aliasId/history', 'viewer'],
+  ['GET /api/assets/:assetId', 'viewer'],
+  ['DELETE /api/assets/:assetId', 'admin'],
+  ['POST /api/assets/upload', 'contributor', { body: () => form({ owner: 'acme', repo: 'docs' }) }],
+
+  ['GET /api/proxy-rules/project/:projectId', 'viewer'],
+  ['POST /api/proxy-rules/project/:projectId', 'contributor'],
+  ['PUT /api/proxy-rules/project/:projectId/reorder', 'contributor'],
+  ['GET /api/proxy-rules/alias/:aliasId', 'viewer'],
+  ['POST /api/proxy-rules/alias/:aliasId', 'contributor'],
+  ['PUT /api/proxy-rules/alias/:aliasId/reorder', 'contributor'],
+  ['GET /api/proxy-rules/:ruleId', 'viewer'],
+  ['PATCH /api/proxy-rules/:ruleId', 'contributor'],
+  ['DELETE /api/proxy-rules/:ruleId', 'contributor'],
+
+  ['PUT /api/proxy-rule-sets/project/:projectId/sync', 'contributor'],
+  ['GET /api/proxy-rule-sets/project/:projectId', 'viewer'],
+  ['GET /api/proxy-rule-sets/:ruleSetId', 'viewer'],
+  ['GET /api/proxy-rule-sets/:ruleSetId/export', 'viewer'],
+  ['PATCH /api/proxy-rule-sets/:ruleSetId', 'contributor'],
+  ['DELETE /api/proxy-rule-sets/:ruleSetId', 'contributor'],
+  ['GET /api/proxy-rule-sets/:ruleSetId/revisions', 'viewer'],
+  ['POST /api/proxy-rule-sets/:ruleSetId/rollback/:revisionId', 'contributor'],
+]
+
+function form(fields: Record<string, string>): FormData {
+  const data = new FormData()
+  for (const [name, value] of Object.entries(fields)) data.set(name, value)
+  return data
+}

@@ -1,0 +1,18 @@
+import type { CallOptions, TestApp } from './test-app.ts'
+
+export type Answer = { status: number; body: Record<string, unknown> }
+
+/** An id that nothing has. */
+export const NO_ID = '01900000-0000-7000-8000-000000000000'
+
+/** Calls the API and reads the JSON of the answer; `{}` for none. */
+export async function ask(
+  app: TestApp,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const answer = await app.call(method, path, options)
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }
+}

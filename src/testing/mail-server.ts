@@ -1,0 +1,57 @@
+import { SMTPServer } from 'smtp-server'
+
+export type ReceivedMail = { from: string; to: string[]; raw: string; text: string }
+
+/** A real SMTP server on loopback that keeps what it gets. */
+export type MailServer = {
+  url: string
+  mails: ReceivedMail[]
+  /** The next mail that comes in, or came in and was not asked for yet. */
+  next(): Promise<ReceivedMail>
+  close(): Promise<void>
+}
+
+export async function mailServer(): Promise<MailServer> {
+  const mails: ReceivedMail[] = []
+  let asked = 0
+  let wake = () => {}
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    async onData(stream, session, done) {
+      let raw = ''
+      for await (const piece of stream) raw += String(piece)
+      const { mailFrom, rcptTo } = session.envelope
+      mails.push({
+        from: mailFrom ? mailFrom.address : '',
+        to: rcptTo.map(({ address }) => address),
+        raw,
+        text: unfold(raw.slice(raw.indexOf('\r\n\r\n') + 4)),
+      })
+      done()
+      wake()
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const address = server.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    async next() {
+      while (mails[asked] === undefined)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      asked += 1
+      return mails[asked - 1] as ReceivedMail
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** Undoes quoted-printable, in which long lines are sent. RFC 2045 §6.7. */
+const unfold = (body: string): string =>
+  body
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

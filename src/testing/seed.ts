@@ -1,0 +1,107 @@
+import { inTransaction } from '../db/open.ts'
+import { assets, blobs, deployments } from '../db/schema.ts'
+import { deploymentRef } from '../domain/hostname.ts'
+import { claimLabel } from '../modules/aliases/host-labels.ts'
+import { pointAlias } from '../modules/aliases/service.ts'
+import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
+import { addProject, type Project } from '../modules/projects/service.ts'
+import type { TestApp } from './test-app.ts'
+
+export const SEED_OWNER = 'seed-owner@example.com'
+
+export type Seed = {
+  owner: string
+  repo: string
+  sha: string
+  files: Record<string, string | Uint8Array>
+  alias?: string
+  basePath?: string
+  branch?: string
+  /** Of a project that is made by this; true where nothing is said. */
+  isPublic?: boolean
+  /** Makes the compressed forms and waits for them. */
+  withVariants?: boolean
+}
+
+/** `host` and `aliasHost` are the names without scheme and port. */
+export type Seeded = {
+  projectId: string
+  deploymentId: string
+  host: string
+  aliasId: string | null
+  aliasHost: string | null
+}
+
+const operator = { kind: 'operator' } as const
+
+/** Puts a whole deployment into the appliance, as an upload would; the project is made where it lacks. */
+export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> {
+  const { ctx } = app
+  const project = await projectOf(app, seed)
+  const isStored = (sha256: string) =>
+    ctx.db.sqlite.query('SELECT 1 FROM blobs WHERE sha256 = ?').get(sha256) !== null
+  const stage = ctx.blobs.stage(isStored)
+  const files: { path: string; sha256: string; sizeBytes: number }[] = []
+  for (const [path, content] of Object.entries(seed.files)) {
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
+    files.push({ path, ...(await stage.add(bytes)) })
+  }
+  const stored = await stage.seal()
+  const seeded = inTransaction(ctx.db, (tx): Seeded => {
+    const id = ctx.newId()
+    for (const blob of stored) tx.insert(blobs).values(blob).onConflictDoNothing().run()
+    tx.insert(deployments)
+      .values({
+        id,
+        projectId: project.id,
+        commitSha: seed.sha,
+        branch: seed.branch ?? null,
+        basePath: seed.basePath ?? '',
+        fileCount: files.length,
+        totalSize: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+        createdBy: 'operator',
+        createdAt: ctx.now(),
+        updatedAt: ctx.now(),
+      })
+      .run()
+    for (const file of files)
+      tx.insert(assets)
+        .values({ id: ctx.newId(), deploymentId: id, ...file })
+        .run()
+    const names = { owner: project.owner, repo: project.name }
+    const label = claimLabel(ctx, tx, { ref: deploymentRef(seed.sha), ...names }, { deploymentId: id })
+    const hostOf = (label: string) => `${label}.${ctx.config.baseDomain}`
+    const result = { projectId: project.id, deploymentId: id, host: hostOf(label) }
+    if (seed.alias === undefined) return { ...result, aliasId: null, aliasHost: null }
+    const { alias } = pointAlias(ctx, tx, operator, {
+      project,
+      name: seed.alias,
+      deployment: { id, commitSha: seed.sha },
+      basePath: seed.basePath ?? '',
+    })
+    const aliasLabel = claimLabel(ctx, tx, { ref: seed.alias, ...names }, { aliasId: alias.id })
+    return { ...result, aliasId: alias.id, aliasHost: hostOf(aliasLabel) }
+  })
+  stage.release()
+  if (seed.withVariants === true) {
+    scheduleVariants(ctx, seeded.deploymentId)
+    await waitForVariants(ctx)
+  }
+  return seeded
+}
+
+async function projectOf(app: TestApp, { owner, repo, isPublic = true }: Seed): Promise<Project> {
+  const { ctx } = app
+  const known = ctx.db.sqlite
+    .query<{ id: string; owner: string; name: string }, [string, string]>(
+      'SELECT id, owner, name FROM projects WHERE owner = ? AND name = ?',
+    )
+    .get(owner, repo)
+  if (known !== null) return known as Project
+  const ownerId =
+    ctx.db.sqlite.query<{ id: string }, [string]>('SELECT id FROM users WHERE email = ?').get(SEED_OWNER)
+      ?.id ?? (await app.addUser(SEED_OWNER, 'user'))
+  return inTransaction(ctx.db, (tx) =>
+    addProject(ctx, tx, operator, { owner, name: repo, isPublic }, ownerId),
+  )
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dir, '..', 'main.ts')
+
+export type Finished = { code: number; stdout: string; stderr: string }
+
+/** The real program in a process of its own. `dataDir` is made, and removed by `remove`. */
+export type ServerProcess = {
+  url: string
+  pid: number
+  dataDir: string
+  /** What stdout said until now. */
+  output(): string
+  signal(name: NodeJS.Signals): void
+  exited: Promise<number>
+}
+
+export function makeDataDir(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'svc-process-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Runs a command to its end. */
+export async function runSvc(
+  args: string[],
+  options: { env?: Record<string, string>; stdin?: string } = {},
+): Promise<Finished> {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...options.env },
+    stdin: options.stdin === undefined ? 'ignore' : new Blob([options.stdin]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code: await child.exited, stdout, stderr }
+}
+
+/** A command to put before: it gives the server a file system of its own, of so many MiB, as its data directory. */
+export const onSmallDisk = (dataDir: string, sizeMib: number): string[] => [
+  'unshare',
+  ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
+  '--mount',
+  'sh',
+  '-c',
+  `mount -t tmpfs -o size=${sizeMib}m tmpfs "$0" && exec "$@"`,
+  dataDir,
+]
+
+/**
+ * Starts the server on a free port and waits until it is well. Throws what it said when it ends instead. `before` is a
+ * command that runs it, such as `onSmallDisk`.
+ */
+export async function startServer(
+  dataDir: string,
+  env: Record<string, string> = {},
+  before: readonly string[] = [],
+): Promise<ServerProcess> {
+  const port = freePort()
+  const child = Bun.spawn([...before, process.execPath, MAIN, 'serve'], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATA_DIR: dataDir,
+      RATE_LIMIT_API: '0',
+      RATE_LIMIT_UPLOAD: '0',
+      ...env,
+    },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let output = ''
+  const reading = (async () => {
+    for await (const chunk of child.stdout) output += new TextDecoder().decode(chunk)
+  })()
+  const exited = child.exited.then(async (code) => {
+    await reading
+    return code
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilWell(url, child.exited, () => output)
+  return { url, pid: child.pid, dataDir, output: () => output, signal: (name) => child.kill(name), exited }
+}
+
+async function untilWell(url: string, exited: Promise<number>, output: () => string): Promise<void> {
+  let code: number | undefined
+  void exited.then((value) => {
+    code = value
+  })
+  for (;;) {
+    if (code !== undefined) throw new Error(`the server ended with ${code}: ${output()}`)
+    const answer = await fetch(`${url}/api/health`).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer?.status === 200) return
+    await Bun.sleep(20)
+  }
+}
+
+/** A port that was free a moment ago. */
+function freePort(): number {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = probe
+  probe.stop(true)
+  return port
+}

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type App, createApp } from '../app.ts'
+import { loadConfig } from '../config.ts'
+import type { Actor, Context } from '../context.ts'
+import { openLogsDb } from '../db/logs-db.ts'
+import { openDb } from '../db/open.ts'
+import type { GlobalRole } from '../domain/roles.ts'
+import { createAccount } from '../modules/auth/service.ts'
+import { addresses } from '../open-context.ts'
+import { openBlobStore } from '../platform/blob-store.ts'
+import { createLockout } from '../platform/lockout.ts'
+import { createLog } from '../platform/log.ts'
+import { createMailer } from '../platform/mail.ts'
+import { createOutbound, type OutboundOptions } from '../platform/outbound.ts'
+import { readExtraCas } from '../platform/outbound-ca.ts'
+import { createPasswords } from '../platform/passwords.ts'
+import { RequestLog } from '../platform/request-log.ts'
+import { createSecretBox } from '../platform/secret-box.ts'
+import { siteAt } from '../site/resolve-site.ts'
+
+export const PASSWORD = 'correct horse battery'
+export const NOON = Date.parse('2026-11-20T12:00:00.000Z')
+
+export type CallOptions = {
+  /** Who calls: an email of `signUp`, signed in on first use. */
+  as?: string | undefined
+  key?: string | undefined
+  /** `localhost`, the admin host, where nothing is said. */
+  host?: string | undefined
+  json?: unknown
+  body?: BodyInit | undefined
+  headers?: Record<string, string> | undefined
+  /** Address of the peer; loopback where nothing is said. */
+  from?: string | undefined
+}
+
+/** A whole appliance on an in-memory database and a temporary blob root, with a clock that stands until it is moved. */
+export type TestApp = {
+  ctx: Context
+  app: App
+  call(method: string, path: string, options?: CallOptions): Promise<Response>
+  /** Makes an account and returns its id. */
+  addUser(email: string, role?: GlobalRole): Promise<string>
+  /** The `Cookie` header of a signed-in account. */
+  cookieOf(email: string, host?: string): Promise<string>
+  advance(ms: number): void
+  /** What the log said. */
+  lines: string[]
+  close(): void
+}
+
+/** What stands for the network's names: without it `*.test` is this machine, no other name resolves, and no TXT is found. */
+export type Outside = {
+  resolve?: NonNullable<OutboundOptions['resolve']>
+  resolveTxt?: Context['resolveTxt']
+  limits?: NonNullable<OutboundOptions['limits']>
+}
+
+const resolveTestName = async (name: string): Promise<string[]> => {
+  if (name.endsWith('.test')) return ['127.0.0.1']
+  throw new Error(`${name} does not resolve in tests`)
+}
+
+/** `env` as the environment of the server; rate limits are off unless it says otherwise. */
+export async function testApp(env: Record<string, string> = {}, outside: Outside = {}): Promise<TestApp> {
+  const root = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  const config = loadConfig({
+    env: { RATE_LIMIT_API: '0', RATE_LIMIT_UPLOAD: '0', LOG_LEVEL: 'error', DATA_DIR: root, ...env },
+  })
+  let at = NOON
+  const now = () => at
+  const lines: string[] = []
+  const newId = () => Bun.randomUUIDv7()
+  const db = openDb(':memory:', at)
+  const blobs = await openBlobStore(root, newId)
+  const outbound = createOutbound({
+    allowedTargets: config.proxyAllowedTargets,
+    extraCaPem: config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts),
+    resolve: outside.resolve ?? resolveTestName,
+    ...(outside.limits === undefined ? {} : { limits: outside.limits }),
+  })
+  const log = createLog({
+    level: config.logLevel,
+    format: 'json',
+    now,
+    write: (line) => lines.push(line),
+  })
+  const requestLog = new RequestLog({
+    db: openLogsDb(':memory:'),
+    log,
+    keepsRows: config.logRetentionDays > 0,
+  })
+  const ctx: Context = {
+    config,
+    db,
+    blobs,
+    now,
+    newId,
+    log,
+    requestLog,
+    passwords: createPasswords(),
+    secrets: createSecretBox([config.secretKey ?? Buffer.alloc(32, 7).toString('base64')]),
+    lockout: createLockout(now),
+    mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
+    outbound,
+    resolveTxt: outside.resolveTxt ?? (async () => []),
+    setupToken: config.setupToken ?? 'test-setup-token',
+    ...addresses(config, () => config.port),
+    siteAt: (host) => siteAt(ctx, host),
+    version: '0.0.0-test',
+    startedAt: at,
+  }
+  const app = createApp(ctx)
+  const cookies = new Map<string, string>()
+  const close = () => {
+    requestLog.close()
+    outbound.close()
+    blobs.close()
+    db.sqlite.close()
+    rmSync(root, { recursive: true, force: true })
+  }
+
+  const cookieOf = async (email: string, host = 'localhost'): Promise<string> => {
+    const key = `${email} ${host}`
+    const known = cookies.get(key)
+    if (known !== undefined) return known
+    const answer = await send(app, 'POST', '/api/auth/signin', { host, json: { email, password: PASSWORD } })
+    if (answer.status !== 200) throw new Error(`${email} could not sign in: ${await answer.text()}`)
+    const cookie = cookieHeader(answer)
+    cookies.set(key, cookie)
+    return cookie
+  }
+
+  return {
+    ctx,
+    app,
+    lines,
+    cookieOf,
+    close,
+    advance(ms) {
+      at += ms
+    },
+    async addUser(email, role = 'user') {
+      const operator: Actor = { kind: 'operator' }
+      return (await createAccount(ctx, { email, password: PASSWORD, role }, operator)).id
+    },
+    async call(method, path, options = {}) {
+      const cookie = options.as === undefined ? undefined : await cookieOf(options.as)
+      return send(app, method, path, {
+        ...options,
+        headers: { ...(cookie === undefined ? {} : { cookie }), ...options.headers },
+      })
+    },
+  }
+}
+
+/** The cookies that an answer sets, as a browser would send them back. */
+export function cookieHeader(answer: Response): string {
+  return answer.headers
+    .getSetCookie()
+    .filter((cookie) => !cookie.includes('Max-Age=0'))
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+}
+
+async function send(app: App, method: string, path: string, options: CallOptions): Promise<Response> {
+  const host = options.host ?? 'localhost'
+  const headers = new Headers(options.headers)
+  headers.set('host', host)
+  if (options.key !== undefined) headers.set('x-api-key', options.key)
+  if (options.json !== undefined) headers.set('content-type', 'application/json')
+  const body = options.json === undefined ? options.body : JSON.stringify(options.json)
+  const request = new Request(`http://${host}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
+  return app.fetch(request, { address: options.from ?? '127.0.0.1' })
+}

@@ -1,0 +1,83 @@
+import type { Context } from './context.ts'
+import { removeExpiredOneTimeTokens } from './modules/auth/one-time-tokens.ts'
+import { removeExpiredSessions } from './modules/auth/sessions.ts'
+import { isBackupRunning, makeBackupWhenDue, stopBackups } from './modules/backups/service.ts'
+import { collectGarbage, sweepStore } from './modules/deployments/collect.ts'
+import { removeExpiredUploads } from './modules/deployments/manifest-upload.ts'
+import { resumeVariants, stopVariants } from './modules/deployments/variants.ts'
+import { removeOldLogs } from './modules/logs/requests.ts'
+import { endTails } from './modules/logs/tail.ts'
+import { removeOldRuns } from './modules/runs/service.ts'
+import { startPipelines } from './pipelines/background.ts'
+
+const MINUTE_MS = 60_000
+
+/** What the server does for itself in the background. Returns how to end it; running work is waited for. */
+export function startUpkeep(ctx: Context): () => Promise<void> {
+  const jobs = [
+    every(ctx, 10 * MINUTE_MS, 'expired sessions', () => removeExpiredSessions(ctx)),
+    every(ctx, 10 * MINUTE_MS, 'expired links', () => removeExpiredOneTimeTokens(ctx)),
+    every(ctx, 10 * MINUTE_MS, 'expired uploads', () => removeExpiredUploads(ctx)),
+    everyFromNow(ctx, 10 * MINUTE_MS, 'compressed forms', () => resumeVariants(ctx)),
+    cleanStore(ctx),
+    () => stopVariants(ctx),
+    every(ctx, 10 * MINUTE_MS, 'old runs', () => removeOldRuns(ctx)),
+    every(ctx, 10 * MINUTE_MS, 'old requests', () => removeOldLogs(ctx)),
+    every(ctx, 10 * MINUTE_MS, 'backup', () => makeBackupWhenDue(ctx)),
+    () => stopBackups(ctx),
+    async () => endTails(ctx),
+    startPipelines(ctx),
+  ]
+  return async () => {
+    await Promise.all(jobs.map((stop) => stop()))
+  }
+}
+
+/** What a crash left on the disk goes first; from then on what nothing refers to. Not while a backup reads it. */
+function cleanStore(ctx: Context): () => Promise<void> {
+  const stopping = new AbortController()
+  let isSwept = false
+  const stop = everyFromNow(ctx, 10 * MINUTE_MS, 'unused contents', async () => {
+    if (await isBackupRunning(ctx)) return
+    if (isSwept) await collectGarbage(ctx, stopping.signal)
+    else await sweepStore(ctx, stopping.signal)
+    isSwept = true
+  })
+  return () => {
+    stopping.abort()
+    return stop()
+  }
+}
+
+/** Runs `work` again and again, never twice at once. A failure is logged and the next round tries again. */
+function every(
+  ctx: Context,
+  ms: number,
+  name: string,
+  work: () => void | Promise<void>,
+  isFromNow = false,
+): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const round = async () => {
+    try {
+      await work()
+    } catch (error) {
+      ctx.log.error('background work failed', { work: name, error })
+    } finally {
+      running = undefined
+    }
+  }
+  const start = () => {
+    running ??= round()
+  }
+  const timer = setInterval(start, ms)
+  if (isFromNow) start()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}
+
+/** The same, the first time at once. */
+const everyFromNow = (ctx: Context, ms: number, name: string, work: () => Promise<void>) =>
+  every(ctx, ms, name, work, true)

@@ -1,0 +1,134 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import {
+  confirmEnrollment,
+  pendingEnrollment,
+  startEnrollment,
+  turnOffSecondStep,
+} from '../src/modules/account/second-step.ts'
+import {
+  endOwnSession,
+  getAccountHub,
+  leaveSite,
+  listOwnSites,
+  personOf,
+  removeConnection,
+} from '../src/modules/account/service.ts'
+import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
+import { loginMethods } from '../src/modules/auth/login-methods.ts'
+import { passwordField } from '../src/modules/auth/model.ts'
+import { signInProblem } from '../src/modules/auth/oidc-problems.ts'
+import { changeOwnPassword } from '../src/modules/auth/set-password.ts'
+import type { Notice } from './components/notice.ts'
+import { checkInput, type Form, readForm } from './form.ts'
+import { page } from './html.ts'
+import { expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
+import { type AccountIntent, type AccountPageData, accountPage } from './pages/account/account.ts'
+import type { MfaState } from './pages/account/mfa-section.ts'
+
+/** The account hub. contract §3. */
+export const accountPages = (ctx: Context) =>
+  new Elysia()
+    .get('/account', ({ request }) => showAccount(ctx, request))
+    .post('/account', ({ request }) => submitAccount(ctx, request), { parse: 'none' })
+
+/** What a form that worked says on the page that follows. */
+const DONE: Record<string, string> = {
+  password: 'The password is changed. You are signed out everywhere else.',
+  'mfa-disable': 'Two-step sign-in is off.',
+  'connection-remove': 'The sign-in method is removed.',
+  connected: 'The sign-in method is connected.',
+  'session-revoke': 'The session has ended.',
+  leave: 'You have left the site.',
+}
+
+type Shown = { mfa?: Partial<MfaState>; failed?: AccountPageData['failed'] }
+
+function showAccount(ctx: Context, request: Request, shown: Shown = {}, status = 200): Response {
+  const { caller, user } = viewerOf(ctx, request)
+  const grant = authorize(ctx, caller, 'account:use', undefined, true)
+  const { mfa, connections, sessions } = getAccountHub(ctx, grant)
+  const sites = listOwnSites(ctx, grant)
+  const data: AccountPageData = {
+    user,
+    mfa: { ...mfa, ...shown.mfa },
+    connections,
+    sessions,
+    // Before anything is published a site has no address of its own, and its project is what there is to see.
+    sites: sites.map((site) => ({ ...site, url: site.url ?? `/projects/${site.projectId}` })),
+    providers: loginMethods(ctx, null).providers,
+    notices: noticesOf(request),
+    failed: shown.failed,
+  }
+  return page(accountPage(data), status)
+}
+
+function noticesOf(request: Request): Notice[] {
+  const done = DONE[queryOf(request, 'done') ?? '']
+  const problem = signInProblem(queryOf(request, 'problem'))
+  return [
+    ...(done === undefined ? [] : [{ tone: 'good' as const, message: done }]),
+    ...(problem === undefined ? [] : [{ tone: 'bad' as const, message: problem.message }]),
+  ]
+}
+
+async function submitAccount(ctx: Context, request: Request): Promise<Response> {
+  const { caller } = viewerOf(ctx, request)
+  const grant = authorize(ctx, caller, 'account:use', undefined, false)
+  const form = await readForm(request)
+  const intent = intentOf(form)
+  try {
+    return await ACTIONS[intent](ctx, request, grant, form)
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    // The QR code stays on the page while the person tries the next code.
+    const enrollment = intent === 'mfa-confirm' ? pendingEnrollment(ctx, grant) : undefined
+    return showAccount(ctx, request, { mfa: { enrollment }, failed: { intent, error } }, error.status)
+  }
+}
+
+function intentOf(form: Form): AccountIntent {
+  const intent = form.text('intent')
+  if (!isIntent(intent)) throw new AppError('invalid', 'The form does not say what to do.')
+  return intent
+}
+
+const isIntent = (intent: string): intent is AccountIntent => Object.hasOwn(ACTIONS, intent)
+
+type Act = (ctx: Context, request: Request, grant: Grant, form: Form) => Response | Promise<Response>
+
+const done = (intent: AccountIntent): Response => seeOther(`/account?done=${intent}`)
+
+const ACTIONS: Record<AccountIntent, Act> = {
+  async password(ctx, request, grant, form) {
+    const input = { currentPassword: form.text('currentPassword'), newPassword: form.text('newPassword') }
+    const { newPassword } = input
+    checkInput(ctx, request, t.Object({ newPassword: passwordField }), { newPassword })
+    await changeOwnPassword(ctx, personOf(grant), input)
+    return done('password')
+  },
+  'mfa-start': (ctx, request, grant) =>
+    showAccount(ctx, request, { mfa: { enrollment: startEnrollment(ctx, grant) } }),
+  // The recovery codes are shown in this answer and never again, so it is no redirect.
+  async 'mfa-confirm'(ctx, request, grant, form) {
+    const recoveryCodes = await confirmEnrollment(ctx, grant, form.text('code'))
+    return showAccount(ctx, request, { mfa: { recoveryCodes } })
+  },
+  async 'mfa-disable'(ctx, _request, grant, form) {
+    await turnOffSecondStep(ctx, grant, form.text('password'))
+    return done('mfa-disable')
+  },
+  'connection-remove'(ctx, _request, grant, form) {
+    removeConnection(ctx, grant, form.text('provider'))
+    return done('connection-remove')
+  },
+  'session-revoke'(ctx, _request, grant, form) {
+    endOwnSession(ctx, grant, form.text('sessionId'))
+    return done('session-revoke')
+  },
+  leave(ctx, _request, grant, form) {
+    leaveSite(ctx, grant, form.text('projectId'))
+    return done('leave')
+  },
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
+import { seedMember } from '../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../src/testing/test-app.ts'
+import { pageRoutes } from './pages-app.ts'
+import { ADMIN, type Browser, browserOf } from './testing.ts'
+
+/** The least that opens a page: a project role, a global role, `signed in`, or `anybody`. */
+type Who = 'viewer' | 'contributor' | 'admin' | 'project maker' | 'global admin' | 'signed in' | 'anybody'
+
+/**
+ * One row for each route of a page. **A new page needs a row here.** A form's row says who may send it at all; what
+ * single buttons of it need beyond that is tested with the page.
+ */
+const TABLE: [route: string, who: Who][] = [
+  ['GET /robots.txt', 'anybody'],
+  ['GET /setup', 'anybody'],
+  ['POST /setup', 'anybody'],
+  ['GET /welcome', 'global admin'],
+  ['GET /signin', 'anybody'],
+  ['POST /signin', 'anybody'],
+  ['GET /signup', 'anybody'],
+  ['POST /signup', 'anybody'],
+  ['POST /signout', 'anybody'],
+  ['GET /signed-out', 'anybody'],
+  ['POST /_svc/signout', 'anybody'],
+  ['GET /forgot-password', 'anybody'],
+  ['POST /forgot-password', 'anybody'],
+  ['GET /reset-password', 'anybody'],
+  ['POST /reset-password', 'anybody'],
+  ['GET /invite', 'anybody'],
+  ['POST /invite', 'anybody'],
+  ['GET /account', 'signed in'],
+  ['POST /account', 'signed in'],
+
+  ['GET /', 'signed in'],
+  ['GET /projects/new', 'project maker'],
+  ['POST /projects/new', 'project maker'],
+  ['GET /projects/:id', 'viewer'],
+  ['GET /projects/:id/publish', 'contributor'],
+  ['POST /projects/:id/publish', 'contributor'],
+  ['GET /projects/:id/deployments', 'viewer'],
+  ['GET /projects/:id/deployments/:deploymentId', 'viewer'],
+  ['POST /projects/:id/deployments/:deploymentId', 'contributor'],
+  ['GET /projects/:id/deployments/:deploymentId/files', 'viewer'],
+  ['GET /projects/:id/aliases', 'viewer'],
+  ['POST /projects/:id/aliases', 'contributor'],
+  ['GET /projects/:id/aliases/:aliasId', 'viewer'],
+  ['POST /projects/:id/aliases/:aliasId', 'admin'],
+  ['GET /projects/:id/aliases/:aliasId/move', 'contributor'],
+  ['POST /projects/:id/aliases/:aliasId/move', 'contributor'],
+  ['GET /projects/:id/people', 'viewer'],
+  ['POST /projects/:id/people', 'admin'],
+  ['GET /projects/:id/people/:userId', 'viewer'],
+  ['POST /projects/:id/people/:userId', 'admin'],
+  ['GET /projects/:id/settings', 'admin'],
+  ['POST /projects/:id/settings', 'admin'],
+  ['GET /projects/:id/secrets', 'contributor'],
+  ['POST /projects/:id/secrets', 'admin'],
+
+  ['GET /projects/:id/analytics', 'admin'],
+
+  ['GET /keys', 'global admin'],
+  ['POST /keys', 'global admin'],
+  ['GET /admin/users', 'global admin'],
+  ['POST /admin/users', 'global admin'],
+  ['GET /admin/users/:accountId', 'global admin'],
+  ['POST /admin/users/:accountId', 'global admin'],
+  ['GET /admin/groups', 'global admin'],
+  ['POST /admin/groups', 'global admin'],
+  ['GET /admin/groups/:groupId', 'global admin'],
+  ['POST /admin/groups/:groupId', 'global admin'],
+  ['GET /admin/settings/auth', 'global admin'],
+  ['POST /admin/settings/auth', 'global admin'],
+  ['GET /admin/audit', 'global admin'],
+  ['GET /admin/health', 'global admin'],
+  ['GET /admin/analytics', 'global admin'],
+  ['GET /admin/logs', 'global admin'],
+  ['GET /admin/storage', 'global admin'],
+  ['GET /admin/backups', 'global admin'],
+  ['POST /admin/backups', 'global admin'],
+]
+
+const LEVELS: readonly string[] = ['guest', 'viewer', 'contributor', 'admin', 'owner']
+const ACTORS = ['anonymous', 'stranger', 'guest', 'viewer', 'contributor', 'admin', 'global admin'] as const
+type ActorName = (typeof ACTORS)[number]
+
+let app: TestApp
+let browser: Browser
+let own: Seeded
+let ids: Record<string, string>
+const emails = new Map<ActorName, string>([['global admin', ADMIN]])
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = browserOf(app)
+  await app.addUser(ADMIN, 'admin')
+  const accountId = await app.addUser('stranger@example.com', 'member')
+  emails.set('stranger', 'stranger@example.com')
+  own = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'website',
+    sha: 'c0ffee1234567890',
+    alias: 'production',
+    isPublic: false,
+    files: { 'index.html': '<h1>Hello</h1>' },
+  })
+  for (const role of ['guest', 'viewer', 'contributor', 'admin'] as const)
+    emails.set(role, await seedMember(app, own.projectId, role))
+  const group = await app.call('POST', '/api/groups', { as: ADMIN, json: { name: 'Editors' } })
+  const people = await app.call('GET', `/api/projects/${own.projectId}/permissions`, { as: ADMIN })
+  const { users } = await people.json()
+  ids = {
+    id: own.projectId,
+    deploymentId: own.deploymentId,
+    aliasId: own.aliasId ?? '',
+    userId: users[0].userId,
+    accountId,
+    groupId: (await group.json()).id,
+  }
+})
+afterAll(() => app.close())
+
+/** The route's path with things that exist. Of the two places called `:id` the ones of the workspace are no projects. */
+const pathOf = (path: string, by = ids): string => {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => by[name] ?? '')
+  return path.endsWith('/move') ? `${filled}?to=${by['deploymentId']}` : filled
+}
+
+const routesOf = (): string[] =>
+  pageRoutes(app.ctx).routes.map(({ method, path }) => `${method} ${path === '' ? '/' : path}`)
+
+/** The parameter names of the router, as the table calls them. */
+const inTable = (route: string): string =>
+  route
+    .replace('/admin/users/:id', '/admin/users/:accountId')
+    .replace('/admin/groups/:id', '/admin/groups/:groupId')
+
+test('every page has a row, and every row a page', () => {
+  expect([...new Set(routesOf().map(inTable))].sort()).toEqual(TABLE.map(([route]) => route).sort())
+})
+
+/** 303 stands for the way to sign in, 200 for whatever comes after access was decided. */
+function expectedStatus(actor: ActorName, who: Who): number {
+  if (actor === 'anonymous') return 303
+  if (who === 'signed in' || actor === 'global admin') return 200
+  if (who === 'global admin' || who === 'project maker') return 403
+  if (actor === 'stranger') return 404
+  return LEVELS.indexOf(actor) >= LEVELS.indexOf(who) ? 200 : 403
+}
+
+test.each(TABLE)('%s is for: %s', async (route, who) => {
+  const [method = '', path = ''] = route.split(' ')
+  // What is open to anybody is not guarded; signed in, one of them would end the session.
+  for (const actor of who === 'anybody' ? (['anonymous'] as const) : ACTORS) {
+    const as = emails.get(actor)
+    const answer =
+      method === 'GET'
+        ? await browser.open(pathOf(path), { as })
+        : await browser.submit(pathOf(path), { intent: 'no-such-thing' }, { as })
+    const isToSignIn = answer.headers.get('location')?.startsWith('/signin')
+    const decided = isToSignIn ? 303 : [401, 403, 404].includes(answer.status) ? answer.status : 200
+    if (who !== 'anybody') expect([actor, decided]).toEqual([actor, expectedStatus(actor, who)])
+    expect(answer.status).toBeLessThan(500)
+  }
+})
+
+test('a viewer sees no form that writes, on any page', async () => {
+  const pages = TABLE.filter(([route, who]) => route.startsWith('GET /projects/:id') && who === 'viewer')
+  for (const [route] of pages) {
+    const html = await (await browser.open(pathOf(route.slice(4)), { as: emails.get('viewer') })).text()
+    expect([route, [...html.matchAll(/name="intent" value="([^"]+)"/g)].map(([, name]) => name)]).toEqual([
+      route,
+      [],
+    ])
+    expect(html).not.toContain('data-publish')
+    expect(html).not.toContain('/settings"')
+  }
+})
+
+test('a thing of one project is not there under another', async () => {
+  const other = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'other',
+    sha: 'beef123456789012',
+    alias: 'production',
+    files: { 'index.html': 'x' },
+  })
+  for (const [route] of TABLE.filter(([path]) => /:(deploymentId|aliasId)/.test(path))) {
+    const [method = '', path = ''] = route.split(' ')
+    const crossed = pathOf(path, { ...ids, id: other.projectId })
+    const answer =
+      method === 'GET'
+        ? await browser.open(crossed, { as: ADMIN })
+        : await browser.submit(crossed, { intent: 'delete' }, { as: ADMIN })
+    expect([route, answer.status]).toEqual([route, 404])
+  }
+})
+
+test('a form that another site sends does nothing', async () => {
+  const answer = await browser.submit(
+    `/projects/${own.projectId}/settings`,
+    { intent: 'delete', confirm: 'acme/website' },
+    { as: ADMIN, headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } },
+  )
+  expect(answer.status).toBe(403)
+  expect((await browser.open(`/projects/${own.projectId}`, { as: ADMIN })).status).toBe(200)
+})

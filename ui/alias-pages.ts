@@ -1,0 +1,176 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { isProjectRole } from '../src/domain/roles.ts'
+import {
+  type AliasChange,
+  aboutAlias,
+  changeAlias,
+  createAlias,
+  deleteAlias,
+  getAlias,
+  historyOf,
+  listAliases,
+} from '../src/modules/aliases/service.ts'
+import { compareDeployments } from '../src/modules/deployments/browse.ts'
+import { aboutDeployment, getDeployment, listDeployments } from '../src/modules/deployments/service.ts'
+import type { Form } from './form.ts'
+import { page } from './html.ts'
+import { queryOf } from './page-request.ts'
+import { aliasPage } from './pages/admin/alias.ts'
+import { aliasesPage } from './pages/admin/aliases.ts'
+import { movePage } from './pages/admin/move-alias.ts'
+import { doneNotice, type Failed, lookAt, requireBelow, submitProjectForm } from './project-request.ts'
+
+/** The addresses of a project, and where they point. */
+export const aliasPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/aliases', ({ request, params }) => showAliases(ctx, request, params.id))
+    .post('/projects/:id/aliases', ({ request, params }) => submitAliases(ctx, request, params.id), {
+      parse: 'none',
+    })
+    .get('/projects/:id/aliases/:aliasId', ({ request, params }) =>
+      showAlias(ctx, request, params.id, params.aliasId),
+    )
+    .post(
+      '/projects/:id/aliases/:aliasId',
+      ({ request, params }) => submitAlias(ctx, request, params.id, params.aliasId),
+      { parse: 'none' },
+    )
+    .get('/projects/:id/aliases/:aliasId/move', ({ request, params }) =>
+      showMove(ctx, request, params.id, params.aliasId, queryOf(request, 'to')),
+    )
+    .post(
+      '/projects/:id/aliases/:aliasId/move',
+      ({ request, params }) => submitMove(ctx, request, params.id, params.aliasId),
+      { parse: 'none' },
+    )
+
+function showAliases(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+  const looking = lookAt(ctx, request, id)
+  const query = { projectId: id, page: queryOf(request, 'page'), sort: 'updatedAt' }
+  const found = listAliases(ctx, looking.grant, query)
+  const { total } = listDeployments(ctx, looking.grant, { projectId: id, limit: '1' }).pagination
+  const notices = doneNotice(request, { deleted: 'The alias is deleted.' })
+  return page(aliasesPage({ ...looking, found, hasDeployments: total > 0, failed, notices }), status)
+}
+
+const submitAliases = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:write',
+    intents: {
+      create: {
+        run({ grant, form }) {
+          const commitSha = form.text('commitSha').trim()
+          if (!/^[0-9a-f]{7,64}$/i.test(commitSha)) throw notASha()
+          const alias = createAlias(ctx, grant, { name: form.text('name').trim(), commitSha })
+          return `/projects/${id}/aliases/${alias.id}?done=created`
+        },
+      },
+    },
+    show: (failed, status) => showAliases(ctx, request, id, failed, status),
+  })
+
+const notASha = () =>
+  new AppError('invalid', 'Check what is marked.', {
+    details: [{ path: 'commitSha', message: '7 to 64 hexadecimal digits: the commit SHA, or how it begins' }],
+  })
+
+function showAlias(
+  ctx: Context,
+  request: Request,
+  id: string,
+  aliasId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutAlias(ctx, aliasId))
+  const history = historyOf(ctx, aliasId)
+    .slice(0, MOST_MOVES)
+    .map((move) => ({
+      ...move,
+      isThere: aboutDeployment(ctx, move.deploymentId).projectId === id,
+    }))
+  const notices = doneNotice(request, {
+    created: 'The alias is made.',
+    saved: 'Saved.',
+    moved: 'The alias points there now.',
+  })
+  return page(aliasPage({ ...looking, alias: getAlias(ctx, aliasId), history, failed, notices }), status)
+}
+
+const MOST_MOVES = 50
+
+const submitAlias = (ctx: Context, request: Request, id: string, aliasId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:manage',
+    check: () => requireBelow(id, aboutAlias(ctx, aliasId)),
+    intents: {
+      settings: {
+        run({ grant, form }) {
+          changeAlias(ctx, grant, aliasId, settingsOf(form))
+          return `/projects/${id}/aliases/${aliasId}?done=saved`
+        },
+      },
+      delete: {
+        run({ grant }) {
+          deleteAlias(ctx, grant, aliasId)
+          return `/projects/${id}/aliases?done=deleted`
+        },
+      },
+    },
+    show: (failed, status) => showAlias(ctx, request, id, aliasId, failed, status),
+  })
+
+function settingsOf(form: Form): AliasChange {
+  const role = form.text('requiredRole')
+  return {
+    isPublic: booleanOf(form.text('isPublic')),
+    isSpa: booleanOf(form.text('isSpa')),
+    requiredRole: isProjectRole(role) ? role : null,
+    isLocked: form.isTicked('isLocked'),
+  }
+}
+
+/** Null for anything else, which inherits. */
+export const booleanOf = (text: string): boolean | null =>
+  text === 'true' ? true : text === 'false' ? false : null
+
+function showMove(
+  ctx: Context,
+  request: Request,
+  id: string,
+  aliasId: string,
+  toId: string | undefined,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id, 'alias:write')
+  requireBelow(id, aboutAlias(ctx, aliasId))
+  requireBelow(id, aboutDeployment(ctx, toId))
+  const alias = getAlias(ctx, aliasId)
+  const to = getDeployment(ctx, toId ?? '')
+  const from = getDeployment(ctx, alias.deploymentId)
+  const comparison = compareDeployments(ctx, from.id, to.id)
+  return page(movePage({ ...looking, alias, from, to, comparison, failed }), status)
+}
+
+const submitMove = (ctx: Context, request: Request, id: string, aliasId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:write',
+    check: () => requireBelow(id, aboutAlias(ctx, aliasId)),
+    intents: {
+      move: {
+        run({ grant, form }) {
+          changeAlias(ctx, grant, aliasId, { deploymentId: form.text('deploymentId') })
+          return `/projects/${id}/aliases/${aliasId}?done=moved`
+        },
+      },
+    },
+    show: (failed, status) =>
+      showMove(ctx, request, id, aliasId, failed.values['deploymentId'], failed, status),
+  })

@@ -1,0 +1,282 @@
+// What pages do better with scripts. Each page works without: nothing here is the only way to anything.
+
+/** @param {string} selector @param {(element: any) => void} enhance */
+const each = (selector, enhance) => {
+  for (const element of document.querySelectorAll(selector)) enhance(element)
+}
+
+/* How long ago; the exact time stays in the title. */
+
+const STEPS = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+function tellAge(time) {
+  const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000
+  const [unit, size] = STEPS.find(([, least]) => Math.abs(seconds) >= least) ?? []
+  time.textContent = unit === undefined ? 'just now' : words.format(Math.round(seconds / size), unit)
+}
+
+const tellAges = () => each('time[data-ago]', tellAge)
+tellAges()
+setInterval(tellAges, 60_000)
+
+/* Copying */
+
+async function copy(text, source) {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  // Without https there is no clipboard, but what is selected can be copied.
+  getSelection()?.selectAllChildren(source)
+  document.execCommand('copy')
+}
+
+each('.copyable', (figure) => {
+  const code = figure.querySelector('code')
+  const label = figure.querySelector('figcaption').textContent.trim()
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'btn btn-quiet btn-small copy'
+  button.textContent = 'Copy'
+  button.setAttribute('aria-label', `Copy: ${label}`)
+  button.addEventListener('click', async () => {
+    await copy(code.textContent, code)
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 2000)
+  })
+  figure.append(button)
+})
+
+/* Publishing: folders and files beside the zip of the plain form, by drag and drop too, with progress */
+
+const MOST_FILES = 50_000
+
+each('form[data-publish]', (form) => {
+  const [owner, repo] = form.dataset.publish.split('/')
+  const zone = form.querySelector('[data-dropzone]')
+  const zipInput = form.querySelector('input[name=file]')
+  const folderInput = form.querySelector('#folder')
+  const chosen = form.querySelector('[data-chosen]')
+  /** What is to be sent: the path inside the deployment and the file. */
+  let entries = []
+
+  for (const hidden of form.querySelectorAll('[data-scripted]')) hidden.hidden = false
+
+  const choose = (found) => {
+    entries = found.filter(({ path }) => !path.split('/').some(isLeftOut))
+    zipInput.required = entries.length === 0
+    const bytes = entries.reduce((sum, { file }) => sum + file.size, 0)
+    chosen.textContent = entries.length === 0 ? '' : `${summaryOf(entries)}, ${sizeOf(bytes)}`
+    refuse(form, entries.length > MOST_FILES ? `Those are over ${MOST_FILES} files.` : '')
+  }
+  const chooseLoose = (files) => choose([...files].map((file) => ({ path: file.name, file })))
+  zipInput.addEventListener('change', () => chooseLoose(zipInput.files))
+  folderInput.addEventListener('change', () =>
+    choose(withoutTop([...folderInput.files].map((file) => ({ path: file.webkitRelativePath, file })))),
+  )
+
+  zone.addEventListener('dragover', (event) => {
+    event.preventDefault()
+    zone.classList.add('is-over')
+  })
+  zone.addEventListener('dragleave', () => zone.classList.remove('is-over'))
+  zone.addEventListener('drop', async (event) => {
+    event.preventDefault()
+    zone.classList.remove('is-over')
+    zipInput.value = ''
+    choose(await droppedFiles(event.dataTransfer))
+  })
+
+  form.addEventListener('submit', (event) => {
+    if (entries.length === 0) return
+    event.preventDefault()
+    const fields = new FormData(form)
+    fields.delete('file')
+    fields.set('owner', owner)
+    fields.set('repo', repo)
+    fields.set('commitSha', newSha())
+    const isZip = entries.length === 1 && /\.zip$/i.test(entries[0].path)
+    if (!isZip) fields.set('filePaths', JSON.stringify(entries.map(({ path }) => path)))
+    for (const { path, file } of entries) fields.append('file', file, path)
+    send(form, isZip ? '/api/deployments/zip' : '/api/deployments', fields)
+  })
+})
+
+const summaryOf = (entries) => (entries.length === 1 ? entries[0].path : `${entries.length} files`)
+
+/** As the server does, so that they are not sent. contract §5. */
+const isLeftOut = (part) =>
+  (part.startsWith('.') && part !== '.well-known') || part === 'node_modules' || part === '__MACOSX'
+
+/** A folder that was chosen is the site: its own name is no part of the paths. */
+function withoutTop(entries) {
+  const [top] = entries[0]?.path.split('/') ?? []
+  const isOne = entries.every(({ path }) => path.startsWith(`${top}/`))
+  return isOne ? entries.map(({ path, file }) => ({ path: path.slice(top.length + 1), file })) : entries
+}
+
+async function droppedFiles(transfer) {
+  // All asked for at once: what is dropped can be read only until this task ends.
+  const items = [...transfer.items].filter(({ kind }) => kind === 'file')
+  const roots = items.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }))
+  const found = roots.map(({ entry, file }) =>
+    entry === null ? [{ path: file.name, file }] : filesBelow(entry, entry.name),
+  )
+  return withoutTop((await Promise.all(found)).flat())
+}
+
+async function filesBelow(entry, path) {
+  if (entry.isFile) return [{ path, file: await new Promise((done, fail) => entry.file(done, fail)) }]
+  const reader = entry.createReader()
+  const all = []
+  // Answers with at most 100 at a time, and with none at the end.
+  for (;;) {
+    const some = await new Promise((done, fail) => reader.readEntries(done, fail))
+    if (some.length === 0) break
+    for (const child of some) all.push(...(await filesBelow(child, `${path}/${child.name}`)))
+  }
+  return all
+}
+
+/** Stands for the commit. crypto.subtle is missing without https; random bytes are not. */
+function newSha() {
+  const bytes = crypto.getRandomValues(new Uint8Array(20))
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function send(form, address, fields) {
+  const button = form.querySelector('button[type=submit]')
+  const box = form.querySelector('[data-progress]')
+  const bar = box.querySelector('progress')
+  const sent = box.querySelector('[data-sent]')
+  const request = new XMLHttpRequest()
+  const stop = (message) => {
+    button.disabled = false
+    box.hidden = true
+    refuse(form, message)
+  }
+  request.upload.addEventListener('progress', ({ loaded, total }) => {
+    bar.value = total === 0 ? 0 : (loaded / total) * 100
+    sent.textContent = loaded < total ? `${sizeOf(loaded)} of ${sizeOf(total)}` : 'Storing it'
+  })
+  request.addEventListener('load', () => {
+    const answer = request.response ?? {}
+    const id = answer.deploymentId ?? answer.deployment?.id
+    if (request.status === 201 && id !== undefined)
+      location.assign(`/projects/${form.dataset.project}/deployments/${id}?done=published`)
+    else stop(answer.message ?? 'The server did not take it. Try again.')
+  })
+  request.addEventListener('error', () => stop('The connection was lost. Nothing was published; try again.'))
+  request.open('POST', address)
+  request.responseType = 'json'
+  refuse(form, '')
+  button.disabled = true
+  box.hidden = false
+  request.send(fields)
+}
+
+function refuse(form, message) {
+  const place = form.querySelector('[data-refused]')
+  place.textContent = message
+  place.hidden = message === ''
+}
+
+function sizeOf(bytes) {
+  if (bytes < 1000) return `${bytes} B`
+  const units = ['KB', 'MB', 'GB']
+  const at = Math.min(Math.floor(Math.log10(bytes) / 3), units.length)
+  const value = bytes / 1000 ** at
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[at - 1]}`
+}
+
+/* A project without deployments shows the first one when it arrives. */
+
+each('[data-wait-for]', (place) => {
+  const project = place.dataset.waitFor
+  const look = async () => {
+    // Somebody who is choosing files here is not led away.
+    if (document.hidden || document.querySelector('form[data-publish] button:disabled')) return
+    const answer = await fetch(`/api/deployments?limit=1&projectId=${project}`).catch(() => undefined)
+    if (answer?.ok !== true) return
+    const { data } = await answer.json()
+    if (data.length > 0) location.assign(`/projects/${project}?done=published`)
+  }
+  setInterval(look, 3000)
+})
+
+/* Going anywhere from the keyboard */
+
+const palette = makePalette()
+
+function makePalette() {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'palette'
+  dialog.setAttribute('aria-label', 'Go to')
+  const input = document.createElement('input')
+  input.type = 'search'
+  input.placeholder = 'Go to a page'
+  input.setAttribute('aria-label', 'Go to a page')
+  const list = document.createElement('ul')
+  dialog.append(input, list)
+  document.body.append(dialog)
+
+  const fill = () => {
+    const sought = input.value.trim().toLowerCase()
+    const links = placesToGo().filter(({ label }) => label.toLowerCase().includes(sought))
+    list.replaceChildren(
+      ...links.slice(0, 12).map(({ label, href }) => {
+        const item = document.createElement('li')
+        const link = document.createElement('a')
+        link.href = href
+        link.textContent = label
+        item.append(link)
+        return item
+      }),
+    )
+  }
+  input.addEventListener('input', fill)
+  dialog.addEventListener('keydown', (event) => {
+    const links = [...list.querySelectorAll('a')]
+    const at = links.indexOf(document.activeElement)
+    if (event.key === 'Enter' && document.activeElement === input) links[0]?.click()
+    else if (event.key === 'ArrowDown') (links[at + 1] ?? links[0])?.focus()
+    else if (event.key === 'ArrowUp') (links[at - 1] ?? input).focus()
+    else return
+    event.preventDefault()
+  })
+  return {
+    open() {
+      input.value = ''
+      fill()
+      dialog.showModal()
+      input.focus()
+    },
+  }
+}
+
+/** What this page leads to, once each: its navigation, its tabs and the things in its tables. */
+function placesToGo() {
+  const links = [...document.querySelectorAll('.sidebar a, .tabs a, .crumbs a, .table tbody th a')]
+  const found = new Map(links.map((link) => [link.href, link.textContent.replace(/\s+/g, ' ').trim()]))
+  return [...found].filter(([, label]) => label !== '').map(([href, label]) => ({ href, label }))
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) {
+    event.preventDefault()
+    palette.open()
+    return
+  }
+  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '')
+  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return
+  const search = document.querySelector('form[role=search] input')
+  if (search === null) return
+  event.preventDefault()
+  search.focus()
+})

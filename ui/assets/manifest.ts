@@ -1,0 +1,34 @@
+import css from './app.css' with { type: 'text' }
+import script from './app.js' with { type: 'text' }
+import favicon from './favicon.svg' with { type: 'text' }
+
+export type Asset = { body: string; contentType: string }
+
+/** The name of a file in this folder that pages may refer to. */
+export type AssetName = keyof typeof FILES
+
+const FILES = {
+  'app.css': { body: css, contentType: 'text/css; charset=utf-8' },
+  'app.js': { body: script, contentType: 'text/javascript; charset=utf-8' },
+  'favicon.svg': { body: favicon, contentType: 'image/svg+xml; charset=utf-8' },
+} as const satisfies Record<string, Asset>
+
+const urls = Object.fromEntries(
+  Object.entries(FILES).map(([name, asset]) => [name, hashedUrl(name, asset.body)]),
+) as Record<AssetName, string>
+
+/** Every asset by its URL path. The name holds the content's hash, so an answer may be cached for ever. */
+export const assets: ReadonlyMap<string, Asset> = new Map(
+  Object.entries(FILES).map(([name, asset]) => [hashedUrl(name, asset.body), asset]),
+)
+
+/** The path of an asset, the same on the admin host and on every site host. */
+export function assetUrl(name: AssetName): string {
+  return urls[name]
+}
+
+function hashedUrl(name: string, body: string): string {
+  const hash = new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 12)
+  const dot = name.lastIndexOf('.')
+  return `/_svc/assets/${name.slice(0, dot)}.${hash}${name.slice(dot)}`
+}

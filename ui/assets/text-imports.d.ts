@@ -1,0 +1,15 @@
+// Files that the executable carries as text: `import css from './app.css' with { type: 'text' }`.
+declare module '*.css' {
+  const text: string
+  export = text
+}
+
+declare module '*.svg' {
+  const text: string
+  export = text
+}
+
+declare module '*/app.js' {
+  const text: string
+  export = text
+}

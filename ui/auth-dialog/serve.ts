@@ -1,0 +1,20 @@
+import type { Context } from '../../src/context.ts'
+import script from './svc-auth.mjs' with { type: 'text' }
+
+/** The embeddable auth dialog, on every host. contract §1: Hosts. */
+export const AUTH_DIALOG_PATH = '/_svc/auth.js'
+
+/** Its address holds no hash, because sites write it by hand: so it is asked for anew, and mostly not sent. */
+export function authDialogAnswer(ctx: Pick<Context, 'adminUrl'>, request: Request): Response {
+  // Only the address of the hub is the server's own.
+  const body = script.replace("'%ADMIN_URL%'", JSON.stringify(ctx.adminUrl()))
+  const etag = `"${new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 16)}"`
+  const headers = {
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'public, no-cache',
+    'x-content-type-options': 'nosniff',
+    etag,
+  }
+  const isKnown = request.headers.get('if-none-match')?.includes(etag) ?? false
+  return isKnown ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+}

@@ -1,0 +1,143 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../src/context.ts'
+import type { AppError } from '../src/domain/errors.ts'
+import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { safeRedirect } from '../src/http/safe-redirect.ts'
+import { callerOf, originOf } from '../src/modules/auth/caller.ts'
+import { destinationOf } from '../src/modules/auth/handover.ts'
+import { loginMethods } from '../src/modules/auth/login-methods.ts'
+import { credentialsBody, signInBody } from '../src/modules/auth/model.ts'
+import { signInProblem } from '../src/modules/auth/oidc-problems.ts'
+import { signOut, signUp } from '../src/modules/auth/service.ts'
+import { clearedCookies } from '../src/modules/auth/sessions.ts'
+import { beginSignIn, completeMfa, mfaTicketEmail } from '../src/modules/auth/sign-in.ts'
+import { checkInput, type Form, readForm } from './form.ts'
+import { page } from './html.ts'
+import { arrive, expectedFailure, leadOn, queryOf, redirectTo, seeOther } from './page-request.ts'
+import { signInPage } from './pages/auth/sign-in.ts'
+import { signUpPage } from './pages/auth/sign-up.ts'
+import { signedOutPage } from './pages/auth/signed-out.ts'
+
+/** On every host: what the page of a site that the visitor may not see posts to. */
+export const SITE_SIGN_OUT = '/_svc/signout'
+
+/** Signing in, up and out. contract §3. */
+export const authPages = (ctx: Context) =>
+  new Elysia()
+    .get('/signin', ({ request }) => showSignIn(ctx, request))
+    .post('/signin', ({ request }) => submitSignIn(ctx, request), { parse: 'none' })
+    .get('/signup', ({ request }) => showSignUp(ctx, request))
+    .post('/signup', ({ request }) => submitSignUp(ctx, request), { parse: 'none' })
+    .get('/signed-out', () => page(signedOutPage({ signInUrl: '/signin' })))
+    .post('/signout', ({ request }) => submitSignOut(ctx, request, seeOther('/signed-out')), {
+      parse: 'none',
+    })
+    // The site may send strangers to the admin host to sign in.
+    .post(SITE_SIGN_OUT, ({ request }) => submitSignOut(ctx, request, leadOn('/', 'sign-out')), {
+      parse: 'none',
+    })
+
+/** A provider that was asked first comes back with a ticket, where the account has a second step. */
+function showSignIn(ctx: Context, request: Request): Response {
+  const redirect = safeRedirect(ctx, queryOf(request, 'redirect'))
+  const { actor } = callerOf(ctx, request, 'ignore')
+  if (actor.kind === 'user') {
+    const target = destinationOf(ctx, factsOf(request), actor, redirect) ?? '/'
+    return redirectTo(302, target)
+  }
+  const mfaTicket = queryOf(request, 'mfaTicket')
+  const email = mfaTicket && mfaTicketEmail(ctx, mfaTicket, originOf(request))
+  if (mfaTicket && email) return page(signInPage({ step: 'mfa', mfaTicket, email, redirect }))
+  const error = signInProblem(queryOf(request, 'problem'))
+  const notice = queryOf(request, 'done') === 'password' ? PASSWORD_SET : undefined
+  return page(signInPage({ step: 'password', redirect, error, notice, ...methods(ctx) }))
+}
+
+const PASSWORD_SET = { tone: 'good', message: 'The password is set. Sign in with it.' } as const
+
+async function submitSignIn(ctx: Context, request: Request): Promise<Response> {
+  const form = await readForm(request)
+  const redirect = safeRedirect(ctx, form.optional('redirect'))
+  const mfaTicket = form.optional('mfaTicket')
+  return mfaTicket === undefined
+    ? submitPassword(ctx, request, form, redirect)
+    : submitCode(ctx, request, { mfaTicket, code: form.text('code') }, redirect)
+}
+
+async function submitPassword(
+  ctx: Context,
+  request: Request,
+  form: Form,
+  redirect: string | undefined,
+): Promise<Response> {
+  const input = { email: form.text('email'), password: form.text('password') }
+  try {
+    checkInput(ctx, request, signInBody, input)
+    const next = await beginSignIn(ctx, input, originOf(request))
+    if (next.step === 'mfa') return page(signInPage({ ...next, redirect }))
+    return arrive(ctx, request, next, redirect)
+  } catch (thrown) {
+    return refuseSignIn(ctx, expectedFailure(thrown), input.email, redirect)
+  }
+}
+
+async function submitCode(
+  ctx: Context,
+  request: Request,
+  input: { mfaTicket: string; code: string },
+  redirect: string | undefined,
+): Promise<Response> {
+  const email = mfaTicketEmail(ctx, input.mfaTicket, originOf(request))
+  try {
+    return arrive(ctx, request, await completeMfa(ctx, input, originOf(request)), redirect)
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    if (error.code !== 'MFA_CODE_INVALID') return refuseSignIn(ctx, error, email, redirect)
+    const { mfaTicket } = input
+    return page(signInPage({ step: 'mfa', mfaTicket, email, redirect, error }), error.status, error.headers)
+  }
+}
+
+function refuseSignIn(
+  ctx: Context,
+  error: AppError,
+  email: string | undefined,
+  redirect: string | undefined,
+): Response {
+  const shown = signInPage({ step: 'password', email, redirect, error, ...methods(ctx) })
+  return page(shown, error.status, error.headers)
+}
+
+function showSignUp(ctx: Context, request: Request): Response {
+  const redirect = safeRedirect(ctx, queryOf(request, 'redirect'))
+  return page(signUpPage({ redirect, ...methods(ctx) }))
+}
+
+async function submitSignUp(ctx: Context, request: Request): Promise<Response> {
+  const form = await readForm(request)
+  const redirect = safeRedirect(ctx, form.optional('redirect'))
+  const input = { email: form.text('email'), password: form.text('password') }
+  try {
+    checkInput(ctx, request, t.Object(credentialsBody), input)
+    return arrive(ctx, request, await signUp(ctx, input, originOf(request)), redirect)
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    const shown = signUpPage({ email: input.email, redirect, ...methods(ctx), error })
+    return page(shown, error.status, error.headers)
+  }
+}
+
+/** Clears the cookies also where the session has ended already. */
+function submitSignOut(ctx: Context, request: Request, next: Response): Response {
+  const facts = factsOf(request)
+  try {
+    signOut(ctx, request.headers.get('cookie'), facts)
+  } catch (thrown) {
+    if (expectedFailure(thrown).kind !== 'unauthenticated') throw thrown
+  }
+  notedOf(request).setCookies = clearedCookies(ctx, facts)
+  return next
+}
+
+/** How one may sign in on the admin host, which shows no site. */
+const methods = (ctx: Context) => loginMethods(ctx, null)

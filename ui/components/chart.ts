@@ -1,0 +1,66 @@
+import { type Html, html } from '../html.ts'
+import { table } from './table.ts'
+import { formatTime } from './time.ts'
+
+export type ChartPoint = { at: string; value: number }
+export type ChartProps = {
+  /** What is counted: "Views". */
+  label: string
+  points: readonly ChartPoint[]
+  /** A point is an hour, else a day. */
+  isHourly: boolean
+  tone?: 1 | 2 | 3 | 4
+}
+
+const WIDTH = 720
+const HEIGHT = 150
+
+/** A bar for each hour or day, drawn here; the numbers are in a table below for whoever does not see the bars. */
+export function barChart({ label, points, isHourly, tone = 1 }: ChartProps): Html {
+  const most = Math.max(1, ...points.map(({ value }) => value))
+  const step = WIDTH / Math.max(1, points.length)
+  const nameOf = (at: string) => (isHourly ? formatTime(at) : (formatTime(at).split(',')[0] ?? at))
+  const bars = points.map(({ at, value }, index) => {
+    const height = (value / most) * (HEIGHT - 4)
+    return html`
+      <rect x=${round(index * step)} y=${round(HEIGHT - height)} width=${round(Math.max(1, step - 1.5))} height=${round(height)}>
+        <title>${`${nameOf(at)}: ${formatCount(value)}`}</title>
+      </rect>
+    `
+  })
+  const sum = points.reduce((all, { value }) => all + value, 0)
+  const rows = points.filter(({ value }) => value > 0)
+  return html`
+    <figure class="chart">
+      <figcaption><strong>${label}</strong> <span class="muted">most ${formatCount(most)}</span></figcaption>
+      <svg
+        class=${`chart-${tone}`}
+        viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label=${`${label}: ${formatCount(sum)} in all, at most ${formatCount(most)}`}
+      >${bars}</svg>
+      ${
+        rows.length > 0 &&
+        html`
+          <details class="more">
+            <summary>The numbers</summary>
+            ${table<ChartPoint>({
+              caption: label,
+              rows,
+              columns: [
+                { label: isHourly ? 'Hour' : 'Day', cell: ({ at }) => nameOf(at) },
+                { label, align: 'end', cell: ({ value }) => formatCount(value) },
+              ],
+            })}
+          </details>
+        `
+      }
+    </figure>
+  `
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100
+
+/** `1234567` reads `1 234 567`, with spaces that do not break. */
+export const formatCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, '\u00a0')

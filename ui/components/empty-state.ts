@@ -1,0 +1,14 @@
+import { type Content, type Html, html } from '../html.ts'
+import { type IconName, icon } from './icon.ts'
+
+export type EmptyStateProps = { icon: IconName; title: string; text: Content }
+
+/** Stands where a list would be, and says how the first thing gets there. */
+export const emptyState = (props: EmptyStateProps, body?: Content): Html => html`
+  <div class="empty">
+    ${icon(props.icon)}
+    <h2>${props.title}</h2>
+    <p class="muted">${props.text}</p>
+    ${body}
+  </div>
+`

@@ -1,0 +1,195 @@
+import { type Content, type Html, html } from '../html.ts'
+import { notice } from './notice.ts'
+
+/** Why a form was refused. An AppError is one. `details` name the field by its `path`. */
+export type FormError = {
+  message: string
+  code?: string | undefined
+  details?: readonly { path: string; message: string }[] | undefined
+}
+
+export type FieldProps = {
+  name: string
+  label: string
+  /** Unique on the page; the name unless two forms share it. */
+  id?: string
+  type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'number' | 'date'
+  value?: string | undefined
+  hint?: Content
+  error?: string | undefined
+  autocomplete?: string
+  inputmode?: 'numeric' | 'text'
+  pattern?: string
+  placeholder?: string
+  minlength?: number
+  maxlength?: number
+  required?: boolean
+  readonly?: boolean
+  autofocus?: boolean
+  /** Codes, keys and names: no capitals, no spell checking. */
+  verbatim?: boolean
+  /** Id of a datalist with suggestions. */
+  list?: string
+  /** Of a search: every field may be left empty, which need not be said. */
+  isPlain?: boolean
+}
+
+/** A labelled input with its hint and error, both tied to it for screen readers. */
+export function field(props: FieldProps): Html {
+  const id = props.id ?? props.name
+  return html`
+    <div class="field">
+      <label for=${id}>${props.label}${optionalMark(props)}</label>
+      ${hintAndError(id, props)}
+      <input
+        id=${id}
+        name=${props.name}
+        type=${props.type ?? 'text'}
+        value=${props.value}
+        autocomplete=${props.autocomplete ?? 'off'}
+        inputmode=${props.inputmode}
+        pattern=${props.pattern}
+        list=${props.list}
+        placeholder=${props.placeholder}
+        minlength=${props.minlength}
+        maxlength=${props.maxlength}
+        required=${props.required ?? true}
+        readonly=${props.readonly}
+        autofocus=${props.autofocus}
+        autocapitalize=${props.verbatim ? 'none' : undefined}
+        spellcheck=${props.verbatim ? 'false' : undefined}
+        aria-describedby=${describedBy(id, props)}
+        aria-invalid=${props.error ? 'true' : undefined}
+      />
+    </div>
+  `
+}
+
+export type TextAreaProps = { name: string; label: string; hint?: Content; error?: string | undefined }
+
+/** Several lines. What was typed is not shown again: it is for secrets. */
+export const textArea = (props: TextAreaProps): Html => html`
+  <div class="field">
+    <label for=${props.name}>${props.label}</label>
+    ${hintAndError(props.name, props)}
+    <textarea
+      id=${props.name}
+      name=${props.name}
+      rows="3"
+      autocomplete="off"
+      autocapitalize="none"
+      spellcheck="false"
+      required
+      aria-describedby=${describedBy(props.name, props)}
+      aria-invalid=${props.error ? 'true' : undefined}
+    ></textarea>
+  </div>
+`
+
+export type SelectProps = {
+  name: string
+  label: string
+  id?: string
+  value?: string | undefined
+  options: readonly { value: string; label: string }[]
+  hint?: Content
+  error?: string | undefined
+}
+
+export function selectField(props: SelectProps): Html {
+  const id = props.id ?? props.name
+  return html`
+    <div class="field">
+      <label for=${id}>${props.label}</label>
+      ${hintAndError(id, props)}
+      <select
+        id=${id}
+        name=${props.name}
+        aria-describedby=${describedBy(id, props)}
+        aria-invalid=${props.error ? 'true' : undefined}
+      >
+        ${props.options.map(
+          (option) => html`
+            <option value=${option.value} selected=${option.value === props.value}>${option.label}</option>
+          `,
+        )}
+      </select>
+    </div>
+  `
+}
+
+export type CheckboxProps = { name: string; label: string; id?: string; checked?: boolean; hint?: Content }
+
+/** Sends `name=true` when ticked and nothing otherwise. */
+export function checkbox(props: CheckboxProps): Html {
+  const id = props.id ?? props.name
+  return html`
+    <div class="check">
+      <input
+        id=${id}
+        name=${props.name}
+        type="checkbox"
+        value="true"
+        checked=${props.checked}
+        aria-describedby=${props.hint ? `${id}-hint` : undefined}
+      />
+      <div>
+        <label for=${id}>${props.label}</label>
+        ${props.hint && html`<p class="hint" id=${`${id}-hint`}>${props.hint}</p>`}
+      </div>
+    </div>
+  `
+}
+
+export const hidden = (name: string, value: string | undefined): Html | null =>
+  value === undefined ? null : html`<input type="hidden" name=${name} value=${value} />`
+
+/** Tells a password manager whose password the form is about. It is not sent. */
+export const accountHint = (email: string): Html => html`
+  <input
+    type="email"
+    class="visually-hidden"
+    value=${email}
+    autocomplete="username"
+    aria-label="Account"
+    aria-hidden="true"
+    tabindex="-1"
+    readonly
+  />
+`
+
+/** The sentence above a form that was refused. */
+export const formError = (error: FormError | undefined): Html | null =>
+  error === undefined ? null : notice({ tone: 'bad', message: error.message, live: true })
+
+/** What is wrong with one field of the form. */
+export function fieldError(error: FormError | undefined, name: string): string | undefined {
+  return error?.details?.find((detail) => detail.path === name)?.message
+}
+
+/** The name of the field where typing starts: the first that is wrong, else the page's choice. */
+export function startField(error: FormError | undefined, otherwise: string): string {
+  return error?.details?.[0]?.path ?? otherwise
+}
+
+type Explained = { hint?: Content; error?: string | undefined }
+
+function hintAndError(id: string, { hint, error }: Explained): (Html | false)[] {
+  return [
+    hasText(hint) && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`,
+    hasText(error) && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`,
+  ]
+}
+
+function describedBy(id: string, { hint, error }: Explained): string | undefined {
+  const ids = [hasText(error) && `${id}-error`, hasText(hint) && `${id}-hint`].filter(Boolean)
+  return ids.length === 0 ? undefined : ids.join(' ')
+}
+
+function optionalMark(props: FieldProps): Html | null {
+  return props.required === false && !props.isPlain ? html`<span class="optional"> (optional)</span>` : null
+}
+
+function hasText(content: Content): boolean {
+  return content !== undefined && content !== null && content !== false && content !== ''
+}

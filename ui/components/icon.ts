@@ -1,0 +1,31 @@
+import { type Html, html } from '../html.ts'
+
+/** Outlines on a 24 grid, drawn with the colour of the text. */
+const PATHS = {
+  account: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 20c.8-3.6 4-5.5 8-5.5s7.2 1.9 8 5.5',
+  chart: 'M4 20V4M4 20h16M8.5 16v-4M13 16V8M17.5 16v-6',
+  check: 'm5 12.5 4.5 4.5L19 7.5',
+  clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM12 7v5.5l3.5 2',
+  cog: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 4.8v4.4M9 14.8v4.4',
+  file: 'M6 3.5h8l4 4v13H6zM14 3.5v4h4',
+  folder: 'M3.5 6h6l2 2.5h9v10h-17z',
+  health: 'M3 12.5h4.5L10 6l4 12 2.5-5.5H21',
+  info: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM12 11v5.5M12 7.5v.1',
+  key: 'M8 19a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM11.3 11.2 20 3M16 6.8l3 3',
+  list: 'M8 6h12M8 12h12M8 18h12M4 6v.1M4 12v.1M4 18v.1',
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  people:
+    'M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 20c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5M16 5a3.3 3.3 0 0 1 0 6.2M18 15.3c2 .7 3.2 2.3 3.5 4.7',
+  projects: 'M12 3.5 21 8l-9 4.5L3 8zM3 12.5l9 4.5 9-4.5M3 16.5l9 4.5 9-4.5',
+  storage:
+    'M4 6.5c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3ZM4 6.5v11c0 1.7 3.6 3 8 3s8-1.3 8-3v-11M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3',
+  upload: 'M12 16V4.5M7 9l5-5 5 5M4 16.5v3.5h16v-3.5',
+  warning: 'M12 4 2.8 20h18.4zM12 10v4.5M12 17.3v.1',
+} as const
+
+export type IconName = keyof typeof PATHS
+
+/** Decoration beside words; it is never the only name of anything. */
+export const icon = (name: IconName): Html => html`
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${PATHS[name]} /></svg>
+`

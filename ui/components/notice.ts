@@ -1,0 +1,28 @@
+import { type Content, type Html, html } from '../html.ts'
+import { type IconName, icon } from './icon.ts'
+
+export type Tone = 'info' | 'good' | 'warn' | 'bad'
+
+export type Notice = {
+  tone: Tone
+  message: Content
+  /** Announced at once by screen readers: for the answer to what was just done. */
+  live?: boolean
+}
+
+const ICONS = { info: 'info', good: 'check', warn: 'warning', bad: 'warning' } as const satisfies Record<
+  Tone,
+  IconName
+>
+
+export const notice = ({ tone, message, live = false }: Notice): Html => html`
+  <div class=${`notice notice-${tone}`} role=${liveRole(tone, live)}>
+    ${icon(ICONS[tone])}
+    <div class="notice-text">${message}</div>
+  </div>
+`
+
+function liveRole(tone: Tone, live: boolean): 'alert' | 'status' | undefined {
+  if (!live) return undefined
+  return tone === 'bad' ? 'alert' : 'status'
+}

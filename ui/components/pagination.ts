@@ -1,0 +1,27 @@
+import { type Html, html } from '../html.ts'
+
+export type PaginationProps = {
+  page: number
+  pages: number
+  total: number
+  /** The address of a page, with the filters of this one. */
+  hrefOf: (page: number) => string
+}
+
+/** Nothing when all fits on one page. */
+export function pagination({ page, pages, total, hrefOf }: PaginationProps): Html | null {
+  if (pages <= 1) return null
+  return html`
+    <nav class="pagination" aria-label="Pages">
+      ${step('Previous', 'prev', page > 1 ? hrefOf(page - 1) : null)}
+      <span class="muted">Page ${page} of ${pages}, ${total} in all</span>
+      ${step('Next', 'next', page < pages ? hrefOf(page + 1) : null)}
+    </nav>
+  `
+}
+
+function step(label: string, rel: string, href: string | null): Html {
+  if (href === null)
+    return html`<span class="btn btn-secondary btn-small" aria-disabled="true">${label}</span>`
+  return html`<a class="btn btn-secondary btn-small" rel=${rel} href=${href}>${label}</a>`
+}

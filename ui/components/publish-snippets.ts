@@ -1,0 +1,44 @@
+import { type Html, html } from '../html.ts'
+import { copyable } from './copyable.ts'
+
+/** Commands that publish a folder, ready to paste into a POSIX shell, and steps of a workflow in CI. */
+export type PublishSnippets = { deploy: string; curl: string; ci: string }
+
+/**
+ * `apiUrl` is the origin of this server; `project` is `owner/repo`. The key comes from the environment, where
+ * no list of processes shows it.
+ */
+export function publishSnippets(apiUrl: string, project = 'acme/website'): PublishSnippets {
+  const [owner = '', repo = ''] = project.split('/')
+  const query = `owner=${owner}&repo=${repo}&commitSha=$(git rev-parse HEAD)&alias=production`
+  return {
+    deploy: [
+      'export SVC_API_KEY=svc_…',
+      `svc deploy ./dist --api-url ${apiUrl} \\`,
+      `  --project ${project} --alias production`,
+    ].join('\n'),
+    curl: [
+      'export SVC_API_KEY=svc_…',
+      'tar cz -C dist . | curl --fail-with-body --data-binary @- \\',
+      '  -H "X-API-Key: $SVC_API_KEY" -H "Content-Type: application/gzip" \\',
+      `  "${apiUrl}/api/deployments?${query}"`,
+    ].join('\n'),
+    ci: [
+      '- name: Publish',
+      '  env:',
+      `    SVC_API_KEY: $\{{ secrets.SVC_API_KEY }}`,
+      '  run: |',
+      '    tar cz -C dist . | curl --fail-with-body --data-binary @- \\',
+      '      -H "X-API-Key: $SVC_API_KEY" -H "Content-Type: application/gzip" \\',
+      `      "${apiUrl}/api/deployments?${query.replace('$(git rev-parse HEAD)', '$GITHUB_SHA')}"`,
+    ].join('\n'),
+  }
+}
+
+export const publishGuide = (snippets: PublishSnippets): Html => html`
+  <div class="stack">
+    ${copyable({ label: 'From a laptop or CI, with the svc tool', text: snippets.deploy })}
+    ${copyable({ label: 'With nothing but curl, inside a git checkout', text: snippets.curl })}
+    ${copyable({ label: 'A step of a workflow in CI', text: snippets.ci })}
+  </div>
+`

@@ -1,0 +1,18 @@
+import { type Html, html } from '../html.ts'
+
+export type Tab = { label: string; href: string; isCurrent?: boolean; count?: number }
+
+/** Links between the pages of one thing. Each is a page of its own, so this is navigation, not a tab widget. */
+export const tabs = (label: string, items: readonly Tab[]): Html => html`
+  <nav class="tabs" aria-label=${label}>
+    <ul>${items.map(tab)}</ul>
+  </nav>
+`
+
+const tab = ({ label, href, isCurrent, count }: Tab): Html => html`
+  <li>
+    <a href=${href} aria-current=${isCurrent ? 'page' : undefined}>
+      ${label}${count !== undefined && html`<span class="count">${count}</span>`}
+    </a>
+  </li>
+`

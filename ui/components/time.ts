@@ -1,0 +1,25 @@
+import { type Html, html } from '../html.ts'
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/**
+ * A moment, from the API's ISO 8601 text in UTC; the cell says `none` when there is none. A script may write how long
+ * ago it was; the exact time stays on hover.
+ */
+export function time(iso: string | null, none = 'Never'): Html {
+  if (iso === null) return html`<span class="muted">${none}</span>`
+  return html`<time datetime=${iso} title=${formatTime(iso)} data-ago>${formatTime(iso)}</time>`
+}
+
+/** `2026-11-20T09:05:00.000Z` reads `20 Nov 2026, 09:05 UTC`. Anything else is left as it is. */
+export function formatTime(iso: string): string {
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d)/.exec(iso)
+  const month = MONTHS[Number(match?.[2]) - 1]
+  if (match === null || month === undefined) return iso
+  return `${Number(match[3])} ${month} ${match[1]}, ${match[4]} UTC`
+}
+
+/** Only the day: `20 Nov 2026`. */
+export const day = (iso: string): Html => html`
+  <time datetime=${iso} title=${formatTime(iso)}>${formatTime(iso).split(',')[0]}</time>
+`

@@ -1,0 +1,24 @@
+import { type Html, html } from '../html.ts'
+
+/** The signed-in account as pages need it. */
+export type PageUser = { email: string; role: 'admin' | 'user' | 'member' }
+
+/** The first letter of the email in a circle; drawn by the stylesheet, as it is no part of any name. */
+export const avatar = (email: string): Html => html`
+  <span class="avatar" aria-hidden="true" data-letter=${Array.from(email)[0]?.toUpperCase() ?? '?'}></span>
+`
+
+export const userMenu = (user: PageUser): Html => html`
+  <details class="menu">
+    <summary aria-label=${`Account menu of ${user.email}`}>
+      ${avatar(user.email)}<span class="menu-name">${user.email}</span>
+    </summary>
+    <div class="menu-panel">
+      <p class="menu-who"><span class="muted">Signed in as</span><br /><strong>${user.email}</strong></p>
+      <ul>
+        <li><a href="/account">Your account</a></li>
+        <li><form method="post" action="/signout"><button type="submit">Sign out</button></form></li>
+      </ul>
+    </div>
+  </details>
+`

@@ -1,0 +1,158 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { createAlias, historyOf, listAliases } from '../src/modules/aliases/service.ts'
+import { compareDeployments, listFolder, readFileDetail } from '../src/modules/deployments/browse.ts'
+import {
+  aboutDeployment,
+  type DeploymentView,
+  deleteDeployment,
+  getDeployment,
+  listDeployments,
+} from '../src/modules/deployments/service.ts'
+import { page } from './html.ts'
+import { queryOf } from './page-request.ts'
+import { deploymentPage } from './pages/admin/deployment.ts'
+import { deploymentsPage } from './pages/admin/deployments.ts'
+import { filePage, folderPage } from './pages/admin/files.ts'
+import {
+  doneNotice,
+  type Failed,
+  type Looking,
+  lookAt,
+  requireBelow,
+  submitProjectForm,
+} from './project-request.ts'
+
+/** What was published, and what is in it. */
+export const deploymentPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/deployments', ({ request, params }) => showDeployments(ctx, request, params.id))
+    .get('/projects/:id/deployments/:deploymentId', ({ request, params }) =>
+      showDeployment(ctx, request, params.id, params.deploymentId),
+    )
+    .post(
+      '/projects/:id/deployments/:deploymentId',
+      ({ request, params }) => submitDeployment(ctx, request, params.id, params.deploymentId),
+      { parse: 'none' },
+    )
+    .get('/projects/:id/deployments/:deploymentId/files', ({ request, params }) =>
+      showFiles(ctx, request, params.id, params.deploymentId),
+    )
+
+function showDeployments(ctx: Context, request: Request, id: string): Response {
+  const looking = lookAt(ctx, request, id)
+  const { grant, project } = looking
+  const filters = {
+    branch: queryOf(request, 'branch')?.trim() ?? '',
+    commitSha: queryOf(request, 'commitSha')?.trim() ?? '',
+    alias: queryOf(request, 'alias') ?? '',
+  }
+  const found = listDeployments(ctx, grant, {
+    projectId: project.id,
+    page: queryOf(request, 'page'),
+    branch: filters.branch || undefined,
+    commitSha: filters.commitSha || undefined,
+    alias: filters.alias || undefined,
+  })
+  const aliases = listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'name', order: 'asc' })
+  return page(
+    deploymentsPage({
+      ...looking,
+      found,
+      filters,
+      aliasNames: aliases.data.map(({ name }) => name),
+      notices: doneNotice(request, { deleted: 'The deployment is deleted.' }),
+    }),
+  )
+}
+
+function showDeployment(
+  ctx: Context,
+  request: Request,
+  id: string,
+  deploymentId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutDeployment(ctx, deploymentId))
+  const deployment = getDeployment(ctx, deploymentId)
+  return page(
+    deploymentPage({
+      ...looking,
+      deployment,
+      aliases: aliasesOf(ctx, looking),
+      before: beforeOf(ctx, looking, deployment),
+      failed,
+      notices: doneNotice(request, { published: 'Published.', created: 'The alias is made.' }),
+    }),
+    status,
+  )
+}
+
+const aliasesOf = (ctx: Context, { grant, project }: Looking) =>
+  listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'name', order: 'asc' }).data
+
+/** What its alias showed before; for one that is not live, what is live now. */
+function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
+  const aliases = aliasesOf(ctx, looking)
+  const own = aliases.find(({ deploymentId }) => deploymentId === deployment.id)
+  const candidate =
+    own === undefined
+      ? (aliases.find(({ name }) => name === 'production') ?? aliases[0])?.deploymentId
+      : historyOf(ctx, own.id).find(({ deploymentId }) => deploymentId !== deployment.id)?.deploymentId
+  if (candidate === undefined || aboutDeployment(ctx, candidate).projectId !== looking.project.id) return null
+  return {
+    deployment: getDeployment(ctx, candidate),
+    comparison: compareDeployments(ctx, candidate, deployment.id),
+  }
+}
+
+const submitDeployment = (ctx: Context, request: Request, id: string, deploymentId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:write',
+    check: () => requireBelow(id, aboutDeployment(ctx, deploymentId)),
+    intents: {
+      'create-alias': {
+        run({ grant, form }) {
+          createAlias(ctx, grant, { name: form.text('name').trim(), deploymentId })
+          return `/projects/${id}/deployments/${deploymentId}?done=created`
+        },
+      },
+      delete: {
+        action: 'deployment:delete',
+        run({ grant }) {
+          deleteDeployment(ctx, grant, deploymentId)
+          return `/projects/${id}/deployments?done=deleted`
+        },
+      },
+    },
+    show: (failed, status) => showDeployment(ctx, request, id, deploymentId, failed, status),
+  })
+
+/** `path` is a file, or a folder where it is empty or ends in `/`. */
+function showFiles(ctx: Context, request: Request, id: string, deploymentId: string): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutDeployment(ctx, deploymentId))
+  const deployment = getDeployment(ctx, deploymentId)
+  const path = queryOf(request, 'path') ?? ''
+  const { isPublic } = looking.project
+  if (path === '' || path.endsWith('/')) {
+    const folder = listFolder(ctx, deploymentId, path)
+    return page(folderPage({ ...looking, deployment, path, folder }))
+  }
+  const file = readFileDetail(ctx, deploymentId, path, isPublic)
+  if (file === undefined) throw new AppError('not_found', 'This deployment holds no such file.')
+  const encoded = path.split('/').map(encodeURIComponent).join('/')
+  const { owner, repo, commitSha } = deployment
+  return page(
+    filePage({
+      ...looking,
+      deployment,
+      file,
+      rawUrl: `/repo/${owner}/${repo}/${commitSha}/${encoded}`,
+    }),
+  )
+}

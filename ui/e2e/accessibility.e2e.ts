@@ -1,0 +1,105 @@
+import AxeBuilder from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
+import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0' } })
+test.setTimeout(240_000)
+
+type Ids = Record<'project' | 'deployment' | 'alias' | 'user' | 'group', string>
+
+/** A project with two deployments and everything else that pages show. */
+async function fill(appliance: Appliance, folder: (files: Record<string, string>) => string): Promise<Ids> {
+  const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
+  const { id } = await make('/api/projects', { owner: 'acme', name: 'website', displayName: 'Website' })
+  const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
+  const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+  for (const sha of ['aaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbb']) {
+    const site = folder({ 'index.html': sha, 'assets/logo.svg': logo })
+    const where = ['--api-url', appliance.url, '--project', 'acme/website', '--alias', 'production']
+    await appliance.svc(['deploy', site, ...where, '--sha', sha], { SVC_API_KEY: key })
+  }
+  const user = await make('/api/users', { email: 'grace@example.com', role: 'user' })
+  const group = await make('/api/groups', { name: 'Editors' })
+  await make(`/api/groups/${group.id}/members`, { userId: user.id })
+  await make(`/api/projects/${id}/permissions/users`, { userId: user.id, role: 'viewer' })
+  await make(`/api/projects/${id}/permissions/groups`, { groupId: group.id, role: 'contributor' })
+  await make(`/api/projects/${id}/invitations`, { email: 'new@example.com', role: 'guest' })
+  await appliance.asAdmin('PUT', `/api/projects/${id}/secrets/KEY`, { value: 'x' })
+  const list = async (path: string) => (await (await appliance.asAdmin('GET', path)).json()).data
+  const [alias] = await list(`/api/aliases?projectId=${id}`)
+  const [, older] = await list(`/api/deployments?projectId=${id}`)
+  return { project: id, deployment: older.id, alias: alias.id, user: user.id, group: group.id }
+}
+
+const ofProject = (ids: Ids): string[] => {
+  const deployment = ['', '/files', '/files?path=index.html', '/files?path=assets/logo.svg']
+  return [
+    ...[
+      '',
+      '/publish',
+      '/deployments',
+      '/deployments?branch=none',
+      '/aliases',
+      '/people',
+      '/analytics',
+      '/secrets',
+      '/settings',
+    ],
+    ...deployment.map((rest) => `/deployments/${ids.deployment}${rest}`),
+    ...['', `/move?to=${ids.deployment}`].map((rest) => `/aliases/${ids.alias}${rest}`),
+    `/people/${ids.user}`,
+  ].map((rest) => `/projects/${ids.project}${rest}`)
+}
+
+const ofWorkspace = (ids: Ids): string[] => [
+  ...['/', '/?q=zebra', '/projects/new', '/keys', '/welcome', '/no-such-page'],
+  ...['users', 'groups', 'settings/auth', 'audit', 'analytics', 'logs', 'storage', 'backups', 'health'].map(
+    (rest) => `/admin/${rest}`,
+  ),
+  ...[`/admin/users/${ids.user}`, `/admin/groups/${ids.group}`],
+]
+
+/** What a serious fault of the page in view would keep somebody from: in both themes, and on a phone. */
+async function faultsOf(page: Page): Promise<string[]> {
+  // Without motion: a colour on its way from one theme to the other is in neither.
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  const light = await new AxeBuilder({ page }).analyze()
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+  const dark = await new AxeBuilder({ page }).withRules(['color-contrast']).analyze()
+  const wide = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 800 })
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  if (wide !== null) await page.setViewportSize(wide)
+  return [
+    ...[...light.violations, ...dark.violations]
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
+    ...(excess > 0 ? [`${excess} pixels too wide for a phone`] : []),
+  ]
+}
+
+for (const [what, pagesOf] of [
+  ['a project', ofProject],
+  ['the workspace', ofWorkspace],
+] as const)
+  test(`the pages of ${what} keep nobody out`, async ({ page, appliance, folder }) => {
+    await page.goto(appliance.url)
+    await signIn(page)
+    await expect(page.getByRole('heading', { name: 'Publish your first site' })).toBeVisible()
+    const wrong: Record<string, string[]> = {}
+    const check = async (path: string) => {
+      await page.goto(appliance.url + path)
+      const faults = await faultsOf(page)
+      if (faults.length > 0) wrong[path] = faults
+    }
+    if (what === 'the workspace') for (const path of ['/', '/admin/groups']) await check(path)
+    const empty = await (
+      await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'empty' })
+    ).json()
+    const ids = await fill(appliance, folder)
+    if (what === 'a project')
+      for (const rest of ['', '/deployments', '/aliases', '/secrets'])
+        await check(`/projects/${empty.id}${rest}`)
+    for (const path of pagesOf(ids)) await check(path)
+    expect(wrong).toEqual({})
+  })

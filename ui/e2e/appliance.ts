@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
+
+const EXECUTABLE = process.env['SVC_EXECUTABLE'] ?? join(import.meta.dirname, '../../dist/svc')
+const START_MS = 20_000
+
+/** The compiled executable, serving an empty data directory of its own. */
+export type Appliance = {
+  port: number
+  /** Origin of the admin; the host of a site has the same port. */
+  url: string
+  /** What it printed so far. */
+  output(): string
+  /** Runs a command of the same executable. Its output, both streams together. */
+  svc(args: string[], env?: Record<string, string>): Promise<{ exitCode: number; output: string }>
+  /** Calls the API as the admin that `ADMIN_EMAIL` made. */
+  asAdmin(method: string, path: string, json?: unknown): Promise<Response>
+  stop(): Promise<void>
+}
+
+export async function startAppliance(env: Record<string, string>): Promise<Appliance> {
+  const port = await freePort()
+  const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
+  const server = spawn(EXECUTABLE, ['serve'], {
+    cwd: home,
+    env: {
+      ...systemEnv(),
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATA_DIR: home,
+      LOG_LEVEL: 'error',
+      ...env,
+    },
+  })
+  const output = collect(server)
+  const adminHost = env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`
+  const api = `http://127.0.0.1:${port}`
+  await ready(api, server, output)
+  let cookie: Promise<string> | undefined
+  return {
+    port,
+    url: `http://${adminHost}:${port}`,
+    output,
+    svc: (args, extra = {}) => run(args, home, { ...systemEnv(), ...extra }),
+    async asAdmin(method, path, json) {
+      cookie ??= signIn(api)
+      return fetch(`${api}${path}`, {
+        method,
+        headers: { cookie: await cookie, 'content-type': 'application/json' },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      })
+    },
+    async stop() {
+      if (server.exitCode === null) {
+        server.kill('SIGTERM')
+        await once(server, 'exit')
+      }
+      rmSync(home, { recursive: true, force: true })
+      if (server.exitCode !== 0) throw new Error(`svc ended with ${server.exitCode}:\n${output()}`)
+    },
+  }
+}
+
+/** Nothing of the caller's settings reaches the server. */
+const systemEnv = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: tmpdir() })
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+function collect(child: ChildProcess): () => string {
+  const chunks: string[] = []
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => chunks.push(chunk.toString()))
+  return () => chunks.join('')
+}
+
+async function ready(api: string, server: ChildProcess, output: () => string): Promise<void> {
+  const until = Date.now() + START_MS
+  while (Date.now() < until && server.exitCode === null) {
+    const answer = await fetch(`${api}/api/health`).catch(() => undefined)
+    if (answer?.ok) return
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  server.kill('SIGKILL')
+  throw new Error(`svc did not start:\n${output()}`)
+}
+
+async function run(args: string[], cwd: string, env: Record<string, string>) {
+  const child = spawn(EXECUTABLE, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = collect(child)
+  const [exitCode] = await once(child, 'close')
+  return { exitCode: Number(exitCode), output: output() }
+}
+
+async function signIn(api: string): Promise<string> {
+  const answer = await fetch(`${api}/api/auth/signin`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(ADMIN),
+  })
+  if (!answer.ok) throw new Error(`the admin could not sign in: ${await answer.text()}`)
+  return answer.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ')
+}

@@ -1,0 +1,114 @@
+import type { Page } from '@playwright/test'
+import { totpCodeAt } from '../../src/platform/totp.ts'
+import { ADMIN, type Appliance, test as base, expect, WITH_ADMIN } from './journey.ts'
+
+// What the dialog tries and is refused is an error in the console too, so here only other hosts are watched for.
+const test = base.extend({
+  noSurprises: async ({ context, appliance }, use) => {
+    const elsewhere: string[] = []
+    context.on('request', (request) => {
+      const { hostname, port } = new URL(request.url())
+      if (!hostname.endsWith('localhost') || port !== String(appliance.port)) elsewhere.push(request.url())
+    })
+    await use(undefined)
+    expect(elsewhere).toEqual([])
+  },
+})
+
+const SITE = {
+  'index.html': `<!doctype html><html lang="en"><link rel="icon" href="/icon.svg"><title>Club</title>
+<script type="module" src="/_svc/auth.js"></script><script src="/heard.js"></script>
+<h1>Club</h1><svc-auth label="Members"></svc-auth>`,
+  'heard.js': `window.heard = []
+for (const name of ['svc-signin', 'svc-signout'])
+  document.addEventListener(name, (event) => heard.push([name, event.detail.user.email]))`,
+  'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+}
+
+test.use({ env: { ...WITH_ADMIN, BASE_DOMAIN: 'svc.localhost' } })
+
+async function publish(appliance: Appliance, folder: string): Promise<string> {
+  const { key } = await (
+    await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', isGlobal: true })
+  ).json()
+  const deployed = await appliance.svc(
+    ['deploy', folder, '--api-url', appliance.url, '--project', 'acme/club', '--alias', 'production'],
+    { SVC_API_KEY: key },
+  )
+  expect(deployed).toMatchObject({ exitCode: 0 })
+  const { projects } = await (await appliance.asAdmin('GET', '/api/projects')).json()
+  await appliance.asAdmin('PATCH', `/api/projects/${projects[0].id}`, { isPublic: true })
+  await appliance.asAdmin('PATCH', '/api/settings', { allowPublicSignups: true })
+  return `${projects[0].url}/`
+}
+
+async function fill(page: Page, fields: Record<string, string>, submit: string): Promise<void> {
+  for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text)
+  await page.getByRole('dialog').getByRole('button', { name: submit, exact: true }).click()
+}
+
+const heard = (page: Page) => page.evaluate(() => (window as unknown as { heard: unknown }).heard)
+
+test('signing up, in and out on a site, with the keyboard and the second step', async ({
+  page,
+  appliance,
+  folder,
+}) => {
+  await page.goto(await publish(appliance, folder(SITE)))
+
+  await page.getByRole('button', { name: 'Members' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog', { name: 'Sign in' })).toBeVisible()
+  await expect(page.getByLabel('Email')).toBeFocused()
+  await expect(page.getByRole('link', { name: 'Manage your account' })).toHaveAttribute(
+    'href',
+    `${appliance.url}/account`,
+  )
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Members' })).toBeFocused()
+
+  await page.keyboard.press('Enter')
+  await fill(page, { Email: ADMIN.email, Password: 'not the password' }, 'Sign in')
+  await expect(page.getByRole('alert')).toHaveText('Email or password is wrong')
+  await page.getByRole('button', { name: 'Forgot your password?' }).click()
+  await fill(page, { Email: ADMIN.email }, 'Send a link')
+  await expect(page.getByRole('status')).toContainText('a link is on its way')
+
+  await page.getByRole('button', { name: 'Create an account' }).click()
+  await fill(page, { Email: ADMIN.email, Password: 'some other password' }, 'Create account')
+  await expect(page.getByRole('alert')).toContainText('An account with this email already exists')
+  await page.getByRole('alert').getByRole('button', { name: 'Sign in instead' }).click()
+  await expect(page.getByLabel('Email')).toHaveValue(ADMIN.email)
+
+  await page.getByRole('button', { name: 'Create an account' }).click()
+  await fill(page, { Email: 'grace@example.com', Password: ADMIN.password }, 'Create account')
+  await expect(page.getByText('grace@example.com')).toBeVisible()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByRole('button', { name: 'Members' })).toBeVisible()
+  expect(await heard(page)).toEqual([
+    ['svc-signin', 'grace@example.com'],
+    ['svc-signout', 'grace@example.com'],
+  ])
+
+  const { secret } = await (await appliance.asAdmin('POST', '/api/account/mfa/totp', {})).json()
+  const earlier = await totpCodeAt(secret, Date.now() - 30_000)
+  expect((await appliance.asAdmin('POST', '/api/account/mfa/totp/confirm', { code: earlier })).status).toBe(
+    200,
+  )
+  await page.evaluate(() => (window as unknown as { svc: { open(): Promise<void> } }).svc.open())
+  await fill(page, { Email: ADMIN.email, Password: ADMIN.password }, 'Sign in')
+  await expect(page.getByRole('dialog', { name: 'Enter your code' })).toBeVisible()
+  await fill(page, { 'Code from your app': '000000' }, 'Continue')
+  await expect(page.getByRole('alert')).toContainText('The code is wrong')
+  await fill(page, { 'Code from your app': await totpCodeAt(secret, Date.now()) }, 'Continue')
+  await expect(page.getByText(ADMIN.email)).toBeVisible()
+  expect(
+    await page.evaluate(async () => {
+      const { svc } = window as unknown as { svc: { session(): Promise<{ email: string }> } }
+      return (await svc.session()).email
+    }),
+  ).toBe(ADMIN.email)
+  await page.reload()
+  await expect(page.getByText(ADMIN.email)).toBeVisible()
+})

@@ -1,0 +1,35 @@
+import type { Page } from '@playwright/test'
+import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+test.use({ env: WITH_ADMIN })
+
+/** The list is long, and only what is filtered for is surely drawn. */
+async function openProjects(page: Page): Promise<void> {
+  await page.getByRole('textbox', { name: 'Filter by tag or path' }).fill('Projects')
+  await page.getByRole('button', { name: /GET.*\/api\/projects.*Projects that the caller/i }).click()
+}
+
+test('the explorer lists the API and tries a request with the session', async ({ page, appliance }) => {
+  await page.goto(appliance.url)
+  await signIn(page)
+  await page.goto(`${appliance.url}/api/docs`)
+  await expect(page.getByRole('heading', { name: /^svc/ })).toBeVisible()
+
+  await openProjects(page)
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await expect(page.getByRole('cell', { name: '200', exact: true }).first()).toBeVisible()
+})
+
+test('the explorer tries a request with a key', async ({ page, appliance }) => {
+  const made = await appliance.asAdmin('POST', '/api/api-keys', { name: 'try', isGlobal: true })
+  const { key } = await made.json()
+  await page.goto(`${appliance.url}/api/docs`)
+  await page.getByRole('button', { name: 'Authorize', exact: true }).first().click()
+  await page.getByRole('textbox', { name: /value/i }).first().fill(key)
+  await page.getByRole('button', { name: 'Apply credentials' }).first().click()
+  await page.getByRole('button', { name: 'Close' }).last().click()
+
+  await openProjects(page)
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await expect(page.getByRole('cell', { name: '200', exact: true }).first()).toBeVisible()
+})

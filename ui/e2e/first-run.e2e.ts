@@ -1,0 +1,40 @@
+import { ADMIN, createKey, expect, test } from './journey.ts'
+
+test('from the printed link to a page of one’s own', async ({ page, appliance, folder }) => {
+  const [link = ''] = appliance.output().match(/http\S+\/setup\?token=\S+/) ?? []
+  await page.goto(appliance.url)
+  await expect(page).toHaveURL(`${appliance.url}/setup`)
+
+  await page.goto(link)
+  await page.getByLabel('Email').fill(ADMIN.email)
+  await page.getByLabel('Password').fill(ADMIN.password)
+  await page.getByRole('button', { name: 'Create the admin account' }).click()
+  await expect(page.getByRole('heading', { name: 'Your server is ready' })).toBeVisible()
+
+  await page.getByRole('link', { name: 'Projects' }).click()
+  await page.getByText('New project', { exact: true }).first().click()
+  await page.getByLabel('Owner').fill('acme')
+  await page.getByLabel('Repository').fill('website')
+  await page.getByLabel('Public').check()
+  await page.getByRole('button', { name: 'Create project' }).click()
+  await expect(page.getByRole('heading', { name: 'website' })).toBeVisible()
+  const projectPage = page.url()
+
+  const key = await createKey(page, 'laptop', 'acme/website')
+  expect(key).toMatch(/^svc_[\w-]{43}$/)
+
+  const site = folder({
+    'index.html':
+      '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>Hello, world</h1>',
+  })
+  const deployed = await appliance.svc(
+    ['deploy', site, '--api-url', appliance.url, '--project', 'acme/website', '--alias', 'production'],
+    { SVC_API_KEY: key },
+  )
+  expect(deployed).toMatchObject({ exitCode: 0 })
+
+  await page.goto(projectPage)
+  await page.getByRole('link', { name: 'Visit the site' }).click()
+  await expect(page).toHaveURL(`http://production--website--acme.localhost:${appliance.port}/`)
+  await expect(page.getByRole('heading', { name: 'Hello, world' })).toBeVisible()
+})

@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
+import { ADMIN, type Appliance, startAppliance } from './appliance.ts'
+
+export { expect } from '@playwright/test'
+export { ADMIN, type Appliance } from './appliance.ts'
+
+type Options = {
+  /** The environment of the server. */
+  env: Record<string, string>
+}
+
+type Fixtures = {
+  appliance: Appliance
+  /** Makes a folder to publish out of paths and contents; it is removed afterwards. */
+  folder(files: Record<string, string>): string
+  noSurprises: undefined
+}
+
+/** The environment of a server that has its admin already. */
+export const WITH_ADMIN = { ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password }
+
+/** A test with an appliance of its own. It fails on any error in the console and on any request to another server. */
+export const test = base.extend<Options & Fixtures>({
+  env: [{}, { option: true }],
+
+  appliance: async ({ env }, use) => {
+    const appliance = await startAppliance(env)
+    await use(appliance)
+    await appliance.stop()
+  },
+
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from it which fixtures are wanted
+  folder: async ({}, use) => {
+    const root = mkdtempSync(join(tmpdir(), 'svc-e2e-site-'))
+    await use((files) => {
+      for (const [path, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(root, path)), { recursive: true })
+        writeFileSync(join(root, path), content)
+      }
+      return root
+    })
+    rmSync(root, { recursive: true, force: true })
+  },
+
+  noSurprises: [
+    async ({ context, appliance }, use) => {
+      const surprises = watch(context, appliance.port)
+      await use(undefined)
+      expect(surprises).toEqual([])
+    },
+    { auto: true },
+  ],
+})
+
+/** Collects what nobody should see. A page that answers 4xx is reported by the browser too; that is the test's matter. */
+function watch(context: BrowserContext, port: number): string[] {
+  const surprises: string[] = []
+  const refusedPages = new Set<string>()
+  context.on('response', (response) => {
+    if (response.request().isNavigationRequest() && response.status() >= 400) refusedPages.add(response.url())
+  })
+  context.on('request', (request) => {
+    const url = new URL(request.url())
+    const isOurs = /(^|\.)localhost$|^127\.0\.0\.1$/.test(url.hostname) && url.port === String(port)
+    if (!isOurs && url.protocol !== 'data:') surprises.push(`request to ${request.url()}`)
+  })
+  context.on('console', (message) => {
+    const isRefusedPage =
+      message.text().startsWith('Failed to load resource') && refusedPages.has(message.location().url)
+    if (message.type() === 'error' && !isRefusedPage) surprises.push(`console: ${message.text()}`)
+  })
+  context.on('weberror', (error) => void surprises.push(`script: ${error.error().message}`))
+  return surprises
+}
+
+export async function signIn(page: Page, who = ADMIN): Promise<void> {
+  await page.getByLabel('Email').fill(who.email)
+  await page.getByLabel('Password').fill(who.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** The key that the page shows once. */
+export async function createKey(page: Page, name: string, scope: string): Promise<string> {
+  await page.getByRole('link', { name: 'API keys' }).first().click()
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Works on').selectOption({ label: scope })
+  await page.getByRole('button', { name: 'Create key' }).click()
+  return (await page.getByRole('group', { name: 'API key' }).getByRole('code').textContent()) ?? ''
+}

@@ -1,0 +1,61 @@
+import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+const VISITOR = { email: 'grace@example.com', password: 'correct horse battery' }
+const HANDBOOK = {
+  'index.html':
+    '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Handbook</title><h1>Handbook</h1>',
+}
+
+/** Publishes a private site, makes a visitor without a role on it, and returns where the site lives. */
+async function publish(appliance: Appliance, folder: string) {
+  const made = await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', isGlobal: true })
+  const { key } = await made.json()
+  const deployed = await appliance.svc(
+    ['deploy', folder, '--api-url', appliance.url, '--project', 'acme/handbook', '--alias', 'production'],
+    { SVC_API_KEY: key },
+  )
+  expect(deployed).toMatchObject({ exitCode: 0 })
+  await appliance.asAdmin('POST', '/api/users', VISITOR)
+  const { projects } = await (await appliance.asAdmin('GET', '/api/projects')).json()
+  return { id: String(projects[0].id), url: `${projects[0].url}/` }
+}
+
+test.describe('below a base domain', () => {
+  test.use({ env: { ...WITH_ADMIN, BASE_DOMAIN: 'svc.localhost' } })
+
+  test('nothing, then the way in, then a page that names who may not', async ({
+    page,
+    appliance,
+    folder,
+  }) => {
+    const site = await publish(appliance, folder(HANDBOOK))
+    await page.goto(site.url)
+    await expect(page.getByRole('heading', { name: 'No site lives here' })).toBeVisible()
+
+    await appliance.asAdmin('PATCH', `/api/projects/${site.id}`, { privateSiteResponse: 'login' })
+    await page.goto(`${site.url}?page=1`)
+    await signIn(page, VISITOR)
+    await expect(page).toHaveURL(`${site.url}?page=1`)
+    await expect(page.getByRole('heading', { name: 'You cannot see this site' })).toBeVisible()
+    await expect(page.getByText(VISITOR.email)).toBeVisible()
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(page)
+    await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
+
+    await page.goto(`http://nobody.svc.localhost:${appliance.port}/`)
+    await expect(page.getByRole('heading', { name: 'No site lives here' })).toBeVisible()
+  })
+})
+
+test.describe('on localhost, where no cookie is shared', () => {
+  test.use({ env: { ...WITH_ADMIN, PRIVATE_SITE_RESPONSE: 'login' } })
+
+  test('the session is handed on to the site', async ({ page, appliance, folder }) => {
+    const site = await publish(appliance, folder(HANDBOOK))
+    await page.goto(site.url)
+    await signIn(page)
+    await expect(page).toHaveURL(site.url)
+    await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
+  })
+})

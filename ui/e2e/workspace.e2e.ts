@@ -1,0 +1,54 @@
+import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+test.use({ env: WITH_ADMIN })
+
+for (const javaScriptEnabled of [true, false])
+  test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    test.use({ javaScriptEnabled })
+
+    test('an admin makes a user and a group, opens the registration, and finds it in the log', async ({
+      page,
+      appliance,
+    }) => {
+      await page.goto(`${appliance.url}/admin/users`)
+      await signIn(page)
+      await page.getByLabel('Email').fill('grace@example.com')
+      await page.getByLabel('Role').selectOption({ label: 'User: creates projects too' })
+      await page.getByRole('button', { name: 'Create user' }).click()
+      await expect(page.getByRole('group', { name: /Link that sets the password/ })).toContainText('token=')
+
+      await page.getByRole('link', { name: 'Groups' }).click()
+      await expect(page.getByRole('heading', { name: 'No groups yet' })).toBeVisible()
+      await page.getByLabel('Name').fill('Editors')
+      await page.getByRole('button', { name: 'Create group' }).click()
+      await page.getByLabel('Email').fill('grace@example.com')
+      await page.getByRole('button', { name: 'Add to the group' }).click()
+      await expect(page.getByRole('rowheader', { name: 'grace@example.com' })).toBeVisible()
+
+      await page.getByRole('link', { name: 'Settings' }).click()
+      await expect(page.getByRole('heading', { name: 'Project Membership' })).toBeVisible()
+      await page.getByRole('checkbox', { name: 'Anyone can register' }).check()
+      await page.getByRole('button', { name: 'Save: Anyone can register' }).click()
+      await expect(page.getByRole('status')).toContainText('Saved.')
+
+      await page.getByRole('link', { name: 'Audit log' }).click()
+      await page.getByLabel('Action').fill('settings.change')
+      await page.getByRole('button', { name: 'Search' }).click()
+      const row = page.getByRole('row').filter({ hasText: 'settings.change' })
+      await expect(row).toContainText('allowPublicSignups false → true')
+
+      await page.getByRole('link', { name: 'Health' }).click()
+      await expect(page.getByText('Well')).toHaveCount(2)
+    })
+  })
+
+test('every page is a few keys away', async ({ page, appliance }) => {
+  await page.goto(appliance.url)
+  await signIn(page)
+  await expect(page.getByRole('heading', { name: 'Projects' })).toBeVisible()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox', { name: 'Go to a page' }).fill('audit')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Audit log' })).toBeVisible()
+  await expect(page.getByTitle(/UTC$/).first()).toHaveText(/just now|ago/)
+})

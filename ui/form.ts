@@ -1,0 +1,45 @@
+import { getSchemaValidator, type TSchema, ValidationError } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { toAppError } from '../src/http/error-response.ts'
+import { readBody } from '../src/http/json-body.ts'
+
+const MAX_FORM_BYTES = 64 * 1024
+
+/** The fields of a posted form, by name; the first value where a name comes twice. */
+export type Form = {
+  /** The text as it was typed; empty when the field is missing. */
+  text(name: string): string
+  /** Undefined when the field is missing or empty. */
+  optional(name: string): string | undefined
+  isTicked(name: string): boolean
+  /** Every field, to be shown again when the form is refused. */
+  all(): Record<string, string>
+}
+
+/** Reads a form that a browser posts without a file: 64 KiB at most. Throws 413 above that, 415 for another type. */
+export async function readForm(request: Request): Promise<Form> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded')
+    throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.')
+  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, MAX_FORM_BYTES)))
+  return {
+    text: (name) => fields.get(name) ?? '',
+    optional: (name) => fields.get(name) || undefined,
+    isTicked: (name) => fields.get(name) === 'true',
+    all: () => Object.fromEntries([...fields].reverse()),
+  }
+}
+
+/** Checks what a form says with the schema that the API has for the same. Throws `invalid` naming the fields. */
+export function checkInput<T extends TSchema>(
+  ctx: Context,
+  request: Request,
+  schema: T,
+  input: unknown,
+): void {
+  const validator = getSchemaValidator(schema)
+  if (validator.Check(input)) return
+  const { details } = toAppError(ctx, new ValidationError('body', validator, input), request)
+  throw new AppError('invalid', 'Check what is marked.', details === undefined ? {} : { details })
+}

@@ -1,0 +1,78 @@
+import htm from 'htm'
+import { type ComponentChildren, h, type VNode } from 'preact'
+import { render } from 'preact-render-to-string'
+
+/** What a page or a piece of one returns. */
+export type Html = VNode
+
+/** What may stand between two tags: text is escaped, null, undefined and booleans print nothing. */
+export type Content = ComponentChildren
+
+/** Builds escaped markup. Addresses in `href`, `action`, `formaction` and `src` are checked here, for every page. */
+export const html = htm.bind(element) as (strings: TemplateStringsArray, ...values: unknown[]) => Html
+
+/**
+ * The one place that turns a document into an answer, with all that protects it: nothing runs or loads that is not
+ * served here, nobody frames it, nobody keeps it.
+ */
+export function page(document: Html, status = 200, headers: HeadersInit = {}): Response {
+  const all = new Headers(headers)
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) all.set(name, value)
+  return new Response(renderPage(document), { status, headers: all })
+}
+
+/** No `Referrer-Policy: no-referrer`: forms would be sent with `Origin: null`, and refused. */
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** The bytes of `page`, for those who build their own Response. htm drops a doctype, so it is added here. */
+export function renderPage(document: Html): string {
+  return `<!doctype html>${render(document)}`
+}
+
+/** The address itself when it is http, https, mailto or relative; `#` for anything else, above all `javascript:`. */
+export function safeHref(url: string): string {
+  const parsed = URL.parse(url, 'http://relative.invalid/')
+  return parsed !== null && LINKABLE.has(parsed.protocol) ? url : '#'
+}
+
+/** Inserts markup as it is. Only for SVG that is part of the executable; never for anything that was received. */
+export function raw(svg: string, className: string): Html {
+  return html`<span class=${className} dangerouslySetInnerHTML=${{ __html: svg }}></span>`
+}
+
+const LINKABLE: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:'])
+const ADDRESS_ATTRIBUTES = ['href', 'action', 'formaction'] as const
+
+function element(
+  type: string,
+  props: Record<string, unknown> | null,
+  ...children: ComponentChildren[]
+): Html {
+  return h(type, props === null ? null : withSafeAddresses(props), ...children)
+}
+
+function withSafeAddresses(props: Record<string, unknown>): Record<string, unknown> {
+  for (const name of ADDRESS_ATTRIBUTES) {
+    const value = props[name]
+    if (value !== undefined && value !== null) props[name] = safeHref(String(value))
+  }
+  const src = props['src']
+  if (typeof src === 'string' && !src.startsWith('data:image/')) props['src'] = safeHref(src)
+  return props
+}

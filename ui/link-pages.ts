@@ -1,0 +1,124 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { authorize } from '../src/modules/auth/authorize.ts'
+import { callerOf, originOf } from '../src/modules/auth/caller.ts'
+import { forgotBody, passwordField } from '../src/modules/auth/model.ts'
+import { findPasswordLink, forgotPassword, resetPassword } from '../src/modules/auth/reset-password.ts'
+import { signOut, signUp } from '../src/modules/auth/service.ts'
+import { clearedCookies } from '../src/modules/auth/sessions.ts'
+import { acceptInvitation, seeInvitation } from '../src/modules/invitations/service.ts'
+import { checkInput, type Form, readForm } from './form.ts'
+import { page } from './html.ts'
+import { expectedFailure, failurePage, queryOf, seeOther } from './page-request.ts'
+import { acceptInvitationPage } from './pages/auth/accept-invitation.ts'
+import { forgotPage } from './pages/auth/forgot.ts'
+import { resetPage } from './pages/auth/reset.ts'
+import { withRedirect } from './pages/auth/with-redirect.ts'
+
+/** The pages behind links that are mailed or handed over: a forgotten password, a first one, an invitation. */
+export const linkPages = (ctx: Context) =>
+  new Elysia()
+    .get('/forgot-password', () => page(forgotPage({ canMail: ctx.mail.isConfigured })))
+    .post('/forgot-password', ({ request }) => submitForgot(ctx, request), { parse: 'none' })
+    .get('/reset-password', ({ request }) => showReset(ctx, queryOf(request, 'token') ?? ''))
+    .post('/reset-password', ({ request }) => submitReset(ctx, request), { parse: 'none' })
+    .get('/invite', ({ request }) => showInvitation(ctx, request))
+    .post('/invite', ({ request }) => submitInvitation(ctx, request), { parse: 'none' })
+
+/** The same page for every email. */
+async function submitForgot(ctx: Context, request: Request): Promise<Response> {
+  const form = await readForm(request)
+  const email = form.text('email')
+  const canMail = ctx.mail.isConfigured
+  try {
+    checkInput(ctx, request, forgotBody, { email })
+    forgotPassword(ctx, email, factsOf(request).ip)
+    return page(forgotPage({ email, canMail, isSent: true }))
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    return page(forgotPage({ email, canMail, error }), error.status)
+  }
+}
+
+/** The token is in the address: it goes to nobody with the next request, and no cache keeps the page. */
+const NO_REFERRER = { 'referrer-policy': 'no-referrer' }
+
+function showReset(ctx: Context, token: string, error?: AppError): Response {
+  const link = findPasswordLink(ctx, token)
+  const spent = new AppError('invalid', 'This link is wrong, was used already or is too old.', {
+    code: 'RESET_TOKEN_INVALID',
+  })
+  const failure = error ?? (link === undefined ? spent : undefined)
+  const props = { token, purpose: link?.purpose ?? 'reset', email: link?.email, error: failure } as const
+  return page(resetPage(props), failure?.status ?? 200, NO_REFERRER)
+}
+
+async function submitReset(ctx: Context, request: Request): Promise<Response> {
+  const form = await readForm(request)
+  const input = { token: form.text('token'), password: form.text('password') }
+  try {
+    checkPassword(ctx, request, input.password)
+    await resetPassword(ctx, input, callerOf(ctx, request, 'ignore').actor, factsOf(request).ip)
+    return seeOther('/signin?done=password')
+  } catch (thrown) {
+    return showReset(ctx, input.token, expectedFailure(thrown))
+  }
+}
+
+function showInvitation(ctx: Context, request: Request, error?: AppError): Response {
+  const token = queryOf(request, 'token') ?? ''
+  const { actor } = callerOf(ctx, request, 'ignore')
+  try {
+    const { email, role, project } = seeInvitation(ctx, token)
+    const signedInAs = actor.kind === 'user' ? actor.user.email : undefined
+    const signInUrl = withRedirect('/signin', `/invite?token=${token}`)
+    const shown = acceptInvitationPage({ email, role, project, signedInAs, signInUrl, error })
+    return page(shown, error?.status ?? 200, NO_REFERRER)
+  } catch (thrown) {
+    return failurePage(ctx, request, thrown)
+  }
+}
+
+async function submitInvitation(ctx: Context, request: Request): Promise<Response> {
+  const form = await readForm(request)
+  const token = queryOf(request, 'token') ?? ''
+  try {
+    return await answerInvitation(ctx, request, form, token)
+  } catch (thrown) {
+    return showInvitation(ctx, request, expectedFailure(thrown))
+  }
+}
+
+async function answerInvitation(
+  ctx: Context,
+  request: Request,
+  form: Form,
+  token: string,
+): Promise<Response> {
+  switch (form.text('intent')) {
+    case 'accept': {
+      const grant = authorize(ctx, callerOf(ctx, request, 'ignore'), 'account:use', undefined, false)
+      acceptInvitation(ctx, grant, token)
+      return seeOther('/account')
+    }
+    case 'signup': {
+      const input = { email: seeInvitation(ctx, token).email, password: form.text('password') }
+      checkPassword(ctx, request, input.password)
+      const made = await signUp(ctx, { ...input, invitationToken: token }, originOf(request))
+      notedOf(request).setCookies = made.setCookies
+      return seeOther('/account')
+    }
+    case 'switch': {
+      signOut(ctx, request.headers.get('cookie'), factsOf(request))
+      notedOf(request).setCookies = clearedCookies(ctx, factsOf(request))
+      return seeOther(`/invite?token=${encodeURIComponent(token)}`)
+    }
+    default:
+      throw new AppError('invalid', 'The form does not say what to do.')
+  }
+}
+
+const checkPassword = (ctx: Context, request: Request, password: string): void =>
+  checkInput(ctx, request, t.Object({ password: passwordField }), { password })

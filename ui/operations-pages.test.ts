@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
+import { seedMember } from '../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf } from './testing.ts'
+
+let app: TestApp
+let browser: Browser
+let site: Seeded
+let projectAdmin: string
+
+const PERSON = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = browserOf(app)
+  await app.addUser(ADMIN, 'admin')
+  site = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'website',
+    sha: 'c0ffee1234567890',
+    alias: 'production',
+    isPublic: true,
+    files: { 'index.html': '<h1>Hello</h1>', '404.html': 'gone' },
+  })
+  projectAdmin = await seedMember(app, site.projectId, 'admin')
+  for (const path of ['/', '/', '/missing-page'])
+    await browser.open(path, { host: site.aliasHost ?? '', headers: { 'user-agent': PERSON } })
+})
+afterAll(() => app.close())
+
+async function read(path: string, as = ADMIN): Promise<string> {
+  const answer = await browser.open(path, { as })
+  expect(answer.status).toBe(200)
+  return answer.text()
+}
+
+describe('analytics', () => {
+  test.each(['', '?days=1', '?days=90', '?days=all'])(
+    'of a project show what visitors did, %p',
+    async (query) => {
+      const html = await read(`/projects/${site.projectId}/analytics${query}`, projectAdmin)
+      expect(html).toMatch(/<dt>Views<\/dt><dd>[1-9]/)
+      expect(html).toContain('/missing-page')
+    },
+  )
+
+  test('of the workspace lead to those of its projects', async () => {
+    expect(await read('/admin/analytics')).toContain(`href="/projects/${site.projectId}/analytics"`)
+  })
+})
+
+describe('requests', () => {
+  const searches: [query: string, isFound: boolean][] = [
+    ['', true],
+    ['?status=404', true],
+    ['?status=5xx', false],
+    [`?host=nobody.example`, false],
+  ]
+  test.each(searches)('are searched by %p', async (query, isFound) => {
+    expect((await read(`/admin/logs${query}`)).includes('<code>GET /missing-page</code>')).toBe(isFound)
+  })
+
+  test('a search that makes no sense is refused in place', async () => {
+    const answer = await browser.open('/admin/logs?status=many', { as: ADMIN })
+    expect([answer.status, (await answer.text()).includes('A status such as 404')]).toEqual([400, true])
+  })
+})
+
+test('storage shows what each project needs', async () => {
+  const html = await read('/admin/storage')
+  expect(html).toContain('acme/website')
+  expect(html).toMatch(/<progress [^>]*id="used"/)
+})
+
+describe('backups', () => {
+  test('say how to set them up, and are refused until then', async () => {
+    expect(await read('/admin/backups')).toContain('No backups are made')
+    const answer = await browser.submit('/admin/backups', { intent: 'make' }, { as: ADMIN })
+    expect([answer.status, (await answer.text()).includes('No folder is set for backups')]).toEqual([
+      409,
+      true,
+    ])
+  })
+
+  test('are listed with their plan', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-backups-'))
+    const planned = await testApp({ BACKUP_DIR: folder })
+    await planned.addUser(ADMIN, 'admin')
+    const html = await (await browserOf(planned).open('/admin/backups', { as: ADMIN })).text()
+    expect(html).toContain(folder)
+    expect(html).toContain('Back up now')
+    planned.close()
+    rmSync(folder, { recursive: true })
+  })
+})

@@ -1,0 +1,90 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { getProjectAnalytics, getWorkspaceAnalytics } from '../src/modules/analytics/service.ts'
+import { authorize } from '../src/modules/auth/authorize.ts'
+import { listBackups, makeBackup } from '../src/modules/backups/service.ts'
+import { listLoggedRequests } from '../src/modules/logs/requests.ts'
+import { getStorage } from '../src/modules/storage/service.ts'
+import { page } from './html.ts'
+import { expectedFailure, queryOf, viewerOf } from './page-request.ts'
+import {
+  PERIODS,
+  type Period,
+  projectAnalyticsPage,
+  workspaceAnalyticsPage,
+} from './pages/admin/analytics.ts'
+import { backupsPage, logsPage, storagePage } from './pages/admin/operations.ts'
+import { doneNotice, type Failed, lookAt, submitWorkspaceForm } from './project-request.ts'
+
+/** How the workspace is used, and how it fares: analytics, requests, storage, backups. contract §11. */
+export const operationsPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/analytics', ({ request, params }) => {
+      const looking = lookAt(ctx, request, params.id, 'analytics:read')
+      const period = periodOf(request)
+      const analytics = getProjectAnalytics(ctx, looking.grant, { from: since(ctx, period) })
+      return page(projectAnalyticsPage({ ...looking, period, analytics }))
+    })
+    .get('/admin/analytics', ({ request }) => {
+      const { user, grant } = administer(ctx, request)
+      const period = periodOf(request)
+      const analytics = getWorkspaceAnalytics(ctx, grant, { from: since(ctx, period) })
+      return page(workspaceAnalyticsPage({ user, period, analytics }))
+    })
+    .get('/admin/storage', async ({ request }) => {
+      const { user, grant } = administer(ctx, request)
+      return page(storagePage({ user, storage: await getStorage(ctx, grant) }))
+    })
+    .get('/admin/logs', ({ request }) => showLogs(ctx, request))
+    .get('/admin/backups', ({ request }) => showBackups(ctx, request))
+    .post('/admin/backups', ({ request }) => submitBackups(ctx, request), { parse: 'none' })
+
+function administer(ctx: Context, request: Request) {
+  const { caller, user } = viewerOf(ctx, request)
+  return { user, grant: authorize(ctx, caller, 'workspace:administer', undefined, true) }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const periodOf = (request: Request): Period =>
+  PERIODS.find((period) => period === queryOf(request, 'days')) ?? '30'
+
+const since = (ctx: Context, period: Period): string =>
+  new Date(ctx.now() - Number(period) * DAY_MS).toISOString()
+
+function showLogs(ctx: Context, request: Request): Response {
+  const { user, grant } = administer(ctx, request)
+  const text = (name: string) => queryOf(request, name)?.trim() ?? ''
+  const filters = { host: text('host'), path: text('path'), status: text('status'), bots: text('bots') }
+  try {
+    const found = listLoggedRequests(ctx, grant, { ...filters, page: queryOf(request, 'page') })
+    return page(logsPage({ user, filters, found }))
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    return page(logsPage({ user, filters, found: null, problem: error.message }), error.status)
+  }
+}
+
+async function showBackups(ctx: Context, request: Request, failed?: Failed, status = 200): Promise<Response> {
+  const { user, grant } = administer(ctx, request)
+  const notices = doneNotice(request, {
+    made: 'The backup is written.',
+    running: 'The backup goes on by itself.',
+  })
+  return page(backupsPage({ user, backups: await listBackups(ctx, grant), failed, notices }), status)
+}
+
+const submitBackups = (ctx: Context, request: Request): Promise<Response> =>
+  submitWorkspaceForm(
+    ctx,
+    request,
+    {
+      make: {
+        async run({ grant }) {
+          const made = await makeBackup(ctx, grant)
+          return `/admin/backups?done=${made === undefined ? 'running' : 'made'}`
+        },
+      },
+    },
+    (failed, status) => showBackups(ctx, request, failed, status),
+  )

@@ -1,0 +1,103 @@
+import type { Caller, Context, SessionUser } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { acceptsHtml } from '../src/http/accepts-html.ts'
+import { errorResponse, toAppError } from '../src/http/error-response.ts'
+import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { callerOf } from '../src/modules/auth/caller.ts'
+import type { SignedIn } from '../src/modules/auth/credentials.ts'
+import { destinationOf } from '../src/modules/auth/handover.ts'
+import { page } from './html.ts'
+import { type ContinuePageProps, continuePage } from './pages/auth/continue.ts'
+import { withRedirect } from './pages/auth/with-redirect.ts'
+import { errorPage } from './pages/error.ts'
+
+/** The person who looks at a page. Throws `unauthenticated`, which leads to the sign-in page. */
+export function viewerOf(ctx: Context, request: Request): { caller: Caller; user: SessionUser } {
+  const caller = callerOf(ctx, request, 'ignore')
+  if (caller.actor.kind !== 'user') throw new AppError('unauthenticated', 'Sign in to see this page.')
+  return { caller, user: caller.actor.user }
+}
+
+export const queryOf = (request: Request, name: string): string | undefined =>
+  new URL(request.url).searchParams.get(name) || undefined
+
+/** What a form is answered with, shown in place; anything else goes on to the error page. */
+export function expectedFailure(thrown: unknown): AppError {
+  if (thrown instanceof AppError && thrown.status < 500) return thrown
+  throw thrown
+}
+
+/** After a form 303, so that reloading does not send it again. RFC 9110 §15.4.4. */
+export const seeOther = (location: string): Response => redirectTo(303, location)
+
+export const redirectTo = (status: 302 | 303, location: string): Response =>
+  new Response(null, { status, headers: { location, 'cache-control': 'no-store' } })
+
+/** Sends somebody who has just signed in where they wanted: by a page, where the way may lead to another host. */
+export function arrive(
+  ctx: Context,
+  request: Request,
+  signedIn: SignedIn,
+  address: string | undefined,
+): Response {
+  notedOf(request).setCookies = signedIn.setCookies
+  const target = destinationOf(ctx, factsOf(request), signedIn, address) ?? '/'
+  const { host, pathname } = new URL(target, request.url)
+  const isOnThisHost = target.startsWith('/') || host === factsOf(request).hostWithPort
+  return isOnThisHost && !PATH_FORM.test(pathname) ? seeOther(target) : leadOn(target)
+}
+
+/** Content, which is redirected to the host of its site. */
+const PATH_FORM = /^\/(public|repo)\//
+
+/** Browsers block every redirect to another host that follows a form (`form-action 'self'`), but not a page that goes on. */
+export const leadOn = (url: string, after: ContinuePageProps['after'] = 'sign-in'): Response =>
+  page(continuePage({ url, after }))
+
+/** A failure as a person sees it. A program that takes no HTML gets the error body. */
+export function failurePage(ctx: Pick<Context, 'log'>, request: Request, error: unknown): Response {
+  const failure = toAppError(ctx, error, request)
+  return acceptsHtml(request) ? showFailure(failure, failure.headers) : errorResponse(failure)
+}
+
+/** For the calls of the API that browsers go to, on their way through signing in: their failures as pages. */
+export async function visitedAnswer(request: Request, answer: Response): Promise<Response> {
+  const isShown = answer.status >= 400 && acceptsHtml(request)
+  if (!isShown) return answer
+  const { message } = await answer.json()
+  return showFailure({ status: answer.status, message }, answer.headers)
+}
+
+function showFailure(
+  { status, message }: { status: number; message: string },
+  headers: HeadersInit,
+): Response {
+  const { title, hint } = WORDS[status] ?? UNFORESEEN
+  return page(errorPage({ status, title, message, hint }), status, headers)
+}
+
+/** The way to sign in and back here. */
+export function toSignIn(request: Request): Response {
+  const { pathname, search } = new URL(request.url)
+  return seeOther(withRedirect('/signin', pathname === '/' ? undefined : `${pathname}${search}`))
+}
+
+type Words = { title: string; hint?: string }
+
+const UNFORESEEN: Words = {
+  title: 'Something went wrong',
+  hint: 'Try again, or ask whoever runs the server.',
+}
+
+/** By status. */
+const WORDS: Readonly<Record<number, Words>> = {
+  400: { title: 'That did not work' },
+  401: { title: 'Sign in first' },
+  403: { title: 'Not allowed' },
+  404: { title: 'Page not found', hint: 'Check the spelling, or go back to where you came from.' },
+  405: { title: 'Not possible here' },
+  409: { title: 'That did not work' },
+  413: { title: 'That is too much' },
+  415: { title: 'That did not work' },
+  429: { title: 'Too many tries' },
+}

@@ -1,0 +1,86 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { acceptsHtml } from '../src/http/accepts-html.ts'
+import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
+import { factsOf } from '../src/http/request-facts.ts'
+import { createRouteTable } from '../src/http/route-table.ts'
+import { refuseCrossOrigin } from '../src/http/same-origin.ts'
+import { workspaceHasAdmin } from '../src/modules/auth/service.ts'
+import { accountPages } from './account-pages.ts'
+import { adminPages } from './admin-pages.ts'
+import { authPages } from './auth-pages.ts'
+import { linkPages } from './link-pages.ts'
+import { failurePage, redirectTo, toSignIn } from './page-request.ts'
+import { setupPages } from './setup-pages.ts'
+
+export type Pages = {
+  /** A path below `/_svc/` that pages post to on every host. */
+  isSiteRoute(path: string): boolean
+  handle(request: Request, path: string): Promise<Response>
+}
+
+/** Every page of the admin host. Pages ask the services that the API asks, through the same guard. */
+export function createPages(ctx: Context): Pages {
+  const app = pageRoutes(ctx)
+  const table = createRouteTable(app.routes)
+  const forms = createRateLimiter(ctx.config.rateLimitApi, ctx.now)
+
+  const answer = async (request: Request, path: string): Promise<Response> => {
+    // A form of another site must not sign anybody in or out, so this holds without a session too.
+    refuseCrossOrigin(request, factsOf(request).hostWithPort)
+    if (request.method === 'POST' && ctx.config.rateLimitApi > 0) refuseFlood(forms.take(factsOf(request).ip))
+    if (!isOpenBeforeSetup(path) && !workspaceHasAdmin(ctx)) return redirectTo(302, '/setup')
+    refuseMethod(request.method, table.methodsOf(path))
+    return app.handle(request)
+  }
+  return {
+    isSiteRoute: (path) => path.startsWith('/_svc/') && table.methodsOf(path).length > 0,
+    async handle(request, path) {
+      try {
+        return await answer(request, path)
+      } catch (error) {
+        return answerFailure(ctx, request, error)
+      }
+    },
+  }
+}
+
+/** Every route of a page; the access test walks `routes`. */
+export const pageRoutes = (ctx: Context) =>
+  new Elysia({ handler: { standardHostname: false } })
+    .onError(({ error, request }) => answerFailure(ctx, request, error))
+    .get('/robots.txt', () => new Response('User-agent: *\nDisallow: /\n', { headers: ROBOTS }))
+    .use(setupPages(ctx))
+    .use(authPages(ctx))
+    .use(linkPages(ctx))
+    .use(accountPages(ctx))
+    .use(adminPages(ctx))
+
+/** A page that asks who is there leads to the way in. */
+function answerFailure(ctx: Context, request: Request, error: unknown): Response {
+  const isStranger = error instanceof AppError && error.kind === 'unauthenticated'
+  return isStranger && acceptsHtml(request) ? toSignIn(request) : failurePage(ctx, request, error)
+}
+
+const ROBOTS = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+
+/** Until there is an admin every page leads to the set-up. contract §3. */
+const isOpenBeforeSetup = (path: string): boolean => /^\/(setup\/?|robots\.txt|_svc\/.*)$/.test(path)
+
+/** Forms are counted as calls of the API are: signing in by page must not be the cheaper way to guess. */
+function refuseFlood({ isOver, retryAfterSeconds }: RateState): void {
+  if (isOver)
+    throw new AppError('rate_limited', `Wait ${retryAfterSeconds} seconds, then try again.`, {
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    })
+}
+
+function refuseMethod(method: string, methods: readonly string[]): void {
+  if (methods.length === 0) throw new AppError('not_found', 'There is nothing at this address.')
+  if (methods.includes(method === 'HEAD' ? 'GET' : method)) return
+  const allow = methods.includes('GET') ? ['HEAD', ...methods].sort() : methods
+  throw new AppError('method_not_allowed', `This page does not take ${method}.`, {
+    headers: { allow: allow.join(', ') },
+  })
+}

@@ -1,0 +1,55 @@
+import { badge } from '../../components/badge.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { describeUserAgent } from '../../components/describe-user-agent.ts'
+import { hidden } from '../../components/field.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+
+export type AccountSession = {
+  id: string
+  current: boolean
+  ip: string | null
+  userAgent: string | null
+  lastSeenAt: string
+}
+
+export const sessionsSection = (sessions: readonly AccountSession[]): Html =>
+  card(
+    {
+      id: 'sessions',
+      title: 'Sessions',
+      about: 'Where you are signed in. Revoke what you do not recognise, and change your password.',
+    },
+    table<AccountSession>({ caption: 'Sessions', rows: sessions, columns: COLUMNS }),
+  )
+
+const COLUMNS: Column<AccountSession>[] = [
+  {
+    label: 'Browser',
+    cell: (session) => html`
+      ${describeUserAgent(session.userAgent)} ${session.current && badge('This one', 'good')}
+    `,
+  },
+  { label: 'Address', cell: (session) => html`<code>${session.ip ?? 'unknown'}</code>` },
+  { label: 'Last seen', cell: (session) => time(session.lastSeenAt) },
+  {
+    label: 'Actions',
+    hideLabel: true,
+    align: 'end',
+    cell: (session) => !session.current && revokeForm(session),
+  },
+]
+
+const revokeForm = (session: AccountSession): Html => html`
+  <form method="post">
+    ${hidden('intent', 'session-revoke')} ${hidden('sessionId', session.id)}
+    ${button({
+      label: 'Revoke',
+      kind: 'secondary',
+      small: true,
+      accessibleName: `Revoke ${describeUserAgent(session.userAgent)}, last seen from ${session.ip ?? 'an unknown address'}`,
+    })}
+  </form>
+`

@@ -1,0 +1,188 @@
+import type { AliasView, HistoryView } from '../../../src/modules/aliases/service.ts'
+import { badge } from '../../components/badge.ts'
+import { button, linkButton } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { details } from '../../components/details.ts'
+import { checkbox, formError, hidden, selectField } from '../../components/field.ts'
+import { roleLabel } from '../../components/role.ts'
+import { shortSha } from '../../components/sha.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { aliasHref } from './aliases.ts'
+import { deploymentHref, makerName } from './deployment-table.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
+
+/** `isThere`: the deployment was not deleted, so the alias can go back to it. */
+export type Move = HistoryView & { isThere: boolean }
+
+export type AliasPageProps = ProjectPageBase & {
+  alias: AliasView
+  /** The newest first: the first is where it points now. */
+  history: readonly Move[]
+  failed?: Failed | undefined
+}
+
+/** One alias. Sends `intent=settings` with `isPublic`, `requiredRole`, `isSpa`, `isLocked`, or `intent=delete`. */
+export const aliasPage = (props: AliasPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'aliases',
+      title: props.alias.name,
+      crumbs: [{ label: 'Aliases', href: projectHref(props.project.id, '/aliases') }],
+      about: props.alias.isLocked && html`<p>${badge('Locked', 'warn')}</p>`,
+      aside: html`
+        <div class="actions">
+          ${rollBackButton(props)} ${linkButton({ label: 'Visit', href: props.alias.url, kind: 'secondary' })}
+        </div>
+      `,
+    },
+    html`
+      ${facts(props)} ${historyCard(props)} ${props.can.manageAliases && settings(props)}
+      ${props.can.manageAliases && removal(props)}
+    `,
+  )
+
+/** Where it pointed before now; undefined when that is gone. */
+const formerOf = ({ alias, history }: AliasPageProps): Move | undefined =>
+  history.find((move) => move.isThere && move.deploymentId !== alias.deploymentId)
+
+const moveHref = (alias: AliasView, deploymentId: string): string =>
+  `${aliasHref(alias.projectId, alias.id, '/move')}?to=${deploymentId}`
+
+function rollBackButton(props: AliasPageProps): Html | false {
+  const former = formerOf(props)
+  if (former === undefined || !props.can.moveAliases) return false
+  return linkButton({
+    label: `Roll back to ${former.commitSha.slice(0, 12)}`,
+    href: moveHref(props.alias, former.deploymentId),
+  })
+}
+
+const facts = ({ alias }: AliasPageProps): Html =>
+  card(
+    { id: 'facts', title: 'Where it points' },
+    details([
+      ['Address', html`<a href=${alias.url}>${alias.url}</a>`],
+      [
+        'Commit',
+        html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}><code>${alias.commitSha}</code></a>`,
+      ],
+      ['Changed', time(alias.updatedAt)],
+    ]),
+  )
+
+const historyCard = (props: AliasPageProps): Html =>
+  card(
+    {
+      id: 'history',
+      title: 'History',
+      about: 'Rolling back moves the alias; nothing is copied, so it takes no time.',
+    },
+    table<Move>({ caption: 'History', rows: props.history, columns: historyColumns(props) }),
+  )
+
+const historyColumns = (props: AliasPageProps): Column<Move>[] => [
+  {
+    label: 'Commit',
+    cell: (move) =>
+      move.isThere
+        ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${shortSha(move.commitSha)}</a>`
+        : html`${shortSha(move.commitSha)} <span class="muted">deleted</span>`,
+  },
+  { label: 'By', cell: (move) => makerName(move.movedBy) },
+  { label: 'When', cell: (move) => time(move.movedAt) },
+  {
+    label: 'Actions',
+    hideLabel: true,
+    align: 'end',
+    cell(move) {
+      if (move.deploymentId === props.alias.deploymentId) return badge('Now', 'good')
+      if (!move.isThere || !props.can.moveAliases) return ''
+      return html`
+        <a
+          class="btn btn-secondary btn-small"
+          href=${moveHref(props.alias, move.deploymentId)}
+          aria-label=${`Roll back to ${move.commitSha.slice(0, 12)}`}
+        >Roll back</a>
+      `
+    },
+  },
+]
+
+function settings({ alias, project, failed }: AliasPageProps): Html {
+  const values = failed?.values
+  const inherited = (what: string) => ({ value: '', label: `As the project: ${what}` })
+  return card(
+    { id: 'settings', title: 'Who sees it, and how', about: 'What is set here wins over the project.' },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(failed?.error)} ${hidden('intent', 'settings')}
+        ${selectField({
+          name: 'isPublic',
+          label: 'Visibility',
+          value: values?.['isPublic'] ?? textOf(alias.isPublic),
+          options: [
+            inherited(project.isPublic ? 'public' : 'private'),
+            { value: 'true', label: 'Public: anyone' },
+            { value: 'false', label: 'Private: people with a role' },
+          ],
+        })}
+        ${selectField({
+          name: 'requiredRole',
+          label: 'Required role where it is private',
+          value: values?.['requiredRole'] ?? alias.requiredRole ?? '',
+          options: [
+            inherited(roleLabel(project.requiredRole)),
+            ...ROLES.map((role) => ({ value: role, label: `${roleLabel(role)} or higher` })),
+          ],
+        })}
+        ${selectField({
+          name: 'isSpa',
+          label: 'Unknown addresses',
+          hint: 'A single-page app answers them with its index.html.',
+          value: values?.['isSpa'] ?? textOf(alias.isSpa),
+          options: [
+            inherited(spaWord(project.isSpa)),
+            { value: 'true', label: 'Show index.html: a single-page app' },
+            { value: 'false', label: 'Show the 404 page' },
+          ],
+        })}
+        ${checkbox({
+          name: 'isLocked',
+          label: 'Locked',
+          hint: 'Uploads leave it where it is. Admins of the project can still move it.',
+          checked: alias.isLocked,
+        })}
+        <div>${button({ label: 'Save' })}</div>
+      </form>
+    `,
+  )
+}
+
+const ROLES = ['guest', 'viewer', 'contributor', 'admin', 'owner'] as const
+
+const textOf = (value: boolean | null): string => (value === null ? '' : String(value))
+
+/** What an unset switch does. contract §6. */
+export const spaWord = (isSpa: boolean | null): string =>
+  isSpa === null ? 'decided by its files' : isSpa ? 'index.html' : 'the 404 page'
+
+const removal = ({ alias }: AliasPageProps): Html =>
+  card(
+    { id: 'removal', title: 'Delete', about: 'Its address stops working. Its deployments stay.' },
+    confirmDialog(
+      {
+        id: 'delete-alias',
+        opener: 'Delete this alias',
+        openerKind: 'danger',
+        title: `Delete ${alias.name}?`,
+        text: html`Nobody can reach <strong>${alias.url}</strong> any more, and its history is lost.`,
+        confirm: 'Delete the alias',
+      },
+      hidden('intent', 'delete'),
+    ),
+  )

@@ -1,0 +1,177 @@
+import type { Paginated } from '../../../src/domain/pagination.ts'
+import type { AuditEntry } from '../../../src/modules/logs/service.ts'
+import { emptyState } from '../../components/empty-state.ts'
+import { field, selectField } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
+import { searchForm } from '../../components/search-form.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import { queryText } from '../../project-request.ts'
+import { makerName } from './deployment-table.ts'
+import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+
+/** Empty text filters nothing. `from` and `to` are days. */
+export type AuditFilters = { action: string; projectId: string; actorId: string; from: string; to: string }
+
+export type AuditPageProps = WorkspacePageBase & {
+  /** Null when the filters were refused; `problem` says why. */
+  found: Paginated<AuditEntry> | null
+  problem?: string | undefined
+  filters: AuditFilters
+  projects: readonly { id: string; owner: string; name: string }[]
+}
+
+/** Who changed what, and how it was before. */
+export function auditPage(props: AuditPageProps): Html {
+  const { found, filters } = props
+  return workspaceFrame(
+    props,
+    { place: 'audit', title: 'Audit log', about: 'Every change: who, from where, and how it was before.' },
+    html`
+      ${searchForm('Audit log', filterFields(props), isFiltered(filters) ? '/admin/audit' : undefined)}
+      ${props.problem !== undefined && notice({ tone: 'bad', message: props.problem, live: true })}
+      ${found !== null && entries(found, props)}
+    `,
+  )
+}
+
+const isFiltered = (filters: AuditFilters): boolean => Object.values(filters).some((text) => text !== '')
+
+const entries = (found: Paginated<AuditEntry>, { filters, projects }: AuditPageProps): Html => html`
+  ${
+    found.data.length === 0
+      ? emptyState({
+          icon: 'clock',
+          title: 'Nothing found',
+          text: 'No change is like that. Widen the search.',
+        })
+      : table<AuditEntry>({
+          caption: 'Changes',
+          rows: found.data,
+          columns: columns(new Map(projects.map(nameById))),
+        })
+  }
+  ${pagination({ ...found.pagination, hrefOf: (page) => `/admin/audit${queryText({ ...filters, page })}` })}
+`
+
+const nameById = ({ id, owner, name }: AuditPageProps['projects'][number]): [string, string] => [
+  id,
+  `${owner}/${name}`,
+]
+
+const ACTIONS = [
+  'alias.change',
+  'alias.create',
+  'alias.delete',
+  'alias.move',
+  'deployment.create',
+  'deployment.delete',
+  'group.add-member',
+  'group.create',
+  'group.remove-member',
+  'invitation.accept',
+  'invitation.create',
+  'invitation.revoke',
+  'member.remove',
+  'permission.grant',
+  'permission.revoke',
+  'project.change',
+  'project.create',
+  'project.delete',
+  'project.transfer',
+  'secret.delete',
+  'secret.put',
+  'settings.change',
+  'user.change',
+  'user.create',
+  'user.delete',
+  'user.reset-link',
+]
+
+const filterFields = ({ filters, projects }: AuditPageProps): Html => html`
+  ${field({
+    name: 'action',
+    label: 'Action',
+    value: filters.action,
+    placeholder: 'project.change',
+    required: false,
+    isPlain: true,
+    verbatim: true,
+    list: 'actions',
+  })}
+  <datalist id="actions">${ACTIONS.map((action) => html`<option value=${action}></option>`)}</datalist>
+  ${selectField({
+    name: 'projectId',
+    label: 'Project',
+    value: filters.projectId,
+    options: [
+      { value: '', label: 'Anything' },
+      ...projects.map(({ id, owner, name }) => ({ value: id, label: `${owner}/${name}` })),
+    ],
+  })}
+  ${field({ name: 'from', label: 'From', type: 'date', value: filters.from, required: false, isPlain: true })}
+  ${field({ name: 'to', label: 'To', type: 'date', value: filters.to, required: false, isPlain: true })}
+  ${filters.actorId !== '' && html`<input type="hidden" name="actorId" value=${filters.actorId} />`}
+`
+
+const columns = (names: ReadonlyMap<string, string>): Column<AuditEntry>[] => [
+  {
+    label: 'Change',
+    cell: (entry) => html`
+      <code class="nowrap">${entry.action}</code>
+      <div class="muted small">${entry.projectId === null ? '' : names.get(entry.projectId)}</div>
+    `,
+  },
+  {
+    label: 'By',
+    cell: ({ actor, ip }) => html`<div>
+      ${
+        actor.id === null
+          ? makerName(actor)
+          : html`<a href=${`/admin/audit?actorId=${encodeURIComponent(actor.id)}`}>${makerName(actor)}</a>`
+      }
+      <div class="muted small">${ip}</div>
+    </div>`,
+  },
+  { label: 'What', cell: changes },
+  { label: 'When', align: 'end', cell: ({ at }) => time(at) },
+]
+
+/** The values that differ, before → after. What was made or deleted whole is folded away. */
+function changes({ before, after, target }: AuditEntry): Html {
+  const [was, is] = [asRecord(before), asRecord(after)]
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
+    (name) => shown(was[name]) !== shown(is[name]),
+  )
+  const list = html`
+    <ul class="changes">
+      ${names.map(
+        (name) => html`
+          <li><span class="muted">${name}</span> ${value(was, name, 'del')} → ${value(is, name, 'ins')}</li>
+        `,
+      )}
+    </ul>
+  `
+  if (names.length === 0) return html`<span class="muted small">${target.kind} ${target.id}</span>`
+  if (names.length <= MOST_OPEN) return list
+  return html`<details class="more"><summary>${names.length} values</summary>${list}</details>`
+}
+
+const MOST_OPEN = 3
+
+const value = (record: Record<string, unknown>, name: string, tag: 'ins' | 'del'): Html =>
+  name in record
+    ? tag === 'ins'
+      ? html`<ins>${shown(record[name])}</ins>`
+      : html`<del>${shown(record[name])}</del>`
+    : html`<span class="muted">none</span>`
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined ? '' : JSON.stringify(value)
+}

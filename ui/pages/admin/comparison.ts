@@ -1,0 +1,30 @@
+import type { Comparison, PathChange } from '../../../src/modules/deployments/browse.ts'
+import { formatSize } from '../../components/size.ts'
+import { type Html, html } from '../../html.ts'
+
+const WORDS = { added: 'Added', changed: 'Changed', removed: 'Removed' } as const
+const KINDS = ['added', 'changed', 'removed'] as const
+
+/** `3 added, 1 changed, 2 removed`; says so when nothing is. */
+export function comparisonSummary(comparison: Comparison): string {
+  const parts = KINDS.filter((kind) => comparison[kind] > 0).map((kind) => `${comparison[kind]} ${kind}`)
+  return parts.length === 0 ? 'The same files' : parts.join(', ')
+}
+
+/** The files that differ, by kind; long lists are cut, and it is said by how much. */
+export function comparisonList(comparison: Comparison): Html | null {
+  const total = comparison.added + comparison.changed + comparison.removed
+  if (total === 0) return null
+  const left = total - comparison.paths.length
+  return html`
+    <ul class="diff" aria-label="Files that differ">${comparison.paths.map(pathChange)}</ul>
+    ${left > 0 && html`<p class="muted">And ${left} more.</p>`}
+  `
+}
+
+const pathChange = ({ kind, path, sizeBytes }: PathChange): Html => html`
+  <li class=${`diff-${kind}`}>
+    <span class="diff-kind">${WORDS[kind]}</span> <code>${path}</code>
+    <span class="muted small">${formatSize(sizeBytes)}</span>
+  </li>
+`

@@ -1,0 +1,43 @@
+import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
+import { badge } from '../../components/badge.ts'
+import { shortSha } from '../../components/sha.ts'
+import { formatSize } from '../../components/size.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import { projectHref } from './project-frame.ts'
+
+export const deploymentHref = (projectId: string, deploymentId: string, rest = ''): string =>
+  projectHref(projectId, `/deployments/${deploymentId}${rest}`)
+
+export const deploymentTable = (rows: readonly DeploymentView[]): Html =>
+  table<DeploymentView>({ caption: 'Deployments', rows, columns: COLUMNS })
+
+const COLUMNS: Column<DeploymentView>[] = [
+  {
+    label: 'Commit',
+    cell: (deployment) => html`
+      <a href=${deploymentHref(deployment.projectId, deployment.id)}>${shortSha(deployment.commitSha)}</a>
+      ${deployment.description !== null && html`<div class="muted small clip">${deployment.description}</div>`}
+    `,
+  },
+  { label: 'Branch', cell: (deployment) => deployment.branch ?? html`<span class="muted">None</span>` },
+  {
+    label: 'Live as',
+    cell: ({ aliases }) =>
+      aliases.length === 0
+        ? html`<span class="muted">Not live</span>`
+        : html`<span class="facts">${aliases.map((name) => badge(name, 'good'))}</span>`,
+  },
+  { label: 'By', cell: ({ createdBy }) => makerName(createdBy) },
+  { label: 'Files', align: 'end', cell: (deployment) => deployment.fileCount },
+  { label: 'Size', align: 'end', cell: (deployment) => formatSize(deployment.totalSize) },
+  { label: 'Published', align: 'end', cell: (deployment) => time(deployment.createdAt) },
+]
+
+/** Who did something, as far as it is still known. */
+export function makerName({ kind, name }: { kind: string; name: string | null }): string {
+  if (kind === 'operator') return 'The server'
+  if (name === null) return kind === 'key' ? 'A deleted key' : 'A deleted account'
+  return kind === 'key' ? `Key ${name}` : name
+}

@@ -1,0 +1,167 @@
+import type { AliasView } from '../../../src/modules/aliases/service.ts'
+import type { Comparison } from '../../../src/modules/deployments/browse.ts'
+import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
+import { badge } from '../../components/badge.ts'
+import { button, linkButton } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { details } from '../../components/details.ts'
+import { field, fieldError, formError, hidden } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { shortSha } from '../../components/sha.ts'
+import { formatSize } from '../../components/size.ts'
+import { formatTime, time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { comparisonList, comparisonSummary } from './comparison.ts'
+import { deploymentHref, makerName } from './deployment-table.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
+
+export type DeploymentPageProps = ProjectPageBase & {
+  deployment: DeploymentView
+  aliases: readonly AliasView[]
+  /** What differs from the deployment before it; null where there is none. */
+  before: { deployment: DeploymentView; comparison: Comparison } | null
+  failed?: Failed | undefined
+}
+
+/** One deployment. Sends `intent=create-alias` with `name`, or `intent=delete`. */
+export const deploymentPage = (props: DeploymentPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'deployments',
+      title: props.deployment.commitSha.slice(0, 12),
+      crumbs: [{ label: 'Deployments', href: projectHref(props.project.id, '/deployments') }],
+      about:
+        props.deployment.description !== null && html`<p class="muted">${props.deployment.description}</p>`,
+      aside: html`
+        <div class="actions">
+          ${linkButton({ label: 'Files', href: filesHref(props), kind: 'secondary' })}
+          ${linkButton({ label: 'Preview', href: props.deployment.urls.preview, kind: 'secondary' })}
+        </div>
+      `,
+    },
+    html`
+      ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
+      ${facts(props)} ${releases(props)} ${differences(props)}
+      ${props.can.deleteDeployments && removal(props)}
+    `,
+  )
+
+const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
+  deploymentHref(project.id, deployment.id, '/files')
+
+const facts = ({ deployment }: DeploymentPageProps): Html =>
+  card(
+    { id: 'facts', title: 'What it is' },
+    details([
+      ['Commit', html`<code>${deployment.commitSha}</code>`],
+      ['Branch', deployment.branch],
+      ['Published', time(deployment.createdAt)],
+      [
+        'Added to',
+        formatTime(deployment.updatedAt) !== formatTime(deployment.createdAt) && time(deployment.updatedAt),
+      ],
+      ['By', makerName(deployment.createdBy)],
+      ['Run', runOf(deployment)],
+      ['Files', `${deployment.fileCount}, ${formatSize(deployment.totalSize)}`],
+      ['Address', html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>`],
+    ]),
+  )
+
+const runOf = ({ workflowName, workflowRunId }: DeploymentView): string | null =>
+  [workflowName, workflowRunId].filter((part) => part !== null).join(', run ') || null
+
+/** With more of them, each has its own page to be moved from. */
+const MOST_ALIASES = 8
+
+function releases({ project, can, deployment, aliases, failed }: DeploymentPageProps): Html {
+  const here = aliases.filter(({ deploymentId }) => deploymentId === deployment.id)
+  const others = aliases.filter(({ deploymentId }) => deploymentId !== deployment.id)
+  const error = failed?.intent === 'create-alias' ? failed.error : undefined
+  return card(
+    { id: 'releases', title: 'Live as', about: 'Moving an alias here is a release, and takes no time.' },
+    html`
+      ${
+        here.length === 0
+          ? html`<p class="muted">No alias points here.</p>`
+          : html`<p class="facts">${here.map(
+              (alias) => html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>`,
+            )}</p>`
+      }
+      ${
+        can.moveAliases &&
+        others.length > 0 &&
+        html`
+          <div class="actions">
+            ${others.slice(0, MOST_ALIASES).map((alias) =>
+              linkButton({
+                label: `Move ${alias.name} here`,
+                href: `${projectHref(project.id, `/aliases/${alias.id}/move`)}?to=${deployment.id}`,
+                kind: 'secondary',
+              }),
+            )}
+          </div>
+        `
+      }
+      ${
+        can.moveAliases &&
+        html`
+          <form method="post" class="inline-form">
+            ${formError(error)} ${hidden('intent', 'create-alias')}
+            ${field({
+              name: 'name',
+              label: 'New alias',
+              value: failed?.values['name'],
+              error: fieldError(error, 'name'),
+              placeholder: 'staging',
+              verbatim: true,
+            })}
+            ${button({ label: 'Create alias', kind: 'secondary' })}
+          </form>
+        `
+      }
+    `,
+  )
+}
+
+const differences = ({ project, before }: DeploymentPageProps): Html | null =>
+  before === null
+    ? null
+    : card(
+        {
+          id: 'differences',
+          title: comparisonSummary(before.comparison),
+          about: html`
+            Since <a href=${deploymentHref(project.id, before.deployment.id)}>${shortSha(before.deployment.commitSha)}</a>
+          `,
+        },
+        comparisonList(before.comparison),
+      )
+
+function removal({ deployment }: DeploymentPageProps): Html {
+  const isLive = deployment.aliases.length > 0
+  return card(
+    {
+      id: 'removal',
+      title: 'Delete',
+      about: isLive
+        ? `It is live as ${deployment.aliases.join(', ')}. Move or delete that first.`
+        : 'Its address stops working, and it cannot be rolled back to.',
+    },
+    isLive
+      ? null
+      : confirmDialog(
+          {
+            id: 'delete-deployment',
+            opener: 'Delete this deployment',
+            openerKind: 'danger',
+            title: `Delete ${deployment.commitSha.slice(0, 12)}?`,
+            text: 'This cannot be undone.',
+            confirm: 'Delete the deployment',
+          },
+          hidden('intent', 'delete'),
+        ),
+  )
+}

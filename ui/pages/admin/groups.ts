@@ -1,0 +1,171 @@
+import type { Paginated } from '../../../src/domain/pagination.ts'
+import type { GroupMemberView, GroupView } from '../../../src/modules/groups/service.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { emptyState } from '../../components/empty-state.ts'
+import { type FormError, field, fieldError, formError, hidden } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
+import { type Column, table } from '../../components/table.ts'
+import { day } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+
+export type GroupsPageProps = WorkspacePageBase & { found: Paginated<GroupView>; failed?: Failed | undefined }
+
+/** The groups of the workspace. Sends `create` with `name` and `description`. */
+export const groupsPage = (props: GroupsPageProps): Html =>
+  workspaceFrame(
+    props,
+    { place: 'groups', title: 'Groups', about: 'People who get the same role on a project together.' },
+    html`
+      ${
+        props.found.pagination.total === 0
+          ? emptyState({
+              icon: 'people',
+              title: 'No groups yet',
+              text: 'Make one, add people, then give it a role on the People page of a project.',
+            })
+          : table<GroupView>({ caption: 'Groups', rows: props.found.data, columns: COLUMNS })
+      }
+      ${pagination({ ...props.found.pagination, hrefOf: (page) => `/admin/groups?page=${page}` })}
+      ${card(
+        { id: 'new-group', title: 'New group' },
+        html`
+          <form method="post" class="stack narrow">
+            ${formError(props.failed?.error)} ${hidden('intent', 'create')}
+            ${groupFields(props.failed?.values ?? {}, props.failed?.error)}
+            <div>${button({ label: 'Create group' })}</div>
+          </form>
+        `,
+      )}
+    `,
+  )
+
+const COLUMNS: Column<GroupView>[] = [
+  {
+    label: 'Group',
+    cell: (group) => html`
+      <a href=${`/admin/groups/${group.id}`}><strong>${group.name}</strong></a>
+      ${group.description && html`<div class="muted small">${group.description}</div>`}
+    `,
+  },
+  { label: 'People', align: 'end', cell: (group) => group.memberCount },
+  { label: 'Since', align: 'end', cell: (group) => day(group.createdAt) },
+]
+
+const groupFields = (values: Readonly<Record<string, string>>, error: FormError | undefined): Html => html`
+  ${field({ name: 'name', label: 'Name', value: values['name'], error: fieldError(error, 'name'), maxlength: 100 })}
+  ${field({
+    name: 'description',
+    label: 'Description',
+    value: values['description'],
+    error: fieldError(error, 'description'),
+    required: false,
+    maxlength: 1000,
+  })}
+`
+
+export type GroupPageProps = WorkspacePageBase & {
+  group: GroupView
+  members: readonly GroupMemberView[]
+  failed?: Failed | undefined
+}
+
+/** One group. Sends `add` with `email`, `remove` with `userId`, `change` with `name` and `description`, or `delete`. */
+export const groupPage = (props: GroupPageProps): Html =>
+  workspaceFrame(
+    props,
+    {
+      place: 'groups',
+      title: props.group.name,
+      about: props.group.description,
+      crumbs: [{ label: 'Groups', href: '/admin/groups' }],
+    },
+    html`
+      ${
+        ['remove', 'delete'].includes(props.failed?.intent ?? '') &&
+        notice({ tone: 'bad', message: props.failed?.error.message, live: true })
+      }
+      ${members(props)} ${settings(props)} ${removal(props)}
+    `,
+  )
+
+function members({ members: rows, failed }: GroupPageProps): Html {
+  const mine = failed?.intent === 'add' ? failed : undefined
+  return card(
+    { id: 'members', title: 'People' },
+    html`
+      ${
+        rows.length === 0
+          ? html`<p class="muted">Nobody is in this group yet.</p>`
+          : table<GroupMemberView>({ caption: 'People', rows, columns: MEMBER_COLUMNS })
+      }
+      <form method="post" class="inline-form">
+        ${formError(mine?.error)} ${hidden('intent', 'add')}
+        ${field({
+          name: 'email',
+          label: 'Email',
+          type: 'email',
+          value: mine?.values['email'],
+          error: fieldError(mine?.error, 'email'),
+        })}
+        ${button({ label: 'Add to the group', kind: 'secondary' })}
+      </form>
+    `,
+  )
+}
+
+const MEMBER_COLUMNS: Column<GroupMemberView>[] = [
+  { label: 'Email', cell: (one) => html`<a href=${`/admin/users/${one.userId}`}>${one.email}</a>` },
+  { label: 'Added', cell: (one) => day(one.addedAt) },
+  {
+    label: 'Actions',
+    hideLabel: true,
+    align: 'end',
+    cell: (one) =>
+      confirmDialog(
+        {
+          id: `remove-${one.userId}`,
+          opener: 'Remove',
+          accessibleName: `Remove ${one.email}`,
+          title: `Remove ${one.email}?`,
+          text: 'They lose at once what they had by the group.',
+          confirm: 'Remove from the group',
+        },
+        html`${hidden('intent', 'remove')}${hidden('userId', one.userId)}`,
+      ),
+  },
+]
+
+function settings({ group, failed }: GroupPageProps): Html {
+  const mine = failed?.intent === 'change' ? failed : undefined
+  const values = mine?.values ?? { name: group.name, description: group.description ?? '' }
+  return card(
+    { id: 'settings', title: 'Name' },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(mine?.error)} ${hidden('intent', 'change')} ${groupFields(values, mine?.error)}
+        <div>${button({ label: 'Save' })}</div>
+      </form>
+    `,
+  )
+}
+
+const removal = ({ group }: GroupPageProps): Html =>
+  card(
+    { id: 'removal', title: 'Delete' },
+    confirmDialog(
+      {
+        id: 'delete-group',
+        opener: 'Delete this group',
+        openerKind: 'danger',
+        title: `Delete ${group.name}?`,
+        text: 'Its people lose at once what they had by it, on every project.',
+        confirm: 'Delete the group',
+      },
+      hidden('intent', 'delete'),
+    ),
+  )

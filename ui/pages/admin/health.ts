@@ -1,0 +1,39 @@
+import type { Health } from '../../../src/modules/health/service.ts'
+import { badge } from '../../components/badge.ts'
+import { card } from '../../components/card.ts'
+import { details } from '../../components/details.ts'
+import { formatDuration } from '../../components/duration.ts'
+import { type Html, html } from '../../html.ts'
+import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+
+export type HealthPageProps = WorkspacePageBase & { health: Health; adminUrl: string }
+
+/** Whether the server is well, and what it is. */
+export const healthPage = (props: HealthPageProps): Html => {
+  const { health, adminUrl } = props
+  return workspaceFrame(
+    props,
+    { place: 'health', title: 'Health' },
+    html`
+      ${card(
+        { id: 'checks', title: 'Checks', about: 'Each really writes and reads, when this page is opened.' },
+        details([
+          ['Database', check(health.checks.database)],
+          ['Storage', check(health.checks.storage)],
+        ]),
+      )}
+      ${card(
+        { id: 'server', title: 'Server' },
+        details([
+          ['Version', html`<code>${health.version}</code>`],
+          ['Up for', formatDuration(health.uptime)],
+          ['Address', html`<a href=${adminUrl}>${adminUrl}</a>`],
+          ['API', html`<a href="/api/docs">Explorer</a>`],
+        ]),
+      )}
+    `,
+  )
+}
+
+const check = ({ status, message }: Health['checks']['database']): Html =>
+  html`${status === 'ok' ? badge('Well', 'good') : badge('Failing', 'bad')} ${message}`

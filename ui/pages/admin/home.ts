@@ -1,0 +1,143 @@
+import { visibilityBadge } from '../../components/badge.ts'
+import { linkButton } from '../../components/button.ts'
+import { emptyState } from '../../components/empty-state.ts'
+import { field } from '../../components/field.ts'
+import { mainNav } from '../../components/main-nav.ts'
+import type { Notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
+import { roleLabel } from '../../components/role.ts'
+import { searchForm } from '../../components/search-form.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import type { PageUser } from '../../components/user-menu.ts'
+import { type Html, html } from '../../html.ts'
+import { appLayout } from '../../layout.ts'
+import { queryText } from '../../project-request.ts'
+
+export type ProjectRow = {
+  id: string
+  owner: string
+  name: string
+  displayName: string
+  isPublic: boolean
+  /** The site itself; null while nothing is published. */
+  url: string | null
+  role: string
+  lastDeploymentAt: string | null
+  /** Its page in the admin; null for those who may only look at the site. */
+  pageUrl: string | null
+}
+
+export type HomePageProps = {
+  user: PageUser
+  /** One page of those that were found. */
+  projects: readonly ProjectRow[]
+  /** What was searched for; empty for all. */
+  search: string
+  page: number
+  pages: number
+  total: number
+  canCreate: boolean
+  notices?: readonly Notice[]
+}
+
+/** The list of projects, searched by `q`. */
+export const homePage = (props: HomePageProps): Html =>
+  appLayout(
+    {
+      title: 'Projects',
+      user: props.user,
+      nav: mainNav(props.user, 'projects'),
+      notices: props.notices ?? [],
+    },
+    html`
+      <header class="page-head">
+        <h1>Projects</h1>
+        ${props.canCreate && linkButton({ label: 'New project', href: '/projects/new' })}
+      </header>
+      <div class="cards">${props.total === 0 && props.search === '' ? noProjects(props) : found(props)}</div>
+    `,
+  )
+
+const found = ({ projects, search, page, pages, total }: HomePageProps): Html => html`
+  ${searchForm(
+    'Projects',
+    field({
+      name: 'q',
+      id: 'q',
+      label: 'Find a project',
+      type: 'search',
+      value: search,
+      required: false,
+      isPlain: true,
+    }),
+    search === '' ? undefined : '/',
+  )}
+  ${
+    projects.length === 0
+      ? html`<p class="muted">No project has “${search}” in its name.</p>`
+      : table<ProjectRow>({ caption: 'Projects', rows: projects, columns: COLUMNS })
+  }
+  ${pagination({ page, pages, total, hrefOf: (to) => `/${queryText({ q: search, page: to })}` })}
+`
+
+function noProjects({ canCreate, user }: HomePageProps): Html {
+  if (!canCreate)
+    return emptyState({
+      icon: 'projects',
+      title: 'No projects yet',
+      text: 'You see a project here once its owner gives you a role on it. Sites that you belong to are in your account.',
+    })
+  return emptyState(
+    {
+      icon: 'projects',
+      title: 'Publish your first site',
+      text: 'A project holds one site: its versions, its addresses and the people who may see it.',
+    },
+    html`
+      <ol class="steps stack">
+        <li>
+          <h3>Create the project</h3>
+          <p>Name it like the repository that it comes from.</p>
+          ${linkButton({ label: 'Create a project', href: '/projects/new' })}
+        </li>
+        <li>
+          <h3>Publish a folder</h3>
+          <p>
+            Drop it into the page, or use the command line or
+            CI${user.role === 'admin' ? html` with an <a href="/keys">API key</a>` : ' with a key that an admin makes'}.
+          </p>
+        </li>
+        <li>
+          <h3>Share the address</h3>
+          <p>Each alias, such as <code>production</code>, has an address of its own.</p>
+        </li>
+      </ol>
+    `,
+  )
+}
+
+const COLUMNS: Column<ProjectRow>[] = [
+  {
+    label: 'Project',
+    cell: (project) => html`
+      ${
+        project.pageUrl === null
+          ? html`<strong>${project.displayName}</strong>`
+          : html`<a href=${project.pageUrl}><strong>${project.displayName}</strong></a>`
+      }
+      <div class="muted small">${project.owner}/${project.name}</div>
+    `,
+  },
+  { label: 'Visibility', cell: (project) => visibilityBadge(project.isPublic) },
+  { label: 'Your role', cell: (project) => roleLabel(project.role) },
+  { label: 'Last deployment', cell: (project) => time(project.lastDeploymentAt, 'Not yet') },
+  {
+    label: 'Site',
+    align: 'end',
+    cell: (project) =>
+      project.url === null
+        ? html`<span class="muted">Not published</span>`
+        : html`<a href=${project.url} aria-label=${`Visit ${project.displayName}`}>Visit</a>`,
+  },
+]

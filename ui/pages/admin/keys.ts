@@ -1,0 +1,155 @@
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { copyable } from '../../components/copyable.ts'
+import { type FormError, field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
+import { mainNav } from '../../components/main-nav.ts'
+import { type Notice, notice } from '../../components/notice.ts'
+import { type Column, table } from '../../components/table.ts'
+import { day, time } from '../../components/time.ts'
+import type { PageUser } from '../../components/user-menu.ts'
+import { type Html, html } from '../../html.ts'
+import { appLayout } from '../../layout.ts'
+
+export type KeyRow = {
+  id: string
+  name: string
+  prefix: string
+  projectId: string | null
+  isGlobal: boolean
+  createdAt: string
+  expiresAt: string | null
+  lastUsedAt: string | null
+}
+
+export type KeyProject = { id: string; owner: string; name: string }
+
+/** `scope` is `global` or a project's id; `expiresInDays` is empty or one of 30, 90 and 365. */
+export type NewKeyValues = { name: string; scope: string; expiresInDays: string }
+
+export type KeysPageProps = {
+  user: PageUser
+  keys: readonly KeyRow[]
+  projects: readonly KeyProject[]
+  /** Just made; this answer is the only one that holds the key. */
+  created?: { name: string; key: string } | undefined
+  notices?: readonly Notice[]
+  failed?: { values: NewKeyValues; error: FormError } | undefined
+}
+
+/** API keys. Sends `intent=create-key` with NewKeyValues, or `intent=revoke-key` with `keyId`. */
+export const keysPage = (props: KeysPageProps): Html =>
+  appLayout(
+    {
+      title: 'API keys',
+      user: props.user,
+      nav: mainNav(props.user, 'keys'),
+      notices: props.notices ?? [],
+    },
+    html`
+      <header class="page-head">
+        <div>
+          <h1>API keys</h1>
+          <p class="muted">For the command line, CI and scripts. Sent in the <code>X-API-Key</code> header.</p>
+        </div>
+      </header>
+      <div class="cards">
+        ${props.created && createdKey(props.created)}
+        ${keyList(props)}
+        ${newKeyCard(props)}
+      </div>
+    `,
+  )
+
+const createdKey = ({ name, key }: { name: string; key: string }): Html =>
+  card(
+    { id: 'created', title: `The key “${name}” is ready` },
+    html`
+      <div class="stack">
+        ${notice({ tone: 'warn', live: true, message: 'Copy it now: it is not shown again, and only its hash is kept.' })}
+        ${copyable({ label: 'API key', text: key })}
+        <p class="muted">The command line reads it from <code>SVC_API_KEY</code>.</p>
+      </div>
+    `,
+  )
+
+const newKeyCard = ({ projects, failed }: KeysPageProps): Html =>
+  card(
+    { id: 'new-key', title: 'New key' },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(failed?.error)} ${hidden('intent', 'create-key')}
+        ${field({
+          name: 'name',
+          label: 'Name',
+          hint: 'What uses it: a repository, a laptop, a person.',
+          value: failed?.values.name,
+          error: fieldError(failed?.error, 'name'),
+        })}
+        ${selectField({
+          name: 'scope',
+          label: 'Works on',
+          hint: 'A project key can publish and change rules there, and nowhere else.',
+          value: failed?.values.scope,
+          error: fieldError(failed?.error, 'scope'),
+          options: [
+            ...projects.map((project) => ({ value: project.id, label: projectLabel(project) })),
+            { value: 'global', label: 'All projects, and new ones' },
+          ],
+        })}
+        ${selectField({
+          name: 'expiresInDays',
+          label: 'Expires',
+          value: failed?.values.expiresInDays,
+          error: fieldError(failed?.error, 'expiresInDays'),
+          options: LIFETIMES,
+        })}
+        <div>${button({ label: 'Create key' })}</div>
+      </form>
+    `,
+  )
+
+const LIFETIMES = [
+  { value: '', label: 'Never' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+]
+
+function keyList({ keys, projects }: KeysPageProps): Html {
+  const names = new Map(projects.map((project) => [project.id, projectLabel(project)]))
+  return card(
+    { id: 'keys', title: 'Keys' },
+    keys.length === 0
+      ? html`<p class="muted">No keys yet.</p>`
+      : table<KeyRow>({ caption: 'API keys', rows: keys, columns: keyColumns(names) }),
+  )
+}
+
+const keyColumns = (names: ReadonlyMap<string, string>): Column<KeyRow>[] => [
+  {
+    label: 'Name',
+    cell: (key) =>
+      html`<strong>${key.name}</strong><div class="muted small"><code>${key.prefix}…</code></div>`,
+  },
+  { label: 'Works on', cell: (key) => (key.isGlobal ? 'All projects' : names.get(key.projectId ?? '')) },
+  { label: 'Created', cell: (key) => day(key.createdAt) },
+  { label: 'Last used', cell: (key) => time(key.lastUsedAt) },
+  { label: 'Expires', cell: (key) => time(key.expiresAt) },
+  { label: 'Actions', hideLabel: true, align: 'end', cell: revoke },
+]
+
+const revoke = (key: KeyRow): Html =>
+  confirmDialog(
+    {
+      id: `revoke-${key.id}`,
+      opener: 'Revoke',
+      accessibleName: `Revoke ${key.name}`,
+      title: `Revoke ${key.name}?`,
+      text: 'Whatever uses it stops working at once. This cannot be undone.',
+      confirm: 'Revoke the key',
+    },
+    html`${hidden('intent', 'revoke-key')}${hidden('keyId', key.id)}`,
+  )
+
+const projectLabel = ({ owner, name }: KeyProject): string => `${owner}/${name}`

@@ -1,0 +1,200 @@
+import type { Paginated } from '../../../src/domain/pagination.ts'
+import type { BackupsView, BackupView } from '../../../src/modules/backups/service.ts'
+import type { RequestView } from '../../../src/modules/logs/requests.ts'
+import type { ProjectStorage, Storage } from '../../../src/modules/storage/service.ts'
+import { badge } from '../../components/badge.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { formatCount } from '../../components/chart.ts'
+import { details } from '../../components/details.ts'
+import { emptyState } from '../../components/empty-state.ts'
+import { field, hidden, selectField } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
+import { progress } from '../../components/progress.ts'
+import { searchForm } from '../../components/search-form.ts'
+import { formatSize } from '../../components/size.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import { type Failed, queryText } from '../../project-request.ts'
+import { projectHref } from './project-frame.ts'
+import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+
+export type StoragePageProps = WorkspacePageBase & { storage: Storage }
+
+/** What each project stores, and what is left of the disk. */
+export const storagePage = (props: StoragePageProps): Html => {
+  const { storage } = props
+  const used = storage.totalBytes - storage.freeBytes
+  return workspaceFrame(
+    props,
+    { place: 'storage', title: 'Storage', about: html`Measured ${time(storage.measuredAt)}.` },
+    html`
+      ${card(
+        { id: 'disk', title: 'Disk' },
+        html`
+          ${progress({
+            id: 'used',
+            label: 'Used, by everything on this disk',
+            value: used,
+            max: storage.totalBytes,
+            text: `${formatSize(used)} of ${formatSize(storage.totalBytes)}`,
+          })}
+          ${details([
+            ['Free', formatSize(storage.freeBytes)],
+            ['Data folder', formatSize(storage.diskBytes)],
+            ['Contents', `${formatCount(storage.contents)}, ${formatSize(storage.contentBytes)}`],
+          ])}
+        `,
+      )}
+      ${card(
+        { id: 'projects', title: 'Projects', about: 'What deployments share is stored once.' },
+        storage.projects.length === 0
+          ? html`<p class="muted">No projects yet.</p>`
+          : table<ProjectStorage>({ caption: 'Projects', rows: storage.projects, columns: STORAGE_COLUMNS }),
+      )}
+    `,
+  )
+}
+
+const STORAGE_COLUMNS: Column<ProjectStorage>[] = [
+  {
+    label: 'Project',
+    cell: (row) => html`<a href=${projectHref(row.projectId)}>${row.owner}/${row.name}</a>`,
+  },
+  { label: 'Deployments', align: 'end', cell: (row) => formatCount(row.deployments) },
+  { label: 'Files', align: 'end', cell: (row) => formatCount(row.files) },
+  { label: 'Published', align: 'end', cell: (row) => formatSize(row.bytes) },
+  { label: 'Stored', align: 'end', cell: (row) => formatSize(row.uniqueBytes) },
+]
+
+export type BackupsPageProps = WorkspacePageBase & { backups: BackupsView; failed?: Failed | undefined }
+
+/** The backups there are. Sends `intent=make`. */
+export const backupsPage = (props: BackupsPageProps): Html => {
+  const { backups, failed } = props
+  return workspaceFrame(
+    props,
+    { place: 'backups', title: 'Backups', about: 'Each is the whole workspace at one moment, in one file.' },
+    html`
+      ${failed !== undefined && notice({ tone: 'bad', message: failed.error.message, live: true })}
+      ${
+        backups.lastFailure !== null &&
+        notice({
+          tone: 'bad',
+          message: html`The last one failed ${time(backups.lastFailure.at)}: ${backups.lastFailure.message}`,
+        })
+      }
+      ${backups.directory === null ? notSetUp : made(backups)}
+    `,
+  )
+}
+
+const notSetUp = emptyState({
+  icon: 'warning',
+  title: 'No backups are made',
+  text: html`Start svc with <code>BACKUP_DIR</code>, best on another disk, and it makes one every day. By hand: <code>svc backup FILE</code>.`,
+})
+
+const made = ({ directory, everyHours, keep, backups, running }: BackupsView): Html => html`
+  ${card(
+    { id: 'plan', title: 'Plan' },
+    html`
+      ${details([
+        ['Folder', html`<code>${directory}</code>`],
+        ['Every', `${everyHours} hours`],
+        ['Kept', `the last ${keep}`],
+        ['Running', running !== null && html`since ${time(running.startedAt)}`],
+      ])}
+      <form method="post">${hidden('intent', 'make')} ${button({ label: 'Back up now', kind: 'secondary' })}</form>
+    `,
+  )}
+  ${card(
+    { id: 'backups', title: 'Backups' },
+    backups.length === 0
+      ? html`<p class="muted">None yet.</p>`
+      : table<BackupView>({
+          caption: 'Backups',
+          rows: backups,
+          columns: [
+            { label: 'File', cell: ({ name }) => html`<code>${name}</code>` },
+            { label: 'Size', align: 'end', cell: ({ sizeBytes }) => formatSize(sizeBytes) },
+            { label: 'Made', align: 'end', cell: ({ createdAt }) => time(createdAt) },
+          ],
+        }),
+  )}
+`
+
+/** Empty text filters nothing. */
+export type LogFilters = { host: string; path: string; status: string; bots: string }
+export type LogsPageProps = WorkspacePageBase & {
+  /** Null when the filters were refused; `problem` says why. */
+  found: Paginated<RequestView> | null
+  problem?: string | undefined
+  filters: LogFilters
+}
+
+/** Requests to every site and to the admin. */
+export const logsPage = (props: LogsPageProps): Html => {
+  const { found, filters, problem } = props
+  const isFiltered = Object.values(filters).some((text) => text !== '')
+  return workspaceFrame(
+    props,
+    { place: 'logs', title: 'Requests', about: 'Without addresses, queries and cookies: they are not kept.' },
+    html`
+      ${searchForm('Requests', logFields(filters), isFiltered ? '/admin/logs' : undefined)}
+      ${problem !== undefined && notice({ tone: 'bad', message: problem, live: true })}
+      ${found !== null && logEntries(found, filters)}
+    `,
+  )
+}
+
+const logEntries = (found: Paginated<RequestView>, filters: LogFilters): Html => html`
+  ${
+    found.data.length === 0
+      ? emptyState({
+          icon: 'clock',
+          title: 'Nothing found',
+          text: 'No request is like that. Widen the search.',
+        })
+      : table<RequestView>({ caption: 'Requests', rows: found.data, columns: LOG_COLUMNS })
+  }
+  ${pagination({ ...found.pagination, hrefOf: (page) => `/admin/logs${queryText({ ...filters, page })}` })}
+`
+
+const logFields = (filters: LogFilters): Html => html`
+  ${logField('host', 'Host', filters)} ${logField('path', 'Path', filters)}
+  ${field({ name: 'status', label: 'Status', value: filters.status, placeholder: '404 or 5xx', required: false, isPlain: true, verbatim: true })}
+  ${selectField({
+    name: 'bots',
+    label: 'Bots',
+    value: filters.bots,
+    options: [
+      { value: '', label: 'With bots' },
+      { value: 'false', label: 'Without bots' },
+      { value: 'true', label: 'Bots only' },
+    ],
+  })}
+`
+
+const logField = (name: 'host' | 'path', label: string, filters: LogFilters): Html =>
+  field({ name, label, value: filters[name], required: false, isPlain: true, verbatim: true })
+
+const LOG_COLUMNS: Column<RequestView>[] = [
+  {
+    label: 'Request',
+    cell: (row) => html`<code>${row.method} ${row.path}</code><div class="muted small">${row.host}</div>`,
+  },
+  { label: 'Status', cell: ({ status }) => badge(String(status), toneOf(status)) },
+  { label: 'By', cell: ({ bot }) => bot ?? html`<span class="muted">A visitor</span>` },
+  { label: 'Took', align: 'end', cell: ({ durationMs }) => `${Math.round(durationMs)} ms` },
+  { label: 'Size', align: 'end', cell: ({ sizeBytes }) => (sizeBytes === null ? '' : formatSize(sizeBytes)) },
+  { label: 'When', align: 'end', cell: ({ at }) => time(at) },
+]
+
+function toneOf(status: number): 'plain' | 'good' | 'warn' | 'bad' {
+  if (status >= 500) return 'bad'
+  if (status >= 400) return 'warn'
+  return status < 300 ? 'good' : 'plain'
+}

@@ -1,0 +1,265 @@
+import type { GroupView } from '../../../src/modules/groups/service.ts'
+import type { InvitationView } from '../../../src/modules/invitations/service.ts'
+import type {
+  GroupPermissionView,
+  MemberView,
+  PermissionsView,
+} from '../../../src/modules/members/permissions.ts'
+import { badge } from '../../components/badge.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { copyable } from '../../components/copyable.ts'
+import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { roleLabel } from '../../components/role.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
+
+export type PeoplePageProps = ProjectPageBase & {
+  permissions: PermissionsView
+  members: readonly MemberView[]
+  /** Null for those who may not see them. */
+  invitations: readonly InvitationView[] | null
+  /** Those of the workspace; null for those who may not list them. */
+  groups: readonly GroupView[] | null
+  /** Just made; this answer is the only one that holds the link. */
+  invited?: { email: string; role: string; url: string | null } | undefined
+  failed?: Failed | undefined
+}
+
+/** Who has access, and why. Forms send `invite`, `grant-user`, `grant-group`, `revoke-group`, `revoke-invitation`. */
+export const peoplePage = (props: PeoplePageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'people',
+      title: 'People',
+      about: html`<p class="muted">The highest of a person’s own role and those of their groups counts.</p>`,
+    },
+    html`
+      ${looseError(props.failed)} ${props.invited && invitedCard(props.invited)}
+      ${people(props)} ${props.can.managePeople && inviteCard(props)} ${groupCard(props)}
+      ${props.invitations !== null && invitationCard(props.invitations)}
+    `,
+  )
+
+/** What a button in a list was refused for, which has no form to stand above. */
+const looseError = (failed: Failed | undefined): Html | null =>
+  failed?.intent.startsWith('revoke-')
+    ? notice({ tone: 'bad', message: failed.error.message, live: true })
+    : null
+
+const invitedCard = ({ email, role, url }: NonNullable<PeoplePageProps['invited']>): Html =>
+  card(
+    { id: 'invited', title: `${email} is invited` },
+    url === null
+      ? notice({
+          tone: 'good',
+          live: true,
+          message: `The account exists, so it has the role ${role} at once.`,
+        })
+      : html`
+          <div class="stack">
+            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it: it is not shown again.' })}
+            ${copyable({ label: 'Invitation link, good for 7 days', text: url })}
+          </div>
+        `,
+  )
+
+type Person = {
+  userId: string
+  email: string
+  direct: string | null
+  effective: string | null
+  joinedAt: string | null
+}
+
+function people({ permissions, members, project }: PeoplePageProps): Html {
+  const byId = new Map<string, Person>()
+  for (const { userId, email, role, joinedAt } of members)
+    byId.set(userId, { userId, email, direct: null, effective: role, joinedAt })
+  for (const { userId, email, role } of permissions.users) {
+    const known = byId.get(userId) ?? { userId, email, effective: role, joinedAt: null }
+    byId.set(userId, { ...known, direct: role })
+  }
+  const rows = [...byId.values()].sort((a, b) => a.email.localeCompare(b.email))
+  return card(
+    { id: 'people', title: 'People with access' },
+    table<Person>({ caption: 'People', rows, columns: personColumns(project.id) }),
+  )
+}
+
+const personColumns = (projectId: string): Column<Person>[] => [
+  {
+    label: 'Person',
+    cell: (person) => html`<a href=${projectHref(projectId, `/people/${person.userId}`)}>${person.email}</a>`,
+  },
+  { label: 'Role', cell: ({ effective }) => (effective === null ? 'None' : roleLabel(effective)) },
+  {
+    label: 'From',
+    cell: ({ direct, effective }) =>
+      direct === null
+        ? effective === null
+          ? 'Membership only'
+          : 'A group'
+        : direct === effective
+          ? 'Their own'
+          : 'A group',
+  },
+  { label: 'Member since', cell: ({ joinedAt }) => time(joinedAt, 'No member') },
+]
+
+const ROLES = ['guest', 'viewer', 'contributor', 'admin'] as const
+
+const ROLE_HINTS = {
+  guest: 'sees the private site',
+  viewer: 'sees these pages too',
+  contributor: 'publishes and changes rules',
+  admin: 'manages people, settings and domains',
+} as const
+
+/** Every role that can be given: an owner is made by transfer. */
+export const roleField = (id: string, value: string | undefined, error?: string): Html =>
+  selectField({
+    name: 'role',
+    id,
+    label: 'Role',
+    value: value ?? 'viewer',
+    error,
+    options: ROLES.map((role) => ({ value: role, label: `${roleLabel(role)}: ${ROLE_HINTS[role]}` })),
+  })
+
+function inviteCard({ failed }: PeoplePageProps): Html {
+  const mine = failed?.intent === 'invite' ? failed : undefined
+  return card(
+    {
+      id: 'invite',
+      title: 'Invite somebody',
+      about: 'An existing account gets the role at once. Anybody else gets a link to make one.',
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(mine?.error)} ${hidden('intent', 'invite')}
+        ${field({
+          name: 'email',
+          label: 'Email',
+          type: 'email',
+          value: mine?.values['email'],
+          error: fieldError(mine?.error, 'email'),
+        })}
+        ${roleField('role', mine?.values['role'], fieldError(mine?.error, 'role'))}
+        <div>${button({ label: 'Invite' })}</div>
+      </form>
+    `,
+  )
+}
+
+function groupCard({ permissions, groups, can, failed }: PeoplePageProps): Html {
+  const rows = permissions.groups
+  return card(
+    { id: 'groups', title: 'Groups', about: 'Everybody in the group has its role here.' },
+    html`
+      ${
+        rows.length === 0
+          ? html`<p class="muted">No group has a role on this project.</p>`
+          : table<GroupPermissionView>({ caption: 'Groups', rows, columns: groupColumns(can.managePeople) })
+      }
+      ${can.managePeople && groupForm(groups, failed?.intent === 'grant-group' ? failed : undefined)}
+    `,
+  )
+}
+
+const groupColumns = (canManage: boolean): Column<GroupPermissionView>[] => [
+  { label: 'Group', cell: (group) => html`<strong>${group.name}</strong>` },
+  { label: 'Role', cell: (group) => roleLabel(group.role) },
+  { label: 'Since', cell: (group) => time(group.grantedAt) },
+  {
+    label: 'Actions',
+    hideLabel: true,
+    align: 'end',
+    cell: (group) =>
+      canManage &&
+      confirmDialog(
+        {
+          id: `revoke-${group.groupId}`,
+          opener: 'Remove',
+          accessibleName: `Remove ${group.name}`,
+          title: `Remove ${group.name}?`,
+          text: 'Its people lose at once what they had by it.',
+          confirm: 'Remove the group',
+        },
+        html`${hidden('intent', 'revoke-group')}${hidden('groupId', group.groupId)}`,
+      ),
+  },
+]
+
+function groupForm(groups: PeoplePageProps['groups'], failed: Failed | undefined): Html {
+  if (groups !== null && groups.length === 0)
+    return html`<p>There are no groups yet. <a href="/admin/groups">Make one</a>.</p>`
+  const common = {
+    name: 'groupId',
+    value: failed?.values['groupId'],
+    error: fieldError(failed?.error, 'groupId'),
+  }
+  return html`
+    <form method="post" class="inline-form">
+      ${formError(failed?.error)} ${hidden('intent', 'grant-group')}
+      ${
+        groups === null
+          ? field({
+              ...common,
+              label: 'Group',
+              hint: 'Its id; administrators of the workspace know it.',
+              verbatim: true,
+            })
+          : selectField({
+              ...common,
+              label: 'Group',
+              options: groups.map(({ id, name }) => ({ value: id, label: name })),
+            })
+      }
+      ${roleField('group-role', failed?.values['role'], fieldError(failed?.error, 'role'))}
+      ${button({ label: 'Give the role', kind: 'secondary' })}
+    </form>
+  `
+}
+
+const TONES = { pending: 'info', accepted: 'good', expired: 'warn' } as const
+
+function invitationCard(rows: readonly InvitationView[]): Html {
+  return card(
+    { id: 'invitations', title: 'Invitations' },
+    rows.length === 0
+      ? html`<p class="muted">Nobody was invited yet.</p>`
+      : table<InvitationView>({ caption: 'Invitations', rows, columns: INVITATION_COLUMNS }),
+  )
+}
+
+const INVITATION_COLUMNS: Column<InvitationView>[] = [
+  { label: 'Email', cell: (one) => one.email },
+  { label: 'Role', cell: (one) => roleLabel(one.role) },
+  { label: 'Status', cell: (one): Content => badge(roleLabel(one.status), TONES[one.status]) },
+  { label: 'Invited', cell: (one) => time(one.createdAt) },
+  {
+    label: 'Actions',
+    hideLabel: true,
+    align: 'end',
+    cell: (one) =>
+      one.status !== 'accepted' &&
+      confirmDialog(
+        {
+          id: `take-back-${one.id}`,
+          opener: 'Take back',
+          accessibleName: `Take back the invitation of ${one.email}`,
+          title: `Take back the invitation of ${one.email}?`,
+          text: 'The link that was sent stops working.',
+          confirm: 'Take it back',
+        },
+        html`${hidden('intent', 'revoke-invitation')}${hidden('invitationId', one.id)}`,
+      ),
+  },
+]

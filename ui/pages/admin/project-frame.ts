@@ -1,0 +1,85 @@
+import type { ProjectView } from '../../../src/modules/projects/service.ts'
+import { mainNav } from '../../components/main-nav.ts'
+import type { Notice } from '../../components/notice.ts'
+import { tabs } from '../../components/tabs.ts'
+import type { PageUser } from '../../components/user-menu.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { appLayout, type Crumb } from '../../layout.ts'
+import type { Can } from '../../project-request.ts'
+
+export type ProjectTab =
+  | 'overview'
+  | 'publish'
+  | 'deployments'
+  | 'aliases'
+  | 'people'
+  | 'analytics'
+  | 'secrets'
+  | 'settings'
+
+/** What every page of a project is given. */
+export type ProjectPageBase = {
+  user: PageUser
+  project: ProjectView
+  can: Can
+  notices?: readonly Notice[]
+}
+
+type Frame = {
+  tab: ProjectTab
+  title: string
+  /** Beside the title. */
+  aside?: Content
+  about?: Content
+  /** Between the project and this page. */
+  crumbs?: readonly Crumb[]
+}
+
+export const projectHref = (projectId: string, rest = ''): string => `/projects/${projectId}${rest}`
+
+/** The frame of the pages of one project: its tabs, and the heading of the page. */
+export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content): Html =>
+  appLayout(
+    {
+      title: frame.title,
+      user: base.user,
+      nav: mainNav(base.user, 'projects'),
+      crumbs: [
+        { label: 'Projects', href: '/' },
+        ...(frame.tab === 'overview'
+          ? []
+          : [{ label: base.project.displayName, href: projectHref(base.project.id) }]),
+        ...(frame.crumbs ?? []),
+      ],
+      notices: base.notices ?? [],
+    },
+    html`
+      ${tabs(base.project.displayName, tabsOf(base, frame.tab))}
+      <header class="page-head">
+        <div>
+          <h1>${frame.title}</h1>
+          ${frame.about}
+        </div>
+        ${frame.aside}
+      </header>
+      <div class="cards">${body}</div>
+    `,
+  )
+
+const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyof Can][] = [
+  ['overview', 'Overview', ''],
+  ['publish', 'Publish', '/publish', 'publish'],
+  ['deployments', 'Deployments', '/deployments'],
+  ['aliases', 'Aliases', '/aliases'],
+  ['people', 'People', '/people'],
+  ['analytics', 'Analytics', '/analytics', 'readAnalytics'],
+  ['secrets', 'Secrets', '/secrets', 'seeSecrets'],
+  ['settings', 'Settings', '/settings', 'manageSettings'],
+]
+
+const tabsOf = ({ project, can }: ProjectPageBase, current: ProjectTab) =>
+  TABS.filter(([, , , needs]) => needs === undefined || can[needs]).map(([tab, label, path]) => ({
+    label,
+    href: projectHref(project.id, path),
+    isCurrent: tab === current,
+  }))

@@ -1,0 +1,213 @@
+import type { Settings } from '../../../src/modules/settings/service.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import {
+  checkbox,
+  type FormError,
+  field,
+  fieldError,
+  formError,
+  hidden,
+  selectField,
+} from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { roleLabel } from '../../components/role.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { spaWord } from './alias.ts'
+import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+
+export type ProjectSettingsPageProps = ProjectPageBase & {
+  /** Of the workspace: they decide what some of the project's do. */
+  settings: Settings
+  failed?: Failed | undefined
+}
+
+/** Sends `general`, `visibility`, `signup`, `transfer` (`email`, `confirm`) or `delete` (`confirm`). */
+export const projectSettingsPage = (props: ProjectSettingsPageProps): Html =>
+  projectFrame(
+    props,
+    { tab: 'settings', title: 'Settings' },
+    html`
+      ${general(props)} ${visibility(props)} ${signup(props)} ${props.can.transfer && transfer(props)}
+      ${props.can.deleteProject && removal(props)}
+    `,
+  )
+
+const errorOf = ({ failed }: ProjectSettingsPageProps, intent: string): FormError | undefined =>
+  failed?.intent === intent ? failed.error : undefined
+
+const typedIn = ({ failed }: ProjectSettingsPageProps, intent: string, name: string): string | undefined =>
+  failed?.intent === intent ? failed.values[name] : undefined
+
+function general(props: ProjectSettingsPageProps): Html {
+  const { project } = props
+  const error = errorOf(props, 'general')
+  return card(
+    { id: 'general', title: 'General', about: `${project.owner}/${project.name}` },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(error)} ${hidden('intent', 'general')}
+        ${field({
+          name: 'displayName',
+          label: 'Display name',
+          value: typedIn(props, 'general', 'displayName') ?? project.displayName,
+          error: fieldError(error, 'displayName'),
+          maxlength: 200,
+        })}
+        ${selectField({
+          name: 'isSpa',
+          label: 'Unknown addresses',
+          hint: 'A single-page app answers them with its index.html.',
+          value: typedIn(props, 'general', 'isSpa') ?? (project.isSpa === null ? '' : String(project.isSpa)),
+          options: [
+            { value: '', label: roleLabel(spaWord(null)) },
+            { value: 'true', label: 'Show index.html: a single-page app' },
+            { value: 'false', label: 'Show the 404 page' },
+          ],
+        })}
+        <div>${button({ label: 'Save' })}</div>
+      </form>
+    `,
+  )
+}
+
+const RESPONSES = { not_found: 'a 404 page', login: 'the way to sign in' } as const
+
+function visibility(props: ProjectSettingsPageProps): Html {
+  const { project, settings } = props
+  const workspace = RESPONSES[settings.privateSiteResponse.value]
+  return card(
+    {
+      id: 'visibility',
+      title: 'Visibility',
+      about: 'Of all its sites, where an alias or a domain says nothing else.',
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(errorOf(props, 'visibility'))} ${hidden('intent', 'visibility')}
+        ${selectField({
+          name: 'isPublic',
+          label: 'Who sees it',
+          value: String(project.isPublic),
+          options: [
+            { value: 'true', label: 'Public: anyone' },
+            { value: 'false', label: 'Private: people with a role' },
+          ],
+        })}
+        ${selectField({
+          name: 'requiredRole',
+          label: 'Required role while it is private',
+          value: project.requiredRole,
+          options: (['guest', 'viewer', 'contributor', 'admin', 'owner'] as const).map((role) => ({
+            value: role,
+            label: `${roleLabel(role)} or higher`,
+          })),
+        })}
+        ${selectField({
+          name: 'privateSiteResponse',
+          label: 'Strangers at a private site get',
+          value: project.privateSiteResponse ?? '',
+          options: [
+            { value: '', label: `As the workspace: ${workspace}` },
+            { value: 'not_found', label: roleLabel(RESPONSES.not_found) },
+            { value: 'login', label: roleLabel(RESPONSES.login) },
+          ],
+        })}
+        <div>${button({ label: 'Save the visibility' })}</div>
+      </form>
+    `,
+  )
+}
+
+function signup(props: ProjectSettingsPageProps): Html {
+  const { project, settings } = props
+  return card(
+    {
+      id: 'signup',
+      title: 'Membership and sign-up',
+      about: 'Whether strangers may make themselves guests on the sites of this project.',
+    },
+    html`
+      ${
+        !settings.requireProjectMembership.value &&
+        notice({
+          tone: 'info',
+          message:
+            'Membership is not required in this workspace, so this switch has no effect now. An administrator turns that on under Settings, Project Membership.',
+        })
+      }
+      <form method="post" class="stack narrow">
+        ${formError(errorOf(props, 'signup'))} ${hidden('intent', 'signup')}
+        ${checkbox({
+          name: 'allowPublicSignup',
+          label: 'Anyone may sign up',
+          hint: 'Whoever does gets the role guest. Without it, people come by invitation.',
+          checked: project.allowPublicSignup,
+        })}
+        <div>${button({ label: 'Save the sign-up' })}</div>
+      </form>
+    `,
+  )
+}
+
+function transfer(props: ProjectSettingsPageProps): Html {
+  const { project } = props
+  const error = errorOf(props, 'transfer')
+  return card(
+    {
+      id: 'transfer',
+      title: 'Transfer ownership',
+      about: 'The new owner must have a role or a membership here. The former owner becomes admin.',
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(error)} ${hidden('intent', 'transfer')}
+        ${field({
+          name: 'email',
+          id: 'transfer-email',
+          label: 'Email of the new owner',
+          type: 'email',
+          value: typedIn(props, 'transfer', 'email'),
+          error: fieldError(error, 'email'),
+        })}
+        ${typedField('transfer-confirm', project, fieldError(error, 'confirm'))}
+        <div>${button({ label: 'Transfer the ownership', kind: 'danger' })}</div>
+      </form>
+    `,
+  )
+}
+
+function removal(props: ProjectSettingsPageProps): Html {
+  const { project } = props
+  const error = errorOf(props, 'delete')
+  return card(
+    {
+      id: 'removal',
+      title: 'Delete the project',
+      about:
+        'With every deployment, alias, rule, record and key. Its addresses stop working. This cannot be undone.',
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(error)} ${hidden('intent', 'delete')}
+        ${typedField('delete-confirm', project, fieldError(error, 'confirm'))}
+        <div>${button({ label: 'Delete the project', kind: 'danger' })}</div>
+      </form>
+    `,
+  )
+}
+
+const typedField = (
+  id: string,
+  { owner, name }: { owner: string; name: string },
+  error: string | undefined,
+): Html =>
+  field({
+    name: 'confirm',
+    id,
+    label: 'Type the name to confirm',
+    hint: html`<code>${owner}/${name}</code>`,
+    error,
+    verbatim: true,
+  })

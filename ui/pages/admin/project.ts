@@ -1,0 +1,117 @@
+import type { AliasView } from '../../../src/modules/aliases/service.ts'
+import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
+import { badge, visibilityBadge } from '../../components/badge.ts'
+import { linkButton } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { notice } from '../../components/notice.ts'
+import { waitingForFirst } from '../../components/publish-panel.ts'
+import { roleLabel } from '../../components/role.ts'
+import { shortSha } from '../../components/sha.ts'
+import { type Column, table } from '../../components/table.ts'
+import { day, time } from '../../components/time.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { deploymentHref, deploymentTable } from './deployment-table.ts'
+import { projectFrame, projectHref } from './project-frame.ts'
+import { type PublishPageProps, publishCards } from './publish.ts'
+
+export type ProjectPageProps = PublishPageProps & {
+  aliases: readonly AliasView[]
+  /** The newest first. */
+  deployments: readonly DeploymentView[]
+  deploymentCount: number
+}
+
+/** What is live and where, what was published last, and what needs attention. */
+export const projectPage = (props: ProjectPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'overview',
+      title: props.project.displayName,
+      about: facts(props),
+      aside:
+        props.project.url !== null &&
+        linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' }),
+    },
+    props.deployments.length === 0 ? firstUpload(props) : published(props),
+  )
+
+const facts = ({ project }: ProjectPageProps): Html => html`
+  <p class="facts muted">
+    <span>${project.owner}/${project.name}</span>
+    ${visibilityBadge(project.isPublic)}
+    ${!project.isPublic && html`<span>${roleLabel(project.requiredRole)} or higher</span>`}
+    <span>Your role: ${roleLabel(project.role ?? 'guest')}</span>
+    <span>Since ${day(project.createdAt)}</span>
+  </p>
+`
+
+const firstUpload = (props: ProjectPageProps): Html => html`
+  ${card(
+    {
+      id: 'publish',
+      title: 'Nothing is published yet',
+      about: 'Publish in one of these ways. This page shows the first deployment when it arrives.',
+    },
+    waitingForFirst(props.project.id),
+  )}
+  ${publishCards(props)}
+`
+
+const published = (props: ProjectPageProps): Html => html`
+  ${attention(props)}
+  ${card(
+    { id: 'live', title: 'Live', about: 'Names that point at a deployment. Moving one is a release.' },
+    props.aliases.length === 0
+      ? html`<p class="muted">Nothing is live: no alias points at a deployment.</p>`
+      : table<AliasView>({ caption: 'Live aliases', rows: props.aliases, columns: ALIAS_COLUMNS }),
+  )}
+  ${card(
+    {
+      id: 'latest',
+      title: 'Latest deployments',
+      aside: html`
+        <a href=${projectHref(props.project.id, '/deployments')}>All ${props.deploymentCount}</a>
+      `,
+    },
+    deploymentTable(props.deployments),
+  )}
+`
+
+const ALIAS_COLUMNS: Column<AliasView>[] = [
+  {
+    label: 'Alias',
+    cell: (alias) => html`
+      <a href=${projectHref(alias.projectId, `/aliases/${alias.id}`)}><strong>${alias.name}</strong></a>
+      ${alias.isLocked && badge('Locked', 'warn')}
+    `,
+  },
+  {
+    label: 'Address',
+    cell: (alias) => html`<a href=${alias.url}>${alias.url.replace(/^https?:\/\//, '')}</a>`,
+  },
+  {
+    label: 'Commit',
+    cell: (alias) =>
+      html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}>${shortSha(alias.commitSha)}</a>`,
+  },
+  { label: 'Changed', align: 'end', cell: (alias) => time(alias.updatedAt) },
+]
+
+/** What somebody should look at; nothing when all is well. */
+function attention({ project, can, aliases, deployments }: ProjectPageProps): Html | null {
+  const [newest] = deployments
+  const points: Content[] = []
+  if (newest !== undefined && newest.aliases.length === 0)
+    points.push(html`
+      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${newest.commitSha.slice(0, 12)}</a>, is
+      not live.
+      ${can.moveAliases ? 'Point an alias at it to release it.' : 'Somebody with the role contributor can release it.'}
+    `)
+  for (const alias of aliases.filter(({ isLocked }) => isLocked))
+    points.push(html`
+      <a href=${projectHref(project.id, `/aliases/${alias.id}`)}>${alias.name}</a> is locked: uploads do not move it.
+    `)
+  if (points.length === 0) return null
+  return html`<div class="stack">${points.map((message) => notice({ tone: 'warn', message }))}</div>`
+}

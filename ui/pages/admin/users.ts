@@ -1,0 +1,183 @@
+import type { Paginated } from '../../../src/domain/pagination.ts'
+import type { UserView } from '../../../src/modules/users/service.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { copyable } from '../../components/copyable.ts'
+import { details } from '../../components/details.ts'
+import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
+import { roleLabel } from '../../components/role.ts'
+import { searchForm } from '../../components/search-form.ts'
+import { type Column, table } from '../../components/table.ts'
+import { day, time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import { type Failed, queryText } from '../../project-request.ts'
+import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+
+export type UsersPageProps = WorkspacePageBase & {
+  found: Paginated<UserView>
+  search: string
+  /** Just made; this answer is the only one that holds the link. */
+  created?: { email: string; inviteUrl: string } | undefined
+  failed?: Failed | undefined
+}
+
+/** The accounts of the workspace. Sends `create` with `email` and `role`. */
+export const usersPage = (props: UsersPageProps): Html =>
+  workspaceFrame(
+    props,
+    {
+      place: 'users',
+      title: 'Users',
+      about: 'One account works on every site. What it may do there is up to each project.',
+    },
+    html`
+      ${props.created && createdCard(props.created)}
+      ${searchForm(
+        'Users',
+        field({
+          name: 'q',
+          id: 'q',
+          label: 'Find a user',
+          type: 'search',
+          value: props.search,
+          required: false,
+          isPlain: true,
+        }),
+        props.search === '' ? undefined : '/admin/users',
+      )}
+      ${
+        props.found.data.length === 0
+          ? html`<p class="muted">No account has “${props.search}” in its email.</p>`
+          : table<UserView>({ caption: 'Users', rows: props.found.data, columns: COLUMNS })
+      }
+      ${pagination({
+        ...props.found.pagination,
+        hrefOf: (page) => `/admin/users${queryText({ q: props.search, page })}`,
+      })}
+      ${newUser(props.failed)}
+    `,
+  )
+
+const COLUMNS: Column<UserView>[] = [
+  { label: 'Email', cell: (user) => html`<a href=${`/admin/users/${user.id}`}>${user.email}</a>` },
+  { label: 'Role', cell: (user) => roleLabel(user.role) },
+  { label: 'Since', align: 'end', cell: (user) => day(user.createdAt) },
+]
+
+const createdCard = ({ email, inviteUrl }: NonNullable<UsersPageProps['created']>): Html =>
+  card(
+    { id: 'created', title: `The account ${email} is made` },
+    html`
+      <div class="stack">
+        ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it: it is not shown again.' })}
+        ${copyable({ label: 'Link that sets the password, good for 7 days', text: inviteUrl })}
+      </div>
+    `,
+  )
+
+const ROLES = [
+  { value: 'member', label: 'Member: only what projects give them' },
+  { value: 'user', label: 'User: creates projects too' },
+  { value: 'admin', label: 'Admin: everything' },
+]
+
+const newUser = (failed: Failed | undefined): Html =>
+  card(
+    {
+      id: 'new-user',
+      title: 'New user',
+      about: 'You get a link to hand on, with which they choose a password.',
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(failed?.error)} ${hidden('intent', 'create')}
+        ${field({
+          name: 'email',
+          label: 'Email',
+          type: 'email',
+          value: failed?.values['email'],
+          error: fieldError(failed?.error, 'email'),
+        })}
+        ${selectField({ name: 'role', label: 'Role', value: failed?.values['role'] ?? 'member', options: ROLES })}
+        <div>${button({ label: 'Create user' })}</div>
+      </form>
+    `,
+  )
+
+export type UserPageProps = WorkspacePageBase & {
+  account: UserView
+  /** Just made; this answer is the only one that holds the link. */
+  reset?: { url: string; expiresAt: string } | undefined
+  failed?: Failed | undefined
+}
+
+/** One account. Sends `change` with `role`, `reset-link`, or `delete`. */
+export const userPage = (props: UserPageProps): Html =>
+  workspaceFrame(
+    props,
+    { place: 'users', title: props.account.email, crumbs: [{ label: 'Users', href: '/admin/users' }] },
+    html`
+      ${
+        props.failed !== undefined &&
+        props.failed.intent !== 'change' &&
+        notice({ tone: 'bad', message: props.failed.error.message, live: true })
+      }
+      ${card(
+        { id: 'facts', title: 'Account' },
+        details([
+          ['Email', props.account.email],
+          ['Id', html`<code>${props.account.id}</code>`],
+          ['Since', time(props.account.createdAt)],
+        ]),
+      )}
+      ${roleCard(props)} ${resetCard(props)} ${removal(props)}
+    `,
+  )
+
+const roleCard = ({ account, failed }: UserPageProps): Html =>
+  card(
+    { id: 'role-card', title: 'Role in the workspace', about: 'Counts from their next request on.' },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(failed?.intent === 'change' ? failed.error : undefined)} ${hidden('intent', 'change')}
+        ${selectField({ name: 'role', label: 'Role', value: account.role, options: ROLES })}
+        <div>${button({ label: 'Save the role' })}</div>
+      </form>
+    `,
+  )
+
+const resetCard = ({ reset }: UserPageProps): Html =>
+  card(
+    { id: 'reset', title: 'New password', about: 'A link that sets a new password once, within an hour.' },
+    reset === undefined
+      ? html`
+          <form method="post">
+            ${hidden('intent', 'reset-link')} ${button({ label: 'Make a link', kind: 'secondary' })}
+          </form>
+        `
+      : html`
+          <div class="stack">
+            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it: it is not shown again.' })}
+            ${copyable({ label: 'Link that sets a new password', text: reset.url })}
+          </div>
+        `,
+  )
+
+const removal = ({ account }: UserPageProps): Html =>
+  card(
+    { id: 'removal', title: 'Delete', about: 'The account with its sessions, roles and memberships.' },
+    confirmDialog(
+      {
+        id: 'delete-user',
+        opener: 'Delete this user',
+        openerKind: 'danger',
+        title: `Delete ${account.email}?`,
+        text: 'They are signed out everywhere at once. This cannot be undone.',
+        confirm: 'Delete the user',
+      },
+      hidden('intent', 'delete'),
+    ),
+  )

@@ -1,0 +1,108 @@
+import { button } from '../../components/button.ts'
+import { type FormError, field, fieldError, formError, hidden, startField } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { type PublishSnippets, publishGuide } from '../../components/publish-snippets.ts'
+import { type Html, html } from '../../html.ts'
+import { authLayout } from '../../layout.ts'
+import { newPasswordField } from './password-field.ts'
+
+export type SetupPageProps = {
+  /** From the set-up link; sent on as it is. */
+  token?: string | undefined
+  /** The request did not come from this machine, so the token of the set-up link is asked for. */
+  needsToken: boolean
+  email?: string | undefined
+  error?: FormError | undefined
+}
+
+/** The first admin. Sends `email`, `password` and `setupToken`. */
+export const setupPage = (props: SetupPageProps): Html =>
+  authLayout(
+    'Set up',
+    html`
+      <h1>Welcome to svc</h1>
+      <p class="muted">
+        This server has no admin yet. The account that you create here can do everything on it, and can invite others.
+      </p>
+      <form method="post" class="stack">
+        ${formError(props.error)}
+        ${asksForToken(props) ? tokenField(props.error) : hidden('setupToken', props.token)}
+        ${field({
+          name: 'email',
+          label: 'Email',
+          type: 'email',
+          value: props.email,
+          autocomplete: 'username',
+          autofocus: !asksForToken(props) && startField(props.error, 'email') === 'email',
+          error: fieldError(props.error, 'email'),
+        })}
+        ${newPasswordField(props.error)}
+        ${button({ label: 'Create the admin account' })}
+      </form>
+    `,
+  )
+
+export type SetupDonePageProps = { apiDocsUrl: string; snippets: PublishSnippets }
+
+/** After set-up: what to do next. */
+export const setupDonePage = ({ apiDocsUrl, snippets }: SetupDonePageProps): Html =>
+  authLayout(
+    'Ready',
+    html`
+      <h1>Your server is ready</h1>
+      ${notice({ tone: 'good', message: 'The admin account is made and you are signed in.', live: true })}
+      <ol class="steps">
+        <li>
+          <h2>Create your first project</h2>
+          <p>A project holds one site. It is private until you open it.</p>
+          <a class="btn btn-primary" href="/projects/new">Create a project</a>
+        </li>
+        <li>
+          <h2>Publish a folder</h2>
+          <p>
+            Drop it into the page of the project, which shows it when it arrives. Or use the command line or CI, with
+            an <a href="/keys">API key</a>:
+          </p>
+          <details class="more">
+            <summary>Commands that publish</summary>
+            ${publishGuide(snippets)}
+          </details>
+        </li>
+        <li>
+          <h2>Look at it</h2>
+          <p>
+            Everything on this server is listed under <a href="/">Projects</a>, and
+            the <a href=${apiDocsUrl}>API explorer</a> shows what else it can do.
+          </p>
+        </li>
+      </ol>
+    `,
+    { isWide: true },
+  )
+
+/** The link's token is sent on unseen until it is refused. */
+function asksForToken({ token, needsToken, error }: SetupPageProps): boolean {
+  const isRefused = error?.code === 'SETUP_TOKEN_REQUIRED' || fieldError(error, 'setupToken') !== undefined
+  return isRefused || (needsToken && token === undefined)
+}
+
+function tokenField(error: FormError | undefined): Html {
+  return html`
+    ${notice({
+      tone: 'info',
+      message: html`
+        The server prints a <strong>set-up link</strong> in its log each time it starts, until there is an admin. Look
+        where you started it, or in <code>journalctl -u svc</code> or <code>docker logs</code>, and open that link.
+        Or paste the end of it here.
+      `,
+    })}
+    ${field({
+      name: 'setupToken',
+      label: 'Set-up token',
+      hint: html`The part after <code>?token=</code> in the set-up link.`,
+      error: fieldError(error, 'setupToken'),
+      verbatim: true,
+      autofocus: startField(error, 'setupToken') === 'setupToken',
+    })}
+  `
+}

@@ -1,0 +1,59 @@
+import { button } from '../../components/button.ts'
+import { type FormError, field, fieldError, formError, hidden, startField } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { type Html, html } from '../../html.ts'
+import { authLayout } from '../../layout.ts'
+import { newPasswordField } from './password-field.ts'
+import { withRedirect } from './with-redirect.ts'
+
+export type SignUpPageProps = {
+  email?: string | undefined
+  redirect?: string | undefined
+  /** False shows why there is no form. */
+  allowSignup: boolean
+  error?: FormError | undefined
+}
+
+/** Sends `email`, `password` and `redirect`. */
+export const signUpPage = (props: SignUpPageProps): Html =>
+  authLayout(
+    'Create an account',
+    html`
+      <h1>Create an account</h1>
+      ${
+        props.allowSignup
+          ? signUpForm(props)
+          : notice({ tone: 'info', message: 'Accounts are by invitation here. Ask an admin to invite you.' })
+      }
+      <ul class="auth-links">
+        <li>Have an account? <a href=${withRedirect('/signin', props.redirect)}>Sign in</a></li>
+      </ul>
+    `,
+  )
+
+const signUpForm = (props: SignUpPageProps): Html => html`
+  <p class="muted">One account works on every site here that you belong to.</p>
+  <form method="post" class="stack">
+    ${refusal(props)} ${hidden('redirect', props.redirect)}
+    ${field({
+      name: 'email',
+      label: 'Email',
+      type: 'email',
+      value: props.email,
+      autocomplete: 'username',
+      autofocus: startField(props.error, 'email') === 'email',
+      error: fieldError(props.error, 'email'),
+    })}
+    ${newPasswordField(props.error)}
+    ${button({ label: 'Create account' })}
+  </form>
+`
+
+function refusal({ error, redirect }: SignUpPageProps): Html | null {
+  if (error?.code !== 'EMAIL_ALREADY_EXISTS_ERROR') return formError(error)
+  return notice({
+    tone: 'bad',
+    live: true,
+    message: html`${error.message} <a href=${withRedirect('/signin', redirect)}>Go to sign in</a>`,
+  })
+}

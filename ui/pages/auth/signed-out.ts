@@ -1,0 +1,15 @@
+import { linkButton } from '../../components/button.ts'
+import { type Html, html } from '../../html.ts'
+import { authLayout } from '../../layout.ts'
+
+export type SignedOutPageProps = { signInUrl: string }
+
+export const signedOutPage = ({ signInUrl }: SignedOutPageProps): Html =>
+  authLayout(
+    'Signed out',
+    html`
+      <h1>You are signed out</h1>
+      <p class="muted">This holds for every site of this workspace in this browser.</p>
+      ${linkButton({ label: 'Sign in again', href: signInUrl })}
+    `,
+  )

@@ -1,0 +1,26 @@
+import { type Html, html } from '../html.ts'
+import { authLayout } from '../layout.ts'
+
+export type ErrorPageProps = {
+  status: number
+  title: string
+  /** What happened, in a sentence. */
+  message: string
+  /** What to do about it. */
+  hint?: string | undefined
+  /** The host has no start page that the visitor could go to. */
+  isNowhere?: boolean
+}
+
+/** Any failure that a person sees; the JSON twin is the error body of the API. */
+export const errorPage = ({ status, title, message, hint, isNowhere }: ErrorPageProps): Html =>
+  authLayout(
+    title,
+    html`
+      <p class="status">Error ${status}</p>
+      <h1>${title}</h1>
+      <p>${message}</p>
+      ${hint !== undefined && html`<p class="muted">${hint}</p>`}
+      ${!isNowhere && html`<p><a href="/">Go to the start page</a></p>`}
+    `,
+  )

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test'
+import { assets } from '../assets/manifest.ts'
+import { type Html, renderPage } from '../html.ts'
+import { samples } from './samples.ts'
+
+type Element = { tag: string; attributes: Map<string, string> }
+
+function elementsOf(document: Html): Element[] {
+  const found: Element[] = []
+  new HTMLRewriter()
+    .on('*', {
+      element: ({ tagName, attributes }) =>
+        void found.push({
+          tag: tagName,
+          attributes: new Map([...attributes].map(([name, value]) => [name, value])),
+        }),
+    })
+    .transform(renderPage(document))
+  return found
+}
+
+const withTag = (elements: Element[], ...tags: string[]) => elements.filter(({ tag }) => tags.includes(tag))
+
+const valuesOf = (elements: Element[], attribute: string) =>
+  elements.flatMap(({ attributes }) => attributes.get(attribute)?.split(' ') ?? [])
+
+/** What the CSP of pages would block, and what would run if there were none. */
+function forbiddenIn(elements: Element[]): string[] {
+  return elements.flatMap(({ tag, attributes }) => [
+    ...(['style', 'iframe', 'object', 'embed', 'base'].includes(tag) ? [tag] : []),
+    ...(tag === 'script' && !assets.has(attributes.get('src') ?? '') ? [tag] : []),
+    ...[...attributes.keys()].filter(
+      (name) => name === 'style' || name === 'srcdoc' || name.startsWith('on'),
+    ),
+    ...['href', 'action', 'formaction', 'src', 'content'].filter((name) =>
+      /^(0;url=)?\s*javascript:/i.test(attributes.get(name) ?? ''),
+    ),
+  ])
+}
+
+describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s', (_name, sample) => {
+  const elements = elementsOf(sample.html())
+  const ids = valuesOf(elements, 'id')
+
+  test('holds no inline style or script and loads nothing from elsewhere', () => {
+    expect(forbiddenIn(elements)).toEqual([])
+    const loaded = [
+      ...valuesOf(withTag(elements, 'link'), 'href'),
+      ...valuesOf(withTag(elements, 'img'), 'src'),
+    ]
+    const isOwn = (url: string) => assets.has(url) || /^(data:image\/|\/repo\/)/.test(url)
+    expect(loaded.filter((url) => !isOwn(url))).toEqual([])
+    expect(loaded.length).toBeGreaterThanOrEqual(2)
+  })
+
+  test('names every control, and every reference leads somewhere', () => {
+    const labelled = valuesOf(withTag(elements, 'label'), 'for')
+    const unnamed = withTag(elements, 'input', 'select', 'textarea').filter(
+      ({ attributes }) =>
+        attributes.get('type') !== 'hidden' &&
+        !attributes.has('aria-label') &&
+        !labelled.includes(attributes.get('id') ?? ''),
+    )
+    expect(unnamed).toEqual([])
+    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
+    const references = ['aria-describedby', 'aria-labelledby', 'for', 'popovertarget']
+    const dangling = references.flatMap((name) => valuesOf(elements, name)).filter((id) => !ids.includes(id))
+    expect(dangling).toEqual([])
+    expect(withTag(elements, 'img').filter(({ attributes }) => !attributes.get('alt'))).toEqual([])
+  })
+
+  test('has one heading of the first level, landmarks and a skip link', () => {
+    expect(withTag(elements, 'h1')).toHaveLength(1)
+    expect(withTag(elements, 'main')).toHaveLength(1)
+    expect(withTag(elements, 'html')[0]?.attributes.get('lang')).toBe('en')
+    expect(withTag(elements, 'a')[0]?.attributes.get('href')).toBe('#main')
+    expect(ids).toContain('main')
+  })
+
+  test('posts its forms, shows no password again, and starts at one field at most', () => {
+    const unsafe = withTag(elements, 'form').filter(
+      ({ attributes }) => attributes.get('method') !== 'post' && attributes.get('role') !== 'search',
+    )
+    expect(unsafe).toEqual([])
+    const passwords = elements.filter(({ attributes }) => attributes.get('type') === 'password')
+    expect(passwords.filter(({ attributes }) => attributes.has('value'))).toEqual([])
+    const focused = withTag(elements, 'input').filter(({ attributes }) => attributes.has('autofocus'))
+    expect(focused.length).toBeLessThanOrEqual(1)
+  })
+
+  test('ties every field error to its field', () => {
+    const errors = elements.filter(({ attributes }) => attributes.get('class') === 'field-error')
+    const invalid = elements.filter(({ attributes }) => attributes.get('aria-invalid') === 'true')
+    expect(valuesOf(invalid, 'aria-describedby')).toEqual(
+      expect.arrayContaining(errors.map(({ attributes }) => attributes.get('id') ?? '')),
+    )
+    expect(invalid).toHaveLength(errors.length)
+  })
+
+  test('reads the same twice', () => {
+    expect(renderPage(sample.html())).toBe(renderPage(sample.html()))
+  })
+
+  test.each([
+    '"><script>alert(1)</script><img src=x onerror=alert(1)>',
+    "'><svg onload=alert(1)>",
+    'javascript:alert(1)',
+    ' JavaScript:alert(1)',
+    '</title></textarea></style><script>alert(1)</script>',
+  ])('stays whole when every text of its data is %s', (hostile) => {
+    const poisoned = elementsOf(sample.htmlWith((text, key) => (CHOICES.has(key) ? text : hostile)))
+    expect(forbiddenIn(poisoned)).toEqual([])
+  })
+})
+
+/** Keys whose text chooses a branch, and is one of ours. */
+const CHOICES: ReadonlySet<string> = new Set(['step', 'purpose', 'intent', 'tone', 'code', 'after'])
+
+/** What must be on a page, told by its markup. */
+const contents: [page: string, expected: string][] = [
+  ['setup', 'name="setupToken"'],
+  ['setup-link', '<input type="hidden" name="setupToken" value="tok-1"/>'],
+  ['setup-link', 'value="ada@example.com"'],
+  ['setup-link', 'aria-describedby="password-error password-hint"'],
+  ['setup-refused', 'id="setupToken"'],
+  ['setup-done', 'svc deploy ./dist --api-url https://admin.sites.example.com'],
+  ['setup-done', 'href="/api/docs"'],
+  ['sign-in', 'autocomplete="username"'],
+  ['sign-in', 'autocomplete="current-password"'],
+  ['sign-in', 'name="redirect" value="https://handbook.example.com/start"'],
+  ['sign-in', '/api/auth/oidc/github/start?redirect=https%3A%2F%2Fhandbook.example.com%2Fstart'],
+  ['sign-in', '/signup?redirect='],
+  ['sign-in', '/forgot-password'],
+  ['sign-in-refused', 'role="alert"'],
+  ['sign-in-mfa', 'name="mfaTicket" value="ticket-1"'],
+  ['sign-in-mfa', 'autocomplete="one-time-code"'],
+  ['sign-up', 'autocomplete="new-password"'],
+  ['sign-up', 'minlength="8"'],
+  ['sign-up-exists', 'href="/signin"'],
+  ['reset', 'name="token" value="tok-2"'],
+  ['reset-spent', 'href="/forgot-password"'],
+  ['continue', '<meta http-equiv="refresh" content="0;url=https://handbook.example.com/start"/>'],
+  ['forbidden', 'grace@example.com'],
+  ['forbidden', 'href="https://admin.sites.example.com/account"'],
+  ['forbidden', 'action="/_svc/auth/signout"'],
+  ['no-site', 'No site lives here'],
+  ['account', 'You own it. Transfer ownership first.'],
+  ['account', 'disabled aria-describedby="stay-p1"'],
+  ['account', 'name="projectId" value="p2"'],
+  ['account', 'name="sessionId" value="s2"'],
+  ['account-enroll', 'src="data:image/svg+xml,%3Csvg'],
+  ['account-enroll', 'JBSW Y3DP EHPK 3PXP'],
+  ['account-codes', '7hqf-29dk\npw4m-x8ct'],
+  ['account-leave-failed', 'Owners cannot leave their own site.'],
+  ['home', 'href="/projects/p1"'],
+  ['home-empty', 'href="/projects/new"'],
+  ['home-none-found', 'No project has “zebra” in its name.'],
+  ['new-project-failed', 'value="web site"'],
+  ['publish', 'enctype="multipart/form-data"'],
+  ['publish', 'svc deploy ./dist'],
+  ['publish', '{{ secrets.SVC_API_KEY }}'],
+  ['project', 'is locked: uploads do not move it'],
+  ['project-empty', 'data-wait-for="p1"'],
+  ['deployments', 'href="/projects/p1/deployments?branch=main&amp;page=2"'],
+  ['deployment', '1 added, 1 changed, 1 removed'],
+  ['deployment', 'It is live as production.'],
+  ['file', '&lt;h1>About&lt;/h1>'],
+  ['alias', 'href="/projects/p1/aliases/a1/move?to=d2"'],
+  ['move', 'Roll production back?'],
+  ['people-invited', '/invite?token=tok-3'],
+  ['person', 'The group Editors'],
+  ['workspace-settings', 'FEATURE_REQUIRE_PROJECT_MEMBERSHIP'],
+  ['audit', '<del>false</del> → <ins>true</ins>'],
+  ['audit', '4 values'],
+  ['health', '1 day 3 hours'],
+  ['project-analytics', 'aria-label="Views: 12 345 in all, at most 12 345"'],
+  ['project-analytics', '<title>18 Nov 2026: 12 345</title>'],
+  ['project-analytics-empty', 'Nobody came by yet'],
+  ['workspace-analytics', 'href="/projects/p1/analytics"'],
+  ['storage', '60 MB of 100 MB'],
+  ['backups', 'name="intent" value="make"'],
+  ['backups-failed', 'The disk is full'],
+  ['backups-none', 'BACKUP_DIR'],
+  ['project-empty', '--project acme/website'],
+  ['keys-created', 'svc_9fK2mT0cQ4vZr8yLx1WbN6sJ3hDgPaEuRiYo5kXqB7V'],
+  ['keys-empty', '<option value="90" selected>'],
+]
+
+test.each(contents)('%s holds %s', (name, expected) => {
+  expect(renderedSample(name)).toContain(expected)
+})
+
+const absences: [page: string, unexpected: string][] = [
+  ['sign-in-refused', '/signup'], // where signing up is closed
+  ['sign-in-mfa', 'type="password"'],
+  ['sign-up-closed', '<form'],
+  ['reset-spent', '<form'],
+  ['setup-refused', 'tok-1'],
+  ['account', 'name="sessionId" value="s1"'], // the current session
+  ['account', 'name="projectId" value="p1"'], // an owner cannot leave
+  ['account', 'Connect GitHub'], // connected already
+  ['home', 'href="/projects/p2"'], // a guest has no page of it
+  ['home-member', 'New project'],
+  ['deployment-viewer', 'Move staging here'],
+  ['deployment-viewer', 'intent'],
+  ['people-viewer', 'intent'],
+  ['backups-none', 'Back up now'],
+  ['alias', 'move?to=d0'], // deleted, so nothing to go back to
+  ['workspace-settings', 'name="requireProjectMembership"'], // fixed by the environment
+  ['deployment', 'Delete this deployment'], // while it is live
+  ['home-member', 'href="/keys"'],
+]
+
+test.each(absences)('%s does not hold %s', (name, unexpected) => {
+  expect(renderedSample(name)).not.toContain(unexpected)
+})
+
+function renderedSample(name: string): string {
+  const found = samples.find((sample) => sample.name === name)
+  if (found === undefined) throw new Error(`no sample ${name}`)
+  return renderPage(found.html())
+}

@@ -1,0 +1,148 @@
+import { aliasPage } from './admin/alias.ts'
+import { aliasesPage } from './admin/aliases.ts'
+import { deploymentPage } from './admin/deployment.ts'
+import { deploymentsPage } from './admin/deployments.ts'
+import { filePage, folderPage } from './admin/files.ts'
+import { homePage } from './admin/home.ts'
+import { movePage } from './admin/move-alias.ts'
+import { newProjectPage } from './admin/new-project.ts'
+import { projectPage } from './admin/project.ts'
+import { publishPage } from './admin/publish.ts'
+import { sample } from './sample.ts'
+import {
+  admin,
+  aliases,
+  apiUrl,
+  at,
+  comparison,
+  deployments,
+  maker,
+  member,
+  newest,
+  none,
+  older,
+  olderSha,
+  one,
+  owner,
+  production,
+  projects,
+  sha,
+  viewer,
+  wrong,
+} from './sample-data.ts'
+
+const list = { search: '', page: 1, pages: 1 }
+export const projectSamples = [
+  sample('home', homePage, { ...list, user: admin, projects, total: 2, canCreate: true }),
+  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, canCreate: true }),
+  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, canCreate: false }),
+  sample('home-none-found', homePage, {
+    ...list,
+    user: admin,
+    projects: [],
+    total: 0,
+    canCreate: true,
+    search: 'zebra',
+  }),
+  sample('new-project', newProjectPage, { user: admin }),
+  sample('new-project-failed', newProjectPage, {
+    user: admin,
+    failed: {
+      values: { owner: 'acme', name: 'web site', displayName: 'Site', isPublic: true },
+      error: wrong('name'),
+    },
+  }),
+  sample('project', projectPage, {
+    ...owner,
+    aliases,
+    deployments,
+    deploymentCount: 2,
+    apiUrl,
+    commitSha: sha,
+  }),
+  sample('project-empty', projectPage, {
+    ...owner,
+    aliases: [],
+    deployments: [],
+    deploymentCount: 0,
+    apiUrl,
+    commitSha: sha,
+  }),
+  sample('publish', publishPage, { ...owner, apiUrl, commitSha: sha }),
+  sample('publish-failed', publishPage, {
+    ...owner,
+    apiUrl,
+    commitSha: sha,
+    failed: { error: wrong('alias'), values: { alias: 'a b' } },
+  }),
+  sample('deployments', deploymentsPage, {
+    ...owner,
+    found: { data: deployments, pagination: { ...one, pages: 3 } },
+    filters: { branch: 'main', commitSha: '', alias: '' },
+    aliasNames: ['production'],
+  }),
+  sample('deployments-empty', deploymentsPage, {
+    ...owner,
+    found: none,
+    filters: { branch: '', commitSha: '', alias: '' },
+    aliasNames: [],
+  }),
+  sample('deployment', deploymentPage, {
+    ...owner,
+    deployment: newest,
+    aliases,
+    before: { deployment: older, comparison },
+  }),
+  sample('deployment-failed', deploymentPage, {
+    ...owner,
+    deployment: older,
+    aliases: [],
+    before: null,
+    failed: { intent: 'create-alias', error: wrong('name'), values: { name: 'a b' } },
+  }),
+  sample('deployment-viewer', deploymentPage, { ...viewer, deployment: newest, aliases, before: null }),
+  sample('folder', folderPage, {
+    ...owner,
+    deployment: newest,
+    path: 'assets/',
+    folder: {
+      folders: [{ name: 'img/', path: 'assets/img/', fileCount: 3, sizeBytes: 9000 }],
+      files: [{ name: 'app.js', path: 'assets/app.js', fileCount: 1, sizeBytes: 400 }],
+      total: 2,
+    },
+  }),
+  sample('file', filePage, {
+    ...owner,
+    deployment: newest,
+    file: {
+      path: 'about/index.html',
+      sizeBytes: 30,
+      sha256: 'ab12',
+      mimeType: 'text/html',
+      cacheControl: 'public, max-age=0, must-revalidate',
+      text: '<h1>About</h1>',
+    },
+    rawUrl: '/repo/acme/website/3f78/about/index.html',
+  }),
+  sample('aliases', aliasesPage, {
+    ...owner,
+    found: { data: aliases, pagination: one },
+    hasDeployments: true,
+  }),
+  sample('aliases-failed', aliasesPage, {
+    ...owner,
+    found: none,
+    hasDeployments: true,
+    failed: { intent: 'create', error: wrong('commitSha'), values: { name: 'x', commitSha: 'zz' } },
+  }),
+  sample('alias', aliasPage, {
+    ...owner,
+    alias: production,
+    history: [
+      { deploymentId: 'd1', commitSha: sha, movedBy: maker, movedAt: at, isThere: true },
+      { deploymentId: 'd2', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: true },
+      { deploymentId: 'd0', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: false },
+    ],
+  }),
+  sample('move', movePage, { ...owner, alias: production, from: newest, to: older, comparison }),
+]

@@ -1,0 +1,104 @@
+import { auditPage } from './admin/audit.ts'
+import { groupPage, groupsPage } from './admin/groups.ts'
+import { healthPage } from './admin/health.ts'
+import { keysPage } from './admin/keys.ts'
+import { userPage, usersPage } from './admin/users.ts'
+import { workspaceSettingsPage } from './admin/workspace-settings.ts'
+import { sample } from './sample.ts'
+import { admin, apiUrl, at, group, keys, none, one, projects, settings, user, wrong } from './sample-data.ts'
+
+export const workspaceSamples = [
+  sample('users', usersPage, { user: admin, found: { data: [user], pagination: one }, search: '' }),
+  sample('users-created', usersPage, {
+    user: admin,
+    found: { data: [user], pagination: one },
+    search: 'g',
+    created: { email: 'grace@example.com', inviteUrl: `${apiUrl}/reset-password?token=tok-4` },
+  }),
+  sample('user', userPage, { user: admin, account: user }),
+  sample('user-reset', userPage, {
+    user: admin,
+    account: user,
+    reset: { url: `${apiUrl}/reset-password?token=tok-5`, expiresAt: at },
+    failed: { intent: 'delete', error: { message: 'Owns acme/website.' }, values: {} },
+  }),
+  sample('groups', groupsPage, { user: admin, found: { data: [group], pagination: one } }),
+  sample('groups-empty', groupsPage, {
+    user: admin,
+    found: none,
+    failed: { intent: 'create', error: wrong('name'), values: { name: '' } },
+  }),
+  sample('group', groupPage, {
+    user: admin,
+    group,
+    members: [{ userId: 'u2', email: 'grace@example.com', addedAt: at }],
+  }),
+  sample('workspace-settings', workspaceSettingsPage, { user: admin, settings }),
+  sample('audit', auditPage, {
+    user: admin,
+    filters: { action: '', projectId: '', actorId: '', from: '', to: '' },
+    projects: [{ id: 'p1', owner: 'acme', name: 'website' }],
+    found: {
+      pagination: { ...one, pages: 2 },
+      data: [
+        {
+          id: 'e1',
+          at,
+          actor: { kind: 'user', id: 'u1', name: 'ada@example.com' },
+          credential: 'session',
+          ip: '192.0.2.7',
+          action: 'project.change',
+          target: { kind: 'project', id: 'p1' },
+          projectId: 'p1',
+          before: { isPublic: false, displayName: 'Old' },
+          after: { isPublic: true, displayName: 'New' },
+        },
+        {
+          id: 'e2',
+          at,
+          actor: { kind: 'operator', id: null, name: null },
+          credential: 'operator',
+          ip: null,
+          action: 'user.create',
+          target: { kind: 'user', id: 'u2' },
+          projectId: null,
+          before: null,
+          after: { id: 'u2', email: 'grace@example.com', role: 'member', note: [1, 2] },
+        },
+      ],
+    },
+  }),
+  sample('audit-refused', auditPage, {
+    user: admin,
+    filters: { action: 'x', projectId: '', actorId: 'u1', from: 'never', to: '' },
+    projects: [],
+    found: null,
+    problem: 'from: A time in ISO 8601',
+  }),
+  sample('health', healthPage, {
+    user: admin,
+    adminUrl: apiUrl,
+    health: {
+      status: 'error' as const,
+      version: '1.2.3',
+      uptime: 98_765.4,
+      checks: {
+        database: { status: 'ok' as const },
+        storage: { status: 'error' as const, message: 'No space' },
+      },
+    },
+  }),
+  sample('keys', keysPage, { user: admin, keys, projects }),
+  sample('keys-created', keysPage, {
+    user: admin,
+    keys,
+    projects,
+    created: { name: 'Website CI', key: 'svc_9fK2mT0cQ4vZr8yLx1WbN6sJ3hDgPaEuRiYo5kXqB7V' },
+  }),
+  sample('keys-empty', keysPage, {
+    user: admin,
+    keys: [],
+    projects: [],
+    failed: { values: { name: '', scope: 'global', expiresInDays: '90' }, error: wrong('name') },
+  }),
+]

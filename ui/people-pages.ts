@@ -1,0 +1,178 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { isProjectRole, type ProjectRole } from '../src/domain/roles.ts'
+import { authorize } from '../src/modules/auth/authorize.ts'
+import { emailField } from '../src/modules/auth/model.ts'
+import { listGroups } from '../src/modules/groups/service.ts'
+import { invite, listInvitations, revokeInvitation } from '../src/modules/invitations/service.ts'
+import { explainAccess } from '../src/modules/members/explain.ts'
+import {
+  grantGroupRole,
+  grantRole,
+  listMembers,
+  readPermissions,
+  removeMember,
+  revokeGroupRole,
+  revokeRole,
+} from '../src/modules/members/permissions.ts'
+import { projectRole } from '../src/modules/projects/model.ts'
+import { checkInput, type Form } from './form.ts'
+import { page } from './html.ts'
+import { type PeoplePageProps, peoplePage } from './pages/admin/people.ts'
+import { personPage } from './pages/admin/person.ts'
+import {
+  type Doing,
+  doneNotice,
+  type Failed,
+  type Looking,
+  lookAt,
+  submitProjectForm,
+} from './project-request.ts'
+
+/** Who has access to a project, by what, and who is invited. */
+export const peoplePages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/people', ({ request, params }) => showPeople(ctx, request, params.id, {}))
+    .post('/projects/:id/people', ({ request, params }) => submitPeople(ctx, request, params.id), {
+      parse: 'none',
+    })
+    .get('/projects/:id/people/:userId', ({ request, params }) =>
+      showPerson(ctx, request, params.id, params.userId),
+    )
+    .post(
+      '/projects/:id/people/:userId',
+      ({ request, params }) => submitPerson(ctx, request, params.id, params.userId),
+      { parse: 'none' },
+    )
+
+type Shown = Pick<PeoplePageProps, 'invited' | 'failed'>
+
+function showPeople(ctx: Context, request: Request, id: string, shown: Shown, status = 200): Response {
+  const looking = lookAt(ctx, request, id, 'permission:read')
+  const { grant, can } = looking
+  return page(
+    peoplePage({
+      ...looking,
+      permissions: readPermissions(ctx, grant),
+      members: listMembers(ctx, grant),
+      invitations: can.managePeople ? listInvitations(ctx, invitationGrant(ctx, looking)) : null,
+      groups: groupsFor(ctx, looking),
+      notices: doneNotice(request, {
+        granted: 'The role is given.',
+        revoked: 'Done: what it gave is gone.',
+        removed: 'Removed from the project.',
+      }),
+      ...shown,
+    }),
+    status,
+  )
+}
+
+const invitationGrant = (ctx: Context, { caller, project }: Looking) =>
+  authorize(ctx, caller, 'invitation:manage', { projectId: project.id }, true)
+
+/** Groups are the workspace's: only its administrators list them. */
+function groupsFor(ctx: Context, { user, caller }: Looking): PeoplePageProps['groups'] {
+  if (user.role !== 'admin') return null
+  const grant = authorize(ctx, caller, 'workspace:administer', undefined, true)
+  return listGroups(ctx, grant, { limit: '100' }).data
+}
+
+const submitPeople = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'permission:manage',
+    intents: {
+      invite: {
+        action: 'invitation:manage',
+        run: (doing) => inviteSomebody(ctx, request, id, doing),
+      },
+      'grant-group': {
+        run({ grant, form }) {
+          grantGroupRole(ctx, grant, { groupId: form.text('groupId').trim(), role: roleOf(form) })
+          return `/projects/${id}/people?done=granted`
+        },
+      },
+      'revoke-group': {
+        run({ grant, form }) {
+          revokeGroupRole(ctx, grant, form.text('groupId'))
+          return `/projects/${id}/people?done=revoked`
+        },
+      },
+      'revoke-invitation': {
+        action: 'invitation:manage',
+        run({ grant, form }) {
+          revokeInvitation(ctx, grant, form.text('invitationId'))
+          return `/projects/${id}/people?done=revoked`
+        },
+      },
+    },
+    show: (failed, status) => showPeople(ctx, request, id, { failed }, status),
+  })
+
+const invitationBody = t.Object({ email: emailField, role: projectRole })
+
+/** The link is shown in this answer and never again, so it is no redirect. */
+function inviteSomebody(ctx: Context, request: Request, id: string, { grant, form }: Doing): Response {
+  const input = { email: form.text('email').trim(), role: roleOf(form) }
+  checkInput(ctx, request, invitationBody, input)
+  const { email, role, url } = invite(ctx, grant, input)
+  return showPeople(ctx, request, id, { invited: { email, role, url: url ?? null } })
+}
+
+function roleOf(form: Form): ProjectRole {
+  const role = form.text('role')
+  if (isProjectRole(role)) return role
+  throw new AppError('invalid', 'Check what is marked.', {
+    details: [{ path: 'role', message: 'Choose one of the list.' }],
+  })
+}
+
+function showPerson(
+  ctx: Context,
+  request: Request,
+  id: string,
+  userId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id, 'permission:read')
+  const person = explainAccess(ctx, looking.grant, userId)
+  requireTied(looking, person)
+  const notices = doneNotice(request, { granted: 'The role is given.', revoked: 'The role is taken away.' })
+  return page(personPage({ ...looking, person, failed, notices }), status)
+}
+
+/** Those who manage no people learn of nobody who has nothing to do with the project. */
+function requireTied({ can }: Looking, person: ReturnType<typeof explainAccess>): void {
+  if (can.managePeople || person.effectiveRole !== null || person.membership.isMember) return
+  throw new AppError('not_found', 'There is no such user')
+}
+
+const submitPerson = (ctx: Context, request: Request, id: string, userId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'permission:manage',
+    intents: {
+      grant: {
+        run({ grant, form }) {
+          grantRole(ctx, grant, { userId, role: roleOf(form) })
+          return `/projects/${id}/people/${userId}?done=granted`
+        },
+      },
+      revoke: {
+        run({ grant }) {
+          revokeRole(ctx, grant, userId)
+          return `/projects/${id}/people/${userId}?done=revoked`
+        },
+      },
+      remove: {
+        run({ grant }) {
+          removeMember(ctx, grant, userId)
+          return `/projects/${id}/people?done=removed`
+        },
+      },
+    },
+    show: (failed, status) => showPerson(ctx, request, id, userId, failed, status),
+  })

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
+import { seedMember } from '../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
+
+let app: TestApp
+let browser: Browser
+let first: Seeded
+let second: Seeded
+let contributor: string
+
+const SITE = { owner: 'acme', repo: 'website', isPublic: false }
+const FIRST_SHA = 'a1b2c3d4e5f60718'
+const SECOND_SHA = 'c0ffee1234567890'
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = browserOf(app)
+  await app.addUser(ADMIN, 'admin')
+  first = await seedDeployment(app, {
+    ...SITE,
+    sha: FIRST_SHA,
+    alias: 'production',
+    branch: 'main',
+    files: { 'index.html': '<h1>One</h1>', 'old.html': 'old', 'assets/a.css': 'a{}' },
+  })
+  app.advance(60_000)
+  second = await seedDeployment(app, {
+    ...SITE,
+    sha: SECOND_SHA,
+    alias: 'production',
+    branch: 'next',
+    files: { 'index.html': '<h1>Two</h1>', 'new.html': 'new', 'assets/a.css': 'a{}', 'data.bin': 'a\0b' },
+  })
+  contributor = await seedMember(app, first.projectId, 'contributor')
+})
+afterAll(() => app.close())
+
+const at = (rest = '') => `/projects/${first.projectId}${rest}`
+const deploymentAt = (rest = '') => at(`/deployments/${second.deploymentId}${rest}`)
+const aliasAt = (rest = '') => at(`/aliases/${first.aliasId}${rest}`)
+
+async function read(path: string, as = ADMIN): Promise<string> {
+  const answer = await browser.open(path, { as })
+  expect(answer.status).toBe(200)
+  return answer.text()
+}
+
+describe('deployments', () => {
+  const filters: [query: string, shown: string[]][] = [
+    ['', [FIRST_SHA, SECOND_SHA]],
+    ['?branch=main', [FIRST_SHA]],
+    ['?commitSha=c0ffee1', [SECOND_SHA]],
+    ['?alias=production', [SECOND_SHA]],
+    ['?branch=none', []],
+  ]
+  test.each(filters)('are filtered by %p', async (query, shown) => {
+    const html = await read(at(`/deployments${query}`))
+    const found = [FIRST_SHA, SECOND_SHA].filter((sha) => html.includes(`title="${sha}"`))
+    expect(found).toEqual(shown)
+  })
+
+  test('one says what differs from what its alias showed before', async () => {
+    const html = await read(deploymentAt())
+    expect(html).toContain('2 added, 1 changed, 1 removed')
+    for (const path of ['new.html', 'old.html', 'data.bin']) expect(html).toContain(`<code>${path}</code>`)
+    expect(html).not.toContain('assets/a.css')
+  })
+
+  test('one that is live cannot be deleted, and says so', async () => {
+    const answer = await browser.submit(deploymentAt(), { intent: 'delete' }, { as: ADMIN })
+    expect(answer.status).toBe(409)
+    expect(await answer.text()).toContain('Move or delete what points at it first: production')
+  })
+
+  test('a contributor releases one but does not delete it', async () => {
+    const answer = await browser.submit(deploymentAt(), { intent: 'delete' }, { as: contributor })
+    expect(answer.status).toBe(403)
+    const html = await read(deploymentAt(), contributor)
+    expect(html).toContain('New alias')
+    expect(html).not.toContain('Delete this deployment')
+  })
+
+  test('a new alias is made from one, and its name is checked', async () => {
+    const bad = await browser.submit(deploymentAt(), { intent: 'create-alias', name: 'a b' }, { as: ADMIN })
+    expect(bad.status).toBe(400)
+    expect(await bad.text()).toContain('id="name-error"')
+    const good = await browser.submit(deploymentAt(), { intent: 'create-alias', name: 'demo' }, { as: ADMIN })
+    expect(redirectOf(good)).toEqual([303, `${deploymentAt()}?done=created`])
+    expect(await read(deploymentAt())).toContain('demo--website--acme.localhost')
+  })
+})
+
+describe('files', () => {
+  const files = (path: string) => deploymentAt(`/files?path=${encodeURIComponent(path)}`)
+
+  test('folders come first, and lead on', async () => {
+    const html = await read(deploymentAt('/files'))
+    expect(html.indexOf('assets/')).toBeLessThan(html.indexOf('data.bin'))
+    expect(await read(files('assets/'))).toContain('text/css')
+  })
+
+  const contents: [path: string, shown: string[]][] = [
+    ['index.html', ['&lt;h1>Two&lt;/h1>', 'text/html', 'private, max-age=0, must-revalidate']],
+    ['data.bin', ['It is no text', `/repo/acme/website/${SECOND_SHA}/data.bin`]],
+  ]
+  test.each(contents)('%s is shown as what it is', async (path, shown) => {
+    const html = await read(files(path))
+    for (const part of shown) expect(html).toContain(part)
+  })
+
+  test('what is not there is 404', async () => {
+    expect((await browser.open(files('old.html'), { as: ADMIN })).status).toBe(404)
+    expect(await read(files('nothing/'))).toContain('holds no such folder')
+  })
+})
+
+describe('aliases', () => {
+  test('roll back after a question that shows the difference', async () => {
+    const question = await read(aliasAt(`/move?to=${first.deploymentId}`), contributor)
+    expect(question).toContain('Roll production back?')
+    expect(question).toContain('1 added, 1 changed, 2 removed')
+    const fields = { intent: 'move', deploymentId: first.deploymentId }
+    const answer = await browser.submit(aliasAt('/move'), fields, { as: contributor })
+    expect(redirectOf(answer)).toEqual([303, `${aliasAt()}?done=moved`])
+    const alias = await app.call('GET', `/api/aliases?projectId=${first.projectId}&name=production`, {
+      as: ADMIN,
+    })
+    expect((await alias.json()).data[0].commitSha).toBe(FIRST_SHA)
+    expect(await read(aliasAt())).toContain(`Roll back to ${SECOND_SHA.slice(0, 12)}`)
+  })
+
+  test('a locked one stays where it is for a contributor', async () => {
+    const settings = {
+      intent: 'settings',
+      isPublic: 'true',
+      requiredRole: 'viewer',
+      isSpa: '',
+      isLocked: 'true',
+    }
+    expect((await browser.submit(aliasAt(), settings, { as: contributor })).status).toBe(403)
+    expect(redirectOf(await browser.submit(aliasAt(), settings, { as: ADMIN }))[0]).toBe(303)
+    const html = await read(aliasAt())
+    expect(html).toMatch(/<option selected value="true"|<option value="true" selected/)
+    expect(html).toContain('Locked')
+    const fields = { intent: 'move', deploymentId: second.deploymentId }
+    const refused = await browser.submit(aliasAt('/move'), fields, { as: contributor })
+    expect(refused.status).toBe(409)
+    expect(await refused.text()).toContain('The alias production is locked')
+  })
+
+  test('are made by a short commit, and wrong ones are refused in place', async () => {
+    const make = (commitSha: string) =>
+      browser.submit(at('/aliases'), { intent: 'create', name: 'stage', commitSha }, { as: contributor })
+    for (const [sha, status, said] of [
+      ['zz', 400, 'id="commitSha-error"'],
+      ['ddddddd', 404, 'has no deployment of the commit ddddddd'],
+    ] as const) {
+      const answer = await make(sha)
+      expect(answer.status).toBe(status)
+      expect(await answer.text()).toContain(said)
+    }
+    expect((await make('c0ffee1')).status).toBe(303)
+  })
+
+  test('are deleted', async () => {
+    const gone = await browser.submit(aliasAt(), { intent: 'delete' }, { as: ADMIN })
+    expect(redirectOf(gone)).toEqual([303, `${at('/aliases')}?done=deleted`])
+    expect((await browser.open(aliasAt(), { as: ADMIN })).status).toBe(404)
+  })
+})
+
+describe('publishing', () => {
+  /** One stored file `index.html` holding `hi`. */
+  const ZIP =
+    'UEsDBAoAAAAAAAAAIQCsKpPYAgAAAAIAAAAKAAAAaW5kZXguaHRtbGhpUEsBAhQACgAAAAAAAAAhAKwqk9gCAAAAAgAAAAoAAAAAAAAAAAAAAAAAAAAAAGluZGV4Lmh0bWxQSwUGAAAAAAEAAQA4AAAAKgAAAAAA'
+
+  function upload(as: string, address: string, zip: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const form = new FormData()
+    form.set('file', new File([zip], 'site.zip', { type: 'application/zip' }))
+    form.set('alias', 'live')
+    form.set('description', 'By hand')
+    form.set('basePath', '')
+    return app.call('POST', address, {
+      as,
+      body: form,
+      headers: { accept: 'text/html', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' },
+    })
+  }
+  const addressIn = (html: string) =>
+    html.match(/action="([^"]*\/publish[^"]*)"/)?.[1]?.replaceAll('&amp;', '&') ?? ''
+
+  test('a zip of the form is a deployment', async () => {
+    const address = addressIn(await read(at('/publish'), contributor))
+    const [status, location] = redirectOf(await upload(contributor, address, Buffer.from(ZIP, 'base64')))
+    expect([status, String(location)]).toEqual([
+      303,
+      expect.stringMatching(/\/deployments\/[0-9a-f-]+\?done=published$/),
+    ])
+    const html = await read(String(location), contributor)
+    expect(html).toContain('By hand')
+    expect(html).toContain('live--website--acme.localhost')
+  })
+
+  test('each form stands for a commit of its own', async () => {
+    expect(addressIn(await read(at('/publish')))).not.toBe(addressIn(await read(at('/publish'))))
+  })
+
+  test('what is no zip is refused on the page', async () => {
+    const answer = await upload(contributor, addressIn(await read(at('/publish'))), Buffer.from('no zip'))
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('role="alert"')
+  })
+
+  test('the address of the form does not open another project', async () => {
+    const other = await seedDeployment(app, {
+      owner: 'acme',
+      repo: 'secret',
+      sha: 'beef123',
+      isPublic: false,
+      files: { a: 'a' },
+    })
+    const address = addressIn(await read(at('/publish'), contributor)).replace('website', 'secret')
+    expect((await upload(contributor, address, Buffer.from(ZIP, 'base64'))).status).toBe(404)
+    expect((await browser.open(`/projects/${other.projectId}/publish`, { as: contributor })).status).toBe(404)
+  })
+
+  test('uploads of the form are counted', async () => {
+    const strict = await testApp({ RATE_LIMIT_UPLOAD: '1' })
+    await strict.addUser(ADMIN, 'admin')
+    const seeded = await seedDeployment(strict, { ...SITE, sha: FIRST_SHA, files: { a: 'a' } })
+    const send = () =>
+      strict.call('POST', `/projects/${seeded.projectId}/publish?repository=acme/website&commitSha=abcdef1`, {
+        as: ADMIN,
+        body: new FormData(),
+        headers: { accept: 'text/html', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' },
+      })
+    expect([(await send()).status, (await send()).status]).toEqual([400, 429])
+    strict.close()
+  })
+})

@@ -1,0 +1,178 @@
+import { Elysia } from 'elysia'
+import type { Caller, Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { createRateLimiter } from '../src/http/rate-limit.ts'
+import { listAliases } from '../src/modules/aliases/service.ts'
+import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
+import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
+import { listDeployments } from '../src/modules/deployments/service.ts'
+import { publishZipForm } from '../src/modules/deployments/upload.ts'
+import { newProjectBody } from '../src/modules/projects/model.ts'
+import {
+  aboutProject,
+  createProject,
+  listProjects,
+  type ProjectView,
+} from '../src/modules/projects/service.ts'
+import { checkInput, type Form, readForm } from './form.ts'
+import { page } from './html.ts'
+import { expectedFailure, queryOf, viewerOf } from './page-request.ts'
+import { homePage, type ProjectRow } from './pages/admin/home.ts'
+import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
+import { projectPage } from './pages/admin/project.ts'
+import { type PublishPageProps, publishPage } from './pages/admin/publish.ts'
+import { answerForm, doneNotice, lookAt } from './project-request.ts'
+
+/** The list of projects, a new one, its overview, and publishing to it. */
+export const projectPages = (ctx: Context) => {
+  const uploads = createRateLimiter(ctx.config.rateLimitUpload, ctx.now)
+  return new Elysia()
+    .get('/', ({ request }) => showHome(ctx, request))
+    .get('/projects/new', ({ request }) => showNewProject(ctx, request))
+    .post('/projects/new', ({ request }) => submitProject(ctx, request), { parse: 'none' })
+    .get('/projects/:id', ({ request, params }) => showProject(ctx, request, params.id))
+    .get('/projects/:id/publish', ({ request, params }) => showPublish(ctx, request, params.id))
+    .post(
+      '/projects/:id/publish',
+      ({ request, params }) => submitUpload(ctx, request, params.id, (who) => uploads.take(who).isOver),
+      { parse: 'none' },
+    )
+}
+
+const PER_PAGE = 50
+
+function showHome(ctx: Context, request: Request): Response {
+  const { caller, user } = viewerOf(ctx, request)
+  const all = listProjects(ctx, authorize(ctx, caller, 'project:list', undefined, true))
+  const search = queryOf(request, 'q')?.trim() ?? ''
+  const found = all.filter((project) => namesOf(project).includes(search.toLowerCase()))
+  const pages = Math.max(1, Math.ceil(found.length / PER_PAGE))
+  const at = Math.min(pages, Math.max(1, Math.trunc(Number(queryOf(request, 'page') ?? 1)) || 1))
+  const shown = found.slice((at - 1) * PER_PAGE, at * PER_PAGE)
+  const times = lastDeploymentTimes(
+    ctx,
+    shown.map(({ id }) => id),
+  )
+  return page(
+    homePage({
+      user,
+      projects: shown.map((project) => rowOf(ctx, caller, project, times.get(project.id) ?? null)),
+      search,
+      page: at,
+      pages,
+      total: found.length,
+      canCreate: creatorGrant(ctx, caller) !== undefined,
+      notices: doneNotice(request, { deleted: 'The project is deleted with all that it held.' }),
+    }),
+  )
+}
+
+const namesOf = ({ owner, name, displayName }: ProjectView): string =>
+  `${owner}/${name} ${displayName}`.toLowerCase()
+
+const rowOf = (ctx: Context, caller: Caller, project: ProjectView, at: string | null): ProjectRow => {
+  const mayRead = mayDo(ctx, caller, 'project:read', project.id)
+  return {
+    ...project,
+    role: project.role ?? 'guest',
+    lastDeploymentAt: mayRead ? at : null,
+    pageUrl: mayRead ? `/projects/${project.id}` : null,
+  }
+}
+
+/** Undefined for those who may not create projects. */
+function creatorGrant(ctx: Context, caller: Caller): Grant | undefined {
+  try {
+    return authorize(ctx, caller, 'project:create', undefined, false)
+  } catch (thrown) {
+    if (expectedFailure(thrown).kind === 'forbidden') return undefined
+    throw thrown
+  }
+}
+
+function showNewProject(
+  ctx: Context,
+  request: Request,
+  failed?: NewProjectPageProps['failed'],
+  status = 200,
+): Response {
+  const { caller, user } = viewerOf(ctx, request)
+  authorize(ctx, caller, 'project:create', undefined, request.method === 'GET')
+  return page(newProjectPage({ user, failed }), status)
+}
+
+async function submitProject(ctx: Context, request: Request): Promise<Response> {
+  const { caller } = viewerOf(ctx, request)
+  const grant = authorize(ctx, caller, 'project:create', undefined, false)
+  const values = projectValues(await readForm(request))
+  const { displayName, ...others } = values
+  const input = displayName === '' ? others : { ...others, displayName }
+  return answerForm(
+    () => {
+      checkInput(ctx, request, newProjectBody, input)
+      return `/projects/${createProject(ctx, grant, input).id}`
+    },
+    (error) => showNewProject(ctx, request, { values, error }, error.status),
+  )
+}
+
+const projectValues = (form: Form) => ({
+  owner: form.text('owner').trim(),
+  name: form.text('name').trim(),
+  displayName: form.text('displayName').trim(),
+  isPublic: form.isTicked('isPublic'),
+})
+
+const LATEST = '5'
+
+function showProject(ctx: Context, request: Request, id: string): Response {
+  const looking = lookAt(ctx, request, id)
+  const { grant, project } = looking
+  const aliases = listAliases(ctx, grant, { projectId: project.id, limit: '50', sort: 'updatedAt' }).data
+  const latest = listDeployments(ctx, grant, { projectId: project.id, limit: LATEST })
+  return page(
+    projectPage({
+      ...looking,
+      aliases,
+      deployments: latest.data,
+      deploymentCount: latest.pagination.total,
+      apiUrl: ctx.adminUrl(),
+      commitSha: newSha(ctx),
+      notices: doneNotice(request, { published: 'Published.' }),
+    }),
+  )
+}
+
+function showPublish(
+  ctx: Context,
+  request: Request,
+  id: string,
+  failed?: PublishPageProps['failed'],
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id, 'deployment:create')
+  return page(publishPage({ ...looking, apiUrl: ctx.adminUrl(), commitSha: newSha(ctx), failed }), status)
+}
+
+/** What is published from a browser belongs to no commit: 40 digits that nothing else has. */
+const newSha = (ctx: Context): string => Bun.SHA1.hash(`browser ${ctx.newId()}`, 'hex')
+
+/** The form of a browser without scripts: one zip. Counted as an upload of the API is. contract §5.2. */
+async function submitUpload(
+  ctx: Context,
+  request: Request,
+  id: string,
+  isTooOften: (who: string) => boolean,
+): Promise<Response> {
+  const { caller, user } = viewerOf(ctx, request)
+  authorize(ctx, caller, 'deployment:create', aboutProject(ctx, id), false)
+  return answerForm(
+    async () => {
+      if (ctx.config.rateLimitUpload > 0 && isTooOften(user.id))
+        throw new AppError('rate_limited', 'That were many uploads in a minute. Wait one, then try again.')
+      const { projectId, deployment } = await publishZipForm(ctx, request)
+      return `/projects/${projectId}/deployments/${deployment.id}?done=published`
+    },
+    (error) => showPublish(ctx, request, id, { error, values: {} }, error.status),
+  )
+}

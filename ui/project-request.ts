@@ -1,0 +1,152 @@
+import type { Caller, Context, SessionUser } from '../src/context.ts'
+import type { ProjectAction } from '../src/domain/access.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
+import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
+import type { FormError } from './components/field.ts'
+import { type Form, readForm } from './form.ts'
+import { expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
+
+const CAN = {
+  publish: 'deployment:create',
+  moveAliases: 'alias:write',
+  manageAliases: 'alias:manage',
+  deleteDeployments: 'deployment:delete',
+  managePeople: 'permission:manage',
+  seeSecrets: 'secret:names',
+  manageSecrets: 'secret:manage',
+  manageSettings: 'settings:manage',
+  transfer: 'ownership:transfer',
+  readAnalytics: 'analytics:read',
+  deleteProject: 'project:delete',
+} as const satisfies Record<string, ProjectAction>
+
+/** What the person may do on the project: pages leave out the rest. Forms are decided again when they come. */
+export type Can = Record<keyof typeof CAN, boolean>
+
+/** A project as one person looks at it. */
+export type Looking = { caller: Caller; user: SessionUser; grant: Grant; project: ProjectView; can: Can }
+
+/** Throws 401, 403 or 404 unless the person may look at this part of the project. */
+export function lookAt(
+  ctx: Context,
+  request: Request,
+  projectId: string,
+  action: ProjectAction = 'project:read',
+): Looking {
+  const { caller, user } = viewerOf(ctx, request)
+  const grant = authorize(ctx, caller, action, aboutProject(ctx, projectId), true)
+  return { caller, user, grant, project: getProject(ctx, grant), can: canOf(ctx, caller, projectId) }
+}
+
+function canOf(ctx: Context, caller: Caller, projectId: string): Can {
+  const entries = Object.entries(CAN).map(([name, action]) => [
+    name,
+    mayDo(ctx, caller, action, projectId, false),
+  ])
+  return Object.fromEntries(entries) as Can
+}
+
+/** Things in a path are of the project in the path, or they are not there. */
+export function requireBelow(projectId: string, about: { projectId: string | null }): void {
+  if (about.projectId !== projectId) throw new AppError('not_found', 'There is nothing at this address.')
+}
+
+/** A refused form: which one, what was typed, and why not. */
+export type Failed = { intent: string; error: FormError; values: Readonly<Record<string, string>> }
+
+/** What `intent` of a form does: the address to go to, or a whole answer. */
+export type Doing = { grant: Grant; form: Form; caller: Caller }
+export type Intent = {
+  /** Needs more than the page's own action. */
+  action?: ProjectAction
+  run(doing: Doing): string | Response | Promise<string | Response>
+}
+
+export type ProjectForm = {
+  projectId: string
+  /** The least that a form of this page needs: whoever may not is refused before the form is read. */
+  action: ProjectAction
+  /** Throws 404 where the path names a thing of another project. */
+  check?(): void
+  intents: Readonly<Record<string, Intent>>
+  /** The page again, with what is wrong. */
+  show(failed: Failed, status: number): Response | Promise<Response>
+}
+
+export async function submitProjectForm(
+  ctx: Context,
+  request: Request,
+  page: ProjectForm,
+): Promise<Response> {
+  const { caller } = viewerOf(ctx, request)
+  const about = aboutProject(ctx, page.projectId)
+  const grant = authorize(ctx, caller, page.action, about, false)
+  page.check?.()
+  const form = await readForm(request)
+  const name = form.text('intent')
+  const intent = intentOf(page.intents, name)
+  const allowed = intent.action === undefined ? grant : authorize(ctx, caller, intent.action, about, false)
+  return answerForm(
+    () => intent.run({ grant: allowed, form, caller }),
+    (error) => page.show({ intent: name, error, values: form.all() }, error.status),
+  )
+}
+
+/** Forms of the workspace: for global admins. */
+export async function submitWorkspaceForm(
+  ctx: Context,
+  request: Request,
+  intents: Readonly<Record<string, Intent>>,
+  show: ProjectForm['show'],
+): Promise<Response> {
+  const { caller } = viewerOf(ctx, request)
+  const grant = authorize(ctx, caller, 'workspace:administer', undefined, false)
+  const form = await readForm(request)
+  const name = form.text('intent')
+  const intent = intentOf(intents, name)
+  return answerForm(
+    () => intent.run({ grant, form, caller }),
+    (error) => show({ intent: name, error, values: form.all() }, error.status),
+  )
+}
+
+function intentOf(intents: Readonly<Record<string, Intent>>, name: string): Intent {
+  const intent = Object.hasOwn(intents, name) ? intents[name] : undefined
+  if (intent === undefined) throw new AppError('invalid', 'The form does not say what to do.')
+  return intent
+}
+
+export async function answerForm(
+  run: () => string | Response | Promise<string | Response>,
+  show: (error: AppError) => Response | Promise<Response>,
+): Promise<Response> {
+  try {
+    const result = await run()
+    return typeof result === 'string' ? seeOther(result) : result
+  } catch (thrown) {
+    return show(expectedFailure(thrown))
+  }
+}
+
+/** The sentence for `?done=`, which a redirect carries. */
+export function doneNotice(request: Request, sentences: Readonly<Record<string, string>>) {
+  const done = queryOf(request, 'done') ?? ''
+  const message = Object.hasOwn(sentences, done) ? sentences[done] : undefined
+  return message === undefined ? [] : [{ tone: 'good' as const, message }]
+}
+
+/** Throws unless the form repeats the name, for what cannot be undone. */
+export function requireTyped(form: Form, expected: string): void {
+  if (form.text('confirm').trim().toLowerCase() === expected.toLowerCase()) return
+  throw new AppError('invalid', 'Check what is marked.', {
+    details: [{ path: 'confirm', message: `Type ${expected} to confirm.` }],
+  })
+}
+
+/** `?a=1&b=2` of what has a value; empty without any. */
+export function queryText(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}

@@ -1,0 +1,138 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { projectPatchBody } from '../src/modules/projects/model.ts'
+import {
+  changeProject,
+  deleteProject,
+  getProject,
+  type ProjectChange,
+  transferOwnership,
+} from '../src/modules/projects/service.ts'
+import { deleteSecret, listSecrets, putSecret } from '../src/modules/secrets/service.ts'
+import { readSettings } from '../src/modules/settings/service.ts'
+import { booleanOf } from './alias-pages.ts'
+import { checkInput, type Form } from './form.ts'
+import { page } from './html.ts'
+import { projectSettingsPage } from './pages/admin/project-settings.ts'
+import { secretsPage } from './pages/admin/secrets.ts'
+import {
+  type Doing,
+  doneNotice,
+  type Failed,
+  lookAt,
+  requireTyped,
+  submitProjectForm,
+} from './project-request.ts'
+
+/** The settings of a project, and its secrets. */
+export const settingsPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/settings', ({ request, params }) => showSettings(ctx, request, params.id))
+    .post('/projects/:id/settings', ({ request, params }) => submitSettings(ctx, request, params.id), {
+      parse: 'none',
+    })
+    .get('/projects/:id/secrets', ({ request, params }) => showSecrets(ctx, request, params.id))
+    .post('/projects/:id/secrets', ({ request, params }) => submitSecrets(ctx, request, params.id), {
+      parse: 'none',
+    })
+
+function showSettings(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+  const looking = lookAt(ctx, request, id, 'settings:manage')
+  const notices = doneNotice(request, { saved: 'Saved.', transferred: 'The project has a new owner.' })
+  return page(projectSettingsPage({ ...looking, settings: readSettings(ctx), failed, notices }), status)
+}
+
+const submitSettings = (ctx: Context, request: Request, id: string) => {
+  const change = (changeOf: (form: Form) => object) => ({
+    run: (doing: Doing) => saveChange(ctx, request, id, doing, changeOf(doing.form)),
+  })
+  return submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'settings:manage',
+    intents: {
+      general: change((form) => ({
+        displayName: form.text('displayName').trim(),
+        isSpa: booleanOf(form.text('isSpa')),
+      })),
+      visibility: change((form) => ({
+        isPublic: form.isTicked('isPublic'),
+        requiredRole: form.text('requiredRole'),
+        privateSiteResponse: form.optional('privateSiteResponse') ?? null,
+      })),
+      signup: change((form) => ({ allowPublicSignup: form.isTicked('allowPublicSignup') })),
+      transfer: {
+        action: 'ownership:transfer',
+        run: (doing) => transferProject(ctx, id, doing),
+      },
+      delete: {
+        action: 'project:delete',
+        run: (doing) => removeProject(ctx, doing),
+      },
+    },
+    show: (failed, status) => showSettings(ctx, request, id, failed, status),
+  })
+}
+
+function saveChange(ctx: Context, request: Request, id: string, { grant }: Doing, change: object): string {
+  checkInput(ctx, request, projectPatchBody, change)
+  changeProject(ctx, grant, change as ProjectChange)
+  return `/projects/${id}/settings?done=saved`
+}
+
+/** Whoever gives the project away may keep nothing but a role of it, so this leads to its overview. */
+function transferProject(ctx: Context, id: string, { grant, form }: Doing): string {
+  requireTyped(form, fullName(ctx, grant))
+  const email = form.text('email').trim()
+  if (email === '')
+    throw new AppError('invalid', 'Check what is marked.', {
+      details: [{ path: 'email', message: 'Say who is to own it.' }],
+    })
+  transferOwnership(ctx, grant, { email })
+  return `/projects/${id}/settings?done=transferred`
+}
+
+function removeProject(ctx: Context, { grant, form }: Doing): string {
+  requireTyped(form, fullName(ctx, grant))
+  deleteProject(ctx, grant)
+  return '/?done=deleted'
+}
+
+function fullName(ctx: Context, grant: Doing['grant']): string {
+  const { owner, name } = getProject(ctx, grant)
+  return `${owner}/${name}`
+}
+
+function showSecrets(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+  const looking = lookAt(ctx, request, id, 'secret:names')
+  const notices = doneNotice(request, { stored: 'The secret is stored.', deleted: 'The secret is deleted.' })
+  const secrets = listSecrets(ctx, looking.grant)
+  return page(secretsPage({ ...looking, secrets, failed, notices }), status)
+}
+
+const submitSecrets = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'secret:manage',
+    intents: {
+      put: {
+        run({ grant, form }) {
+          // Forms send line ends as CRLF, whatever was pasted.
+          const value = form.text('value').replaceAll('\r\n', '\n')
+          putSecret(ctx, grant, form.text('name').trim(), value)
+          return `/projects/${id}/secrets?done=stored`
+        },
+      },
+      delete: {
+        run({ grant, form }) {
+          deleteSecret(ctx, grant, form.text('name'))
+          return `/projects/${id}/secrets?done=deleted`
+        },
+      },
+    },
+    // The value is not shown again.
+    show: (failed, status) => {
+      const values = { ...failed.values, value: '' }
+      return showSecrets(ctx, request, id, { ...failed, values }, status)
+    },
+  })

@@ -1,0 +1,47 @@
+import { Elysia, t } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { authorize } from '../src/modules/auth/authorize.ts'
+import { originOf } from '../src/modules/auth/caller.ts'
+import { credentialsBody } from '../src/modules/auth/model.ts'
+import { workspaceHasAdmin } from '../src/modules/auth/service.ts'
+import { completeSetup } from '../src/modules/setup/service.ts'
+import { publishSnippets } from './components/publish-snippets.ts'
+import { checkInput, readForm } from './form.ts'
+import { page } from './html.ts'
+import { expectedFailure, queryOf, redirectTo, seeOther, viewerOf } from './page-request.ts'
+import { setupDonePage, setupPage } from './pages/auth/setup.ts'
+
+/** The first admin of a fresh server, and what to do next. contract §3. */
+export const setupPages = (ctx: Context) =>
+  new Elysia()
+    .get('/setup', ({ request }) => showSetup(ctx, request))
+    .post('/setup', ({ request }) => submitSetup(ctx, request), { parse: 'none' })
+    .get('/welcome', ({ request }) => {
+      authorize(ctx, viewerOf(ctx, request).caller, 'workspace:administer', undefined, true)
+      return page(setupDonePage({ apiDocsUrl: '/api/docs', snippets: publishSnippets(ctx.adminUrl()) }))
+    })
+
+function showSetup(ctx: Context, request: Request): Response {
+  if (workspaceHasAdmin(ctx)) return redirectTo(302, '/')
+  return page(setupPage({ token: queryOf(request, 'token'), needsToken: needsToken(request) }))
+}
+
+async function submitSetup(ctx: Context, request: Request): Promise<Response> {
+  if (workspaceHasAdmin(ctx)) return seeOther('/')
+  const form = await readForm(request)
+  const setupToken = form.optional('setupToken')?.trim()
+  const input = { email: form.text('email'), password: form.text('password'), setupToken }
+  try {
+    checkInput(ctx, request, t.Object(credentialsBody), { email: input.email, password: input.password })
+    const { setCookies } = await completeSetup(ctx, input, originOf(request))
+    notedOf(request).setCookies.push(...setCookies)
+    return seeOther('/welcome')
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    const shown = { token: setupToken, needsToken: needsToken(request), email: input.email, error }
+    return page(setupPage(shown), error.status)
+  }
+}
+
+const needsToken = (request: Request): boolean => !factsOf(request).isDirectLoopback

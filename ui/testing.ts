@@ -1,0 +1,33 @@
+import { type CallOptions, PASSWORD, type TestApp } from '../src/testing/test-app.ts'
+
+export const ADMIN = 'ada@example.com'
+
+/** What a browser sends when it goes to a page, and when it posts a form of ours. */
+export type Browser = {
+  open(path: string, options?: CallOptions): Promise<Response>
+  submit(path: string, fields: Record<string, string>, options?: CallOptions): Promise<Response>
+}
+
+export function browserOf(app: TestApp): Browser {
+  return {
+    open: (path, options = {}) =>
+      app.call('GET', path, { ...options, headers: { accept: 'text/html,*/*;q=0.8', ...options.headers } }),
+    submit: (path, fields, options = {}) =>
+      app.call('POST', path, {
+        ...options,
+        body: new URLSearchParams(fields).toString(),
+        headers: {
+          accept: 'text/html,*/*;q=0.8',
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: `http://${options.host ?? 'localhost'}`,
+          'sec-fetch-site': 'same-origin',
+          ...options.headers,
+        },
+      }),
+  }
+}
+
+export const credentials = (email = ADMIN) => ({ email, password: PASSWORD })
+
+/** Status and place of a redirect, to be compared at once. */
+export const redirectOf = (answer: Response) => [answer.status, answer.headers.get('location')]

@@ -1,0 +1,265 @@
+import { Elysia } from 'elysia'
+import type { Caller, Context, SessionUser } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
+import { groupPatchBody, newGroupBody } from '../src/modules/groups/model.ts'
+import {
+  addGroupMember,
+  changeGroup,
+  createGroup,
+  deleteGroup,
+  listGroups,
+  listMembersOfGroup,
+  readGroup,
+  removeGroupMember,
+} from '../src/modules/groups/service.ts'
+import { probe } from '../src/modules/health/service.ts'
+import { listAudit } from '../src/modules/logs/service.ts'
+import { listProjects } from '../src/modules/projects/service.ts'
+import { settingsPatchBody } from '../src/modules/settings/model.ts'
+import { changeSettings, readSettings, type SettingsPatch } from '../src/modules/settings/service.ts'
+import { newUserBody, userPatchBody } from '../src/modules/users/model.ts'
+import {
+  changeUser,
+  createResetLink,
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+} from '../src/modules/users/service.ts'
+import { checkInput, type Form } from './form.ts'
+import { page } from './html.ts'
+import { expectedFailure, queryOf, viewerOf } from './page-request.ts'
+import { auditPage } from './pages/admin/audit.ts'
+import { groupPage, groupsPage } from './pages/admin/groups.ts'
+import { healthPage } from './pages/admin/health.ts'
+import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './pages/admin/users.ts'
+import { workspaceSettingsPage } from './pages/admin/workspace-settings.ts'
+import { type Doing, doneNotice, type Failed, submitWorkspaceForm } from './project-request.ts'
+
+const READ_FORM = { parse: 'none' } as const
+
+/** The workspace: for global admins. spec: Global roles. */
+export const workspacePages = (ctx: Context) =>
+  new Elysia()
+    .get('/admin/users', ({ request }) => showUsers(ctx, request, {}))
+    .post('/admin/users', ({ request }) => submitUsers(ctx, request), READ_FORM)
+    .get('/admin/users/:id', ({ request, params }) => showUser(ctx, request, params.id, {}))
+    .post('/admin/users/:id', ({ request, params }) => submitUser(ctx, request, params.id), READ_FORM)
+    .get('/admin/groups', ({ request }) => showGroups(ctx, request))
+    .post('/admin/groups', ({ request }) => submitGroups(ctx, request), READ_FORM)
+    .get('/admin/groups/:id', ({ request, params }) => showGroup(ctx, request, params.id))
+    .post('/admin/groups/:id', ({ request, params }) => submitGroup(ctx, request, params.id), READ_FORM)
+    .get('/admin/settings/auth', ({ request }) => showSettings(ctx, request))
+    .post('/admin/settings/auth', ({ request }) => submitSettings(ctx, request), READ_FORM)
+    .get('/admin/audit', ({ request }) => showAudit(ctx, request))
+    .get('/admin/health', ({ request }) => showHealth(ctx, request))
+
+type Administering = { caller: Caller; user: SessionUser; grant: Grant }
+
+function administer(ctx: Context, request: Request): Administering {
+  const { caller, user } = viewerOf(ctx, request)
+  return { caller, user, grant: authorize(ctx, caller, 'workspace:administer', undefined, true) }
+}
+
+type UsersShown = Pick<UsersPageProps, 'created' | 'failed'>
+
+function showUsers(ctx: Context, request: Request, shown: UsersShown, status = 200): Response {
+  const { user, grant } = administer(ctx, request)
+  const search = queryOf(request, 'q')?.trim() ?? ''
+  const query = { page: queryOf(request, 'page'), search, sort: 'email', order: 'asc' }
+  const notices = doneNotice(request, { deleted: 'The account is deleted.' })
+  return page(usersPage({ user, found: listUsers(ctx, grant, query), search, notices, ...shown }), status)
+}
+
+const submitUsers = (ctx: Context, request: Request) =>
+  submitWorkspaceForm(
+    ctx,
+    request,
+    {
+      create: {
+        async run({ grant, form }) {
+          const input = { email: form.text('email').trim(), role: form.text('role') }
+          checkInput(ctx, request, newUserBody, input)
+          const { email, inviteUrl } = await createUser(ctx, grant, input as Parameters<typeof createUser>[2])
+          return showUsers(ctx, request, { created: { email, inviteUrl: inviteUrl ?? '' } })
+        },
+      },
+    },
+    (failed, status) => showUsers(ctx, request, { failed }, status),
+  )
+
+type UserShown = Pick<UserPageProps, 'reset' | 'failed'>
+
+function showUser(ctx: Context, request: Request, id: string, shown: UserShown, status = 200): Response {
+  const { user, grant } = administer(ctx, request)
+  const notices = doneNotice(request, { saved: 'The role is saved.' })
+  return page(userPage({ user, account: getUser(ctx, grant, id), notices, ...shown }), status)
+}
+
+function submitUser(ctx: Context, request: Request, id: string): Promise<Response> {
+  return submitWorkspaceForm(
+    ctx,
+    request,
+    {
+      change: {
+        run({ grant, form }) {
+          const input = { role: form.text('role') }
+          checkInput(ctx, request, userPatchBody, input)
+          changeUser(ctx, grant, id, input as Parameters<typeof changeUser>[3])
+          return `/admin/users/${id}?done=saved`
+        },
+      },
+      'reset-link': {
+        run: ({ grant }) => showUser(ctx, request, id, { reset: createResetLink(ctx, grant, id) }),
+      },
+      delete: {
+        run({ grant }) {
+          deleteUser(ctx, grant, id)
+          return '/admin/users?done=deleted'
+        },
+      },
+    },
+    (failed, status) => showUser(ctx, request, id, { failed }, status),
+  )
+}
+
+function showGroups(ctx: Context, request: Request, failed?: Failed, status = 200): Response {
+  const { user, grant } = administer(ctx, request)
+  const found = listGroups(ctx, grant, { page: queryOf(request, 'page') })
+  const notices = doneNotice(request, { deleted: 'The group is deleted.' })
+  return page(groupsPage({ user, found, failed, notices }), status)
+}
+
+const groupInput = (form: Form) => ({
+  name: form.text('name').trim(),
+  description: form.optional('description')?.trim() ?? null,
+})
+
+const submitGroups = (ctx: Context, request: Request) =>
+  submitWorkspaceForm(
+    ctx,
+    request,
+    {
+      create: {
+        run({ grant, form }) {
+          const input = groupInput(form)
+          checkInput(ctx, request, newGroupBody, input)
+          return `/admin/groups/${createGroup(ctx, grant, input).id}`
+        },
+      },
+    },
+    (failed, status) => showGroups(ctx, request, failed, status),
+  )
+
+function showGroup(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+  const { user, grant } = administer(ctx, request)
+  const group = readGroup(ctx, grant, id)
+  const notices = doneNotice(request, {
+    saved: 'Saved.',
+    added: 'Added.',
+    removed: 'Removed from the group.',
+  })
+  return page(
+    groupPage({ user, group, members: listMembersOfGroup(ctx, grant, id), failed, notices }),
+    status,
+  )
+}
+
+function submitGroup(ctx: Context, request: Request, id: string): Promise<Response> {
+  return submitWorkspaceForm(
+    ctx,
+    request,
+    {
+      add: {
+        run(doing) {
+          addGroupMember(ctx, doing.grant, id, userIdOf(ctx, doing))
+          return `/admin/groups/${id}?done=added`
+        },
+      },
+      remove: {
+        run({ grant, form }) {
+          removeGroupMember(ctx, grant, id, form.text('userId'))
+          return `/admin/groups/${id}?done=removed`
+        },
+      },
+      change: {
+        run({ grant, form }) {
+          const input = groupInput(form)
+          checkInput(ctx, request, groupPatchBody, input)
+          changeGroup(ctx, grant, id, input)
+          return `/admin/groups/${id}?done=saved`
+        },
+      },
+      delete: {
+        run({ grant }) {
+          deleteGroup(ctx, grant, id)
+          return '/admin/groups?done=deleted'
+        },
+      },
+    },
+    (failed, status) => showGroup(ctx, request, id, failed, status),
+  )
+}
+
+function userIdOf(ctx: Context, { grant, form }: Doing): string {
+  const [found] = listUsers(ctx, grant, { email: form.text('email') || '-', limit: '1' }).data
+  if (found !== undefined) return found.id
+  const message = 'There is no account of that email. Make one under Users.'
+  throw new AppError('not_found', message, { details: [{ path: 'email', message }] })
+}
+
+function showSettings(ctx: Context, request: Request, failed?: Failed, status = 200): Response {
+  const { user } = administer(ctx, request)
+  const notices = doneNotice(request, { saved: 'Saved. It counts at once.' })
+  return page(workspaceSettingsPage({ user, settings: readSettings(ctx), failed, notices }), status)
+}
+
+function submitSettings(ctx: Context, request: Request): Promise<Response> {
+  const save = (patchOf: (form: Form) => object) => ({
+    run({ grant, form }: Doing) {
+      const patch = patchOf(form)
+      checkInput(ctx, request, settingsPatchBody, patch)
+      changeSettings(ctx, grant, patch as SettingsPatch)
+      return '/admin/settings/auth?done=saved'
+    },
+  })
+  return submitWorkspaceForm(
+    ctx,
+    request,
+    {
+      membership: save((form) => ({ requireProjectMembership: form.isTicked('requireProjectMembership') })),
+      registration: save((form) => ({ allowPublicSignups: form.isTicked('allowPublicSignups') })),
+      'private-sites': save((form) => ({ privateSiteResponse: form.text('privateSiteResponse') })),
+    },
+    (failed, status) => showSettings(ctx, request, failed, status),
+  )
+}
+
+function showAudit(ctx: Context, request: Request): Response {
+  const { user, caller, grant } = administer(ctx, request)
+  const text = (name: string) => queryOf(request, name)?.trim() ?? ''
+  const filters = {
+    action: text('action'),
+    projectId: text('projectId'),
+    actorId: text('actorId'),
+    from: text('from'),
+    to: text('to'),
+  }
+  const projects = listProjects(ctx, authorize(ctx, caller, 'project:list', undefined, true))
+  const base = { user, filters, projects }
+  try {
+    // A day ends with its last millisecond.
+    const to = /^\d{4}-\d{2}-\d{2}$/.test(filters.to) ? `${filters.to}T23:59:59.999Z` : filters.to
+    const found = listAudit(ctx, grant, { ...filters, to, page: queryOf(request, 'page') })
+    return page(auditPage({ ...base, found }))
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    return page(auditPage({ ...base, found: null, problem: error.message }), error.status)
+  }
+}
+
+async function showHealth(ctx: Context, request: Request): Promise<Response> {
+  const { user } = administer(ctx, request)
+  return page(healthPage({ user, health: await probe(ctx), adminUrl: ctx.adminUrl() }))
+}
