@@ -5,7 +5,7 @@ import type { StoredBlob } from '../platform/blob-store.ts'
 const MOST_BYTES = 64 * 1024 * 1024
 export const LARGEST_KEPT = 2 * 1024 * 1024
 /** From here on a `Blob` is handed to the socket without a copy; below, plain bytes are quicker. */
-const BLOB_FROM = 16 * 1024
+const BLOB_FROM = 4 * 1024
 
 type Body = Uint8Array<ArrayBuffer> | Blob
 type Cache = { bodies: Map<string, Body>; bytes: number }

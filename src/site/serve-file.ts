@@ -3,7 +3,6 @@ import { chooseEncoding } from '../domain/content-encoding.ts'
 import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
 import { errorResponse } from '../http/error-response.ts'
-import { withSize } from '../http/sent-size.ts'
 import { bodyOf, rangeOf } from './body-cache.ts'
 import type { Representation, SiteFile } from './manifest.ts'
 import { multipartRanges } from './multipart-ranges.ts'
@@ -24,15 +23,12 @@ export function serveFile(
   const form = file.available.length === 0 ? file.as('identity') : choose(file, asked.get('accept-encoding'))
   const headers = form.headers(isPublic)
   if (status !== 200)
-    return withSize(
-      new Response(bodyOf(ctx, form.blob), {
-        status,
-        headers: withHeaders(headers, { 'cache-control': 'no-store' }),
-      }),
-      form.blob.sizeBytes,
-    )
+    return new Response(bodyOf(ctx, form.blob), {
+      status,
+      headers: withHeaders(headers, { 'cache-control': 'no-store' }),
+    })
 
-  const refusal = answerCondition(request.method, asked, form, file.lastModified, headers)
+  const refusal = answerCondition(request.method, asked, form, file.lastModified, isPublic)
   if (refusal !== undefined) return refusal
   const range = asked.get('range')
   if (
@@ -50,7 +46,7 @@ function answerCondition(
   asked: Headers,
   form: Representation,
   lastModified: number,
-  headers: Headers,
+  isPublic: boolean,
 ): Response | undefined {
   const ifNoneMatch = asked.get('if-none-match')
   const ifModifiedSince = asked.get('if-modified-since')
@@ -58,10 +54,13 @@ function answerCondition(
   const ifUnmodifiedSince = asked.get('if-unmodified-since')
   if (ifNoneMatch === null && ifModifiedSince === null && ifMatch === null && ifUnmodifiedSince === null)
     return undefined
+  // What browsers send: the one tag that they were given.
+  if (ifNoneMatch === form.etag && ifMatch === null && ifUnmodifiedSince === null)
+    return form.notModified(isPublic)
 
   const condition = { method, ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince }
   const decision = decideConditional(condition, { etag: form.etag, lastModified })
-  if (decision === 'not_modified') return new Response(null, { status: 304, headers })
+  if (decision === 'not_modified') return form.notModified(isPublic)
   if (decision === 'proceed') return undefined
   return errorResponse(
     new AppError('precondition_failed', 'The file is not the one that If-Match or If-Unmodified-Since names'),
@@ -86,14 +85,14 @@ function serveRange(ctx: Context, range: string, form: Representation, headers: 
   if (first === undefined) return whole(ctx, form, headers)
   if (others.length > 0)
     return multipartRanges(asked.ranges, size, headers, (start, end) => rangeOf(ctx, form.blob, start, end))
-  return withSize(
-    new Response(rangeOf(ctx, form.blob, first.start, first.end), {
-      status: 206,
-      headers: withHeaders(headers, { 'content-range': `bytes ${first.start}-${first.end}/${size}` }),
+  return new Response(rangeOf(ctx, form.blob, first.start, first.end), {
+    status: 206,
+    headers: withHeaders(headers, {
+      'content-range': `bytes ${first.start}-${first.end}/${size}`,
+      'content-length': String(first.end - first.start + 1),
     }),
-    first.end - first.start + 1,
-  )
+  })
 }
 
 const whole = (ctx: Context, form: Representation, headers: Headers): Response =>
-  withSize(new Response(bodyOf(ctx, form.blob), { headers }), form.blob.sizeBytes)
+  new Response(bodyOf(ctx, form.blob), { headers })
