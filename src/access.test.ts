@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { PROJECT_ROLES, type ProjectRole } from './domain/roles.ts'
 import { createApi } from './rooms.ts'
-import { ACCESS_TABLE, type Content, type Who } from './testing/access-table.ts'
+import { requestOf } from './testing/access-request.ts'
+import { ACCESS_TABLE, type Who } from './testing/access-table.ts'
 import {
   ACTOR_NAMES,
   ACTORS,
@@ -77,31 +78,6 @@ function expectedOnSite(
   return globalRole === 'admin' || (role !== null && includes(role, who)) ? 'allowed' : 403
 }
 
-const thing = (name: string): string => {
-  const id = world.ids[name]
-  if (id === undefined) throw new Error(`The world has no ${name}`)
-  return id
-}
-const fillPath = (path: string): string => path.replace(/:([^/]+)/g, (_all, name) => thing(name))
-const fillText = (text: string): string =>
-  text.replace(/\{([a-z][A-Za-z -]*)\}/g, (_all, name) => thing(name))
-
-function requestOf(route: string, content: Content = {}) {
-  const [method = '', ...rest] = route.split(' ')
-  const query = content.query === undefined ? '' : `?${fillText(content.query)}`
-  const isRead = method === 'GET'
-  const json =
-    isRead || content.body !== undefined
-      ? undefined
-      : JSON.parse(fillText(JSON.stringify(content.json ?? {})))
-  return {
-    method,
-    path: fillPath(rest.join(' ')) + query,
-    headers: content.headers,
-    ...(json === undefined ? { body: content.body?.() } : { json }),
-  }
-}
-
 async function outcomeOf(answer: Response, orMissing: boolean): Promise<Expected | string> {
   const { status } = answer
   if (status >= 500) return `${status} ${await answer.text()}`
@@ -122,7 +98,7 @@ test.each(ACCESS_TABLE.map(([route, who, content]) => ({ route, who, content }))
         for (const name of ACTOR_NAMES) {
           const isRead = route.startsWith('GET ')
           const expected = expectedOf(who, ACTORS[name], { host, isGated: state.isGated, isRead })
-          const answer = await world.call(name, host, requestOf(route, content))
+          const answer = await world.call(name, host, requestOf(route, world.ids, content))
           const outcome = await outcomeOf(answer, content?.orMissing === true && expected === 'allowed')
           if (outcome !== expected)
             wrong.push(`${name}, ${host} host, ${JSON.stringify(state)}: ${outcome}, not ${expected}`)
@@ -165,13 +141,15 @@ test('the files of a site: who × visibility × gate × kind of address', async 
     for (const name of ACTOR_NAMES)
       for (const [kind, host, path] of [
         ['site', 'own', '/index.html'],
+        ['site', 'aaaaaaaaaaaa--docs--acme.localhost', '/index.html'],
+        ['site', 'mapped-docs.localhost', '/index.html'],
         ['/repo', 'admin', '/repo/acme/docs/alias/production/index.html'],
         ['/public', 'admin', '/public/acme/docs/production/index.html'],
       ] as const) {
         const { status } = await world.call(name, host, { method: 'GET', path })
         const expected = contentStatus(ACTORS[name], kind, state.isPublic, state.isGated)
         if (status !== expected)
-          wrong.push(`${name}, ${kind}, ${JSON.stringify(state)}: ${status}, not ${expected}`)
+          wrong.push(`${name}, ${kind} at ${host}, ${JSON.stringify(state)}: ${status}, not ${expected}`)
       }
   }
   expect(wrong).toEqual([])

@@ -64,8 +64,11 @@ export type Actor =
 /** The project that the request's host shows; null on the admin host. */
 export type SitePlace = { projectId: string; host: string } | null
 
-/** One request's caller: the actor, the place where it calls, and who it would be if the gate had not refused them. */
-export type Caller = { actor: Actor; site: SitePlace; refused: SessionUser | null }
+/**
+ * One request's caller: the actor, the place where it calls, and who it would be if the gate had not refused them.
+ * `goodUntil`: until then the same cookies stand for the same caller there, as long as nothing is written.
+ */
+export type Caller = { actor: Actor; site: SitePlace; refused: SessionUser | null; goodUntil?: number }
 
 /** What the front door found out about a request before anybody else sees it. */
 export type RequestFacts = {

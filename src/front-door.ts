@@ -7,12 +7,13 @@ import { refuseCrossOrigin } from './http/same-origin.ts'
 import type { SocketOwner } from './http/wire.ts'
 import { callerOf } from './modules/auth/caller.ts'
 import { loggedPath, observe } from './observe.ts'
+import { maySeeStill } from './site/gate.ts'
 import type { SitePages } from './site/pages.ts'
 import { servePathForm } from './site/path-forms.ts'
-import { chooseWay, isFileOnly } from './site/plan-visit.ts'
+import { chooseWay, isFileOnly, isFileOnlyOnceSeen } from './site/plan-visit.ts'
 import { resolveHost, type Site } from './site/resolve-site.ts'
 import { serveMapped } from './site/serve-mapped.ts'
-import { serveSite } from './site/serve-site.ts'
+import { serveAsset, serveSite } from './site/serve-site.ts'
 
 /** What answers behind the front door, beside files. */
 export type Rooms = {
@@ -120,9 +121,12 @@ function serveHosted(
   site: Site,
 ): Response | Promise<Response> {
   const { path, search } = splitUrl(request.url)
-  if (isPlainRead(request) && !isOurs(path) && isFileOnly(site, request.method, path))
-    return serveSite(ctx, rooms.pages, site, { request, path, search, mount: '' }, unneeded)
-
+  if (isPlainRead(request) && !isOurs(path)) {
+    const asked = { request, path, search, mount: '' }
+    if (isFileOnly(site, request.method, path)) return serveSite(ctx, rooms.pages, site, asked, unneeded)
+    if (isFileOnlyOnceSeen(site, request.method, path) && maySeeStill(ctx, request, site))
+      return serveAsset(ctx, rooms.pages, site, asked)
+  }
   const noted = note(request, factsAbout(ctx, request, peer, hostHeader, site))
   refuseForgery(request, noted.facts)
   const way = chooseWay(ctx, site, rooms.isApiRoute, { request, path, facts: noted.facts, peer })
@@ -197,7 +201,7 @@ function factsAbout(
   const forwardedProto = isBehindProxy
     ? request.headers.get('x-forwarded-proto')?.split(',')[0]?.trim()
     : undefined
-  const proto = forwardedProto ?? new URL(request.url).protocol.slice(0, -1)
+  const proto = forwardedProto ?? (request.url.startsWith('https:') ? 'https' : 'http')
   return {
     ip: clientAddress(ctx, request, peer),
     isSecure: proto === 'https',

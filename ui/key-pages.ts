@@ -11,9 +11,9 @@ import {
 } from '../src/modules/api-keys/service.ts'
 import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
 import { listProjects } from '../src/modules/projects/service.ts'
-import { checkInput, type Form, readForm } from './form.ts'
+import { checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
-import { expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
+import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 import { type KeysPageProps, keysPage, type NewKeyValues } from './pages/admin/keys.ts'
 
 /** API keys: global admins only. contract §7. */
@@ -46,9 +46,9 @@ function allKeys(ctx: Context, grant: Grant): ApiKeyView[] {
 }
 
 async function submitKeys(ctx: Context, request: Request): Promise<Response> {
-  const { caller } = viewerOf(ctx, request)
-  const grant = authorize(ctx, caller, 'workspace:administer', undefined, false)
-  const form = await readForm(request)
+  const { grant, form } = await decidedForm(ctx, request, (caller) =>
+    authorize(ctx, caller, 'workspace:administer', undefined, false),
+  )
   switch (form.text('intent')) {
     case 'create-key':
       return submitNewKey(ctx, request, grant, form)

@@ -3,9 +3,11 @@ import { AppError } from '../src/domain/errors.ts'
 import { acceptsHtml } from '../src/http/accepts-html.ts'
 import { errorResponse, toAppError } from '../src/http/error-response.ts'
 import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import type { Grant } from '../src/modules/auth/authorize.ts'
 import { callerOf } from '../src/modules/auth/caller.ts'
 import type { SignedIn } from '../src/modules/auth/credentials.ts'
 import { destinationOf } from '../src/modules/auth/handover.ts'
+import { type Form, readForm } from './form.ts'
 import { page } from './html.ts'
 import { type ContinuePageProps, continuePage } from './pages/auth/continue.ts'
 import { withRedirect } from './pages/auth/with-redirect.ts'
@@ -16,6 +18,22 @@ export function viewerOf(ctx: Context, request: Request): { caller: Caller; user
   const caller = callerOf(ctx, request, 'ignore')
   if (caller.actor.kind !== 'user') throw new AppError('unauthenticated', 'Sign in to see this page.')
   return { caller, user: caller.actor.user }
+}
+
+/**
+ * A posted form with what `decide` says of its sender: before the form is read, so that nobody else's is, and again when it
+ * is there, as their role may have changed while it came in.
+ */
+export async function decidedForm(
+  ctx: Context,
+  request: Request,
+  decide: (caller: Caller) => Grant,
+  mostBytes?: number,
+): Promise<{ form: Form; caller: Caller; user: SessionUser; grant: Grant }> {
+  decide(viewerOf(ctx, request).caller)
+  const form = await readForm(request, mostBytes)
+  const viewer = viewerOf(ctx, request)
+  return { form, ...viewer, grant: decide(viewer.caller) }
 }
 
 export const queryOf = (request: Request, name: string): string | undefined =>
@@ -100,4 +118,5 @@ const WORDS: Readonly<Record<number, Words>> = {
   413: { title: 'That is too much' },
   415: { title: 'That did not work' },
   429: { title: 'Too many tries' },
+  503: { title: 'Too busy just now' },
 }

@@ -1,7 +1,10 @@
 import type { Caller, RequestFacts } from '../context.ts'
 
-/** What the front door knows of a request, and what later steps leave for it: the caller once found, cookies to set. */
-export type Noted = { facts: RequestFacts; caller?: Caller; setCookies: string[] }
+/**
+ * What the front door knows of a request, and what later steps leave for it: the caller once found, and as of which state
+ * of who may do what (a `Generation`); cookies to set.
+ */
+export type Noted = { facts: RequestFacts; caller?: Caller; callerAsOf?: number; setCookies: string[] }
 
 const notes = new WeakMap<Request, Noted>()
 

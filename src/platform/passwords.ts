@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { AppError } from '../domain/errors.ts'
+import { onPasswordThread } from './password-threads.ts'
 
 /** Argon2id behind a queue: hashing costs 30 ms and 19 MiB each, so only a few run at once and few may wait. */
 export type Passwords = {
@@ -8,26 +10,33 @@ export type Passwords = {
 }
 
 const ARGON2 = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-const AT_ONCE = 2
-const WAITING = 64
+export type PasswordLimits = { atOnce: number; waiting: number }
+
+/** Half of the cores hash and the other half serves; the last in line waits for about two seconds of work. */
+const LIMITS: PasswordLimits = {
+  atOnce: Math.min(Math.max(Math.floor(availableParallelism() / 2), 1), 4),
+  waiting: 64,
+}
 
 /** Of a random text that nobody kept, with the costs above: what an unknown account is compared with. */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$p15i4P1l/UW1lgbbBK/q4dRMkWiY4VZox07bCOmFb9c$4KIMm9LTVHjks5Hl2xndL/GeqJqOQImiuHhuA2ikxJk'
 
-export function createPasswords(): Passwords {
-  const inTurn = boundedQueue(AT_ONCE, WAITING)
+export function createPasswords(limits = LIMITS): Passwords {
+  const inTurn = boundedQueue(limits)
+  const run = (password: string, hash: string | null) =>
+    inTurn(() => onPasswordThread({ password, hash, costs: ARGON2 }))
   return {
-    hash: (password) => inTurn(() => Bun.password.hash(password, ARGON2)),
+    hash: async (password) => String(await run(password, null)),
     async verify(password, hash) {
-      const isMatch = await inTurn(() => Bun.password.verify(password, hash ?? DECOY))
-      return isMatch && hash !== null
+      const isMatch = await run(password, hash ?? DECOY)
+      return isMatch === true && hash !== null
     },
   }
 }
 
 /** Runs `atOnce` jobs; lets `waiting` more wait; refuses the rest, so that a flood of sign-ins cannot pile up. */
-function boundedQueue(atOnce: number, waiting: number): <T>(job: () => Promise<T>) => Promise<T> {
+function boundedQueue({ atOnce, waiting }: PasswordLimits): <T>(job: () => Promise<T>) => Promise<T> {
   const queue: (() => void)[] = []
   let running = 0
   const enter = (): Promise<void> | undefined => {

@@ -1,4 +1,5 @@
 import type { Caller, Context, SessionUser } from '../context.ts'
+import { generationCache } from '../db/generation.ts'
 import { decideView } from '../domain/access.ts'
 import { AppError } from '../domain/errors.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
@@ -23,11 +24,42 @@ export function refuseView(
 ): Response | undefined {
   if (site.visibility.isPublic) return undefined
   const { allowed } = decideView(site.visibility, roleOnSite(ctx, caller, site.project.id))
-  if (allowed) return undefined
+  if (allowed) {
+    rememberView(ctx, request, site, caller)
+    return undefined
+  }
   const person = caller.actor.kind === 'user' ? caller.actor.user : caller.refused
   return person === null
     ? refuseAnonymous(ctx, pages, request, site, origin)
     : refusePerson(ctx, pages, request, site, person)
+}
+
+/** Longer ones carry cookies of the site's own: they are looked at each time, so that nobody fills the memory with them. */
+const MOST_COOKIE = 1024
+
+/** By `Cookie` header: the sites that it was shown, each with how long that holds if nothing is written. */
+const shown = generationCache<WeakMap<Site, number>>('access')
+
+/**
+ * May whoever sends this see the site, as they could a moment ago with the same cookies? There is nothing to hash, to read
+ * or to compare: whatever changes who may see it forgets this, and what changes the site makes another `Site` of it. False
+ * when it has to be decided.
+ */
+export function maySeeStill(ctx: Context, request: Request, site: Site): boolean {
+  const cookies = request.headers.get('cookie')
+  if (cookies === null || request.headers.get('x-api-key') !== null) return false
+  const until = shown.get(ctx.db, cookies, nothing)?.get(site)
+  return until !== undefined && until > ctx.now()
+}
+
+const nothing = () => undefined
+
+/** Only what was decided on the site's own host: elsewhere the gate does not stand. */
+function rememberView(ctx: Context, request: Request, site: Site, { goodUntil, site: place }: Caller): void {
+  const cookies = request.headers.get('cookie')
+  const isHere = place?.host === site.host && place.projectId === site.project.id
+  if (goodUntil === undefined || !isHere || cookies === null || cookies.length > MOST_COOKIE) return
+  shown.get(ctx.db, cookies, () => new WeakMap())?.set(site, goodUntil)
 }
 
 function refusePerson(

@@ -22,6 +22,10 @@ export type VisitInput = {
 export const isFileOnly = (site: Site, method: string, path: string): boolean =>
   site.isOpen || (site.isShared && site.split === null && chooseRule(site.rules, method, path) === undefined)
 
+/** Private, and otherwise the same: whoever may see it gets it from the files. */
+export const isFileOnlyOnceSeen = (site: Site, method: string, path: string): boolean =>
+  !site.isShared && site.split === null && chooseRule(site.rules, method, path) === undefined
+
 /** Who answers on a site host: the service for its own paths and for routes of the API that no rule takes, or the site. */
 export type Way = { to: 'service' } | { to: 'site'; shown: Site; visit: Visit }
 
@@ -33,13 +37,12 @@ export function chooseWay(
   input: VisitInput,
 ): Way {
   const { path, trace } = input
-  const isRoute = isApiRoute(path)
-  if (path.startsWith('/_svc/') || (isRoute && path.startsWith('/api/auth/'))) {
+  if (path.startsWith('/_svc/') || (path.startsWith('/api/auth/') && isApiRoute(path))) {
     trace?.add('api', 'The path is one of the service itself on every host')
     return { to: 'service' }
   }
   const planned = planVisit(ctx, site, input)
-  if (!isRoute || planned.visit.rule !== undefined) return { to: 'site', ...planned }
+  if (planned.visit.rule !== undefined || !isApiRoute(path)) return { to: 'site', ...planned }
   trace?.add('api', 'No rule takes the path, and it is a route of the API')
   return { to: 'service' }
 }

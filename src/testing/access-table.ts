@@ -34,7 +34,7 @@ export type Content = {
 /**
  * One row for each route that is registered, in the order of `src/app.ts`, written from the contract and not from the
  * code. **A new route needs a row here**: `METHOD /path` with, in place of parameters, the names of things that
- * `access-world.ts` makes (`:aliasId`), who may call it, and content where the request names its project in the body or
+ * `access-things.ts` makes (`:aliasId`), who may call it, and content where the request names its project in the body or
  * where `{}` would not do. Contents should be harmless or invalid: whoever is allowed must get past 401, 403 and 404, and
  * 400 is fine. A route whose content decides who may has a row for each case. If a path names a new kind of thing, make
  * one in `addThings` there.
@@ -164,7 +164,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
     { json: { weights: [{ alias: 'production', weight: 100 }] } },
   ],
   ['DELETE /api/domains/:domainId/traffic', 'contributor'],
-  ['GET /api/explain', 'viewer', { query: 'url=http://production--docs--acme.localhost/' }],
+  ['GET /api/explain', 'viewer', { query: 'url=http://{host}/' }],
 
   ['GET /api/deployments', 'any credential'],
   ['GET /api/deployments/:deploymentId', 'viewer'],

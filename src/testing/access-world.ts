@@ -3,6 +3,7 @@ import { ACCESS_COOKIE, REFRESH_COOKIE } from '../domain/cookies.ts'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
 import { openSession } from '../modules/auth/sessions.ts'
 import { hashToken } from '../platform/tokens.ts'
+import { addThings, runSql as run } from './access-things.ts'
 import { seedDeployment } from './seed.ts'
 import { type TestApp, testApp } from './test-app.ts'
 
@@ -36,6 +37,8 @@ export const ACTOR_NAMES = Object.keys(ACTORS) as ActorName[]
 /** `own` and `other`: the site hosts of `acme/docs` and `acme/other`. */
 export const HOSTS = ['admin', 'own', 'other'] as const
 export type HostName = (typeof HOSTS)[number]
+/** One of them, or a name as it is. */
+export type WorldHost = HostName | `${string}.localhost`
 
 export type WorldRequest = {
   method: string
@@ -51,9 +54,11 @@ export type World = {
   app: TestApp
   /** What stands for `:name` in paths and `{name}` in bodies: everything belongs to `acme/docs` and exists. */
   ids: Record<string, string>
+  /** The same kinds of things, of `acme/other`. */
+  foreignIds: Record<string, string>
   set(state: { isPublic: boolean; isGated: boolean }): void
-  /** Calls and, unless it only reads, takes back what it did. */
-  call(actor: ActorName, host: HostName, request: WorldRequest): Promise<Response>
+  /** Calls and, unless it only reads, takes back what it did; `inspect` looks at it before. */
+  call(actor: ActorName, host: WorldHost, request: WorldRequest, inspect?: () => void): Promise<Response>
   close(): void
 }
 
@@ -61,31 +66,35 @@ export async function createWorld(): Promise<World> {
   const app = await testApp()
   const docs = await seedSite(app, 'docs')
   const other = await seedSite(app, 'other')
-  const hosts = { admin: 'localhost', own: docs.host, other: other.host }
+  const hosts: Record<string, string> = { admin: 'localhost', own: docs.host, other: other.host }
   const ids = addThings(app, docs)
+  const foreignIds = addThings(app, other)
   const credentials = addActors(app, docs.projectId, other.projectId, ids)
   const forget = generationKeeper(app)
 
   return {
     app,
     ids,
+    foreignIds,
     close: app.close,
     set({ isPublic, isGated }) {
       run(app, 'UPDATE projects SET is_public = ?', Number(isPublic))
       run(app, "INSERT OR REPLACE INTO settings VALUES ('requireProjectMembership', ?, 0)", String(isGated))
       forget()
     },
-    async call(actor, host, { method, path, headers, ...content }) {
+    async call(actor, host, { method, path, headers, ...content }, inspect) {
       const send = () =>
         app.call(method, path, {
           ...content,
-          host: hosts[host],
+          host: hosts[host] ?? host,
           headers: { ...credentials[actor], ...headers },
         })
       if (method === 'GET') return send()
       app.ctx.db.sqlite.run('BEGIN')
       try {
-        return await send()
+        const answer = await send()
+        inspect?.()
+        return answer
       } finally {
         app.ctx.db.sqlite.run('ROLLBACK')
         forget()
@@ -104,15 +113,12 @@ async function seedSite(app: TestApp, repo: string) {
   })
   if (site.aliasHost === null || site.aliasId === null) throw new Error('The site has no alias')
   return {
+    repo,
     projectId: site.projectId,
     deploymentId: site.deploymentId,
     aliasId: site.aliasId,
     host: site.aliasHost,
   }
-}
-
-function run(app: TestApp, sql: string, ...values: (string | number | null)[]): void {
-  inTransaction(app.ctx.db, () => void app.ctx.db.sqlite.run(sql, values))
 }
 
 /** What is rolled back takes the generation back with it, so that caches could mistake the next change for the last. */
@@ -122,95 +128,6 @@ function generationKeeper(app: TestApp): () => void {
     generation += 1000
     run(app, 'UPDATE site_generation SET sites = ?, access = ?', generation, generation)
   }
-}
-
-/** One of each thing that a path can name. */
-function addThings(
-  app: TestApp,
-  docs: { projectId: string; deploymentId: string; aliasId: string },
-): Record<string, string> {
-  const { projectId, deploymentId, aliasId } = docs
-  const asset = app.ctx.db.sqlite
-    .query<{ id: string }, [string]>('SELECT id FROM assets WHERE deployment_id = ?')
-    .get(deploymentId)
-  const ids = {
-    projectId,
-    deploymentId,
-    aliasId,
-    assetId: asset?.id ?? '',
-    groupId: app.ctx.newId(),
-    invitationId: app.ctx.newId(),
-    uploadId: app.ctx.newId(),
-    ruleId: app.ctx.newId(),
-    ruleSetId: app.ctx.newId(),
-    revisionId: app.ctx.newId(),
-    domainId: app.ctx.newId(),
-    schemaId: app.ctx.newId(),
-    recordId: app.ctx.newId(),
-    runId: app.ctx.newId(),
-    owner: 'acme',
-    repo: 'docs',
-    token: 'invitation-token',
-    wrongToken: 'wrong-token',
-    secretName: 'MAIL_TOKEN',
-  }
-  run(app, "INSERT INTO groups VALUES (?, 'Team', NULL, 0, 0)", ids.groupId)
-  run(app, "INSERT INTO group_permissions VALUES (?, ?, 'contributor', 0)", projectId, ids.groupId)
-  run(
-    app,
-    "INSERT INTO invitations VALUES (?, ?, 'new@example.com', 'guest', ?, 'operator', 0, ?, NULL)",
-    ids.invitationId,
-    projectId,
-    hashToken(ids.token),
-    app.ctx.now() + 1000,
-  )
-  run(app, "INSERT INTO project_secrets VALUES (?, ?, 'sealed', 0)", projectId, ids.secretName)
-  run(
-    app,
-    "INSERT INTO uploads VALUES (?, ?, '{}', 'operator', ?)",
-    ids.uploadId,
-    projectId,
-    app.ctx.now() + 1000,
-  )
-  run(
-    app,
-    `INSERT INTO proxy_rules (id, project_id, path_pattern, proxy_type, target_url, strip_prefix, rule_order, timeout_ms,
-      preserve_host, forward_cookies, is_enabled, debug_enabled, created_at, updated_at)
-     VALUES (?, ?, '/elsewhere', 'internal_rewrite', '/index.html', 1, 0, 30000, 0, 0, 1, 0, 0, 0)`,
-    ids.ruleId,
-    projectId,
-  )
-  run(
-    app,
-    `INSERT INTO rule_sets (id, project_id, name, is_preview, live_on, created_at, updated_at)
-     VALUES (?, ?, 'guestbook', 0, 'project', 0, 0)`,
-    ids.ruleSetId,
-    projectId,
-  )
-  run(
-    app,
-    "INSERT INTO rule_set_revisions VALUES (?, ?, ?, NULL, 'operator', 0)",
-    ids.revisionId,
-    ids.ruleSetId,
-    JSON.stringify({ ruleSet: { description: null, environment: null }, rules: [], schemas: [] }),
-  )
-  run(
-    app,
-    `INSERT INTO domains (id, project_id, hostname, alias, challenge, verified_by, verified_at, created_at, updated_at)
-     VALUES (?, ?, 'mapped.localhost', 'production', 'challenge', 'base_domain', 0, 0, 0)`,
-    ids.domainId,
-    projectId,
-  )
-  run(app, "INSERT INTO schemas VALUES (?, ?, 'contacts', '[]', 0, 0)", ids.schemaId, projectId)
-  run(app, "INSERT INTO records VALUES (1, ?, ?, '{}', 0, 0)", ids.schemaId, ids.recordId)
-  run(
-    app,
-    "INSERT INTO pipeline_runs VALUES (?, ?, ?, NULL, 'steps', '/x', 'GET', '/x', 200, 1, NULL, NULL, NULL, 0)",
-    projectId,
-    ids.runId,
-    ids.ruleId,
-  )
-  return ids
 }
 
 type Credential = Record<string, string>

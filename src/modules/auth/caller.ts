@@ -1,12 +1,12 @@
 import type { Actor, ApiKeyIdentity, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
-import { generationCache } from '../../db/generation.ts'
+import { currentGeneration, generationCache } from '../../db/generation.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { notedOf } from '../../http/request-facts.ts'
 import { hashToken } from '../../platform/tokens.ts'
 import { standingOf } from '../members/service.ts'
 import { readSettings } from '../settings/service.ts'
-import { findKeyByHash, type KeyRow, touchKey } from './queries.ts'
+import { findKeyByHash, findKeyById, findSessionUser, type KeyRow, touchKey } from './queries.ts'
 import { resolveSession } from './sessions.ts'
 
 /** Where a sign-in comes from. */
@@ -21,13 +21,32 @@ const TOUCH_EVERY_MS = 60 * 1000
 const keyCache = generationCache<KeyRow>('access')
 
 /**
- * Who calls, found once a request. A key that is sent wins over a session; one that is not good is refused on the API
- * (`onBadKey: 'refuse'`) and nobody on content. A stale session is anonymous. contract §2.
+ * Who calls. A key that is sent wins over a session; one that is not good is refused on the API (`onBadKey: 'refuse'`) and
+ * nobody on content. A stale session is anonymous. contract §2. Found once a request, and looked at again when something
+ * changed since: a request may take its time over its body, and must not end as who it was when it began.
  */
 export function callerOf(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore' = 'refuse'): Caller {
   const noted = notedOf(request)
-  noted.caller ??= findCaller(ctx, request, onBadKey)
-  return noted.caller
+  const { caller } = noted
+  const isFresh = noted.callerAsOf === currentGeneration(ctx.db).access
+  if (caller !== undefined && isFresh) return caller
+  const found = caller === undefined ? findCaller(ctx, request, onBadKey) : asOfNow(ctx, caller)
+  noted.caller = found
+  noted.callerAsOf = currentGeneration(ctx.db).access
+  return found
+}
+
+/** The same caller with the role held now; nobody when the session or key has ended, or the gate does not let them in. */
+export function asOfNow(ctx: Context, caller: Caller): Caller {
+  const { actor, site } = caller
+  if (actor.kind === 'anonymous' || actor.kind === 'operator') return caller
+  const nobody: Caller = { actor: { kind: 'anonymous', ip: actor.ip }, site, refused: null }
+  if (actor.kind === 'key') return isGood(ctx, findKeyById(ctx.db.orm, actor.key.id)) ? caller : nobody
+  const user = findSessionUser(ctx.db, actor.sessionId)
+  if (user === undefined) return nobody
+  return passesGate(ctx, site, user.id)
+    ? { ...caller, actor: { ...actor, user } }
+    : { ...nobody, refused: user }
 }
 
 function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore'): Caller {
@@ -52,7 +71,7 @@ function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore
   const { id, user } = found.session
   if (!found.isAllowed) return caller({ kind: 'anonymous', ip: facts.ip }, user)
   setCookies.push(...found.setCookies)
-  return caller({ kind: 'user', user, sessionId: id, ip: facts.ip })
+  return { ...caller({ kind: 'user', user, sessionId: id, ip: facts.ip }), goodUntil: found.goodUntil }
 }
 
 /**
@@ -67,7 +86,7 @@ export function passesGate(ctx: Context, site: Caller['site'], userId: string): 
 function findKey(ctx: Context, apiKey: string): ApiKeyIdentity | undefined {
   const hash = hashToken(apiKey)
   const row = keyCache.get(ctx.db, hash, () => findKeyByHash(ctx.db.orm, hash))
-  if (row === undefined || (row.expiresAt !== null && row.expiresAt <= ctx.now())) return undefined
+  if (!isGood(ctx, row)) return undefined
   if (ctx.now() - (row.lastUsedAt ?? 0) > TOUCH_EVERY_MS) {
     row.lastUsedAt = ctx.now()
     inTransaction(ctx.db, (tx) => touchKey(tx, row.id, ctx.now()))
@@ -80,3 +99,6 @@ function findKey(ctx: Context, apiKey: string): ApiKeyIdentity | undefined {
     createdBy: row.createdBy,
   }
 }
+
+const isGood = (ctx: Context, row: KeyRow | undefined): row is KeyRow =>
+  row !== undefined && (row.expiresAt === null || row.expiresAt > ctx.now())

@@ -56,137 +56,6 @@ const memberOf = (email: string, repo: string): boolean =>
     .query('SELECT 1 FROM memberships WHERE user_id = ? AND project_id = ?')
     .get(userId(email), projects[repo] ?? '') !== null
 
-const directRole = (email: string, repo: string): string | undefined =>
-  app.ctx.db.sqlite
-    .query<{ role: string }, [string, string]>(
-      'SELECT role FROM permissions WHERE user_id = ? AND project_id = ?',
-    )
-    .get(userId(email), projects[repo] ?? '')?.role
-
-type Row = {
-  call: 'signin' | 'signup'
-  state: string
-  host: string
-  email: string
-  password?: string
-  status: number
-  error?: string
-}
-
-/** spec: Project membership gate, the matrix row for row; contract §3 for what it leaves open. */
-const rows: Row[] = [
-  { call: 'signin', state: 'has membership', host: CLOSED, email: 'member@example.com', status: 200 },
-  {
-    call: 'signin',
-    state: 'no membership',
-    host: OPEN,
-    email: 'stranger@example.com',
-    status: 401,
-    error: 'WRONG_CREDENTIALS_ERROR',
-  },
-  {
-    call: 'signin',
-    state: 'no membership, a global admin',
-    host: OPEN,
-    email: 'root@example.com',
-    status: 401,
-    error: 'WRONG_CREDENTIALS_ERROR',
-  },
-  {
-    call: 'signup',
-    state: 'already a member, signup off',
-    host: CLOSED,
-    email: 'member@example.com',
-    status: 200,
-  },
-  {
-    call: 'signup',
-    state: 'already a member, signup on',
-    host: OPEN,
-    email: 'member@example.com',
-    status: 200,
-  },
-  {
-    call: 'signup',
-    state: 'not a member, signup off',
-    host: CLOSED,
-    email: 'stranger@example.com',
-    status: 403,
-    error: 'PUBLIC_SIGNUP_DISABLED',
-  },
-  {
-    call: 'signup',
-    state: 'new email, signup off',
-    host: CLOSED,
-    email: 'nobody@example.com',
-    status: 403,
-    error: 'PUBLIC_SIGNUP_DISABLED',
-  },
-  {
-    call: 'signup',
-    state: 'member with a wrong password, signup off',
-    host: CLOSED,
-    email: 'member@example.com',
-    password: 'not the password',
-    status: 403,
-    error: 'PUBLIC_SIGNUP_DISABLED',
-  },
-  {
-    call: 'signup',
-    state: 'member with a wrong password, signup on',
-    host: OPEN,
-    email: 'member@example.com',
-    password: 'not the password',
-    status: 409,
-    error: 'EMAIL_ALREADY_EXISTS_ERROR',
-  },
-  {
-    call: 'signup',
-    state: 'email exists, password wrong',
-    host: OPEN,
-    email: 'stranger@example.com',
-    password: 'not the password',
-    status: 409,
-    error: 'EMAIL_ALREADY_EXISTS_ERROR',
-  },
-  {
-    call: 'signup',
-    state: 'email exists, password matches',
-    host: OPEN,
-    email: 'stranger@example.com',
-    status: 201,
-  },
-  { call: 'signup', state: 'new email', host: OPEN, email: 'new@example.com', status: 201 },
-]
-
-describe.each(['/api/auth', '/_svc/auth'])('the matrix at %s', (prefix) => {
-  beforeAll(() => {
-    // `stranger` joined and `new` was made in the round before.
-    app.ctx.db.sqlite.run('DELETE FROM memberships WHERE user_id = ?', [userId('stranger@example.com')])
-    app.ctx.db.sqlite.run('DELETE FROM users WHERE email = ?', ['new@example.com'])
-    app.ctx.db.writes += 1
-  })
-
-  test.each(rows)('$call, $state: $status $error', async (row) => {
-    const answer = await app.call('POST', `${prefix}/${row.call}`, {
-      host: row.host,
-      json: { email: row.email, password: row.password ?? PASSWORD },
-    })
-    const body = (await answer.json()) as Record<string, unknown>
-    expect([answer.status, body['error']]).toEqual([row.status, row.error])
-    expect(answer.headers.getSetCookie()).toHaveLength(row.error === undefined ? 2 : 0)
-    if (row.error === undefined) expect(body['user']).toMatchObject({ email: row.email })
-  })
-})
-
-test('signing up as a member is no demotion, as a stranger it makes a guest', () => {
-  expect(directRole('member@example.com', 'open')).toBe('contributor')
-  expect(directRole('stranger@example.com', 'open')).toBe('guest')
-  expect(memberOf('stranger@example.com', 'open')).toBe(true)
-  expect(directRole('new@example.com', 'open')).toBe('guest')
-  expect(memberOf('new@example.com', 'closed')).toBe(false)
-})
-
 describe('GET /session', () => {
   test('has membership: the user', async () => {
     const cookie = await app.cookieOf('member@example.com')
@@ -231,7 +100,7 @@ test('signing out works behind a gate that refuses the person', async () => {
   expect((await ask(app, 'GET', '/api/auth/session', { headers })).body).toEqual({ user: null })
 })
 
-describe('enumeration', () => {
+describe('enumeration by text and by time', () => {
   /** The work is what takes the time: a verification of Argon2id is 10,000 times as much as all the rest. */
   async function verifications(work: () => Promise<Response>): Promise<[number, unknown, number]> {
     const { passwords } = app.ctx

@@ -60,6 +60,16 @@ export function findToken(db: Db, tokenHash: string): FoundToken | undefined {
   }
 }
 
+/** Whose session it is, as they are now. */
+export function findSessionUser(db: Db, sessionId: string): SessionUser | undefined {
+  const row = db.sqlite
+    .query<SessionUser, [string]>(
+      'SELECT u.id, u.email, u.role FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = ?',
+    )
+    .get(sessionId)
+  return row ?? undefined
+}
+
 export function insertSession(db: DbOrTx, session: SessionRow): void {
   db.insert(sessions).values(session).run()
 }
@@ -103,14 +113,19 @@ export function insertUser(db: DbOrTx, user: User): void {
   db.insert(users).values(user).run()
 }
 
-export function hasAdmin(db: DbOrTx): boolean {
-  return db.select({ id: users.id }).from(users).where(eq(users.role, 'admin')).limit(1).get() !== undefined
+/** By hand, as every start asks it: drizzle takes some milliseconds for its first query. */
+export function hasAdmin({ sqlite }: Db): boolean {
+  return sqlite.query("SELECT 1 FROM users WHERE role = 'admin' LIMIT 1").get() !== null
 }
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
 export function findKeyByHash(db: DbOrTx, tokenHash: string): KeyRow | undefined {
   return db.select().from(apiKeys).where(eq(apiKeys.tokenHash, tokenHash)).get()
+}
+
+export function findKeyById(db: DbOrTx, id: string): KeyRow | undefined {
+  return db.select().from(apiKeys).where(eq(apiKeys.id, id)).get()
 }
 
 export function touchKey(db: DbOrTx, id: string, lastUsedAt: number): void {

@@ -76,7 +76,7 @@ describe('forgot-password', () => {
     expect(linkIn(mail.text)).toStartWith('http://localhost:3000/')
   })
 
-  test('enumeration: an unknown email gets the same answer, and nothing was done before it', async () => {
+  test('enumeration by text and time: an unknown email gets the same answer, and nothing was done before it', async () => {
     const before = smtp.mails.length
     const work = () => app.ctx.db.writes
     const atStart = work()
@@ -85,6 +85,17 @@ describe('forgot-password', () => {
     expect(unknown).toEqual(known)
     expect(work()).toBe(atStart)
     expect(await mailedSince(before)).toEqual(['ann@example.com'])
+  })
+
+  test('enumeration by the time of the request after: an unknown email is as many commits as a known one', async () => {
+    const commits = async (email: string) => {
+      const { writes } = app.ctx.db
+      const before = smtp.mails.length
+      await forgot(email)
+      await mailedSince(before)
+      return app.ctx.db.writes - writes
+    }
+    expect(await commits('nobody@example.com')).toBe(await commits('ann@example.com'))
   })
 
   test('no inbox is flooded: three mails an hour', async () => {

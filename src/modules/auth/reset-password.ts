@@ -42,14 +42,14 @@ async function mailResetLink(ctx: Context, email: string, ip: string): Promise<v
 function createResetToken(ctx: Context, email: string, ip: string): string | undefined {
   return inTransaction(ctx.db, (tx) => {
     const user = findUserByEmail(tx, email)
-    if (user === undefined) return undefined
+    // An unknown email is written down as well: a commit takes time, which the next request would show.
     audit(
       ctx,
       tx,
       { kind: 'anonymous', ip },
-      { action: 'user.forgot-password', target: { kind: 'user', id: user.id } },
+      { action: 'user.forgot-password', target: { kind: 'user', id: user?.id ?? null } },
     )
-    return createOneTimeToken(ctx, tx, { purpose: 'reset', userId: user.id, lifeMs: HOUR_MS })
+    return user && createOneTimeToken(ctx, tx, { purpose: 'reset', userId: user.id, lifeMs: HOUR_MS })
   })
 }
 

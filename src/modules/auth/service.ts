@@ -34,7 +34,7 @@ const signupDisabled = (where: string) =>
 
 /** Once true, always true: the last admin can be neither demoted nor deleted. */
 export function workspaceHasAdmin(ctx: Context): boolean {
-  const known = adminSeen.has(ctx) || hasAdmin(ctx.db.orm)
+  const known = adminSeen.has(ctx) || hasAdmin(ctx.db)
   if (known) adminSeen.add(ctx)
   return known
 }
@@ -166,12 +166,12 @@ function enterNew(
 
 /** Makes the first admin and signs them in. Whether the caller may is `setup/service.ts`'s to say. */
 export async function createFirstAdmin(ctx: Context, input: Credentials, origin: Origin): Promise<SignedIn> {
-  refuseSecondAdmin(ctx.db.orm)
+  refuseSecondAdmin(ctx)
   const user = await register(ctx, normalizeEmail(input.email), input.password, 'admin')
-  return enterNew(ctx, user, origin, { before: refuseSecondAdmin })
+  return enterNew(ctx, user, origin, { before: () => refuseSecondAdmin(ctx) })
 }
 
-function refuseSecondAdmin(db: DbOrTx): void {
+function refuseSecondAdmin({ db }: Context): void {
   if (hasAdmin(db)) throw new AppError('conflict', 'The set-up is complete: there is an admin already')
 }
 

@@ -25,8 +25,16 @@ const TOUCH_EVERY_MS = 5 * 60 * 1000
 export type Session = { id: string; user: SessionUser }
 export type Tokens = { access: string; refresh: string }
 
-/** `setCookies`: what to send back. `isAllowed`: what the caller's own question about the person answered. */
-export type ResolvedSession = { session: Session; setCookies: string[]; isAllowed: boolean }
+/**
+ * `setCookies`: what to send back. `isAllowed`: what the caller's own question about the person answered. `goodUntil`: the
+ * same cookies stand for the same until then, as long as nothing is written; 0 where they have to be looked at again.
+ */
+export type ResolvedSession = {
+  session: Session
+  setCookies: string[]
+  isAllowed: boolean
+  goodUntil: number
+}
 
 const tokenCache = generationCache<FoundToken>('access')
 
@@ -89,10 +97,12 @@ export function resolveSession(
   if (first === undefined) return undefined
   if ([...access, ...refresh].some(({ found }) => found.user.id !== first.found.user.id)) return undefined
   if (!isAllowed(first.found.user.id))
-    return { session: sessionOf(first.found), setCookies: [], isAllowed: false }
+    return { session: sessionOf(first.found), setCookies: [], isAllowed: false, goodUntil: 0 }
   if (first.found.kind === 'refresh') return exchange(ctx, refresh, facts)
   touch(ctx, first.found, facts)
-  return { session: sessionOf(first.found), setCookies: [], isAllowed: true }
+  const ends = [...access, ...refresh].map(({ found }) => found.expiresAt)
+  const goodUntil = Math.min(first.found.lastSeenAt + TOUCH_EVERY_MS, ...ends)
+  return { session: sessionOf(first.found), setCookies: [], isAllowed: true, goodUntil }
 }
 
 /** New tokens for the refresh token of the cookies; undefined where there is none that is good, or two of different people. */
@@ -151,7 +161,8 @@ function exchange(
     if (found.replacedAt === null) markTokenReplaced(tx, hash, ctx.now())
     touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip: facts.ip })
     const tokens = issueTokens(ctx, tx, found.sessionId)
-    return { session: sessionOf(found), setCookies: sessionCookies(ctx, tokens, facts), isAllowed: true }
+    const setCookies = sessionCookies(ctx, tokens, facts)
+    return { session: sessionOf(found), setCookies, isAllowed: true, goodUntil: 0 }
   })
 }
 
