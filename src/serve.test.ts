@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
@@ -41,6 +42,37 @@ test('a bad setting stops the start with 78 and one line that names it', async (
   expect(code).toBe(78)
   expect(stdout).toBe('')
   expect(stderr).toBe('svc serve: PORT is "http", but must be a whole number from 0 to 65535\n')
+})
+
+test.each([
+  [
+    'serve',
+    'svc.db',
+    'not a database, but long enough to be read as one '.repeat(30),
+    'cannot be opened as the database',
+  ],
+  ['check', 'svc.db', 'not a database, but long enough to be read as one '.repeat(30), 'database_damaged'],
+  ['serve', 'secret.key', 'short\n', 'does not hold 32-byte keys in base64, one a line'],
+])('svc %s on a broken %s says what is wrong in a line', async (command, file, content, message) => {
+  const path = dataDir()
+  await Bun.write(join(path, file), content)
+  const { code, stdout, stderr } = await runSvc([command], { env: { DATA_DIR: path } })
+  expect(code).toBe(1)
+  expect(stdout + stderr).toContain(message)
+  expect(`${stdout}${stderr}`.trimEnd().split('\n').length).toBeLessThanOrEqual(2)
+})
+
+test('a database of a newer version is left alone, with one line that says so', async () => {
+  const path = dataDir()
+  const sqlite = new Database(join(path, 'svc.db'), { create: true })
+  sqlite.run('CREATE TABLE schema_migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')
+  sqlite.run("INSERT INTO schema_migrations VALUES ('9999_future', 1)")
+  sqlite.close()
+  const { code, stderr } = await runSvc(['serve'], { env: { DATA_DIR: path, PORT: '0' } })
+  expect([code, stderr]).toEqual([
+    1,
+    'svc serve: the database was written by a newer svc (migration 9999_future): run that version or newer\n',
+  ])
 })
 
 test('a data directory that cannot be made is a bad setting', async () => {

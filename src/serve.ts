@@ -103,6 +103,7 @@ function upkeepAfter(delayMs: number, ctx: Context): () => Promise<void> {
 class SocketPeer {
   readonly #request: Request
   readonly #server: Bun.Server<SocketOwner>
+  #address: string | undefined
 
   constructor(request: Request, server: Bun.Server<SocketOwner>) {
     this.#request = request
@@ -110,7 +111,8 @@ class SocketPeer {
   }
 
   get address(): string {
-    return this.#server.requestIP(this.#request)?.address ?? ''
+    this.#address ??= this.#server.requestIP(this.#request)?.address ?? ''
+    return this.#address
   }
 
   allowSilence(isAllowed: boolean): void {
@@ -124,7 +126,7 @@ class SocketPeer {
 
 async function createUnattendedAdmin(ctx: Context): Promise<void> {
   const { adminEmail, adminPassword } = ctx.config
-  if (adminEmail === null || adminPassword === null || hasAdmin(ctx.db.orm)) return
+  if (adminEmail === null || adminPassword === null || hasAdmin(ctx.db)) return
   const { createAccount } = await import('./modules/auth/service.ts')
   await createAccount(
     ctx,
@@ -135,7 +137,7 @@ async function createUnattendedAdmin(ctx: Context): Promise<void> {
 
 /** Where it runs and, while there is no admin, the link that claims it. */
 function welcome(ctx: Context): string {
-  const setup = hasAdmin(ctx.db.orm)
+  const setup = hasAdmin(ctx.db)
     ? ''
     : `Set up the first admin: ${ctx.adminUrl()}/setup?token=${ctx.setupToken}\n`
   return `svc ${ctx.version} serves ${ctx.adminUrl()}\n${setup}`

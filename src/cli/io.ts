@@ -1,5 +1,4 @@
-import { readSync, writeSync } from 'node:fs'
-import { isatty } from 'node:tty'
+import { fstatSync, readSync, writeSync } from 'node:fs'
 import type { Io } from './command.ts'
 
 const STDIN = 0
@@ -12,11 +11,26 @@ export function processIo(env: Io['env']): Io {
     stdout: { write: (text) => writeAll(STDOUT, text) },
     stderr: { write: (text) => writeAll(STDERR, text) },
     readPassword: async (prompt) => (isatty(STDIN) ? readHidden(prompt) : readLine({ isRaw: false })),
+    get ask() {
+      return isatty(STDIN) && isatty(STDERR) ? readShown : undefined
+    },
     env,
     cwd: process.cwd(),
     isTerminal: isatty(STDERR) && env['TERM'] !== 'dumb',
     sleep: (ms) => Bun.sleep(ms),
     nowMs: () => performance.now(),
+  }
+}
+
+/** A server's output is seldom a device: most starts need not load node:tty, which takes some milliseconds. */
+const isatty = (fd: number): boolean => isDevice(fd) && process.getBuiltinModule('node:tty').isatty(fd)
+
+function isDevice(fd: number): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice()
+  } catch {
+    // A descriptor that is closed.
+    return false
   }
 }
 
@@ -35,6 +49,11 @@ function writeAll(fd: number, text: string): void {
       Bun.sleepSync(1)
     }
   }
+}
+
+async function readShown(prompt: string): Promise<string | undefined> {
+  writeAll(STDERR, prompt)
+  return readLine({ isRaw: false })
 }
 
 /** Raw mode shows nothing and hands over every key, so deleting and Ctrl-C are done here. */

@@ -1,3 +1,4 @@
+import { DataDirError } from '../domain/data-dir-error.ts'
 import {
   type Command,
   CommandFailure,
@@ -51,6 +52,8 @@ function wantsHelp(args: readonly string[]): boolean {
 }
 
 function reportFailure(name: string, command: Command, error: unknown, io: Io): number {
+  if (error instanceof DataDirError)
+    return reportFailure(name, command, new CommandFailure(error.message), io)
   if (!(error instanceof CommandFailure)) throw error
   const message = error.message.split('\n').map(printable).join('\n')
   io.stderr.write(`svc ${name}: ${message}\n`)

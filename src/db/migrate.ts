@@ -1,11 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { migrations as embedded, type Migration } from '../../migrations/index.ts'
+import { DataDirError } from '../domain/data-dir-error.ts'
 
 /**
  * Applies what is pending, each migration in one transaction with its bookkeeping row, and returns the names applied.
  * A database that already holds data is copied to `<file>.before-<first pending>` first.
- * Throws when the database was written by a newer version.
+ * Throws `DataDirError` when the database was written by a newer version.
  */
 export function migrate(
   sqlite: Database,
@@ -29,8 +30,8 @@ function refuseUnknown(names: ReadonlySet<string>, migrations: readonly Migratio
   const known = new Set(migrations.map(({ name }) => name))
   const unknown = [...names].find((name) => !known.has(name))
   if (unknown !== undefined)
-    throw new Error(
-      `The database was written by a newer svc (migration ${unknown}). Run that version or newer.`,
+    throw new DataDirError(
+      `the database was written by a newer svc (migration ${unknown}): run that version or newer`,
     )
 }
 

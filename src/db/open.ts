@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { DataDirError } from '../domain/data-dir-error.ts'
 import { migrate } from './migrate.ts'
 
 /** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and when it was last written. */
@@ -16,10 +17,9 @@ export type DbOrTx = Pick<
   'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'all' | 'get' | 'run' | 'values' | '$count'
 >
 
-/** Opens (and migrates) the database at `path`, or one in memory for `:memory:`. */
+/** Opens (and migrates) the database at `path`, or one in memory for `:memory:`. Throws `DataDirError`. */
 export function openDb(path: string, now: number): Db {
-  const sqlite = new Database(path, { create: true, strict: true })
-  sqlite.run('PRAGMA journal_mode = WAL')
+  const sqlite = openFile(path)
   sqlite.run('PRAGMA synchronous = FULL')
   sqlite.run('PRAGMA foreign_keys = ON')
   sqlite.run('PRAGMA busy_timeout = 10000')
@@ -27,6 +27,18 @@ export function openDb(path: string, now: number): Db {
   sqlite.run('PRAGMA cache_size = -16000')
   migrate(sqlite, now)
   return { orm: drizzle(sqlite), sqlite, writes: 0 }
+}
+
+function openFile(path: string): Database {
+  try {
+    const sqlite = new Database(path, { create: true, strict: true })
+    sqlite.run('PRAGMA journal_mode = WAL')
+    return sqlite
+  } catch (error) {
+    throw new DataDirError(`${path} cannot be opened as the database: ${rootCause(error).message}`, {
+      cause: error,
+    })
+  }
 }
 
 /**

@@ -358,6 +358,8 @@ export const domains = sqliteTable('domains', {
   verifiedAt: integer('verified_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  checkedAt: integer('checked_at'),
+  checkError: text('check_error'),
 })
 
 /** `weights` and `rules` are JSON. */

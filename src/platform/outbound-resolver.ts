@@ -1,11 +1,11 @@
-import { lookup } from 'node:dns/promises'
-
 /** All addresses of a name, as text. Rejects when it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>
 
 /** The machine's own resolver, so that `/etc/hosts` counts. */
-export const systemResolve: Resolve = async (name) =>
-  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
+export const systemResolve: Resolve = async (name) => {
+  const { lookup } = await import('node:dns/promises')
+  return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
+}
 
 /** What is older than this is asked again while the old answer still serves. */
 const FRESH_MS = 20_000

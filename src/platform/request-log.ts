@@ -19,13 +19,14 @@ export const DURATION_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 
 
 /** So many requests may come at once and are each recorded, and so many a second for as long as they like. */
 const BURST = 2000
-const SUSTAINED = 200
-/** Of more, in the same second, every 8th, then every 64th and 512th is, and stands for as many. */
+const SUSTAINED = 100
+/** Of more, in the same second, every 8th is, then every 64th, 512th and 4096th, and stands for as many. */
 const STEPS = [
-  { upTo: 100, weight: 8 },
-  { upTo: 200, weight: 64 },
+  { upTo: 25, weight: 8 },
+  { upTo: 50, weight: 64 },
+  { upTo: 75, weight: 512 },
 ] as const
-const MOST_WEIGHT = 512
+const MOST_WEIGHT = 4096
 const WINDOW_MS = 1000
 const FLUSH_MS = 1000
 /** While somebody watches the log. */

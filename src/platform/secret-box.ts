@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { DataDirError } from '../domain/data-dir-error.ts'
+import { randomBytes } from './random.ts'
 
 /** AES-256-GCM for what must be read back: header values, TOTP secrets, project secrets. */
 export type SecretBox = {
@@ -29,10 +30,10 @@ export function createSecretBox(keys: readonly string[]): SecretBox {
   return {
     keyId,
     deriveKeys: (purpose) =>
-      [...ring.values()].map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32))),
+      [...ring.values()].map((key) => Buffer.from(nodeCrypto().hkdfSync('sha256', key, '', purpose, 32))),
     seal(text, context) {
       const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', keyOf(keyId), iv).setAAD(Buffer.from(context))
+      const cipher = nodeCrypto().createCipheriv('aes-256-gcm', keyOf(keyId), iv).setAAD(Buffer.from(context))
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return `v1.${keyId}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`
     },
@@ -41,9 +42,9 @@ export function createSecretBox(keys: readonly string[]): SecretBox {
       if (version !== 'v1' || id === undefined || payload === undefined)
         throw new Error('Not a sealed secret')
       const bytes = Buffer.from(payload, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', keyOf(id), bytes.subarray(0, IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      })
+      const iv = bytes.subarray(0, IV_BYTES)
+      const options = { authTagLength: TAG_BYTES }
+      const decipher = nodeCrypto().createDecipheriv('aes-256-gcm', keyOf(id), iv, options)
       decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
       return Buffer.concat([
         decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)),
@@ -54,7 +55,10 @@ export function createSecretBox(keys: readonly string[]): SecretBox {
 }
 
 const keyIdOf = (key: string): string =>
-  createHash('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 8)
+  new Bun.CryptoHasher('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 8)
+
+/** Loaded with the first secret: the start does not wait for it. */
+const nodeCrypto = () => process.getBuiltinModule('node:crypto')
 
 /** The keys in `<dataDir>/secret.key`, newest first, one a line; made with mode 0600 when there is none. */
 export function readSecretKeys(path: string): string[] {
@@ -65,6 +69,6 @@ export function readSecretKeys(path: string): string[] {
     .split('\n')
     .filter((line) => line.trim() !== '')
   const isGood = keys.length > 0 && keys.every((key) => Buffer.from(key, 'base64').length === 32)
-  if (!isGood) throw new Error(`${path} does not hold 32-byte keys in base64, one a line`)
+  if (!isGood) throw new DataDirError(`${path} does not hold 32-byte keys in base64, one a line`)
   return keys
 }

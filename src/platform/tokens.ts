@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from './random.ts'
 
 /** 32 random bytes as 43 base64url characters: sessions, refresh, reset, invitation and set-up tokens. */
 export const newToken = (): string => randomBytes(32).toString('base64url')
@@ -9,7 +9,7 @@ export const hashToken = (token: string): string => new Bun.CryptoHasher('sha256
 /** Compares two texts in time that does not depend on where they differ. */
 export function equalsInConstantTime(a: string, b: string): boolean {
   const left = Buffer.from(hashToken(a))
-  return timingSafeEqual(left, Buffer.from(hashToken(b)))
+  return crypto.timingSafeEqual(left, Buffer.from(hashToken(b)))
 }
 
 /** `svc_` and 43 base64url characters. contract §7. */

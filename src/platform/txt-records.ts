@@ -1,7 +1,6 @@
-import { resolveTxt } from 'node:dns/promises'
-
 /** TXT records as the DNS has them now; a long one comes in pieces and is put together. RFC 7208 §3.3. */
 export async function txtRecords(name: string): Promise<string[]> {
+  const { resolveTxt } = await import('node:dns/promises')
   try {
     return (await resolveTxt(name)).map((pieces) => pieces.join(''))
   } catch (error) {

@@ -35,7 +35,7 @@ export class Representation {
     return this.#private
   }
 
-  /** 304, with what a cache needs to go on using its copy. RFC 9110 §15.4.5. */
+  /** 304, with what a cache needs to go on using its copy (RFC 9110 §15.4.5), and the type, by which visits are counted. */
   notModified(isPublic: boolean): Response {
     if (isPublic) this.#publicNotModified ??= notModifiedInit(this.headers(true))
     else this.#privateNotModified ??= notModifiedInit(this.headers(false))
@@ -65,7 +65,7 @@ export class Representation {
 
 function notModifiedInit(whole: Headers): ResponseInit {
   const headers = new Headers()
-  for (const name of ['etag', 'cache-control', 'vary', 'x-svc-commit']) {
+  for (const name of ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type']) {
     const value = whole.get(name)
     if (value !== null) headers.set(name, value)
   }
