@@ -2,6 +2,7 @@ import foundation from './0001_foundation.sql' with { type: 'text' }
 import rules from './0002_rules.sql' with { type: 'text' }
 import records from './0003_records.sql' with { type: 'text' }
 import handedOverSessions from './0004_handed_over_sessions.sql' with { type: 'text' }
+import domainChecks from './0005_domain_checks.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -9,6 +10,7 @@ export const migrations: readonly Migration[] = [
   { name: '0002_rules', sql: rules },
   { name: '0003_records', sql: records },
   { name: '0004_handed_over_sessions', sql: handedOverSessions },
+  { name: '0005_domain_checks', sql: domainChecks },
 ]
 
 export type Migration = { name: string; sql: string }

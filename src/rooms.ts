@@ -28,6 +28,7 @@ import { deploymentRoutes } from './modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from './modules/deployments/upload-routes.ts'
 import { domainRoutes } from './modules/domains/routes.ts'
 import { explainRoutes } from './modules/explain/routes.ts'
+import type { Explainer } from './modules/explain/service.ts'
 import { groupRoutes } from './modules/groups/routes.ts'
 import { healthRoutes } from './modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from './modules/invitations/routes.ts'
@@ -48,10 +49,13 @@ import { trafficRoutes } from './modules/traffic/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
 import { explain, projectOfUrl } from './site/explain.ts'
 
+const loadPipelineSchemas = async () => (await import('./pipelines/documented.ts')).pipelineSchemas()
+
 /** The API and the pages, as the front door needs them. Loaded when something else than a file is asked for. */
 export function createRooms(ctx: Context): Rooms {
-  const api: ApiDoor = createApiDoor(ctx, withExplorer(createApi(ctx, (path) => api.isApiRoute(path))))
-  const adminPages = createPages(ctx)
+  const routes = createApi(ctx, (path) => api.isApiRoute(path))
+  const api: ApiDoor = createApiDoor(ctx, withExplorer(routes, loadPipelineSchemas))
+  const adminPages = createPages(ctx, explainerOf(ctx, api.isApiRoute))
   return {
     isApiRoute: api.isApiRoute,
     asset: assetAnswer,
@@ -89,6 +93,12 @@ const PAGES: Rooms['pages'] = {
     ),
 }
 
+/** The site engine's own account of a request, for those who ask the API or a page for it. */
+export const explainerOf = (ctx: Context, isApiRoute: (path: string) => boolean): Explainer => ({
+  projectOf: (url) => projectOfUrl(ctx, url),
+  explain: (input) => explain(ctx, { pages: PAGES, isApiRoute }, input),
+})
+
 /** Every route of the API; the access test walks `routes`. `isApiRoute` is what the door makes of them. */
 export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia =>
   // Untyped on purpose: the type of all routes together is more than the compiler takes, and nobody reads it.
@@ -107,12 +117,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(ruleSetRoutes(ctx))
     .use(domainRoutes(ctx))
     .use(trafficRoutes(ctx))
-    .use(
-      explainRoutes(ctx, {
-        projectOf: (url) => projectOfUrl(ctx, url),
-        explain: (input) => explain(ctx, { pages: PAGES, isApiRoute }, input),
-      }),
-    )
+    .use(explainRoutes(ctx, explainerOf(ctx, isApiRoute)))
     .use(permissionRoutes(ctx))
     .use(memberRoutes(ctx))
     .use(projectInvitationRoutes(ctx))

@@ -21,9 +21,9 @@ import { passwordField } from '../src/modules/auth/model.ts'
 import { signInProblem } from '../src/modules/auth/oidc-problems.ts'
 import { changeOwnPassword } from '../src/modules/auth/set-password.ts'
 import type { Notice } from './components/notice.ts'
-import { checkInput, type Form, readForm } from './form.ts'
+import { checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
-import { expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
+import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 import { type AccountIntent, type AccountPageData, accountPage } from './pages/account/account.ts'
 import type { MfaState } from './pages/account/mfa-section.ts'
 
@@ -74,9 +74,9 @@ function noticesOf(request: Request): Notice[] {
 }
 
 async function submitAccount(ctx: Context, request: Request): Promise<Response> {
-  const { caller } = viewerOf(ctx, request)
-  const grant = authorize(ctx, caller, 'account:use', undefined, false)
-  const form = await readForm(request)
+  const { grant, form } = await decidedForm(ctx, request, (caller) =>
+    authorize(ctx, caller, 'account:use', undefined, false),
+  )
   const intent = intentOf(form)
   try {
     return await ACTIONS[intent](ctx, request, grant, form)

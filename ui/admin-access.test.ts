@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { recordRun } from '../src/modules/runs/service.ts'
+import { explainerOf } from '../src/rooms.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
@@ -49,6 +51,37 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /projects/:id/aliases/:aliasId', 'admin'],
   ['GET /projects/:id/aliases/:aliasId/move', 'contributor'],
   ['POST /projects/:id/aliases/:aliasId/move', 'contributor'],
+  ['GET /projects/:id/domains', 'viewer'],
+  ['POST /projects/:id/domains', 'admin'],
+  ['GET /projects/:id/domains/:domainId', 'viewer'],
+  ['POST /projects/:id/domains/:domainId', 'admin'],
+  ['GET /projects/:id/domains/:domainId/traffic', 'viewer'],
+  ['POST /projects/:id/domains/:domainId/traffic', 'contributor'],
+  ['GET /projects/:id/rules', 'viewer'],
+  ['POST /projects/:id/rules', 'contributor'],
+  ['GET /projects/:id/rules/new', 'contributor'],
+  ['POST /projects/:id/rules/new', 'contributor'],
+  ['GET /projects/:id/rules/test', 'viewer'],
+  ['POST /projects/:id/rules/test', 'viewer'],
+  ['GET /projects/:id/rules/runs', 'viewer'],
+  ['GET /projects/:id/rules/runs/:runId', 'viewer'],
+  ['GET /projects/:id/rules/sets/:setId', 'viewer'],
+  ['POST /projects/:id/rules/sets/:setId', 'contributor'],
+  ['GET /projects/:id/rules/:ruleId', 'viewer'],
+  ['POST /projects/:id/rules/:ruleId', 'contributor'],
+  ['GET /projects/:id/rules/:ruleId/edit', 'contributor'],
+  ['POST /projects/:id/rules/:ruleId/edit', 'contributor'],
+  ['GET /projects/:id/data', 'viewer'],
+  ['GET /projects/:id/data/new', 'contributor'],
+  ['POST /projects/:id/data/new', 'contributor'],
+  ['GET /projects/:id/data/:schemaId', 'viewer'],
+  ['POST /projects/:id/data/:schemaId', 'contributor'],
+  ['GET /projects/:id/data/:schemaId/schema', 'viewer'],
+  ['POST /projects/:id/data/:schemaId/schema', 'contributor'],
+  ['GET /projects/:id/data/:schemaId/new', 'contributor'],
+  ['POST /projects/:id/data/:schemaId/new', 'contributor'],
+  ['GET /projects/:id/data/:schemaId/:recordId', 'viewer'],
+  ['POST /projects/:id/data/:schemaId/:recordId', 'contributor'],
   ['GET /projects/:id/people', 'viewer'],
   ['POST /projects/:id/people', 'admin'],
   ['GET /projects/:id/people/:userId', 'viewer'],
@@ -108,6 +141,8 @@ beforeAll(async () => {
   for (const role of ['guest', 'viewer', 'contributor', 'admin'] as const)
     emails.set(role, await seedMember(app, own.projectId, role))
   const group = await app.call('POST', '/api/groups', { as: ADMIN, json: { name: 'Editors' } })
+  const mapping = { projectId: own.projectId, hostname: 'www.example.com', alias: 'production' }
+  const domain = await app.call('POST', '/api/domains', { as: ADMIN, json: mapping })
   const people = await app.call('GET', `/api/projects/${own.projectId}/permissions`, { as: ADMIN })
   const { users } = await people.json()
   ids = {
@@ -117,9 +152,40 @@ beforeAll(async () => {
     userId: users[0].userId,
     accountId,
     groupId: (await group.json()).id,
+    domainId: (await domain.json()).id,
+    ...(await seedRules(own.projectId)),
+    ...(await seedData(own.projectId)),
   }
 })
 afterAll(() => app.close())
+
+/** A rule, a rule set, and a run of a pipeline. */
+async function seedRules(projectId: string) {
+  const json = { pathPattern: '/api/*', targetUrl: '/api.json', proxyType: 'internal_rewrite' }
+  const made = await app.call('POST', `/api/proxy-rules/project/${projectId}`, { as: ADMIN, json })
+  const push = { ruleSet: { name: 'book' }, rules: [json] }
+  const pushed = await app.call('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, {
+    as: ADMIN,
+    json: push,
+  })
+  const { id: ruleId } = await made.json()
+  recordRun(app.ctx, {
+    ...{ projectId, ruleId, ruleName: null, phase: 'steps', pathPattern: '/api/*', method: 'GET' },
+    ...{ path: '/api/x', status: 200, durationMs: 1, failedStep: null, error: null, steps: null },
+    startedAt: app.ctx.now(),
+  })
+  const runs = await app.call('GET', `/api/projects/${projectId}/pipeline-runs`, { as: ADMIN })
+  return { ruleId, setId: (await pushed.json()).ruleSetId, runId: (await runs.json()).data[0].id }
+}
+
+/** A schema with a record. */
+async function seedData(projectId: string) {
+  const make = async (path: string, json: unknown): Promise<string> =>
+    (await (await app.call('POST', path, { as: ADMIN, json })).json()).id
+  const fields = [{ name: 'email', type: 'email' }]
+  const schemaId = await make('/api/schemas', { projectId, name: 'people', fields })
+  return { schemaId, recordId: await make(`/api/schemas/${schemaId}/records`, { email: 'a@example.com' }) }
+}
 
 /** The route's path with things that exist. Of the two places called `:id` the ones of the workspace are no projects. */
 const pathOf = (path: string, by = ids): string => {
@@ -128,7 +194,10 @@ const pathOf = (path: string, by = ids): string => {
 }
 
 const routesOf = (): string[] =>
-  pageRoutes(app.ctx).routes.map(({ method, path }) => `${method} ${path === '' ? '/' : path}`)
+  pageRoutes(
+    app.ctx,
+    explainerOf(app.ctx, () => false),
+  ).routes.map(({ method, path }) => `${method} ${path === '' ? '/' : path}`)
 
 /** The parameter names of the router, as the table calls them. */
 const inTable = (route: string): string =>
@@ -186,7 +255,8 @@ test('a thing of one project is not there under another', async () => {
     alias: 'production',
     files: { 'index.html': 'x' },
   })
-  for (const [route] of TABLE.filter(([path]) => /:(deploymentId|aliasId)/.test(path))) {
+  const ofProject = /:(deploymentId|aliasId|domainId|ruleId|setId|runId|schemaId)/
+  for (const [route] of TABLE.filter(([path]) => ofProject.test(path))) {
     const [method = '', path = ''] = route.split(' ')
     const crossed = pathOf(path, { ...ids, id: other.projectId })
     const answer =

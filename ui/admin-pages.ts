@@ -1,20 +1,39 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
+import type { Explainer } from '../src/modules/explain/service.ts'
 import { aliasPages } from './alias-pages.ts'
+import { dataPages } from './data-pages.ts'
 import { deploymentPages } from './deployment-pages.ts'
+import { domainPages } from './domain-pages.ts'
 import { keyPages } from './key-pages.ts'
 import { operationsPages } from './operations-pages.ts'
 import { peoplePages } from './people-pages.ts'
 import { projectPages } from './project-pages.ts'
+import { recordPages } from './record-pages.ts'
+import { rulePages } from './rule-pages.ts'
+import { ruleSetPages } from './rule-set-pages.ts'
+import { ruleTestPages } from './rule-test-pages.ts'
+import { rulesPages } from './rules-pages.ts'
+import { runsPages } from './runs-pages.ts'
 import { settingsPages } from './settings-pages.ts'
+import { trafficPages } from './traffic-pages.ts'
 import { workspacePages } from './workspace-pages.ts'
 
 /** Projects and the workspace. Each page asks for the access that the API asks for the same. */
-export const adminPages = (ctx: Context) =>
+export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .use(projectPages(ctx))
     .use(deploymentPages(ctx))
     .use(aliasPages(ctx))
+    .use(rulesPages(ctx))
+    .use(rulePages(ctx))
+    .use(ruleSetPages(ctx))
+    .use(ruleTestPages(ctx, explainer))
+    .use(runsPages(ctx))
+    .use(domainPages(ctx))
+    .use(trafficPages(ctx))
+    .use(dataPages(ctx))
+    .use(recordPages(ctx))
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
     .use(operationsPages(ctx))

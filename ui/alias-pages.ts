@@ -14,6 +14,7 @@ import {
 } from '../src/modules/aliases/service.ts'
 import { compareDeployments } from '../src/modules/deployments/browse.ts'
 import { aboutDeployment, getDeployment, listDeployments } from '../src/modules/deployments/service.ts'
+import { ruleSetsOfAlias } from '../src/modules/rule-sets/service.ts'
 import type { Form } from './form.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
@@ -98,7 +99,11 @@ function showAlias(
     saved: 'Saved.',
     moved: 'The alias points there now.',
   })
-  return page(aliasPage({ ...looking, alias: getAlias(ctx, aliasId), history, failed, notices }), status)
+  const ruleSets = ruleSetsOfAlias(ctx, aliasId)
+  return page(
+    aliasPage({ ...looking, alias: getAlias(ctx, aliasId), history, ruleSets, failed, notices }),
+    status,
+  )
 }
 
 const MOST_MOVES = 50

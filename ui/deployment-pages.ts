@@ -10,6 +10,7 @@ import {
   getDeployment,
   listDeployments,
 } from '../src/modules/deployments/service.ts'
+import { highlight } from './highlight.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
 import { deploymentPage } from './pages/admin/deployment.ts'
@@ -133,7 +134,12 @@ const submitDeployment = (ctx: Context, request: Request, id: string, deployment
   })
 
 /** `path` is a file, or a folder where it is empty or ends in `/`. */
-function showFiles(ctx: Context, request: Request, id: string, deploymentId: string): Response {
+async function showFiles(
+  ctx: Context,
+  request: Request,
+  id: string,
+  deploymentId: string,
+): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutDeployment(ctx, deploymentId))
   const deployment = getDeployment(ctx, deploymentId)
@@ -152,6 +158,7 @@ function showFiles(ctx: Context, request: Request, id: string, deploymentId: str
       ...looking,
       deployment,
       file,
+      pieces: file.text === null ? null : await highlight(path, file.text),
       rawUrl: `/repo/${owner}/${repo}/${commitSha}/${encoded}`,
     }),
   )

@@ -17,12 +17,12 @@ export type Form = {
   all(): Record<string, string>
 }
 
-/** Reads a form that a browser posts without a file: 64 KiB at most. Throws 413 above that, 415 for another type. */
-export async function readForm(request: Request): Promise<Form> {
+/** Reads a form that a browser posts without a file: 64 KiB where nothing is said. Throws 413 above that, 415 for another type. */
+export async function readForm(request: Request, mostBytes = MAX_FORM_BYTES): Promise<Form> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.')
-  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, MAX_FORM_BYTES)))
+  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, mostBytes)))
   return {
     text: (name) => fields.get(name) ?? '',
     optional: (name) => fields.get(name) || undefined,

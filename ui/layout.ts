@@ -54,7 +54,7 @@ export const appLayout = (props: AppLayoutProps, body: Content): Html =>
         ${userMenu(props.user)}
       </header>
       <main class="content" id="main" tabindex="-1">
-        ${(props.notices ?? []).map((item) => notice({ live: true, ...item }))}
+        ${(props.notices ?? []).map((item) => notice({ live: true, isToast: item.tone === 'good', ...item }))}
         ${body}
       </main>
       <script src=${assetUrl('app.js')} defer></script>

@@ -7,6 +7,7 @@ import { factsOf } from '../src/http/request-facts.ts'
 import { createRouteTable } from '../src/http/route-table.ts'
 import { refuseCrossOrigin } from '../src/http/same-origin.ts'
 import { workspaceHasAdmin } from '../src/modules/auth/service.ts'
+import type { Explainer } from '../src/modules/explain/service.ts'
 import { accountPages } from './account-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { authPages } from './auth-pages.ts'
@@ -21,8 +22,8 @@ export type Pages = {
 }
 
 /** Every page of the admin host. Pages ask the services that the API asks, through the same guard. */
-export function createPages(ctx: Context): Pages {
-  const app = pageRoutes(ctx)
+export function createPages(ctx: Context, explainer: Explainer): Pages {
+  const app = pageRoutes(ctx, explainer)
   const table = createRouteTable(app.routes)
   const forms = createRateLimiter(ctx.config.rateLimitApi, ctx.now)
 
@@ -47,7 +48,7 @@ export function createPages(ctx: Context): Pages {
 }
 
 /** Every route of a page; the access test walks `routes`. */
-export const pageRoutes = (ctx: Context) =>
+export const pageRoutes = (ctx: Context, explainer: Explainer) =>
   new Elysia({ handler: { standardHostname: false } })
     .onError(({ error, request }) => answerFailure(ctx, request, error))
     .get('/robots.txt', () => new Response('User-agent: *\nDisallow: /\n', { headers: ROBOTS }))
@@ -55,7 +56,7 @@ export const pageRoutes = (ctx: Context) =>
     .use(authPages(ctx))
     .use(linkPages(ctx))
     .use(accountPages(ctx))
-    .use(adminPages(ctx))
+    .use(adminPages(ctx, explainer))
 
 /** A page that asks who is there leads to the way in. */
 function answerFailure(ctx: Context, request: Request, error: unknown): Response {

@@ -12,11 +12,12 @@ import {
   aboutProject,
   createProject,
   listProjects,
+  namesOf,
   type ProjectView,
 } from '../src/modules/projects/service.ts'
-import { checkInput, type Form, readForm } from './form.ts'
+import { checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
-import { expectedFailure, queryOf, viewerOf } from './page-request.ts'
+import { decidedForm, expectedFailure, queryOf, viewerOf } from './page-request.ts'
 import { homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
 import { projectPage } from './pages/admin/project.ts'
@@ -67,9 +68,6 @@ function showHome(ctx: Context, request: Request): Response {
   )
 }
 
-const namesOf = ({ owner, name, displayName }: ProjectView): string =>
-  `${owner}/${name} ${displayName}`.toLowerCase()
-
 const rowOf = (ctx: Context, caller: Caller, project: ProjectView, at: string | null): ProjectRow => {
   const mayRead = mayDo(ctx, caller, 'project:read', project.id)
   return {
@@ -102,9 +100,10 @@ function showNewProject(
 }
 
 async function submitProject(ctx: Context, request: Request): Promise<Response> {
-  const { caller } = viewerOf(ctx, request)
-  const grant = authorize(ctx, caller, 'project:create', undefined, false)
-  const values = projectValues(await readForm(request))
+  const { grant, form } = await decidedForm(ctx, request, (caller) =>
+    authorize(ctx, caller, 'project:create', undefined, false),
+  )
+  const values = projectValues(form)
   const { displayName, ...others } = values
   const input = displayName === '' ? others : { ...others, displayName }
   return answerForm(

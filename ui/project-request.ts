@@ -4,14 +4,16 @@ import { AppError } from '../src/domain/errors.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
 import type { FormError } from './components/field.ts'
-import { type Form, readForm } from './form.ts'
-import { expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
+import type { Form } from './form.ts'
+import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
 const CAN = {
   publish: 'deployment:create',
   moveAliases: 'alias:write',
   manageAliases: 'alias:manage',
   deleteDeployments: 'deployment:delete',
+  configureTraffic: 'traffic:configure',
+  manageDomains: 'domain:manage',
   managePeople: 'permission:manage',
   seeSecrets: 'secret:names',
   manageSecrets: 'secret:manage',
@@ -67,6 +69,8 @@ export type ProjectForm = {
   projectId: string
   /** The least that a form of this page needs: whoever may not is refused before the form is read. */
   action: ProjectAction
+  /** More than a form usually has. */
+  maxFormBytes?: number
   /** Throws 404 where the path names a thing of another project. */
   check?(): void
   intents: Readonly<Record<string, Intent>>
@@ -79,11 +83,13 @@ export async function submitProjectForm(
   request: Request,
   page: ProjectForm,
 ): Promise<Response> {
-  const { caller } = viewerOf(ctx, request)
   const about = aboutProject(ctx, page.projectId)
-  const grant = authorize(ctx, caller, page.action, about, false)
-  page.check?.()
-  const form = await readForm(request)
+  const decide = (caller: Caller): Grant => {
+    const grant = authorize(ctx, caller, page.action, about, false)
+    page.check?.()
+    return grant
+  }
+  const { form, caller, grant } = await decidedForm(ctx, request, decide, page.maxFormBytes)
   const name = form.text('intent')
   const intent = intentOf(page.intents, name)
   const allowed = intent.action === undefined ? grant : authorize(ctx, caller, intent.action, about, false)
@@ -100,9 +106,9 @@ export async function submitWorkspaceForm(
   intents: Readonly<Record<string, Intent>>,
   show: ProjectForm['show'],
 ): Promise<Response> {
-  const { caller } = viewerOf(ctx, request)
-  const grant = authorize(ctx, caller, 'workspace:administer', undefined, false)
-  const form = await readForm(request)
+  const { form, caller, grant } = await decidedForm(ctx, request, (asker) =>
+    authorize(ctx, asker, 'workspace:administer', undefined, false),
+  )
   const name = form.text('intent')
   const intent = intentOf(intents, name)
   return answerForm(

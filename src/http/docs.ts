@@ -49,11 +49,13 @@ type Api = {
   routes: readonly { method: string; path: string }[]
 }
 
+type LoadSchemas = () => Promise<Record<string, unknown>>
+
 /**
  * The API with its explorer at `/api/docs` and the OpenAPI document at `/api/docs/json`. All of it comes out of the
- * executable, and the page may load nothing else. contract §11.
+ * executable, and the page may load nothing else. contract §11. `loadSchemas` gives what is described beside the routes.
  */
-export function withExplorer(api: Api): Api {
+export function withExplorer(api: Api, loadSchemas: LoadSchemas): Api {
   let document: Promise<Response> | undefined
   const answers = new Map<string, (request: Request) => Response | Promise<Response>>([
     [PAGE, () => new Response(PAGE_HTML, { headers: PAGE_HEADERS })],
@@ -61,9 +63,7 @@ export function withExplorer(api: Api): Api {
     [
       DOCUMENT,
       async (request) => {
-        document ??= api
-          .handle(request)
-          .then(async (answer) => Response.json(polishDocument(await answer.json())))
+        document ??= documentOf(api, request, loadSchemas)
         return (await document).clone()
       },
     ],
@@ -78,6 +78,11 @@ export function withExplorer(api: Api): Api {
       return answer === undefined ? api.handle(request) : Promise.resolve(answer(request))
     },
   }
+}
+
+async function documentOf(api: Api, request: Request, loadSchemas: LoadSchemas): Promise<Response> {
+  const answer = await api.handle(request)
+  return Response.json(polishDocument(await answer.json(), await loadSchemas()))
 }
 
 /** True for the paths of the explorer, which is at home on the admin host only. */

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../domain/errors.ts'
+import { arrivingBody } from './upload-progress.ts'
 
 /** Most bytes of a JSON body, where a route does not say otherwise. */
 export const MAX_JSON_BYTES = 1024 * 1024
@@ -37,10 +38,11 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   const tooLarge = () =>
     new AppError('too_large', `The body is larger than the ${maxBytes} bytes allowed here`)
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
-  if (request.body === null) return new Uint8Array()
+  const body = arrivingBody(request)
+  if (body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body) {
+  for await (const chunk of body) {
     size += chunk.length
     if (size > maxBytes) throw tooLarge()
     chunks.push(chunk)

@@ -3,19 +3,31 @@ type Json = Record<string, unknown>
 /**
  * Makes the generated document say what the API does: OpenAPI 3.1, whose schemas are the JSON Schema that ours are;
  * bodies in JSON only, unless a route describes its own; a sentence for every answer; and the one shape of errors.
+ * `named` are further schemas; a property whose name is that of one, but for its first letter, is described by it.
  */
-export function polishDocument(generated: Json): Json {
+export function polishDocument(generated: Json, named: Json = {}): Json {
   const components = asObject(generated['components'])
   const paths = Object.entries(asObject(generated['paths'])).map(([path, methods]) => [
     path.length > 1 ? path.replace(/\/$/, '') : path,
     mapValues(asObject(methods), (operation) => polishOperation(path, asObject(operation))),
   ])
+  const schemas = { ...asObject(components['schemas']), ...named, Error: ERROR_SCHEMA }
   return {
     ...generated,
     openapi: '3.1.0',
-    paths: Object.fromEntries(paths),
-    components: { ...components, schemas: { ...asObject(components['schemas']), Error: ERROR_SCHEMA } },
+    paths: withReferences(Object.fromEntries(paths), named),
+    components: { ...components, schemas },
   }
+}
+
+function withReferences(value: unknown, named: Json): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, named))
+  if (!isObject(value)) return value
+  return mapValues(value, (inner, key) => {
+    const name = `${key.charAt(0).toUpperCase()}${key.slice(1)}`
+    if (!Object.hasOwn(named, name) || !isObject(inner)) return withReferences(inner, named)
+    return { anyOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'null' }] }
+  })
 }
 
 /** spec: Errors; contract §2. */

@@ -10,3 +10,17 @@ export function onUploadProgress(request: Request, extend: () => void): void {
 }
 
 export const uploadProgress = (request: Request): (() => void) | undefined => extenders.get(request)
+
+/** The body as it comes in, each piece of which begins the idle time anew; null for none. */
+export function arrivingBody(request: Request): AsyncIterable<Uint8Array> | null {
+  const { body } = request
+  const extend = uploadProgress(request)
+  return body === null || extend === undefined ? body : extending(body, extend)
+}
+
+async function* extending(body: AsyncIterable<Uint8Array>, extend: () => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    extend()
+    yield chunk
+  }
+}

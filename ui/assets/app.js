@@ -1,11 +1,19 @@
 // What pages do better with scripts. Each page works without: nothing here is the only way to anything.
+// The islands (ui/islands) follow in the same script, each in a block of its own; they use what stands here.
 
 /** @param {string} selector @param {(element: any) => void} enhance */
 const each = (selector, enhance) => {
   for (const element of document.querySelectorAll(selector)) enhance(element)
 }
 
-/* How long ago; the exact time stays in the title. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+  element.append(...children)
+  return element
+}
+
+/* How long ago, with the exact time in the viewer's zone on hover. */
 
 const STEPS = [
   ['year', 31_536_000],
@@ -15,8 +23,14 @@ const STEPS = [
   ['minute', 60],
 ]
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exactly = new Intl.DateTimeFormat(undefined, {
+  ...{ day: 'numeric', month: 'short', year: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+})
+const onDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
 
 function tellAge(time) {
+  time.title = exactly.format(Date.parse(time.dateTime))
   const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000
   const [unit, size] = STEPS.find(([, least]) => Math.abs(seconds) >= least) ?? []
   time.textContent = unit === undefined ? 'just now' : words.format(Math.round(seconds / size), unit)
@@ -25,6 +39,14 @@ function tellAge(time) {
 const tellAges = () => each('time[data-ago]', tellAge)
 tellAges()
 setInterval(tellAges, 60_000)
+
+each('time[data-day]', (time) => {
+  time.title = exactly.format(Date.parse(time.dateTime))
+  time.textContent = onDay.format(Date.parse(time.dateTime))
+})
+
+// On a phone the row of tabs is longer than the screen.
+each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
 
 /* Copying */
 
@@ -38,11 +60,11 @@ async function copy(text, source) {
 each('.copyable', (figure) => {
   const code = figure.querySelector('code')
   const label = figure.querySelector('figcaption').textContent.trim()
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'btn btn-quiet btn-small copy'
-  button.textContent = 'Copy'
-  button.setAttribute('aria-label', `Copy: ${label}`)
+  const button = make(
+    'button',
+    { type: 'button', class: 'btn btn-quiet btn-small copy', 'aria-label': `Copy: ${label}` },
+    'Copy',
+  )
   button.addEventListener('click', async () => {
     await copy(code.textContent, code)
     button.textContent = 'Copied'
@@ -208,75 +230,4 @@ each('[data-wait-for]', (place) => {
     if (data.length > 0) location.assign(`/projects/${project}?done=published`)
   }
   setInterval(look, 3000)
-})
-
-/* Going anywhere from the keyboard */
-
-const palette = makePalette()
-
-function makePalette() {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'palette'
-  dialog.setAttribute('aria-label', 'Go to')
-  const input = document.createElement('input')
-  input.type = 'search'
-  input.placeholder = 'Go to a page'
-  input.setAttribute('aria-label', 'Go to a page')
-  const list = document.createElement('ul')
-  dialog.append(input, list)
-  document.body.append(dialog)
-
-  const fill = () => {
-    const sought = input.value.trim().toLowerCase()
-    const links = placesToGo().filter(({ label }) => label.toLowerCase().includes(sought))
-    list.replaceChildren(
-      ...links.slice(0, 12).map(({ label, href }) => {
-        const item = document.createElement('li')
-        const link = document.createElement('a')
-        link.href = href
-        link.textContent = label
-        item.append(link)
-        return item
-      }),
-    )
-  }
-  input.addEventListener('input', fill)
-  dialog.addEventListener('keydown', (event) => {
-    const links = [...list.querySelectorAll('a')]
-    const at = links.indexOf(document.activeElement)
-    if (event.key === 'Enter' && document.activeElement === input) links[0]?.click()
-    else if (event.key === 'ArrowDown') (links[at + 1] ?? links[0])?.focus()
-    else if (event.key === 'ArrowUp') (links[at - 1] ?? input).focus()
-    else return
-    event.preventDefault()
-  })
-  return {
-    open() {
-      input.value = ''
-      fill()
-      dialog.showModal()
-      input.focus()
-    },
-  }
-}
-
-/** What this page leads to, once each: its navigation, its tabs and the things in its tables. */
-function placesToGo() {
-  const links = [...document.querySelectorAll('.sidebar a, .tabs a, .crumbs a, .table tbody th a')]
-  const found = new Map(links.map((link) => [link.href, link.textContent.replace(/\s+/g, ' ').trim()]))
-  return [...found].filter(([, label]) => label !== '').map(([href, label]) => ({ href, label }))
-}
-
-document.addEventListener('keydown', (event) => {
-  if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) {
-    event.preventDefault()
-    palette.open()
-    return
-  }
-  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '')
-  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return
-  const search = document.querySelector('form[role=search] input')
-  if (search === null) return
-  event.preventDefault()
-  search.focus()
 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import css from './app.css' with { type: 'text' }
-import script from './app.js' with { type: 'text' }
 import { assets, assetUrl } from './manifest.ts'
+
+const script = assets.get(assetUrl('app.js'))?.body ?? ''
 
 test('an asset is found under its hashed address', () => {
   expect(assetUrl('app.css')).toMatch(/^\/_svc\/assets\/app\.[0-9a-f]{12}\.css$/)
@@ -43,6 +44,9 @@ const pairs: [ink: string, paper: string, least: number][] = [
   ['on-accent', 'accent-strong', 4.5],
   ['on-bad', 'bad', 4.5],
   ['on-bad', 'bad-strong', 4.5],
+  ['good', 'sunken', 4.5], // the colours of code
+  ['warn', 'sunken', 4.5],
+  ['chart-4', 'sunken', 4.5],
   ['control', 'surface', 3],
   ['control', 'bg', 3],
   ['chart-1', 'surface', 3],

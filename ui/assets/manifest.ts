@@ -1,11 +1,36 @@
+import domainStatus from '../islands/domain-status.js' with { type: 'text' }
+import logTail from '../islands/log-tail.js' with { type: 'text' }
+import palette from '../islands/palette.js' with { type: 'text' }
+import ruleForm from '../islands/rule-form.js' with { type: 'text' }
+import ruleOrder from '../islands/rule-order.js' with { type: 'text' }
+import selection from '../islands/selection.js' with { type: 'text' }
+import shortcuts from '../islands/shortcuts.js' with { type: 'text' }
+import toasts from '../islands/toasts.js' with { type: 'text' }
+import trafficWeights from '../islands/traffic-weights.js' with { type: 'text' }
 import css from './app.css' with { type: 'text' }
-import script from './app.js' with { type: 'text' }
+import app from './app.js' with { type: 'text' }
 import favicon from './favicon.svg' with { type: 'text' }
 
 export type Asset = { body: string; contentType: string }
 
 /** The name of a file in this folder that pages may refer to. */
 export type AssetName = keyof typeof FILES
+
+/** One island a file. Each sees what app.js has for all of them, and nothing of another. */
+const ISLANDS = [
+  palette,
+  shortcuts,
+  toasts,
+  logTail,
+  domainStatus,
+  trafficWeights,
+  ruleOrder,
+  ruleForm,
+  selection,
+]
+
+/** One request for all of them. */
+const script = ["'use strict'", app, ...ISLANDS.map((island) => `{\n${island}}`)].join('\n')
 
 const FILES = {
   'app.css': { body: css, contentType: 'text/css; charset=utf-8' },

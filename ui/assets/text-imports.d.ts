@@ -13,3 +13,8 @@ declare module '*/app.js' {
   const text: string
   export = text
 }
+
+declare module '../islands/*' {
+  const text: string
+  export = text
+}

@@ -10,6 +10,8 @@ export type ButtonProps = {
   name?: string
   value?: string
   disabled?: boolean
+  /** Sends the form as it is, with what is empty or wrong: the answer is the form again. */
+  skipsChecks?: boolean
   /** Id of the text that says why it is disabled, or what it will do. */
   describedBy?: string
   /** What it acts on, for those who hear it out of context; starts with the visible label. */
@@ -24,6 +26,7 @@ export const button = (props: ButtonProps): Html => html`
     name=${props.name}
     value=${props.value}
     disabled=${props.disabled}
+    formnovalidate=${props.skipsChecks}
     aria-describedby=${props.describedBy}
     aria-label=${props.accessibleName}
   >${props.label}</button>

@@ -11,6 +11,8 @@ export type ConfirmProps = {
   accessibleName?: string
   title: string
   text: Content
+  /** Of the form, for inputs that stand elsewhere on the page. */
+  formId?: string
   /** On the button that does it: a verb, never "OK". */
   confirm: string
 }
@@ -20,7 +22,7 @@ export type ConfirmProps = {
  * script (the popover attribute); a browser without it shows the form in place. `inputs` stand inside the form.
  */
 export const confirmDialog = (props: ConfirmProps, inputs: Content): Html => html`
-  <div class="confirm">
+  <div class="confirm" data-opens=${props.formId}>
     <button
       type="button"
       class=${buttonClass(props.openerKind ?? 'secondary', true)}
@@ -29,7 +31,7 @@ export const confirmDialog = (props: ConfirmProps, inputs: Content): Html => htm
       aria-label=${props.accessibleName}
     >${props.opener}</button>
     <div id=${props.id} class="dialog" popover role="dialog" aria-labelledby=${`${props.id}-title`}>
-      <form method="post" class="stack">
+      <form method="post" class="stack" id=${props.formId}>
         <h2 id=${`${props.id}-title`}>${props.title}</h2>
         <p>${props.text}</p>
         ${inputs}

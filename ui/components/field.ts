@@ -65,24 +65,33 @@ export function field(props: FieldProps): Html {
   `
 }
 
-export type TextAreaProps = { name: string; label: string; hint?: Content; error?: string | undefined }
+export type TextAreaProps = {
+  name: string
+  label: string
+  hint?: Content
+  error?: string | undefined
+  /** Left out of what is secret: then what was typed is not shown again. */
+  value?: string | undefined
+  rows?: number
+  required?: boolean
+}
 
-/** Several lines. What was typed is not shown again: it is for secrets. */
+/** Several lines of code, keys or lists. */
 export const textArea = (props: TextAreaProps): Html => html`
   <div class="field">
-    <label for=${props.name}>${props.label}</label>
+    <label for=${props.name}>${props.label}${optionalMark(props)}</label>
     ${hintAndError(props.name, props)}
     <textarea
       id=${props.name}
       name=${props.name}
-      rows="3"
+      rows=${props.rows ?? 3}
       autocomplete="off"
       autocapitalize="none"
       spellcheck="false"
-      required
+      required=${props.required ?? true}
       aria-describedby=${describedBy(props.name, props)}
       aria-invalid=${props.error ? 'true' : undefined}
-    ></textarea>
+    >${props.value}</textarea>
   </div>
 `
 
@@ -186,7 +195,7 @@ function describedBy(id: string, { hint, error }: Explained): string | undefined
   return ids.length === 0 ? undefined : ids.join(' ')
 }
 
-function optionalMark(props: FieldProps): Html | null {
+function optionalMark(props: Pick<FieldProps, 'required' | 'isPlain'>): Html | null {
   return props.required === false && !props.isPlain ? html`<span class="optional"> (optional)</span>` : null
 }
 

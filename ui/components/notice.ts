@@ -8,6 +8,8 @@ export type Notice = {
   message: Content
   /** Announced at once by screen readers: for the answer to what was just done. */
   live?: boolean
+  /** The answer to a form, that it was done: a script lays it over the page. */
+  isToast?: boolean
 }
 
 const ICONS = { info: 'info', good: 'check', warn: 'warning', bad: 'warning' } as const satisfies Record<
@@ -15,8 +17,8 @@ const ICONS = { info: 'info', good: 'check', warn: 'warning', bad: 'warning' } a
   IconName
 >
 
-export const notice = ({ tone, message, live = false }: Notice): Html => html`
-  <div class=${`notice notice-${tone}`} role=${liveRole(tone, live)}>
+export const notice = ({ tone, message, live = false, isToast = false }: Notice): Html => html`
+  <div class=${`notice notice-${tone}${isToast ? ' toast' : ''}`} role=${liveRole(tone, live)}>
     ${icon(ICONS[tone])}
     <div class="notice-text">${message}</div>
   </div>

@@ -3,8 +3,8 @@ import { type Html, html } from '../html.ts'
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /**
- * A moment, from the API's ISO 8601 text in UTC; the cell says `none` when there is none. A script may write how long
- * ago it was; the exact time stays on hover.
+ * A moment, from the API's ISO 8601 text in UTC; the cell says `none` when there is none. A script writes how long ago it
+ * was, and shows the exact time of the viewer's zone on hover.
  */
 export function time(iso: string | null, none = 'Never'): Html {
   if (iso === null) return html`<span class="muted">${none}</span>`
@@ -21,5 +21,5 @@ export function formatTime(iso: string): string {
 
 /** Only the day: `20 Nov 2026`. */
 export const day = (iso: string): Html => html`
-  <time datetime=${iso} title=${formatTime(iso)}>${formatTime(iso).split(',')[0]}</time>
+  <time datetime=${iso} title=${formatTime(iso)} data-day>${formatTime(iso).split(',')[0]}</time>
 `

@@ -17,6 +17,7 @@ export const userMenu = (user: PageUser): Html => html`
       <p class="menu-who"><span class="muted">Signed in as</span><br /><strong>${user.email}</strong></p>
       <ul>
         <li><a href="/account">Your account</a></li>
+        <li><a href="/api/docs">API explorer</a></li>
         <li><form method="post" action="/signout"><button type="submit">Sign out</button></form></li>
       </ul>
     </div>

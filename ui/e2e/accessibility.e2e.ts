@@ -1,11 +1,16 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
+import { seedData } from './data-seed.ts'
 import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { seedRules } from './rules-seed.ts'
 
 test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0' } })
 test.setTimeout(240_000)
 
-type Ids = Record<'project' | 'deployment' | 'alias' | 'user' | 'group', string>
+type Ids = Record<'project' | 'deployment' | 'alias' | 'user' | 'group' | 'domain' | 'unproven', string> & {
+  rules: string[]
+  data: string[]
+}
 
 /** A project with two deployments and everything else that pages show. */
 async function fill(appliance: Appliance, folder: (files: Record<string, string>) => string): Promise<Ids> {
@@ -14,7 +19,7 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
   const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>'
   for (const sha of ['aaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbb']) {
-    const site = folder({ 'index.html': sha, 'assets/logo.svg': logo })
+    const site = folder({ 'index.html': sha, 'assets/logo.svg': logo, 'a.js': CODE })
     const where = ['--api-url', appliance.url, '--project', 'acme/website', '--alias', 'production']
     await appliance.svc(['deploy', site, ...where, '--sha', sha], { SVC_API_KEY: key })
   }
@@ -28,11 +33,29 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const list = async (path: string) => (await (await appliance.asAdmin('GET', path)).json()).data
   const [alias] = await list(`/api/aliases?projectId=${id}`)
   const [, older] = await list(`/api/deployments?projectId=${id}`)
-  return { project: id, deployment: older.id, alias: alias.id, user: user.id, group: group.id }
+  const map = async (hostname: string) =>
+    (await make('/api/domains', { projectId: id, hostname, alias: 'production' })).id
+  const [domain, unproven] = [await map('docs.localhost'), await map('www.nowhere.invalid')]
+  const rules = [{ type: 'query', key: 'preview', value: 'yes', alias: 'production' }]
+  const split = { weights: [{ alias: 'production', weight: 100 }], rules }
+  await appliance.asAdmin('PUT', `/api/domains/${domain}/traffic`, split)
+  const others = { user: user.id, group: group.id, domain, unproven }
+  const rulePages = await seedRules(appliance, id, alias.id)
+  const data = await seedData(appliance, id)
+  return { project: id, deployment: older.id, alias: alias.id, ...others, rules: rulePages, data }
 }
 
+/** A word of each colour. */
+const CODE = "import a from 'b' // c\nclass D { e = 1 }\n"
+
 const ofProject = (ids: Ids): string[] => {
-  const deployment = ['', '/files', '/files?path=index.html', '/files?path=assets/logo.svg']
+  const deployment = [
+    '',
+    '/files',
+    '/files?path=index.html',
+    '/files?path=assets/logo.svg',
+    '/files?path=a.js',
+  ]
   return [
     ...[
       '',
@@ -48,8 +71,13 @@ const ofProject = (ids: Ids): string[] => {
     ...deployment.map((rest) => `/deployments/${ids.deployment}${rest}`),
     ...['', `/move?to=${ids.deployment}`].map((rest) => `/aliases/${ids.alias}${rest}`),
     `/people/${ids.user}`,
+    ...['', `/${ids.domain}`, `/${ids.domain}/traffic`, `/${ids.unproven}`].map((rest) => `/domains${rest}`),
   ].map((rest) => `/projects/${ids.project}${rest}`)
 }
+
+const ofRules = (ids: Ids): string[] => ids.rules.map((rest) => `/projects/${ids.project}${rest}`)
+
+const ofData = (ids: Ids): string[] => ids.data.map((rest) => `/projects/${ids.project}${rest}`)
 
 const ofWorkspace = (ids: Ids): string[] => [
   ...['/', '/?q=zebra', '/projects/new', '/keys', '/welcome', '/no-such-page'],
@@ -80,6 +108,8 @@ async function faultsOf(page: Page): Promise<string[]> {
 
 for (const [what, pagesOf] of [
   ['a project', ofProject],
+  ['the rules of a project', ofRules],
+  ['the data of a project', ofData],
   ['the workspace', ofWorkspace],
 ] as const)
   test(`the pages of ${what} keep nobody out`, async ({ page, appliance, folder }) => {
@@ -98,7 +128,7 @@ for (const [what, pagesOf] of [
     ).json()
     const ids = await fill(appliance, folder)
     if (what === 'a project')
-      for (const rest of ['', '/deployments', '/aliases', '/secrets'])
+      for (const rest of ['', '/deployments', '/aliases', '/domains', '/rules', '/data', '/secrets'])
         await check(`/projects/${empty.id}${rest}`)
     for (const path of pagesOf(ids)) await check(path)
     expect(wrong).toEqual({})

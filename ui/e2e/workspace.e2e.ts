@@ -47,7 +47,7 @@ test('every page is a few keys away', async ({ page, appliance }) => {
   await signIn(page)
   await expect(page.getByRole('heading', { name: 'Projects' })).toBeVisible()
   await page.keyboard.press('Control+k')
-  await page.getByRole('searchbox', { name: 'Go to a page' }).fill('audit')
+  await page.getByRole('combobox', { name: 'Go to a page or project' }).fill('audit')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Audit log' })).toBeVisible()
   await expect(page.getByTitle(/UTC$/).first()).toHaveText(/just now|ago/)

@@ -58,6 +58,8 @@ export const all = (may: boolean): Can => ({
   moveAliases: may,
   manageAliases: may,
   deleteDeployments: may,
+  configureTraffic: may,
+  manageDomains: may,
   managePeople: may,
   seeSecrets: may,
   manageSecrets: may,

@@ -122,6 +122,10 @@ export const projectSamples = [
       cacheControl: 'public, max-age=0, must-revalidate',
       text: '<h1>About</h1>',
     },
+    pieces: [
+      { text: '<h1>About</h1>', kind: 'name' as const },
+      { text: '\n', kind: null },
+    ],
     rawUrl: '/repo/acme/website/3f78/about/index.html',
   }),
   sample('aliases', aliasesPage, {
@@ -143,6 +147,7 @@ export const projectSamples = [
       { deploymentId: 'd2', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: true },
       { deploymentId: 'd0', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: false },
     ],
+    ruleSets: [{ id: 'set1', name: 'guestbook' }],
   }),
   sample('move', movePage, { ...owner, alias: production, from: newest, to: older, comparison }),
 ]

@@ -11,9 +11,12 @@ import { signUpPage } from './auth/sign-up.ts'
 import { signedOutPage } from './auth/signed-out.ts'
 import { errorPage } from './error.ts'
 import { type Sample, sample } from './sample.ts'
+import { dataSamples } from './samples-data.ts'
+import { domainSamples } from './samples-domains.ts'
 import { operationsSamples } from './samples-operations.ts'
 import { peopleSamples } from './samples-people.ts'
 import { projectSamples } from './samples-project.ts'
+import { rulesSamples } from './samples-rules.ts'
 import { workspaceSamples } from './samples-workspace.ts'
 import { forbiddenPage } from './site/forbidden.ts'
 import { noSitePage, notFoundPage, unprovenDomainPage } from './site/not-found.ts'
@@ -195,6 +198,9 @@ export const samples: readonly Sample[] = [
   ...siteSamples,
   ...accountSamples,
   ...projectSamples,
+  ...domainSamples,
+  ...rulesSamples,
+  ...dataSamples,
   ...peopleSamples,
   ...workspaceSamples,
   ...operationsSamples,

@@ -6,6 +6,7 @@ import { MAX_SYNC_BYTES, readBody } from '../../http/json-body.ts'
 import { readTar } from '../../platform/archive-tar.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
 import { limitBytes, tooLarge } from '../../platform/byte-stream.ts'
+import { asOfNow } from '../auth/caller.ts'
 import { contentsOf, type Manifest, manifestFields, parseManifest } from './manifest.ts'
 import {
   deleteUploadBlobsBefore,
@@ -125,7 +126,8 @@ class Delivery {
   publish(): Promise<Published> {
     return commitUpload(this.#ctx, this.#caller, this.#stage, this.#manifest, () => {
       refuseEnded(this.#ctx, this.#caller)
-      const project = authorizeUploadTo(this.#ctx, this.#caller, this.#upload.projectId)
+      const caller = asOfNow(this.#ctx, this.#caller)
+      const project = authorizeUploadTo(this.#ctx, caller, this.#upload.projectId)
       // What the project held when the body began may have gone with a deployment that was deleted.
       this.#refuseIncomplete()
       return project

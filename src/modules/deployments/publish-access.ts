@@ -2,7 +2,7 @@ import type { Caller, Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { authorize, mayDo } from '../auth/authorize.ts'
-import { callerOf } from '../auth/caller.ts'
+import { asOfNow, callerOf } from '../auth/caller.ts'
 import { aboutProjectName, addProject, findProjectById, type Project } from '../projects/service.ts'
 import { findFirstAdmin, hasCredential, hasUser, listProjectIdsOfUser } from './publish-queries.ts'
 
@@ -58,7 +58,7 @@ export function requireUploadProject(
   target: UploadTarget & { isPublic: boolean },
 ): Project {
   refuseEnded(ctx, caller)
-  const project = authorizeUpload(ctx, caller, target)
+  const project = authorizeUpload(ctx, asOfNow(ctx, caller), target)
   if (project !== undefined) return project
   const { owner, repo: name, isPublic } = target
   return addProject(ctx, tx, caller.actor, { owner, name, isPublic }, ownerOfNew(ctx, caller))

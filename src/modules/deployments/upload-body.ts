@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { uploadProgress } from '../../http/upload-progress.ts'
+import { arrivingBody } from '../../http/upload-progress.ts'
 import { type ByteStream, tooLarge } from '../../platform/byte-stream.ts'
 
 /** The body as it comes in; null for none. Refuses at once what says itself that it is too large. */
@@ -8,9 +8,7 @@ export function uploadBody(ctx: Context, request: Request): ByteStream | null {
   const { maxUploadBytes } = ctx.config
   if (Number(request.headers.get('content-length')) > maxUploadBytes)
     throw tooLarge('The request body', maxUploadBytes)
-  if (request.body === null) return null
-  const extend = uploadProgress(request)
-  return extend === undefined ? request.body : extending(request.body, extend)
+  return arrivingBody(request)
 }
 
 /** The media type of the request, without parameters and in lower case; empty for none. */
@@ -22,11 +20,4 @@ export function mediaTypeOf(request: Request): string {
 export function unsupportedType(type: string, readable: string): AppError {
   const given = type === '' ? 'The request has no Content-Type' : `${type} cannot be published`
   return new AppError('invalid', `${given}: send ${readable}`)
-}
-
-async function* extending(body: ByteStream, extend: () => void): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    extend()
-    yield chunk
-  }
 }

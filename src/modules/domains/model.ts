@@ -64,6 +64,7 @@ export const domainView = t.Object({
     value: text,
     url: text,
     verifiedAt: text,
+    checkedAt: text,
     error: text,
   }),
   certificate: t.Object({ status: t.String(), expiresAt: text, error: text }),

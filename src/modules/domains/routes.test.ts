@@ -160,6 +160,11 @@ test('an unproven host answers 421 until a TXT record proves it', async () => {
     verifiedAt: null,
     error: expect.stringContaining('other TXT'),
   })
+  const seen = await ask(app, 'GET', `/api/domains/${body['id']}`, { as: people.viewer })
+  expect(seen.body['verification']).toMatchObject({
+    checkedAt: '2026-11-20T12:00:00.000Z',
+    error: expect.stringContaining('other TXT'),
+  })
   txt.set(verification.name, ['something else', verification.value])
   expect((await verify()).body['verification']).toMatchObject({
     method: 'txt',

@@ -44,7 +44,9 @@ export type DomainView = {
     value: string | null
     url: string | null
     verifiedAt: string | null
-    /** Why the last look found no proof; not kept. */
+    /** When the proof was last looked for. */
+    checkedAt: string | null
+    /** Why the last look found no proof; null once it did. */
     error: string | null
   }
   certificate: { status: string; expiresAt: string | null; error: string | null }
@@ -108,6 +110,8 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
     verifiedAt: isBelowBase(ctx, hostname) ? now : null,
     createdAt: now,
     updatedAt: now,
+    checkedAt: null,
+    checkError: null,
   }
   const made = { ...domain, ...patchOf(ctx, grant, domain, input) }
   try {
@@ -159,13 +163,14 @@ export async function verifyDomain(
   if (options.verified === true) return changeDomain(ctx, grant, id, { verified: true })
   if (domain.verifiedAt !== null) return toView(ctx, domain)
   const proof = await findProof(ctx, domain)
+  const checkedAt = ctx.now()
   if (proof.by === null) {
-    const view = getDomain(ctx, id)
-    return { ...view, verification: { ...view.verification, error: proof.reason } }
+    inTransaction(ctx.db, (tx) => updateDomain(tx, id, { checkedAt, checkError: proof.reason }))
+    return getDomain(ctx, id)
   }
   inTransaction(ctx.db, (tx) => {
-    const patch: DomainPatch = { verifiedBy: proof.by, verifiedAt: ctx.now(), updatedAt: ctx.now() }
-    updateDomain(tx, id, patch)
+    const patch: DomainPatch = { verifiedBy: proof.by, verifiedAt: checkedAt, updatedAt: checkedAt }
+    updateDomain(tx, id, { ...patch, checkedAt, checkError: null })
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.verify', getRow(tx, id)), after: { by: proof.by } })
   })
   return getDomain(ctx, id)
@@ -205,7 +210,8 @@ function getRow(db: DbOrTx, id: string): DomainRow {
 }
 
 function toView(ctx: Context, domain: DomainRow): DomainView {
-  const { challenge, verifiedBy, verifiedAt, pathPrefix, createdAt, updatedAt, ...rest } = domain
+  const { challenge, verifiedBy, verifiedAt, checkedAt, checkError, ...others } = domain
+  const { pathPrefix, createdAt, updatedAt, ...rest } = others
   const isOurs = verifiedBy === 'base_domain'
   return {
     ...rest,
@@ -217,7 +223,8 @@ function toView(ctx: Context, domain: DomainRow): DomainView {
       value: isOurs ? null : challenge,
       url: isOurs ? null : challengeUrlOf(domain),
       verifiedAt: verifiedAt === null ? null : new Date(verifiedAt).toISOString(),
-      error: null,
+      checkedAt: checkedAt === null ? null : new Date(checkedAt).toISOString(),
+      error: verifiedAt === null ? checkError : null,
     },
     certificate: { status: 'off', expiresAt: null, error: null },
     createdAt: new Date(createdAt).toISOString(),

@@ -50,6 +50,11 @@ export const projectPatchBody = t.Object({
   privateSiteResponse: t.Optional(privateSiteResponse),
 })
 
+export const projectQuery = t.Object({
+  q: t.Optional(t.String({ description: 'A part of owner/name or of the name that people see' })),
+  limit: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: 'All, where nothing is said' })),
+})
+
 /** Somebody by id or by email. */
 export const userRefFields = {
   userId: t.Optional(t.String({ maxLength: 100, error: 'The id of a user' })),

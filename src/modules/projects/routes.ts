@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
-import { newOwnerBody, newProjectBody, projectPatchBody, projectView } from './model.ts'
+import { newOwnerBody, newProjectBody, projectPatchBody, projectQuery, projectView } from './model.ts'
 import {
   aboutProject,
   aboutProjectName,
@@ -18,8 +18,9 @@ export const projectRoutes = (ctx: Context) => {
   const onName = { on: ({ params }: PathInput) => aboutProjectName(ctx, params['id'], params['name']) }
   return new Elysia({ prefix: '/api/projects', tags: ['Projects'] })
     .use(guard(ctx))
-    .get('/', ({ grant }) => ({ projects: listProjects(ctx, grant) }), {
+    .get('/', ({ grant, query }) => ({ projects: listProjects(ctx, grant, query) }), {
       may: { action: 'project:list' },
+      query: projectQuery,
       response: t.Object({ projects: t.Array(projectView) }),
       detail: { summary: 'Projects that the caller has a role on' },
     })

@@ -50,12 +50,28 @@ export type ProjectView = {
   updatedAt: string
 }
 
-/** Those with any role for the caller; all for a global admin; for a key those it covers; on a site host just its own. */
-export function listProjects(ctx: Context, { caller }: Grant): ProjectView[] {
-  return visibleProjects(ctx, caller).flatMap((project) =>
-    mayDo(ctx, caller, 'project:see', project.id) ? [viewFor(ctx, caller, project)] : [],
-  )
+export type ProjectSearch = {
+  /** A part of the name, in any case. */
+  q?: string | undefined
+  limit?: number | undefined
 }
+
+/** Those with any role for the caller; all for a global admin; for a key those it covers; on a site host just its own. */
+export function listProjects(ctx: Context, { caller }: Grant, search: ProjectSearch = {}): ProjectView[] {
+  const sought = search.q?.trim().toLowerCase() ?? ''
+  return visibleProjects(ctx, caller)
+    .filter((project) => namesOf(project).includes(sought))
+    .filter(({ id }) => mayDo(ctx, caller, 'project:see', id))
+    .slice(0, search.limit)
+    .map((project) => viewFor(ctx, caller, project))
+}
+
+/** What a search looks at. */
+export const namesOf = ({
+  owner,
+  name,
+  displayName,
+}: Pick<Project, 'owner' | 'name' | 'displayName'>): string => `${owner}/${name} ${displayName}`.toLowerCase()
 
 function visibleProjects(ctx: Context, { actor, site }: Caller): Project[] {
   const db = ctx.db.orm

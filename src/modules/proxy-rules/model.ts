@@ -2,7 +2,9 @@ import { t } from 'elysia'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { MAX_TIMEOUT_MS, MIN_TIMEOUT_MS } from './limits.ts'
 
-const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()])
+/** Of what is refused the schema's own words are told, not that it is a union. */
+const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) =>
+  t.Union([schema, t.Null()], 'error' in schema ? { error: String(schema.error) } : {})
 
 const method = t.String({
   pattern: '^[A-Za-z]{1,20}$',
@@ -49,7 +51,9 @@ const settings = {
   proxyType: t.Optional(proxyType),
   pipelineConfig: t.Optional(orNull(t.Record(t.String(), t.Unknown(), { error: 'An object with steps' }))),
   method: t.Optional(orNull(method)),
-  methods: t.Optional(orNull(t.Array(method, { maxItems: 20 }))),
+  methods: t.Optional(
+    orNull(t.Array(method, { maxItems: 20, error: 'HTTP methods, such as POST: at most 20' })),
+  ),
   isEnabled: t.Optional(t.Boolean()),
   debugEnabled: t.Optional(t.Boolean()),
   description: t.Optional(orNull(t.String({ maxLength: 2000, error: 'At most 2000 characters' }))),

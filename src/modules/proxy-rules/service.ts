@@ -1,10 +1,9 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
-import { AppError } from '../../domain/errors.ts'
-import { parsePathPattern } from '../../domain/path-pattern.ts'
-import { validatePipelineConfig } from '../../pipelines/validate.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { type Grant, mayDo } from '../auth/authorize.ts'
+import { checkRule, detailsOf, flawsOfRule, unknownInPipeline } from './check-rule.ts'
 import { type HeaderConfig, parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
 import {
@@ -63,30 +62,7 @@ export async function createRule(
   level: RuleLevel,
   input: NewRule,
 ): Promise<RuleView> {
-  const now = ctx.now()
-  const id = ctx.newId()
-  const fresh: RuleRow = {
-    id,
-    ...level,
-    ruleSetId: null,
-    pathPattern: input.pathPattern,
-    method: null,
-    methods: null,
-    proxyType: 'external_proxy',
-    targetUrl: '',
-    stripPrefix: true,
-    order: 0,
-    timeoutMs: DEFAULT_TIMEOUT_MS,
-    preserveHost: false,
-    forwardCookies: false,
-    headerConfig: null,
-    pipelineConfig: null,
-    isEnabled: true,
-    debugEnabled: false,
-    description: null,
-    createdAt: now,
-    updatedAt: now,
-  }
+  const fresh = freshRule(ctx, level, input.pathPattern)
   const rule: RuleRow = { ...fresh, ...columnsOf(input), headerConfig: sealed(ctx, fresh, input, false) }
   checkRule(rule)
   await checkTarget(ctx, rule)
@@ -95,7 +71,7 @@ export async function createRule(
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
   })
-  return getRule(ctx, grant, id)
+  return getRule(ctx, grant, rule.id)
 }
 
 /**
@@ -134,6 +110,21 @@ export async function changeRule(
   return getRule(ctx, grant, id)
 }
 
+/** All that keeps a rule from being saved, at once, for a form that is being filled in. `id` null: a new one. */
+export async function findRuleFlaws(
+  ctx: Context,
+  level: RuleLevel,
+  id: string | null,
+  input: NewRule,
+): Promise<ErrorDetail[]> {
+  const before = id === null ? freshRule(ctx, level, input.pathPattern) : getRecord(ctx.db.orm, id)
+  const rule = { ...before, ...columnsOf(input) }
+  const target = detailsOf('targetUrl', () => checkTarget(ctx, rule))
+  const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
+  const unknown = rule.pipelineConfig === before.pipelineConfig ? [] : unknownInPipeline(rule)
+  return [...flawsOfRule(rule), ...unknown, ...(await target), ...(await headers)]
+}
+
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const rule = getRecord(tx, id)
@@ -166,6 +157,33 @@ export function reorderRules(
     })
   })
   return listRules(ctx, grant, level)
+}
+
+/** A rule of which nothing is said but where it stands and what it matches. */
+function freshRule(ctx: Context, level: RuleLevel, pathPattern: string): RuleRow {
+  const now = ctx.now()
+  return {
+    id: ctx.newId(),
+    ...level,
+    ruleSetId: null,
+    pathPattern,
+    method: null,
+    methods: null,
+    proxyType: 'external_proxy',
+    targetUrl: '',
+    stripPrefix: true,
+    order: 0,
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    preserveHost: false,
+    forwardCookies: false,
+    headerConfig: null,
+    pipelineConfig: null,
+    isEnabled: true,
+    debugEnabled: false,
+    description: null,
+    createdAt: now,
+    updatedAt: now,
+  }
 }
 
 /** For routes that name a rule in the path. */
@@ -225,27 +243,6 @@ const anyIsNull = (method: string | null): string | null => (method === 'ANY' ? 
 function listColumn(methods: string[] | null): string | null {
   const names = [...new Set(methods?.map((one) => one.toUpperCase()))]
   return names.length === 0 || names.includes('ANY') ? null : JSON.stringify(names)
-}
-
-function checkRule(rule: RuleRow): void {
-  const parsed = parsePathPattern(rule.pathPattern)
-  if (!parsed.ok) throw invalidField('pathPattern', parsed.error)
-  if (rule.proxyType !== 'pipeline') {
-    if (rule.targetUrl === '') throw invalidField('targetUrl', 'Give the address that requests go to')
-    return
-  }
-  if (rule.pipelineConfig === null) throw invalidField('pipelineConfig', 'A pipeline has a list of steps')
-  const { errors } = validatePipelineConfig(JSON.parse(rule.pipelineConfig))
-  const details = errors.map(({ path, message }) => ({
-    path: `pipelineConfig${path === '' ? '' : `.${path}`}`,
-    message,
-  }))
-  if (details[0] !== undefined)
-    throw new AppError('invalid', `${details[0].path}: ${details[0].message}`, { details })
-}
-
-function invalidField(path: string, message: string): AppError {
-  return new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
 function notEveryRule(count: number): AppError {

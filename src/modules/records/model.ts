@@ -7,7 +7,7 @@ export const recordBody = t.Record(t.String(), t.Unknown(), {
   examples: [{ email: 'ann@example.com' }],
 })
 
-/** `filter[field]=value` is read from the address. */
+/** `filter[field]=value` and `filter[field][op]=value` are read from the address. */
 export const recordQuery = t.Object(pageQuery, { additionalProperties: true })
 
 export const exportQuery = t.Object(

@@ -92,6 +92,17 @@ export function countRecords(db: Db, schemaId: string, where: Sql): number {
   )
 }
 
+/** Of the newest `most` records: how many they are, and the bytes of their fields. */
+export function sampleOf(db: Db, schemaId: string, most: number): { records: number; bytes: number } {
+  return (
+    prepared<{ records: number; bytes: number }>(
+      db,
+      `SELECT count(*) AS records, coalesce(sum(octet_length(data)), 0) AS bytes
+       FROM (SELECT data FROM records WHERE schema_id = ? ORDER BY id DESC LIMIT ?)`,
+    ).get(schemaId, most) ?? { records: 0, bytes: 0 }
+  )
+}
+
 /** A page of an export: older than `before`, the newest first. */
 export function listRecordsBefore(
   db: Db,

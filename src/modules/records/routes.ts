@@ -4,8 +4,9 @@ import { pageOf } from '../../http/pagination.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutSchema } from '../schemas/service.ts'
 import { exportRecords } from './export.ts'
+import { parseFilters } from './filters.ts'
 import { exportQuery, recordBody, recordQuery, recordView } from './model.ts'
-import { addRecord, changeRecord, type Filter, getRecord, listRecords, removeRecord } from './service.ts'
+import { addRecord, changeRecord, getRecord, listRecords, removeRecord } from './service.ts'
 
 /** contract §9.4; rights: Configure traffic. */
 export const recordRoutes = (ctx: Context) => {
@@ -18,7 +19,7 @@ export const recordRoutes = (ctx: Context) => {
       may: mayRead,
       query: recordQuery,
       response: pageOf(recordView),
-      detail: { summary: 'Records; filter[field]=value, sort by a field' },
+      detail: { summary: 'Records; filter[field]=value or filter[field][gte]=value, sort by a field' },
     })
     .post(
       '/',
@@ -65,10 +66,4 @@ export const recordRoutes = (ctx: Context) => {
     )
 }
 
-/** Equality only. */
-function filtersOf(url: string): Filter[] {
-  return [...new URL(url).searchParams].flatMap(([key, value]) => {
-    const field = /^filter\[(.+)\]$/.exec(key)?.[1]
-    return field === undefined ? [] : [{ field, op: 'eq' as const, value }]
-  })
-}
+const filtersOf = (url: string) => parseFilters(new URL(url).searchParams)

@@ -6,8 +6,18 @@ import { type Paginated, type PaginationQuery, paginated, parsePagination } from
 import { RECORD_COLUMNS } from '../../domain/schema-fields.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { getSchemaById, type Schema } from '../schemas/service.ts'
-import { aggregateRows, countRecords, findRecordRow, listMatchingIds, listRecordRows } from './queries.ts'
-import { deleteStored, insertChecked, jsonOfRow, type RecordView, updateChecked, viewOfRow } from './store.ts'
+import { cachedText } from './cached-text.ts'
+import { countKept } from './counts.ts'
+import { aggregateRows, findRecordRow, listMatchingIds, listRecordRows } from './queries.ts'
+import {
+  deleteStored,
+  insertChecked,
+  insertRow,
+  jsonOfRow,
+  type RecordView,
+  updateChecked,
+  viewOfRow,
+} from './store.ts'
 import { columnOf, type Filter, type FilterLogic, type Sql, whereOf } from './where.ts'
 
 export type { RecordView } from './store.ts'
@@ -43,6 +53,15 @@ export function createRecord(
   return groupCommit(ctx.db, (db) => insertChecked(ctx, db, schema, input))
 }
 
+/** The same, and the record as its JSON. */
+export function createRecordJson(
+  ctx: Context,
+  schema: Schema,
+  input: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  return groupCommit(ctx.db, (db) => jsonOfRow(insertRow(ctx, db, schema, input).row))
+}
+
 /** The records as they are after the change; an unknown `recordId` changes none. */
 export function updateRecords(
   ctx: Context,
@@ -67,16 +86,19 @@ function idsOf(db: Context['db'], schema: Schema, selection: Selection): string[
   return listMatchingIds(db, schema.id, whereOf(schema.fields, selection.filters, selection.logic))
 }
 
-/** JSON of the array of records, not parsed on the way. */
+/**
+ * JSON of the array of records, not parsed on the way. While nothing is written the same question has the same answer:
+ * it is kept until the next transaction of whatever kind.
+ */
 export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuery): string {
-  const rows = listRecordRows(
-    ctx.db,
-    schema.id,
-    whereOf(schema.fields, query.filters, query.logic),
-    query.orderBy === null ? null : orderOf(schema, query.orderBy.field, query.orderBy.direction),
-    query,
-  )
-  return `[${rows.map(jsonOfRow).join(',')}]`
+  const where = whereOf(schema.fields, query.filters, query.logic)
+  const order = query.orderBy === null ? null : orderOf(schema, query.orderBy.field, query.orderBy.direction)
+  const { limit, offset } = query
+  const values = JSON.stringify([schema.id, limit, offset, ...where.values, ...(order?.values ?? [])])
+  return cachedText(ctx.db, `${where.sql} ${order?.sql} ${values}`, () => {
+    const rows = listRecordRows(ctx.db, schema.id, where, order, query)
+    return `[${rows.map(jsonOfRow).join(',')}]`
+  })
 }
 
 export function findRecord(ctx: Context, schema: Schema, id: string): RecordView | undefined {
@@ -135,7 +157,7 @@ export function listRecords(
   })
   const where = whereOf(schema.fields, filters, 'and')
   const rows = listRecordRows(ctx.db, schemaId, where, orderOf(schema, page.sort, page.order), page)
-  return paginated(rows.map(viewOfRow), countRecords(ctx.db, schemaId, where), page)
+  return paginated(rows.map(viewOfRow), countKept(ctx.db, schemaId, where), page)
 }
 
 export function getRecord(ctx: Context, schemaId: string, id: string): RecordView {

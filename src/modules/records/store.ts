@@ -27,6 +27,17 @@ export function insertChecked(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
 ): RecordView {
+  const { row, data } = insertRow(ctx, db, schema, input)
+  return viewOf(row, data)
+}
+
+/** The row as it is stored, and what its JSON says. */
+export function insertRow(
+  ctx: Pick<Context, 'now' | 'newId'>,
+  db: Db,
+  schema: Schema,
+  input: Readonly<Record<string, unknown>>,
+): { row: RecordRow; data: Record<string, unknown> } {
   const { data, errors } = checkRecordData(schema.fields, input)
   refuse(errors)
   const now = ctx.now()
@@ -34,7 +45,7 @@ export function insertChecked(
   insertRecord(db, schema.id, row)
   for (const field of schema.fields)
     if (field.unique) claim(db, schema.id, field, data[field.name] ?? null, row.id)
-  return viewOf(row, data)
+  return { row, data }
 }
 
 /** Undefined when there is no such record. */

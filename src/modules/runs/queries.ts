@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, type SQL } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gte, lt, type SQL } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import { pipelineRuns } from '../../db/schema-records.ts'
 import { prepared } from '../../db/statements.ts'
@@ -29,13 +29,21 @@ export function insertRun(db: Db, run: RunRow): void {
   )
 }
 
-export type RunFilter = { projectId: string; ruleId?: string | undefined; status?: number | undefined }
+export type RunFilter = {
+  projectId: string
+  ruleId?: string | undefined
+  status?: number | undefined
+  /** From the first status to before the second. */
+  between?: readonly [from: number, before: number] | undefined
+}
 
-const matching = ({ projectId, ruleId, status }: RunFilter): SQL | undefined =>
+const matching = ({ projectId, ruleId, status, between }: RunFilter): SQL | undefined =>
   and(
     eq(pipelineRuns.projectId, projectId),
     ruleId === undefined ? undefined : eq(pipelineRuns.ruleId, ruleId),
     status === undefined ? undefined : eq(pipelineRuns.status, status),
+    between === undefined ? undefined : gte(pipelineRuns.status, between[0]),
+    between === undefined ? undefined : lt(pipelineRuns.status, between[1]),
   )
 
 export function listRunRows(

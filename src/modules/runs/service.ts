@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
 import { inTransaction } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -57,7 +58,8 @@ export function recordRun(ctx: Context, run: NewRun): void {
     flushRuns(ctx)
     return
   }
-  waiting.timer ??= setTimeout(() => flushRuns(ctx), FLUSH_MS)
+  if (waiting.timer !== undefined) return
+  waiting.timer = setTimeout(() => flushRuns(ctx), FLUSH_MS)
   waiting.timer.unref()
 }
 
@@ -70,7 +72,7 @@ export function flushRuns(ctx: Context): void {
   const runs = waiting.runs.splice(0)
   if (runs.length === 0) return
   try {
-    inTransaction(ctx.db, () => {
+    inRelaxedTransaction(ctx.db, () => {
       for (const run of runs) insertRun(ctx.db, run)
       pruneBusy(ctx.db, waiting.sincePruned, runs)
     })
@@ -97,11 +99,17 @@ export function removeOldRuns(ctx: Context): void {
   })
 }
 
-export function listRuns(
-  ctx: Context,
-  grant: Grant,
-  query: PaginationQuery & { ruleId?: string | undefined; status?: string | undefined },
-): Paginated<RunView> {
+/** How a run ended, by its status: answered, refused for what was sent, or broken. */
+export const RUN_OUTCOMES = { answered: [0, 400], refused: [400, 500], failed: [500, 1000] } as const
+export type RunOutcome = keyof typeof RUN_OUTCOMES
+
+type RunQuery = PaginationQuery & {
+  ruleId?: string | undefined
+  status?: string | undefined
+  outcome?: RunOutcome | undefined
+}
+
+export function listRuns(ctx: Context, grant: Grant, query: RunQuery): Paginated<RunView> {
   const page = parsePagination(query, {
     sortable: ['startedAt'],
     defaultSort: 'startedAt',
@@ -112,6 +120,7 @@ export function listRuns(
     projectId: projectOf(ctx, grant).id,
     ruleId: query.ruleId || undefined,
     status: query.status ? Number(query.status) : undefined,
+    between: query.outcome && RUN_OUTCOMES[query.outcome],
   }
   return paginated(listRunRows(ctx.db.orm, filter, page).map(toView), countRuns(ctx.db.orm, filter), page)
 }

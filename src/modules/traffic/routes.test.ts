@@ -90,6 +90,22 @@ test.each([
   expect((await put(json)).status).toBe(status)
 })
 
+test('an alias that is gone may stay in the split, and no other comes in', async () => {
+  const old = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha: '9'.repeat(40),
+    alias: 'old',
+    files: { 'index.html': 'old' },
+  })
+  const rules = [{ type: 'query', key: 'v', value: 'old', alias: 'old' }]
+  await put({ weights: [...weights(50, 40), { alias: 'old', weight: 10 }], rules })
+  expect((await ask(app, 'DELETE', `/api/aliases/${old.aliasId}`, { as: OWNER })).status).toBe(204)
+  expect((await put({ weights: weights(60, 40), rules })).body).toMatchObject({ rules })
+  expect((await put({ weights: weights(60, 40), rules: [] })).status).toBe(200)
+  expect((await put({ weights: weights(60, 40), rules })).status).toBe(404)
+})
+
 test('a visitor who was drawn keeps the variant, however the weights move', async () => {
   await put({ weights: weights(50, 50) })
   const seen = new Map<string, string>()

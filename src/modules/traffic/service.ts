@@ -26,20 +26,28 @@ const DAY_SECONDS = 86_400
 
 /** Throws 404 for a domain that does not divide its visitors. */
 export function getTraffic(ctx: Context, domainId: string): TrafficView {
-  const row = findTraffic(ctx.db.orm, domainId)
-  if (row === undefined) throw new AppError('not_found', 'This domain has no traffic split')
-  return toView(row)
+  const split = findSplit(ctx, domainId)
+  if (split === undefined) throw new AppError('not_found', 'This domain has no traffic split')
+  return split
 }
 
-/** Counts from the next request on. Throws 404 for an alias that the project does not have. */
+/** Undefined for a domain that shows everybody the same. */
+export function findSplit(ctx: Context, domainId: string): TrafficView | undefined {
+  const row = findTraffic(ctx.db.orm, domainId)
+  return row && toView(row)
+}
+
+/**
+ * Counts from the next request on. Throws 404 for an alias that the project does not have; one that it lost since the
+ * split named it may stay, and counts again when it is back.
+ */
 export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: NewTraffic): TrafficView {
   const { projectId } = grant
   if (projectId === null) throw new AppError('not_found', 'There is no such domain')
   checkWeights(input.weights)
-  const named = <T extends { alias: string }>(one: T): T => ({
-    ...one,
-    alias: aliasNameOf(ctx, projectId, one.alias),
-  })
+  const known = new Set(namesIn(findSplit(ctx, domainId)))
+  const named = <T extends { alias: string }>(one: T): T =>
+    known.has(one.alias) ? one : { ...one, alias: aliasNameOf(ctx, projectId, one.alias) }
   const row: TrafficRow = {
     domainId,
     weights: JSON.stringify(input.weights.map(named)),
@@ -72,6 +80,9 @@ export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): voi
     })
   })
 }
+
+const namesIn = (split: TrafficView | undefined): string[] =>
+  split === undefined ? [] : [...split.weights, ...split.rules].map(({ alias }) => alias)
 
 function checkWeights(weights: readonly TrafficWeight[]): void {
   const sum = weights.reduce((total, { weight }) => total + weight, 0)

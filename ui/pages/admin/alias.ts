@@ -11,6 +11,7 @@ import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
+import { type AliasRulesProps, aliasRules } from './alias-rules.ts'
 import { aliasHref } from './aliases.ts'
 import { deploymentHref, makerName } from './deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
@@ -22,6 +23,7 @@ export type AliasPageProps = ProjectPageBase & {
   alias: AliasView
   /** The newest first: the first is where it points now. */
   history: readonly Move[]
+  ruleSets: AliasRulesProps['ruleSets']
   failed?: Failed | undefined
 }
 
@@ -41,7 +43,7 @@ export const aliasPage = (props: AliasPageProps): Html =>
       `,
     },
     html`
-      ${facts(props)} ${historyCard(props)} ${props.can.manageAliases && settings(props)}
+      ${facts(props)} ${historyCard(props)} ${aliasRules(props)} ${props.can.manageAliases && settings(props)}
       ${props.can.manageAliases && removal(props)}
     `,
   )

@@ -9,6 +9,7 @@ import { emptyState } from '../../components/empty-state.ts'
 import { icon } from '../../components/icon.ts'
 import { formatSize } from '../../components/size.ts'
 import { type Column, table } from '../../components/table.ts'
+import type { Piece } from '../../highlight.ts'
 import { type Html, html } from '../../html.ts'
 import { queryText } from '../../project-request.ts'
 import { deploymentHref } from './deployment-table.ts'
@@ -38,7 +39,8 @@ export const folderPage = (props: FolderPageProps): Html =>
         `,
   )
 
-export type FilePageProps = Base & { file: FileDetail; rawUrl: string }
+/** `pieces`: the text in colours; null where it is shown plain. */
+export type FilePageProps = Base & { file: FileDetail; rawUrl: string; pieces: readonly Piece[] | null }
 
 /** One file: what it is, how it is sent, and its content where that is text or an image. */
 export const filePage = (props: FilePageProps): Html => {
@@ -65,14 +67,19 @@ export const filePage = (props: FilePageProps): Html => {
   )
 }
 
-function content({ file, rawUrl }: FilePageProps): Html {
+function content({ file, rawUrl, pieces }: FilePageProps): Html {
   if (file.mimeType.startsWith('image/'))
     return html`<img class="preview-image" src=${rawUrl} alt=${file.path} />`
   if (file.text === null)
     return html`<p class="muted">It is no text, or too large to be shown here. <a href=${rawUrl}>Get the file</a></p>`
   if (file.text === '') return html`<p class="muted">The file is empty.</p>`
-  return html`<pre class="preview" tabindex="0" role="group" aria-label="Content"><code>${file.text}</code></pre>`
+  return html`<pre class="preview" tabindex="0" role="group" aria-label="Content"><code>${
+    pieces?.map(coloured) ?? file.text
+  }</code></pre>`
 }
+
+const coloured = ({ text, kind }: Piece) =>
+  kind === null ? text : html`<span class=${`hl-${kind}`}>${text}</span>`
 
 const frame = (props: Base, path: string, body: Html): Html =>
   projectFrame(

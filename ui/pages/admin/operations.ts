@@ -3,7 +3,7 @@ import type { BackupsView, BackupView } from '../../../src/modules/backups/servi
 import type { RequestView } from '../../../src/modules/logs/requests.ts'
 import type { ProjectStorage, Storage } from '../../../src/modules/storage/service.ts'
 import { badge } from '../../components/badge.ts'
-import { button } from '../../components/button.ts'
+import { button, buttonClass } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { formatCount } from '../../components/chart.ts'
 import { details } from '../../components/details.ts'
@@ -145,6 +145,7 @@ export const logsPage = (props: LogsPageProps): Html => {
     html`
       ${searchForm('Requests', logFields(filters), isFiltered ? '/admin/logs' : undefined)}
       ${problem !== undefined && notice({ tone: 'bad', message: problem, live: true })}
+      ${found !== null && found.pagination.page === 1 && logTail(found.data[0]?.id)}
       ${found !== null && logEntries(found, filters)}
     `,
   )
@@ -162,6 +163,33 @@ const logEntries = (found: Paginated<RequestView>, filters: LogFilters): Html =>
   }
   ${pagination({ ...found.pagination, hrefOf: (page) => `/admin/logs${queryText({ ...filters, page })}` })}
 `
+
+/** What the island follows (islands/log-tail.js); without scripts the list is what there is. */
+const logTail = (newestId: string | undefined): Html => html`
+  <div class="facts" data-tail=${newestId ?? ''} hidden>
+    <button type="button" class=${buttonClass('secondary')}>Follow live</button>
+    <span class="muted" data-state></span>
+    <span class="visually-hidden" aria-live="polite" data-said></span>
+    <template>${table<RequestView>({ caption: 'Requests', rows: [BLANK], columns: LOG_COLUMNS })}</template>
+  </div>
+`
+
+const BLANK: RequestView = {
+  id: '',
+  at: '',
+  projectId: null,
+  method: '',
+  host: '',
+  path: '',
+  status: 200,
+  durationMs: 0,
+  sizeBytes: null,
+  referrer: null,
+  userAgent: '',
+  bot: null,
+  visitor: null,
+  weight: 1,
+}
 
 const logFields = (filters: LogFilters): Html => html`
   ${logField('host', 'Host', filters)} ${logField('path', 'Path', filters)}
@@ -188,7 +216,7 @@ const LOG_COLUMNS: Column<RequestView>[] = [
   },
   { label: 'Status', cell: ({ status }) => badge(String(status), toneOf(status)) },
   { label: 'By', cell: ({ bot }) => bot ?? html`<span class="muted">A visitor</span>` },
-  { label: 'Took', align: 'end', cell: ({ durationMs }) => `${Math.round(durationMs)} ms` },
+  { label: 'Took', align: 'end', cell: ({ durationMs }) => `${Math.round(durationMs)}\u00a0ms` },
   { label: 'Size', align: 'end', cell: ({ sizeBytes }) => (sizeBytes === null ? '' : formatSize(sizeBytes)) },
   { label: 'When', align: 'end', cell: ({ at }) => time(at) },
 ]

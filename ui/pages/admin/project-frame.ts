@@ -12,6 +12,9 @@ export type ProjectTab =
   | 'publish'
   | 'deployments'
   | 'aliases'
+  | 'rules'
+  | 'domains'
+  | 'data'
   | 'people'
   | 'analytics'
   | 'secrets'
@@ -71,6 +74,9 @@ const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyo
   ['publish', 'Publish', '/publish', 'publish'],
   ['deployments', 'Deployments', '/deployments'],
   ['aliases', 'Aliases', '/aliases'],
+  ['domains', 'Domains', '/domains'],
+  ['rules', 'Rules', '/rules'],
+  ['data', 'Data', '/data'],
   ['people', 'People', '/people'],
   ['analytics', 'Analytics', '/analytics', 'readAnalytics'],
   ['secrets', 'Secrets', '/secrets', 'seeSecrets'],

@@ -1,0 +1,64 @@
+import type { Caller, Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { passesGate } from '../auth/caller.ts'
+
+export type Explained = {
+  url: string
+  method: string
+  steps: { step: string; text: string; detail?: Record<string, unknown> }[]
+  outcome: {
+    kind: string
+    status: number | null
+    headers: Record<string, string>
+    ruleId: string | null
+    target: string | null
+  }
+}
+
+/** The site engine, as far as this module may know it: floors below do not import it. */
+export type Explainer = {
+  projectOf(url: URL): string | null
+  explain(input: {
+    url: URL
+    method: string
+    headers: Headers
+    caller: (site: Caller['site']) => Caller
+  }): Promise<Explained>
+}
+
+export type Sample = { url: string; method: string; as: 'anonymous' | 'me'; headers: Headers }
+
+/** Why a request gets the answer that it gets. Nothing is sent to a backend, and no pipeline runs. */
+export const explainAddress = (
+  ctx: Context,
+  explainer: Explainer,
+  grant: Grant,
+  { url, method, as, headers }: Sample,
+): Promise<Explained> =>
+  explainer.explain({
+    url: parseUrl(url) ?? unknownAddress(),
+    method: method.toUpperCase(),
+    headers,
+    caller: (site) => visitorAt(ctx, grant, as, site),
+  })
+
+/** The caller as it would be on that host, where the membership gate may make it nobody. */
+function visitorAt(ctx: Context, { caller }: Grant, as: 'anonymous' | 'me', site: Caller['site']): Caller {
+  const { actor } = caller
+  const nobody = { kind: 'anonymous', ip: actor.kind === 'operator' ? '' : actor.ip } as const
+  if (as === 'anonymous') return { actor: nobody, site, refused: null }
+  if (actor.kind === 'user' && !passesGate(ctx, site, actor.user.id))
+    return { actor: nobody, site, refused: actor.user }
+  return { actor, site, refused: null }
+}
+
+export function parseUrl(text: string | undefined): URL | null {
+  if (text === undefined || !URL.canParse(text)) return null
+  const url = new URL(text)
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url : null
+}
+
+function unknownAddress(): never {
+  throw new AppError('not_found', 'Nothing of yours lives at this address')
+}

@@ -1,0 +1,182 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import type { AppError } from '../src/domain/errors.ts'
+import { listSchemaUses, type SchemaUse } from '../src/modules/proxy-rules/uses.ts'
+import { usageOf } from '../src/modules/records/usage.ts'
+import {
+  aboutSchema,
+  changeSchema,
+  createSchema,
+  deleteSchema,
+  getSchema,
+  listSchemas,
+  type SchemaView,
+} from '../src/modules/schemas/service.ts'
+import { page } from './html.ts'
+import { expectedFailure } from './page-request.ts'
+import { dataPage, schemaHref } from './pages/admin/data.ts'
+import { newSchemaPage, schemaPage } from './pages/admin/schema.ts'
+import {
+  type Doing,
+  doneNotice,
+  type Failed,
+  lookAt,
+  requireBelow,
+  requireTyped,
+  submitProjectForm,
+} from './project-request.ts'
+import { EMPTY_ROW, type FieldRow, readFields, rowsOfFields, rowsOfForm } from './schema-form.ts'
+
+/** The schemas of a project: what its pipelines keep. */
+export const dataPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/data', ({ request, params }) => showData(ctx, request, params.id))
+    .get('/projects/:id/data/new', ({ request, params }) => showNewSchema(ctx, request, params.id, {}))
+    .post('/projects/:id/data/new', ({ request, params }) => submitNewSchema(ctx, request, params.id), {
+      parse: 'none',
+    })
+    .get('/projects/:id/data/:schemaId/schema', ({ request, params }) =>
+      showSchema(ctx, request, params.id, params.schemaId, {}),
+    )
+    .post(
+      '/projects/:id/data/:schemaId/schema',
+      ({ request, params }) => submitSchema(ctx, request, params.id, params.schemaId),
+      { parse: 'none' },
+    )
+
+/** Rows for new fields: at first, and each time that more are asked for. */
+const NEW_ROWS = 3
+
+const withRows = (rows: readonly FieldRow[], more: number): FieldRow[] => [
+  ...rows,
+  ...Array.from({ length: more }, () => EMPTY_ROW),
+]
+
+function showData(ctx: Context, request: Request, id: string): Response {
+  const looking = lookAt(ctx, request, id)
+  const uses = listSchemaUses(ctx, looking.grant)
+  const schemas = listSchemas(ctx, looking.grant).map((schema) => ({
+    ...schema,
+    usage: usageOf(ctx, schema.id),
+    uses: usesOf(uses, schema),
+  }))
+  const notices = doneNotice(request, { deleted: 'The schema is deleted with its records.' })
+  return page(dataPage({ ...looking, schemas, apiUrl: ctx.adminUrl(), notices }))
+}
+
+const usesOf = (uses: ReturnType<typeof listSchemaUses>, { id, name }: SchemaView): SchemaUse[] => [
+  ...(uses.get(id) ?? []),
+  ...(uses.get(`$schema:${name}`) ?? []),
+]
+
+type Shown = { failed?: Failed; moreRows?: number; removing?: readonly string[] }
+
+function showNewSchema(ctx: Context, request: Request, id: string, shown: Shown, status = 200): Response {
+  const looking = lookAt(ctx, request, id, 'traffic:configure')
+  const { failed, moreRows = 0 } = shown
+  const rows = failed === undefined ? withRows([], NEW_ROWS) : withRows(rowsOfForm(failed.values), moreRows)
+  const name = failed?.values['name'] ?? ''
+  return page(newSchemaPage({ ...looking, rows, name, failed: moreRows > 0 ? undefined : failed }), status)
+}
+
+const submitNewSchema = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    intents: {
+      more: { run: ({ form }) => showNewSchema(ctx, request, id, moreOf(form.all())) },
+      save: {
+        run({ grant, form }) {
+          const { fields, inRows } = readFields(form, [])
+          const input = { name: form.text('name').trim(), fields }
+          const schema = inForm(inRows, () => createSchema(ctx, grant, input))
+          return `${schemaHref(id, schema.id)}?done=created`
+        },
+      },
+    },
+    show: (failed, status) => showNewSchema(ctx, request, id, { failed }, status),
+  })
+
+/** What was typed, and rows besides. */
+const moreOf = (values: Readonly<Record<string, string>>): Shown => ({
+  failed: { intent: 'more', error: { message: '' }, values },
+  moreRows: NEW_ROWS,
+})
+
+function inForm<T>(inRows: (error: AppError) => AppError, run: () => T): T {
+  try {
+    return run()
+  } catch (thrown) {
+    throw inRows(expectedFailure(thrown))
+  }
+}
+
+function showSchema(
+  ctx: Context,
+  request: Request,
+  id: string,
+  schemaId: string,
+  shown: Shown,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutSchema(ctx, schemaId))
+  const schema = getSchema(ctx, schemaId)
+  const { failed, moreRows = 0, removing = [] } = shown
+  const typed = failed === undefined || failed.intent === 'delete' ? [] : rowsOfForm(failed.values)
+  const rows = typed.length === 0 ? withRows(rowsOfFields(schema.fields), 1) : withRows(typed, moreRows)
+  return page(
+    schemaPage({
+      ...looking,
+      schema,
+      name: shown.failed?.values['name'] ?? schema.name,
+      usage: usageOf(ctx, schemaId),
+      uses: usesOf(listSchemaUses(ctx, looking.grant), schema),
+      rows,
+      removing,
+      failed: moreRows > 0 ? undefined : failed,
+      notices: doneNotice(request, { saved: 'Saved.' }),
+    }),
+    status,
+  )
+}
+
+const submitSchema = (ctx: Context, request: Request, id: string, schemaId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    check: () => requireBelow(id, aboutSchema(ctx, schemaId)),
+    intents: {
+      more: { run: ({ form }) => showSchema(ctx, request, id, schemaId, moreOf(form.all())) },
+      save: { run: (doing) => saveSchema(ctx, request, id, schemaId, doing) },
+      delete: {
+        run({ grant, form }) {
+          requireTyped(form, getSchema(ctx, schemaId).name)
+          deleteSchema(ctx, grant, schemaId)
+          return `/projects/${id}/data?done=deleted`
+        },
+      },
+    },
+    show: (failed, status) => showSchema(ctx, request, id, schemaId, { failed }, status),
+  })
+
+/** Taking a field away takes what records hold in it, so that is asked once more. */
+function saveSchema(
+  ctx: Context,
+  request: Request,
+  id: string,
+  schemaId: string,
+  { grant, form }: Doing,
+): string | Response {
+  const schema = getSchema(ctx, schemaId)
+  const { fields, removed, inRows } = readFields(form, schema.fields)
+  const isAsked = removed.length > 0 && usageOf(ctx, schemaId).records > 0
+  if (isAsked && !form.isTicked('isRemovalMeant')) {
+    const error = { message: 'Removing a field takes away what records hold in it. Tick that you mean it.' }
+    const failed = { intent: 'save', error, values: form.all() }
+    return showSchema(ctx, request, id, schemaId, { failed, removing: removed }, 400)
+  }
+  const name = form.text('name').trim()
+  inForm(inRows, () => changeSchema(ctx, grant, schemaId, { name, fields }))
+  return `${schemaHref(id, schemaId, '/schema')}?done=saved`
+}

@@ -1,0 +1,159 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { isProjectRole } from '../src/domain/roles.ts'
+import { listAliases } from '../src/modules/aliases/service.ts'
+import { newDomainBody } from '../src/modules/domains/model.ts'
+import {
+  aboutDomain,
+  changeDomain,
+  createDomain,
+  type DomainChange,
+  deleteDomain,
+  getDomain,
+  listDomains,
+  verifyDomain,
+} from '../src/modules/domains/service.ts'
+import { findSplit } from '../src/modules/traffic/service.ts'
+import { booleanOf } from './alias-pages.ts'
+import { checkInput, type Form } from './form.ts'
+import { page } from './html.ts'
+import { queryOf } from './page-request.ts'
+import { domainPage } from './pages/admin/domain.ts'
+import { domainsPage } from './pages/admin/domains.ts'
+import {
+  doneNotice,
+  type Failed,
+  type Looking,
+  lookAt,
+  requireBelow,
+  submitProjectForm,
+} from './project-request.ts'
+
+/** The hosts of a project beside those of its aliases: what they show, and the proof that they are the project's. */
+export const domainPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/domains', ({ request, params }) => showDomains(ctx, request, params.id))
+    .post('/projects/:id/domains', ({ request, params }) => submitDomains(ctx, request, params.id), {
+      parse: 'none',
+    })
+    .get('/projects/:id/domains/:domainId', ({ request, params }) =>
+      showDomain(ctx, request, params.id, params.domainId),
+    )
+    .post(
+      '/projects/:id/domains/:domainId',
+      ({ request, params }) => submitDomain(ctx, request, params.id, params.domainId),
+      { parse: 'none' },
+    )
+
+/** Names to choose from; the latest of very many. */
+export const aliasNamesOf = (ctx: Context, { grant, project }: Looking): string[] =>
+  listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'updatedAt' }).data.map(
+    ({ name }) => name,
+  )
+
+function showDomains(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+  const looking = lookAt(ctx, request, id)
+  const query = { projectId: id, page: queryOf(request, 'page'), sort: 'hostname', order: 'asc' }
+  const found = listDomains(ctx, looking.grant, query)
+  const rows = found.data.map((domain) => ({ ...domain, split: findSplit(ctx, domain.id) }))
+  return page(
+    domainsPage({
+      ...looking,
+      found: { ...found, data: rows },
+      aliasNames: aliasNamesOf(ctx, looking),
+      baseDomain: ctx.config.baseDomain,
+      failed,
+      notices: doneNotice(request, { deleted: 'The domain is taken off.' }),
+    }),
+    status,
+  )
+}
+
+const submitDomains = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'domain:manage',
+    intents: {
+      create: {
+        run({ grant, form }) {
+          const input = { ...settingsOf(form), hostname: form.text('hostname').trim() }
+          checkInput(ctx, request, newDomainBody, { ...input, projectId: id })
+          const domain = createDomain(ctx, grant, input)
+          return `/projects/${id}/domains/${domain.id}?done=created`
+        },
+      },
+    },
+    show: (failed, status) => showDomains(ctx, request, id, failed, status),
+  })
+
+function showDomain(
+  ctx: Context,
+  request: Request,
+  id: string,
+  domainId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutDomain(ctx, domainId))
+  return page(
+    domainPage({
+      ...looking,
+      domain: getDomain(ctx, domainId),
+      split: findSplit(ctx, domainId),
+      aliasNames: aliasNamesOf(ctx, looking),
+      baseDomain: ctx.config.baseDomain,
+      adminHost: ctx.config.adminHost,
+      failed,
+      notices: doneNotice(request, {
+        created: 'The domain is added.',
+        verified: 'The domain is proven. It serves from now on.',
+        saved: 'Saved.',
+      }),
+    }),
+    status,
+  )
+}
+
+const submitDomain = (ctx: Context, request: Request, id: string, domainId: string) => {
+  const place = `/projects/${id}/domains/${domainId}`
+  const verify = async (grant: Looking['grant'], isTrusted: boolean) => {
+    const { verification } = await verifyDomain(ctx, grant, domainId, { verified: isTrusted })
+    return verification.verifiedAt === null ? `${place}#proof` : `${place}?done=verified`
+  }
+  return submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'domain:manage',
+    check: () => requireBelow(id, aboutDomain(ctx, domainId)),
+    intents: {
+      verify: { run: ({ grant }) => verify(grant, false) },
+      trust: { run: ({ grant }) => verify(grant, true) },
+      settings: {
+        run({ grant, form }) {
+          changeDomain(ctx, grant, domainId, settingsOf(form))
+          return `${place}?done=saved`
+        },
+      },
+      delete: {
+        run({ grant }) {
+          deleteDomain(ctx, grant, domainId)
+          return `/projects/${id}/domains?done=deleted`
+        },
+      },
+    },
+    show: (failed, status) => showDomain(ctx, request, id, domainId, failed, status),
+  })
+}
+
+/** Empty fields inherit, or do not apply. */
+function settingsOf(form: Form): DomainChange & { alias: string } {
+  const role = form.text('requiredRole')
+  return {
+    alias: form.text('alias').trim(),
+    pathPrefix: form.text('pathPrefix').trim() || null,
+    redirectTo: form.text('redirectTo').trim() || null,
+    isPublic: booleanOf(form.text('isPublic')),
+    isSpa: booleanOf(form.text('isSpa')),
+    requiredRole: isProjectRole(role) ? role : null,
+  }
+}

@@ -1,0 +1,123 @@
+import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0' } })
+
+for (const javaScriptEnabled of [true, false])
+  test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    test.use({ javaScriptEnabled })
+
+    test('a schema is made, filled, searched, changed and deleted', async ({ page, appliance }) => {
+      const { id } = await (
+        await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+      ).json()
+      await page.goto(`${appliance.url}/projects/${id}/data`)
+      await signIn(page)
+      await expect(page.getByRole('heading', { name: 'No schemas yet' })).toBeVisible()
+      await page.getByRole('link', { name: 'New schema' }).click()
+
+      await page.getByRole('textbox', { name: 'Name' }).first().fill('guests')
+      const fieldAt = (at: number) => page.getByRole('group', { name: `Field ${at}`, exact: true })
+      await fieldAt(1).getByLabel('Name').fill('1a')
+      await page.getByRole('button', { name: 'Create schema' }).click()
+      await expect(fieldAt(1).getByLabel('Name')).toHaveAccessibleDescription(/not begin with a digit/)
+      await fieldAt(1).getByLabel('Name').fill('email')
+      await fieldAt(1).getByLabel('Type').selectOption('email')
+      await fieldAt(1).getByLabel('Required').check()
+      await page.getByRole('button', { name: 'More fields' }).click()
+      await expect(fieldAt(6)).toBeVisible()
+      await expect(fieldAt(1).getByLabel('Required')).toBeChecked()
+      await fieldAt(6).getByLabel('Name').fill('age')
+      await fieldAt(6).getByLabel('Type').selectOption('integer')
+      await page.getByRole('button', { name: 'Create schema' }).click()
+      await expect(page.getByRole('status')).toContainText('The schema is made.')
+
+      for (const [email, age] of [
+        ['ann@example.com', '31'],
+        ['ben@example.com', '47'],
+        ['cleo@example.com', '52'],
+      ] as const) {
+        await page
+          .getByRole('link', { name: /Add (a record|the first one)/ })
+          .first()
+          .click()
+        await page.getByLabel('email').fill(email)
+        await page.getByLabel('age').fill(age)
+        await page.getByRole('button', { name: 'Add the record' }).click()
+        await expect(page.getByRole('status')).toContainText('The record is added.')
+        await page
+          .getByRole('navigation', { name: 'Breadcrumb' })
+          .getByRole('link', { name: 'guests' })
+          .click()
+      }
+
+      await page.getByLabel('Field').selectOption('age')
+      await page.getByLabel('Comparison').selectOption({ label: 'is at least' })
+      await page.getByLabel('Value').fill('40')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await expect(page.getByRole('heading', { name: '2 records' })).toBeVisible()
+      await page.getByRole('columnheader', { name: 'age' }).getByRole('link').click()
+      await expect(page.getByRole('columnheader', { name: 'age' })).toHaveAttribute('aria-sort', 'ascending')
+      await expect(page.getByRole('rowheader')).toHaveText(['ben@example.com', 'cleo@example.com'])
+      const download = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Export CSV' }).click()
+      expect((await download).suggestedFilename()).toBe('guests.csv')
+
+      await page.getByRole('link', { name: 'ben@example.com' }).click()
+      await page.getByLabel('age').fill('18')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect(page.getByRole('status')).toContainText('Saved.')
+      await page.goBack()
+      await page.goBack()
+      await page.reload()
+      await expect(page.getByRole('rowheader')).toHaveText(['cleo@example.com'])
+      await page.getByRole('link', { name: 'age is at least 40: remove this filter' }).click()
+      await expect(page.getByRole('heading', { name: '3 records' })).toBeVisible()
+
+      for (const name of ['ann', 'ben']) await page.getByLabel(`Select ${name}@example.com`).check()
+      if (javaScriptEnabled) {
+        await page.getByLabel('Select all on this page').check()
+        await expect(page.getByLabel('Select cleo@example.com')).toBeChecked()
+        await page.getByLabel('Select cleo@example.com').uncheck()
+        await expect(page.getByRole('button', { name: 'Delete selected (2)' })).toBeVisible()
+      }
+      await page.getByRole('button', { name: 'Delete selected' }).click()
+      const question = page.getByRole('dialog', { name: 'Delete the selected records?' })
+      await question.getByRole('button', { name: 'Delete the records' }).click()
+      await expect(page.getByRole('status')).toContainText('The selected records are deleted.')
+      await expect(page.getByRole('rowheader')).toHaveText(['cleo@example.com'])
+
+      await page.getByRole('link', { name: 'Edit schema' }).click()
+      await page.getByRole('group', { name: 'age', exact: true }).getByLabel('Remove').check()
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByLabel('Yes, remove age from 1 records').check()
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect(page.getByRole('status')).toContainText('Saved.')
+      await expect(page.getByRole('group', { name: 'age', exact: true })).toHaveCount(0)
+      await page.getByLabel('Type the name to confirm').fill('guests')
+      await page.getByRole('button', { name: 'Delete the schema' }).click()
+      await expect(page.getByRole('status')).toContainText('The schema is deleted with its records.')
+    })
+  })
+
+test('a file is shown in colours that can be read', async ({ page, appliance, folder }) => {
+  const { id } = await (
+    await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+  ).json()
+  const { key } = await (
+    await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', projectId: id })
+  ).json()
+  const site = folder({ 'index.html': '<!-- a note --><p class="x">Hello</p>' })
+  const where = ['--api-url', appliance.url, '--project', 'acme/website', '--sha', 'aaaaaaaaaaaaaaaa']
+  await appliance.svc(['deploy', site, ...where], { SVC_API_KEY: key })
+  await page.goto(`${appliance.url}/projects/${id}/deployments`)
+  await signIn(page)
+  await page.getByRole('link', { name: 'aaaaaaaaaaaa' }).click()
+  await page.getByRole('link', { name: 'Files' }).click()
+  await page.getByRole('link', { name: 'index.html' }).click()
+  const content = page.getByRole('group', { name: 'Content' })
+  await expect(content).toHaveText('<!-- a note --><p class="x">Hello</p>')
+  const colourOf = (text: string) =>
+    content.getByText(text, { exact: true }).evaluate((element) => getComputedStyle(element).color)
+  const colours = await Promise.all(['<!-- a note -->', 'class', '"x"'].map(colourOf))
+  expect(new Set(colours).size).toBe(3)
+})

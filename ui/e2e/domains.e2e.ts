@@ -1,0 +1,228 @@
+import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+test.use({ env: WITH_ADMIN })
+
+type Folder = (files: Record<string, string>) => string
+
+const pageOf = (text: string) =>
+  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
+
+/** A public project with one deployment for each of three aliases; its id. */
+async function publish(appliance: Appliance, folder: Folder): Promise<string> {
+  const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
+  const { id } = await make('/api/projects', { owner: 'acme', name: 'website', isPublic: true })
+  const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
+  for (const [sha, alias] of [
+    ['a', 'beta'],
+    ['b', 'next'],
+    ['c', 'production'],
+  ] as const)
+    await appliance.svc(
+      [
+        ...['deploy', folder({ 'index.html': pageOf(alias) }), '--api-url', appliance.url],
+        ...['--project', 'acme/website', '--alias', alias, '--sha', sha.repeat(16)],
+      ],
+      { SVC_API_KEY: key },
+    )
+  return id
+}
+
+for (const javaScriptEnabled of [true, false])
+  test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    test.use({ javaScriptEnabled })
+
+    test('a domain is added, serves, is changed and deleted', async ({ page, appliance, folder }) => {
+      const id = await publish(appliance, folder)
+      await page.goto(`${appliance.url}/projects/${id}`)
+      await signIn(page)
+      await page.getByRole('link', { name: 'Domains' }).click()
+      await page.getByLabel('Host').fill('https://docs.localhost/')
+      await page.getByRole('button', { name: 'Add domain' }).click()
+      await expect(page.getByLabel('Host')).toHaveAccessibleDescription(/without scheme, port and path/)
+      await page.getByLabel('Host').fill('docs.localhost')
+      await page.getByLabel('Alias').selectOption('next')
+      await page.getByRole('button', { name: 'Add domain' }).click()
+      await expect(page.getByRole('status')).toContainText('The domain is added.')
+      const domain = page.url()
+      await page.getByRole('link', { name: 'Visit', exact: true }).click()
+      await expect(page.getByRole('heading', { name: 'next' })).toBeVisible()
+
+      await page.goto(domain)
+      await page.getByLabel('Alias').selectOption('production')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect(page.getByRole('status')).toContainText('Saved.')
+      await page.getByRole('link', { name: 'Visit', exact: true }).click()
+      await expect(page.getByRole('heading', { name: 'production' })).toBeVisible()
+
+      await page.goto(domain)
+      await page.getByRole('button', { name: 'Delete this domain' }).click()
+      const question = page.getByRole('dialog', { name: 'Delete docs.localhost?' })
+      await question.getByRole('button', { name: 'Delete the domain' }).click()
+      await expect(page.getByRole('status')).toContainText('The domain is taken off.')
+      await expect(page.getByRole('heading', { name: 'No domains yet' })).toBeVisible()
+    })
+
+    test('a domain of somebody’s own asks for its proof, and says why it is not there', async ({
+      page,
+      appliance,
+      folder,
+    }) => {
+      const id = await publish(appliance, folder)
+      await page.goto(`${appliance.url}/projects/${id}/domains`)
+      await signIn(page)
+      await page.getByLabel('Host').fill('www.nowhere.invalid')
+      await page.getByRole('button', { name: 'Add domain' }).click()
+      const name = page.getByRole('group', { name: 'Name of the TXT record' })
+      await expect(name).toHaveText('_svc-challenge.www.nowhere.invalid')
+      await expect(page.getByRole('group', { name: 'Value of the TXT record' })).toHaveText(/^\S{20,}$/)
+      await expect(page.getByText('svc makes no certificate for this host')).toBeVisible()
+
+      await page.getByRole('button', { name: 'Verify' }).click()
+      await expect(page.getByText('Not found.')).toBeVisible()
+      await expect(page.getByText(/_svc-challenge\.www\.nowhere\.invalid has no TXT record/)).toBeVisible()
+      await page.getByRole('button', { name: 'Check again' }).click()
+      await expect(page.getByText('Not found.')).toBeVisible()
+
+      await page.getByText('Trust it without proof').click()
+      await page.getByRole('button', { name: 'Trust this domain' }).click()
+      await expect(page.getByRole('status')).toContainText('The domain is proven.')
+    })
+
+    test('rules lead visitors to an alias, in their order', async ({ page, appliance, folder }) => {
+      const id = await publish(appliance, folder)
+      const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
+      const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
+      await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}/traffic`)
+      await signIn(page)
+      for (const [value, alias] of [
+        ['1', 'next'],
+        ['2', 'beta'],
+      ] as const) {
+        const form = page.locator('form').filter({ has: page.getByRole('button', { name: 'Add rule' }) })
+        await form.getByLabel('Name').fill('preview')
+        await form.getByLabel('Value').fill(value)
+        await form.getByLabel('See').selectOption(alias)
+        await form.getByRole('button', { name: 'Add rule' }).click()
+        await expect(page.getByRole('button', { name: `Delete: preview=${value}` })).toBeVisible()
+      }
+      await expect(page.getByRole('button', { name: 'Up: preview=1' })).toBeDisabled()
+      await page.getByRole('button', { name: 'Up: preview=2' }).click()
+      await expect(page.getByRole('button', { name: 'Up: preview=2' })).toBeDisabled()
+
+      await page.getByText('Change preview=2').click()
+      const first = page.getByRole('listitem').filter({ hasText: 'Change preview=2' })
+      await first.getByLabel('See').selectOption('next')
+      await first.getByRole('button', { name: 'Save: preview=2' }).click()
+      await expect(page.getByRole('status')).toContainText('Saved.')
+      await page.getByRole('button', { name: 'Delete: preview=1' }).click()
+      await expect(page.getByRole('status')).toContainText('The rule is deleted.')
+      const place = page.url()
+      await page.goto(`http://split.localhost:${appliance.port}/?preview=2`)
+      await expect(page.getByRole('heading', { name: 'next' })).toBeVisible()
+
+      await page.goto(place)
+      await page.getByRole('button', { name: 'Stop dividing' }).click()
+      await page.getByRole('button', { name: 'Delete shares and rules' }).click()
+      await expect(page.getByText('No rules yet.')).toBeVisible()
+    })
+  })
+
+test('sliders always make 100', async ({ page, appliance, folder }) => {
+  const id = await publish(appliance, folder)
+  const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
+  const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
+  const traffic = `/api/domains/${made.id}/traffic`
+  await appliance.asAdmin('PUT', traffic, {
+    weights: [
+      { alias: 'production', weight: 60 },
+      { alias: 'next', weight: 40 },
+    ],
+  })
+  await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}/traffic`)
+  await signIn(page)
+  const number = (name: string) => page.getByRole('spinbutton', { name, exact: true })
+  const slider = (name: string) => page.getByRole('slider', { name: `Share of ${name} in percent` })
+  await slider('production').focus()
+  await page.keyboard.press('ArrowRight')
+  await expect(number('production')).toHaveValue('61')
+  await expect(number('next')).toHaveValue('39')
+
+  await page.getByRole('combobox', { name: 'Another alias' }).selectOption('beta')
+  await slider('beta').focus()
+  await page.keyboard.press('End')
+  await expect(number('production')).toHaveValue('0')
+  await page.keyboard.press('Home')
+  for (let step = 0; step < 10; step++) await page.keyboard.press('ArrowRight')
+  const values = async () =>
+    Promise.all(['production', 'next', 'Share of the other alias'].map((name) => number(name).inputValue()))
+  const sum = (texts: string[]) => texts.reduce((all, text) => all + Number(text), 0)
+  expect((await values())[2]).toBe('10')
+  expect(sum(await values())).toBe(100)
+
+  await number('next').fill('30')
+  await number('next').blur()
+  expect(sum(await values())).toBe(100)
+  await expect(page.getByText('They make 100.')).toBeVisible()
+  const shown = await values()
+  await page.getByRole('button', { name: 'Save the shares' }).click()
+  await expect(page.getByRole('status')).toContainText('Saved.')
+  const stored = await (await appliance.asAdmin('GET', traffic)).json()
+  expect(stored.weights.map(({ weight }: { weight: number }) => String(weight))).toEqual(shown)
+})
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('shares that do not make 100 are refused with the reason', async ({ page, appliance, folder }) => {
+    const id = await publish(appliance, folder)
+    const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
+    const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
+    await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}/traffic`)
+    await signIn(page)
+    await page.getByLabel('production', { exact: true }).fill('70')
+    await page.getByLabel('next', { exact: true }).fill('20')
+    await page.getByRole('button', { name: 'Save the shares' }).click()
+    await expect(page.getByRole('alert')).toContainText('The weights sum up to 90; they must make 100')
+    await page.getByLabel('next', { exact: true }).fill('30')
+    await page.getByRole('button', { name: 'Save the shares' }).click()
+    await expect(page.getByRole('status')).toContainText('Saved.')
+    await expect(page.getByLabel('production', { exact: true })).toHaveValue('70')
+  })
+})
+
+test('the page notices by itself that a domain is proven', async ({ page, appliance, folder }) => {
+  const id = await publish(appliance, folder)
+  const domain = { projectId: id, hostname: 'www.nowhere.invalid', alias: 'production' }
+  const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
+  await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}`)
+  await signIn(page)
+  await expect(page.getByText('This page looks again by itself.')).toBeVisible()
+  await expect(page.getByText('Not found.')).toBeVisible()
+  await expect(page.getByText(/has no TXT record/)).toBeVisible()
+  await appliance.asAdmin('POST', `/api/domains/${made.id}/verify`, { verified: true })
+  await expect(page.getByRole('status')).toContainText('The domain is proven.')
+})
+
+test('requests are followed as they come, and paused', async ({ page, appliance }) => {
+  await page.goto(`${appliance.url}/admin/logs?path=/robots`)
+  await signIn(page)
+  await expect(page.getByRole('heading', { name: 'Nothing found' })).toBeVisible()
+  await page.getByRole('button', { name: 'Follow live' }).click()
+  await expect(page.getByText('Live: new requests come on top.').first()).toBeVisible()
+  const come = () => fetch(`http://127.0.0.1:${appliance.port}/robots.txt`)
+  const rows = page.getByRole('rowheader', { name: 'GET /robots.txt' })
+  await come()
+  await expect(rows).toHaveCount(1)
+  await expect(page.getByText('One new request')).toBeAttached()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await come()
+  await come()
+  await expect(page.getByText(/^Paused\./).first()).toBeVisible()
+  await expect(rows).toHaveCount(1)
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await expect(rows).toHaveCount(3)
+
+  // However many come, the page stays usable.
+  for (let batch = 0; batch < 26; batch++) await Promise.all(Array.from({ length: 20 }, come))
+  await expect(rows).toHaveCount(500)
+})

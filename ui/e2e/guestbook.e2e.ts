@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import type { Page } from '@playwright/test'
+import { ADMIN, type Appliance, test as base, expect, WITH_ADMIN } from './journey.ts'
+
+const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
+
+// What the forms are refused is an error in the console too, so here only other hosts are watched for.
+const test = base.extend({
+  noSurprises: async ({ context, appliance }, use) => {
+    const elsewhere: string[] = []
+    context.on('request', (request) => {
+      const { hostname, port } = new URL(request.url())
+      if (!hostname.endsWith('localhost') || port !== String(appliance.port)) elsewhere.push(request.url())
+    })
+    await use(undefined)
+    expect(elsewhere).toEqual([])
+  },
+})
+
+test.use({ env: WITH_ADMIN })
+
+/** Rules first, then the pages, as the example's workflow does it. The address of the site, and what is kept of a schema. */
+async function publish(appliance: Appliance) {
+  const json = { owner: 'acme', name: 'guestbook', isPublic: true }
+  const { id } = await (await appliance.asAdmin('POST', '/api/projects', json)).json()
+  const { key } = await (
+    await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', projectId: id })
+  ).json()
+  const where = ['--api-url', appliance.url, '--project', 'acme/guestbook']
+  const rules = join(GUESTBOOK, '.svc/proxy-rules/guestbook')
+  const pushed = await appliance.svc(['rules', 'push', rules, ...where], { SVC_API_KEY: key })
+  expect(pushed).toMatchObject({ exitCode: 0 })
+  const deployed = await appliance.svc(['deploy', GUESTBOOK, ...where, '--alias', 'production'], {
+    SVC_API_KEY: key,
+  })
+  expect(deployed).toMatchObject({ exitCode: 0 })
+  const records = async (schema: string): Promise<unknown[]> => {
+    const { schemas } = await (await appliance.asAdmin('GET', `/api/schemas?projectId=${id}`)).json()
+    const found = schemas.find(({ name }: { name: string }) => name === schema)
+    return (await (await appliance.asAdmin('GET', `/api/schemas/${found.id}/records`)).json()).data
+  }
+  return { url: `http://production--guestbook--acme.localhost:${appliance.port}/`, records }
+}
+
+const note = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })
+
+/** What the browser itself would not send: the server has the last word. */
+const skipChecks = (page: Page) =>
+  page.getByRole('button', { name: 'Send' }).evaluate((button: HTMLButtonElement) => {
+    button.formNoValidate = true
+  })
+
+test('visitors sign the wall and write to the hut', async ({ page, appliance }) => {
+  const { url, records } = await publish(appliance)
+  await page.goto(url)
+  await page.getByRole('link', { name: 'Wall', exact: true }).click()
+
+  await page.getByLabel('Name').fill('Jonah')
+  await page.getByLabel('Note').fill('!')
+  await skipChecks(page)
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status')).toHaveText('text must be at least 2 characters')
+  await expect(page.getByLabel('Name')).toHaveValue('Jonah')
+
+  await page.getByLabel('Note').fill('There was <b>a marmot</b>.')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status')).toHaveText('Thank you.')
+  await expect(note(page, 'There was <b>a marmot</b>.')).toContainText('Jonah')
+  await expect(page.getByLabel('Note')).toHaveValue('')
+  await page.reload()
+  await expect(note(page, 'There was <b>a marmot</b>.')).toHaveCount(1)
+  await expect(page.getByRole('listitem').filter({ hasText: 'Jonah' }).first()).toContainText('a marmot')
+
+  await page.getByRole('link', { name: 'About', exact: true }).click()
+  await page.getByLabel('Name').fill('Ann')
+  await page.getByLabel('Email').fill('ann@localhost')
+  await page.getByLabel('Message').fill('Is the stove "warm"?')
+  await page.getByRole('button', { name: 'Send' }).click()
+  expect(await page.getByLabel('Email').evaluate((input: HTMLInputElement) => input.validity.valid)).toBe(
+    false,
+  )
+  await skipChecks(page)
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status')).toHaveText('email must be an email address')
+  expect(await records('contacts')).toEqual([])
+  await page.getByLabel('Email').fill('ann@example.com')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status')).toHaveText('Thank you.')
+  expect(await records('contacts')).toMatchObject([
+    { name: 'Ann', email: 'ann@example.com', message: 'Is the stove "warm"?' },
+  ])
+})
+
+test('too many messages are refused in the page', async ({ page, appliance }) => {
+  const { url, records } = await publish(appliance)
+  await page.goto(`${url}about.html`)
+  for (const [i, said] of [...Array(5).fill('Thank you.'), /^Too many requests/].entries()) {
+    await page.getByLabel('Name').fill('Ann')
+    await page.getByLabel('Email').fill('ann@example.com')
+    await page.getByLabel('Message').fill(`Message ${i}`)
+    const answered = page.waitForResponse((answer) => answer.url().endsWith('/api/contact'))
+    await page.getByRole('button', { name: 'Send' }).click()
+    await answered
+    await expect(page.getByRole('status')).toHaveText(said)
+  }
+  expect(await records('contacts')).toHaveLength(5)
+})
+
+test('a visitor signs in on the guestbook and out again', async ({ page, appliance }) => {
+  const { url } = await publish(appliance)
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Email').fill(ADMIN.email)
+  await page.getByLabel('Password').fill(ADMIN.password)
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(page.getByText(ADMIN.email)).toBeVisible()
+  await page.getByRole('link', { name: 'Wall', exact: true }).click()
+  await expect(page.getByText(ADMIN.email)).toBeVisible()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+})
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('both forms work, and the notes can be read', async ({ page, appliance }) => {
+    const { url, records } = await publish(appliance)
+    await page.goto(`${url}wall/index.html`)
+    await expect(page.getByText('Thank you.')).toBeHidden()
+    await page.getByLabel('Name').fill('Ruth')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await expect(page).toHaveURL(`${url}wall/index.html`)
+    await page.getByLabel('Note').fill('Oil & tea')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await expect(page).toHaveURL(`${url}wall/index.html#thanks`)
+    await expect(page.getByText('Thank you.')).toBeVisible()
+    await page.getByRole('link', { name: 'Notes that were left here' }).click()
+    await expect(note(page, 'Oil & tea')).toContainText('Ruth')
+    await page.getByRole('link', { name: 'Back to the wall' }).click()
+
+    await page.getByRole('link', { name: 'About', exact: true }).click()
+    await page.getByLabel('Name').fill('Ruth')
+    await page.getByLabel('Email').fill('ruth@example.com')
+    await page.getByLabel('Message').fill('Thank you for the stove.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await expect(page).toHaveURL(`${url}about.html#thanks`)
+    await expect(page.getByText('We read it at the hut.')).toBeVisible()
+    expect(await records('contacts')).toMatchObject([{ email: 'ruth@example.com' }])
+  })
+})

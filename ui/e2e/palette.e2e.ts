@@ -1,0 +1,138 @@
+import AxeBuilder from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
+import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+test.use({ env: WITH_ADMIN })
+
+const input = (page: Page) => page.getByRole('combobox', { name: 'Go to a page or project' })
+const option = (page: Page, name: string) => page.getByRole('option', { name, exact: true })
+
+test('a project and its pages are found from the keyboard alone', async ({ page, appliance }) => {
+  for (const name of ['website', 'handbook'])
+    await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name })
+  await page.goto(`${appliance.url}/admin/health`)
+  await signIn(page)
+  await expect(page.getByRole('heading', { name: 'Health' })).toBeVisible()
+  await page.keyboard.press('Control+k')
+  const dialog = page.getByRole('dialog', { name: 'Go to' })
+  await expect(input(page)).toBeFocused()
+  await expect(dialog.getByRole('listbox', { name: 'Places' })).toBeVisible()
+  await page.keyboard.type('hand')
+  await expect(option(page, 'acme/handbook')).toHaveAttribute('aria-selected', 'true')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'handbook' })).toBeVisible()
+
+  await page.keyboard.press('Control+k')
+  await expect(page.getByRole('group', { name: 'handbook' })).toBeVisible()
+  await page.keyboard.press('ArrowDown')
+  const second = page.getByRole('option').nth(1)
+  await expect(second).toHaveAttribute('aria-selected', 'true')
+  const active = await second.getAttribute('id')
+  await expect(input(page)).toHaveAttribute('aria-activedescendant', active ?? 'none')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  await expect(page.getByRole('option').last()).toHaveAttribute('aria-selected', 'true')
+  await page.keyboard.type('secrets')
+  await expect(option(page, 'Secrets')).toHaveAttribute('aria-selected', 'true')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Secrets', level: 1 })).toBeVisible()
+})
+
+test('nobody is kept out of it, or of the list of keys, in either theme', async ({ page, appliance }) => {
+  await page.goto(appliance.url)
+  await signIn(page)
+  await expect(page.getByRole('button', { name: /^Go to/ })).toBeVisible()
+  for (const [key, name] of [
+    ['Control+k', 'Go to'],
+    ['?', 'Keyboard shortcuts'],
+  ] as const) {
+    await page.keyboard.press(key)
+    await expect(page.getByRole('dialog', { name })).toBeVisible()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const { violations } = await new AxeBuilder({ page }).include('dialog[open]').analyze()
+      expect(violations.map(({ id }) => id)).toEqual([])
+    }
+    await page.keyboard.press('Escape')
+    await expect(page.getByRole('dialog', { name })).toBeHidden()
+  }
+})
+
+test('it opens by its button, says when nothing is found, and Escape gives the focus back', async ({
+  page,
+  appliance,
+}) => {
+  await page.goto(appliance.url)
+  await signIn(page)
+  const opener = page.getByRole('button', { name: /^Go to/ })
+  await opener.click()
+  await input(page).fill('zebra')
+  await expect(page.getByText('Nothing of that name.')).toBeVisible()
+  await expect(page.getByRole('option')).toHaveCount(0)
+  await page.keyboard.press('Escape')
+  await expect(input(page)).toBeHidden()
+  await expect(opener).toBeFocused()
+})
+
+test('one key searches, opens a tab, or shows the keys; they can be turned off', async ({
+  page,
+  appliance,
+}) => {
+  const { id } = await (
+    await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+  ).json()
+  await page.goto(`${appliance.url}/projects/${id}`)
+  await signIn(page)
+  await expect(page.getByRole('heading', { name: 'website' })).toBeVisible()
+  await page.keyboard.press('3')
+  await expect(page.getByRole('heading', { name: 'Deployments', level: 1 })).toBeVisible()
+
+  await page.goto(`${appliance.url}/admin/audit`)
+  await page.keyboard.press('/')
+  await expect(page.getByLabel('Action')).toBeFocused()
+  await page.keyboard.type('3/?')
+  await expect(page.getByLabel('Action')).toHaveValue('3/?')
+  await page.getByRole('heading', { name: 'Audit log' }).click()
+
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await expect(help.getByText('Search the list of this page')).toBeVisible()
+  await help.getByLabel('Keys without Ctrl are on').uncheck()
+  await help.getByRole('button', { name: 'Close' }).click()
+  await expect(help).toBeHidden()
+  await page.reload()
+  await page.keyboard.press('?')
+  await page.keyboard.press('Control+k')
+  await expect(input(page)).toBeVisible()
+  await expect(help).toBeHidden()
+  await page.keyboard.press('Escape')
+  await page.getByLabel(/^Account menu of/).click()
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+  await expect(help.getByLabel('Keys without Ctrl are on')).not.toBeChecked()
+})
+
+test('the answer to a form can be closed, and does not come again', async ({ page, appliance }) => {
+  await page.goto(`${appliance.url}/admin/settings/auth`)
+  await signIn(page)
+  const save = page.getByRole('button', { name: 'Save: Anyone can register' })
+  await save.click()
+  await expect(page.getByRole('status')).toContainText('Saved.')
+  await page.reload()
+  await expect(save).toBeVisible()
+  await expect(page.getByRole('status')).toHaveCount(0)
+  await save.click()
+  await page.getByRole('button', { name: 'Close: message' }).click()
+  await expect(page.getByRole('status')).toHaveCount(0)
+})
+
+test.describe('far from Greenwich', () => {
+  test.use({ timezoneId: 'Asia/Tokyo' })
+
+  test('times are of the viewer’s zone, the exact one on hover', async ({ page, appliance }) => {
+    await page.goto(`${appliance.url}/admin/audit`)
+    await signIn(page)
+    const time = page.getByRole('time').first()
+    await expect(time).toHaveText(/just now|ago/)
+    await expect(time).toHaveAttribute('title', /\d{2}:\d{2}:\d{2} (GMT\+9|JST)$/)
+  })
+})

@@ -1,0 +1,260 @@
+import AxeBuilder from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
+import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+
+test.use({ env: WITH_ADMIN })
+// A journey without scripts, too, posts more forms in a minute than people do.
+test.setTimeout(120_000)
+
+const pageOf = (text: string) =>
+  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
+
+/** A project with a site of three pages; its id. */
+async function publish(
+  appliance: Appliance,
+  folder: (files: Record<string, string>) => string,
+): Promise<string> {
+  const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
+  const { id } = await make('/api/projects', { owner: 'acme', name: 'website', isPublic: true })
+  const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
+  const site = folder({ 'index.html': pageOf('Home'), 'new/index.html': pageOf('New') })
+  const where = ['--api-url', appliance.url, '--project', 'acme/website', '--alias', 'production']
+  await appliance.svc(['deploy', site, ...where, '--sha', 'aaaaaaaaaaaaaaaa'], { SVC_API_KEY: key })
+  return id
+}
+
+const rulesOf = (page: Page) =>
+  page.getByRole('list', { name: 'Rules of the project' }).getByRole('listitem').getByRole('link')
+
+const makeRewrites = async (appliance: Appliance, id: string, patterns: string[]) => {
+  for (const pathPattern of patterns)
+    await appliance.asAdmin('POST', `/api/proxy-rules/project/${id}`, {
+      pathPattern,
+      proxyType: 'internal_rewrite',
+      targetUrl: '/new/',
+    })
+}
+
+const PIPELINE = JSON.stringify({
+  name: 'greet',
+  steps: [
+    {
+      id: 'form',
+      handlerType: 'form_handler',
+      config: { fields: { name: { type: 'string', required: true } } },
+    },
+    { id: 'answer', handlerType: 'response_handler', config: { body: '{"hello":"{{steps.form.name}}"}' } },
+  ],
+})
+
+for (const javaScriptEnabled of [true, false])
+  test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    test.use({ javaScriptEnabled })
+
+    test('a rule is made, tested, moved, edited and deleted', async ({ page, appliance, folder }) => {
+      const id = await publish(appliance, folder)
+      await page.goto(`${appliance.url}/projects/${id}`)
+      await signIn(page)
+      await page.getByRole('link', { name: 'Rules', exact: true }).click()
+      await expect(page.getByRole('heading', { name: 'No rules yet' })).toBeVisible()
+      await page.getByLabel('Path').fill('/api/*')
+      await page.getByLabel('Server').fill('https://127.0.0.1')
+      await page.getByRole('button', { name: 'Create rule' }).click()
+      await expect(page.getByLabel('Target')).toHaveAccessibleDescription(/not a public address/)
+
+      await page
+        .getByLabel('Kind')
+        .selectOption({ label: 'Rewrite: answer with another path of the deployment' })
+      await page.getByLabel('Path', { exact: true }).fill('/old/*')
+      await page.getByLabel('Target').fill('/new/')
+      await page.getByRole('button', { name: 'Create rule' }).click()
+      await expect(page.getByRole('status').first()).toContainText('The rule is made, and live.')
+
+      await page.getByRole('link', { name: 'Test', exact: true }).click()
+      await page.getByRole('button', { name: 'Test' }).click()
+      const trace = page.getByRole('list', { name: 'What is decided, in order' })
+      await expect(trace.getByRole('link', { name: /^any method \/old\/\*/ })).toBeVisible()
+      await page.getByRole('link', { name: '/old/*', exact: true }).click()
+
+      await makeRewrites(appliance, id, ['/second'])
+      await page.getByRole('link', { name: 'Rules', exact: true }).first().click()
+      await expect(rulesOf(page)).toHaveText(['/old/*', '/second'])
+      await page.getByRole('button', { name: 'Move up: /second' }).click()
+      await expect(rulesOf(page)).toHaveText(['/second', '/old/*'])
+      if (javaScriptEnabled) await expect(page.getByText('/second is number 1 of 2 now.')).toBeAttached()
+      else await expect(page.getByRole('status').first()).toContainText('The order is saved.')
+      await expect
+        .poll(async () => {
+          const { rules } = await (await appliance.asAdmin('GET', `/api/proxy-rules/project/${id}`)).json()
+          return rules.map(({ pathPattern }: { pathPattern: string }) => pathPattern)
+        })
+        .toEqual(['/second', '/old/*'])
+
+      await page.getByRole('link', { name: '/old/*' }).click()
+      await page.getByRole('link', { name: 'Edit' }).click()
+      await page.getByLabel('Kind').selectOption({ label: 'Proxy: send the request on to a server' })
+      await page.getByLabel('Target').fill('https://api.example.com')
+      await page.getByLabel(/^New header 1/).fill('x-key')
+      await page.getByLabel('Value of new header 1').fill('s3cret')
+      await page.getByRole('button', { name: 'Save rule' }).click()
+      await expect(page.getByRole('status').first()).toContainText('Saved.')
+      await expect(page.getByText('x-key')).toBeVisible()
+      await page.getByRole('link', { name: 'Edit' }).click()
+      await expect(page.getByLabel('Value of x-key', { exact: true })).toHaveValue('keep')
+      expect(await page.content()).not.toContain('s3cret')
+      await page.getByRole('link', { name: 'Cancel' }).click()
+
+      await page.getByRole('button', { name: 'Disable' }).click()
+      await expect(page.getByText('Disabled')).toBeVisible()
+      await page.getByRole('button', { name: 'Delete this rule' }).click()
+      const question = page.getByRole('dialog', { name: 'Delete /old/*?' })
+      await question.getByRole('button', { name: 'Delete the rule' }).click()
+      await expect(page.getByRole('status').first()).toContainText('The rule is deleted.')
+    })
+
+    test('a pipeline is written, run and looked at', async ({ page, appliance, folder }) => {
+      const id = await publish(appliance, folder)
+      await page.goto(`${appliance.url}/projects/${id}/rules/new`)
+      await signIn(page)
+      await page.getByLabel('Path').fill('/api/greet')
+      await page.getByLabel('Methods').fill('POST')
+      await page.getByLabel('Kind').selectOption({ label: 'Pipeline: run steps and answer' })
+      await expect(page.getByLabel('Target')).toBeHidden()
+      await page.getByLabel('Steps, validators and post steps').fill('{ "steps": [{}] }')
+      await page.getByLabel('Keep input and output').check()
+      await page.getByRole('button', { name: 'Create rule' }).click()
+      const steps = page.getByLabel('Steps, validators and post steps')
+      await expect(steps).toHaveAccessibleDescription(/steps\[0\].*is required/)
+      await steps.fill(PIPELINE)
+      await page.getByRole('button', { name: 'Create rule' }).click()
+      await expect(page.getByRole('heading', { name: 'greet', exact: true })).toBeVisible()
+      await expect(page.getByRole('list', { name: 'Steps' }).getByRole('listitem')).toHaveCount(2)
+
+      const greet = (json: unknown) =>
+        fetch(`http://127.0.0.1:${appliance.port}/public/acme/website/production/api/greet`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(json),
+        })
+      expect(await (await greet({ name: 'Ann' })).json()).toEqual({ hello: 'Ann' })
+      expect((await greet({})).status).toBe(400)
+      await page.reload()
+      await page.getByRole('link', { name: 'All runs' }).click()
+      await expect(page.getByRole('rowheader')).toHaveCount(2)
+      await page.getByLabel('Outcome').selectOption({ label: 'Answered: below 400' })
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await expect(page.getByRole('rowheader')).toHaveCount(1)
+      await page.getByRole('link', { name: 'POST /api/greet' }).last().click()
+      await expect(page.getByRole('group', { name: 'Output of answer' })).toContainText('Ann')
+    })
+
+    test('a rule of the repository is unlocked first, and its set attached', async ({
+      page,
+      appliance,
+      folder,
+    }) => {
+      const id = await publish(appliance, folder)
+      await appliance.asAdmin('PUT', `/api/proxy-rule-sets/project/${id}/sync`, {
+        ruleSet: { name: 'book' },
+        rules: [{ pathPattern: '/book/*', targetUrl: '/new/' }],
+        source: { repo: 'acme/website', gitSha: 'c0ffee1234567890', path: '.svc/proxy-rules/book' },
+      })
+      await page.goto(`${appliance.url}/projects/${id}/rules`)
+      await signIn(page)
+      await expect(page.getByText('Managed by the repository acme/website')).toBeVisible()
+      await page.getByRole('link', { name: '/book/*' }).click()
+      await expect(page.getByRole('link', { name: 'Edit' })).toHaveCount(0)
+      await page.getByRole('button', { name: 'Edit it here anyway' }).click()
+      const question = page.getByRole('dialog', { name: 'Edit it here, not in the repository?' })
+      await question.getByRole('button', { name: 'Unlock this rule' }).click()
+      await page.getByRole('link', { name: 'Edit' }).click()
+      await page.getByLabel('Description').fill('Changed here')
+      await page.getByRole('button', { name: 'Save rule' }).click()
+      await expect(page.getByText('Changed here')).toBeVisible()
+
+      await page.getByRole('link', { name: 'Rules', exact: true }).first().click()
+      await page.getByLabel('What is tried for').selectOption({ label: 'production' })
+      await page.getByRole('button', { name: 'Show' }).click()
+      await page.getByLabel('Attach a rule set').selectOption({ label: 'book: now on every site' })
+      await page.getByRole('button', { name: 'Attach' }).click()
+      const card = page.getByRole('region', { name: 'Only on production' })
+      await expect(card.getByRole('link', { name: '/book/*' })).toBeVisible()
+      await page.getByRole('button', { name: 'Detach book' }).click()
+      await expect(page.getByRole('heading', { name: 'Live nowhere' })).toBeVisible()
+      await page.getByRole('link', { name: 'book', exact: true }).click()
+      await page.getByRole('button', { name: 'Make it live on every site' }).click()
+      await expect(page.getByText('Every site of the project', { exact: true })).toBeVisible()
+    })
+  })
+
+test('rules are put in order by keyboard and by drag', async ({ page, appliance, folder }) => {
+  const id = await publish(appliance, folder)
+  await makeRewrites(appliance, id, ['/a', '/b', '/c'])
+  const stored = async () => {
+    const { rules } = await (await appliance.asAdmin('GET', `/api/proxy-rules/project/${id}`)).json()
+    return rules.map(({ pathPattern }: { pathPattern: string }) => pathPattern)
+  }
+  await page.goto(`${appliance.url}/projects/${id}/rules`)
+  await signIn(page)
+
+  const grip = page.getByRole('button', { name: 'Reorder /a' })
+  await grip.focus()
+  await page.keyboard.press('ArrowDown')
+  await expect(rulesOf(page)).toHaveText(['/b', '/a', '/c'])
+  await expect(grip).toBeFocused()
+  await page.keyboard.press('End')
+  await expect(page.getByText('/a is number 3 of 3 now.')).toBeAttached()
+  await expect.poll(stored).toEqual(['/b', '/c', '/a'])
+  await page.keyboard.press('Home')
+  await expect.poll(stored).toEqual(['/a', '/b', '/c'])
+  await expect(page.getByRole('button', { name: 'Move up: /a' })).toBeDisabled()
+
+  const [from, to] = await Promise.all([
+    page.getByRole('button', { name: 'Reorder /c' }).boundingBox(),
+    page.getByRole('button', { name: 'Reorder /a' }).boundingBox(),
+  ])
+  if (from === null || to === null) throw new Error('a rule has no handle')
+  await page.mouse.move(from.x + 5, from.y + 5)
+  await page.mouse.down()
+  await page.mouse.move(to.x + 5, to.y, { steps: 8 })
+  await page.mouse.up()
+  await expect(rulesOf(page)).toHaveText(['/c', '/a', '/b'])
+  await expect.poll(stored).toEqual(['/c', '/a', '/b'])
+  await page.reload()
+  await expect(rulesOf(page)).toHaveText(['/c', '/a', '/b'])
+})
+
+test('the trace and a refused form keep nobody out', async ({ page, appliance, folder }) => {
+  const id = await publish(appliance, folder)
+  await makeRewrites(appliance, id, ['/a', '/b'])
+  const seriousFaults = async () => {
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  }
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.goto(`${appliance.url}/projects/${id}/rules/test`)
+    if (colorScheme === 'light') await signIn(page)
+    await page.getByLabel('Path').fill('/b')
+    await page.getByRole('button', { name: 'Test' }).click()
+    await expect(page.getByText('Takes it')).toBeVisible()
+    expect(await seriousFaults()).toEqual([])
+    await page.goto(`${appliance.url}/projects/${id}/rules/new`)
+    await page.getByLabel('Path').fill('nothing')
+    await page.getByRole('button', { name: 'Create rule' }).click()
+    await expect(page.getByRole('alert').first()).toBeVisible()
+    expect(await seriousFaults()).toEqual([])
+  }
+})
+
+test('what is wrong is said while somebody types', async ({ page, appliance, folder }) => {
+  const id = await publish(appliance, folder)
+  await page.goto(`${appliance.url}/projects/${id}/rules/new`)
+  await signIn(page)
+  await page.getByLabel('Path').fill('api')
+  await expect(page.getByLabel('Path')).toHaveAccessibleDescription(/begins with \/ or \*/)
+  await expect(page.getByLabel('Path')).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByLabel('Target')).not.toHaveAttribute('aria-invalid')
+  await page.getByLabel('Path').fill('/api')
+  await expect(page.getByLabel('Path')).not.toHaveAttribute('aria-invalid')
+})

@@ -1,0 +1,94 @@
+import type { Parser, Tree } from '@lezer/common'
+import { parser as css } from '@lezer/css'
+import { highlightTree, tagHighlighter, tags } from '@lezer/highlight'
+import { configureNesting, parser as html } from '@lezer/html'
+import { parser as javascript } from '@lezer/javascript'
+import { parser as json } from '@lezer/json'
+import { parser as markdown } from '@lezer/markdown'
+import { parser as yaml } from '@lezer/yaml'
+import type { Language, Piece, PieceKind } from './highlight.ts'
+
+/**
+ * The text in pieces, nothing of it lost. Null where it cannot be read within bounds: files are written by contributors,
+ * and there are texts on which any parser stumbles for minutes. Other requests come between its steps.
+ */
+export async function piecesOf(language: Language, text: string): Promise<Piece[] | null> {
+  if (language === 'markdown' && longestBlock(text) > MOST_BLOCK) return null
+  try {
+    const tree = await readWithin(PARSERS[language], text)
+    return tree === null ? null : cut(text, tree)
+  } catch {
+    // Nested too deeply for the library, which walks trees by recursion.
+    return null
+  }
+}
+
+/** A step of a parser is short, so these hold within a few milliseconds. */
+const SLICE_MS = 10
+/** Of the processor, not of the clock: on a busy machine a file takes longer, and is no worse. */
+const MOST_CPU_MS = 400
+
+/** Markdown is read a block at a time, in the square of its length. */
+const MOST_BLOCK = 4096
+
+const PARSERS: Readonly<Record<Language, Parser>> = {
+  html: html.configure({
+    wrap: configureNesting([
+      { tag: 'script', parser: javascript },
+      { tag: 'style', parser: css },
+    ]),
+  }),
+  css,
+  javascript: javascript.configure({ dialect: 'jsx' }),
+  typescript: javascript.configure({ dialect: 'ts jsx' }),
+  json,
+  yaml,
+  markdown,
+}
+
+async function readWithin(parser: Parser, text: string): Promise<Tree | null> {
+  const parse = parser.startParse(text)
+  for (let spentMs = 0; spentMs < MOST_CPU_MS; ) {
+    const startedAt = performance.now()
+    const before = process.cpuUsage()
+    while (performance.now() - startedAt < SLICE_MS) {
+      const tree = parse.advance()
+      if (tree !== null) return tree
+    }
+    const { user, system } = process.cpuUsage(before)
+    spentMs += (user + system) / 1000
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return null
+}
+
+/** The most letters between two empty lines. */
+const longestBlock = (text: string): number =>
+  text.split(/\n[ \t\r]*\n/).reduce((longest, block) => Math.max(longest, block.length), 0)
+
+const KINDS: readonly { tag: (typeof tags)['comment'] | (typeof tags)['comment'][]; class: PieceKind }[] = [
+  { tag: [tags.keyword, tags.modifier, tags.self, tags.operatorKeyword], class: 'keyword' },
+  { tag: [tags.string, tags.regexp, tags.attributeValue, tags.url, tags.monospace], class: 'string' },
+  { tag: [tags.number, tags.bool, tags.null, tags.atom, tags.color, tags.attributeName], class: 'value' },
+  { tag: [tags.comment, tags.meta, tags.quote], class: 'comment' },
+  { tag: [tags.tagName, tags.heading, tags.typeName, tags.className, tags.propertyName], class: 'name' },
+]
+const highlighter = tagHighlighter(KINDS)
+
+function cut(text: string, tree: Tree): Piece[] {
+  const pieces: Piece[] = []
+  const add = (from: number, to: number, kind: PieceKind | null) => {
+    if (from >= to) return
+    const last = pieces.at(-1)
+    if (last?.kind === kind) last.text += text.slice(from, to)
+    else pieces.push({ text: text.slice(from, to), kind })
+  }
+  let at = 0
+  highlightTree(tree, highlighter, (from, to, classes) => {
+    add(at, from, null)
+    add(from, to, KINDS.find((one) => classes.split(' ').at(-1) === one.class)?.class ?? null)
+    at = to
+  })
+  add(at, text.length, null)
+  return pieces
+}

@@ -1,0 +1,46 @@
+/** A stretch of a text, in its order; `kind` is null where it has no colour. */
+export type Piece = { text: string; kind: PieceKind | null }
+export type PieceKind = 'keyword' | 'string' | 'value' | 'comment' | 'name'
+
+export type Language = 'html' | 'css' | 'javascript' | 'typescript' | 'json' | 'yaml' | 'markdown'
+
+/** Above this a text is shown plain: the page would be many times as large as the file. */
+const MOST_LETTERS = 64 * 1024
+
+/**
+ * The pieces of a file by what they are; null where it is shown plain: in another language, too long, or such that
+ * reading it takes too long. The parsers are loaded by the first file that needs them.
+ */
+export async function highlight(path: string, text: string): Promise<readonly Piece[] | null> {
+  const language = languageOf(path)
+  if (language === undefined || text.length > MOST_LETTERS) return null
+  const { piecesOf } = await import('./highlight-parsers.ts')
+  return piecesOf(language, text)
+}
+
+/** By the extension. */
+export function languageOf(path: string): Language | undefined {
+  const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase()
+  return extension === undefined ? undefined : LANGUAGES.get(extension)
+}
+
+const LANGUAGES: ReadonlyMap<string, Language> = new Map([
+  ['html', 'html'],
+  ['htm', 'html'],
+  ['css', 'css'],
+  ['js', 'javascript'],
+  ['mjs', 'javascript'],
+  ['cjs', 'javascript'],
+  ['jsx', 'javascript'],
+  ['ts', 'typescript'],
+  ['mts', 'typescript'],
+  ['cts', 'typescript'],
+  ['tsx', 'typescript'],
+  ['json', 'json'],
+  ['map', 'json'],
+  ['webmanifest', 'json'],
+  ['yaml', 'yaml'],
+  ['yml', 'yaml'],
+  ['md', 'markdown'],
+  ['markdown', 'markdown'],
+])

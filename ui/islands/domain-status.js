@@ -1,0 +1,40 @@
+/* A domain that is not proven yet: looks again while the page is seen, and says what was found. */
+
+const EVERY_MS = 10_000
+
+each('[data-domain]', (place) => {
+  const { domain, verifies } = place.dataset
+  const found = place.querySelector('[data-found]')
+  const checked = place.querySelector('[data-checked]')
+  const reason = place.querySelector('[data-reason]')
+  place.querySelector('[data-scripted]').hidden = false
+
+  // Whoever may not verify sees what others found.
+  const ask = () =>
+    verifies === 'true'
+      ? fetch(`/api/domains/${domain}/verify`, { method: 'POST' })
+      : fetch(`/api/domains/${domain}`)
+
+  const tell = ({ checkedAt, error }) => {
+    if (checkedAt === null) return
+    found.textContent = 'Not found.'
+    const time = make('time', { datetime: checkedAt, 'data-ago': '' })
+    tellAge(time)
+    checked.replaceChildren(time)
+    // Said again only when it is something new.
+    if (reason.textContent !== error) reason.textContent = error
+  }
+
+  const look = async () => {
+    if (!document.hidden) {
+      const answer = await ask().catch(() => undefined)
+      if (answer?.ok === true) {
+        const { verification } = await answer.json()
+        if (verification.verifiedAt !== null) return location.assign(`${location.pathname}?done=verified`)
+        tell(verification)
+      }
+    }
+    setTimeout(look, EVERY_MS)
+  }
+  setTimeout(look, EVERY_MS)
+})

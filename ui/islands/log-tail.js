@@ -1,0 +1,121 @@
+/* The request log as it grows: new rows on top of the list, until paused. */
+
+const MOST_ROWS = 500
+/** Rows are shown together, so that a flood does not keep the browser busy. */
+const SHOW_MS = 250
+/** Nobody wants to hear of every single request. */
+const SAY_MS = 10_000
+
+const filters = new URLSearchParams(location.search)
+const filterOf = (name) => filters.get(name)?.trim() ?? ''
+
+each('[data-tail]', (place) => {
+  const button = place.querySelector('button')
+  const state = place.querySelector('[data-state]')
+  const said = place.querySelector('[data-said]')
+  const list = listOf(place, said)
+  let lastId = place.dataset.tail
+  let source
+  const tell = (label, message) => {
+    button.textContent = label
+    state.textContent = message
+    said.textContent = message
+  }
+  const stop = (label, message) => {
+    source.close()
+    source = undefined
+    list.show()
+    tell(label, message)
+  }
+  const follow = () => {
+    source = open(lastId, {
+      request(request) {
+        lastId = request.id
+        list.add(request)
+      },
+      skipped: ({ requests }) => tell('Pause', `Live; ${requests} came too fast to be shown.`),
+      refused: () => stop('Follow live', 'The server refused. Too many may be watching: try again later.'),
+    })
+    tell('Pause', 'Live: new requests come on top.')
+  }
+  button.addEventListener('click', () => {
+    if (source === undefined) follow()
+    else stop('Resume', 'Paused. What comes meanwhile is shown when you resume.')
+  })
+  place.hidden = false
+})
+
+/** Everything after `lastId`, and what comes. */
+function open(lastId, { request, skipped, refused }) {
+  const query = new URLSearchParams({ after: lastId, status: filterOf('status'), bots: filterOf('bots') })
+  const source = new EventSource(`/api/logs/tail?${query}`)
+  source.addEventListener('request', ({ data }) => request(JSON.parse(data)))
+  source.addEventListener('skipped', ({ data }) => skipped(JSON.parse(data)))
+  source.addEventListener('error', () => {
+    // A connection that was lost comes back by itself.
+    if (source.readyState === EventSource.CLOSED) refused()
+  })
+  return source
+}
+
+/** Shows what is added a moment later, and says how many they were. */
+function listOf(place, said) {
+  const template = place.querySelector('template').content
+  let waiting = []
+  let unsaid = 0
+  const show = () => {
+    if (waiting.length === 0) return
+    const body = bodyOf(place, template)
+    for (const request of waiting.slice(-MOST_ROWS)) body.prepend(rowOf(template, request))
+    while (body.rows.length > MOST_ROWS) body.lastElementChild.remove()
+    unsaid += waiting.length
+    waiting = []
+  }
+  setInterval(show, SHOW_MS)
+  setInterval(() => {
+    if (unsaid > 0) said.textContent = unsaid === 1 ? 'One new request' : `${unsaid} new requests`
+    unsaid = 0
+  }, SAY_MS)
+  return {
+    show,
+    add(request) {
+      if (isWanted(request)) waiting.push(request)
+    },
+  }
+}
+
+/** The filters that the tail of the server does not have. */
+const isWanted = ({ host, path }) =>
+  ['', host].includes(filterOf('host').toLowerCase()) && path.startsWith(filterOf('path'))
+
+/** The list, which is not there while nothing was found. */
+function bodyOf(place, template) {
+  const table = document.querySelector('.cards > .table')
+  if (table !== null) return table.tBodies[0]
+  const made = template.querySelector('table').cloneNode(true)
+  made.tBodies[0].replaceChildren()
+  document.querySelector('.cards > .empty')?.remove()
+  place.after(made)
+  return made.tBodies[0]
+}
+
+function rowOf(template, { method, path, host, status, bot, durationMs, sizeBytes, at }) {
+  const row = template.querySelector('tbody tr').cloneNode(true)
+  const cell = (label) => row.querySelector(`[data-label="${label}"]`)
+  row.querySelector('code').textContent = `${method} ${path}`
+  row.querySelector('.small').textContent = host
+  cell('Status').replaceChildren(make('span', { class: `badge badge-${toneOf(status)}` }, String(status)))
+  if (bot !== null) cell('By').replaceChildren(bot)
+  cell('Took').textContent = `${Math.round(durationMs)}\u00a0ms`
+  cell('Size').textContent = sizeBytes === null ? '' : sizeOf(sizeBytes)
+  const time = make('time', { datetime: at, 'data-ago': '' })
+  tellAge(time)
+  cell('When').replaceChildren(time)
+  return row
+}
+
+function toneOf(status) {
+  if (status >= 500) return 'bad'
+  if (status >= 400) return 'warn'
+  return status < 300 ? 'good' : 'plain'
+}

@@ -1,0 +1,46 @@
+/* What is wrong with a form is said beside each field while it is filled in. The server decides, as it does when the form
+   is sent. */
+
+const PAUSE_MS = 700
+
+each('form[data-check]', (form) => {
+  /** Nobody is told off for a field that they have not come to yet. */
+  const touched = new Set()
+  let timer
+  let asked = 0
+
+  const check = async () => {
+    asked += 1
+    const mine = asked
+    const body = new URLSearchParams(new FormData(form))
+    body.set('intent', 'check')
+    const answer = await fetch(form.action, { method: 'POST', body }).catch(() => undefined)
+    if (answer?.ok !== true || mine !== asked) return
+    const { details } = await answer.json()
+    const controls = [...form.elements].filter(({ name }) => touched.has(name))
+    for (const control of controls)
+      mark(control, details.find(({ path }) => path === control.name)?.message ?? '')
+  }
+
+  form.addEventListener('input', ({ target }) => {
+    touched.add(target.name)
+    clearTimeout(timer)
+    timer = setTimeout(check, PAUSE_MS)
+  })
+})
+
+function mark(control, message) {
+  const id = `${control.id}-error`
+  const known = document.getElementById(id)
+  if (message === '') known?.remove()
+  else {
+    const place = known ?? make('p', { class: 'field-error', id, 'aria-live': 'polite' })
+    if (known === null) control.before(place)
+    place.textContent = message
+  }
+  const ids = [id, `${control.id}-hint`].filter((one) => document.getElementById(one) !== null)
+  if (ids.length === 0) control.removeAttribute('aria-describedby')
+  else control.setAttribute('aria-describedby', ids.join(' '))
+  if (message === '') control.removeAttribute('aria-invalid')
+  else control.setAttribute('aria-invalid', 'true')
+}

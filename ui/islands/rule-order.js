@@ -1,0 +1,112 @@
+/* The order of rules by drag and by keyboard. The buttons do the same without scripts; here they keep the focus. */
+
+each('form[data-order]', (form) => {
+  const list = form.querySelector('ol')
+  const said = form.querySelector('[data-said]')
+  const refused = form.querySelector('[data-refused]')
+  const rows = () => [...list.children]
+  let saved = rows()
+  /** Saves wait for each other, so that the last order wins. */
+  let saving = Promise.resolve()
+
+  /** The others go around the row: it keeps the focus and the pointer. */
+  const put = (row, to) => {
+    const all = rows()
+    const at = all.indexOf(row)
+    if (to > at) row.before(...all.slice(at + 1, to + 1))
+    else if (to < at) row.after(...all.slice(to, at))
+    return to !== at
+  }
+
+  const tell = () => {
+    rows().forEach((row, at, all) => {
+      const [up, down] = row.querySelectorAll('[name=move]')
+      up.disabled = at === 0
+      down.disabled = at === all.length - 1
+    })
+  }
+
+  const save = async () => {
+    const wanted = rows()
+    const body = new URLSearchParams(new FormData(form))
+    body.set('order', wanted.map((row) => row.dataset.id).join(','))
+    // Whoever goes on at once is still obeyed.
+    const sent = { method: 'POST', body, redirect: 'manual', keepalive: true }
+    const answer = await fetch(form.action, sent).catch(() => undefined)
+    // A form that was taken is answered with the way back to its page.
+    const isSaved = answer?.type === 'opaqueredirect'
+    if (isSaved) saved = wanted
+    else list.replaceChildren(...saved)
+    refused.textContent = isSaved ? '' : 'The order could not be saved. Load the page again, then try again.'
+    refused.hidden = isSaved
+    tell()
+  }
+
+  const settle = (row) => {
+    tell()
+    said.textContent = `${row.dataset.name} is number ${rows().indexOf(row) + 1} of ${rows().length} now.`
+    saving = saving.then(save)
+  }
+
+  const move = (row, to) => {
+    const at = Math.min(rows().length - 1, Math.max(0, to))
+    if (put(row, at)) settle(row)
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const row = event.submitter.closest('li')
+    const isUp = event.submitter.value.startsWith('up')
+    move(row, rows().indexOf(row) + (isUp ? -1 : 1))
+    if (event.submitter.disabled) row.querySelector('[name=move]:enabled')?.focus()
+    else event.submitter.focus()
+  })
+
+  for (const row of rows()) row.prepend(gripOf(row, { rows, put, move, settle }))
+})
+
+function gripOf(row, { rows, put, move, settle }) {
+  const grip = make('button', {
+    type: 'button',
+    class: 'btn btn-quiet btn-small grip',
+    'aria-label': `Reorder ${row.dataset.name}: drag, or press the arrow keys`,
+    title: 'Drag, or press the arrow keys',
+  })
+  grip.textContent = '⠿'
+  let before
+
+  grip.addEventListener('keydown', (event) => {
+    const at = rows().indexOf(row)
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows().length - 1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    move(row, to)
+  })
+  grip.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return
+    grip.setPointerCapture(event.pointerId)
+    before = rows().indexOf(row)
+    row.classList.add('is-moving')
+  })
+  grip.addEventListener('pointermove', ({ clientY }) => {
+    if (before === undefined) return
+    put(row, placeAt(row, rows(), clientY))
+  })
+  const drop = () => {
+    if (before === undefined) return
+    row.classList.remove('is-moving')
+    if (rows().indexOf(row) !== before) settle(row)
+    before = undefined
+  }
+  grip.addEventListener('pointerup', drop)
+  grip.addEventListener('pointercancel', drop)
+  return grip
+}
+
+/** The place among the others that the pointer is at: behind all whose middle it has passed. */
+const placeAt = (row, all, y) => all.filter((other) => other !== row && middleOf(other) < y).length
+
+function middleOf(row) {
+  const { top, height } = row.getBoundingClientRect()
+  return top + height / 2
+}

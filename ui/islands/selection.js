@@ -1,0 +1,25 @@
+/* Rows with ticks: one tick for all of them, and the button for what is ticked says how many that are. */
+
+each('[data-selection]', (cell) => {
+  const { selection } = cell.dataset
+  const boxes = [...document.querySelectorAll(`input[form="${selection}"]`)]
+  const opener = document.querySelector(`[data-opens="${selection}"] > button`)
+  const label = opener.textContent
+  const all = make('input', { type: 'checkbox', class: 'tick', 'aria-label': 'Select all on this page' })
+
+  const tell = () => {
+    const count = boxes.filter(({ checked }) => checked).length
+    all.checked = count === boxes.length
+    all.indeterminate = count > 0 && count < boxes.length
+    opener.disabled = count === 0
+    opener.textContent = count === 0 ? label : `${label} (${count})`
+  }
+  all.addEventListener('change', () => {
+    for (const box of boxes) box.checked = all.checked
+    tell()
+  })
+  for (const box of boxes) box.addEventListener('change', tell)
+  cell.append(all)
+  // Going back to the page brings its ticks back, after this has run.
+  addEventListener('pageshow', tell)
+})

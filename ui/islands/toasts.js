@@ -1,0 +1,33 @@
+/* The answer to a form is laid over the page, where it is seen wherever the page was scrolled to. It can be closed, goes
+   by itself when it was not looked at, and does not come again when the page is loaded again. */
+
+const SHOWN_MS = 10_000
+const LOOK_MS = 1000
+
+each('.toast', (toast) => {
+  const close = make('button', {
+    type: 'button',
+    class: 'btn btn-quiet btn-small',
+    'aria-label': 'Close: message',
+  })
+  close.textContent = 'Close'
+  close.addEventListener('click', () => toast.remove())
+  toast.append(close)
+  toast.classList.add('is-over')
+
+  let leftMs = SHOWN_MS
+  const clock = setInterval(() => {
+    const isLookedAt = toast.matches(':hover, :focus-within')
+    if (isLookedAt || document.hidden) return
+    leftMs -= LOOK_MS
+    if (leftMs > 0) return
+    clearInterval(clock)
+    toast.remove()
+  }, LOOK_MS)
+})
+
+const address = new URL(location.href)
+if (address.searchParams.has('done')) {
+  address.searchParams.delete('done')
+  history.replaceState(history.state, '', address)
+}

@@ -1,0 +1,124 @@
+import type { DomainView } from '../../../src/modules/domains/service.ts'
+import type { TrafficView } from '../../../src/modules/traffic/service.ts'
+import { button, linkButton } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { details } from '../../components/details.ts'
+import { formError, hidden } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { roleLabel } from '../../components/role.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { aliasField, otherFields, shortened } from './domain-form.ts'
+import { proofCard, wayCard } from './domain-proof.ts'
+import { domainHref, shownBy, stateBadge } from './domains.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
+
+export type DomainPageProps = ProjectPageBase & {
+  domain: DomainView
+  split: TrafficView | undefined
+  aliasNames: readonly string[]
+  baseDomain: string
+  adminHost: string
+  failed?: Failed | undefined
+}
+
+/** One domain. Sends `intent=settings` with `alias` and what `otherFields` names, `verify`, `trust` or `delete`. */
+export const domainPage = (props: DomainPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'domains',
+      title: props.domain.hostname,
+      crumbs: [{ label: 'Domains', href: projectHref(props.project.id, '/domains') }],
+      about: html`<p>${stateBadge(props.domain, props.aliasNames)}</p>`,
+      aside:
+        props.domain.verification.verifiedAt !== null &&
+        linkButton({ label: 'Visit', href: props.domain.url, kind: 'secondary' }),
+    },
+    html`
+      ${otherFailure(props)} ${props.domain.verification.verifiedAt === null && proof(props)} ${facts(props)}
+      ${wayCard(props)} ${props.domain.verification.verifiedAt !== null && proof(props)}
+      ${props.can.manageDomains && settings(props)} ${props.can.manageDomains && removal(props)}
+    `,
+  )
+
+/** What a button without fields was refused for. */
+const otherFailure = ({ failed }: DomainPageProps): Html | false =>
+  failed !== undefined &&
+  failed.intent !== 'settings' &&
+  notice({ tone: 'bad', message: failed.error.message, live: true })
+
+const proof = ({ domain, can, user, baseDomain }: DomainPageProps): Html =>
+  proofCard({ domain, baseDomain, mayVerify: can.manageDomains, isGlobalAdmin: user.role === 'admin' })
+
+function facts({ domain, split, aliasNames, can }: DomainPageProps): Html {
+  const isMissing = domain.redirectTo === null && !aliasNames.includes(domain.alias)
+  const traffic = domainHref(domain.projectId, domain.id, '/traffic')
+  return card(
+    {
+      id: 'facts',
+      title: 'What it shows',
+      aside: linkButton({
+        label: can.configureTraffic ? 'Divide its visitors' : 'Traffic',
+        href: traffic,
+        kind: 'secondary',
+        small: true,
+      }),
+    },
+    html`
+      ${
+        isMissing &&
+        notice({
+          tone: 'warn',
+          message: `The project has no alias ${domain.alias} now. Visitors get a 404 until it is made again, or another is chosen below.`,
+        })
+      }
+      ${details([
+        ['Address', html`<a href=${domain.url}>${domain.url}</a>`],
+        [domain.redirectTo === null ? 'Shows' : 'Redirects', shownBy({ ...domain, split })],
+        ['Folder', domain.pathPrefix !== null && html`<code>${domain.pathPrefix}</code>`],
+        ['Visibility', visibilityOf(domain)],
+        ['Added', time(domain.createdAt)],
+        ['Changed', time(domain.updatedAt)],
+      ])}
+    `,
+  )
+}
+
+function visibilityOf({ isPublic, requiredRole }: DomainView): string {
+  const least = requiredRole === null ? '' : `, ${roleLabel(requiredRole)} or higher`
+  if (isPublic === null) return `As the alias${least}`
+  return isPublic ? 'Public' : `Private${least}`
+}
+
+function settings(props: DomainPageProps): Html {
+  const failed = props.failed?.intent === 'settings' ? props.failed : undefined
+  return card(
+    { id: 'settings', title: 'Settings', about: 'What is set here wins over the alias and the project.' },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(failed && shortened(failed.error))} ${hidden('intent', 'settings')}
+        ${aliasField({ ...props, failed })} ${otherFields({ ...props, failed })}
+        <div>${button({ label: 'Save' })}</div>
+      </form>
+    `,
+  )
+}
+
+const removal = ({ domain }: DomainPageProps): Html =>
+  card(
+    { id: 'removal', title: 'Take it off', about: 'The alias and its deployments stay.' },
+    confirmDialog(
+      {
+        id: 'delete-domain',
+        opener: 'Delete this domain',
+        openerKind: 'danger',
+        title: `Delete ${domain.hostname}?`,
+        text: html`Nobody finds the site under <strong>${domain.hostname}</strong> any more, and how its visitors are divided is lost. To bring it back, it has to be proven anew.`,
+        confirm: 'Delete the domain',
+      },
+      hidden('intent', 'delete'),
+    ),
+  )

@@ -1,0 +1,84 @@
+import type { RuleView } from '../../../src/modules/proxy-rules/service.ts'
+import type { PipelineConfig, PipelineStep } from '../../../src/pipelines/model.ts'
+import { badge } from '../../components/badge.ts'
+import { card } from '../../components/card.ts'
+import { details } from '../../components/details.ts'
+import { type Html, html } from '../../html.ts'
+
+/** A pipeline that can be read from top to bottom: who may call it, each step, and what follows the answer. */
+export function pipelineCards(rule: Pick<RuleView, 'pipelineConfig'>): Html {
+  // Checked whenever it is saved.
+  const config = rule.pipelineConfig as PipelineConfig | null
+  const { name, description, validators = [], steps = [], postSteps = [] } = config ?? {}
+  return html`
+    ${card(
+      {
+        id: 'pipeline',
+        title: name === undefined || name === '' ? 'Pipeline' : name,
+        about: description ?? 'Its steps run in this order; the first response that runs is the answer.',
+      },
+      html`
+        ${validators.length > 0 && validatorList(validators)}
+        ${
+          steps.length === 0
+            ? html`<p class="muted">It has no steps: the answer is always the same, and empty.</p>`
+            : stepList('Steps', steps)
+        }
+        ${
+          !steps.some(({ handlerType }) => handlerType === 'response_handler') &&
+          html`<p class="muted">No step answers, so the output of the last one is sent as JSON.</p>`
+        }
+      `,
+    )}
+    ${
+      postSteps.length > 0 &&
+      card(
+        { id: 'post-steps', title: 'After the answer', about: 'These run when the visitor has the answer.' },
+        stepList('Steps after the answer', postSteps),
+      )
+    }
+  `
+}
+
+const validatorList = (validators: NonNullable<PipelineConfig['validators']>): Html => html`
+  <h3>First it checks</h3>
+  ${details(validators.map(({ type, config }) => [VALIDATOR_WORDS[type] ?? type, configText(config ?? {})]))}
+`
+
+const VALIDATOR_WORDS: Readonly<Record<string, string>> = {
+  auth_required: 'Signed in',
+  rate_limit: 'Not too often',
+}
+
+const configText = (config: Readonly<Record<string, unknown>>): string =>
+  Object.entries(config)
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ') || 'yes'
+
+const stepList = (label: string, steps: readonly PipelineStep[]): Html => html`
+  <ol class="steps" aria-label=${label}>${steps.map((step) => html`<li>${stepOf(step)}</li>`)}</ol>
+`
+
+function stepOf({ id, name, handlerType, config = {}, isEnabled }: PipelineStep): Html {
+  const { condition, ...rest } = config
+  return html`
+    <h3>
+      ${name ?? id} ${badge(handlerType, 'info')} ${isEnabled === false && badge('Disabled', 'warn')}
+    </h3>
+    <div class="stack">
+      ${details([
+        ['Output', html`<code>steps.${id}</code>`],
+        ['Only if', condition !== undefined && codeOf('Condition', condition)],
+        ...Object.entries(rest).map(([key, value]) => [key, codeOf(key, value)] as const),
+      ])}
+    </div>
+  `
+}
+
+/** A value as code: a short one in the line, a long one as a block that scrolls. */
+export function codeOf(label: string, value: unknown): Html {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  if (text === undefined) return html`<span class="muted">nothing</span>`
+  if (text.length <= 80 && !text.includes('\n')) return html`<code>${text}</code>`
+  return html`<pre class="preview" tabindex="0" role="group" aria-label=${label}><code>${text}</code></pre>`
+}

@@ -1,0 +1,82 @@
+import { RECORD_COLUMNS } from '../../../src/domain/schema-fields.ts'
+import type { TextFilter } from '../../../src/modules/records/filters.ts'
+import type { FilterOp } from '../../../src/modules/records/service.ts'
+import type { SchemaView } from '../../../src/modules/schemas/service.ts'
+import { field, hidden, selectField } from '../../components/field.ts'
+import { icon } from '../../components/icon.ts'
+import { searchForm } from '../../components/search-form.ts'
+import { type Html, html } from '../../html.ts'
+import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
+import { schemaHref } from './data.ts'
+
+/** What is between the field and the value, in words; for numbers, texts and times alike. */
+const OPERATORS: readonly [op: FilterOp, label: string][] = [
+  ['eq', 'is'],
+  ['ne', 'is not'],
+  ['like', 'contains'],
+  ['gt', 'is above'],
+  ['gte', 'is at least'],
+  ['lt', 'is below'],
+  ['lte', 'is at most'],
+  ['in', 'is one of'],
+]
+
+/** The filters that hold, each with a link that takes it away, and a form that adds one. */
+export function recordFilters(schema: SchemaView, query: RecordsQuery): Html {
+  const names = [...schema.fields.map(({ name }) => name), ...RECORD_COLUMNS]
+  return html`
+    ${searchForm(
+      'Filter records',
+      html`
+        ${selectField({
+          name: 'field',
+          label: 'Field',
+          value: names[0],
+          options: names.map((name) => ({ value: name, label: LABELS[name] ?? name })),
+        })}
+        ${selectField({
+          name: 'op',
+          label: 'Comparison',
+          options: OPERATORS.map(([value, label]) => ({ value, label })),
+        })}
+        ${field({ name: 'value', label: 'Value', required: false, isPlain: true, verbatim: true })}
+        ${kept(query)}
+      `,
+      query.filters.length > 0 ? schemaHref(schema.projectId, schema.id) : undefined,
+      query.filters.length > 0 ? 'Add filter' : 'Filter',
+    )}
+    ${
+      query.filters.length > 0 &&
+      html`<ul class="actions" aria-label="Filters">
+        ${query.filters.map((filter, at) => html`<li>${applied(schema, query, filter, at)}</li>`)}
+      </ul>`
+    }
+  `
+}
+
+const LABELS: Readonly<Record<string, string>> = { createdAt: 'Created', updatedAt: 'Changed' }
+
+/** The rest of the address, which a form sent by GET would lose. */
+const kept = (query: RecordsQuery): (Html | null)[] =>
+  [...new URLSearchParams(recordsQueryText({ ...query, page: 1 }))].map(([name, value]) =>
+    hidden(name, value),
+  )
+
+function applied(schema: SchemaView, query: RecordsQuery, filter: TextFilter, at: number): Html {
+  const others = query.filters.filter((_, other) => other !== at)
+  const rest = recordsQueryText({ ...query, filters: others, page: 1 })
+  const text = filterText(filter)
+  return html`
+    <a
+      class="btn btn-secondary btn-small"
+      href=${schemaHref(schema.projectId, schema.id, rest)}
+      aria-label=${`${text}: remove this filter`}
+    >${text}${icon('close')}</a>
+  `
+}
+
+function filterText({ field: name, op, value }: TextFilter): string {
+  const word = OPERATORS.find(([one]) => one === op)?.[1] ?? op
+  const text = Array.isArray(value) ? value.join(', ') : value
+  return `${LABELS[name] ?? name} ${word} ${op === 'like' ? text.replace(/^%(.*)%$/s, '$1') : text}`
+}

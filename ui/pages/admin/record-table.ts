@@ -1,0 +1,101 @@
+import type { SchemaField } from '../../../src/domain/schema-fields.ts'
+import type { RecordView } from '../../../src/modules/records/service.ts'
+import type { SchemaView } from '../../../src/modules/schemas/service.ts'
+import { time } from '../../components/time.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
+import { schemaHref } from './data.ts'
+import { isNumeric, recordName, valueCell } from './record-value.ts'
+
+export type RecordTableProps = {
+  schema: SchemaView
+  records: readonly RecordView[]
+  query: RecordsQuery
+  /** Id of the form that ticked records are sent with; null where nothing can be done with them. */
+  selectionForm: string | null
+}
+
+type Column = { label: string; sort: string; isNumber?: boolean; cell: (record: RecordView) => Content }
+
+/** Records as rows. It keeps its shape on a phone, where it is moved sideways: rows are there to be compared. */
+export const recordTable = (props: RecordTableProps): Html => html`
+  <div class="scroll" role="region" aria-label="Table of records" tabindex="0">
+    <table class="grid">
+      <caption class="visually-hidden">Records</caption>
+      <thead>
+        <tr>
+          ${props.selectionForm !== null && html`<td data-selection=${props.selectionForm}></td>`}
+          ${columnsOf(props).map((column) => headCell(column, props))}
+        </tr>
+      </thead>
+      <tbody>
+        ${props.records.map((record) => row(record, props))}
+      </tbody>
+    </table>
+  </div>
+`
+
+const columnsOf = ({ schema }: RecordTableProps): Column[] => [
+  ...schema.fields.slice(0, 1).map((field) => ({ ...ofField(field), cell: nameCell(schema) })),
+  ...(schema.fields.length === 0 ? [{ label: 'Record', sort: 'id', cell: nameCell(schema) }] : []),
+  ...schema.fields.slice(1).map(ofField),
+  { label: 'Created', sort: 'createdAt', cell: ({ createdAt }: RecordView) => time(createdAt) },
+  { label: 'Changed', sort: 'updatedAt', cell: ({ updatedAt }: RecordView) => time(updatedAt) },
+]
+
+const ofField = (field: SchemaField): Column => ({
+  label: field.name,
+  sort: field.name,
+  isNumber: isNumeric(field),
+  cell: (record) => valueCell(field, record[field.name]),
+})
+
+const nameCell = (schema: SchemaView) => (record: RecordView) =>
+  html`
+  <a href=${schemaHref(schema.projectId, schema.id, `/${record.id}`)}>${recordName(schema.fields, record)}</a>
+`
+
+/** The head sorts by its column; a second time the other way round. */
+function headCell({ label, sort, isNumber }: Column, { schema, query }: RecordTableProps): Html {
+  const isSorted = query.sort === sort
+  const order = isSorted && query.order === 'asc' ? 'desc' : 'asc'
+  const direction = query.order === 'asc' ? 'ascending' : 'descending'
+  const rest = recordsQueryText({ ...query, sort, order, page: 1 })
+  return html`
+    <th scope="col" class=${isNumber ? 'end' : undefined} aria-sort=${isSorted ? direction : undefined}>
+      <a href=${schemaHref(schema.projectId, schema.id, rest)}>${label}${isSorted && arrow(query.order)}</a>
+    </th>
+  `
+}
+
+const arrow = (order: RecordsQuery['order']): Html =>
+  html`<span aria-hidden="true"> ${order === 'asc' ? '↑' : '↓'}</span>`
+
+function row(record: RecordView, props: RecordTableProps): Html {
+  const [first, ...others] = columnsOf(props)
+  return html`
+    <tr>
+      ${
+        props.selectionForm !== null &&
+        html`
+          <td>
+            <input
+              type="checkbox"
+              class="tick"
+              name=${`selected.${record.id}`}
+              value="true"
+              form=${props.selectionForm}
+              aria-label=${`Select ${recordName(props.schema.fields, record)}`}
+            />
+          </td>
+        `
+      }
+      <th scope="row"><div class="clip">${first?.cell(record)}</div></th>
+      ${others.map(
+        ({ cell, isNumber }) => html`
+          <td class=${isNumber ? 'end' : undefined}><div class="clip">${cell(record)}</div></td>
+        `,
+      )}
+    </tr>
+  `
+}

@@ -1,0 +1,30 @@
+import type { SchemaField } from '../../../src/domain/schema-fields.ts'
+import { time } from '../../components/time.ts'
+import { type Content, html } from '../../html.ts'
+import { valueText } from '../../record-form.ts'
+
+const MOST_LETTERS = 100
+
+/** A value in a table: on one line, and shortened where it is long. */
+export function valueCell(field: SchemaField, value: unknown): Content {
+  if (value === null || value === undefined || value === '') return html`<span class="muted">–</span>`
+  if (field.type === 'boolean') return value === true ? 'Yes' : 'No'
+  if (field.type === 'datetime' && typeof value === 'string') return time(value)
+  return shorten(field.type === 'json' ? JSON.stringify(value) : valueText(field, value))
+}
+
+/** A record is called by its first field; where that is empty, by the end of its id, which differs most. */
+export function recordName(
+  fields: readonly SchemaField[],
+  record: { id: string } & Readonly<Record<string, unknown>>,
+): string {
+  const [first] = fields
+  const text = first === undefined ? '' : valueText(first, record[first.name])
+  return shorten(text.replace(/\s+/g, ' ').trim() || record.id.slice(-12))
+}
+
+export const isNumeric = ({ type }: SchemaField): boolean => type === 'number' || type === 'integer'
+
+/** Never through the middle of a letter that is two. */
+const shorten = (text: string): string =>
+  text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS).replace(/[\ud800-\udbff]$/, '')}…` : text

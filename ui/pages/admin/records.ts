@@ -1,0 +1,123 @@
+import type { Paginated } from '../../../src/domain/pagination.ts'
+import type { RecordView } from '../../../src/modules/records/service.ts'
+import type { SchemaView } from '../../../src/modules/schemas/service.ts'
+import { linkButton } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { emptyState } from '../../components/empty-state.ts'
+import { hidden } from '../../components/field.ts'
+import { icon } from '../../components/icon.ts'
+import { notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
+import { dataHref, schemaHref } from './data.ts'
+import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+import { recordFilters } from './record-filters.ts'
+import { recordTable } from './record-table.ts'
+
+export type RecordsPageProps = ProjectPageBase & {
+  schema: SchemaView
+  query: RecordsQuery
+  /** Null when the address asks for what cannot be; `problem` says why. */
+  found: Paginated<RecordView> | null
+  problem?: string | undefined
+  failed?: Failed | undefined
+}
+
+/** The records of a schema. Sends `intent=delete-selected` with `selected.<id>` for each. */
+export const recordsPage = (props: RecordsPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'data',
+      title: props.schema.name,
+      crumbs: [{ label: 'Data', href: dataHref(props.project.id) }],
+      aside: html`
+        <div class="actions">
+          ${linkButton({
+            label: props.can.configureTraffic ? 'Edit schema' : 'Schema',
+            href: hrefOf(props, '/schema'),
+            kind: 'secondary',
+          })}
+          ${props.can.configureTraffic && linkButton({ label: 'Add a record', href: hrefOf(props, '/new') })}
+        </div>
+      `,
+    },
+    html`
+      ${(props.found === null || !isEmpty(props)) && recordFilters(props.schema, props.query)}
+      ${props.problem !== undefined && notice({ tone: 'bad', message: props.problem, live: true })}
+      ${props.failed !== undefined && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
+      ${props.found !== null && (props.found.data.length === 0 ? nothing(props) : list(props, props.found))}
+    `,
+  )
+
+const hrefOf = ({ project, schema }: RecordsPageProps, rest: string): string =>
+  schemaHref(project.id, schema.id, rest)
+
+/** There is none at all, whatever is asked for. */
+const isEmpty = ({ found, query }: RecordsPageProps): boolean =>
+  found?.pagination.total === 0 && query.filters.length === 0
+
+const nothing = (props: RecordsPageProps): Html =>
+  isEmpty(props)
+    ? emptyState(
+        {
+          icon: 'storage',
+          title: 'No records yet',
+          text: html`A pipeline stores them with <code>data_create</code> and <code>schemaId: $schema:${props.schema.name}</code>.`,
+        },
+        props.can.configureTraffic &&
+          linkButton({ label: 'Add the first one', href: hrefOf(props, '/new'), kind: 'secondary' }),
+      )
+    : emptyState({
+        icon: 'storage',
+        title: 'Nothing found',
+        text: 'No record is like that. Take a filter away.',
+      })
+
+const SELECTION = 'selection'
+
+function list(props: RecordsPageProps, { data, pagination: at }: Paginated<RecordView>): Html {
+  const { schema, query, can } = props
+  const total = at.total === 1 ? '1 record' : `${at.total.toLocaleString('en')} records`
+  return html`
+    ${card(
+      { id: 'records', title: total, aside: exports(props) },
+      html`
+        ${recordTable({ schema, records: data, query, selectionForm: can.configureTraffic ? SELECTION : null })}
+        ${can.configureTraffic && removal()}
+      `,
+    )}
+    ${pagination({ ...at, hrefOf: (page) => hrefOf(props, recordsQueryText({ ...query, page })) })}
+  `
+}
+
+/** With the same filters; the newest first. */
+const exports = ({ schema, query }: RecordsPageProps): Html => html`
+  <div class="actions">
+    ${icon('down')}
+    ${(['csv', 'json'] as const).map((format) =>
+      linkButton({
+        label: html`<span class="visually-hidden">Export </span>${format.toUpperCase()}`,
+        href: `/api/schemas/${schema.id}/records/export${recordsQueryText({ filters: query.filters, sort: 'createdAt', order: 'desc', page: 1 }, { format })}`,
+        kind: 'secondary',
+        small: true,
+      }),
+    )}
+  </div>
+`
+
+const removal = (): Html =>
+  confirmDialog(
+    {
+      id: 'delete-selected',
+      formId: SELECTION,
+      opener: 'Delete selected',
+      title: 'Delete the selected records?',
+      text: 'What they hold is lost. This cannot be undone.',
+      confirm: 'Delete the records',
+    },
+    hidden('intent', 'delete-selected'),
+  )

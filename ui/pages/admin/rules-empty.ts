@@ -1,0 +1,47 @@
+import { button, linkButton } from '../../components/button.ts'
+import { copyable } from '../../components/copyable.ts'
+import { emptyState } from '../../components/empty-state.ts'
+import { field, hidden } from '../../components/field.ts'
+import { type Html, html } from '../../html.ts'
+import type { ProjectPageBase } from './project-frame.ts'
+import { rulesHref } from './rule-words.ts'
+
+/** Says what rules are for, with a form for the first one and the commands for many. */
+export const noRules = ({ project, can, apiUrl }: ProjectPageBase & { apiUrl: string }): Html =>
+  emptyState(
+    {
+      icon: 'rules',
+      title: 'No rules yet',
+      text: 'A rule answers a path before the files do: it sends requests on to a server of yours, or runs a pipeline that takes a form, keeps records and answers.',
+    },
+    can.configureTraffic &&
+      html`
+        <div class="stack">
+          <h3>Send a path on to a server</h3>
+          <form method="post" action=${rulesHref(project.id, '/new')} class="inline-form">
+            ${hidden('intent', 'save')} ${hidden('proxyType', 'external_proxy')} ${hidden('stripPrefix', 'true')}
+            ${hidden('isEnabled', 'true')}
+            ${field({ name: 'pathPattern', label: 'Path', placeholder: '/api/*', verbatim: true })}
+            ${field({
+              name: 'targetUrl',
+              label: 'Server',
+              placeholder: 'https://api.example.com',
+              type: 'url',
+              verbatim: true,
+            })}
+            ${button({ label: 'Create rule' })}
+          </form>
+          <p>${linkButton({ label: 'All settings of a rule', href: rulesHref(project.id, '/new'), kind: 'secondary', small: true })}</p>
+          <h3>Keep rules beside the site</h3>
+          <p class="muted">As files in its repository, tested on your machine and pushed with it.</p>
+          ${copyable({ label: 'Rules as code', text: commands(`${project.owner}/${project.name}`, apiUrl) })}
+        </div>
+      `,
+  )
+
+const commands = (project: string, apiUrl: string): string =>
+  [
+    'svc rules init guestbook',
+    'svc rules test .svc/proxy-rules/guestbook',
+    `svc rules push .svc/proxy-rules/guestbook --api-url ${apiUrl} --project ${project}`,
+  ].join('\n')

@@ -1,0 +1,103 @@
+import type { RunView } from '../../../src/modules/runs/service.ts'
+import type { StepTrace } from '../../../src/pipelines/trace.ts'
+import { badge } from '../../components/badge.ts'
+import { card } from '../../components/card.ts'
+import { details } from '../../components/details.ts'
+import { time } from '../../components/time.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { codeOf } from './pipeline-steps.ts'
+import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+import { ruleHref, rulesHref } from './rule-words.ts'
+import { durationText, outcomeBadge, runRuleName } from './runs-table.ts'
+
+export type RunPageProps = ProjectPageBase & {
+  run: RunView
+  /** The rule was not deleted since. */
+  isRuleThere: boolean
+}
+
+/** One run of a pipeline; its secrets were masked before it was stored. */
+export const runPage = (props: RunPageProps): Html => {
+  const { run, project } = props
+  return projectFrame(
+    props,
+    {
+      tab: 'rules',
+      title: `${run.method} ${run.path}`,
+      crumbs: [
+        { label: 'Rules', href: rulesHref(project.id) },
+        { label: 'Run log', href: rulesHref(project.id, '/runs') },
+      ],
+      about: html`<p>${outcomeBadge(run)} ${run.phase === 'post_steps' && badge('After the answer', 'info')}</p>`,
+    },
+    html`${facts(props)} ${steps(props)}`,
+  )
+}
+
+const facts = ({ run, project, isRuleThere }: RunPageProps): Html =>
+  card(
+    { id: 'facts', title: 'The run' },
+    details([
+      [
+        'Rule',
+        isRuleThere
+          ? html`<a href=${ruleHref(project.id, run.ruleId)}>${runRuleName(run)}</a>`
+          : html`${runRuleName(run)} <span class="muted">deleted</span>`,
+      ],
+      ['When', time(run.startedAt)],
+      ['Took', durationText(run.durationMs)],
+      ['Failed at', run.failedStep !== null && html`<code>${run.failedStep}</code>`],
+      ['Because', run.error],
+    ]),
+  )
+
+function steps({ run, project, isRuleThere }: RunPageProps): Html {
+  const traces = tracesOf(run.steps)
+  if (traces === null)
+    return card(
+      { id: 'steps', title: 'Steps' },
+      html`
+        <p class="muted">
+          Input and output of the steps were not kept. Edit
+          ${isRuleThere ? html`<a href=${ruleHref(project.id, run.ruleId)}>the rule</a>` : 'the rule'} and tick what the
+          run log keeps; the next run has them.
+        </p>
+      `,
+    )
+  return card(
+    { id: 'steps', title: 'Steps', about: 'Secrets are masked. Long texts are cut.' },
+    html`<ol class="steps" aria-label="Steps">${traces.map((trace) => html`<li>${stepOf(trace)}</li>`)}</ol>`,
+  )
+}
+
+/** What the log holds was written by this service, maybe by an older version of it. */
+const tracesOf = (stored: unknown): readonly StepTrace[] | null =>
+  Array.isArray(stored) ? (stored as StepTrace[]) : null
+
+const stepOf = (trace: StepTrace): Html => html`
+  <h3>${trace.id} ${badge(trace.handler, 'info')} ${stateOf(trace)}</h3>
+  <div class="stack">
+    ${details([
+      ['Took', !trace.skipped && durationText(trace.durationMs)],
+      ...inputOf(trace),
+      ['Output', !trace.skipped && trace.error === null && codeOf(`Output of ${trace.id}`, trace.output)],
+      ['Error', trace.error],
+    ])}
+  </div>
+`
+
+/** A configuration is shown by its keys, so that code in it keeps its lines. */
+function inputOf({ id, skipped, input }: StepTrace): (readonly [label: string, value: Content])[] {
+  if (skipped) return []
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+  if (!isObject) return [['Input', codeOf(`Input of ${id}`, input)]]
+  return Object.entries(input).map(([key, value]) => [
+    `Input: ${key}`,
+    codeOf(`Input ${key} of ${id}`, value),
+  ])
+}
+
+function stateOf({ skipped, error }: StepTrace): Html {
+  if (skipped) return badge('Skipped')
+  return error === null ? badge('Done', 'good') : badge('Failed', 'bad')
+}

@@ -1,0 +1,48 @@
+import type { RunView } from '../../../src/modules/runs/service.ts'
+import { badge } from '../../components/badge.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import { rulesHref } from './rule-words.ts'
+
+export const runHref = (projectId: string, runId: string): string => rulesHref(projectId, `/runs/${runId}`)
+
+/** The status of the answer, coloured by how the run ended. */
+export const outcomeBadge = ({ status }: Pick<RunView, 'status'>): Html =>
+  badge(String(status), status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good')
+
+export const durationText = (ms: number): string =>
+  ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+
+export const runRuleName = (run: Pick<RunView, 'ruleName' | 'pathPattern'>): string =>
+  run.ruleName ?? run.pathPattern
+
+export const runsTable = (projectId: string, rows: readonly RunView[]): Html =>
+  table<RunView>({ caption: 'Runs', rows, columns: columnsOf(projectId) })
+
+const columnsOf = (projectId: string): Column<RunView>[] => [
+  {
+    label: 'Request',
+    cell: (run) => html`<a href=${runHref(projectId, run.id)}>${run.method} <code>${run.path}</code></a>`,
+  },
+  { label: 'Pipeline', cell: runRuleName },
+  { label: 'Outcome', cell: outcomeBadge },
+  {
+    label: 'Failed at',
+    cell: (run) =>
+      run.failedStep === null
+        ? ''
+        : html`
+            <span>
+              <code>${run.failedStep}</code>
+              ${run.phase === 'post_steps' && html`<span class="muted small"> after the answer</span>`}
+            </span>
+          `,
+  },
+  {
+    label: 'Took',
+    align: 'end',
+    cell: (run) => html`<span class="nowrap">${durationText(run.durationMs)}</span>`,
+  },
+  { label: 'When', align: 'end', cell: (run) => time(run.startedAt) },
+]

@@ -1,0 +1,179 @@
+import type { SchemaUse } from '../../../src/modules/proxy-rules/uses.ts'
+import type { SchemaUsage } from '../../../src/modules/records/usage.ts'
+import type { SchemaView } from '../../../src/modules/schemas/service.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { details } from '../../components/details.ts'
+import { checkbox, field, fieldError, formError, hidden } from '../../components/field.ts'
+import { type Column, table } from '../../components/table.ts'
+import { time } from '../../components/time.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import type { FieldRow } from '../../schema-form.ts'
+import { dataHref, schemaHref, sizeText, useList } from './data.ts'
+import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+import { schemaButtons, schemaFields } from './schema-fields.ts'
+
+export type NewSchemaPageProps = ProjectPageBase & {
+  rows: readonly FieldRow[]
+  name: string
+  failed?: Failed | undefined
+}
+
+/** Sends `save` or `more` as `intent`, with `name` and the fields. */
+export const newSchemaPage = (props: NewSchemaPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'data',
+      title: 'New schema',
+      crumbs: [{ label: 'Data', href: dataHref(props.project.id) }],
+    },
+    card(
+      { id: 'schema', title: 'Name and fields', about: 'Fields without a name are left out.' },
+      html`
+        <form method="post" class="stack">
+          ${formError(props.failed?.error)} ${nameField(props.name, props.failed)}
+          ${schemaFields({ rows: props.rows, hasRecords: false, error: props.failed?.error })}
+          ${schemaButtons('Create schema')}
+        </form>
+      `,
+    ),
+  )
+
+export type SchemaPageProps = ProjectPageBase & {
+  schema: SchemaView
+  /** As it was typed, or as it is. */
+  name: string
+  usage: SchemaUsage
+  uses: readonly SchemaUse[]
+  rows: readonly FieldRow[]
+  /** Names of fields that go when the form is sent again with its tick. */
+  removing: readonly string[]
+  failed?: Failed | undefined
+}
+
+/** A schema. Sends `save` or `more` as the form of a new one does, or `delete` with its typed name. */
+export const schemaPage = (props: SchemaPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'data',
+      title: `Schema of ${props.schema.name}`,
+      crumbs: [
+        { label: 'Data', href: dataHref(props.project.id) },
+        { label: props.schema.name, href: schemaHref(props.project.id, props.schema.id) },
+      ],
+    },
+    html`
+      ${facts(props)} ${props.can.configureTraffic ? editing(props) : reading(props)}
+      ${props.can.configureTraffic && removal(props)}
+    `,
+  )
+
+const facts = ({ project, schema, usage, uses }: SchemaPageProps): Html =>
+  card(
+    { id: 'facts', title: 'What it holds' },
+    details([
+      [
+        'Records',
+        html`<a href=${schemaHref(project.id, schema.id)}>${usage.records.toLocaleString('en')}</a>`,
+      ],
+      ['Size', sizeText(usage)],
+      ['Used by', useList(project.id, uses)],
+      ['In pipelines', html`<code>$schema:${schema.name}</code>`],
+      ['Created', time(schema.createdAt)],
+      ['Changed', time(schema.updatedAt)],
+    ]),
+  )
+
+function editing(props: SchemaPageProps): Html {
+  const failed = props.failed?.intent === 'delete' ? undefined : props.failed
+  const { records } = props.usage
+  return card(
+    {
+      id: 'fields',
+      title: 'Name and fields',
+      about:
+        records > 0
+          ? 'A new field is given to every record, with its default. A type that is in use stays.'
+          : 'Fields without a name are left out.',
+    },
+    html`
+      <form method="post" class="stack">
+        ${formError(failed?.error)} ${nameField(props.name, failed)}
+        ${schemaFields({ rows: props.rows, hasRecords: records > 0, error: failed?.error })}
+        ${
+          props.removing.length > 0 &&
+          checkbox({
+            name: 'isRemovalMeant',
+            label: `Yes, remove ${props.removing.join(', ')} from ${records} records`,
+            hint: 'What they hold in it is lost.',
+          })
+        }
+        ${schemaButtons('Save')}
+      </form>
+    `,
+  )
+}
+
+const nameField = (name: string, failed: Failed | undefined): Html => html`
+  <div class="narrow">
+    ${field({
+      name: 'name',
+      label: 'Name',
+      value: name,
+      hint: 'Pipelines call it $schema: and this name.',
+      placeholder: 'messages',
+      error: fieldError(failed?.error, 'name'),
+      verbatim: true,
+    })}
+  </div>
+`
+
+const reading = ({ schema }: SchemaPageProps): Html =>
+  card(
+    { id: 'fields', title: 'Fields' },
+    table({ caption: 'Fields', rows: schema.fields, columns: FIELD_COLUMNS }),
+  )
+
+type Field = SchemaView['fields'][number]
+
+const FIELD_COLUMNS: Column<Field>[] = [
+  { label: 'Field', cell: ({ name }) => html`<code>${name}</code>` },
+  { label: 'Type', cell: ({ type }) => type },
+  {
+    label: 'Rules',
+    cell: ({ required, unique }) => [required && 'required', unique && 'unique'].filter(Boolean).join(', '),
+  },
+  {
+    label: 'Default',
+    cell: ({ default: fallback }) =>
+      fallback === undefined ? '' : html`<code>${JSON.stringify(fallback)}</code>`,
+  },
+]
+
+function removal({ schema, usage, uses, failed }: SchemaPageProps): Html {
+  const error = failed?.intent === 'delete' ? failed.error : undefined
+  const records = usage.records === 1 ? '1 record' : `${usage.records.toLocaleString('en')} records`
+  return card(
+    {
+      id: 'removal',
+      title: 'Delete the schema',
+      about: `With ${records}. ${uses.length > 0 ? 'The pipelines that use it fail from then on. ' : ''}This cannot be undone.`,
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(error)} ${hidden('intent', 'delete')}
+        ${field({
+          name: 'confirm',
+          label: 'Type the name to confirm',
+          hint: html`<code>${schema.name}</code>`,
+          error: fieldError(error, 'confirm'),
+          verbatim: true,
+        })}
+        <div>${button({ label: 'Delete the schema', kind: 'danger' })}</div>
+      </form>
+    `,
+  )
+}

@@ -1,0 +1,86 @@
+import { fieldError, hidden } from '../../components/field.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { MOST_WEIGHTS } from '../../traffic-form.ts'
+import type { TrafficPageProps } from './traffic.ts'
+
+export type WeightRow = { alias: string; weight: number }
+
+/** Offered from the start, so that there is something to divide. */
+const MOST_OFFERED = 4
+
+/** What is stored; for a domain that divides nothing all of it with its alias, and a few others at 0. */
+export function weightRows({ split, domain, aliasNames }: TrafficPageProps): WeightRow[] {
+  if (split !== undefined) return split.weights
+  const others = aliasNames.filter((name) => name !== domain.alias).slice(0, MOST_OFFERED - 1)
+  return [{ alias: domain.alias, weight: 100 }, ...others.map((alias) => ({ alias, weight: 0 }))]
+}
+
+/**
+ * `alias-0` with `weight-0` and so on: plain numbers, which the island makes sliders that balance each other
+ * (islands/traffic-weights.js, `data-weight`).
+ */
+export function weightFields(props: TrafficPageProps, failed: Failed | undefined): Html {
+  const rows = weightRows(props)
+  const left = props.aliasNames.filter((name) => !rows.some(({ alias }) => alias === name))
+  return html`
+    <ul class="stack" aria-describedby="weights-hint">
+      ${rows.map((row, at) => weightRow(row, at, props, failed))}
+      ${left.length > 0 && rows.length < MOST_WEIGHTS && anotherRow(left, rows.length, failed)}
+    </ul>
+    <p class="hint" id="weights-hint">
+      <strong data-total>Together they have to make 100.</strong> An alias without a number is taken out.
+    </p>
+  `
+}
+
+function weightRow(
+  { alias, weight }: WeightRow,
+  at: number,
+  { aliasNames }: TrafficPageProps,
+  failed: Failed | undefined,
+): Html {
+  const isGone = !aliasNames.includes(alias)
+  return html`
+    <li class="weight" data-weight>
+      <label for=${`weight-${at}`}>${alias}${isGone && html` <span class="optional">gone</span>`}</label>
+      ${hidden(`alias-${at}`, alias)} ${weightInput(at, failed?.values[`weight-${at}`] ?? String(weight), failed)}
+    </li>
+  `
+}
+
+const anotherRow = (names: readonly string[], at: number, failed: Failed | undefined): Html => html`
+  <li class="weight" data-weight>
+    <select name=${`alias-${at}`} aria-label="Another alias">
+      <option value="">Another alias</option>
+      ${names.map(
+        (name) =>
+          html`<option value=${name} selected=${failed?.values[`alias-${at}`] === name}>${name}</option>`,
+      )}
+    </select>
+    <label class="visually-hidden" for=${`weight-${at}`}>Share of the other alias</label>
+    ${weightInput(at, failed?.values[`weight-${at}`] ?? '', failed)}
+  </li>
+`
+
+function weightInput(at: number, value: string, failed: Failed | undefined): Html {
+  const error = fieldError(failed?.error, `weight-${at}`)
+  const id = `weight-${at}`
+  return html`
+    <span class="share">
+      <input
+        id=${id}
+        name=${id}
+        type="number"
+        min="0"
+        max="100"
+        step="1"
+        inputmode="numeric"
+        value=${value}
+        aria-describedby=${error === undefined ? 'weights-hint' : `${id}-error weights-hint`}
+        aria-invalid=${error === undefined ? undefined : 'true'}
+      />${' '}%
+    </span>
+    ${error !== undefined && html`<span class="field-error" id=${`${id}-error`}>${error}</span>`}
+  `
+}

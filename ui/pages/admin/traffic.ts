@@ -1,0 +1,136 @@
+import type { DomainView } from '../../../src/modules/domains/service.ts'
+import type { TrafficView } from '../../../src/modules/traffic/service.ts'
+import { badge } from '../../components/badge.ts'
+import { button } from '../../components/button.ts'
+import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
+import { checkbox, formError, hidden, selectField } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
+import { type Html, html } from '../../html.ts'
+import type { Failed } from '../../project-request.ts'
+import { domainHref } from './domains.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
+import { rulesCard } from './traffic-rules.ts'
+import { weightFields, weightRows } from './traffic-weights.ts'
+
+export type TrafficPageProps = ProjectPageBase & {
+  domain: DomainView
+  /** Undefined where everybody sees the same. */
+  split: TrafficView | undefined
+  aliasNames: readonly string[]
+  failed?: Failed | undefined
+}
+
+/**
+ * How a domain divides its visitors. Sends `intent=weights` (traffic-weights.ts), `stop`, and those of its rules
+ * (traffic-rules.ts).
+ */
+export const trafficPage = (props: TrafficPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'domains',
+      title: 'Traffic',
+      crumbs: [
+        { label: 'Domains', href: projectHref(props.project.id, '/domains') },
+        { label: props.domain.hostname, href: domainHref(props.project.id, props.domain.id) },
+      ],
+      about: html`<p class="muted"><strong>${props.domain.hostname}</strong>: the first rule that fits decides, else what a visitor got before, else the shares.</p>`,
+    },
+    html`
+      ${otherFailure(props)}
+      ${props.domain.redirectTo !== null && redirected(props.domain)}
+      ${props.can.configureTraffic ? sharesForm(props) : shares(props)} ${rulesCard(props)}
+      ${props.can.configureTraffic && props.split !== undefined && stopping(props.domain)}
+    `,
+  )
+
+/** What a button without fields was refused for; the forms say it themselves. */
+const otherFailure = ({ failed }: TrafficPageProps): Html | false =>
+  failed !== undefined &&
+  !['weights', 'add-rule', 'change-rule'].includes(failed.intent) &&
+  notice({ tone: 'bad', message: failed.error.message, live: true })
+
+const redirected = ({ redirectTo }: DomainView): Html =>
+  notice({ tone: 'warn', message: `This domain sends everybody to ${redirectTo}, so nothing here counts.` })
+
+const ABOUT = 'Each new visitor is drawn by these. They make 100 together.'
+
+function shares(props: TrafficPageProps): Html {
+  return card(
+    { id: 'shares', title: 'Shares', about: ABOUT, aside: stateOf(props) },
+    html`
+      <ul class="stack">
+        ${weightRows(props).map(
+          ({ alias, weight }) => html`
+            <li class="progress">
+              <label for=${`share-${alias}`}>${alias}</label><span>${weight} %</span>
+              <progress id=${`share-${alias}`} value=${weight} max="100"></progress>
+            </li>
+          `,
+        )}
+      </ul>
+    `,
+  )
+}
+
+const stateOf = ({ split, domain }: TrafficPageProps): Html =>
+  split === undefined ? badge(`All see ${domain.alias}`) : badge('Divided', 'info')
+
+function sharesForm(props: TrafficPageProps): Html {
+  const { split } = props
+  const failed = props.failed?.intent === 'weights' ? props.failed : undefined
+  const values = failed?.values
+  return card(
+    { id: 'shares', title: 'Shares', about: ABOUT, aside: stateOf(props) },
+    html`
+      <form method="post" class="stack" data-weights>
+        ${formError(failed?.error)} ${hidden('intent', 'weights')} ${weightFields(props, failed)}
+        ${checkbox({
+          name: 'sticky',
+          label: 'A visitor who comes back sees the same',
+          hint: 'By a cookie. An alias whose share goes to 0 lets its visitors go.',
+          checked: values === undefined ? (split?.sticky ?? true) : values['sticky'] === 'true',
+        })}
+        <div class="narrow">${periodField(values?.['stickySeconds'] ?? String(split?.stickySeconds ?? DAY))}</div>
+        <div>${button({ label: 'Save the shares' })}</div>
+      </form>
+    `,
+  )
+}
+
+const DAY = 86_400
+const PERIODS: readonly [seconds: number, label: string][] = [
+  [3600, 'An hour'],
+  [DAY, 'A day'],
+  [7 * DAY, 'A week'],
+  [30 * DAY, '30 days'],
+  [365 * DAY, 'A year'],
+]
+
+function periodField(value: string): Html {
+  const options = PERIODS.map(([seconds, label]) => ({ value: String(seconds), label }))
+  const isOther = !options.some((option) => option.value === value)
+  return selectField({
+    name: 'stickySeconds',
+    label: 'For how long',
+    value,
+    options: [...options, ...(isOther ? [{ value, label: `${value} seconds` }] : [])],
+  })
+}
+
+const stopping = ({ alias, hostname }: DomainView): Html =>
+  card(
+    { id: 'stop', title: 'Stop dividing', about: `Everybody sees ${alias} again.` },
+    confirmDialog(
+      {
+        id: 'stop-dividing',
+        opener: 'Stop dividing',
+        openerKind: 'danger',
+        title: `Show everybody ${alias}?`,
+        text: html`The shares and the rules of <strong>${hostname}</strong> are deleted.`,
+        confirm: 'Delete shares and rules',
+      },
+      hidden('intent', 'stop'),
+    ),
+  )

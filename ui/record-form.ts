@@ -1,0 +1,61 @@
+import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
+import { convertFieldText } from '../src/domain/field-types.ts'
+import type { SchemaField } from '../src/domain/schema-fields.ts'
+import type { Form } from './form.ts'
+
+/** Of a record, by name of the field. */
+export type Values = Readonly<Record<string, unknown>>
+
+/** What the inputs of one form hold at most together, in letters; longer values are shown and not edited. */
+const MOST_LETTERS = 250_000
+/** The same, as a browser sends it: nine bytes for a letter at worst. */
+export const MOST_FORM_BYTES = 3 * 1024 * 1024
+
+/** The name of a field's input, which no other input of the form has. */
+export const inputName = (field: string): string => `field.${field}`
+
+/** A value as text: for its input, and to be read. Empty for null. */
+export function valueText({ type }: SchemaField, value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (type === 'json') return JSON.stringify(value, null, 2)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Names of the fields that are too long for the form. */
+export function tooLong(fields: readonly SchemaField[], values: Values): ReadonlySet<string> {
+  let left = MOST_LETTERS
+  const names = fields.filter((field) => {
+    const { length } = valueText(field, values[field.name])
+    if (length > left) return true
+    left -= length
+    return false
+  })
+  return new Set(names.map(({ name }) => name))
+}
+
+/**
+ * What the form says differently from the record, typed; with `stored` null all that was filled in. Empty is null.
+ * Throws 400 naming every field whose text is not of its type.
+ */
+export function readRecord(
+  form: Form,
+  fields: readonly SchemaField[],
+  stored: Values | null,
+): Record<string, unknown> {
+  const sent = form.all()
+  const details: ErrorDetail[] = []
+  const changed = fields.flatMap((field): [string, unknown][] => {
+    const text = sent[inputName(field.name)]?.replaceAll('\r\n', '\n')
+    if (text === undefined || text === shownText(field, stored)) return []
+    if (text === '') return stored === null ? [] : [[field.name, null]]
+    const checked = convertFieldText(field.type, text)
+    if (!checked.ok) details.push({ path: field.name, message: checked.message })
+    return checked.ok ? [[field.name, checked.value]] : []
+  })
+  if (details.length > 0) throw new AppError('invalid', 'Check what is marked.', { details })
+  return Object.fromEntries(changed)
+}
+
+/** What the input showed: browsers send every line break as two letters. */
+const shownText = (field: SchemaField, stored: Values | null): string | undefined =>
+  stored === null ? undefined : valueText(field, stored[field.name]).replaceAll('\r\n', '\n')

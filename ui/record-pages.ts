@@ -1,0 +1,213 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import {
+  addRecord,
+  changeRecord,
+  getRecord,
+  listRecords,
+  type RecordView,
+  removeRecord,
+} from '../src/modules/records/service.ts'
+import { aboutSchema, getSchema } from '../src/modules/schemas/service.ts'
+import { page } from './html.ts'
+import { expectedFailure, seeOther } from './page-request.ts'
+import { schemaHref } from './pages/admin/data.ts'
+import { newRecordPage, recordPage } from './pages/admin/record.ts'
+import { recordsPage } from './pages/admin/records.ts'
+import {
+  type Doing,
+  doneNotice,
+  type Failed,
+  lookAt,
+  requireBelow,
+  submitProjectForm,
+} from './project-request.ts'
+import { MOST_FORM_BYTES, readRecord } from './record-form.ts'
+import {
+  addedFilter,
+  isAdding,
+  parseRecordsQuery,
+  type RecordsQuery,
+  recordsQueryText,
+} from './record-query.ts'
+
+/** The records of a schema: found, read, written and deleted. */
+export const recordPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/data/:schemaId', ({ request, params }) =>
+      showRecords(ctx, request, params.id, params.schemaId),
+    )
+    .post(
+      '/projects/:id/data/:schemaId',
+      ({ request, params }) => submitRecords(ctx, request, params.id, params.schemaId),
+      { parse: 'none' },
+    )
+    .get('/projects/:id/data/:schemaId/new', ({ request, params }) =>
+      showNewRecord(ctx, request, params.id, params.schemaId),
+    )
+    .post(
+      '/projects/:id/data/:schemaId/new',
+      ({ request, params }) => submitNewRecord(ctx, request, params.id, params.schemaId),
+      { parse: 'none' },
+    )
+    .get('/projects/:id/data/:schemaId/:recordId', ({ request, params }) => showRecord(ctx, request, params))
+    .post(
+      '/projects/:id/data/:schemaId/:recordId',
+      ({ request, params }) => submitRecord(ctx, request, params),
+      { parse: 'none' },
+    )
+
+const PER_PAGE = 50
+
+function showRecords(
+  ctx: Context,
+  request: Request,
+  id: string,
+  schemaId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutSchema(ctx, schemaId))
+  const schema = getSchema(ctx, schemaId)
+  const notices = doneNotice(request, DONE)
+  const base = { ...looking, schema, failed, notices }
+  try {
+    const asked = parseRecordsQuery(request.url)
+    if (isAdding(request.url)) return seeOther(schemaHref(id, schemaId, withAdded(asked, request.url)))
+    const { found, query } = find(ctx, schemaId, asked)
+    return page(recordsPage({ ...base, found, query }), status)
+  } catch (thrown) {
+    const { message: problem, status: refusal } = expectedFailure(thrown)
+    return page(recordsPage({ ...base, found: null, query: NOTHING_ASKED, problem }), refusal)
+  }
+}
+
+const DONE = {
+  created: 'The schema is made.',
+  deleted: 'The record is deleted.',
+  'deleted-selected': 'The selected records are deleted.',
+}
+const NOTHING_ASKED: RecordsQuery = { filters: [], sort: 'createdAt', order: 'desc', page: 1 }
+
+function withAdded(query: RecordsQuery, url: string): string {
+  const added = addedFilter(url)
+  const filters = added === undefined ? query.filters : [...query.filters, added]
+  return recordsQueryText({ ...query, filters, page: 1 })
+}
+
+/** The last page there is, where a later one is asked for: what was on it may have been deleted. */
+function find(ctx: Context, schemaId: string, query: RecordsQuery) {
+  const { sort, order, filters } = query
+  const list = (at: number) => listRecords(ctx, schemaId, { page: at, limit: PER_PAGE, sort, order }, filters)
+  const found = list(query.page)
+  const { pages } = found.pagination
+  if (found.data.length > 0 || query.page <= Math.max(1, pages)) return { found, query }
+  return { found: list(Math.max(1, pages)), query: { ...query, page: Math.max(1, pages) } }
+}
+
+const submitRecords = (ctx: Context, request: Request, id: string, schemaId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    check: () => requireBelow(id, aboutSchema(ctx, schemaId)),
+    intents: {
+      'delete-selected': {
+        async run(doing) {
+          await removeSelected(ctx, schemaId, doing)
+          const rest = recordsQueryText(parseRecordsQuery(request.url), { done: 'deleted-selected' })
+          return schemaHref(id, schemaId, rest)
+        },
+      },
+    },
+    show: (failed, status) => showRecords(ctx, request, id, schemaId, failed, status),
+  })
+
+async function removeSelected(ctx: Context, schemaId: string, { grant, form }: Doing): Promise<void> {
+  const ids = Object.keys(form.all()).flatMap((name) => /^selected\.(.+)$/.exec(name)?.[1] ?? [])
+  if (ids.length === 0) throw new AppError('invalid', 'Tick the records that are to be deleted.')
+  const gone = await Promise.allSettled(ids.map((recordId) => removeRecord(ctx, grant, schemaId, recordId)))
+  for (const one of gone) {
+    // Somebody was faster: that is what was wanted.
+    if (one.status === 'rejected' && expectedFailure(one.reason).kind !== 'not_found') throw one.reason
+  }
+}
+
+function showNewRecord(
+  ctx: Context,
+  request: Request,
+  id: string,
+  schemaId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id, 'traffic:configure')
+  requireBelow(id, aboutSchema(ctx, schemaId))
+  return page(newRecordPage({ ...looking, schema: getSchema(ctx, schemaId), failed }), status)
+}
+
+const submitNewRecord = (ctx: Context, request: Request, id: string, schemaId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    maxFormBytes: MOST_FORM_BYTES,
+    check: () => requireBelow(id, aboutSchema(ctx, schemaId)),
+    intents: {
+      create: {
+        async run({ grant, form }) {
+          const input = readRecord(form, getSchema(ctx, schemaId).fields, null)
+          const record = await addRecord(ctx, grant, schemaId, input)
+          return schemaHref(id, schemaId, `/${record.id}?done=created`)
+        },
+      },
+    },
+    show: (failed, status) => showNewRecord(ctx, request, id, schemaId, failed, status),
+  })
+
+type Place = { id: string; schemaId: string; recordId: string }
+
+/** Throws 404 unless the record is of the schema, and the schema of the project. */
+function recordAt(ctx: Context, { id, schemaId, recordId }: Place): RecordView {
+  requireBelow(id, aboutSchema(ctx, schemaId))
+  return getRecord(ctx, schemaId, recordId)
+}
+
+function showRecord(ctx: Context, request: Request, place: Place, failed?: Failed, status = 200): Response {
+  const looking = lookAt(ctx, request, place.id)
+  const record = recordAt(ctx, place)
+  const notices = doneNotice(request, { created: 'The record is added.', saved: 'Saved.' })
+  const schema = getSchema(ctx, place.schemaId)
+  return page(recordPage({ ...looking, schema, record, failed, notices }), status)
+}
+
+const submitRecord = (ctx: Context, request: Request, place: Place) =>
+  submitProjectForm(ctx, request, {
+    projectId: place.id,
+    action: 'traffic:configure',
+    maxFormBytes: MOST_FORM_BYTES,
+    check: () => void recordAt(ctx, place),
+    intents: {
+      save: { run: (doing) => saveRecord(ctx, place, doing) },
+      delete: {
+        async run({ grant }) {
+          await removeRecord(ctx, grant, place.schemaId, place.recordId)
+          return schemaHref(place.id, place.schemaId, '?done=deleted')
+        },
+      },
+    },
+    show: (failed, status) => showRecord(ctx, request, place, failed, status),
+  })
+
+async function saveRecord(ctx: Context, place: Place, { grant, form }: Doing): Promise<string> {
+  const { id, schemaId, recordId } = place
+  const record = recordAt(ctx, place)
+  if (form.text('updatedAt') !== record.updatedAt)
+    throw new AppError(
+      'conflict',
+      'Somebody changed this record meanwhile. Saving again puts yours in its place.',
+    )
+  const change = readRecord(form, getSchema(ctx, schemaId).fields, record)
+  if (Object.keys(change).length > 0) await changeRecord(ctx, grant, schemaId, recordId, change)
+  return schemaHref(id, schemaId, `/${recordId}?done=saved`)
+}

@@ -1,0 +1,53 @@
+import { AppError } from '../src/domain/errors.ts'
+import { filterPairs, parseFilters, type TextFilter } from '../src/modules/records/filters.ts'
+import { FILTER_OPS } from '../src/modules/records/service.ts'
+
+/** Which records, and how they are ordered: what the address of the page says. */
+export type RecordsQuery = {
+  filters: readonly TextFilter[]
+  sort: string
+  order: 'asc' | 'desc'
+  page: number
+}
+
+const NEWEST_FIRST = { sort: 'createdAt', order: 'desc' } as const
+
+/** Throws 400 for an operator that there is not. */
+export function parseRecordsQuery(url: string): RecordsQuery {
+  const query = new URL(url).searchParams
+  return {
+    filters: parseFilters(query),
+    sort: query.get('sort') || NEWEST_FIRST.sort,
+    order: query.get('order') === 'asc' ? 'asc' : 'desc',
+    page: Math.max(1, Math.trunc(Number(query.get('page'))) || 1),
+  }
+}
+
+/** Empty, or begins with `?`. The page is left out where it is the first, the order where it is the usual one. */
+export function recordsQueryText(
+  { filters, sort, order, page }: RecordsQuery,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const isUsual = sort === NEWEST_FIRST.sort && order === NEWEST_FIRST.order
+  const text = new URLSearchParams([
+    ...filterPairs(filters),
+    ...(isUsual ? [] : [...Object.entries({ sort, order })]),
+    ...(page > 1 ? [['page', String(page)]] : []),
+    ...Object.entries(more),
+  ]).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** The filter that the form of the page adds: `field`, `op` and `value`. Undefined where none was sent. */
+export function addedFilter(url: string): TextFilter | undefined {
+  const query = new URL(url).searchParams
+  const [field, value] = [query.get('field') ?? '', query.get('value') ?? '']
+  const op = FILTER_OPS.find((one) => one === (query.get('op') ?? 'eq'))
+  if (op === undefined) throw new AppError('invalid', 'Choose how to compare from the list.')
+  if (field === '' || value === '') return undefined
+  if (op === 'in') return { field, op, value: value.split(',').map((one) => one.trim()) }
+  return { field, op, value: op === 'like' && !value.includes('%') ? `%${value}%` : value }
+}
+
+/** Whether the form of the page was sent, with a filter in it or not. */
+export const isAdding = (url: string): boolean => new URL(url).searchParams.has('field')

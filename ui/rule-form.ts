@@ -1,0 +1,179 @@
+import type { Context } from '../src/context.ts'
+import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
+import { headerConfigBody, newRuleBody } from '../src/modules/proxy-rules/model.ts'
+import { findRuleFlaws, type NewRule, type RuleLevel } from '../src/modules/proxy-rules/service.ts'
+import { checkInput, type Form } from './form.ts'
+import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
+
+/** A value that is stored and stays: what the API takes for it. contract §4. */
+const KEPT = '[redacted]'
+
+/** A pipeline with its code is more than a form usually has. */
+export const MOST_RULE_FORM_BYTES = 1024 * 1024
+
+/** All that is wrong with the form, each under the name of its field. Nothing is written. */
+export async function flawsOfForm(
+  ctx: Context,
+  request: Request,
+  level: RuleLevel,
+  id: string | null,
+  form: Form,
+): Promise<ErrorDetail[]> {
+  const values = form.all()
+  const own = [...flawOfJson(form), ...flawsOfHeaders(values)]
+  const input = ruleOf(form)
+  const found = await detailsOf(ctx, request, level, id, input)
+  const named = found.map(({ path, message }) => toField(path, message, values))
+  const all = [...own, ...named]
+  return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at)
+}
+
+async function detailsOf(
+  ctx: Context,
+  request: Request,
+  level: RuleLevel,
+  id: string | null,
+  input: NewRule,
+): Promise<readonly ErrorDetail[]> {
+  // What is no number is null in JSON, which is refused as what it is: no number.
+  const { headerConfig, ...rest } = JSON.parse(JSON.stringify(input))
+  const details = [
+    ...checked(() => checkInput(ctx, request, newRuleBody, rest)),
+    ...checked(() => checkInput(ctx, request, headerConfigBody, headerConfig ?? {})).map(
+      ({ path, message }) => ({ path: `headerConfig.${path}`, message }),
+    ),
+  ]
+  return details.length > 0 ? details : findRuleFlaws(ctx, level, id, input)
+}
+
+function checked(check: () => void): readonly ErrorDetail[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    if (error instanceof AppError && error.details !== undefined) return error.details
+    throw error
+  }
+}
+
+/** What the form says, as the API takes it. What is no number or no JSON is left for the checks to name. */
+export function ruleOf(form: Form): NewRule {
+  const methods = listOf(form.text('methods'))
+  const order = form.text('order').trim()
+  const description = form.text('description').trim()
+  return {
+    pathPattern: form.text('pathPattern').trim(),
+    method: methods.length === 1 ? (methods[0] ?? null) : null,
+    methods: methods.length > 1 ? methods : null,
+    proxyType: kindOf(form.text('proxyType')),
+    targetUrl: form.text('targetUrl').trim(),
+    stripPrefix: form.isTicked('stripPrefix'),
+    ...(order === '' ? {} : { order: Number(order) }),
+    ...(form.text('timeout').trim() === '' ? {} : { timeout: Number(form.text('timeout')) }),
+    preserveHost: form.isTicked('preserveHost'),
+    forwardCookies: form.isTicked('forwardCookies'),
+    headerConfig: headersOf(form),
+    pipelineConfig: pipelineOf(form.text('pipelineConfig')),
+    isEnabled: form.isTicked('isEnabled'),
+    debugEnabled: form.isTicked('debugEnabled'),
+    description: description === '' ? null : description,
+  }
+}
+
+const KINDS = ['external_proxy', 'internal_rewrite', 'pipeline'] as const
+
+const kindOf = (text: string): NonNullable<NewRule['proxyType']> =>
+  KINDS.find((kind) => kind === text) ?? 'external_proxy'
+
+/** Commas, spaces and lines part the names. */
+const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '')
+
+function headersOf(form: Form): NewRule['headerConfig'] {
+  const values = form.all()
+  const strip = listOf(form.text('strip'))
+  const add = Object.fromEntries([...storedHeaders(values), ...newHeaders(values)])
+  const config = {
+    ...(Object.keys(add).length === 0 ? {} : { add }),
+    ...(form.isTicked('limitForward') ? { forward: listOf(form.text('forward')) } : {}),
+    ...(strip.length === 0 ? {} : { strip }),
+  }
+  return Object.keys(config).length === 0 ? null : config
+}
+
+function storedHeaders(values: RuleValues): [name: string, value: string][] {
+  return rowsOf(values, 'header').flatMap(({ name, value, deed }): [string, string][] => {
+    if (name === '' || deed === 'remove') return []
+    return [[name, deed === 'replace' ? value : KEPT]]
+  })
+}
+
+const newHeaders = (values: RuleValues): [name: string, value: string][] =>
+  rowsOf(values, 'new').flatMap(({ name, value }): [string, string][] => (name === '' ? [] : [[name, value]]))
+
+type HeaderRow = { name: string; value: string; deed: string; field: string }
+
+function rowsOf(values: RuleValues, kind: 'header' | 'new'): HeaderRow[] {
+  const rows: HeaderRow[] = []
+  for (let at = 0; kind === 'new' ? at < NEW_HEADERS : `header-${at}-name` in values; at += 1) {
+    const field = `${kind}-${at}`
+    const name = values[`${field}-name`]?.trim() ?? ''
+    rows.push({ name, value: values[`${field}-value`] ?? '', deed: values[`${field}-do`] ?? '', field })
+  }
+  return rows
+}
+
+/** Values are not shown again, so an empty one is more likely forgotten than meant. */
+const flawsOfHeaders = (values: RuleValues): ErrorDetail[] => [
+  ...rowsOf(values, 'header').flatMap(({ deed, value, field }) =>
+    deed === 'replace' && value === ''
+      ? [{ path: `${field}-value`, message: 'Type the new value, or keep the one that is stored' }]
+      : [],
+  ),
+  ...rowsOf(values, 'new').flatMap(({ name, value, field }) => {
+    if (name === '' && value !== '') return [{ path: `${field}-name`, message: 'Name the header' }]
+    if (name !== '' && value === '') return [{ path: `${field}-value`, message: 'Type its value' }]
+    return []
+  }),
+]
+
+function pipelineOf(text: string): Record<string, unknown> | null {
+  const value = parseJson(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null
+}
+
+function flawOfJson(form: Form): ErrorDetail[] {
+  const text = form.text('pipelineConfig')
+  if (text.trim() === '' || pipelineOf(text) !== null) return []
+  return [{ path: 'pipelineConfig', message: 'This is no JSON object. Look for a missing comma or quote.' }]
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The field of the form that a path of the API is about. */
+function toField(path: string, message: string, values: RuleValues): ErrorDetail {
+  const [first = '', second = '', ...rest] = path.split('.')
+  const [top = ''] = first.split('[')
+  if (top === 'method') return { path: 'methods', message }
+  if (top === 'pipelineConfig') {
+    const where = path.slice('pipelineConfig'.length).replace(/^\./, '')
+    return { path: top, message: where === '' ? message : `${where}: ${message}` }
+  }
+  if (top !== 'headerConfig') return { path: top, message }
+  if (second.startsWith('add')) return { path: headerField(rest.join('.'), values), message }
+  return { path: second.startsWith('strip') ? 'strip' : 'forward', message }
+}
+
+function headerField(name: string, values: RuleValues): string {
+  const isIt = (row: HeaderRow) => row.name === name
+  const stored = rowsOf(values, 'header').find(isIt)
+  if (stored !== undefined) return `${stored.field}-value`
+  return `${rowsOf(values, 'new').find(isIt)?.field ?? 'new-0'}-name`
+}

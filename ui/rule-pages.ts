@@ -1,0 +1,254 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { aboutAlias, getAlias, listAliases } from '../src/modules/aliases/service.ts'
+import {
+  aboutRuleId,
+  changeRule,
+  createRule,
+  deleteRule,
+  getRule,
+  type RuleLevel,
+} from '../src/modules/proxy-rules/service.ts'
+import { getRuleSet } from '../src/modules/rule-sets/service.ts'
+import { listRuns } from '../src/modules/runs/service.ts'
+import type { Form } from './form.ts'
+import { page } from './html.ts'
+import { queryOf, seeOther } from './page-request.ts'
+import { type RulePageProps, rulePage, type ShownRule } from './pages/admin/rule.ts'
+import { ruleEditPage } from './pages/admin/rule-edit.ts'
+import { FRESH_VALUES, valuesOf, withoutHeaderValues } from './pages/admin/rule-values.ts'
+import {
+  type Doing,
+  doneNotice,
+  type Failed,
+  type Intent,
+  type Looking,
+  lookAt,
+  requireBelow,
+  submitProjectForm,
+} from './project-request.ts'
+import { flawsOfForm, MOST_RULE_FORM_BYTES, ruleOf } from './rule-form.ts'
+
+/** One rule, and the form of one. */
+export const rulePages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/rules/new', ({ request, params }) => showNew(ctx, request, params.id))
+    .post('/projects/:id/rules/new', ({ request, params }) => submitNew(ctx, request, params.id), {
+      parse: 'none',
+    })
+    .get('/projects/:id/rules/:ruleId', ({ request, params }) =>
+      showRule(ctx, request, params.id, params.ruleId),
+    )
+    .post(
+      '/projects/:id/rules/:ruleId',
+      ({ request, params }) => submitRule(ctx, request, params.id, params.ruleId),
+      { parse: 'none' },
+    )
+    .get('/projects/:id/rules/:ruleId/edit', ({ request, params }) =>
+      showEdit(ctx, request, params.id, params.ruleId),
+    )
+    .post(
+      '/projects/:id/rules/:ruleId/edit',
+      ({ request, params }) => submitEdit(ctx, request, params.id, params.ruleId),
+      { parse: 'none' },
+    )
+
+const LATEST = '5'
+
+function showRule(
+  ctx: Context,
+  request: Request,
+  id: string,
+  ruleId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutRuleId(ctx, ruleId))
+  const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
+  const isPipeline = rule.proxyType === 'pipeline'
+  const notices = doneNotice(request, {
+    created: 'The rule is made, and live.',
+    saved: 'Saved.',
+    unlocked: 'You may change this rule here now.',
+  })
+  return page(
+    rulePage({
+      ...looking,
+      rule,
+      place: placeOf(ctx, looking, rule),
+      isUnlocked: isUnlocked(rule, queryOf(request, 'unlocked') ?? failed?.values['unlocked']),
+      runs: isPipeline ? listRuns(ctx, looking.grant, { ruleId, limit: LATEST }).data : null,
+      failed,
+      notices,
+    }),
+    status,
+  )
+}
+
+/** Rules of the repository are read-only until the person says otherwise. */
+const isUnlocked = ({ source }: ShownRule, said: string | undefined): boolean =>
+  source !== null && said === 'true'
+
+function placeOf(
+  ctx: Context,
+  { grant }: Looking,
+  { aliasId, ruleSetId }: ShownRule,
+): RulePageProps['place'] {
+  if (ruleSetId !== null) return { kind: 'set', id: ruleSetId, name: getRuleSet(ctx, grant, ruleSetId).name }
+  return aliasId === null ? null : { kind: 'alias', id: aliasId, name: getAlias(ctx, aliasId).name }
+}
+
+const submitRule = (ctx: Context, request: Request, id: string, ruleId: string) => {
+  const at = `/projects/${id}/rules/${ruleId}`
+  return submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    check: () => requireBelow(id, aboutRuleId(ctx, ruleId)),
+    intents: {
+      unlock: unlocking(at),
+      switch: ofUnlocked(ctx, ruleId, async ({ grant, form }) => {
+        await changeRule(ctx, grant, ruleId, { isEnabled: form.isTicked('isEnabled') })
+        return `${at}?done=saved${unlockedQuery(form)}`
+      }),
+      delete: ofUnlocked(ctx, ruleId, ({ grant }) => {
+        deleteRule(ctx, grant, ruleId)
+        return `/projects/${id}/rules?done=deleted`
+      }),
+    },
+    show: (failed, status) => showRule(ctx, request, id, ruleId, failed, status),
+  })
+}
+
+const unlocking = (at: string): Intent => ({ run: () => `${at}?unlocked=true&done=unlocked` })
+
+const unlockedQuery = (form: Form): string => (form.isTicked('unlocked') ? '&unlocked=true' : '')
+
+/** Throws 409 for a rule of the repository that nobody has unlocked. */
+const ofUnlocked = (ctx: Context, ruleId: string, run: Intent['run']): Intent => ({
+  run(doing) {
+    const { source } = getRule(ctx, doing.grant, ruleId)
+    if (source !== null && !doing.form.isTicked('unlocked'))
+      throw new AppError('conflict', 'This rule is managed by the repository. Unlock it first.')
+    return run(doing)
+  },
+})
+
+function showNew(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+  const looking = lookAt(ctx, request, id, 'traffic:configure')
+  const query = { projectId: id, limit: '100', sort: 'name', order: 'asc' }
+  return page(
+    ruleEditPage({
+      ...looking,
+      rule: null,
+      aliases: listAliases(ctx, looking.grant, query).data,
+      values: failed?.values ?? { ...FRESH_VALUES, aliasId: queryOf(request, 'alias') ?? '' },
+      isUnlocked: false,
+      error: failed?.error,
+    }),
+    status,
+  )
+}
+
+const submitNew = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    maxFormBytes: MOST_RULE_FORM_BYTES,
+    intents: {
+      check: { run: ({ form }) => answerCheck(ctx, request, levelOf(ctx, id, form), null, form) },
+      save: {
+        async run({ grant, form }) {
+          const level = levelOf(ctx, id, form)
+          await requireFlawless(ctx, request, level, null, form)
+          const rule = await createRule(ctx, grant, level, ruleOf(form))
+          return `/projects/${id}/rules/${rule.id}?done=created`
+        },
+      },
+    },
+    show: (failed, status) => showNew(ctx, request, id, failed, status),
+  })
+
+/** Throws 404 for an alias of another project. */
+function levelOf(ctx: Context, projectId: string, form: Form): RuleLevel {
+  const aliasId = form.optional('aliasId') ?? null
+  if (aliasId !== null) requireBelow(projectId, aboutAlias(ctx, aliasId))
+  return { projectId, aliasId }
+}
+
+function showEdit(
+  ctx: Context,
+  request: Request,
+  id: string,
+  ruleId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id, 'traffic:configure')
+  requireBelow(id, aboutRuleId(ctx, ruleId))
+  const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
+  const unlocked = isUnlocked(rule, queryOf(request, 'unlocked') ?? failed?.values['unlocked'])
+  if (rule.source !== null && !unlocked)
+    return failed === undefined
+      ? seeOther(`/projects/${id}/rules/${ruleId}`)
+      : showRule(ctx, request, id, ruleId, failed, status)
+  return page(
+    ruleEditPage({
+      ...looking,
+      rule,
+      aliases: [],
+      values: failed?.values ?? valuesOf(rule),
+      isUnlocked: unlocked,
+      error: failed?.error,
+    }),
+    status,
+  )
+}
+
+const submitEdit = (ctx: Context, request: Request, id: string, ruleId: string) => {
+  const save = async ({ grant, form }: Doing) => {
+    const { aliasId } = getRule(ctx, grant, ruleId)
+    await requireFlawless(ctx, request, { projectId: id, aliasId }, ruleId, form)
+    await changeRule(ctx, grant, ruleId, ruleOf(form))
+    return `/projects/${id}/rules/${ruleId}?done=saved${unlockedQuery(form)}`
+  }
+  return submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    maxFormBytes: MOST_RULE_FORM_BYTES,
+    check: () => requireBelow(id, aboutRuleId(ctx, ruleId)),
+    intents: {
+      check: {
+        run: ({ form }) => answerCheck(ctx, request, { projectId: id, aliasId: null }, ruleId, form),
+      },
+      unlock: unlocking(`/projects/${id}/rules/${ruleId}`),
+      save: ofUnlocked(ctx, ruleId, save),
+    },
+    show: (failed, status) => showEdit(ctx, request, id, ruleId, failed, status),
+  })
+}
+
+/** For the script: what is wrong while somebody is still typing. */
+const answerCheck = async (
+  ctx: Context,
+  request: Request,
+  level: RuleLevel,
+  ruleId: string | null,
+  form: Form,
+): Promise<Response> =>
+  Response.json(
+    { details: await flawsOfForm(ctx, request, level, ruleId, form) },
+    { headers: { 'cache-control': 'no-store' } },
+  )
+
+async function requireFlawless(
+  ctx: Context,
+  request: Request,
+  level: RuleLevel,
+  ruleId: string | null,
+  form: Form,
+): Promise<void> {
+  const details = await flawsOfForm(ctx, request, level, ruleId, form)
+  if (details.length > 0) throw new AppError('invalid', 'Check what is marked.', { details })
+}

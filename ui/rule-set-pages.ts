@@ -1,0 +1,96 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { ruleSetPatchBody } from '../src/modules/rule-sets/model.ts'
+import {
+  aboutRuleSet,
+  changeRuleSet,
+  deleteRuleSet,
+  getRuleSet,
+  listRuleSetRevisions,
+  rollbackRuleSet,
+} from '../src/modules/rule-sets/service.ts'
+import { checkInput } from './form.ts'
+import { page } from './html.ts'
+import { ruleSetPage } from './pages/admin/rule-set.ts'
+import { doneNotice, type Failed, lookAt, requireBelow, submitProjectForm } from './project-request.ts'
+
+/** One rule set: where it comes from, where it is live, and what it was before. */
+export const ruleSetPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/rules/sets/:setId', ({ request, params }) =>
+      showSet(ctx, request, params.id, params.setId),
+    )
+    .post(
+      '/projects/:id/rules/sets/:setId',
+      ({ request, params }) => submitSet(ctx, request, params.id, params.setId),
+      { parse: 'none' },
+    )
+
+function showSet(
+  ctx: Context,
+  request: Request,
+  id: string,
+  setId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutRuleSet(ctx, setId))
+  const notices = doneNotice(request, {
+    saved: 'Saved.',
+    live: 'The set is live on every site of the project now.',
+    rolled: 'The rules are what they were in that revision.',
+  })
+  return page(
+    ruleSetPage({
+      ...looking,
+      set: getRuleSet(ctx, looking.grant, setId),
+      revisions: listRuleSetRevisions(ctx, setId),
+      failed,
+      notices,
+    }),
+    status,
+  )
+}
+
+const submitSet = (ctx: Context, request: Request, id: string, setId: string) => {
+  const at = `/projects/${id}/rules/sets/${setId}`
+  return submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    check: () => requireBelow(id, aboutRuleSet(ctx, setId)),
+    intents: {
+      settings: {
+        run({ grant, form }) {
+          const change = {
+            name: form.text('name').trim(),
+            description: form.text('description').trim() || null,
+            environment: form.text('environment').trim() || null,
+          }
+          checkInput(ctx, request, ruleSetPatchBody, change)
+          changeRuleSet(ctx, grant, setId, change)
+          return `${at}?done=saved`
+        },
+      },
+      everywhere: {
+        run({ grant }) {
+          changeRuleSet(ctx, grant, setId, { liveOn: 'project' })
+          return `${at}?done=live`
+        },
+      },
+      rollback: {
+        async run({ grant, form }) {
+          await rollbackRuleSet(ctx, grant, setId, form.text('revisionId'))
+          return `${at}?done=rolled`
+        },
+      },
+      delete: {
+        run({ grant }) {
+          deleteRuleSet(ctx, grant, setId)
+          return `/projects/${id}/rules?done=set-deleted`
+        },
+      },
+    },
+    show: (failed, status) => showSet(ctx, request, id, setId, failed, status),
+  })
+}

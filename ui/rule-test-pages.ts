@@ -1,0 +1,128 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
+import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
+import { authorize } from '../src/modules/auth/authorize.ts'
+import { type Explainer, explainAddress, parseUrl } from '../src/modules/explain/service.ts'
+import { aboutProject } from '../src/modules/projects/service.ts'
+import { aboutRuleId, getRule } from '../src/modules/proxy-rules/service.ts'
+import { page } from './html.ts'
+import { decidedForm, queryOf } from './page-request.ts'
+import { type RuleTestPageProps, ruleTestPage } from './pages/admin/rule-test.ts'
+import type { RuleValues } from './pages/admin/rule-values.ts'
+import { methodsOf } from './pages/admin/rule-words.ts'
+import { answerForm, lookAt, requireBelow } from './project-request.ts'
+
+/** What would answer a request, and why, without sending it. */
+export const ruleTestPages = (ctx: Context, explainer: Explainer) =>
+  new Elysia()
+    .get('/projects/:id/rules/test', ({ request, params }) => showTest(ctx, request, params.id, {}))
+    .post(
+      '/projects/:id/rules/test',
+      ({ request, params }) => submitTest(ctx, explainer, request, params.id),
+      { parse: 'none' },
+    )
+
+type Shown = Pick<RuleTestPageProps, 'error' | 'explained'> & { values?: RuleValues }
+
+function showTest(ctx: Context, request: Request, id: string, shown: Shown, status = 200): Response {
+  const looking = lookAt(ctx, request, id)
+  const query = { projectId: id, limit: '100', sort: 'name', order: 'asc' }
+  const aliases = listAliases(ctx, looking.grant, query).data
+  const values = shown.values ?? {
+    path: '/',
+    method: 'GET',
+    alias: aliases.find(({ name }) => name === 'production')?.id ?? aliases[0]?.id ?? '',
+    ...sampleFor(ctx, request, id),
+  }
+  return page(ruleTestPage({ ...looking, aliases, ...shown, values }), status)
+}
+
+/** A request that the rule of `?rule=` would take. */
+function sampleFor(ctx: Context, request: Request, id: string): RuleValues {
+  const ruleId = queryOf(request, 'rule')
+  if (ruleId === undefined) return {}
+  const { grant } = lookAt(ctx, request, id)
+  requireBelow(id, aboutRuleId(ctx, ruleId))
+  const rule = getRule(ctx, grant, ruleId)
+  const path = rule.pathPattern.replaceAll('*', 'example')
+  return {
+    path: path.startsWith('/') ? path : `/${path}`,
+    method: methodsOf(rule)[0] ?? 'GET',
+    ...(rule.aliasId === null ? {} : { alias: rule.aliasId }),
+  }
+}
+
+async function submitTest(
+  ctx: Context,
+  explainer: Explainer,
+  request: Request,
+  id: string,
+): Promise<Response> {
+  const { grant, form } = await decidedForm(ctx, request, (caller) =>
+    authorize(ctx, caller, 'project:read', aboutProject(ctx, id), false),
+  )
+  const values = form.all()
+  return answerForm(
+    async () => {
+      const url = addressOf(ctx, explainer, id, values)
+      const explained = await explainAddress(ctx, explainer, grant, {
+        url: url.href,
+        method: methodOf(values),
+        headers: headersOf(values),
+        as: values['as'] === 'me' ? 'me' : 'anonymous',
+      })
+      return showTest(ctx, request, id, { values, explained })
+    },
+    (error) => showTest(ctx, request, id, { values, error }, error.status),
+  )
+}
+
+/** Throws 400 unless it is an address of this project. */
+function addressOf(ctx: Context, explainer: Explainer, id: string, values: RuleValues): URL {
+  const host = values['host']?.trim() ?? ''
+  const path = values['path']?.trim() ?? ''
+  if (!path.startsWith('/')) throw refused('path', 'A path begins with /, such as /api/users')
+  const url = parseUrl(`${host === '' ? originOf(ctx, id, values) : originOfHost(ctx, host)}${path}`)
+  if (url !== null && explainer.projectOf(url) === id) return url
+  throw refused(host === '' ? 'alias' : 'host', 'No site of this project lives at this address')
+}
+
+function originOf(ctx: Context, id: string, values: RuleValues): string {
+  const aliasId = values['alias'] ?? ''
+  if (aliasId === '') throw refused('alias', 'Choose an alias, or name a host')
+  const alias = getAlias(ctx, aliasId)
+  requireBelow(id, alias)
+  return new URL(alias.url).origin
+}
+
+/** With the scheme of the sites here, where none is given. */
+const originOfHost = (ctx: Context, host: string): string =>
+  /^https?:\/\//i.test(host) ? host.replace(/\/+$/, '') : `${new URL(ctx.adminUrl()).protocol}//${host}`
+
+function methodOf(values: RuleValues): string {
+  const method = values['method']?.trim() || 'GET'
+  if (!/^[A-Za-z]{1,20}$/.test(method)) throw refused('method', 'An HTTP method, such as POST')
+  return method
+}
+
+/** One a line: `name: value`. */
+function headersOf(values: RuleValues): Headers {
+  const headers = new Headers({ accept: 'text/html' })
+  const lines = (values['headers'] ?? '').split(/\r?\n/).filter((line) => line.trim() !== '')
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    try {
+      if (colon < 1) throw new TypeError('no colon')
+      headers.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim())
+    } catch {
+      throw refused('headers', `“${line}” is no header: write name: value`)
+    }
+  }
+  return headers
+}
+
+function refused(path: string, message: string): AppError {
+  const details: ErrorDetail[] = [{ path, message }]
+  return new AppError('invalid', 'Check what is marked.', { details })
+}

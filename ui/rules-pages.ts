@@ -1,0 +1,172 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { aboutAlias, getAlias, listAliases } from '../src/modules/aliases/service.ts'
+import type { Grant } from '../src/modules/auth/authorize.ts'
+import { listRules, type RuleLevel, reorderRules } from '../src/modules/proxy-rules/service.ts'
+import {
+  aliasesWithRules,
+  listRuleSets,
+  placeRuleSets,
+  type RuleSetView,
+  ruleSetsOfAlias,
+} from '../src/modules/rule-sets/service.ts'
+import type { Form } from './form.ts'
+import { page } from './html.ts'
+import { queryOf } from './page-request.ts'
+import { type RulesOfLevel, rulesPage } from './pages/admin/rules.ts'
+import { doneNotice, type Failed, lookAt, requireBelow, submitProjectForm } from './project-request.ts'
+
+/** What answers before files do: the rules of a project and of its aliases, in the order in which they are tried. */
+export const rulesPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/rules', ({ request, params }) => showRules(ctx, request, params.id))
+    .post('/projects/:id/rules', ({ request, params }) => submitRules(ctx, request, params.id), {
+      parse: 'none',
+    })
+
+/** An alias is a card with all its rules. */
+const ALIASES_PER_PAGE = 10
+const MOST_CHOICES = '100'
+
+function showRules(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+  const looking = lookAt(ctx, request, id)
+  const { grant } = looking
+  const names = listAliases(ctx, grant, {
+    projectId: id,
+    limit: MOST_CHOICES,
+    sort: 'name',
+    order: 'asc',
+  }).data
+  const sets = listRuleSets(ctx, grant)
+  const chosen = findChosen(ctx, grant, id, queryOf(request, 'alias'))
+  const ruled = chosen === undefined ? aliasesWithRules(ctx, grant) : [chosen]
+  const pages = Math.max(1, Math.ceil(ruled.length / ALIASES_PER_PAGE))
+  const at = Math.min(pages, Math.max(1, Math.trunc(Number(queryOf(request, 'page') ?? 1)) || 1))
+  const shown = ruled.slice((at - 1) * ALIASES_PER_PAGE, at * ALIASES_PER_PAGE)
+  return page(
+    rulesPage({
+      ...looking,
+      aliases: shown.map((alias) => ofAlias(ctx, grant, id, alias, sets)),
+      everywhere: ofProject(ctx, grant, id, sets),
+      idle: sets.filter(({ liveOn, aliases }) => liveOn === 'aliases' && aliases.length === 0),
+      aliasNames: names.map(({ name }) => name),
+      chosen: chosen?.name ?? '',
+      page: at,
+      pages,
+      total: ruled.length,
+      apiUrl: ctx.adminUrl(),
+      failed,
+      notices: doneNotice(request, DONE),
+    }),
+    status,
+  )
+}
+
+const DONE = {
+  ordered: 'The order is saved.',
+  sets: 'The rule sets of the alias are saved.',
+  deleted: 'The rule is deleted.',
+  'set-deleted': 'The rule set is deleted with its rules.',
+}
+
+type NamedAlias = { id: string; name: string }
+
+/** Throws 404 for a name that the project does not have. */
+function findChosen(ctx: Context, grant: Grant, projectId: string, name?: string): NamedAlias | undefined {
+  if (name === undefined) return undefined
+  const [found] = listAliases(ctx, grant, { projectId, name, limit: '1' }).data
+  if (found === undefined) throw new AppError('not_found', `The project has no alias ${name}.`)
+  return found
+}
+
+function ofProject(
+  ctx: Context,
+  grant: Grant,
+  projectId: string,
+  sets: readonly RuleSetView[],
+): RulesOfLevel {
+  const live = sets.filter(({ liveOn }) => liveOn === 'project')
+  return { alias: null, others: [], ...split(ctx, grant, { projectId, aliasId: null }, live) }
+}
+
+function ofAlias(
+  ctx: Context,
+  grant: Grant,
+  projectId: string,
+  alias: NamedAlias,
+  sets: readonly RuleSetView[],
+): RulesOfLevel {
+  const named = ruleSetsOfAlias(ctx, alias.id)
+  const others = sets.filter(({ id }) => !named.some((set) => set.id === id))
+  return { alias, others, ...split(ctx, grant, { projectId, aliasId: alias.id }, named) }
+}
+
+function split(ctx: Context, grant: Grant, level: RuleLevel, sets: readonly RuleSetView[]) {
+  const rules = listRules(ctx, grant, level)
+  return {
+    own: rules.filter(({ ruleSetId }) => ruleSetId === null),
+    sets: sets.map((set) => ({ ...set, rules: rules.filter(({ ruleSetId }) => ruleSetId === set.id) })),
+  }
+}
+
+const submitRules = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    intents: {
+      reorder: {
+        run({ grant, form }) {
+          const aliasId = form.optional('aliasId') ?? null
+          if (aliasId !== null) requireBelow(id, aboutAlias(ctx, aliasId))
+          const level = { projectId: id, aliasId }
+          reorderRules(ctx, grant, level, newOrder(ctx, grant, level, form))
+          return backTo(request, 'ordered')
+        },
+      },
+      sets: {
+        run({ grant, form }) {
+          const aliasId = form.text('aliasId')
+          requireBelow(id, aboutAlias(ctx, aliasId))
+          placeRuleSets(ctx, grant, aliasId, newSets(ctx, aliasId, form))
+          const { name } = getAlias(ctx, aliasId)
+          return `/projects/${id}/rules?alias=${encodeURIComponent(name)}&done=sets`
+        },
+      },
+    },
+    show: (failed, status) => showRules(ctx, request, id, failed, status),
+  })
+
+/** The same page with the same choice. */
+function backTo(request: Request, done: string): string {
+  const { pathname, searchParams } = new URL(request.url)
+  searchParams.set('done', done)
+  return `${pathname}?${searchParams}`
+}
+
+/** The script sends the whole order; a button one rule and where it goes. */
+function newOrder(ctx: Context, grant: Grant, level: RuleLevel, form: Form): string[] {
+  const order = form.optional('order')
+  if (order !== undefined) return order.split(',')
+  const ids = listRules(ctx, grant, level).flatMap(({ id, ruleSetId }) => (ruleSetId === null ? [id] : []))
+  return moved(ids, form.text('move'))
+}
+
+function newSets(ctx: Context, aliasId: string, form: Form): string[] {
+  const ids = ruleSetsOfAlias(ctx, aliasId).map(({ id }) => id)
+  const detach = form.optional('detach')
+  if (detach !== undefined) return ids.filter((id) => id !== detach)
+  const attach = form.optional('attach')
+  return attach === undefined ? moved(ids, form.text('move')) : [...ids, attach]
+}
+
+/** `up ID` or `down ID`; what cannot go further stays. */
+function moved(ids: readonly string[], move: string): string[] {
+  const [way, id = ''] = move.split(' ')
+  const from = ids.indexOf(id)
+  const to = way === 'up' ? from - 1 : from + 1
+  if (from === -1 || (way !== 'up' && way !== 'down'))
+    throw new AppError('invalid', 'That is not in this list any more. Load the page again.')
+  const others = ids.filter((one) => one !== id)
+  return to < 0 || to > others.length ? [...ids] : [...others.slice(0, to), id, ...others.slice(to)]
+}

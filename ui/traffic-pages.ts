@@ -1,0 +1,124 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../src/context.ts'
+import { AppError } from '../src/domain/errors.ts'
+import { aboutDomain, getDomain } from '../src/modules/domains/service.ts'
+import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../src/modules/traffic/service.ts'
+import { aliasNamesOf } from './domain-pages.ts'
+import { page } from './html.ts'
+import { trafficPage } from './pages/admin/traffic.ts'
+import {
+  type Doing,
+  doneNotice,
+  type Failed,
+  type Intent,
+  lookAt,
+  requireBelow,
+  submitProjectForm,
+} from './project-request.ts'
+import { checkTraffic, readRule, readWeights } from './traffic-form.ts'
+
+/** How a domain divides its visitors among aliases. */
+export const trafficPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/domains/:domainId/traffic', ({ request, params }) =>
+      showTraffic(ctx, request, params.id, params.domainId),
+    )
+    .post(
+      '/projects/:id/domains/:domainId/traffic',
+      ({ request, params }) => submitTraffic(ctx, request, params.id, params.domainId),
+      { parse: 'none' },
+    )
+
+function showTraffic(
+  ctx: Context,
+  request: Request,
+  id: string,
+  domainId: string,
+  failed?: Failed,
+  status = 200,
+): Response {
+  const looking = lookAt(ctx, request, id)
+  requireBelow(id, aboutDomain(ctx, domainId))
+  const notices = doneNotice(request, {
+    saved: 'Saved. It counts from the next request on.',
+    added: 'The rule is added.',
+    moved: 'The rules are tried in the new order.',
+    removed: 'The rule is deleted.',
+    stopped: 'Everybody sees the same again.',
+  })
+  return page(
+    trafficPage({
+      ...looking,
+      domain: getDomain(ctx, domainId),
+      split: findSplit(ctx, domainId),
+      aliasNames: aliasNamesOf(ctx, looking),
+      failed,
+      notices,
+    }),
+    status,
+  )
+}
+
+const submitTraffic = (ctx: Context, request: Request, id: string, domainId: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'traffic:configure',
+    check: () => requireBelow(id, aboutDomain(ctx, domainId)),
+    intents: intentsOf(ctx, request, domainId, `/projects/${id}/domains/${domainId}/traffic`),
+    show: (failed, status) => showTraffic(ctx, request, id, domainId, failed, status),
+  })
+
+function intentsOf(ctx: Context, request: Request, domainId: string, place: string): Record<string, Intent> {
+  /** Reads what is stored, changes it, and stores it. */
+  const changing = (done: string, change: (split: TrafficView, doing: Doing) => TrafficView): Intent => ({
+    run(doing) {
+      const changed = change(findSplit(ctx, domainId) ?? undivided(ctx, domainId), doing)
+      checkTraffic(ctx, request, changed)
+      setTraffic(ctx, doing.grant, domainId, changed)
+      return `${place}?done=${done}`
+    },
+  })
+  const withRules = (done: string, change: (rules: Rules, doing: Doing) => Rules): Intent =>
+    changing(done, (split, doing) => ({ ...split, rules: change(split.rules, doing) }))
+  return {
+    weights: changing('saved', (split, { form }) => ({ ...split, ...readWeights(form) })),
+    'add-rule': withRules('added', (rules, { form }) => [...rules, readRule(form)]),
+    'change-rule': withRules('saved', (rules, doing) =>
+      rules.with(chosenOf(rules, doing), readRule(doing.form)),
+    ),
+    'rule-up': withRules('moved', (rules, doing) => swapped(rules, chosenOf(rules, doing) - 1)),
+    'rule-down': withRules('moved', (rules, doing) => swapped(rules, chosenOf(rules, doing))),
+    'delete-rule': withRules('removed', (rules, doing) => rules.toSpliced(chosenOf(rules, doing), 1)),
+    stop: {
+      run({ grant }) {
+        deleteTraffic(ctx, grant, domainId)
+        return `${place}?done=stopped`
+      },
+    },
+  }
+}
+
+type Rules = TrafficView['rules']
+
+const DAY_SECONDS = 86_400
+
+/** What a domain does that divides nothing, as a split. */
+const undivided = (ctx: Context, domainId: string): TrafficView => ({
+  weights: [{ alias: getDomain(ctx, domainId).alias, weight: 100 }],
+  sticky: true,
+  stickySeconds: DAY_SECONDS,
+  rules: [],
+})
+
+/** Where the rule stands that the form is about. Throws 409 when somebody changed the rules since the page was made. */
+function chosenOf(rules: Rules, { form }: Doing): number {
+  const at = Number(form.text('at'))
+  if (JSON.stringify(rules[at]) === form.text('was')) return at
+  throw new AppError('conflict', 'Somebody changed the rules meanwhile. This is how they are now; try again.')
+}
+
+/** The rule at `at` and the one after it, each in the place of the other. */
+function swapped(rules: Rules, at: number): Rules {
+  const [one, other] = [rules[at], rules[at + 1]]
+  return one === undefined || other === undefined ? rules : rules.toSpliced(at, 2, other, one)
+}
