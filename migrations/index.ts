@@ -3,6 +3,7 @@ import rules from './0002_rules.sql' with { type: 'text' }
 import records from './0003_records.sql' with { type: 'text' }
 import handedOverSessions from './0004_handed_over_sessions.sql' with { type: 'text' }
 import domainChecks from './0005_domain_checks.sql' with { type: 'text' }
+import lists from './0006_lists.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -11,6 +12,7 @@ export const migrations: readonly Migration[] = [
   { name: '0003_records', sql: records },
   { name: '0004_handed_over_sessions', sql: handedOverSessions },
   { name: '0005_domain_checks', sql: domainChecks },
+  { name: '0006_lists', sql: lists },
 ]
 
 export type Migration = { name: string; sql: string }

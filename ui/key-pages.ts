@@ -10,7 +10,7 @@ import {
   revokeKey,
 } from '../src/modules/api-keys/service.ts'
 import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
-import { listProjects } from '../src/modules/projects/service.ts'
+import { listProjectNames } from '../src/modules/projects/service.ts'
 import { checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
@@ -32,7 +32,7 @@ type Shown = Pick<KeysPageProps, 'created' | 'failed' | 'notices'>
 function showKeys(ctx: Context, request: Request, shown: Shown, status = 200): Response {
   const { caller, user } = viewerOf(ctx, request)
   const grant = authorize(ctx, caller, 'workspace:administer', undefined, true)
-  const projects = listProjects(ctx, authorize(ctx, caller, 'project:list', undefined, true))
+  const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
   return page(keysPage({ user, keys: allKeys(ctx, grant), projects, ...shown }), status)
 }
 

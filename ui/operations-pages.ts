@@ -33,7 +33,8 @@ export const operationsPages = (ctx: Context) =>
     })
     .get('/admin/storage', async ({ request }) => {
       const { user, grant } = administer(ctx, request)
-      return page(storagePage({ user, storage: await getStorage(ctx, grant) }))
+      const at = Math.max(1, Math.trunc(Number(queryOf(request, 'page'))) || 1)
+      return page(storagePage({ user, storage: await getStorage(ctx, grant), page: at }))
     })
     .get('/admin/logs', ({ request }) => showLogs(ctx, request))
     .get('/admin/backups', ({ request }) => showBackups(ctx, request))

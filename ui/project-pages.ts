@@ -11,9 +11,8 @@ import { newProjectBody } from '../src/modules/projects/model.ts'
 import {
   aboutProject,
   createProject,
-  listProjects,
-  namesOf,
   type ProjectView,
+  pageOfProjects,
 } from '../src/modules/projects/service.ts'
 import { checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
@@ -40,28 +39,24 @@ export const projectPages = (ctx: Context) => {
     )
 }
 
-const PER_PAGE = 50
+const PER_PAGE = 25
 
 function showHome(ctx: Context, request: Request): Response {
   const { caller, user } = viewerOf(ctx, request)
-  const all = listProjects(ctx, authorize(ctx, caller, 'project:list', undefined, true))
+  const grant = authorize(ctx, caller, 'project:list', undefined, true)
   const search = queryOf(request, 'q')?.trim() ?? ''
-  const found = all.filter((project) => namesOf(project).includes(search.toLowerCase()))
-  const pages = Math.max(1, Math.ceil(found.length / PER_PAGE))
-  const at = Math.min(pages, Math.max(1, Math.trunc(Number(queryOf(request, 'page') ?? 1)) || 1))
-  const shown = found.slice((at - 1) * PER_PAGE, at * PER_PAGE)
+  const asked = Math.max(1, Math.trunc(Number(queryOf(request, 'page') ?? 1)) || 1)
+  const { projects, ...place } = pageOfProjects(ctx, grant, { q: search, page: asked, perPage: PER_PAGE })
   const times = lastDeploymentTimes(
     ctx,
-    shown.map(({ id }) => id),
+    projects.map(({ id }) => id),
   )
   return page(
     homePage({
       user,
-      projects: shown.map((project) => rowOf(ctx, caller, project, times.get(project.id) ?? null)),
+      projects: projects.map((project) => rowOf(ctx, caller, project, times.get(project.id) ?? null)),
       search,
-      page: at,
-      pages,
-      total: found.length,
+      ...place,
       canCreate: creatorGrant(ctx, caller) !== undefined,
       notices: doneNotice(request, { deleted: 'The project is deleted with all that it held.' }),
     }),

@@ -15,7 +15,7 @@ import {
 } from '../src/modules/groups/service.ts'
 import { probe } from '../src/modules/health/service.ts'
 import { listAudit } from '../src/modules/logs/service.ts'
-import { listProjects } from '../src/modules/projects/service.ts'
+import { listProjectNames } from '../src/modules/projects/service.ts'
 import { settingsPatchBody } from '../src/modules/settings/model.ts'
 import { changeSettings, readSettings, type SettingsPatch } from '../src/modules/settings/service.ts'
 import { newUserBody, userPatchBody } from '../src/modules/users/model.ts'
@@ -236,6 +236,8 @@ function submitSettings(ctx: Context, request: Request): Promise<Response> {
   )
 }
 
+const AUDIT_PER_PAGE = '30'
+
 function showAudit(ctx: Context, request: Request): Response {
   const { user, caller, grant } = administer(ctx, request)
   const text = (name: string) => queryOf(request, name)?.trim() ?? ''
@@ -246,12 +248,17 @@ function showAudit(ctx: Context, request: Request): Response {
     from: text('from'),
     to: text('to'),
   }
-  const projects = listProjects(ctx, authorize(ctx, caller, 'project:list', undefined, true))
+  const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
   const base = { user, filters, projects }
   try {
     // A day ends with its last millisecond.
     const to = /^\d{4}-\d{2}-\d{2}$/.test(filters.to) ? `${filters.to}T23:59:59.999Z` : filters.to
-    const found = listAudit(ctx, grant, { ...filters, to, page: queryOf(request, 'page') })
+    const found = listAudit(ctx, grant, {
+      ...filters,
+      to,
+      page: queryOf(request, 'page'),
+      limit: AUDIT_PER_PAGE,
+    })
     return page(auditPage({ ...base, found }))
   } catch (thrown) {
     const error = expectedFailure(thrown)

@@ -1,7 +1,10 @@
+import { benchAccounts } from './accounts.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchHosts } from './hosts.ts'
 import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
 import { isHeld, type Line, printLines } from './lib/report.ts'
+import { benchPages } from './pages.ts'
+import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
 import { benchRollback } from './rollback.ts'
 import { benchStart } from './start.ts'
@@ -17,8 +20,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   hosts: benchHosts,
   proxy: benchProxy,
   deploy: benchDeploy,
+  pipelines: benchPipelines,
   start: benchStart,
   rollback: benchRollback,
+  accounts: benchAccounts,
+  pages: benchPages,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

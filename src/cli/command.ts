@@ -9,6 +9,8 @@ export type Io = {
   stderr: { write(text: string): void }
   /** One line without its line end; not shown while it is typed on a terminal. Undefined when input has ended. */
   readPassword(prompt: string): Promise<string | undefined>
+  /** The same, shown while it is typed. Missing where no person sits at a terminal to be asked. */
+  ask?: ((prompt: string) => Promise<string | undefined>) | undefined
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   /** A person watches stderr: progress may be drawn over itself. */

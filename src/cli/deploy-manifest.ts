@@ -2,19 +2,32 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { CommandFailure } from './command.ts'
 import { type FoundFile, unreadable } from './deploy-files.ts'
 
-/** A file as it was when it was hashed. `sha256` is hex; `modifiedMs` tells whether it changed since. */
-export type HashedFile = FoundFile & { size: number; sha256: string; modifiedMs: number }
+/**
+ * A file as it was when it was hashed. `sha256` is hex; `modifiedMs` tells whether it changed since. `content`: its bytes,
+ * where they were kept, so that sending it need not open it again.
+ */
+export type HashedFile = FoundFile & {
+  size: number
+  sha256: string
+  modifiedMs: number
+  content?: Uint8Array
+}
 
 const READ_BYTES = 1024 * 1024
+/** Contents of up to so many bytes are kept, as long as all of them are not more than that. */
+const KEPT_FILE_BYTES = 256 * 1024
+const KEPT_BYTES = 64 * 1024 * 1024
 
 /**
  * Hashes the files in order. Synchronous on purpose: one open, stat and read per small file is as fast as a pool
- * of promises, and memory stays at one buffer. `onFile` is called after each.
+ * of promises, and memory stays at one buffer and what is kept. `onFile` is called after each.
  */
 export function hashFiles(files: readonly FoundFile[], onFile: (file: HashedFile) => void): HashedFile[] {
   const buffer = new Uint8Array(READ_BYTES)
+  let room = KEPT_BYTES
   return files.map((file) => {
-    const hashed = hashFile(file, buffer)
+    const hashed = hashFile(file, buffer, Math.min(room, KEPT_FILE_BYTES))
+    room -= hashed.content?.length ?? 0
     onFile(hashed)
     return hashed
   })
@@ -27,9 +40,13 @@ export function manifestSha(files: readonly HashedFile[]): string {
   return hasher.digest('hex')
 }
 
-function hashFile(file: FoundFile, buffer: Uint8Array): HashedFile {
+function hashFile(file: FoundFile, buffer: Uint8Array, keptBytes: number): HashedFile {
   return withOpenFile(file, (fd) => {
     const { size, mtimeMs } = fstatSync(fd)
+    if (size <= keptBytes) {
+      const content = readWhole(file, fd, size)
+      return { ...file, size, sha256: Bun.SHA256.hash(content, 'hex'), modifiedMs: mtimeMs, content }
+    }
     const hasher = new Bun.CryptoHasher('sha256')
     for (let rest = size; rest > 0; ) {
       const count = readSync(fd, buffer, 0, Math.min(rest, buffer.length), null)
@@ -39,6 +56,16 @@ function hashFile(file: FoundFile, buffer: Uint8Array): HashedFile {
     }
     return { ...file, size, sha256: hasher.digest('hex'), modifiedMs: mtimeMs }
   })
+}
+
+function readWhole(file: FoundFile, fd: number, size: number): Uint8Array {
+  const content = new Uint8Array(size)
+  for (let read = 0; read < size; ) {
+    const count = readSync(fd, content, read, size - read, null)
+    if (count === 0) throw changedWhileRead(file)
+    read += count
+  }
+  return content
 }
 
 /** Opens, hands over the descriptor and closes; a system error names the file. */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { type TarSource, tarEntries } from '../platform/archive-tar-write.ts'
 import { CommandFailure } from './command.ts'
 import { unreadable } from './deploy-files.ts'
@@ -8,7 +8,7 @@ const PIECE_BYTES = 256 * 1024
 
 /**
  * A tar of the files' contents, each named by its SHA-256, as a request body that reads only when the connection
- * wants more. Each file is checked against its hash on the way: one that changed makes the stream fail, so that
+ * wants more. Each file that was not kept is checked against its hash on the way: one that changed makes the stream fail, so that
  * the tar stays without its end. `onRead` counts bytes of contents and files that are done.
  */
 export function tarStream(
@@ -36,9 +36,18 @@ function* contentsOf(
   onRead: (bytes: number, files: number) => void,
 ): Generator<TarSource> {
   for (const file of files) {
-    yield { name: file.sha256, sizeBytes: file.size, body: readUnchanged(file, (bytes) => onRead(bytes, 0)) }
-    onRead(0, 1)
+    const { content } = file
+    if (content !== undefined) refuseChanged(file)
+    const body = content ?? readUnchanged(file, (bytes) => onRead(bytes, 0))
+    yield { name: file.sha256, sizeBytes: file.size, body }
+    onRead(content?.length ?? 0, 1)
   }
+}
+
+/** Of a file whose bytes were kept: a folder that is being written is better published when it is done. */
+function refuseChanged(file: HashedFile): void {
+  const stats = statSync(file.absolutePath, { throwIfNoEntry: false })
+  if (stats?.size !== file.size || stats.mtimeMs !== file.modifiedMs) throw changedWhileRead(file)
 }
 
 /** The bytes that were hashed, or a `CommandFailure`. */

@@ -80,20 +80,25 @@ test('a content that the server lost meanwhile is sent after all', async () => {
   expect(at.server.manifests).toHaveLength(2)
 })
 
+/** Larger than what is kept in memory from the first reading on. */
+const LARGE = 300_000
+
+function rewrite(path: string): void {
+  const { atime, mtime, size } = statSync(path)
+  writeFileSync(path, '2'.repeat(size))
+  utimesSync(path, atime, mtime)
+}
+
 test.each([
-  ['grown', (path: string) => writeFileSync(path, 'longer than before')],
-  ['shrunk', (path: string) => writeFileSync(path, '')],
-  ['gone', (path: string) => rmSync(path)],
-  [
-    'rewritten with the old size and time',
-    (path: string) => {
-      const { atime, mtime } = statSync(path)
-      writeFileSync(path, 'two')
-      utimesSync(path, atime, mtime)
-    },
-  ],
-])('a file that is %s before it is sent publishes nothing', async (_how, change) => {
-  const path = at.write('a.txt', 'one')
+  ['small one grown', 3, (path: string) => writeFileSync(path, 'longer than before')],
+  ['small one shrunk', 3, (path: string) => writeFileSync(path, '')],
+  ['small one gone', 3, (path: string) => rmSync(path)],
+  ['large one grown', LARGE, (path: string) => writeFileSync(path, '1'.repeat(LARGE + 1))],
+  ['large one shrunk', LARGE, (path: string) => writeFileSync(path, '')],
+  ['large one gone', LARGE, (path: string) => rmSync(path)],
+  ['large one rewritten with the old size and time', LARGE, rewrite],
+])('of files a %s before it is sent publishes nothing', async (_how, size, change) => {
+  const path = at.write('a.txt', '1'.repeat(size))
   at.write('b.bin', 'x'.repeat(600_000))
   utimesSync(path, 1_000_000_000, 1_000_000_000)
   at.server.onManifest = () => change(path)
@@ -102,6 +107,15 @@ test.each([
   expect(err()).toContain('a.txt')
   expect(waits).toEqual([])
   expect(at.server.publishedCount()).toBe(0)
+})
+
+test('a small file that is rewritten with the old size and time is published as it was read', async () => {
+  const path = at.write('a.txt', 'one')
+  utimesSync(path, 1_000_000_000, 1_000_000_000)
+  at.server.onManifest = () => rewrite(path)
+  const { code } = await at.deploy()
+  expect(code).toBe(0)
+  expect(at.server.site().get('a.txt')).toBe('one')
 })
 
 test('the key does not follow a redirect', async () => {

@@ -13,12 +13,12 @@ export async function withLiveScript(response: Response): Promise<Response> {
 type Person = { email: string; role: string }
 const ROLES = ['guest', 'viewer', 'contributor', 'admin']
 
-/** Who is signed in, and the switch. `signIn` gives the cookies of a session. */
-export async function devPage(
-  request: Request,
-  signIn: (user: Person) => Promise<string>,
-): Promise<Response> {
-  if (request.method !== 'POST') return page()
+/** `signIn` gives the cookies of a session, `current` the email of who is signed in. */
+type Session = { signIn(user: Person): Promise<string>; current(): Promise<string | null> }
+
+/** Who is signed in, and the switch. */
+export async function devPage(request: Request, { signIn, current }: Session): Promise<Response> {
+  if (request.method !== 'POST') return page(await current())
   const { origin, host } = { origin: request.headers.get('origin'), host: request.headers.get('host') }
   if (origin !== null && (!URL.canParse(origin) || new URL(origin).host !== host))
     return new Response('Not from here', { status: 403 })
@@ -35,7 +35,7 @@ export async function devPage(
   return new Response(null, { status: 303, headers })
 }
 
-const page = (): Response =>
+const page = (email: string | null): Response =>
   new Response(
     `<!doctype html>
 <html lang="en">
@@ -44,11 +44,13 @@ const page = (): Response =>
 <meta name="color-scheme" content="light dark">
 <title>Who is signed in</title>
 <h1>Who is signed in</h1>
+<p>${email === null ? 'Nobody' : Bun.escapeHTML(email)}</p>
 <form method="post">
   <p><label>Email <input name="email" type="email"></label> (empty: nobody)</p>
   <p><label>Role <select name="role">${ROLES.map((role) => `<option>${role}</option>`).join('')}</select></label></p>
   <button type="submit">Go on as this person</button>
 </form>
+<p><a href="/">Back to the site</a></p>
 `,
     { headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' } },
   )

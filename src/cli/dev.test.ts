@@ -35,7 +35,7 @@ test('serves the pages as a server does, and the rules with them', async () => {
   ])
   const sent = new URLSearchParams({ name: 'Ann', text: 'Hello', page: 'wall' })
   const back = await fetch(`${twin.url}/api/notes`, { method: 'POST', body: sent, redirect: 'manual' })
-  expect([back.status, back.headers.get('location')]).toEqual([303, '../wall/index.html?sent=yes#sign'])
+  expect([back.status, back.headers.get('location')]).toEqual([303, '../wall/index.html#thanks'])
 })
 
 test('a page that a browser goes to reloads when a file changes', async () => {
@@ -59,6 +59,10 @@ test('signs in whom the page names', async () => {
     .join('; ')
   const session = await fetch(`${twin.url}/api/auth/session`, { headers: { cookie } })
   expect(await session.json()).toMatchObject({ user: { email: 'ann@example.com' } })
+  expect(await (await fetch(`${twin.url}/_dev/`)).text()).toContain('<p>Nobody</p>')
+  expect(await (await fetch(`${twin.url}/_dev/`, { headers: { cookie } })).text()).toContain(
+    '<p>ann@example.com</p>',
+  )
   const forged = await fetch(`${twin.url}/_dev/`, {
     method: 'POST',
     body,
@@ -72,3 +76,27 @@ test.each([[[]], [['a', 'b']], [['nowhere']], [['.', '--port', 'x']]])('%j is wr
     await runCommand({ dev: () => devCommand }, ['dev', ...args], testIo({ cwd: folder }), 'serve'),
   ).toBe(2)
 })
+
+test('a port that is taken is told in one line', async () => {
+  const io = testIo({ cwd: folder })
+  const port = new URL(twin.url).port
+  expect(await runCommand({ dev: () => devCommand }, ['dev', '.', '--port', port], io, 'serve')).toBe(1)
+  expect(io.err()).toContain(`cannot listen on 127.0.0.1:${port}`)
+})
+
+test('a folder that is deleted and made again is served again, and broken rules leave the last good ones', async () => {
+  const live = await fetch(`${twin.url}/_dev/live`)
+  const reader = live.body?.getReader()
+  await reader?.read()
+  rmSync(folder, { recursive: true })
+  cpSync(join(import.meta.dir, '../../examples/guestbook'), folder, { recursive: true })
+  const rule = join(folder, '.svc/proxy-rules/guestbook/rules/api/notes/get.rule.yaml')
+  writeFileSync(rule, 'pipeline: {}\n')
+  writeFileSync(join(folder, 'index.html'), '<h1>again</h1>')
+  for (;;) {
+    await reader?.read()
+    if ((await (await fetch(`${twin.url}/index.html`)).text()) === '<h1>again</h1>') break
+  }
+  expect(await (await fetch(`${twin.url}/api/notes`)).json()).toEqual([])
+  await reader?.cancel()
+}, 20_000)

@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, statSync, watch } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { AppError } from '../domain/errors.ts'
 import { type SocketOwner, socketHandlers } from '../http/wire.ts'
 import { formatProblem } from '../rules/problems.ts'
 import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
@@ -11,15 +10,16 @@ import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
 import { loadSet } from './rules-settings.ts'
 import { signIn } from './rules-test-run.ts'
+import { watchFolder } from './watch-folder.ts'
 
 const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1]
 
 Serves a folder with its .svc rules as a server would: the same router, engine and headers, and a store that is thrown away
-in the end. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in.
+in the end. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. Rules reach
+private backends that PROXY_ALLOWED_TARGETS names, as on a server.
 Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage.`
 
 const REPO = 'site'
-const QUIET_MS = 150
 /** As long as Bun allows: the stream of changes is silent for long. */
 const IDLE_SECONDS = 255
 
@@ -60,7 +60,7 @@ export async function startTwin(
   io: Io,
   at: { port: number; hostname: string },
 ): Promise<Twin> {
-  const lab = await openLab()
+  const lab = await openLab({ LOG_FORMAT: 'pretty', ...outside(io.env) }, (line) => io.stderr.write(line))
   const site = { host: `production--${REPO}--${SITE_OWNER}.${lab.ctx.config.baseDomain}`, projectId: '' }
   const listeners = new Set<ReadableStreamDefaultController<string>>()
   const publish = async () => {
@@ -69,7 +69,7 @@ export async function startTwin(
     for (const listener of listeners) listener.enqueue('data: changed\n\n')
   }
   await publish()
-  const server = Bun.serve<SocketOwner, never>({
+  const server = listen({
     ...at,
     idleTimeout: IDLE_SECONDS,
     fetch: (request, server) => answer(lab, site, listeners, request, server),
@@ -83,12 +83,29 @@ export async function startTwin(
   return {
     url: server.url.origin,
     async close() {
-      stopWatching()
+      await stopWatching()
       for (const listener of listeners) listener.close()
       await server.stop(true)
       await lab.close()
     },
   }
+}
+
+type Options = Bun.Serve.Options<SocketOwner> & { hostname: string; port: number }
+
+function listen(options: Options): Bun.Server<SocketOwner> {
+  try {
+    return Bun.serve(options)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    throw new CommandFailure(`cannot listen on ${options.hostname}:${options.port}: ${error.message}`)
+  }
+}
+
+/** What the operator of a server would allow: backends at home that rules may reach, and who signs for them. */
+function outside(env: Io['env']): Record<string, string> {
+  const given = ['PROXY_ALLOWED_TARGETS', 'NODE_EXTRA_CA_CERTS'].map((name) => [name, env[name]] as const)
+  return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
 async function answer(
@@ -102,7 +119,11 @@ async function answer(
   if (pathname === '/_dev/live') return liveStream(listeners)
   if (pathname === '/_dev/live.js')
     return new Response(LIVE_SCRIPT, { headers: { 'content-type': 'text/javascript' } })
-  if (pathname === '/_dev/') return devPage(request, (user) => signIn(lab, site.projectId, user))
+  if (pathname === '/_dev/')
+    return devPage(request, {
+      signIn: (user) => signIn(lab, site.projectId, user),
+      current: () => signedIn(lab, site.host, request),
+    })
   const headers = new Headers(request.headers)
   headers.set('host', site.host)
   if (headers.has('origin') && URL.canParse(headers.get('origin') ?? '')) {
@@ -116,6 +137,12 @@ async function answer(
     upgrade: (answered, owner) => server.upgrade(request, { headers: answered, data: owner }),
   })
   return request.headers.get('sec-fetch-dest') === 'document' ? withLiveScript(response) : response
+}
+
+async function signedIn(lab: Lab, host: string, request: Request): Promise<string | null> {
+  const headers = { cookie: request.headers.get('cookie') ?? '' }
+  const { user } = await (await lab.fetch(host, 'GET', '/api/auth/session', { headers })).json()
+  return user?.email ?? null
 }
 
 function liveStream(listeners: Set<ReadableStreamDefaultController<string>>): Response {
@@ -171,24 +198,9 @@ function ruleFolders(folder: string): string[] {
   )
 }
 
-function watchFolder(folder: string, changed: () => Promise<void>): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let running: Promise<void> = Promise.resolve()
-  const watcher = watch(folder, { recursive: true }, () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      running = running.then(changed)
-    }, QUIET_MS)
-  })
-  return () => {
-    clearTimeout(timer)
-    watcher.close()
-  }
-}
-
+/** Whatever it is waits for the next change: a file may go while it is read. */
 function complain(error: unknown, io: Io): void {
-  if (!(error instanceof AppError || error instanceof CommandFailure)) throw error
-  io.stderr.write(`${printable(error.message)}\n`)
+  io.stderr.write(`${printable(error instanceof Error ? error.message : String(error))}\n`)
 }
 
 const interrupted = (): Promise<void> =>

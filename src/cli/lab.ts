@@ -27,12 +27,16 @@ export type LabRequest = { headers?: Record<string, string>; body?: BodyInit | u
 
 export const SITE_OWNER = 'local'
 
-export async function openLab(env: Record<string, string> = {}): Promise<Lab> {
+/** `write` gets the lines of the log: errors, unless `env` says otherwise. */
+export async function openLab(
+  env: Record<string, string> = {},
+  write: (line: string) => void = () => undefined,
+): Promise<Lab> {
   const root = mkdtempSync(join(tmpdir(), 'svc-lab-'))
   const config = loadConfig({
     env: { DATA_DIR: root, LOG_LEVEL: 'error', RATE_LIMIT_API: '0', RATE_LIMIT_UPLOAD: '0', ...env },
   })
-  const { ctx, close } = await openContext(config, VERSION, () => undefined, { isInMemory: true })
+  const { ctx, close } = await openContext(config, VERSION, write, { isInMemory: true })
   const app = createApp(ctx)
   await createAccount(
     ctx,

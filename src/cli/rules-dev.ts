@@ -1,11 +1,9 @@
-import { watch } from 'node:fs'
 import { formatProblem } from '../rules/problems.ts'
-import { CommandFailure, EXIT, type Io, printable } from './command.ts'
+import { EXIT, type Io, printable } from './command.ts'
 import { pushRules } from './rules-push.ts'
 import { type LoadedSet, loadSet, loadSets, type RulesFlags } from './rules-settings.ts'
 import { runTests, writeResults } from './rules-test.ts'
-
-const QUIET_MS = 150
+import { watchFolder } from './watch-folder.ts'
 
 /**
  * Checks and tests the sets at every change until it is interrupted. With `--name-suffix` a set that passes is pushed
@@ -18,23 +16,21 @@ export async function devRules(
   stopped = interrupted(),
 ): Promise<number> {
   const sets = await loadSets(words, io)
-  let timer: ReturnType<typeof setTimeout> | undefined
   let running: Promise<void> = Promise.resolve()
-  const changed = () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      running = running.then(() => look(sets, flags, io))
-    }, QUIET_MS)
+  const lookAgain = () => {
+    running = running.then(() => look(sets, flags, io))
+    return running
   }
-  const watchers = sets.map(({ folder }) => watch(folder, { recursive: true }, changed))
-  running = look(sets, flags, io)
+  const watched = sets.map(({ folder }) => watchFolder(folder, lookAgain))
+  io.stdout.write(`watching ${sets.map(({ shown }) => printable(shown)).join(', ')} until Ctrl+C\n`)
+  lookAgain()
   await stopped
-  for (const watcher of watchers) watcher.close()
-  clearTimeout(timer)
+  await Promise.all(watched.map((close) => close()))
   await running
   return EXIT.ok
 }
 
+/** Whatever is wrong is told and waits for the next change: a file may go while it is read. */
 async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Promise<void> {
   try {
     const fresh = await Promise.all(sets.map(({ folder }) => loadSet(folder, io)))
@@ -51,8 +47,7 @@ async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Prom
         io,
       )
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error
-    io.stderr.write(`${printable(error.message)}\n`)
+    io.stderr.write(`${printable(error instanceof Error ? error.message : String(error))}\n`)
   }
 }
 

@@ -89,6 +89,27 @@ describe('init', () => {
     expect(await run(['test', '.svc/proxy-rules/demo'])).toMatchObject({ code: 0 })
   })
 
+  test('takes folders that stand for anything', async () => {
+    expect((await run(['init', 'orders', '--rule', 'PUT /api/orders/[id]/[...rest]'])).code).toBe(0)
+    expect(await run(['test', '.svc/proxy-rules/orders'])).toMatchObject({ code: 0 })
+  })
+
+  test('asks at a terminal for what was not said', async () => {
+    const answers = ['asked', '', 'letters']
+    const prompts: string[] = []
+    const ask = async (prompt: string) => {
+      prompts.push(prompt)
+      return answers.shift()
+    }
+    const io = testIo({ cwd: folder, ask })
+    expect(await runCommand({ rules: () => rulesCommand }, ['rules', 'init'], io, 'serve')).toBe(0)
+    expect(prompts).toEqual(['Name of the rule set: ', 'Rule [POST /api/messages]: ', 'Schema [messages]: '])
+    const written = join(folder, '.svc/proxy-rules/asked')
+    expect(readFileSync(join(written, 'rules/api/messages/post.rule.yaml'), 'utf8')).toContain(
+      '$schema:letters',
+    )
+  })
+
   test.each([[[]], [['a', 'b']], [['../a']], [['a', '--rule', 'nonsense']]])(
     '%j is wrong usage',
     async (args) => {
@@ -135,10 +156,10 @@ describe('push and diff', () => {
     expect((await onServer(['diff'])).code).toBe(1)
     const dry = await onServer(['push', '--dry-run'])
     expect(dry).toMatchObject({ code: 0 })
-    expect(dry.out).toContain('guestbook (would be a new set): would be 4 created')
+    expect(dry.out).toContain('guestbook (would be a new set): would be 5 created')
     const first = await onServer(['push'])
-    expect(first.out).toContain('guestbook (a new set): 4 created, 0 updated, 0 deleted, 0 unchanged')
-    expect((await onServer(['push'])).out).toContain('0 created, 0 updated, 0 deleted, 4 unchanged')
+    expect(first.out).toContain('guestbook (a new set): 5 created, 0 updated, 0 deleted, 0 unchanged')
+    expect((await onServer(['push'])).out).toContain('0 created, 0 updated, 0 deleted, 5 unchanged')
     expect(await onServer(['diff'])).toMatchObject({ code: 0 })
     expect(await visit('/api/notes')).toBe('[]')
     expect(await visit('/api/notes/page')).toContain('Nobody has left a note yet.')
@@ -189,7 +210,7 @@ describe('pull', () => {
     expect(await onServer(['pull', 'guestbook'])).toMatchObject({ code: 0, err: '' })
     expect(await onServer(['push', '.svc/proxy-rules/guestbook', '--prune'])).toMatchObject({ code: 0 })
     expect((await onServer(['push', '.svc/proxy-rules/guestbook', '--prune'])).out).toContain(
-      '0 created, 0 updated, 0 deleted, 4 unchanged',
+      '0 created, 0 updated, 0 deleted, 5 unchanged',
     )
     expect((await onServer(['pull', 'guestbook'])).out).toContain('guestbook: unchanged')
   })

@@ -3,16 +3,23 @@ import { devRules } from './rules-dev.ts'
 import { initRules } from './rules-init.ts'
 import { pullRules } from './rules-pull.ts'
 import { diffRules, pushRules } from './rules-push.ts'
-import { loadSets, type RulesFlags, readRulesFlags, requireValid, sourceOf } from './rules-settings.ts'
+import {
+  counted,
+  loadSets,
+  type RulesFlags,
+  readRulesFlags,
+  requireValid,
+  sourceOf,
+} from './rules-settings.ts'
 import { testRules } from './rules-test.ts'
 
-const USAGE = `usage: svc rules init NAME [--rule "POST /api/messages"] [--schema messages]
+const USAGE = `usage: svc rules init [NAME] [--rule "POST /api/messages"] [--schema messages]
        svc rules validate|build|test|push|diff|dev [DIR…] [FLAGS]
        svc rules pull NAME… [FLAGS]
 
 Rules as code: rule sets kept as YAML files below .svc/proxy-rules. Without DIR, the "ruleSets" of .svc/config.json.
 
-  init      write a rule set that works; overwrites nothing
+  init      write a rule set that works; overwrites nothing; at a terminal it asks for what was not said
   validate  say all that is wrong with the files
   build     print what would be sent
   test      run *.rule.test.yaml and *.fn.test.yaml on a service of their own, in memory
@@ -72,7 +79,9 @@ async function validateRules(words: string[], flags: RulesFlags, io: Io): Promis
   if (flags.json) io.stdout.write(`${JSON.stringify({ valid: true, problems: [] })}\n`)
   else
     for (const { shown, push } of sets)
-      io.stdout.write(`${shown}: ${push.rules.length} rules, ${push.schemas.length} schemas, all valid\n`)
+      io.stdout.write(
+        `${shown}: ${counted(push.rules.length, 'rule')}, ${counted(push.schemas.length, 'schema')}, all valid\n`,
+      )
   return EXIT.ok
 }
 

@@ -112,7 +112,7 @@ function decideOnProject(question: AccessQuestion, action: ProjectAction): Decis
 }
 
 function denyKeyElsewhere(isGlobal: boolean, isRead: boolean): Decision {
-  const reason = 'This API key does not belong to that project'
+  const reason = isGlobal ? 'There is no such thing' : 'This API key does not belong to that project'
   return isRead || isGlobal ? deny('hidden', null, reason) : deny('forbidden', null, reason)
 }
 

@@ -50,6 +50,9 @@ const OWN: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
 ])
 
+/** Of what a visitor sends; a key of ours is for us alone. */
+const NEVER_SENT: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...OWN, 'x-api-key'])
+
 const SESSION_NAMES: ReadonlySet<string> = new Set(SESSION_COOKIES.map((name) => name.toLowerCase()))
 const NO_NAMES: ReadonlySet<string> = new Set()
 
@@ -61,11 +64,11 @@ export function requestHeadersToForward(
   visitorHeaders: Iterable<readonly [string, string]>,
   options: ForwardOptions,
 ): HeaderPair[] {
-  const headers = [...visitorHeadersThatPass([...visitorHeaders], options), ...ownHeaders(options)]
-  const added = addedHeaders(options.config)
-  if (added.length === 0) return headers
-  const replaced = new Set(added.map(([name]) => name))
-  return [...headers.filter(([name]) => !replaced.has(name)), ...added]
+  const policy = policyOf(options.config)
+  const headers = visitorHeadersThatPass(visitorHeaders, options, policy)
+  for (const own of ownHeaders(options)) if (!policy.replaced.has(own[0])) headers.push(own)
+  headers.push(...policy.added)
+  return headers
 }
 
 /**
@@ -73,16 +76,16 @@ export function requestHeadersToForward(
  * they stay on the site's own host, and none may take the place of a session cookie. contract §8.
  */
 export function responseHeadersToForward(headers: Iterable<readonly [string, string]>): HeaderPair[] {
-  const all = [...headers]
-  const named = namedByConnection(all)
   const passed: HeaderPair[] = []
-  for (const [rawName, rawValue] of all) {
+  let options = ''
+  for (const [rawName, rawValue] of headers) {
     const name = rawName.toLowerCase()
-    if (HOP_BY_HOP.has(name) || named.has(name)) continue
+    if (name === 'connection') options += `,${rawValue}`
+    if (HOP_BY_HOP.has(name)) continue
     const value = name === 'set-cookie' ? hostOnlyCookie(rawValue) : rawValue
     if (value !== null) passed.push([name, value])
   }
-  return passed
+  return withoutNamed(passed, options)
 }
 
 /** A `Cookie` header without the session's cookies; empty when nothing is left. */
@@ -95,31 +98,60 @@ export function withoutSessionCookies(cookieHeader: string): string {
 }
 
 function visitorHeadersThatPass(
-  visitorHeaders: (readonly [string, string])[],
-  options: ForwardOptions,
+  visitorHeaders: Iterable<readonly [string, string]>,
+  { forwardCookies }: ForwardOptions,
+  policy: Policy,
 ): HeaderPair[] {
-  const named = namedByConnection(visitorHeaders)
-  const mayPass = visitorFilter(options)
   const passed: HeaderPair[] = []
+  let options = ''
   for (const [rawName, rawValue] of visitorHeaders) {
     const name = rawName.toLowerCase()
-    if (HOP_BY_HOP.has(name) || OWN.has(name) || named.has(name) || !mayPass(name)) continue
-    const value = name === 'cookie' ? withoutSessionCookies(rawValue) : rawValue
-    if (name !== 'cookie' || value !== '') passed.push([name, value])
+    if (name === 'connection') options += `,${rawValue}`
+    if (NEVER_SENT.has(name) || !mayPass(policy, name)) continue
+    if (name !== 'cookie') passed.push([name, rawValue])
+    else if (forwardCookies) {
+      const value = withoutSessionCookies(rawValue)
+      if (value !== '') passed.push([name, value])
+    }
   }
-  return passed
+  return withoutNamed(passed, options)
+}
+
+/** What a rule says of headers, with its names ready to be compared. */
+type Policy = {
+  /** The whole list of what passes; null passes all but `authorization`. */
+  forward: ReadonlySet<string> | null
+  strip: ReadonlySet<string>
+  added: readonly HeaderPair[]
+  /** The names of those. */
+  replaced: ReadonlySet<string>
+}
+
+const NO_POLICY: Policy = { forward: null, strip: NO_NAMES, added: [], replaced: NO_NAMES }
+const policies = new WeakMap<HeaderConfig, Policy>()
+
+/** A rule hands in the same configuration for each of its requests, and it is read once. */
+function policyOf(config: HeaderConfig | null): Policy {
+  if (config === null) return NO_POLICY
+  const known = policies.get(config)
+  if (known !== undefined) return known
+  const added = addedHeaders(config)
+  const policy = {
+    forward: config.forward === undefined ? null : lowerCaseSet(config.forward),
+    strip: lowerCaseSet(config.strip ?? []),
+    added,
+    replaced: new Set(added.map(([name]) => name)),
+  }
+  policies.set(config, policy)
+  return policy
 }
 
 /** `forward`, where given, is the whole list; the length of the body belongs to the body and goes with it. */
-function visitorFilter({ config, forwardCookies }: ForwardOptions): (name: string) => boolean {
-  const forward = config?.forward === undefined ? null : lowerCaseSet(config.forward)
-  const strip = lowerCaseSet(config?.strip ?? [])
-  return (name) => {
-    if (name === 'content-length') return true
-    if (name === 'x-api-key' || name.startsWith(':') || strip.has(name)) return false
-    if (name === 'cookie' && !forwardCookies) return false
-    return forward === null ? name !== 'authorization' : forward.has(name)
-  }
+function mayPass({ forward, strip, replaced }: Policy, name: string): boolean {
+  if (replaced.has(name)) return false
+  if (name === 'content-length') return true
+  if (name.startsWith(':') || strip.has(name)) return false
+  return forward === null ? name !== 'authorization' : forward.has(name)
 }
 
 function ownHeaders({ trustedXff, peerAddress, proto, host, preserveHost }: ForwardOptions): HeaderPair[] {
@@ -132,16 +164,17 @@ function ownHeaders({ trustedXff, peerAddress, proto, host, preserveHost }: Forw
 }
 
 /** A rule may set any header, but for those that frame the message. */
-function addedHeaders(config: HeaderConfig | null): HeaderPair[] {
-  return Object.entries(config?.add ?? {})
+function addedHeaders({ add = {} }: HeaderConfig): HeaderPair[] {
+  return Object.entries(add)
     .map(([name, value]): HeaderPair => [name.toLowerCase(), value])
     .filter(([name]) => !HOP_BY_HOP.has(name) && name !== 'content-length')
 }
 
-/** What a sender lists in `Connection` is meant for us alone. RFC 9110 §7.6.1. */
-function namedByConnection(headers: (readonly [string, string])[]): ReadonlySet<string> {
-  const values = headers.filter(([name]) => name.toLowerCase() === 'connection').map(([, value]) => value)
-  return lowerCaseSet(values.flatMap((value) => value.split(',')))
+/** What a sender lists in `Connection` is meant for us alone; mostly it is what never passes anyway. RFC 9110 §7.6.1. */
+function withoutNamed(headers: HeaderPair[], connectionOptions: string): HeaderPair[] {
+  if (connectionOptions === '') return headers
+  const named = lowerCaseSet(connectionOptions.split(','))
+  return headers.filter(([name]) => !named.has(name))
 }
 
 function lowerCaseSet(names: readonly string[]): ReadonlySet<string> {

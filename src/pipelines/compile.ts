@@ -106,16 +106,28 @@ function compileValue(
     problems.push({ path: pathText(path), message: `is nested more than ${MAX_DEPTH} levels deep` })
     return { kind: 'constant', value: null }
   }
-  if (Array.isArray(value))
-    return {
-      kind: 'list',
-      items: value.map((item, i) => compileValue(item, [...path, String(i)], handler, problems)),
-    }
+  if (Array.isArray(value)) {
+    const items = value.map((item, i) => compileValue(item, [...path, String(i)], handler, problems))
+    return folded({ kind: 'list', items }, items)
+  }
   const entries = Object.entries(value).map(
     ([key, inner]) => [key, compileValue(inner, [...path, key], handler, problems)] as const,
   )
-  return { kind: 'object', entries }
+  return folded(
+    { kind: 'object', entries },
+    entries.map(([, inner]) => inner),
+  )
 }
+
+/** What holds nothing but constants is one: runs share it, so handlers must not change what they are given. */
+function folded(value: CompiledValue, parts: readonly CompiledValue[]): CompiledValue {
+  return parts.every(({ kind }) => kind === 'constant') ? constantOf(resolveValue(value, NO_SCOPE)) : value
+}
+
+const constantOf = (value: unknown): CompiledValue => ({ kind: 'constant', value })
+
+/** Constants look nowhere. */
+const NO_SCOPE: Scope = { root: () => null, secret: () => null, now: () => '', uuid: () => '' }
 
 /** A template where it holds `{{`, else an expression. contract §9.3. */
 function compileText(text: string, path: readonly string[], problems: ErrorDetail[]): CompiledValue {

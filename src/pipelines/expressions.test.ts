@@ -132,3 +132,49 @@ test('every root is known', () => {
   for (const root of ROOTS.filter((one) => one !== 'secrets'))
     expect(parseExpression(root)).toEqual({ kind: 'path', root, keys: [] })
 })
+
+test('any text at all is parsed or refused, and the position of the fault lies in it', () => {
+  const PIECES = [
+    ...ROOTS,
+    'now()',
+    'uuid(',
+    '.',
+    '..',
+    '[',
+    ']',
+    '[0]',
+    "['a']",
+    "'",
+    '"',
+    '\\',
+    ' ',
+    '\n',
+    '{{',
+    'é',
+    '1e9',
+    '-',
+  ]
+  let state = 11
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return (state >> 8) % below
+  }
+  for (let round = 0; round < 20_000; round++) {
+    const source = Array.from({ length: 1 + random(12) }, () => PIECES[random(PIECES.length)]).join('')
+    try {
+      evaluate(parseExpression(source), scope)
+    } catch (error) {
+      expect(error).toBeInstanceOf(ExpressionError)
+      const { position } = error as ExpressionError
+      expect(position >= 0 && position <= source.length).toBe(true)
+    }
+  }
+  for (const piece of ["'", '\\', '[', 'steps[', "steps['", 'steps.a', '-', ' '])
+    expect(() => {
+      try {
+        parseExpression(piece.repeat(200_000))
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error
+      }
+    }).not.toThrow()
+})

@@ -44,19 +44,21 @@ export function bodyValue(body: PipelineBody): unknown {
   }
 }
 
-/** `request` as expressions and functions see it. The body is looked at only when it is asked for. */
+/** `request` as expressions and functions see it. Body and headers are looked at only when they are asked for. */
 export function requestView(input: PipelineInput): Record<string, unknown> {
-  const { method, path, query, params, headers, ip, userAgent, body } = input
+  const { method, path, query, params, ip, userAgent } = input
   return {
     method,
     path,
     query,
     params,
-    headers,
+    get headers() {
+      return input.headers
+    },
     ip,
     userAgent,
     get body() {
-      return bodyValue(body)
+      return bodyValue(input.body)
     },
   }
 }

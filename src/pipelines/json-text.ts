@@ -12,6 +12,11 @@ export class JsonText {
     this.#value ??= JSON.parse(this.text)
     return this.#value
   }
+
+  /** Inside of another value. */
+  toJSON(): unknown {
+    return this.value
+  }
 }
 
 /** The value itself, parsed where it is a JSON text. */
@@ -20,5 +25,5 @@ export const plain = (value: unknown): unknown => (value instanceof JsonText ? v
 /** The JSON of any value; what JSON cannot say is null. */
 export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text
-  return JSON.stringify(value, (_key, inner) => (inner instanceof JsonText ? inner.value : inner)) ?? 'null'
+  return JSON.stringify(value) ?? 'null'
 }

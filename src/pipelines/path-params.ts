@@ -1,5 +1,6 @@
 /** What each `*` of a pattern stood for in a path that matches it, from `0`; the leftmost take the least. */
 export function paramsOf(pattern: string, path: string): Record<string, string> {
+  if (!pattern.includes('*')) return {}
   const [first = '', ...rest] = pattern.split('*')
   const params: [string, string][] = []
   let at = first.length

@@ -2,30 +2,52 @@ import { AppError } from '../domain/errors.ts'
 import { nestingOf } from '../domain/field-types.ts'
 import { readBody } from '../http/json-body.ts'
 import { type FormLimits, readMultipart } from '../http/multipart.ts'
+import { arrivingBody } from '../http/upload-progress.ts'
+import { formPairs } from './form-pairs.ts'
 import type { PipelineBody } from './input.ts'
 
 /** contract §9.3: bodies up to 10 MiB. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024
+const SMALL_BYTES = 64 * 1024
 const DEEPEST = 200
+const UTF8 = new TextDecoder()
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true })
 const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldBytes: MAX_BODY_BYTES }
 
 /** Reads the body as its type says: JSON, a form, text. Throws 413 for a larger one. */
 export async function readPipelineBody(request: Request): Promise<PipelineBody> {
-  if (request.body === null || request.method === 'GET' || request.method === 'HEAD') return { kind: 'none' }
+  if (request.method === 'GET' || request.method === 'HEAD') return { kind: 'none' }
   const contentType = request.headers.get('content-type')
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (type === 'multipart/form-data') return readForm(request, contentType)
-  const bytes = await readBody(request, MAX_BODY_BYTES)
+  const bytes = await readBytes(request)
   if (bytes.length === 0) return { kind: 'none' }
   if (/^application\/([\w.-]+\+)?json$/.test(type)) return parseJson(bytes)
   if (type === 'application/x-www-form-urlencoded')
-    return { kind: 'form', value: grouped(new URLSearchParams(new TextDecoder().decode(bytes))) }
+    return { kind: 'form', value: grouped(formPairs(UTF8.decode(bytes))) }
   if (type === '' || type.startsWith('text/')) return readText(bytes)
   return { kind: 'unsupported', contentType: type }
 }
 
+/** A visitor who leaves amid the body is nobody's fault. */
+async function readBytes(request: Request): Promise<Uint8Array> {
+  try {
+    return isSmall(request) ? await request.bytes() : await readBody(request, MAX_BODY_BYTES)
+  } catch (error) {
+    throw error instanceof AppError ? error : new AppError('invalid', 'The body broke off', { cause: error })
+  }
+}
+
+/** Taken in one piece, which costs a third of a stream. One that comes slowly is over before the connection is idle. */
+function isSmall(request: Request): boolean {
+  const length = request.headers.get('content-length')
+  return length !== null && Number(length) <= SMALL_BYTES
+}
+
 /** Names that come more than once have a list of values. */
-export function grouped(pairs: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+export function grouped(given: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+  const pairs = Array.isArray(given) ? given : [...given]
+  if (new Set(pairs.map(([name]) => name)).size === pairs.length) return Object.fromEntries(pairs)
   const values = new Map<string, unknown[]>()
   for (const [name, value] of pairs) {
     const known = values.get(name)
@@ -37,7 +59,7 @@ export function grouped(pairs: Iterable<readonly [string, unknown]>): Record<str
 
 /** A `sendBeacon` says text and means JSON. */
 function readText(bytes: Uint8Array): PipelineBody {
-  const value = new TextDecoder().decode(bytes)
+  const value = UTF8.decode(bytes)
   const parsed = /^\s*[[{"\d\-tfn]/.test(value) ? parseJson(bytes) : undefined
   return parsed?.kind === 'json' ? parsed : { kind: 'text', value }
 }
@@ -48,7 +70,7 @@ function parseJson(bytes: Uint8Array): PipelineBody {
     error: new AppError('invalid', message),
   })
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    const text = STRICT_UTF8.decode(bytes)
     if (nestingOf(text) > DEEPEST) return broken(`The body is nested more than ${DEEPEST} levels deep`)
     return { kind: 'json', value: JSON.parse(text) }
   } catch {
@@ -60,7 +82,7 @@ function parseJson(bytes: Uint8Array): PipelineBody {
 async function readForm(request: Request, contentType: string | null): Promise<PipelineBody> {
   const pairs: [string, unknown][] = []
   try {
-    for await (const part of readMultipart(request.body, contentType, FORM)) {
+    for await (const part of readMultipart(arrivingBody(request), contentType, FORM)) {
       if (part.kind === 'field') pairs.push([part.name, part.value])
       else {
         const { filename, contentType: type } = part
@@ -68,7 +90,8 @@ async function readForm(request: Request, contentType: string | null): Promise<P
       }
     }
   } catch (error) {
-    if (error instanceof AppError && error.kind === 'invalid') return { kind: 'broken', error }
+    if (!(error instanceof AppError)) throw new AppError('invalid', 'The body broke off', { cause: error })
+    if (error.kind === 'invalid') return { kind: 'broken', error }
     throw error
   }
   return { kind: 'form', value: grouped(pairs) }

@@ -86,6 +86,19 @@ describe('the run log', () => {
       expect(text).not.toContain(written)
   })
 
+  test('masks what a step held before another showed that it is a secret', async () => {
+    putSecret(app.ctx, operatorGrant(app.projectId), 'HOOK', 'hook-4711')
+    const steps = [
+      step('fn', 'function_handler', { code: 'const handler = ({ request }) => request.body' }),
+      respond('{"same":"{{secrets.HOOK}}"}'),
+    ]
+    const rule = { id: 'r-early', debugEnabled: true }
+    expect(await (await app.run(steps, { json: { token: 'hook-4711' }, rule })).text()).toContain('hook-4711')
+    const { data } = await runs('?ruleId=r-early')
+    expect(data[0]).toMatchObject({ steps: [{ id: 'fn', output: { token: '[redacted]' } }, { id: 'r' }] })
+    expect(JSON.stringify(data)).not.toContain('hook-4711')
+  })
+
   test('costs no commit of its own for each request', async () => {
     await runs()
     const before = app.ctx.db.writes

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operatorGrant } from '../modules/auth/authorize.ts'
 import { putSecret } from '../modules/secrets/service.ts'
 import { IP, type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
+import { runPipeline } from './run.ts'
 
 let app: PipelineApp
 beforeAll(async () => {
@@ -152,4 +153,22 @@ describe('what expressions see', () => {
       await json([respond({ t: 'secrets.TOKEN' })], { projectId: app.addProject('no-secrets') }),
     ).toEqual({ t: null })
   })
+})
+
+test('no step begins when the run has taken too long', async () => {
+  const steps = [respond('{}')]
+  const rule = {
+    id: 'rule',
+    projectId: app.projectId,
+    pathPattern: '/x',
+    method: null,
+    pipelineConfig: { steps },
+    debugEnabled: false,
+  }
+  const input = { method: 'GET', path: '/x', query: {}, params: {}, headers: {}, ip: IP, userAgent: null }
+  const place = { owner: 'acme', repo: 'site', commitSha: 'abc1234', alias: null }
+  const all = { ...input, body: { kind: 'none' } as const, user: null, project: {}, deployment: place }
+  expect((await runPipeline(app.ctx, rule, all)).result).toHaveProperty('answer')
+  const { result } = await runPipeline(app.ctx, rule, all, -1)
+  expect(result).toMatchObject({ step: 'r', error: { status: 500 } })
 })

@@ -20,6 +20,8 @@ import { masked, type StepTrace } from './trace.ts'
 
 /** contract §9.3. */
 const STEP_LIMIT_MS = 30_000
+/** Of all steps together: no step begins after that. */
+const RUN_LIMIT_MS = 5 * 60_000
 
 /** How a run ended. A failure has no answer: `error` is what the visitor is told, with the step's id. */
 export type RunOutcome = {
@@ -36,12 +38,15 @@ export async function runPipeline(
   ctx: Context,
   rule: PipelineRule,
   input: PipelineInput,
+  limitMs = RUN_LIMIT_MS,
 ): Promise<RunOutcome> {
   const run = createRun(ctx, rule, input, emptyOutputs())
   const { steps } = compilePipeline(rule.pipelineConfig)
+  const until = performance.now() + limitMs
   let last: unknown = null
   for (const step of steps) {
     if (!step.isEnabled) continue
+    if (performance.now() > until) return outcomeOf(run, { error: tooLong(limitMs), step: step.id })
     const ended = runStep(run, step)
     const done = ended instanceof Promise ? await ended : ended
     if ('error' in done) return outcomeOf(run, { error: done.error, step: step.id })
@@ -94,17 +99,28 @@ function createRun(
   return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null }
 }
 
+/** Masked at the end: an early step may hold what only a later one shows to be a secret. */
 const outcomeOf = ({ outputs, trace, secrets }: Run, result: RunOutcome['result']): RunOutcome => ({
   result,
   outputs,
-  trace,
+  trace: trace?.map((step) => maskedStep(step, secrets)) ?? null,
   secrets,
+})
+
+const maskedStep = (step: StepTrace, secrets: ReadonlySet<string>): StepTrace => ({
+  ...step,
+  input: masked(step.input, secrets),
+  output: masked(step.output, secrets),
+  error: step.error === null ? null : String(masked(step.error, secrets)),
 })
 
 const JSON_HEADERS = [['content-type', 'application/json']] as const
 
 const defaultAnswer = (last: unknown): Answer =>
   new Answer({ status: 200, headers: JSON_HEADERS, body: `{"success":true,"data":${jsonOf(last)}}` })
+
+const tooLong = (limitMs: number): AppError =>
+  new AppError('internal', `The pipeline took longer than ${limitMs / 1000} s`)
 
 type StepEnd = { output: unknown; wasSkipped: boolean } | { error: AppError }
 
@@ -117,7 +133,7 @@ function runStep(run: Run, step: CompiledStep): StepEnd | Promise<StepEnd> {
       run.outputs[step.id] = output ?? null
       if (step.name !== null) run.outputs[step.name] = output ?? null
     }
-    if (run.trace !== null) run.trace.push(traceOf(run, step, input, end, performance.now() - startedAt))
+    if (run.trace !== null) run.trace.push(traceOf(step, input, end, performance.now() - startedAt))
     return end
   }
   let config: unknown = null
@@ -149,17 +165,50 @@ function resolveConfig(run: Run, step: CompiledStep): unknown {
 function callHandler(run: Run, step: CompiledStep, config: Record<string, unknown>): unknown {
   const { handler } = step
   if (handler === undefined) return null
-  const controller = new AbortController()
-  const context: StepContext = {
-    ctx: run.ctx,
-    projectId: run.projectId,
-    input: run.input,
-    outputs: run.outputs,
-    signal: controller.signal,
-    render: (template, mode) => render(run, template, mode),
-  }
+  const context = new RunningStep(run)
   const output = handler.run(context, config)
-  return output instanceof Promise && handler.limitMs !== null ? withLimit(output, controller) : output
+  return output instanceof Promise && handler.limitMs !== null
+    ? withLimit(output, context.controller)
+    : output
+}
+
+class RunningStep implements StepContext {
+  readonly #run: Run
+  #controller: AbortController | undefined
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  get ctx(): Context {
+    return this.#run.ctx
+  }
+
+  get projectId(): string {
+    return this.#run.projectId
+  }
+
+  get input(): PipelineInput {
+    return this.#run.input
+  }
+
+  get outputs(): Readonly<Record<string, unknown>> {
+    return this.#run.outputs
+  }
+
+  /** Made when somebody asks: most steps never wait. */
+  get controller(): AbortController {
+    this.#controller ??= new AbortController()
+    return this.#controller
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  render(template: string, mode: TemplateMode): string {
+    return render(this.#run, template, mode)
+  }
 }
 
 async function withLimit(work: Promise<unknown>, controller: AbortController): Promise<unknown> {
@@ -225,19 +274,16 @@ function stepFailure(run: Run, step: CompiledStep, error: unknown): AppError {
   return new AppError('internal', 'The step failed. The log of the server says why.', { cause })
 }
 
-function traceOf(run: Run, step: CompiledStep, input: unknown, end: StepEnd, durationMs: number): StepTrace {
+function traceOf(step: CompiledStep, input: unknown, end: StepEnd, durationMs: number): StepTrace {
   const output = 'error' in end ? null : end.output
   return {
     id: step.id,
     handler: step.handlerType,
     durationMs: Math.round(durationMs * 100) / 100,
     skipped: !('error' in end) && end.wasSkipped,
-    input: masked(input, run.secrets),
-    output: masked(
-      output instanceof Answer ? { status: output.status, body: output.body } : output,
-      run.secrets,
-    ),
-    error: 'error' in end ? String(masked(explain(end.error), run.secrets)) : null,
+    input,
+    output: output instanceof Answer ? { status: output.status, body: output.body } : output,
+    error: 'error' in end ? explain(end.error) : null,
   }
 }
 

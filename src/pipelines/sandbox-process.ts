@@ -1,4 +1,5 @@
 import { dlopen } from 'bun:ffi'
+import { setPriority } from 'node:os'
 import variant from '@jitl/quickjs-singlefile-mjs-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
@@ -9,7 +10,7 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
 import { GUEST_SOURCE } from './sandbox-guest.ts'
-import { MAX_RESULT, type SandboxFailure, type SandboxJob, type SandboxReply } from './sandbox-protocol.ts'
+import { MAX_RESULT, type SandboxFailure, type SandboxJob, type SandboxResult } from './sandbox-protocol.ts'
 import { type SandboxUtils, sandboxUtils } from './sandbox-utils.ts'
 
 const PAGE = 64 * 1024
@@ -17,12 +18,15 @@ const PAGE = 64 * 1024
 const MOST_PAGES = 1024
 const FIRST_PAGES = 256
 const STACK_BYTES = 256 * 1024
+/** Functions give way to the server and its files, which share the processors with them. */
+const NICENESS = 7
 
 /**
  * A process that runs one function after another for the server that started it, each in a realm of its own. It is a
  * process because nothing less can be stopped for certain: some loops inside the interpreter never look at the clock.
  */
 export function runSandboxProcess(): Promise<never> {
+  giveWay()
   const alarm = findAlarm()
   const ready = loadInterpreter()
   let spare: Realm | undefined
@@ -32,10 +36,13 @@ export function runSandboxProcess(): Promise<never> {
     alarm(Math.ceil(job.timeoutMs / 1000) + 2)
     const realm = spare ?? interpreter.newRealm()
     spare = undefined
-    const reply = runJob(realm, job, interpreter)
+    const { result, isBroken } = runJob(realm, job)
+    process.send?.({ result })
+    // Nobody waits for this: the old realm goes and the next one is made when the result is on its way.
+    const isSpent = isBroken || !isCleared(realm) || interpreter.usedBytes() > (MOST_PAGES * PAGE) / 2
     alarm(0)
-    process.send?.(reply)
-    if (!reply.isSpent) spare = interpreter.newRealm()
+    if (!isSpent) spare = interpreter.newRealm()
+    process.send?.({ isSpent })
   })
   process.on('disconnect', () => process.exit(0))
   return new Promise(() => {})
@@ -47,6 +54,11 @@ type Realm = {
   /** Every context of the runtime: the library loses track and makes another when memory grows amid a job. */
   contexts: QuickJSContext[]
   deadline: number
+  /** What starts a job: it takes the input and the host's functions. */
+  guest: QuickJSHandle
+  host: QuickJSHandle
+  /** Behind the host's functions: of the job, as its keys are. */
+  utils: SandboxUtils
 }
 type Interpreter = { newRealm(): Realm; usedBytes(): number }
 
@@ -66,30 +78,31 @@ async function loadInterpreter(): Promise<Interpreter> {
         return context
       }
       const context = runtime.newContext()
-      const realm: Realm = { runtime, context, contexts, deadline: Number.POSITIVE_INFINITY }
+      const guest = context.unwrapResult(context.evalCode(GUEST_SOURCE, 'guest.js'))
+      const utils = sandboxUtils([], () => Date.now())
+      const deadline = Number.POSITIVE_INFINITY
+      const realm: Realm = { runtime, context, contexts, deadline, guest, host: context.newObject(), utils }
+      defineHost(realm)
       runtime.setInterruptHandler(() => performance.now() > realm.deadline)
       return realm
     },
   }
 }
 
-/** A process that has taken much memory, or broke, is spent. */
-function runJob(realm: Realm, job: SandboxJob, interpreter: Interpreter): SandboxReply {
-  const failed = (kind: SandboxFailure, message: string, isSpent: boolean): SandboxReply => ({
+/** `isBroken`: whatever it was, the interpreter may have suffered. */
+function runJob(realm: Realm, job: SandboxJob): { result: SandboxResult; isBroken: boolean } {
+  const failed = (kind: SandboxFailure, message: string): SandboxResult => ({
     ok: false,
     kind,
     message: message.slice(0, 1000),
-    isSpent,
   })
   try {
     realm.deadline = performance.now() + job.timeoutMs
-    const outcome = evaluateJob(realm, job)
-    const isSpent = !isCleared(realm) || interpreter.usedBytes() > (MOST_PAGES * PAGE) / 2
-    if (outcome.kind === 'ok') return { ok: true, json: outcome.text, isSpent }
-    return failed(outcome.kind, outcome.text, isSpent)
+    const { kind, text } = evaluateJob(realm, job)
+    return { result: kind === 'ok' ? { ok: true, json: text } : failed(kind, text), isBroken: false }
   } catch (error) {
     const isLate = performance.now() > realm.deadline
-    return failed(isLate ? 'timeout' : 'broken', String(error), true)
+    return { result: failed(isLate ? 'timeout' : 'broken', String(error)), isBroken: true }
   }
 }
 
@@ -107,19 +120,14 @@ function isCleared({ runtime, contexts }: Realm): boolean {
 type Outcome = { kind: 'ok' | SandboxFailure; text: string }
 
 function evaluateJob(realm: Realm, job: SandboxJob): Outcome {
-  const { context } = realm
-  const guest = take(realm, context.evalCode(GUEST_SOURCE, 'guest.js'))
-  if ('kind' in guest) return guest
+  const { context, guest, host } = realm
+  realm.utils = sandboxUtils(job.keys, () => Date.now())
   const input = context.newString(job.input)
-  const host = hostObject(
-    context,
-    sandboxUtils(job.keys, () => Date.now()),
-  )
-  const call = take(realm, context.callFunction(guest.handle, context.undefined, input, host))
+  const call = take(realm, context.callFunction(guest, context.undefined, input, host))
   if ('kind' in call) return call
   const invoke = context.getProp(call.handle, 'invoke')
   const state = context.getProp(call.handle, 'state')
-  for (const handle of [guest.handle, input, host, call.handle]) handle.dispose()
+  for (const handle of [guest, input, host, call.handle]) handle.dispose()
 
   const outcome = invokeHandler(realm, job.code, invoke) ?? settle(realm, state)
   invoke.dispose()
@@ -127,16 +135,13 @@ function evaluateJob(realm: Realm, job: SandboxJob): Outcome {
   return outcome
 }
 
+/** Behind the author's code, as one script is cheaper than two: its value is the value of all. */
+const HANDLER = "\n;typeof handler === 'undefined' ? undefined : handler"
+
 /** Undefined when the handler was called; whatever came of it is in the guest's state, now or later. */
 function invokeHandler(realm: Realm, code: string, invoke: QuickJSHandle): Outcome | undefined {
   const { context } = realm
-  const declared = take(realm, context.evalCode(code, 'function.js'))
-  if ('kind' in declared) return declared
-  declared.handle.dispose()
-  const handler = take(
-    realm,
-    context.evalCode("typeof handler === 'undefined' ? undefined : handler", 'handler.js'),
-  )
+  const handler = take(realm, context.evalCode(`${code}${HANDLER}`, 'function.js'))
   if ('kind' in handler) return handler
   const called = take(realm, context.callFunction(invoke, context.undefined, handler.handle))
   handler.handle.dispose()
@@ -195,27 +200,34 @@ function take(realm: Realm, result: ReturnType<QuickJSContext['evalCode']>): Tak
 }
 
 /** Functions that take texts and numbers and give back a text or null: nothing of this process can be reached by them. */
-function hostObject(context: QuickJSContext, utils: SandboxUtils): QuickJSHandle {
-  const object = context.newObject()
+function defineHost(realm: Realm): void {
+  const { context, host } = realm
   const define = (name: keyof SandboxUtils, work: (...given: QuickJSHandle[]) => string | null) => {
     const handle = context.newFunction(name, (...given) => {
       const result = work(...given)
       return result === null ? context.null : context.newString(result)
     })
-    context.setProp(object, name, handle)
+    context.setProp(host, name, handle)
     handle.dispose()
   }
   const text = (handle: QuickJSHandle | undefined) => (handle === undefined ? '' : context.getString(handle))
   const number = (handle: QuickJSHandle | undefined) => (handle === undefined ? 0 : context.getNumber(handle))
-  define('sha256', (given) => utils.sha256(text(given)))
-  define('hmacSha256', (key, given) => utils.hmacSha256(text(key), text(given)))
-  define('randomToken', (bytes) => utils.randomToken(number(bytes)))
-  define('randomUUID', () => utils.randomUUID())
-  define('base64urlEncode', (given) => utils.base64urlEncode(text(given)))
-  define('base64urlDecode', (given) => utils.base64urlDecode(text(given)))
-  define('sign', (json, seconds) => utils.sign(text(json), number(seconds)))
-  define('verify', (token) => utils.verify(text(token)))
-  return object
+  define('sha256', (given) => realm.utils.sha256(text(given)))
+  define('hmacSha256', (key, given) => realm.utils.hmacSha256(text(key), text(given)))
+  define('randomToken', (bytes) => realm.utils.randomToken(number(bytes)))
+  define('randomUUID', () => realm.utils.randomUUID())
+  define('base64urlEncode', (given) => realm.utils.base64urlEncode(text(given)))
+  define('base64urlDecode', (given) => realm.utils.base64urlDecode(text(given)))
+  define('sign', (json, seconds) => realm.utils.sign(text(json), number(seconds)))
+  define('verify', (token) => realm.utils.verify(text(token)))
+}
+
+function giveWay(): void {
+  try {
+    setPriority(NICENESS)
+  } catch {
+    // Where it is not allowed, functions are as urgent as the rest.
+  }
 }
 
 /** The system's `alarm`, whose signal ends a process that does not expect it; nothing where it cannot be had. */

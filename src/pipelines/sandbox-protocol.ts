@@ -26,8 +26,8 @@ export type SandboxFailure =
 
 export type SandboxResult = { ok: true; json: string } | { ok: false; kind: SandboxFailure; message: string }
 
-/** `isSpent`: the process should not be used again. */
-export type SandboxReply = SandboxResult & { isSpent: boolean }
+/** What a process says of each job: what came of it and, when it has cleared up, whether it is good for another. */
+export type SandboxReply = { result: SandboxResult } | { isSpent: boolean }
 
 /** Characters of the JSON that a function may give back. */
 export const MAX_RESULT = 8 * 1024 * 1024

@@ -51,7 +51,14 @@ type Waiting = {
   settle: (result: SandboxResult) => void
   expiry: Timer | undefined
 }
-type Child = { process: Bun.Subprocess; running: Waiting | null; isFresh: boolean; timer: Timer | undefined }
+type Child = {
+  process: Bun.Subprocess
+  running: Waiting | null
+  /** Has given its result, and clears up for the next. */
+  isClearing: boolean
+  isFresh: boolean
+  timer: Timer | undefined
+}
 
 const BROKEN: SandboxResult = { ok: false, kind: 'broken', message: 'the sandbox ended' }
 const BUSY: SandboxResult = { ok: false, kind: 'busy', message: 'too many functions wait to be run' }
@@ -108,24 +115,30 @@ class ProcessPool implements Sandbox {
     if (queue.length > 0) this.#queues.set(projectId, queue)
   }
 
+  /** One to each project, and again, until no process is left. */
   #dispatch(): void {
-    for (const [projectId, queue] of [...this.#queues]) {
-      const child = this.#childFor(projectId)
-      const waiting = child === undefined ? undefined : queue.shift()
-      if (child === undefined || waiting === undefined) continue
-      this.#keepQueue(projectId, queue)
-      this.#give(child, waiting)
+    for (let given = true; given; ) {
+      given = false
+      for (const [projectId, queue] of [...this.#queues]) {
+        const child = this.#childFor(projectId)
+        const waiting = child === undefined ? undefined : queue.shift()
+        if (child === undefined || waiting === undefined) continue
+        this.#keepQueue(projectId, queue)
+        this.#give(child, waiting)
+        given = true
+      }
     }
   }
 
-  /** An idle process, or a new one where the project may have one. */
+  /** An idle process or, when none is about to be idle, a new one where the project may have one. */
   #childFor(projectId: string): Child | undefined {
     const { processes, extraProcesses, mostPerProject } = this.#limits
     const children = [...this.#children]
     const mine = children.filter(({ running }) => running?.projectId === projectId).length
     if (mine >= mostPerProject) return undefined
-    const idle = children.find(({ running }) => running === null)
-    if (idle !== undefined) return idle
+    const free = children.filter(({ running }) => running === null)
+    const idle = free.find(({ isClearing }) => !isClearing)
+    if (idle !== undefined || free.length > 0) return idle
     return children.length < processes + (mine === 0 ? extraProcesses : 0) ? this.#start() : undefined
   }
 
@@ -140,18 +153,21 @@ class ProcessPool implements Sandbox {
     child.process.send(waiting.job)
   }
 
-  #answered(child: Child, { isSpent, ...result }: SandboxReply): void {
-    if (isSpent) {
-      this.#end(child, result)
-      return
-    }
+  #heard(child: Child, reply: SandboxReply): void {
     clearTimeout(child.timer)
-    const { running } = child
-    child.running = null
-    child.timer = setTimeout(() => this.#end(child, BROKEN), this.#limits.idleMs)
-    child.timer.unref()
-    running?.settle(result)
-    if (this.#waitingCount > 0) this.#dispatch()
+    if ('result' in reply) {
+      const { running } = child
+      child.running = null
+      child.isClearing = true
+      child.timer = setTimeout(() => this.#end(child, DEAF), GRACE_MS)
+      running?.settle(reply.result)
+    } else if (reply.isSpent) this.#end(child, BROKEN)
+    else {
+      child.isClearing = false
+      child.timer = setTimeout(() => this.#end(child, BROKEN), this.#limits.idleMs)
+      child.timer.unref()
+      if (this.#waitingCount > 0) this.#dispatch()
+    }
   }
 
   /** Kills the process. What it ran comes out as `result`. */
@@ -169,11 +185,11 @@ class ProcessPool implements Sandbox {
       env: {},
       cwd: '/',
       stdio: ['ignore', 'ignore', 'ignore'],
-      ipc: (reply: SandboxReply) => this.#answered(child, reply),
+      ipc: (reply: SandboxReply) => this.#heard(child, reply),
       onExit: () => this.#end(child, BROKEN),
     })
     process.unref()
-    const child: Child = { process, running: null, isFresh: true, timer: undefined }
+    const child: Child = { process, running: null, isClearing: false, isFresh: true, timer: undefined }
     this.#children.add(child)
     return child
   }

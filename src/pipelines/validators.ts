@@ -38,6 +38,12 @@ export function checkValidators(ctx: Context, rule: PipelineRule, caller: Caller
     checkValidator(ctx, rule, caller, validator, i)
 }
 
+/** Decides once more who may, for a caller whose standing changed while the body came in. Nothing is counted again. */
+export function checkAuthAgain(ctx: Context, rule: PipelineRule, caller: Caller): void {
+  for (const [i, validator] of (rule.pipelineConfig.validators ?? []).entries())
+    if (validator.type === 'auth_required') checkValidator(ctx, rule, caller, validator, i)
+}
+
 function checkValidator(
   ctx: Context,
   rule: PipelineRule,

@@ -18,41 +18,66 @@ export async function* tarEntries(
 ): AsyncGenerator<Uint8Array> {
   const batch = new Batch()
   for await (const { name, sizeBytes, body } of sources) {
-    for (const block of headerBlocks(name, sizeBytes)) yield* batch.add(block)
+    for (const block of headerBlocks(name, sizeBytes)) batch.add(block)
     let written = 0
-    for await (const piece of body instanceof Uint8Array ? [body] : body) {
-      written += piece.length
-      if (written > sizeBytes) break
-      yield* batch.add(piece)
-    }
+    if (body instanceof Uint8Array) {
+      written = body.length
+      if (written === sizeBytes) batch.add(body)
+    } else
+      for await (const piece of body) {
+        written += piece.length
+        if (written > sizeBytes) break
+        batch.add(piece)
+        if (batch.isFull) yield* batch.take()
+      }
     if (written !== sizeBytes) throw new Error(`${name} changed while it was packed; try again`)
-    yield* batch.add(new Uint8Array((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES))
+    batch.add(PADDING.subarray(0, paddingOf(sizeBytes)))
+    if (batch.isFull) yield* batch.take()
   }
-  yield* batch.add(new Uint8Array(2 * BLOCK_BYTES))
+  batch.add(PADDING)
   yield* batch.rest()
 }
 
+/** Two empty blocks, which also end an archive. */
+const PADDING = new Uint8Array(2 * BLOCK_BYTES)
+const paddingOf = (bytes: number): number => (BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES
+
 /** Small pieces go out together: one chunk each would cost more than their bytes. */
 class Batch {
+  #full: Uint8Array[] = []
   #buffer = new Uint8Array(BATCH_BYTES)
-  #used = 0;
+  #used = 0
 
-  *add(bytes: Uint8Array): Generator<Uint8Array> {
-    if (this.#used + bytes.length > BATCH_BYTES) yield* this.rest()
+  /** Something waits to be taken. */
+  get isFull(): boolean {
+    return this.#full.length > 0
+  }
+
+  add(bytes: Uint8Array): void {
+    if (this.#used + bytes.length > BATCH_BYTES) this.#close()
     if (bytes.length > BATCH_BYTES) {
-      yield bytes
+      this.#full.push(bytes)
     } else {
       this.#buffer.set(bytes, this.#used)
       this.#used += bytes.length
     }
   }
 
-  *rest(): Generator<Uint8Array> {
+  /** What is full, in order. */
+  take(): Uint8Array[] {
+    return this.#full.splice(0)
+  }
+
+  rest(): Uint8Array[] {
+    this.#close()
+    return this.take()
+  }
+
+  #close(): void {
     if (this.#used === 0) return
-    const full = this.#buffer.subarray(0, this.#used)
+    this.#full.push(this.#buffer.subarray(0, this.#used))
     this.#buffer = new Uint8Array(BATCH_BYTES)
     this.#used = 0
-    yield full
   }
 }
 
@@ -65,26 +90,38 @@ function* headerBlocks(name: string, sizeBytes: number): Generator<Uint8Array> {
     const pax = utf8.encode(records.join(''))
     yield header('PaxHeader', pax.length, 'x')
     yield pax
-    yield new Uint8Array((BLOCK_BYTES - (pax.length % BLOCK_BYTES)) % BLOCK_BYTES)
+    yield PADDING.subarray(0, paddingOf(pax.length))
   }
   // Readers that know no pax get what of the name fits.
   yield header(bytes.subarray(0, 100), sizeBytes > MAX_OCTAL_SIZE ? 0 : sizeBytes, '0')
 }
 
 function header(name: string | Uint8Array, sizeBytes: number, type: string): Uint8Array {
-  const block = new Uint8Array(BLOCK_BYTES)
+  const block = COMMON_HEADER.slice()
   block.set(typeof name === 'string' ? utf8.encode(name) : name, 0)
-  const field = (text: string, at: number) => block.set(utf8.encode(text), at)
-  field('0000644\0', 100)
-  field('0000000\0', 108)
-  field('0000000\0', 116)
-  field(`${sizeBytes.toString(8).padStart(11, '0')}\0`, 124)
-  field('00000000000\0', 136)
-  field('        ', 148)
-  field(type, 156)
-  field('ustar\x0000', 257)
-  const sum = block.reduce((total, byte) => total + byte, 0)
-  field(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  setField(block, sizeBytes.toString(8).padStart(11, '0'), 124)
+  setField(block, type, 156)
+  let sum = 0
+  for (const byte of block) sum += byte
+  setField(block, `${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  return block
+}
+
+function setField(block: Uint8Array, text: string, at: number): void {
+  for (let i = 0; i < text.length; i++) block[at + i] = text.charCodeAt(i)
+}
+
+/** What all headers share; the checksum counts its own field as spaces. */
+const COMMON_HEADER = commonHeader()
+
+function commonHeader(): Uint8Array {
+  const block = new Uint8Array(BLOCK_BYTES)
+  setField(block, '0000644\0', 100)
+  setField(block, '0000000\0', 108)
+  setField(block, '0000000\0', 116)
+  setField(block, '00000000000\0', 136)
+  setField(block, '        ', 148)
+  setField(block, 'ustar\x0000', 257)
   return block
 }
 

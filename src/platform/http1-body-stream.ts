@@ -46,9 +46,11 @@ export class BodyStream {
     this.#owner.pause()
   }
 
+  /** All of it has come. What waits for the reader needs the socket no more, and the next answer must not find it paused. */
   finish(): void {
     this.#controller?.close()
     this.#controller = null
+    this.#wanted()
   }
 
   fail(error: unknown): void {

@@ -1,19 +1,23 @@
 import type { HeaderPair } from '../domain/forward-headers.ts'
 import { Deadline } from './http1-deadline.ts'
+import type { KnownHeads, ReadHead } from './http1-known-heads.ts'
 import { type ReceivedBody, type ReceiverOwner, ResponseReceiver } from './http1-receiver.ts'
 import type { WireRequest } from './http1-request.ts'
-import { Http1Error, type ResponseHead } from './http1-response-head.ts'
+import { Http1Error } from './http1-response-head.ts'
 import { RequestSender } from './http1-sender.ts'
 import { type Tunnel, TunnelEnd } from './http1-tunnel.ts'
 import { SocketWriter } from './http1-writer.ts'
 import type { LineSocket, SocketOwner } from './outbound-dial.ts'
 import { OutboundError, type OutboundErrorKind } from './outbound-error.ts'
+import type { IdlePlace, Idler } from './outbound-idle.ts'
 
-/** The head of an answer, and its body: whole where it came together with the head, else as it comes. */
+/** The head of an answer, and its body: whole where it came at once, else as it comes. */
 export type Answer = {
   status: number
   /** Names in lower case. */
-  headers: HeaderPair[]
+  headers: readonly HeaderPair[]
+  /** The headers are the very object of an earlier answer. */
+  isKnownHead: boolean
   body: ReceivedBody
   /** After 101 alone. */
   tunnel: Tunnel | null
@@ -26,8 +30,8 @@ export interface Exchange {
   readonly upgrade: string | null
   /** The longest silence while a request body is on its way and before the head comes. */
   readonly headTimeoutMs: number
-  /** What is left of that for the head, which counts from the start of the request. */
-  remainingMs(): number
+  /** From here on that counts for the head: the start of the request. */
+  readonly startedAt: number
   /** The longest silence between the bytes of the answer. */
   idleTimeoutMs(status: number, headers: readonly HeaderPair[]): number
   answered(answer: Answer): void
@@ -35,11 +39,15 @@ export interface Exchange {
   failed(error: OutboundError, isStale: boolean): void
   /** The connection is done with an exchange that was answered. */
   finished(): void
+  /** Time has passed: a signal that was not worth asking for may be. True while that may still come. */
+  watchSignal(now: number): boolean
 }
 
 export interface ConnectionOwner {
   /** For messages, such as `api.example.com:443`. */
   readonly label: string
+  /** What backends said lately. */
+  readonly knownHeads: KnownHeads
   /** May carry another request. */
   free(connection: Http1Connection): void
   gone(connection: Http1Connection): void
@@ -53,18 +61,22 @@ const READER_TIMEOUT_MS = 300_000
 type Phase = 'idle' | 'head' | 'body' | 'tunnel' | 'closed'
 
 /** An HTTP/1.1 connection to a backend: one request at a time, the next when the answer is whole. RFC 9112 §9. */
-export class Http1Connection implements SocketOwner, ReceiverOwner {
+export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
   /** Where it leads, as it was dialled. */
   readonly address: string
   idleSince = performance.now()
+  idlePlace: IdlePlace | null = null
   readonly #socket: LineSocket
   readonly #owner: ConnectionOwner
   readonly #deadline = new Deadline(() => this.#timedOut())
   readonly #writer: SocketWriter
+  readonly #receiver: ResponseReceiver
   #phase: Phase = 'idle'
   #exchange: Exchange | null = null
+  /** Of a request with a body. */
   #sender: RequestSender | null = null
-  #receiver: ResponseReceiver | null = null
+  /** All of a request without a body was taken. */
+  #isHeadSent = false
   #tunnelEnd: TunnelEnd | null = null
   #idleTimeoutMs = 0
   #hasServed = false
@@ -74,6 +86,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
     this.address = address
     this.#owner = owner
     this.#writer = new SocketWriter(socket, () => this.#progressed())
+    this.#receiver = new ResponseReceiver(owner.knownHeads, this)
     this.#deadline.set(KEPT_IDLE_MS)
     socket.data.owner = this
   }
@@ -82,14 +95,23 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
     return this.#phase !== 'closed'
   }
 
+  /** The request that is under way on it. */
+  get exchange(): Exchange | null {
+    return this.#exchange
+  }
+
   /** Sends a request. The connection must be idle. */
   start(exchange: Exchange): void {
+    const { request } = exchange
     this.#phase = 'head'
     this.#exchange = exchange
-    this.#receiver = new ResponseReceiver(exchange.request.method, this)
-    this.#sender = new RequestSender(exchange.request, this.#writer, (error) => this.fail(error))
-    this.#deadline.set(exchange.remainingMs())
-    this.#sender.start()
+    this.#receiver.expect(request.method)
+    this.#deadline.set(exchange.headTimeoutMs, exchange.startedAt)
+    if (request.body === null) this.#sendHead(request.head)
+    else {
+      this.#sender = new RequestSender(request, this.#writer, (error) => this.fail(error))
+      this.#sender.start()
+    }
   }
 
   /** Ends the connection, and with it what is under way on it. */
@@ -99,7 +121,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
 
   received(bytes: Buffer): void {
     try {
-      if (this.#phase === 'head') this.#receiver?.receive(bytes)
+      if (this.#phase === 'head') this.#receiver.receive(bytes)
       else if (this.#phase === 'body') this.#bodyReceived(bytes)
       else if (this.#phase === 'tunnel') this.#tunnelReceived(bytes)
       else this.fail(this.#error('broken', 'sent something without being asked'))
@@ -115,26 +137,29 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
 
   ended(): void {
     if (this.#phase === 'tunnel') this.#closeTunnel()
-    else if (this.#phase !== 'body' || !this.#receiver?.end()) this.closed(null)
+    else if (this.#phase !== 'body' || !this.#receiver.end()) this.closed(null)
   }
 
   closed(cause: Error | null): void {
     if (this.#phase === 'closed') return
-    const isStale = this.#hasServed && this.#receiver?.hasHeardNothing === true
-    const when = this.#phase === 'head' ? 'before it answered' : 'in the midst of its answer'
+    const isStale = this.#hasServed && this.#receiver.hasHeardNothing
+    const when = this.#receiver.head === null ? 'before it answered' : 'in the midst of its answer'
     this.#close(this.#error('reset', `closed the connection ${when}`, cause), isStale)
   }
 
-  answered(head: ResponseHead, body: ReceivedBody): void {
+  answered({ head, isKnown }: ReadHead, body: ReceivedBody): void {
     const exchange = this.#exchange
     if (exchange === null) return
+    const { status, headers } = head
     this.#phase = 'body'
-    this.#idleTimeoutMs = exchange.idleTimeoutMs(head.status, head.headers)
-    this.#deadline.set(this.#idleTimeoutMs)
-    exchange.answered({ status: head.status, headers: head.headers, body, tunnel: null })
+    if (body instanceof ReadableStream) {
+      this.#idleTimeoutMs = exchange.idleTimeoutMs(status, headers)
+      this.#deadline.set(this.#idleTimeoutMs)
+    }
+    exchange.answered({ status, headers, isKnownHead: isKnown, body, tunnel: null })
   }
 
-  switched(head: ResponseHead, rest: Buffer): void {
+  switched({ head, isKnown }: ReadHead, rest: Buffer): void {
     const exchange = this.#exchange
     const offered = head.headers
       .filter(([name]) => name === 'upgrade')
@@ -148,6 +173,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
     exchange.answered({
       status: head.status,
       headers: head.headers,
+      isKnownHead: isKnown,
       body: null,
       tunnel: this.#tunnelEnd.tunnel,
     })
@@ -156,9 +182,8 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
 
   done(isClean: boolean): void {
     if (!this.isOpen) return
-    const mayServeAgain =
-      isClean && this.#sender?.isSent === true && this.#receiver?.head?.isPersistent === true
-    if (mayServeAgain) this.#becomeFree()
+    const isSent = this.#sender?.isSent ?? this.#isHeadSent
+    if (isClean && isSent && this.#receiver.head?.isPersistent === true) this.#becomeFree()
     else this.fail(this.#error('aborted', 'has answered'))
   }
 
@@ -179,23 +204,34 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
 
   #becomeFree(): void {
     const exchange = this.#exchange
-    const seconds = this.#receiver?.head?.keepAliveSeconds ?? null
+    const seconds = this.#receiver.head?.keepAliveSeconds ?? null
     this.#phase = 'idle'
     this.#exchange = null
     this.#sender = null
-    this.#receiver = null
     this.#hasServed = true
     this.idleSince = performance.now()
     this.#deadline.set(
       seconds === null ? KEPT_IDLE_MS : Math.min(KEPT_IDLE_MS, Math.max(0, seconds * 1000 - 1000)),
+      this.idleSince,
     )
     this.#owner.free(this)
     exchange?.finished()
   }
 
+  #sendHead(head: Buffer): void {
+    const taken = this.#writer.write(head)
+    this.#isHeadSent = taken === null
+    taken?.then(
+      () => {
+        this.#isHeadSent = true
+      },
+      () => {}, // the connection failed, and says so itself
+    )
+  }
+
   #bodyReceived(bytes: Buffer): void {
     this.#deadline.set(this.#idleTimeoutMs)
-    this.#receiver?.receive(bytes)
+    this.#receiver.receive(bytes)
   }
 
   #tunnelReceived(bytes: Buffer): void {
@@ -217,7 +253,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
   }
 
   #isPaused(): boolean {
-    return (this.#tunnelEnd?.stream ?? this.#receiver?.stream)?.isPaused === true
+    return (this.#tunnelEnd?.stream ?? this.#receiver.stream)?.isPaused === true
   }
 
   #timedOut(): void {
@@ -246,7 +282,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner {
     this.#sender?.stop(error)
     this.#writer.fail(error)
     this.#owner.gone(this)
-    this.#receiver?.stream?.fail(error)
+    this.#receiver.fail(error)
     this.#tunnelEnd?.stream.fail(error)
     if (phase === 'head') exchange?.failed(error, isStale)
     else exchange?.finished()

@@ -12,9 +12,10 @@ export class Deadline {
     this.#passed = passed
   }
 
-  set(ms: number): void {
-    this.#at = performance.now() + ms
-    if (this.#at < this.#firesAt) this.#arm(ms)
+  /** `from` is the time that `ms` counts from, where the caller has just looked at the clock. */
+  set(ms: number, from = performance.now()): void {
+    this.#at = from + ms
+    if (this.#at < this.#firesAt) this.#arm(this.#at - performance.now())
   }
 
   stop(): void {
@@ -27,7 +28,7 @@ export class Deadline {
   #arm(ms: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#firesAt = this.#at
-    this.#timer = setTimeout(this.#fired, ms)
+    this.#timer = setTimeout(this.#fired, Math.max(0, ms))
     this.#timer.unref()
   }
 

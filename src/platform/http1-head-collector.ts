@@ -1,10 +1,12 @@
 import { Http1Error, MOST_HEAD_BYTES } from './http1-response-head.ts'
 
 const NOTHING = Buffer.alloc(0)
-const END = '\r\n\r\n'
+const END = Buffer.from('\r\n\r\n')
 
 /** Puts together the head of an answer that comes in pieces, at worst byte by byte. */
 export class HeadCollector {
+  /** Of the head that `add` gave: where in its bytes it ended. */
+  end = 0
   #kept = NOTHING
   #length = 0
 
@@ -14,28 +16,34 @@ export class HeadCollector {
   }
 
   /**
-   * The head as text up to the CR LF of its last field, and where in `bytes` it ended; null when there is
-   * more to come. Throws `Http1Error` when it is too long.
+   * The head as text up to the CR LF of its last field, with its `end`; null when there is more to come. Throws
+   * `Http1Error` when it is too long.
    */
-  add(bytes: Buffer, start: number): { text: string; end: number } | null {
+  add(bytes: Buffer, start: number): string | null {
     if (this.#length === 0) {
-      const at = bytes.indexOf(END, start, 'latin1')
-      if (at !== -1) return { text: headText(bytes, start, at + 2), end: at + END.length }
+      const at = bytes.indexOf(END, start)
+      if (at !== -1) {
+        this.end = at + END.length
+        return headText(bytes, start, at + 2)
+      }
     }
     return this.#addPiece(bytes, start)
   }
 
-  #addPiece(bytes: Buffer, start: number): { text: string; end: number } | null {
+  #addPiece(bytes: Buffer, start: number): string | null {
     const before = this.#length
     const room = MOST_HEAD_BYTES + END.length - before
     this.#keep(bytes.subarray(start, start + room))
-    const at = this.#kept.subarray(0, this.#length).indexOf(END, Math.max(0, before - 3), 'latin1')
+    const kept = this.#kept
+    const at = kept.subarray(0, this.#length).indexOf(END, Math.max(0, before - 3))
     if (at === -1) {
       if (this.#length >= MOST_HEAD_BYTES + END.length) throw tooLong()
       return null
     }
+    this.#kept = NOTHING
     this.#length = 0
-    return { text: headText(this.#kept, 0, at + 2), end: start + at + END.length - before }
+    this.end = start + at + END.length - before
+    return headText(kept, 0, at + 2)
   }
 
   #keep(piece: Uint8Array): void {

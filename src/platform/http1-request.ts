@@ -74,13 +74,29 @@ function readHeaders(parts: RequestParts): { host: string; lines: string; declar
   let lines = ''
   let declaredLength: number | null = null
   for (const [rawName, value] of parts.headers) {
-    const name = rawName.toLowerCase()
-    if (!TOKEN.test(name) || NOT_IN_VALUE.test(value)) throw refuse(`header ${JSON.stringify(rawName)}`)
+    const name = wireName(rawName)
+    if (name === null || NOT_IN_VALUE.test(value)) throw refuse(`header ${JSON.stringify(rawName)}`)
     if (!OWN.has(name)) lines += `${name}: ${value}\r\n`
     else if (name === 'host') host = value
     else if (name === 'content-length') declaredLength = parseLength(value, declaredLength)
   }
   return { host, lines, declaredLength }
+}
+
+/** Names that were found good, with their lower case: a few are all that a visitor's browser ever says. */
+const goodNames = new Map<string, string>()
+const MOST_GOOD_NAMES = 500
+const MOST_NAME_LENGTH = 64
+
+/** Null for what is no name of a field. */
+function wireName(rawName: string): string | null {
+  const known = goodNames.get(rawName)
+  if (known !== undefined) return known
+  if (!TOKEN.test(rawName)) return null
+  const name = rawName.toLowerCase()
+  if (goodNames.size >= MOST_GOOD_NAMES) goodNames.clear()
+  if (rawName.length <= MOST_NAME_LENGTH) goodNames.set(rawName, name)
+  return name
 }
 
 /** A body always says how long it is; no body says so where the method expects one. RFC 9110 §8.6. */

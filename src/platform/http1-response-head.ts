@@ -7,16 +7,17 @@ export type Framing =
   | { kind: 'chunked' }
   | { kind: 'close' }
 
+/** Nobody changes one: the same object stands for every answer that says the same. */
 export type ResponseHead = {
-  status: number
+  readonly status: number
   /** Names in lower case, values without the white space around them. */
-  headers: HeaderPair[]
-  /** For an answer to a method that has one; see `framingFor`. */
-  framing: Framing
+  readonly headers: readonly HeaderPair[]
+  /** For an answer to a method that has one; see `hasNoBody`. */
+  readonly framing: Framing
   /** Whether another request may follow on the connection. */
-  isPersistent: boolean
+  readonly isPersistent: boolean
   /** How long the other end keeps an idle connection, where it says so. */
-  keepAliveSeconds: number | null
+  readonly keepAliveSeconds: number | null
 }
 
 /** The answer is not HTTP/1.1 as the RFC has it. The message completes "… sent". */
@@ -25,10 +26,14 @@ export class Http1Error extends Error {}
 export const MOST_HEAD_BYTES = 64 * 1024
 export const MOST_FIELDS = 200
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const STATUS_LINE = 'HTTP/1\\.[01] [1-5]\\d\\d(?: [\\t\\x20-\\x7e\\x80-\\xff]*)?\\r\\n'
 const LINE = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n"
 const FIELD = new RegExp(LINE, 'y')
-const FIELDS = new RegExp(`(?:${LINE}){0,${MOST_FIELDS}}$`, 'y')
+const HEAD = new RegExp(`^${STATUS_LINE}(?:${LINE}){0,${MOST_FIELDS}}$`)
+const STARTS_WELL = new RegExp(`^${STATUS_LINE}`)
+/** Where a status line that fits has them. */
+const VERSION_AT = 'HTTP/1.'.length
+const STATUS_AT = 'HTTP/1.1 '.length
 
 /**
  * Reads status line and fields: `text` ends with the CR LF of the last one. Throws `Http1Error` for whatever
@@ -36,16 +41,14 @@ const FIELDS = new RegExp(`(?:${LINE}){0,${MOST_FIELDS}}$`, 'y')
  * length said twice, a length beside a transfer coding. RFC 9112 §4 to §6.
  */
 export function parseResponseHead(text: string): ResponseHead {
-  const lineEnd = text.indexOf('\r\n')
-  const statusLine = STATUS_LINE.exec(text.slice(0, lineEnd))
-  if (statusLine === null) throw new Http1Error('a status line that is not HTTP/1.1')
-  const status = Number(statusLine[2])
-  const isHttp10 = statusLine[1] === '0'
-  const headers = parseFields(text, lineEnd + 2)
+  // All lines are checked in one go, which is far quicker than one by one; then they need only be cut.
+  if (!HEAD.test(text)) throw new Http1Error(describeBadHead(text))
+  const isHttp10 = text[VERSION_AT] === '0'
+  const headers = cutFields(text, text.indexOf('\r\n') + 2)
   const found = interpret(headers)
   if (isHttp10 && found.isChunked) throw new Http1Error('a transfer coding with HTTP/1.0')
   return {
-    status,
+    status: Number(text.slice(STATUS_AT, STATUS_AT + 3)),
     headers,
     framing: framingOf(found),
     isPersistent: found.isClosing ? false : !isHttp10 || found.isKeptAlive,
@@ -58,10 +61,7 @@ export function hasNoBody(method: string, status: number): boolean {
   return method === 'HEAD' || status < 200 || status === 204 || status === 304
 }
 
-/** All lines are checked in one go, which is twice as fast as one by one; then they need only be cut. */
-function parseFields(text: string, start: number): HeaderPair[] {
-  FIELDS.lastIndex = start
-  if (!FIELDS.test(text)) throw new Http1Error(describeBadLine(text, start))
+function cutFields(text: string, start: number): HeaderPair[] {
   const headers: HeaderPair[] = []
   for (let at = start; at < text.length; ) {
     const colon = text.indexOf(':', at)
@@ -83,7 +83,9 @@ function withoutSpaceAround(text: string, from: number, to: number): string {
   return text.slice(start, end)
 }
 
-function describeBadLine(text: string, start: number): string {
+function describeBadHead(text: string): string {
+  if (!STARTS_WELL.test(text)) return 'a status line that is not HTTP/1.1'
+  const start = text.indexOf('\r\n') + 2
   FIELD.lastIndex = start
   let fields = 0
   let at = start

@@ -7,7 +7,7 @@ const ONE_PIECE_BYTES = 64 * 1024
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const CRLF = Buffer.from('\r\n')
 
-/** Sends one request, its body no faster than the backend takes it. RFC 9112 §6, §7.1. */
+/** Sends one request that has a body, no faster than the backend takes it. RFC 9112 §6, §7.1. */
 export class RequestSender {
   isSent = false
   /** The backend waits for bytes that the caller has not brought. */
@@ -29,8 +29,7 @@ export class RequestSender {
     const { head, body } = this.#request
     if (body instanceof ReadableStream) return void this.#sendStream(body)
     const isOnePiece = body === null || body.length <= ONE_PIECE_BYTES
-    const first = body !== null && isOnePiece ? Buffer.concat([head, body]) : head
-    const taken = this.#writer.write(first)
+    const taken = this.#writer.write(body !== null && isOnePiece ? Buffer.concat([head, body]) : head)
     if (taken === null && isOnePiece) this.isSent = true
     else void this.#sendRest(taken, isOnePiece ? null : body)
   }

@@ -198,7 +198,7 @@ test.each(broken)('refuses %s', async (_name, wire, kind, message) => {
 const cut: [name: string, wire: string, kind: string, message: string][] = [
   [
     'a length that lies',
-    `${OK}Content-Length: 50\r\n\r\nhello`,
+    `${OK}Content-Length: 500000\r\n\r\nhello`,
     'reset',
     'closed the connection in the midst of its answer',
   ],
@@ -239,6 +239,45 @@ test.each(cut)('an answer with %s ends in an error', async (_name, wire, kind, m
     kind: kind as never,
     message: `backend.test:${port} ${message}`,
   })
+})
+
+test('a short answer whose length lies is no answer, or one that ends in an error', async () => {
+  const { port } = await fixture.backend((socket) =>
+    onRequest(socket, () => socket.end(`${OK}Content-Length: 50\r\n\r\nhello`)),
+  )
+  const whole = fixture.send(port).then(({ body }) => textOf(body))
+  expect(await failureOf(whole)).toEqual({
+    kind: 'reset',
+    message: `backend.test:${port} closed the connection in the midst of its answer`,
+  })
+})
+
+test('a short answer that stops on its way is handed on as far as it came', async () => {
+  const { promise: begun, resolve: beginning } = Promise.withResolvers<void>()
+  const { port } = await fixture.backend((socket) =>
+    onRequest(socket, async () => {
+      socket.write(`${OK}Content-Length: 8\r\n\r\nhalf`)
+      await begun
+      socket.write('half')
+    }),
+  )
+  const { status, body } = await fixture.send(port)
+  beginning()
+  expect([status, await textOf(body)]).toEqual([200, 'halfhalf'])
+})
+
+test('an answer in a few packets is whole, and its connection serves the next', async () => {
+  const sizes = [1, 1_000, 20_000, 131_072, 131_073]
+  const { port, received } = await fixture.backend((socket) =>
+    onRequest(socket, (_head, index) => {
+      const size = sizes[index] ?? 0
+      socket.write(`${OK}Content-Length: ${size}\r\n\r\n`)
+      setTimeout(() => socket.write(Buffer.alloc(size, `${index}`)), 1)
+    }),
+  )
+  for (const [index, size] of sizes.entries())
+    expect((await textOf((await fixture.send(port)).body)) === `${index}`.repeat(size)).toBe(true)
+  expect(received).toHaveLength(1)
 })
 
 test('a connection that is reset in the midst of a body without a length is no whole answer', async () => {

@@ -1,7 +1,9 @@
 import { Http1Connection } from './http1-connection.ts'
+import type { KnownHeads } from './http1-known-heads.ts'
 import { type DialTarget, dial } from './outbound-dial.ts'
 import { OutboundError } from './outbound-error.ts'
 import { type ExchangeOptions, OutboundExchange } from './outbound-exchange.ts'
+import type { IdleConnections } from './outbound-idle.ts'
 
 export type BackendLimits = {
   /** Requests under way, and those waiting for their turn. */
@@ -19,20 +21,14 @@ const ADDRESS_TIMEOUT_MS = 3_000
 export type BackendOptions = {
   label: string
   limits: BackendLimits
+  knownHeads: KnownHeads
   target: Omit<DialTarget, 'address'>
   /** The addresses that may be dialled now: at once where they are known. Throws `OutboundError`. */
   knownAddresses: () => readonly string[] | null
   addresses: () => Promise<readonly string[]>
-  /** Idle connections of all backends, the longest idle first. */
   idle: IdleConnections
   /** Nothing is left here. */
   emptied: () => void
-}
-
-/** Closes the longest idle connection where there would be too many. */
-export type IdleConnections = {
-  add(connection: Http1Connection): void
-  delete(connection: Http1Connection): void
 }
 
 /**
@@ -41,6 +37,7 @@ export type IdleConnections = {
  */
 export class Backend {
   readonly label: string
+  readonly knownHeads: KnownHeads
   readonly #options: BackendOptions
   readonly #idle: Http1Connection[] = []
   readonly #open = new Set<Http1Connection>()
@@ -51,6 +48,7 @@ export class Backend {
   constructor(options: BackendOptions) {
     this.#options = options
     this.label = options.label
+    this.knownHeads = options.knownHeads
   }
 
   /** Throws `OutboundError` `overloaded` when too many wait already. */
@@ -67,6 +65,13 @@ export class Backend {
       this.#run(exchange)
     }
     return exchange
+  }
+
+  /** Asks for the signals of requests that last. True while there are some that may. */
+  watchSignals(now: number): boolean {
+    let isMore = false
+    for (const { exchange } of this.#open) isMore = exchange?.watchSignal(now) || isMore
+    return isMore
   }
 
   close(error: OutboundError): void {
@@ -118,8 +123,8 @@ export class Backend {
     for (;;) {
       const connection = this.#idle.at(-1)
       if (connection === undefined) return null
-      const isFresh = performance.now() - connection.idleSince < FRESH_IDLE_MS
-      if (!isFresh && !exchange.request.isRepeatable) return null
+      const isFresh = () => performance.now() - connection.idleSince < FRESH_IDLE_MS
+      if (!exchange.request.isRepeatable && !isFresh()) return null
       this.#idle.pop()
       this.#options.idle.delete(connection)
       if (addresses.includes(connection.address)) return connection

@@ -12,8 +12,14 @@ export type ExchangeOptions = {
   upgrade: string | null
   headTimeoutMs: number
   idleTimeoutMs: IdleTimeout
-  signal: AbortSignal | null
+  signal: LazySignal
 }
+
+/** A function is asked only where the request lasts: most are answered before a signal of theirs is worth making. */
+export type LazySignal = AbortSignal | (() => AbortSignal) | null
+
+/** How long an answer may take before its signal is asked for. */
+const PROMPT_MS = 50
 
 /** What the backend does with an exchange that ends or has to be tried again. */
 export interface ExchangeOwner {
@@ -33,9 +39,10 @@ export class OutboundExchange implements Exchange {
   isOver = false
   readonly #options: ExchangeOptions
   readonly #owner: ExchangeOwner
-  readonly #startedAt = performance.now()
-  #resolve: (answer: Answer) => void = () => {}
-  #reject: (error: OutboundError) => void = () => {}
+  readonly startedAt = performance.now()
+  readonly #settle: PromiseWithResolvers<Answer> = Promise.withResolvers()
+  #signal: AbortSignal | null = null
+  #aborted: (() => void) | null = null
   #hasBeenRetried = false
   #gaveUp: AbortController | null = null
   #timer: Timer | null = null
@@ -46,17 +53,25 @@ export class OutboundExchange implements Exchange {
     this.request = options.request
     this.upgrade = options.upgrade
     this.headTimeoutMs = options.headTimeoutMs
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-    })
-    options.signal?.addEventListener('abort', this.#aborted, { once: true })
+    this.answer = this.#settle.promise
+    if (options.signal instanceof AbortSignal) this.#listen(options.signal)
+  }
+
+  /** Asks for the signal of an exchange that is not answered promptly. True while it may still have to be asked. */
+  watchSignal(now: number): boolean {
+    const { signal } = this.#options
+    if (this.isOver || this.#signal !== null || typeof signal !== 'function') return false
+    if (now - this.startedAt < PROMPT_MS) return true
+    this.#listen(signal())
+    return false
   }
 
   /** Starts the time limit for what comes before a connection. The signal fires when the exchange is over. */
   limitWait(): AbortSignal {
     this.#gaveUp ??= new AbortController()
-    this.#timer ??= setTimeout(() => this.failed(this.#late(), false), Math.max(1, this.remainingMs()))
+    const leftMs = this.headTimeoutMs - (performance.now() - this.startedAt)
+    this.#timer ??= setTimeout(() => this.failed(this.#late(), false), Math.max(1, leftMs))
+    this.watchSignal(Number.POSITIVE_INFINITY)
     return this.#gaveUp.signal
   }
 
@@ -67,17 +82,13 @@ export class OutboundExchange implements Exchange {
     connection.start(this)
   }
 
-  remainingMs(): number {
-    return this.headTimeoutMs - (performance.now() - this.#startedAt)
-  }
-
   idleTimeoutMs(status: number, headers: readonly HeaderPair[]): number {
     const { idleTimeoutMs } = this.#options
     return typeof idleTimeoutMs === 'number' ? idleTimeoutMs : idleTimeoutMs(status, headers)
   }
 
   answered(answer: Answer): void {
-    this.#resolve(answer)
+    this.#settle.resolve(answer)
   }
 
   /**
@@ -92,7 +103,7 @@ export class OutboundExchange implements Exchange {
       this.#owner.retry(this)
     } else {
       this.#dropBody(error)
-      this.#reject(error)
+      this.#settle.reject(error)
       this.finished()
       this.#gaveUp?.abort(error)
     }
@@ -102,11 +113,18 @@ export class OutboundExchange implements Exchange {
     if (this.isOver) return
     this.isOver = true
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#options.signal?.removeEventListener('abort', this.#aborted)
+    if (this.#aborted !== null) this.#signal?.removeEventListener('abort', this.#aborted)
     this.#owner.left(this)
   }
 
-  readonly #aborted = (): void => {
+  #listen(signal: AbortSignal): void {
+    this.#signal = signal
+    this.#aborted = () => this.#abort()
+    if (signal.aborted) this.#abort()
+    else signal.addEventListener('abort', this.#aborted, { once: true })
+  }
+
+  #abort(): void {
     const error = new OutboundError('aborted', `The request to ${this.#options.label} was given up`)
     if (this.connection === null) this.failed(error, false)
     else this.connection.fail(error)

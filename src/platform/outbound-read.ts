@@ -13,7 +13,7 @@ export type JsonRequest = {
   signal?: AbortSignal | null
 }
 
-export type JsonResponse = { status: number; headers: HeaderPair[]; json: unknown }
+export type JsonResponse = { status: number; headers: readonly HeaderPair[]; json: unknown }
 
 /** A small exchange of JSON, as OIDC and webhooks have it. `json` is undefined for an empty body. */
 export async function fetchJson(outbound: Outbound, url: URL, request: JsonRequest): Promise<JsonResponse> {

@@ -103,6 +103,25 @@ test('a reader that does not read holds the backend back; all of it arrives in t
   expect((await fixture.send(port, { method: 'HEAD' })).status).toBe(200)
 })
 
+test('an answer that nobody reads, but that is whole, does not hold up the next one on its connection', async () => {
+  const one = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const { port, received } = await one.backend((socket) =>
+    onRequest(socket, (_head, index) => {
+      if (index > 0) return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext')
+      // The last bytes alone make the reader fall behind.
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 132000\r\n\r\n')
+      socket.write(Buffer.alloc(131_000, 'x'))
+      setTimeout(() => socket.write(Buffer.alloc(1_000, 'x')), 50)
+    }),
+  )
+  const first = await one.send(port)
+  const second = await one.send(port)
+  expect(await textOf(second.body)).toBe('next')
+  expect(received).toHaveLength(1)
+  expect(await textOf(first.body)).toHaveLength(132_000)
+  await one.close()
+})
+
 test('a stream of unknown length goes out in chunks', async () => {
   const { port, received } = await fixture.backend((socket) =>
     socket.on(

@@ -1,14 +1,17 @@
 import { AppError } from '../domain/errors.ts'
 import type { HeaderPair } from '../domain/forward-headers.ts'
 import { parseIp } from '../domain/ip-ranges.ts'
-import type { Answer, Http1Connection } from './http1-connection.ts'
+import type { Answer } from './http1-connection.ts'
+import { KnownHeads } from './http1-known-heads.ts'
 import { type RequestBody, toWireRequest } from './http1-request.ts'
 import { type AddressRules, addressRules, bareHostname } from './outbound-addresses.ts'
-import { Backend, type BackendLimits, type IdleConnections } from './outbound-backend.ts'
+import { Backend, type BackendLimits } from './outbound-backend.ts'
 import { trustedCas } from './outbound-ca.ts'
 import { OutboundError } from './outbound-error.ts'
-import type { IdleTimeout } from './outbound-exchange.ts'
+import type { IdleTimeout, LazySignal } from './outbound-exchange.ts'
+import { IdleConnections } from './outbound-idle.ts'
 import { type CachingResolver, cachingResolver, type Resolve, systemResolve } from './outbound-resolver.ts'
+import { SignalWatch } from './outbound-signals.ts'
 
 export type OutboundOptions = {
   /** The machine's own resolver where nothing is given. */
@@ -33,7 +36,7 @@ export type OutboundRequest = {
   headTimeoutMs: number
   /** For every silence after the head; a function sees the head first. */
   idleTimeoutMs: IdleTimeout
-  signal?: AbortSignal | null
+  signal?: LazySignal
   /** Plain HTTP too, for proofs that a domain is ours; never for proxying. */
   mayBePlain?: boolean
 }
@@ -46,8 +49,10 @@ export type UpgradeRequest = Pick<
 export type OutboundResponse = {
   status: number
   /** Names in lower case, values as they came; framing and hop-by-hop ones are still among them. */
-  headers: HeaderPair[]
-  /** Whole when it came in one packet with the head, a stream else; a failing stream is an `OutboundError`. */
+  headers: readonly HeaderPair[]
+  /** `headers` is the very object of an earlier answer, so that what was made of it may be used again. */
+  isKnownHead?: boolean
+  /** Whole when it came at once, a stream else; a failing stream is an `OutboundError`. */
   body: ReadableStream<Uint8Array> | Uint8Array | null
 }
 
@@ -66,35 +71,42 @@ export type Outbound = {
 }
 
 const DEFAULT_LIMITS: BackendLimits = { mostInFlight: 256, mostWaiting: 256 }
-const MOST_IDLE = 1024
 
 export function createOutbound(options: OutboundOptions): Outbound {
   const { limits = DEFAULT_LIMITS, resolve = systemResolve, now = () => performance.now() } = options
   const shared: Shared = {
     limits,
-    ca: trustedCas(options.extraCaPem),
+    ca: once(() => trustedCas(options.extraCaPem)),
     rules: addressRules(options.allowedTargets),
     resolver: cachingResolver(resolve, now),
-    idle: idleConnections(),
+    idle: new IdleConnections(),
+    knownHeads: new KnownHeads(),
     backends: new Map(),
   }
+  const signals = new SignalWatch((now) => {
+    let isMore = false
+    for (const backend of shared.backends.values()) isMore = backend.watchSignals(now) || isMore
+    return isMore
+  })
 
   const start = (url: URL, request: OutboundRequest, upgrade: string | null): Promise<Answer> => {
-    if (url.protocol !== 'https:' && !(request.mayBePlain && url.protocol === 'http:'))
+    const { protocol, host, origin } = partsOf(url)
+    if (protocol !== 'https:' && !(request.mayBePlain && protocol === 'http:'))
       throw new OutboundError('bad_request', 'The target must be an HTTPS URL')
     const { method, headers, body, headTimeoutMs, idleTimeoutMs, signal = null } = request
     const target = request.target ?? url.pathname + url.search
-    const wire = toWireRequest({ method, target, host: url.host, headers, body, upgrade })
-    if (signal?.aborted) throw new OutboundError('aborted', `The request to ${url.host} was given up`)
-    const backend = backendOf(shared, url)
+    const wire = toWireRequest({ method, target, host, headers, body, upgrade })
+    if (typeof signal === 'function') signals.begun()
+    else if (signal?.aborted) throw new OutboundError('aborted', `The request to ${host} was given up`)
+    const backend = shared.backends.get(origin) ?? createBackend(shared, url)
     const { label } = backend
     return backend.request({ label, request: wire, upgrade, headTimeoutMs, idleTimeoutMs, signal }).answer
   }
 
   /** Not an async function: that would make every answer wait for one more promise. */
-  const send = (...args: Parameters<typeof start>): Promise<Answer> => {
+  const send = (url: URL, request: OutboundRequest, upgrade: string | null): Promise<Answer> => {
     try {
-      return start(...args)
+      return start(url, request, upgrade)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -113,10 +125,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
 type Shared = {
   limits: BackendLimits
-  ca: readonly string[] | null
+  /** Found for the first connection: the start does not wait for it. */
+  ca: () => readonly string[] | null
   rules: AddressRules
   resolver: CachingResolver
   idle: IdleConnections
+  knownHeads: KnownHeads
   backends: Map<string, Backend>
 }
 
@@ -135,26 +149,43 @@ async function checkTarget({ rules, resolver }: Shared, url: URL): Promise<void>
 
 const notAllowed = (message: string) => new AppError('invalid', message, { code: 'PROXY_TARGET_NOT_ALLOWED' })
 
-function backendOf(shared: Shared, url: URL): Backend {
-  const key = url.origin
-  const found = shared.backends.get(key)
-  if (found !== undefined) return found
-  const backend = createBackend(shared, url, () => shared.backends.delete(key))
-  shared.backends.set(key, backend)
-  return backend
+type UrlParts = { href: string; protocol: string; host: string; origin: string }
+
+const knownParts = new WeakMap<URL, UrlParts>()
+
+/** A rule hands in the same URL for each of its requests, and asking it for its parts makes new strings each time. */
+function partsOf(url: URL): UrlParts {
+  const known = knownParts.get(url)
+  if (known !== undefined && known.href === url.href) return known
+  const { href, protocol, host, origin } = url
+  const parts = { href, protocol, host, origin }
+  knownParts.set(url, parts)
+  return parts
 }
 
-function createBackend(shared: Shared, url: URL, emptied: () => void): Backend {
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+function createBackend(shared: Shared, url: URL): Backend {
   const { name, port } = placeOf(url)
-  const label = `${url.hostname}:${port}`
-  return new Backend({
+  const { origin, hostname } = url
+  const label = `${hostname}:${port}`
+  const backend = new Backend({
     label,
     limits: shared.limits,
     idle: shared.idle,
-    emptied,
-    target: { port, label, ca: shared.ca, serverName: url.protocol === 'https:' ? name : null },
+    knownHeads: shared.knownHeads,
+    emptied: () => shared.backends.delete(origin),
+    target: { port, label, ca: shared.ca(), serverName: url.protocol === 'https:' ? name : null },
     ...checkedAddresses(shared, name, port),
   })
+  shared.backends.set(origin, backend)
+  return backend
 }
 
 /** Every answer of the resolver is checked before it is used, and the same one once. */
@@ -199,17 +230,3 @@ function placeOf(url: URL): { name: string; port: number } {
 }
 
 const isLiteral = (name: string) => parseIp(name) !== null
-
-/** Keeps `MOST_IDLE` connections for all backends together: a set in the order in which they became idle. */
-function idleConnections(): IdleConnections {
-  const idle = new Set<Http1Connection>()
-  return {
-    add(connection) {
-      idle.add(connection)
-      if (idle.size <= MOST_IDLE) return
-      const [oldest] = idle
-      oldest?.fail(new OutboundError('aborted', 'Too many idle connections'))
-    },
-    delete: (connection) => void idle.delete(connection),
-  }
-}

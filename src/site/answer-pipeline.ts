@@ -1,8 +1,9 @@
 import type { Caller, Context } from '../context.ts'
-import { generationCache } from '../db/generation.ts'
+import { currentGeneration, generationCache } from '../db/generation.ts'
 import { AppError } from '../domain/errors.ts'
 import { withoutSessionCookies } from '../domain/forward-headers.ts'
 import { toAppError } from '../http/error-response.ts'
+import { asOfNow } from '../modules/auth/caller.ts'
 import { findProjectById } from '../modules/projects/service.ts'
 import { recordRun } from '../modules/runs/service.ts'
 import type { Answer } from '../pipelines/handler.ts'
@@ -13,13 +14,15 @@ import { hasPostSteps, queuePostSteps } from '../pipelines/post-steps.ts'
 import { grouped, readPipelineBody } from '../pipelines/read-body.ts'
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
 import { masked } from '../pipelines/trace.ts'
-import { addressOf, checkValidators } from '../pipelines/validators.ts'
+import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
 import type { Site } from './resolve-site.ts'
-import type { SiteRequest } from './serve-site.ts'
+import type { SiteRequest, Visit } from './serve-site.ts'
 
 /** What a pipeline has to know of the site and of what is asked of it. */
 export type PipelineSite = Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
-export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'>
+export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'> & {
+  visit?: Pick<Visit, 'allowSilence'>
+}
 
 /** Answers a request with a pipeline: who may, then the body, then the steps. contract §9.3. Never rejects. */
 export async function answerPipeline(
@@ -62,7 +65,14 @@ async function run(
   let outcome: RunOutcome | undefined
   try {
     checkValidators(ctx, rule, caller)
-    const input = await inputOf(ctx, site, rule, asked, caller)
+    const { access } = currentGeneration(ctx.db)
+    const body = await readPipelineBody(asked.request)
+    // A body may take its time: whose role changed meanwhile is asked again, and acts as who they are now.
+    const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
+    if (sender !== caller) checkAuthAgain(ctx, rule, sender)
+    const input = inputOf(ctx, site, rule, asked, sender, body)
+    // The body is in, so nothing moves on the connection until the steps are done: they have limits of their own.
+    asked.visit?.allowSilence?.(true)
     outcome = await runPipeline(ctx, rule, input)
     const { result, outputs } = outcome
     if ('error' in result) return failed(ctx, asked, result.error, result.step, outcome)
@@ -72,6 +82,8 @@ async function run(
     return { response, failedStep: null, error: null, steps: traceOf(outcome) }
   } catch (error) {
     return failed(ctx, asked, error, null, outcome)
+  } finally {
+    asked.visit?.allowSilence?.(false)
   }
 }
 
@@ -100,6 +112,12 @@ function failed(
 const traceOf = ({ trace }: RunOutcome): string | null => (trace === null ? null : JSON.stringify(trace))
 
 function toResponse({ status, headers, body }: Answer): Response {
+  const [only] = headers
+  if (headers.length === 1 && only !== undefined)
+    return new Response(body, {
+      status,
+      headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', [only[0]]: only[1] },
+    })
   const all = new Headers([['x-content-type-options', 'nosniff']])
   const seen = new Set<string>()
   for (const [name, value] of headers) {
@@ -111,22 +129,28 @@ function toResponse({ status, headers, body }: Answer): Response {
   return new Response(body, { status, headers: all })
 }
 
-async function inputOf(
+function inputOf(
   ctx: Context,
   site: PipelineSite,
   rule: PipelineRule,
   { request, path, search }: PipelineRequest,
   caller: Caller,
-): Promise<PipelineInput> {
+  body: PipelineInput['body'],
+): PipelineInput {
+  let headers: Record<string, string> | undefined
   return {
     method: request.method,
     path,
     query: search === '' ? {} : grouped(new URLSearchParams(search)),
     params: paramsOf(rule.pathPattern, path),
-    headers: headersOf(request),
+    /** Few pipelines look at them, and reading them all costs more than a step. */
+    get headers() {
+      headers ??= headersOf(request)
+      return headers
+    },
     ip: addressOf(caller),
     userAgent: request.headers.get('user-agent'),
-    body: await readPipelineBody(request),
+    body,
     user: userOf(caller),
     project: projectOf(ctx, site),
     deployment: {

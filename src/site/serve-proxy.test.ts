@@ -5,6 +5,8 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 import { rawTlsBackend } from '../testing/tls-backend.ts'
+import { resolveHost } from './resolve-site.ts'
+import { answered, Silence } from './serve-proxy.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }
 
@@ -272,6 +274,34 @@ test('refused, unknown, untrusted and private targets are 502, and the message s
     expect(JSON.parse(got.text).message).toMatch(reason)
   }
   await strange.close()
+})
+
+test('what is added to one answer is not in the next with the same head', async () => {
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+  const { ctx } = fixture.app
+  const site = resolveHost(ctx, fixture.site.aliasHost)
+  if (site?.kind !== 'site') throw new Error('no site')
+  const [rule] = site.rules
+  if (rule === undefined) throw new Error('no rule')
+  const plan = { url: new URL(target), target: '/', headers: [] }
+  const forwarding = { ctx, site, rule, plan, method: 'GET', silence: new Silence(undefined) }
+  const headers: [string, string][] = [['x-a', '1']]
+  const again = () => answered(forwarding, { status: 200, headers, isKnownHead: true, body: null })
+  const first = again()
+  first.headers.append('set-cookie', 'secret=1')
+  expect(first.headers.get('set-cookie')).toBe('secret=1')
+  const second = again()
+  expect([second.headers.get('x-a'), second.headers.get('set-cookie')]).toEqual(['1', null])
+  const others = answered(
+    { ...forwarding, site: { ...site, isShared: !site.isShared } },
+    {
+      status: 200,
+      headers,
+      isKnownHead: true,
+      body: null,
+    },
+  )
+  expect(second.headers.get('cache-control')).not.toBe(others.headers.get('cache-control'))
 })
 
 test('a head that does not come in time is 504', async () => {

@@ -27,14 +27,14 @@ export const LONG_SILENCE_MS = 5 * 60 * 1000
 
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** One exchange with a backend. `ended` is called when the visitor's connection is nobody's any more. */
+/** One exchange with a backend. */
 export type Forwarding = {
   ctx: Context
   site: Site
   rule: SiteRule
   plan: ForwardPlan
   method: string
-  ended: () => void
+  silence: Silence
 }
 
 /**
@@ -53,54 +53,104 @@ export function serveProxy(
   try {
     const plan = planForward(rule, target, asked)
     if (trace !== undefined) return explained(trace, plan, rule)
-    allowSilence?.(true)
-    const ended = () => allowSilence?.(false)
-    return forward({ ctx, site, rule, plan, method: request.method, ended }, request)
+    const silence = new Silence(allowSilence)
+    return forward({ ctx, site, rule, plan, method: request.method, silence }, request)
   } catch (error) {
     return failed(ctx, rule, error)
   }
 }
 
-async function forward(forwarding: Forwarding, request: Request): Promise<Response> {
-  const { ctx, rule, plan, method, ended } = forwarding
+/** The silence of the visitor's connection, allowed where an answer lasts: most are there before it matters. */
+export class Silence {
+  readonly #allow: ((isAllowed: boolean) => void) | undefined
+  #isAllowed = false
+
+  constructor(allow: ((isAllowed: boolean) => void) | undefined) {
+    this.#allow = allow
+  }
+
+  begin(): void {
+    if (!this.#isAllowed) this.#allow?.(true)
+    this.#isAllowed = true
+  }
+
+  /** The visitor's connection is nobody's any more. */
+  end(): void {
+    if (this.#isAllowed) this.#allow?.(false)
+    this.#isAllowed = false
+  }
+}
+
+/** Not an async function: that would make every answer wait for more promises. */
+function forward(forwarding: Forwarding, request: Request): Promise<Response> {
+  const { ctx, rule, plan, method, silence } = forwarding
   const { timeoutMs } = rule.record
-  try {
-    const answer = await ctx.outbound.request(plan.url, {
-      method,
-      headers: plan.headers,
-      body: request.body,
-      target: plan.target,
-      headTimeoutMs: timeoutMs,
-      idleTimeoutMs: (_, headers) => (isEventStream(headers) ? LONG_SILENCE_MS : timeoutMs),
-      signal: request.signal,
-    })
-    return answered(forwarding, answer)
-  } catch (error) {
-    ended()
+  const ended = (error: unknown): Response => {
+    silence.end()
     return failed(ctx, rule, error)
   }
+  const arrived = (answer: OutboundResponse): Response => {
+    try {
+      return answered(forwarding, answer)
+    } catch (error) {
+      return ended(error)
+    }
+  }
+  const answer = ctx.outbound.request(plan.url, {
+    method,
+    headers: plan.headers,
+    body: request.body,
+    target: plan.target,
+    headTimeoutMs: timeoutMs,
+    idleTimeoutMs: (_, headers) => (isEventStream(headers) ? LONG_SILENCE_MS : timeoutMs),
+    signal() {
+      silence.begin()
+      return request.signal
+    },
+  })
+  return answer.then(arrived, ended)
 }
 
 /** 1xx to 4xx pass; a 5xx is a backend that failed. */
 export function answered(forwarding: Forwarding, answer: OutboundResponse): Response {
   if (answer.status < 500) return relayed(forwarding, answer)
-  forwarding.ended()
+  forwarding.silence.end()
   return refused(forwarding, answer)
 }
 
 /** The backend's answer as it is, without what belongs to its own connection. */
-function relayed(forwarding: Forwarding, { status, headers, body }: OutboundResponse): Response {
-  const init = { status, headers: relayedHeaders(forwarding.site, headers) }
-  if (forwarding.method === 'HEAD') leaveLengthOpen(init.headers)
+function relayed(forwarding: Forwarding, answer: OutboundResponse): Response {
+  const { status, body } = answer
+  const headers =
+    forwarding.method === 'HEAD' ? headersOfHead(forwarding, answer) : knownHeaders(forwarding.site, answer)
+  const init = { status, headers }
   if (body instanceof ReadableStream) return new Response(cutWhenBroken(forwarding, body), init)
-  forwarding.ended()
+  forwarding.silence.end()
   const hasBody = forwarding.method !== 'HEAD' && !BODILESS.has(status)
   return new Response(hasBody ? (body as BodyInit | null) : null, init)
 }
 
 /** Bun says a length of 0 where none is given, and that would be said of what GET sends. RFC 9112 §6.1 allows this. */
-function leaveLengthOpen(headers: Headers): void {
+function headersOfHead({ site }: Forwarding, answer: OutboundResponse): Headers {
+  const headers = relayedHeaders(site, answer.headers)
   if (!headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
+  return headers
+}
+
+const PREPARED = {
+  shared: new WeakMap<readonly HeaderPair[], Headers>(),
+  own: new WeakMap<readonly HeaderPair[], Headers>(),
+}
+
+/** Of a head that is said again and again they are made once; a `Response` takes a copy. */
+function knownHeaders(site: Site, { headers, isKnownHead }: OutboundResponse): Headers {
+  if (isKnownHead !== true) return relayedHeaders(site, headers)
+  const prepared = site.isShared ? PREPARED.shared : PREPARED.own
+  const found = prepared.get(headers)
+  if (found !== undefined) return found
+  const made = relayedHeaders(site, headers)
+  prepared.set(headers, made)
+  return made
 }
 
 /**
@@ -108,16 +158,17 @@ function leaveLengthOpen(headers: Headers): void {
  * body fails with, unless it is undefined: the log has it already.
  */
 function cutWhenBroken(
-  { ctx, rule, ended }: Forwarding,
+  { ctx, rule, silence }: Forwarding,
   body: ReadableStream<Uint8Array>,
 ): ReadableStream<Uint8Array> {
+  silence.begin()
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await reader.read()
         if (!done) return controller.enqueue(value)
-        ended()
+        silence.end()
         controller.close()
       } catch (error) {
         noteFailure(ctx, rule, error)

@@ -120,7 +120,8 @@ function rewritten({ record, pattern }: SiteRule, path: string): string {
   return targetUrl.endsWith('/') ? `${targetUrl}${rest}` : targetUrl
 }
 
-function serveAsset(
+/** The file, for whoever may see the site. */
+export function serveAsset(
   ctx: Context,
   pages: SitePages,
   site: Site,

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
 import type { Context } from '../context.ts'
 import { hasSessionCookie } from '../domain/cookies.ts'
 import { AppError } from '../domain/errors.ts'
@@ -8,6 +7,7 @@ import { refuseCrossOrigin } from '../http/same-origin.ts'
 import { MOST_MESSAGE_BYTES, type SocketOwner, type VisitorSocket } from '../http/wire.ts'
 import type { Tunnel } from '../platform/http1-tunnel.ts'
 import { OutboundError } from '../platform/outbound-error.ts'
+import { randomBytes } from '../platform/random.ts'
 import { type BackendSocket, openBackendSocket } from '../platform/websocket-client.ts'
 import type { SiteRule } from './choose-rule.ts'
 import { planForward } from './plan-forward.ts'
@@ -19,6 +19,7 @@ import {
   noTarget,
   type ProxyRequest,
   relayedHeaders,
+  Silence,
 } from './serve-proxy.ts'
 
 /** Takes the visitor's connection over; false when it is gone. Missing where there is no socket behind a request. */
@@ -59,7 +60,7 @@ export async function serveWebSocket(
     refuseForgery(site, asked)
     const plan = planForward(rule, target, asked)
     const { url, target: path, headers } = plan
-    const forwarding = { ctx, site, rule, plan, method: 'GET', ended: () => {} }
+    const forwarding = { ctx, site, rule, plan, method: 'GET', silence: new Silence(undefined) }
     const answer = await ctx.outbound.upgrade(url, {
       headers: [...withoutHandshake(headers), ['sec-websocket-key', key], ['sec-websocket-version', '13']],
       target: path,
@@ -142,7 +143,7 @@ function bridge(tunnel: Tunnel): SocketOwner {
 }
 
 function accepts(headers: readonly HeaderPair[], key: string): boolean {
-  const expected = createHash('sha1').update(`${key}${MAGIC}`).digest('base64')
+  const expected = new Bun.CryptoHasher('sha1').update(`${key}${MAGIC}`).digest('base64')
   return headers.some(([name, value]) => name === 'sec-websocket-accept' && value.trim() === expected)
 }
 

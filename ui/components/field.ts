@@ -1,3 +1,4 @@
+import { h } from 'preact'
 import { type Content, type Html, html } from '../html.ts'
 import { notice } from './notice.ts'
 
@@ -117,11 +118,7 @@ export function selectField(props: SelectProps): Html {
         aria-describedby=${describedBy(id, props)}
         aria-invalid=${props.error ? 'true' : undefined}
       >
-        ${props.options.map(
-          (option) => html`
-            <option value=${option.value} selected=${option.value === props.value}>${option.label}</option>
-          `,
-        )}
+        ${props.options.map(({ value, label }) => h('option', { value, selected: value === props.value }, label))}
       </select>
     </div>
   `

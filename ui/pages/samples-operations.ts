@@ -75,6 +75,7 @@ export const operationsSamples = [
   }),
   sample('storage', storagePage, {
     user: admin,
+    page: 1,
     storage: {
       projects: [
         {

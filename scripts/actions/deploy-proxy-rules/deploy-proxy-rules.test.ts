@@ -47,7 +47,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-async function run(given: Record<string, string> = {}) {
+async function run(given: Record<string, string> = {}, action = ACTION) {
   for (const name of ['output', 'summary']) writeFileSync(join(folder, name), '')
   const inputs = {
     path: '.svc/proxy-rules/guestbook\n',
@@ -56,7 +56,7 @@ async function run(given: Record<string, string> = {}) {
     'svc-path': join(folder, 'svc'),
     ...given,
   }
-  const child = Bun.spawn([NODE, ACTION], {
+  const child = Bun.spawn([NODE, action], {
     cwd: folder,
     env: {
       PATH: '/usr/bin:/bin',
@@ -92,14 +92,33 @@ test('plans, pushes, and the second time changes nothing', async () => {
   const first = await run({ prune: 'true' })
   expect(first.log).toStartWith(`::add-mask::${key}\n`)
   expect(first).toMatchObject({ code: 0, outputs: { changed: 'true', 'rule-set-names': 'guestbook' } })
-  expect(first.summary).toContain('| guestbook | 4 | 0 | 0 | 0 |')
+  expect(first.summary).toContain('| guestbook | 5 | 0 | 0 | 0 |')
   const again = await run()
   expect(again.outputs).toMatchObject({ changed: 'false', 'rule-set-ids': first.outputs['rule-set-ids'] })
-  expect(JSON.parse(again.outputs['report'] ?? '')[0]).toMatchObject({ unchanged: 4 })
+  expect(JSON.parse(again.outputs['report'] ?? '')[0]).toMatchObject({ unchanged: 5 })
   const copy = await run({ 'name-suffix': '-pr-7' })
   expect(copy.outputs['rule-set-names']).toBe('guestbook-pr-7')
   expect(copy.log).toContain('::warning::')
 }, 60_000)
+
+test('without svc on the PATH it runs the svc that it is a part of', async () => {
+  const dry = await run({ 'svc-path': '', 'dry-run': 'true', 'name-suffix': '-pr-8' })
+  expect(dry.log).toContain('No svc on the PATH: running the one of this checkout')
+  expect(dry).toMatchObject({
+    code: 0,
+    outputs: { changed: 'true', 'rule-set-names': 'guestbook-pr-8', 'rule-set-ids': '' },
+  })
+  expect(dry.summary).toContain('### Rule sets (dry run)')
+}, 60_000)
+
+test('alone, without svc anywhere, it says what it needs', async () => {
+  cpSync(import.meta.dir, join(folder, 'action'), { recursive: true })
+  const { code, log } = await run({ 'svc-path': '' }, join(folder, 'action/index.mjs'))
+  expect(code).toBe(1)
+  expect(log).toContain(
+    '::error::There is no svc here: put it on the PATH, or name it with the input svc-path',
+  )
+})
 
 test('action.yml declares what the action reads and sets', async () => {
   const action = parse(await Bun.file(join(import.meta.dir, 'action.yml')).text())

@@ -6,22 +6,30 @@ import { noise } from './content.ts'
 import { type Lab, LOAD_CORE } from './lab.ts'
 import { freePort, isRoot } from './servers.ts'
 
-/** TLS backends on loopback ports: one serves files, one answers nothing. */
+/** TLS backends on loopback ports: one serves files, one answers nothing, and many serve the same files. */
 export type Backends = {
   files: number
   hanging: number
+  /** Each is a backend of its own for the proxy; behind all of them is one process. */
+  many: readonly number[]
   /** Waits until the one that answers nothing holds `count` requests (0: none). */
   untilHanging(count: number): Promise<void>
   close(): Promise<void>
 }
 
-/** They share the core of the load, so that the proxy has its own. The files are `1k.bin` and `100k.bin`. */
+export const MANY = 100
+
+/**
+ * They share the core of the load, so that the proxy has its own. The files are `1k.bin` and `100k.bin`; below `varied/`
+ * no head of an answer is like another.
+ */
 export async function startBackends(lab: Lab, ca: TestCa): Promise<Backends> {
   const { cert, key } = ca.issue({ names: ['127.0.0.1', 'localhost'] })
   const files = await startFiles(lab, cert, key)
   const hanging = await startHanging(cert, key)
   return {
     files: files.port,
+    many: files.many,
     ...hanging,
     async close() {
       await hanging.close()
@@ -37,12 +45,13 @@ async function startFiles(lab: Lab, cert: string, key: string) {
     writeFileSync(join(folder, 'files', name), noise(bytes))
   writeFileSync(join(folder, 'cert.pem'), cert)
   writeFileSync(join(folder, 'key.pem'), key, { mode: 0o600 })
-  const port = await freePort()
+  const ports = await Promise.all(Array.from({ length: MANY + 1 }, freePort))
+  const [port = 0, ...many] = ports
   const config = join(folder, 'nginx.conf')
-  writeFileSync(config, filesConfig(folder, port))
+  writeFileSync(config, filesConfig(folder, ports))
   const argv = ['nginx', '-e', join(folder, 'error.log'), '-p', folder, '-c', config]
   const child = lab.spawn(argv, { cores: LOAD_CORE })
-  return { port, stop: () => child.stop() }
+  return { port, many, stop: () => child.stop() }
 }
 
 async function startHanging(cert: string, key: string) {
@@ -72,7 +81,7 @@ async function startHanging(cert: string, key: string) {
   }
 }
 
-const filesConfig = (folder: string, port: number) => `
+const filesConfig = (folder: string, ports: readonly number[]) => `
 daemon off;
 worker_processes 1;
 ${isRoot() ? 'user root;' : ''}
@@ -90,10 +99,14 @@ http {
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
   server {
-    listen 127.0.0.1:${port} ssl;
+    ${ports.map((port) => `listen 127.0.0.1:${port} ssl;`).join(' ')}
     ssl_certificate ${folder}/cert.pem;
     ssl_certificate_key ${folder}/key.pem;
     root ${folder}/files;
+    location /varied/ {
+      alias ${folder}/files/;
+      add_header X-Request-Id $request_id;
+    }
   }
 }
 `

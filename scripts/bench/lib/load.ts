@@ -70,7 +70,8 @@ function wrkCommand(options: LoadOptions): string[] {
     `${name}: ${value}`,
   ])
   const scripted = script === undefined ? [] : ['-s', script]
-  const fixed = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency']
+  // A late answer is no error here: it is in the percentiles.
+  const fixed = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '20s']
   return [
     'wrk',
     ...fixed,

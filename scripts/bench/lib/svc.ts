@@ -8,7 +8,13 @@ export type Svc = Server & { dataDir: string; key: string; url: string }
 export const PROJECT = 'acme/bench'
 const SITE_HOST = 'production--bench--acme.localhost'
 
-type SvcOptions = { dataDir?: string; cores?: string; env?: Readonly<Record<string, string>> }
+/** `command` starts another build of svc than the measured one. */
+type SvcOptions = {
+  dataDir?: string
+  cores?: string
+  env?: Readonly<Record<string, string>>
+  command?: readonly string[]
+}
 
 /** Starts an appliance on an empty or existing data directory, with limits and request log off. */
 export async function startSvc(lab: Lab, options: SvcOptions = {}): Promise<Svc> {
@@ -24,9 +30,9 @@ export function spawnSvc(
   lab: Lab,
   dataDir: string,
   port: number,
-  { cores = SERVER_CORE, env = {} }: SvcOptions = {},
+  { cores = SERVER_CORE, env = {}, command = [svcExecutable] }: SvcOptions = {},
 ): Process {
-  return lab.spawn([svcExecutable, 'serve'], { cores, env: { ...settings(dataDir, port), ...env } })
+  return lab.spawn([...command, 'serve'], { cores, env: { ...settings(dataDir, port), ...env } })
 }
 
 /** Publishes a folder to acme/bench as one tar.gz and makes the site public; the alias is `production`. */

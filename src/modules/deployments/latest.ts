@@ -7,8 +7,9 @@ export function lastDeploymentTimes(
 ): ReadonlyMap<string, string> {
   const rows = ctx.db.sqlite
     .query<{ projectId: string; at: number }, [string]>(
-      `SELECT p.value AS projectId, max(d.updated_at) AS at
-       FROM json_each(?) p JOIN deployments d ON d.project_id = p.value GROUP BY p.value`,
+      `SELECT projectId, at FROM (
+         SELECT value AS projectId, (SELECT max(updated_at) FROM deployments WHERE project_id = value) AS at
+         FROM json_each(?)) WHERE at IS NOT NULL`,
     )
     .all(JSON.stringify(projectIds))
   return new Map(rows.map(({ projectId, at }) => [projectId, new Date(at).toISOString()]))

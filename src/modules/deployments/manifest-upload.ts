@@ -12,6 +12,7 @@ import {
   deleteUploadBlobsBefore,
   deleteUploadsBefore,
   findUpload,
+  heldLookup,
   insertUpload,
   listHeld,
   type UploadRow,
@@ -102,6 +103,8 @@ class Delivery {
   readonly #contents: ReadonlyMap<string, number>
   readonly #stage: BlobStage
   readonly #arrived = new Set<string>()
+  /** `db.writes` when nothing was missing: it holds for as long as nobody writes. */
+  #completeAt = -1
 
   constructor(ctx: Context, caller: Caller, upload: UploadRow, manifest: Manifest) {
     this.#ctx = ctx
@@ -129,7 +132,7 @@ class Delivery {
       const caller = asOfNow(this.#ctx, this.#caller)
       const project = authorizeUploadTo(this.#ctx, caller, this.#upload.projectId)
       // What the project held when the body began may have gone with a deployment that was deleted.
-      this.#refuseIncomplete()
+      if (this.#ctx.db.writes !== this.#completeAt) this.#refuseIncomplete()
       return project
     })
   }
@@ -142,14 +145,14 @@ class Delivery {
     const { maxUploadBytes } = this.#ctx.config
     const body = uploadBody(this.#ctx, request)
     if (body === null) return
-    const held = listHeld(this.#ctx.db, this.#upload.projectId, this.#contents.keys(), this.#ctx.now())
+    const isHeld = heldLookup(this.#ctx.db, this.#upload.projectId, this.#ctx.now())
     const bytes = limitBytes(body, maxUploadBytes, 'The request body')
     for await (const entry of readTar(bytes, archiveLimits(this.#ctx))) {
       const sha256 = entry.path.replace(/^(\.\/)+/, '').toLowerCase()
       const sizeBytes = this.#contents.get(sha256)
       if (sizeBytes === undefined)
         throw new AppError('invalid', `${entry.path.slice(0, 200)} is not in the manifest`)
-      if (held.has(sha256) || this.#arrived.has(sha256)) continue
+      if (this.#arrived.has(sha256) || isHeld(sha256)) continue
       if (entry.sizeBytes !== sizeBytes)
         throw new AppError(
           'invalid',
@@ -173,6 +176,7 @@ class Delivery {
         { code: 'UPLOAD_INCOMPLETE' },
       )
     refuseWrongSizes(this.#contents, held)
+    this.#completeAt = this.#ctx.db.writes
   }
 
   /** A failure here is not the one to tell: the body's own follows. */

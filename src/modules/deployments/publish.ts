@@ -22,8 +22,8 @@ export type Published = {
   published: boolean
   /** The named alias. */
   alias: AliasView | null
-  /** The files of this upload. */
-  assets: AssetView[]
+  /** The files of this upload. Most ways of uploading do not say them. */
+  assets: () => AssetView[]
 }
 
 /**
@@ -76,6 +76,6 @@ function viewOf(ctx: Context, { project, deployment, alias, published, assets }:
     deployment: deploymentView(ctx, deployment),
     published,
     alias: alias === null ? null : aliasView(ctx, alias),
-    assets: assets.map((asset) => assetView(asset, at)),
+    assets: () => assets.map((asset) => assetView(asset, at)),
   }
 }

@@ -30,7 +30,7 @@ export const assetsAnswer = t.Object({
 
 export const toAssetsAnswer = ({ assets, deployment, published }: Published) => ({
   success: true as const,
-  assets,
+  assets: assets(),
   deploymentId: deployment.id,
   published,
 })

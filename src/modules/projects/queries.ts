@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import type { DbOrTx } from '../../db/open.ts'
-import { aliases, hostLabels, projects } from '../../db/schema.ts'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import type { Db, DbOrTx } from '../../db/open.ts'
+import { projects } from '../../db/schema.ts'
+import { prepared } from '../../db/statements.ts'
 
 export type Project = typeof projects.$inferSelect
 
@@ -17,33 +18,39 @@ export function findProjectByName(db: DbOrTx, owner: string, name: string): Proj
     .get()
 }
 
-export function listAllProjects(db: DbOrTx): Project[] {
-  return db.select().from(projects).orderBy(asc(projects.owner), asc(projects.name)).all()
-}
-
+/** In the order of their names; of any number of ids. */
 export function listProjectsById(db: DbOrTx, ids: readonly string[]): Project[] {
   return db
     .select()
     .from(projects)
-    .where(inArray(projects.id, [...ids]))
+    .where(sql`${projects.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)
     .orderBy(asc(projects.owner), asc(projects.name))
     .all()
 }
 
+/** What a project is called. */
+export type ProjectNames = Pick<Project, 'id' | 'owner' | 'name' | 'displayName'>
+
+const NAMES = 'SELECT id, owner, name, display_name AS displayName FROM projects'
+const BY_NAME = 'ORDER BY owner, name'
+
+export const listAllNames = (db: Db): ProjectNames[] =>
+  prepared<ProjectNames>(db, `${NAMES} ${BY_NAME}`).all()
+
+export const listNamesById = (db: Db, ids: readonly string[]): ProjectNames[] =>
+  prepared<ProjectNames>(db, `${NAMES} WHERE id IN (SELECT value FROM json_each(?)) ${BY_NAME}`).all(
+    JSON.stringify(ids),
+  )
+
 /** Every project on which a direct permission or a group gives the user a role. */
-export function listProjectsOfUser(db: DbOrTx, userId: string): Project[] {
-  return db
-    .select()
-    .from(projects)
-    .where(
-      sql`${projects.id} IN (
-        SELECT project_id FROM permissions WHERE user_id = ${userId}
-        UNION SELECT gp.project_id FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
-        WHERE gm.user_id = ${userId})`,
-    )
-    .orderBy(asc(projects.owner), asc(projects.name))
-    .all()
-}
+export const listNamesOfUser = (db: Db, userId: string): ProjectNames[] =>
+  prepared<ProjectNames>(
+    db,
+    `${NAMES} WHERE id IN (
+       SELECT project_id FROM permissions WHERE user_id = ?1
+       UNION SELECT gp.project_id FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
+       WHERE gm.user_id = ?1) ${BY_NAME}`,
+  ).all(userId)
 
 export function insertProject(db: DbOrTx, project: Project): void {
   db.insert(projects).values(project).run()
@@ -60,13 +67,9 @@ export function deleteProjectRow(db: DbOrTx, id: string): void {
 }
 
 /** Host label of the alias `production`, or of the oldest alias; undefined while there is none. */
-export function findPrimaryLabel(db: DbOrTx, projectId: string): string | undefined {
-  return db
-    .select({ label: hostLabels.label })
-    .from(aliases)
-    .innerJoin(hostLabels, eq(hostLabels.aliasId, aliases.id))
-    .where(eq(aliases.projectId, projectId))
-    .orderBy(sql`${aliases.name} <> 'production'`, asc(aliases.createdAt))
-    .limit(1)
-    .get()?.label
-}
+export const findPrimaryLabel = (db: Db, projectId: string): string | undefined =>
+  prepared<{ label: string }>(
+    db,
+    `SELECT label FROM aliases JOIN host_labels ON alias_id = aliases.id WHERE project_id = ?
+     ORDER BY name <> 'production', created_at LIMIT 1`,
+  ).get(projectId)?.label

@@ -1,27 +1,32 @@
 import type { PrivateSiteResponse } from '../../config.ts'
-import type { Caller, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { authorize, mayDo } from '../auth/authorize.ts'
+import { authorize } from '../auth/authorize.ts'
 import { changeOwner, isTied, makeOwner } from '../members/service.ts'
 import { getAccount, type UserRef } from '../users/service.ts'
 import {
   deleteProjectRow,
-  findPrimaryLabel,
   findProject,
   findProjectByName,
   insertProject,
-  listAllProjects,
-  listProjectsById,
-  listProjectsOfUser,
   type Project,
   updateProject,
 } from './queries.ts'
+import { type ProjectView, viewFor } from './view.ts'
 
-export type { Project } from './queries.ts'
+export {
+  listProjectNames,
+  listProjects,
+  type ProjectSearch,
+  pageOfProjects,
+  readableProjectIds,
+} from './list.ts'
+export type { Project, ProjectNames } from './queries.ts'
+export { type ProjectView, primaryUrl } from './view.ts'
 
 export type NewProject = {
   owner: string
@@ -31,68 +36,6 @@ export type NewProject = {
   allowPublicSignup?: boolean | undefined
   requiredRole?: ProjectRole | undefined
   isSpa?: boolean | null | undefined
-}
-
-/** The record of the API. contract §4. `role` is the caller's. */
-export type ProjectView = {
-  id: string
-  owner: string
-  name: string
-  displayName: string
-  isPublic: boolean
-  allowPublicSignup: boolean
-  requiredRole: ProjectRole
-  isSpa: boolean | null
-  privateSiteResponse: PrivateSiteResponse | null
-  url: string | null
-  role: ProjectRole | null
-  createdAt: string
-  updatedAt: string
-}
-
-export type ProjectSearch = {
-  /** A part of the name, in any case. */
-  q?: string | undefined
-  limit?: number | undefined
-}
-
-/** Those with any role for the caller; all for a global admin; for a key those it covers; on a site host just its own. */
-export function listProjects(ctx: Context, { caller }: Grant, search: ProjectSearch = {}): ProjectView[] {
-  const sought = search.q?.trim().toLowerCase() ?? ''
-  return visibleProjects(ctx, caller)
-    .filter((project) => namesOf(project).includes(sought))
-    .filter(({ id }) => mayDo(ctx, caller, 'project:see', id))
-    .slice(0, search.limit)
-    .map((project) => viewFor(ctx, caller, project))
-}
-
-/** What a search looks at. */
-export const namesOf = ({
-  owner,
-  name,
-  displayName,
-}: Pick<Project, 'owner' | 'name' | 'displayName'>): string => `${owner}/${name} ${displayName}`.toLowerCase()
-
-function visibleProjects(ctx: Context, { actor, site }: Caller): Project[] {
-  const db = ctx.db.orm
-  if (actor.kind === 'key')
-    return actor.key.projectId === null ? listAllProjects(db) : listProjectsById(db, [actor.key.projectId])
-  if (site !== null) return listProjectsById(db, [site.projectId])
-  if (actor.kind !== 'user') return []
-  return actor.user.role === 'admin' ? listAllProjects(db) : listProjectsOfUser(db, actor.user.id)
-}
-
-/** The ids of the projects whose deployments, aliases and the like the caller may read; null for all of them. */
-export function readableProjectIds(ctx: Context, { caller }: Grant): string[] | null {
-  const { actor, site } = caller
-  const seesAll =
-    actor.kind === 'key'
-      ? actor.key.isGlobal
-      : actor.kind === 'user' && actor.user.role === 'admin' && site === null
-  if (seesAll) return null
-  return visibleProjects(ctx, caller).flatMap(({ id }) =>
-    mayDo(ctx, caller, 'project:read', id) ? [id] : [],
-  )
 }
 
 export function getProject(ctx: Context, grant: Grant): ProjectView {
@@ -243,22 +186,5 @@ export const findProjectById = (ctx: Context, id: string): Project | undefined =
 /** Whether strangers may sign themselves up on the project's sites (behind the gate). */
 export const allowsSignup = (ctx: Context, projectId: string): boolean =>
   findProject(ctx.db.orm, projectId)?.allowPublicSignup ?? false
-
-function viewFor(ctx: Context, caller: Caller, project: Project): ProjectView {
-  const { createdAt, updatedAt, ...rest } = project
-  return {
-    ...rest,
-    url: primaryUrl(ctx, project.id),
-    role: authorize(ctx, caller, 'project:see', { projectId: project.id }, true).role,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
-  }
-}
-
-/** Where visitors find the project: its alias `production`, else its oldest; null while nothing is published. */
-export function primaryUrl(ctx: Context, projectId: string): string | null {
-  const label = findPrimaryLabel(ctx.db.orm, projectId)
-  return label === undefined ? null : ctx.siteUrl(`${label}.${ctx.config.baseDomain}`)
-}
 
 const targetOf = ({ id }: Project) => ({ kind: 'project', id })

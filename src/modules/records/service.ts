@@ -8,7 +8,14 @@ import type { Grant } from '../auth/authorize.ts'
 import { getSchemaById, type Schema } from '../schemas/service.ts'
 import { cachedText } from './cached-text.ts'
 import { countKept } from './counts.ts'
-import { aggregateRows, findRecordRow, listMatchingIds, listRecordRows } from './queries.ts'
+import {
+  aggregateRows,
+  findRecordRow,
+  listMatchingIds,
+  listRecordRows,
+  type RecordRow,
+  type Window,
+} from './queries.ts'
 import {
   deleteStored,
   insertChecked,
@@ -156,8 +163,27 @@ export function listRecords(
     defaultOrder: 'desc',
   })
   const where = whereOf(schema.fields, filters, 'and')
-  const rows = listRecordRows(ctx.db, schemaId, where, orderOf(schema, page.sort, page.order), page)
-  return paginated(rows.map(viewOfRow), countKept(ctx.db, schemaId, where), page)
+  const order = orderOf(schema, page.sort, page.order)
+  return paginated(
+    rowsKept(ctx, schemaId, where, order, page).map(viewOfRow),
+    countKept(ctx.db, schemaId, where),
+    page,
+  )
+}
+
+/** To filter or sort by a field reads every record, so what was found is kept until something is written. */
+function rowsKept(
+  ctx: Context,
+  schemaId: string,
+  where: Sql,
+  order: Sql,
+  { limit, offset }: Window,
+): RecordRow[] {
+  const values = JSON.stringify([schemaId, limit, offset, ...where.values, ...order.values])
+  const text = cachedText(ctx.db, `rows ${where.sql} ${order.sql} ${values}`, () =>
+    JSON.stringify(listRecordRows(ctx.db, schemaId, where, order, { limit, offset })),
+  )
+  return JSON.parse(text)
 }
 
 export function getRecord(ctx: Context, schemaId: string, id: string): RecordView {

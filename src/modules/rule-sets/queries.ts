@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, max, notInArray } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, max, notInArray, or } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { aliases, proxyRules, ruleSetAliases, ruleSetRevisions, ruleSets } from '../../db/schema.ts'
 import type { RuleRow } from '../proxy-rules/service.ts'
@@ -117,6 +117,42 @@ export function attach(db: DbOrTx, aliasId: string, setId: string): void {
 
 export function detach(db: DbOrTx, aliasId: string, setId: string): void {
   db.delete(ruleSetAliases)
+    .where(and(eq(ruleSetAliases.aliasId, aliasId), eq(ruleSetAliases.ruleSetId, setId)))
+    .run()
+}
+
+export type RuledAlias = { id: string; name: string }
+
+/** Aliases of the project that have rules of their own or name a rule set, by name. */
+export function listRuledAliases(db: DbOrTx, projectId: string): RuledAlias[] {
+  const own = db
+    .select({ id: proxyRules.aliasId })
+    .from(proxyRules)
+    .where(and(eq(proxyRules.projectId, projectId), isNotNull(proxyRules.aliasId)))
+  const named = db.select({ id: ruleSetAliases.aliasId }).from(ruleSetAliases)
+  return db
+    .select({ id: aliases.id, name: aliases.name })
+    .from(aliases)
+    .where(and(eq(aliases.projectId, projectId), or(inArray(aliases.id, own), inArray(aliases.id, named))))
+    .orderBy(asc(aliases.name))
+    .all()
+}
+
+/** In the order in which they are tried. */
+export function listSetsOfAlias(db: DbOrTx, aliasId: string): RuleSetRow[] {
+  return db
+    .select({ set: ruleSets })
+    .from(ruleSetAliases)
+    .innerJoin(ruleSets, eq(ruleSets.id, ruleSetAliases.ruleSetId))
+    .where(eq(ruleSetAliases.aliasId, aliasId))
+    .orderBy(asc(ruleSetAliases.position), asc(ruleSets.id))
+    .all()
+    .map(({ set }) => set)
+}
+
+export function placeSet(db: DbOrTx, aliasId: string, setId: string, position: number): void {
+  db.update(ruleSetAliases)
+    .set({ position })
     .where(and(eq(ruleSetAliases.aliasId, aliasId), eq(ruleSetAliases.ruleSetId, setId)))
     .run()
 }

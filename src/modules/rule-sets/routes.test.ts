@@ -258,7 +258,7 @@ describe('schemas', () => {
       { key },
       400,
     )
-    expect(refused['message']).toContain('text is string')
+    expect(refused['message']).toBe('Schema messages: text is string on the server and integer in the push')
     expect(await sync(push([], { options }))).toMatchObject({ created: 0 })
     expect((await get(`/api/schemas?projectId=${projectId}`)).schemas).toHaveLength(1)
   })

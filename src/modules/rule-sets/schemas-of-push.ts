@@ -39,7 +39,7 @@ export function mergeSchemas(
     for (const { field, stored, pushed } of merged.mismatches)
       mismatches.push({
         path: `schemas[${i}].fields`,
-        message: `Schema ${schema.name}: ${field} is ${stored} on the server and ${pushed} in the push; the stored type stays`,
+        message: `Schema ${schema.name}: ${field} is ${stored} on the server and ${pushed} in the push`,
       })
     const { id, action } = merged
     return { name: schema.name, action, targetSchemaId: id, fieldMismatch: merged.mismatches.length > 0 }
@@ -48,7 +48,7 @@ export function mergeSchemas(
     throw new AppError('invalid', mismatches[0].message, { details: mismatches })
   return {
     resolutions,
-    warnings: mismatches.map(({ message }) => message),
+    warnings: mismatches.map(({ message }) => `${message}; the stored type stays`),
     isChanged,
     byPushedId: new Map(schemas.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const]))),
   }

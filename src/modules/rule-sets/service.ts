@@ -3,7 +3,7 @@ import { type ActorView, actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type About, type Grant, mayDo } from '../auth/authorize.ts'
+import { type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import type { RuleView } from '../proxy-rules/service.ts'
 import { listSchemas } from '../schemas/service.ts'
@@ -27,6 +27,7 @@ import { resolveSchemaIds, schemaNamesOf } from './schemas-of-push.ts'
 import { type ExportedRule, iso, type RuleSetView, toExportedRule, toRuleView, toSetViews } from './view.ts'
 
 export { attachToAlias } from './attachments.ts'
+export { aliasesWithRules, placeRuleSets, ruleSetsOfAlias } from './sets-of-alias.ts'
 export { type SyncAnswer, syncRuleSet } from './sync.ts'
 export type { RuleSetView } from './view.ts'
 
@@ -177,7 +178,7 @@ export async function rollbackRuleSet(
 }
 
 /** For routes that name a rule set in the path. */
-export const aboutRuleSet = (ctx: Context, id: string | undefined): About => ({
+export const aboutRuleSet = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
   projectId: (id === undefined ? undefined : findSet(ctx.db.orm, id)?.projectId) ?? null,
 })
 

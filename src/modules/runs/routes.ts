@@ -20,7 +20,11 @@ export const runRoutes = (ctx: Context) => {
         may: mayBelow(ctx, 'pipeline-runs', 'project:read'),
         query: runQuery,
         response: t.Union([pageOf(runView), projectView]),
-        detail: { summary: 'Runs of the pipelines of a project, the newest first' },
+        detail: {
+          summary: 'Runs of the pipelines of a project, the newest first',
+          description:
+            'The last 10 000 runs of the last 30 days. Of a flood, more than 2000 answered in a quarter of a second, those that were answered are not all kept.',
+        },
       },
     )
     .get('/:runId', ({ grant, params }) => getRun(ctx, grant, params.runId), {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type PipelineApp, pipelineApp } from '../../testing/pipeline-app.ts'
-import { flushRuns, recordRun, removeOldRuns } from './service.ts'
+import { flushRuns, type NewRun, recordRun, removeOldRuns } from './service.ts'
 
 let app: PipelineApp
 beforeAll(async () => {
@@ -8,22 +8,48 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
+const runOf = (projectId: string, more: Partial<NewRun> = {}): NewRun => ({
+  projectId,
+  ruleId: 'r',
+  ruleName: null,
+  phase: 'steps',
+  pathPattern: '/x',
+  method: 'GET',
+  path: '/x',
+  status: 500,
+  durationMs: 1,
+  failedStep: null,
+  error: null,
+  steps: null,
+  startedAt: app.ctx.now(),
+  ...more,
+})
+
+test('a flood of successes is thinned, in its project alone; failures and details are kept', () => {
+  const [flooded, other] = [app.addProject('flooded'), app.addProject('other')]
+  const kept = (projectId: string, status: number) => {
+    flushRuns(app.ctx)
+    return app.ctx.db.sqlite
+      .query<{ n: number }, [string, number]>(
+        'SELECT count(*) AS n FROM pipeline_runs WHERE project_id = ? AND status = ?',
+      )
+      .get(projectId, status)?.n
+  }
+  for (let i = 0; i < 2500; i++) recordRun(app.ctx, runOf(flooded, { status: 200 }))
+  for (let i = 0; i < 10; i++) recordRun(app.ctx, runOf(flooded, { status: 400 }))
+  recordRun(app.ctx, runOf(flooded, { status: 201, steps: '[]' }))
+  recordRun(app.ctx, runOf(other, { status: 200 }))
+  expect([kept(flooded, 200), kept(flooded, 400), kept(flooded, 201), kept(other, 200)]).toEqual([
+    2000, 10, 1, 1,
+  ])
+  app.advance(250)
+  recordRun(app.ctx, runOf(flooded, { status: 200 }))
+  expect(kept(flooded, 200)).toBe(2001)
+})
+
 test('runs are kept by number and by age', async () => {
   const projectId = app.addProject('busy')
-  const run = {
-    projectId,
-    ruleId: 'r',
-    ruleName: null,
-    phase: 'steps' as const,
-    pathPattern: '/x',
-    method: 'GET',
-    path: '/x',
-    status: 200,
-    durationMs: 1,
-    failedStep: null,
-    error: null,
-    steps: null,
-  }
+  const run = runOf(projectId)
   const total = () =>
     app.ctx.db.sqlite
       .query<{ n: number }, [string]>('SELECT count(*) AS n FROM pipeline_runs WHERE project_id = ?')

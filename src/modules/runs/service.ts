@@ -46,13 +46,32 @@ const KEEP_MS = 30 * 24 * 60 * 60 * 1000
 const PRUNE_EVERY = 5000
 const MAX_PATH = 2000
 
-type Waiting = { runs: RunRow[]; timer: Timer | undefined; sincePruned: Map<string, number> }
+/**
+ * Of a flood no more successes than these are kept in each quarter of a second and project: they would push each other out
+ * anyway, and cost as much as the requests. Failures are all kept, and runs with the detail of their steps.
+ */
+const MOST_SUCCESSES = 2000
+const FLOOD_MS = 250
+
+type Waiting = {
+  runs: RunRow[]
+  timer: Timer | undefined
+  sincePruned: Map<string, number>
+  /** Successes by project, and since when they are counted. */
+  floods: Map<string, { since: number; count: number }>
+}
 const waitingOf = new WeakMap<Context, Waiting>()
 
-/** Keeps a run for the log, soon. Costs the request nothing; a crash may lose the last quarter of a second of it. */
+/** Keeps a run for the log, soon. A crash may lose the last quarter of a second of it. */
 export function recordRun(ctx: Context, run: NewRun): void {
-  const waiting: Waiting = waitingOf.get(ctx) ?? { runs: [], timer: undefined, sincePruned: new Map() }
+  const waiting: Waiting = waitingOf.get(ctx) ?? {
+    runs: [],
+    timer: undefined,
+    sincePruned: new Map(),
+    floods: new Map(),
+  }
   waitingOf.set(ctx, waiting)
+  if (isFlooded(waiting, run)) return
   waiting.runs.push({ ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
   if (waiting.runs.length >= MOST_WAITING) {
     flushRuns(ctx)
@@ -61,6 +80,17 @@ export function recordRun(ctx: Context, run: NewRun): void {
   if (waiting.timer !== undefined) return
   waiting.timer = setTimeout(() => flushRuns(ctx), FLUSH_MS)
   waiting.timer.unref()
+}
+
+function isFlooded({ floods }: Waiting, { projectId, status, steps, startedAt }: NewRun): boolean {
+  if (status >= 400 || steps !== null) return false
+  const flood = floods.get(projectId)
+  if (flood === undefined || startedAt - flood.since >= FLOOD_MS) {
+    floods.set(projectId, { since: startedAt, count: 1 })
+    return false
+  }
+  flood.count += 1
+  return flood.count > MOST_SUCCESSES
 }
 
 /** Writes what waits: before a reader looks, and before the database is closed. A failure is logged. */

@@ -152,7 +152,7 @@ const BY_NAME = '$schema:'
 export const getSchemaById = (db: DbOrTx, id: string): Schema => toSchema(getRow(db, id))
 
 /** For routes that name a schema in the path. */
-export const aboutSchema = (ctx: Context, id: string | undefined): About => ({
+export const aboutSchema = (ctx: Context, id: string | undefined): NonNullable<About> => ({
   projectId: (id === undefined ? undefined : findSchemaRow(ctx.db.orm, id)?.projectId) ?? null,
 })
 

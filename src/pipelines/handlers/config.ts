@@ -9,7 +9,7 @@ import {
 } from '../../modules/records/service.ts'
 import { findSchemaOf, type Schema } from '../../modules/schemas/service.ts'
 import { AuthorError, type StepContext } from '../handler.ts'
-import { plain } from '../json-text.ts'
+import { JsonText, plain } from '../json-text.ts'
 
 /** What configurations of handlers have in common: how it is described, and how it is read once it is resolved. */
 
@@ -72,7 +72,10 @@ export function objectOf(config: Config, key: string): Record<string, unknown> {
   const value = plain(config[key])
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw invalid(key, 'must be an object')
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]))
+  const entries = Object.entries(value)
+  return entries.some(([, inner]) => inner instanceof JsonText)
+    ? Object.fromEntries(entries.map(([name, inner]) => [name, plain(inner)]))
+    : (value as Record<string, unknown>)
 }
 
 export function filtersOf(config: Config): Filter[] {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { createRecord } from '../../modules/records/service.ts'
+import { createRecordJson } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
+import { JsonText } from '../json-text.ts'
 import { objectOf, schemaId, schemaOf, valuesByName } from './config.ts'
 
 export const dataCreateHandler: Handler = {
@@ -11,5 +12,8 @@ export const dataCreateHandler: Handler = {
     { schemaId, fields: valuesByName('the value of each field of the schema, as expressions') },
     { additionalProperties: false },
   ),
-  run: (step, config) => createRecord(step.ctx, schemaOf(step, config), objectOf(config, 'fields')),
+  limitMs: null,
+  async run(step, config) {
+    return new JsonText(await createRecordJson(step.ctx, schemaOf(step, config), objectOf(config, 'fields')))
+  },
 }

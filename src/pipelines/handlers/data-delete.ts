@@ -8,6 +8,7 @@ export const dataDeleteHandler: Handler = {
   summary: 'Deletes records: one by its id, or all that the filters select.',
   result: '`{ count, deletedIds }`.',
   config: Type.Object({ schemaId, ...selectionConfig }, { additionalProperties: false }),
+  limitMs: null,
   check: checkSelection,
   async run(step, config) {
     const deletedIds = await deleteRecords(step.ctx, schemaOf(step, config), selectionOf(config))

@@ -20,6 +20,7 @@ export const dataUpdateHandler: Handler = {
     { schemaId, ...selectionConfig, fields: valuesByName('the fields to change and their values') },
     { additionalProperties: false },
   ),
+  limitMs: null,
   check: checkSelection,
   async run(step, config) {
     const schema = schemaOf(step, config)

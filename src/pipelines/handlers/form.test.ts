@@ -140,3 +140,16 @@ describe('form_handler', () => {
     expect([400, 500]).toContain((await slow).status)
   })
 })
+
+test('a body that breaks off is 400, and no fault of the server', async () => {
+  const said = app.lines.length
+  for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) })
+    const answer = await app.run([step('f', 'form_handler', { fields: {} })], {
+      body,
+      headers: { 'content-type': type },
+    })
+    expect(answer.status).toBe(400)
+  }
+  expect(app.lines.slice(said)).toEqual([])
+})

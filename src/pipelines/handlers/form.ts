@@ -51,22 +51,26 @@ export const formHandler: Handler = {
   ),
   isLiteral: (path) => !(path[0] === 'fields' && path[2] === 'default'),
   check: ({ fields }) => checkPatterns(fields),
-  async run(step, config) {
+  run(step, config) {
     const { values, isText } = submitted(step)
     if (isTrapped(config['honeypotField'], values)) return new Answer({ ...SUCCESS, isFinal: true })
-    const output: [string, unknown][] = []
-    const details: ErrorDetail[] = []
-    for (const [name, field] of Object.entries((config['fields'] ?? {}) as Record<string, Field>)) {
+    const reads = Object.entries((config['fields'] ?? {}) as Record<string, Field>).map(([name, field]) => {
       const given = Object.hasOwn(values, name) ? values[name] : undefined
-      const read = readField(name, field, given, isText)
-      const message = read.message ?? (await patternProblem(step, name, field, read.value))
-      if (message === null) output.push([name, read.value])
-      else details.push({ path: name, message })
-    }
-    if (details.length > 0)
-      throw new AppError('invalid', details.map(({ message }) => message).join('; '), { details })
-    return Object.fromEntries(output)
+      return { name, field, ...readField(name, field, given, isText) }
+    })
+    const slow = reads.filter(({ message, field, value }) => message === null && needsSandbox(field, value))
+    return slow.length === 0 ? outputOf(reads) : matchAll(step, slow).then(() => outputOf(reads))
   },
+}
+
+/** Of all fields, or 400 with what is wrong with any. */
+function outputOf(reads: readonly NamedRead[]): Record<string, unknown> {
+  const details = reads.flatMap(({ name, message }): ErrorDetail[] =>
+    message === null ? [] : [{ path: name, message }],
+  )
+  if (details.length > 0)
+    throw new AppError('invalid', details.map(({ message }) => message).join('; '), { details })
+  return Object.fromEntries(reads.map(({ name, value }) => [name, value]))
 }
 
 const SUCCESS = {
@@ -120,11 +124,12 @@ function isTrapped(field: unknown, values: Record<string, unknown>): boolean {
 }
 
 type Read = { value: unknown; message: string | null }
+type NamedRead = Read & { name: string; field: Field }
 
 function readField(name: string, field: Field, given: unknown, isText: boolean): Read {
   if (given === undefined || given === null || given === '') {
     const fallback = plain(field.default ?? null)
-    if (fallback !== null) return { value: fallback, message: null }
+    if (fallback !== null) return { value: fallback, message: patternProblem(name, field, fallback) }
     return { value: null, message: field.required === true ? `${name} is required` : null }
   }
   const checked =
@@ -132,7 +137,8 @@ function readField(name: string, field: Field, given: unknown, isText: boolean):
       ? convertFieldText(field.type, given)
       : checkFieldValue(field.type, given)
   if (!checked.ok) return { value: null, message: `${name} ${checked.message}` }
-  return { value: checked.value, message: rangeProblem(name, field, checked.value) }
+  const { value } = checked
+  return { value, message: rangeProblem(name, field, value) ?? patternProblem(name, field, value) }
 }
 
 function rangeProblem(name: string, { min, max }: Field, value: unknown): string | null {
@@ -145,17 +151,23 @@ function rangeProblem(name: string, { min, max }: Field, value: unknown): string
   return null
 }
 
-async function patternProblem(
-  step: StepContext,
-  name: string,
-  { pattern }: Field,
-  value: unknown,
-): Promise<string | null> {
-  if (pattern === undefined || typeof value !== 'string') return null
-  const isMatch = isQuickPattern(pattern, value.length)
-    ? compilePattern(pattern).test(value)
-    : await matchInSandbox(step, pattern, value)
-  return isMatch ? null : `${name} does not have the right form`
+const wrongForm = (name: string): string => `${name} does not have the right form`
+
+/** Null too for a pattern that might take long: that one is for the sandbox. */
+function patternProblem(name: string, field: Field, value: unknown): string | null {
+  const { pattern } = field
+  if (pattern === undefined || typeof value !== 'string' || needsSandbox(field, value)) return null
+  return compilePattern(pattern).test(value) ? null : wrongForm(name)
+}
+
+const needsSandbox = ({ pattern }: Field, value: unknown): boolean =>
+  pattern !== undefined && typeof value === 'string' && !isQuickPattern(pattern, value.length)
+
+async function matchAll(step: StepContext, reads: readonly NamedRead[]): Promise<void> {
+  for (const read of reads) {
+    const isMatch = await matchInSandbox(step, read.field.pattern ?? '', String(read.value))
+    if (!isMatch) read.message = wrongForm(read.name)
+  }
 }
 
 async function matchInSandbox(step: StepContext, pattern: string, value: string): Promise<boolean> {

@@ -64,12 +64,12 @@ function headersOf(
   contentType: string,
   hasBody: boolean,
 ): [string, string][] {
-  const given = Object.entries(objectOf(config, 'headers')).flatMap(([name, value]): [string, string][] =>
-    value === null || value === undefined ? [] : valuesOf(value).map((one) => [name.toLowerCase(), one]),
+  const given = Object.entries(config['headers'] === undefined ? {} : objectOf(config, 'headers')).flatMap(
+    ([name, value]): [string, string][] =>
+      value === null || value === undefined ? [] : valuesOf(value).map((one) => [name.toLowerCase(), one]),
   )
-  const passed = responseHeadersToForward(given).filter(
-    ([name]) => name !== 'content-length' && name !== 'content-type',
-  )
+  const allowed = given.length === 0 ? given : responseHeadersToForward(given)
+  const passed = allowed.filter(([name]) => name !== 'content-length' && name !== 'content-type')
   const headers: [string, string][] = hasBody ? [['content-type', contentType], ...passed] : passed
   for (const [name, value] of headers) {
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || /[\r\n\0]/.test(value))

@@ -21,12 +21,17 @@ import { type Failed, queryText } from '../../project-request.ts'
 import { projectHref } from './project-frame.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-export type StoragePageProps = WorkspacePageBase & { storage: Storage }
+export type StoragePageProps = WorkspacePageBase & { storage: Storage; page: number }
+
+const PER_PAGE = 50
 
 /** What each project stores, and what is left of the disk. */
 export const storagePage = (props: StoragePageProps): Html => {
   const { storage } = props
   const used = storage.totalBytes - storage.freeBytes
+  const pages = Math.max(1, Math.ceil(storage.projects.length / PER_PAGE))
+  const at = Math.min(pages, props.page)
+  const shown = storage.projects.slice((at - 1) * PER_PAGE, at * PER_PAGE)
   return workspaceFrame(
     props,
     { place: 'storage', title: 'Storage', about: html`Measured ${time(storage.measuredAt)}.` },
@@ -52,7 +57,10 @@ export const storagePage = (props: StoragePageProps): Html => {
         { id: 'projects', title: 'Projects', about: 'What deployments share is stored once.' },
         storage.projects.length === 0
           ? html`<p class="muted">No projects yet.</p>`
-          : table<ProjectStorage>({ caption: 'Projects', rows: storage.projects, columns: STORAGE_COLUMNS }),
+          : html`
+              ${table<ProjectStorage>({ caption: 'Projects', rows: shown, columns: STORAGE_COLUMNS })}
+              ${pagination({ page: at, pages, total: storage.projects.length, hrefOf: (to) => `/admin/storage${queryText({ page: to })}` })}
+            `,
       )}
     `,
   )

@@ -58,7 +58,3 @@ for (const form of document.querySelectorAll('form[data-form]')) {
     if (wall && body?.text) wall.prepend(noteItem(body))
   })
 }
-
-for (const status of document.querySelectorAll('form [role=status]'))
-  if (location.search === '?sent=yes' && location.hash === `#${status.closest('section')?.id}`)
-    status.textContent = 'Thank you.'

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page, test } from '@playwright/test'
+import { type Appliance, startAppliance } from '../../ui/e2e/appliance.ts'
+import { signIn } from '../../ui/e2e/journey.ts'
+import type { Team } from './team.ts'
+import { ADMIN_ORIGIN, BASE_DOMAIN, SHOTS_ENV } from './world.ts'
+
+const OUT = process.env['SHOTS_OUT'] ?? 'shots'
+const DATA_DIR = process.env['SHOTS_DATA'] ?? ''
+const SIZES = { phone: [390, 844], laptop: [1280, 800], wide: [1920, 1080] } as const
+const THEMES = ['light', 'dark'] as const
+
+type Shot = [name: string, path: string]
+
+const typical = (team: Team): Shot[] => {
+  const at = (rest: string) => `/projects/${team.project}${rest}`
+  return [
+    ['home', '/'],
+    ['project', at('')],
+    ['publish', at('/publish')],
+    ['deployments', at('/deployments')],
+    ['deployment', at(`/deployments/${team.deployment}`)],
+    ['files', at(`/deployments/${team.deployment}/files`)],
+    ['file', at(`/deployments/${team.deployment}/files?path=index.html`)],
+    ['aliases', at('/aliases')],
+    ['alias', at(`/aliases/${team.alias}`)],
+    ['roll-back', at(`/aliases/${team.alias}/move?to=${team.older}`)],
+    ['rules', at('/rules')],
+    ['rule-edit', at(`/rules/${team.rule}/edit`)],
+    ['data', at('/data')],
+    ['schema', at(`/data/${team.visits}/schema`)],
+    ['people', at('/people')],
+    ['person', at(`/people/${team.person}`)],
+    ['domains', at('/domains')],
+    ['traffic', at(`/domains/${team.domain}/traffic`)],
+    ['analytics', at('/analytics')],
+    ['settings', at('/settings')],
+    ...['users', 'groups', 'settings/auth', 'audit', 'analytics', 'logs', 'storage', 'health'].map(
+      (page): Shot => [`admin-${page.replace('/', '-')}`, `/admin/${page}`],
+    ),
+    ['keys', '/keys'],
+    ['account', '/account'],
+  ]
+}
+
+const thousand = (team: Team): Shot[] => [
+  ['records', `/projects/${team.project}/data/${team.visits}`],
+  [
+    'records-filtered',
+    `/projects/${team.project}/data/${team.visits}?filter[nights][gte]=2&sort=arrival&order=asc`,
+  ],
+]
+
+const wrong = (team: Team): Shot[] => [
+  ['not-found', '/no-such-page'],
+  ['filter', `/projects/${team.project}/data/${team.visits}?filter[nights]=many`],
+  ['logs', '/admin/logs?status=nine'],
+]
+
+const empty = (project: string): Shot[] => [
+  ['home', '/'],
+  ...['', '/deployments', '/aliases', '/rules', '/data', '/domains', '/analytics', '/secrets'].map(
+    (page): Shot => [`project${page.replace('/', '-')}`, `/projects/${project}${page}`],
+  ),
+  ...['groups', 'backups', 'logs'].map((page): Shot => [`admin-${page}`, `/admin/${page}`]),
+]
+
+test('a team at work', async () => {
+  const team = JSON.parse(readFileSync(join(DATA_DIR, 'team.json'), 'utf8')) as Team
+  await withAppliance({ DATA_DIR }, async (_, page) => {
+    await shoot(page, 'typical', typical(team))
+    await shoot(page, 'thousand', thousand(team))
+    await shoot(page, 'error', wrong(team))
+    await forReadme(page, team)
+  })
+})
+
+test('nothing yet', async () => {
+  await withAppliance({}, async (appliance, page) => {
+    await shoot(page, 'empty', [['home', '/']])
+    const made = await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+    await shoot(page, 'empty', empty((await made.json()).id).slice(1))
+  })
+})
+
+async function shoot(page: Page, state: string, shots: readonly Shot[]): Promise<void> {
+  for (const [name, path] of shots) {
+    await page.goto(`${ADMIN_ORIGIN}${path}`)
+    for (const [size, [width, height]] of Object.entries(SIZES))
+      for (const theme of THEMES) {
+        await look(page, width, height, theme)
+        await page.screenshot({ path: join(OUT, `${state}-${name}-${size}-${theme}.png`), fullPage: true })
+      }
+  }
+}
+
+async function look(page: Page, width: number, height: number, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+}
+
+/** Four pictures of one size: an overview, what a deployment changes, why a rule answers, and a site that knows its visitors. */
+async function forReadme(page: Page, team: Team): Promise<void> {
+  const keep = (name: string) => page.screenshot({ path: join(OUT, `readme-${name}.png`) })
+  await look(page, 1280, 800, 'light')
+  await page.goto(`${ADMIN_ORIGIN}/projects/${team.project}`)
+  await keep('overview')
+  await page.goto(`${ADMIN_ORIGIN}/projects/${team.project}/deployments/${team.deployment}`)
+  await keep('deployment')
+  await look(page, 1280, 800, 'dark')
+  await page.goto(`${ADMIN_ORIGIN}/projects/${team.project}/rules/test`)
+  await page.getByLabel('Path').fill('/api/weather')
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  await page.getByRole('heading', { name: 'Request', exact: true }).waitFor()
+  await keep('trace')
+  await look(page, 1280, 800, 'light')
+  await page.goto(`http://production--guestbook--acme.${BASE_DOMAIN}/`)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('dialog').waitFor()
+  await keep('sign-in')
+}
+
+async function withAppliance(
+  env: Record<string, string>,
+  work: (appliance: Appliance, page: Page) => Promise<void>,
+): Promise<void> {
+  const appliance = await startAppliance({ ...SHOTS_ENV, ...env })
+  const { browser, context } = await openBrowser(appliance.port)
+  const page = await context.newPage()
+  await page.goto(ADMIN_ORIGIN)
+  await signIn(page)
+  await work(appliance, page)
+  await browser.close()
+  await appliance.stop()
+}
+
+/** Names of the server lead to its port on this machine. */
+async function openBrowser(port: number): Promise<{ browser: Browser; context: BrowserContext }> {
+  const options = test.info().project.use.launchOptions ?? {}
+  const names = `--host-resolver-rules=MAP *.${BASE_DOMAIN}:80 127.0.0.1:${port}`
+  const browser = await chromium.launch({ ...options, args: [...(options.args ?? []), names] })
+  return { browser, context: await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' }) }
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from '@playwright/test'
+import journeys from '../../playwright.config.ts'
+
+/** As the journeys, one after the other: pictures are no test of speed. */
+export default defineConfig(journeys, {
+  testDir: '.',
+  testMatch: '*.shots.ts',
+  outputDir: '../../test-results/shots',
+  workers: 1,
+  timeout: 300_000,
+  fullyParallel: false,
+})

@@ -1,0 +1,88 @@
+import type { Caller, Context } from '../../context.ts'
+import type { Db } from '../../db/open.ts'
+import { type Grant, mayDo } from '../auth/authorize.ts'
+import {
+  listAllNames,
+  listNamesById,
+  listNamesOfUser,
+  listProjectsById,
+  type ProjectNames,
+} from './queries.ts'
+import { type ProjectView, viewFor } from './view.ts'
+
+export type ProjectSearch = {
+  /** A part of the name, in any case. */
+  q?: string | undefined
+  limit?: number | undefined
+}
+
+/** Those with any role for the caller; all for a global admin; for a key those it covers; on a site host just its own. */
+export function listProjects(ctx: Context, { caller }: Grant, search: ProjectSearch = {}): ProjectView[] {
+  return viewsOf(ctx, caller, seenBy(ctx, caller, search.q).slice(0, search.limit))
+}
+
+/** One page of the same. A page after the last is the last. */
+export function pageOfProjects(
+  ctx: Context,
+  { caller }: Grant,
+  { q, page, perPage }: { q: string; page: number; perPage: number },
+): { projects: ProjectView[]; page: number; pages: number; total: number } {
+  const found = seenBy(ctx, caller, q)
+  const pages = Math.max(1, Math.ceil(found.length / perPage))
+  const at = Math.min(pages, page)
+  const shown = found.slice((at - 1) * perPage, at * perPage)
+  return { projects: viewsOf(ctx, caller, shown), page: at, pages, total: found.length }
+}
+
+/** The same by name alone, for lists to choose from: a view of each would cost many times as much. */
+export const listProjectNames = (ctx: Context, { caller }: Grant): readonly ProjectNames[] =>
+  seenBy(ctx, caller)
+
+/** The ids of the projects whose deployments, aliases and the like the caller may read; null for all of them. */
+export function readableProjectIds(ctx: Context, { caller }: Grant): string[] | null {
+  if (seesAll(caller)) return null
+  return namesFor(ctx, caller).flatMap(({ id }) => (mayDo(ctx, caller, 'project:read', id) ? [id] : []))
+}
+
+function seenBy(ctx: Context, caller: Caller, q = ''): readonly ProjectNames[] {
+  const sought = q.trim().toLowerCase()
+  const all = namesFor(ctx, caller)
+  const named = sought === '' ? all : all.filter((project) => textOf(project).includes(sought))
+  return seesAll(caller) ? named : named.filter(({ id }) => mayDo(ctx, caller, 'project:see', id))
+}
+
+/** What a search looks at. */
+const textOf = ({ owner, name, displayName }: ProjectNames): string =>
+  `${owner}/${name} ${displayName}`.toLowerCase()
+
+const keptOf = new WeakMap<Db, { writes: number; all: readonly ProjectNames[] }>()
+
+/** Every project, kept until something is written: a workspace of a thousand has them on many pages. */
+function allNames(db: Db): readonly ProjectNames[] {
+  const kept = keptOf.get(db)
+  if (kept?.writes === db.writes) return kept.all
+  const all = listAllNames(db)
+  keptOf.set(db, { writes: db.writes, all })
+  return all
+}
+
+/** A global key, and a global admin at the admin host: of a thousand projects none needs to be asked about. */
+const seesAll = ({ actor, site }: Caller): boolean =>
+  actor.kind === 'key'
+    ? actor.key.isGlobal
+    : actor.kind === 'user' && actor.user.role === 'admin' && site === null
+
+/** Those that can be meant at all; what the caller may do on each is still to be decided. */
+function namesFor(ctx: Context, caller: Caller): readonly ProjectNames[] {
+  const { actor, site } = caller
+  if (seesAll(caller)) return allNames(ctx.db)
+  if (actor.kind === 'key')
+    return listNamesById(ctx.db, actor.key.projectId === null ? [] : [actor.key.projectId])
+  if (site !== null) return listNamesById(ctx.db, [site.projectId])
+  return actor.kind === 'user' ? listNamesOfUser(ctx.db, actor.user.id) : []
+}
+
+function viewsOf(ctx: Context, caller: Caller, named: readonly ProjectNames[]): ProjectView[] {
+  const ids = named.map(({ id }) => id)
+  return listProjectsById(ctx.db.orm, ids).map((project) => viewFor(ctx, caller, project))
+}

@@ -1,0 +1,48 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { projectOf } from '../projects/service.ts'
+import {
+  attach,
+  detach,
+  findSet,
+  listRuledAliases,
+  listSetsOfAlias,
+  placeSet,
+  type RuledAlias,
+} from './queries.ts'
+import { type RuleSetView, toSetViews } from './view.ts'
+
+/** Those that have rules of their own or name a rule set, by name. */
+export const aliasesWithRules = (ctx: Context, grant: Grant): RuledAlias[] =>
+  listRuledAliases(ctx.db.orm, projectOf(ctx, grant).id)
+
+/** The sets that an alias names, in the order in which they are tried. */
+export const ruleSetsOfAlias = (ctx: Context, aliasId: string): RuleSetView[] =>
+  toSetViews(ctx.db.orm, listSetsOfAlias(ctx.db.orm, aliasId))
+
+/**
+ * Makes `setIds` the sets of an alias, in this order. Throws 400 for one that the project does not have, or that is
+ * named twice.
+ */
+export function placeRuleSets(ctx: Context, grant: Grant, aliasId: string, setIds: readonly string[]): void {
+  const projectId = projectOf(ctx, grant).id
+  inTransaction(ctx.db, (tx) => {
+    const isKnown = setIds.every((id) => findSet(tx, id)?.projectId === projectId)
+    if (!isKnown || new Set(setIds).size !== setIds.length)
+      throw new AppError('invalid', 'Name rule sets of this project, each once. Load the page again.')
+    const before = listSetsOfAlias(tx, aliasId).map(({ id }) => id)
+    for (const id of before) if (!setIds.includes(id)) detach(tx, aliasId, id)
+    for (const id of setIds) if (!before.includes(id)) attach(tx, aliasId, id)
+    for (const [position, id] of setIds.entries()) placeSet(tx, aliasId, id, position)
+    audit(ctx, tx, grant.actor, {
+      action: 'rule_set.place',
+      target: { kind: 'alias', id: aliasId },
+      projectId,
+      before,
+      after: setIds,
+    })
+  })
+}
