@@ -6,8 +6,8 @@ RUN npm run build
 
 # Stage 2 holds the executable and the C library that it links to. It brings its own CA certificates.
 FROM debian:bookworm-slim
-RUN groupadd --system --gid 65532 svc \
- && useradd --system --uid 65532 --gid svc --home-dir /data --shell /usr/sbin/nologin svc \
+RUN groupadd --gid 65532 svc \
+ && useradd --uid 65532 --gid svc --home-dir /data --shell /usr/sbin/nologin svc \
  && install --directory --mode=0750 --owner=svc --group=svc /data
 COPY --from=build /src/dist/svc /usr/local/bin/svc
 ENV DATA_DIR=/data

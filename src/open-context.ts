@@ -35,6 +35,7 @@ export async function openContext(
   { isInMemory = false }: { isInMemory?: boolean } = {},
 ): Promise<OpenedContext> {
   let port = config.port
+  keepToOurselves()
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const now = systemNow
   const newId = () => Bun.randomUUIDv7()
@@ -85,6 +86,9 @@ export async function openContext(
     },
   }
 }
+
+/** Accounts and secrets: what this process makes from here on is nobody else's to read, whatever folder it lies in. */
+export const keepToOurselves = (): void => void process.umask(0o077)
 
 /** Milliseconds since 1970; every clock of the service and its commands is this one. */
 export const systemNow = (): number => Date.now()

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
+import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
 
@@ -73,6 +74,15 @@ test('a database of a newer version is left alone, with one line that says so', 
     1,
     'svc serve: the database was written by a newer svc (migration 9999_future): run that version or newer\n',
   ])
+})
+
+test('what it writes is for its own user alone', async () => {
+  const path = dataDir()
+  chmodSync(path, 0o755)
+  const server = await start(path)
+  await fetch(`${server.url}/api/health`)
+  const open = readdirSync(path).filter((name) => (statSync(join(path, name)).mode & 0o077) !== 0)
+  expect(open).toEqual([])
 })
 
 test('a data directory that cannot be made is a bad setting', async () => {

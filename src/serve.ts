@@ -6,7 +6,7 @@ import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
 import { type SocketOwner, socketHandlers } from './http/wire.ts'
 import { hasAdmin } from './modules/auth/queries.ts'
-import { openContext } from './open-context.ts'
+import { keepToOurselves, openContext } from './open-context.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
 
 /** What the server does for itself may wait until the first visitors were served. */
@@ -22,6 +22,7 @@ export class ServeError extends Error {}
 /** Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. */
 export async function serve(config: Config, version: string, write: (text: string) => void): Promise<number> {
   const lines = inBatches(write)
+  keepToOurselves()
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined)
