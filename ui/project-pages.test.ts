@@ -47,6 +47,11 @@ async function read(path: string, as = ADMIN): Promise<string> {
   return answer.text()
 }
 
+test('the overview shows the visits of two weeks, to those who may see them', async () => {
+  expect(await read(at())).toContain('0 views and 0 visitors in two weeks')
+  expect(await read(at(), contributor)).not.toContain('in two weeks')
+})
+
 describe('deployments', () => {
   const filters: [query: string, shown: string[]][] = [
     ['', [FIRST_SHA, SECOND_SHA]],

@@ -3,6 +3,7 @@ import type { Caller, Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { createRateLimiter } from '../src/http/rate-limit.ts'
 import { listAliases } from '../src/modules/aliases/service.ts'
+import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
 import { listDeployments } from '../src/modules/deployments/service.ts'
@@ -19,7 +20,7 @@ import { page } from './html.ts'
 import { decidedForm, expectedFailure, queryOf, viewerOf } from './page-request.ts'
 import { homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
-import { projectPage } from './pages/admin/project.ts'
+import { projectPage, type Visits } from './pages/admin/project.ts'
 import { type PublishPageProps, publishPage } from './pages/admin/publish.ts'
 import { answerForm, doneNotice, lookAt } from './project-request.ts'
 
@@ -121,7 +122,7 @@ const LATEST = '5'
 
 function showProject(ctx: Context, request: Request, id: string): Response {
   const looking = lookAt(ctx, request, id)
-  const { grant, project } = looking
+  const { caller, grant, project } = looking
   const aliases = listAliases(ctx, grant, { projectId: project.id, limit: '50', sort: 'updatedAt' }).data
   const latest = listDeployments(ctx, grant, { projectId: project.id, limit: LATEST })
   return page(
@@ -132,9 +133,20 @@ function showProject(ctx: Context, request: Request, id: string): Response {
       deploymentCount: latest.pagination.total,
       apiUrl: ctx.adminUrl(),
       commitSha: newSha(ctx),
+      visits: latest.data.length === 0 ? undefined : visitsOf(ctx, caller, project.id),
       notices: doneNotice(request, { published: 'Published.' }),
     }),
   )
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const DAYS_SHOWN = 14
+
+function visitsOf(ctx: Context, caller: Caller, projectId: string): Visits | undefined {
+  if (!mayDo(ctx, caller, 'analytics:read', projectId)) return undefined
+  const grant = authorize(ctx, caller, 'analytics:read', { projectId }, true)
+  const from = new Date(ctx.now() - DAYS_SHOWN * DAY_MS).toISOString()
+  return getProjectAnalytics(ctx, grant, { from, interval: 'day' })
 }
 
 function showPublish(

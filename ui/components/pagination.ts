@@ -1,4 +1,5 @@
 import { type Html, html } from '../html.ts'
+import { formatCount } from './chart.ts'
 
 export type PaginationProps = {
   page: number
@@ -14,7 +15,7 @@ export function pagination({ page, pages, total, hrefOf }: PaginationProps): Htm
   return html`
     <nav class="pagination" aria-label="Pages">
       ${step('Previous', 'prev', page > 1 ? hrefOf(page - 1) : null)}
-      <span class="muted">Page ${page} of ${pages}, ${total} in all</span>
+      <span class="muted">Page ${formatCount(page)} of ${formatCount(pages)}, ${formatCount(total)} in all</span>
       ${step('Next', 'next', page < pages ? hrefOf(page + 1) : null)}
     </nav>
   `

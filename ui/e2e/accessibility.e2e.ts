@@ -80,7 +80,7 @@ const ofRules = (ids: Ids): string[] => ids.rules.map((rest) => `/projects/${ids
 const ofData = (ids: Ids): string[] => ids.data.map((rest) => `/projects/${ids.project}${rest}`)
 
 const ofWorkspace = (ids: Ids): string[] => [
-  ...['/', '/?q=zebra', '/projects/new', '/keys', '/welcome', '/no-such-page'],
+  ...['/', '/?q=zebra', '/projects/new', '/keys', '/welcome', '/account', '/signed-out', '/no-such-page'],
   ...['users', 'groups', 'settings/auth', 'audit', 'analytics', 'logs', 'storage', 'backups', 'health'].map(
     (rest) => `/admin/${rest}`,
   ),

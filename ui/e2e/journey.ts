@@ -47,7 +47,7 @@ export const test = base.extend<Options & Fixtures>({
 
   noSurprises: [
     async ({ context, appliance }, use) => {
-      const surprises = watch(context, appliance.port)
+      const surprises = surprisesOf(context, appliance.port)
       await use(undefined)
       expect(surprises).toEqual([])
     },
@@ -56,7 +56,7 @@ export const test = base.extend<Options & Fixtures>({
 })
 
 /** Collects what nobody should see. A page that answers 4xx is reported by the browser too; that is the test's matter. */
-function watch(context: BrowserContext, port: number): string[] {
+export function surprisesOf(context: BrowserContext, port: number): string[] {
   const surprises: string[] = []
   const refusedPages = new Set<string>()
   context.on('response', (response) => {

@@ -125,6 +125,28 @@ test('the answer to a form can be closed, and does not come again', async ({ pag
   await expect(page.getByRole('status')).toHaveCount(0)
 })
 
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('nothing waits for them: no dead button, and the answer to a form stands', async ({
+    page,
+    appliance,
+  }) => {
+    await page.goto(`${appliance.url}/admin/settings/auth`)
+    await signIn(page)
+    const save = page.getByRole('button', { name: 'Save: Anyone can register' })
+    await expect(save).toBeVisible()
+    for (const name of [/^Go to/, 'Keyboard shortcuts', 'Close: message'])
+      await expect(page.getByRole('button', { name })).toHaveCount(0)
+    await expect(page.locator('dialog[open]')).toHaveCount(0)
+    await save.click()
+    await expect(page.getByRole('status')).toContainText('Saved.')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('3')
+    await expect(page.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible()
+  })
+})
+
 test.describe('far from Greenwich', () => {
   test.use({ timezoneId: 'Asia/Tokyo' })
 

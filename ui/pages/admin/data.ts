@@ -4,6 +4,7 @@ import type { SchemaUsage } from '../../../src/modules/records/usage.ts'
 import type { SchemaView } from '../../../src/modules/schemas/service.ts'
 import { badge } from '../../components/badge.ts'
 import { linkButton } from '../../components/button.ts'
+import { formatCount } from '../../components/chart.ts'
 import { copyable } from '../../components/copyable.ts'
 import { emptyState } from '../../components/empty-state.ts'
 import { formatSize } from '../../components/size.ts'
@@ -83,7 +84,7 @@ const columns = (projectId: string): Column<SchemaRow>[] => [
   },
   { label: 'Fields', cell: ({ fields }) => fieldNames(fields) },
   { label: 'Used by', cell: ({ uses }) => useList(projectId, uses) },
-  { label: 'Records', align: 'end', cell: ({ usage }) => usage.records.toLocaleString('en') },
+  { label: 'Records', align: 'end', cell: ({ usage }) => formatCount(usage.records) },
   { label: 'Size', align: 'end', cell: ({ usage }) => sizeText(usage) },
 ]
 

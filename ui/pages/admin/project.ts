@@ -1,8 +1,10 @@
 import type { AliasView } from '../../../src/modules/aliases/service.ts'
+import type { ProjectAnalytics } from '../../../src/modules/analytics/service.ts'
 import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
 import { badge, visibilityBadge } from '../../components/badge.ts'
 import { linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
+import { barChart, formatCount } from '../../components/chart.ts'
 import { notice } from '../../components/notice.ts'
 import { waitingForFirst } from '../../components/publish-panel.ts'
 import { roleLabel } from '../../components/role.ts'
@@ -19,7 +21,11 @@ export type ProjectPageProps = PublishPageProps & {
   /** The newest first. */
   deployments: readonly DeploymentView[]
   deploymentCount: number
+  /** What the last days brought, for those who may see it. */
+  visits?: Visits | undefined
 }
+
+export type Visits = Pick<ProjectAnalytics, 'series' | 'totals'>
 
 /** What is live and where, what was published last, and what needs attention. */
 export const projectPage = (props: ProjectPageProps): Html =>
@@ -76,7 +82,25 @@ const published = (props: ProjectPageProps): Html => html`
     },
     deploymentTable(props.deployments),
   )}
+  ${props.visits !== undefined && visits(props.project.id, props.visits)}
 `
+
+const visits = (projectId: string, { series, totals }: Visits): Html =>
+  card(
+    {
+      id: 'visits',
+      title: 'Visits',
+      about: `${formatCount(totals.views)} views and ${formatCount(totals.visitors)} visitors in two weeks, without bots.`,
+      aside: html`<a href=${projectHref(projectId, '/analytics')}>Analytics</a>`,
+    },
+    totals.views === 0
+      ? html`<p class="muted">Nobody came by yet.</p>`
+      : barChart({
+          label: 'Views',
+          points: series.map(({ at, views }) => ({ at, value: views })),
+          isHourly: false,
+        }),
+  )
 
 const ALIAS_COLUMNS: Column<AliasView>[] = [
   {

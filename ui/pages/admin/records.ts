@@ -3,10 +3,10 @@ import type { RecordView } from '../../../src/modules/records/service.ts'
 import type { SchemaView } from '../../../src/modules/schemas/service.ts'
 import { linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
+import { formatCount } from '../../components/chart.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { emptyState } from '../../components/empty-state.ts'
 import { hidden } from '../../components/field.ts'
-import { icon } from '../../components/icon.ts'
 import { notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { type Html, html } from '../../html.ts'
@@ -81,7 +81,7 @@ const SELECTION = 'selection'
 
 function list(props: RecordsPageProps, { data, pagination: at }: Paginated<RecordView>): Html {
   const { schema, query, can } = props
-  const total = at.total === 1 ? '1 record' : `${at.total.toLocaleString('en')} records`
+  const total = at.total === 1 ? '1 record' : `${formatCount(at.total)} records`
   return html`
     ${card(
       { id: 'records', title: total, aside: exports(props) },
@@ -97,7 +97,7 @@ function list(props: RecordsPageProps, { data, pagination: at }: Paginated<Recor
 /** With the same filters; the newest first. */
 const exports = ({ schema, query }: RecordsPageProps): Html => html`
   <div class="actions">
-    ${icon('down')}
+    <span class="muted" aria-hidden="true">Export</span>
     ${(['csv', 'json'] as const).map((format) =>
       linkButton({
         label: html`<span class="visually-hidden">Export </span>${format.toUpperCase()}`,

@@ -3,6 +3,7 @@ import type { SchemaUsage } from '../../../src/modules/records/usage.ts'
 import type { SchemaView } from '../../../src/modules/schemas/service.ts'
 import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
+import { formatCount } from '../../components/chart.ts'
 import { details } from '../../components/details.ts'
 import { checkbox, field, fieldError, formError, hidden } from '../../components/field.ts'
 import { type Column, table } from '../../components/table.ts'
@@ -75,10 +76,7 @@ const facts = ({ project, schema, usage, uses }: SchemaPageProps): Html =>
   card(
     { id: 'facts', title: 'What it holds' },
     details([
-      [
-        'Records',
-        html`<a href=${schemaHref(project.id, schema.id)}>${usage.records.toLocaleString('en')}</a>`,
-      ],
+      ['Records', html`<a href=${schemaHref(project.id, schema.id)}>${formatCount(usage.records)}</a>`],
       ['Size', sizeText(usage)],
       ['Used by', useList(project.id, uses)],
       ['In pipelines', html`<code>$schema:${schema.name}</code>`],
@@ -155,7 +153,7 @@ const FIELD_COLUMNS: Column<Field>[] = [
 
 function removal({ schema, usage, uses, failed }: SchemaPageProps): Html {
   const error = failed?.intent === 'delete' ? failed.error : undefined
-  const records = usage.records === 1 ? '1 record' : `${usage.records.toLocaleString('en')} records`
+  const records = usage.records === 1 ? '1 record' : `${formatCount(usage.records)} records`
   return card(
     {
       id: 'removal',
