@@ -9,7 +9,7 @@ import { fillTeam } from './shots/team.ts'
 import { SHOTS_ENV } from './shots/world.ts'
 
 /**
- * `npm run shots -- [--out shots] [--readme]`: pictures of the main pages of the built executable, on a phone, a laptop and a
+ * `npm run shots -- [--out shots] [--readme]`: pictures of the main pages of the executable, on a phone, a laptop and a
  * wide screen, dark and light, empty, in use, with 1 000 rows and with errors. `--readme` also writes those of the README.
  */
 const root = join(import.meta.dir, '..')
@@ -18,6 +18,7 @@ const { values } = parseArgs({
   options: { out: { type: 'string', default: 'shots' }, readme: { type: 'boolean', default: false } },
 })
 const out = resolve(root, values.out)
+if (process.env['SVC_EXECUTABLE'] === undefined) build()
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-shots-data-'))
 try {
   await fill()
@@ -26,6 +27,11 @@ try {
   if (values.readme && process.exitCode === 0) await keepForReadme()
 } finally {
   rmSync(dataDir, { recursive: true, force: true })
+}
+
+function build(): void {
+  const { exitCode } = Bun.spawnSync([process.execPath, 'scripts/build.ts'], { cwd: root, stderr: 'inherit' })
+  if (exitCode !== 0) process.exit(exitCode)
 }
 
 async function fill(): Promise<void> {

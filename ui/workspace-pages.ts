@@ -236,7 +236,7 @@ function submitSettings(ctx: Context, request: Request): Promise<Response> {
   )
 }
 
-const AUDIT_PER_PAGE = '30'
+const AUDIT_PER_PAGE = '25'
 
 function showAudit(ctx: Context, request: Request): Response {
   const { user, caller, grant } = administer(ctx, request)

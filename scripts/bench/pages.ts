@@ -30,6 +30,7 @@ export async function benchPages(lab: Lab, pace: Pace): Promise<Line[]> {
   const afterWrite = await microsAfterWrite(many, sorted, pace.rounds)
   await few.svc.process.stop()
   await many.svc.process.stop()
+  // Which page it is, when a bar is missed.
   if (process.env['BENCH_PAGES'] === 'all')
     for (const cost of costs.toSorted(bySize)) console.log(described(cost))
   return [...judge(costs), afterWrite]

@@ -1,19 +1,6 @@
 import type { Page } from '@playwright/test'
 import { totpCodeAt } from '../../src/platform/totp.ts'
-import { ADMIN, type Appliance, test as base, expect, WITH_ADMIN } from './journey.ts'
-
-// What the dialog tries and is refused is an error in the console too, so here only other hosts are watched for.
-const test = base.extend({
-  noSurprises: async ({ context, appliance }, use) => {
-    const elsewhere: string[] = []
-    context.on('request', (request) => {
-      const { hostname, port } = new URL(request.url())
-      if (!hostname.endsWith('localhost') || port !== String(appliance.port)) elsewhere.push(request.url())
-    })
-    await use(undefined)
-    expect(elsewhere).toEqual([])
-  },
-})
+import { ADMIN, type Appliance, expect, siteTest as test, WITH_ADMIN } from './journey.ts'
 
 const SITE = {
   'index.html': `<!doctype html><html lang="en"><link rel="icon" href="/icon.svg"><title>Club</title>

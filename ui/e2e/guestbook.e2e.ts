@@ -1,21 +1,8 @@
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import { ADMIN, type Appliance, test as base, expect, WITH_ADMIN } from './journey.ts'
+import { ADMIN, type Appliance, expect, siteTest as test, WITH_ADMIN } from './journey.ts'
 
 const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
-
-// What the forms are refused is an error in the console too, so here only other hosts are watched for.
-const test = base.extend({
-  noSurprises: async ({ context, appliance }, use) => {
-    const elsewhere: string[] = []
-    context.on('request', (request) => {
-      const { hostname, port } = new URL(request.url())
-      if (!hostname.endsWith('localhost') || port !== String(appliance.port)) elsewhere.push(request.url())
-    })
-    await use(undefined)
-    expect(elsewhere).toEqual([])
-  },
-})
 
 test.use({ env: WITH_ADMIN })
 

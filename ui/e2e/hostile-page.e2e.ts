@@ -1,18 +1,4 @@
-import { test as base, expect, signIn, WITH_ADMIN } from './journey.ts'
-
-// What the page tries and is refused is an error in the console, so here only other hosts are watched for.
-const test = base.extend({
-  noSurprises: async ({ context, appliance }, use) => {
-    const elsewhere: string[] = []
-    context.on('request', (request) => {
-      const { hostname, port, protocol } = new URL(request.url())
-      if (protocol !== 'data:' && !(hostname.endsWith('localhost') && port === String(appliance.port)))
-        elsewhere.push(request.url())
-    })
-    await use(undefined)
-    expect(elsewhere).toEqual([])
-  },
-})
+import { expect, signIn, siteTest as test, WITH_ADMIN } from './journey.ts'
 
 const EVE = { email: 'eve@example.com', password: 'correct horse battery' }
 const PAGE = {

@@ -55,6 +55,19 @@ export const test = base.extend<Options & Fixtures>({
   ],
 })
 
+/** For a hosted page, whose refused requests are errors in the console too: only other hosts are watched for. */
+export const siteTest = test.extend({
+  noSurprises: async ({ context, appliance }, use) => {
+    const elsewhere: string[] = []
+    context.on('request', (request) => {
+      const { hostname, port } = new URL(request.url())
+      if (!hostname.endsWith('localhost') || port !== String(appliance.port)) elsewhere.push(request.url())
+    })
+    await use(undefined)
+    expect(elsewhere).toEqual([])
+  },
+})
+
 /** Collects what nobody should see. A page that answers 4xx is reported by the browser too; that is the test's matter. */
 export function surprisesOf(context: BrowserContext, port: number): string[] {
   const surprises: string[] = []

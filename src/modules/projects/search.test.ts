@@ -44,3 +44,17 @@ test('no more than asked for, and none that the caller may not see', async () =>
   for (const limit of ['0', '101', 'many'])
     expect((await ask(app, 'GET', `/api/projects?limit=${limit}`, { as: ADMIN })).status).toBe(400)
 })
+
+test('a project that was just made, renamed or deleted is not remembered otherwise', async () => {
+  expect(await namesOf('?q=tariff')).toEqual([])
+  const made = await ask(app, 'POST', '/api/projects', {
+    as: ADMIN,
+    json: { owner: 'acme', name: 'tariffs' },
+  })
+  expect(await namesOf('?q=tariff')).toEqual(['tariffs'])
+  const path = `/api/projects/${made.body['id']}`
+  await ask(app, 'PATCH', path, { as: ADMIN, json: { displayName: 'Price list' } })
+  expect(await namesOf('?q=price')).toEqual(['tariffs'])
+  await ask(app, 'DELETE', path, { as: ADMIN })
+  expect(await namesOf('?q=price')).toEqual([])
+})

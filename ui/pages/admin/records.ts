@@ -97,7 +97,6 @@ function list(props: RecordsPageProps, { data, pagination: at }: Paginated<Recor
 /** With the same filters; the newest first. */
 const exports = ({ schema, query }: RecordsPageProps): Html => html`
   <div class="actions">
-    <span class="muted" aria-hidden="true">Export</span>
     ${(['csv', 'json'] as const).map((format) =>
       linkButton({
         label: html`<span class="visually-hidden">Export </span>${format.toUpperCase()}`,

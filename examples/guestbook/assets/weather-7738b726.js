@@ -5,7 +5,7 @@ if (line) void showWeather(line)
 
 async function showWeather(line) {
   const answer = await fetch(line.dataset.weather).catch(() => undefined)
-  const body = answer?.ok ? await answer.json().catch(() => undefined) : undefined
+  const body = await answer?.json().catch(() => undefined)
   const { temperature_2m: degrees, wind_speed_10m: wind } = body?.current ?? {}
   if (typeof degrees !== 'number' || typeof wind !== 'number') return
   line.querySelector('[data-now]').textContent = `${Math.round(degrees)} °C, wind ${Math.round(wind)} km/h`
