@@ -85,11 +85,13 @@ export function formatIp(ip: IpAddress): string {
 export function isPublicAddress(address: string | IpAddress): boolean {
   const ip = typeof address === 'string' ? parseIp(address) : address
   if (ip === null) return false
-  if (ip.version === 4) return !IPV4_SPECIAL.some((range) => matches(range, ip))
+  if (ip.version === 4) return !IPV4_SPECIAL().some((range) => matches(range, ip))
   for (const { range, after } of IPV4_CARRIERS) {
     if (matches(range, ip)) return isPublicAddress({ version: 4, bits: (ip.bits >> after) & 0xffff_ffffn })
   }
-  return IPV6_GLOBAL.some((range) => matches(range, ip)) && !IPV6_SPECIAL.some((range) => matches(range, ip))
+  return (
+    IPV6_GLOBAL().some((range) => matches(range, ip)) && !IPV6_SPECIAL().some((range) => matches(range, ip))
+  )
 }
 
 /**
@@ -207,13 +209,18 @@ function longestZeros(groups: string[]): { start: number; length: number } {
   return longest
 }
 
-/** For the tables above, where a typo must stop the start. */
+/** For the tables above. */
 function cidr(text: string): Cidr {
   const parsed = parseCidr(text)
   if (parsed === null) throw new TypeError(`not a CIDR: ${text}`)
   return parsed
 }
 
-function cidrs(...texts: string[]): readonly Cidr[] {
-  return texts.map(cidr)
+/** Read when they are first needed: a server that only shows files starts without. */
+function cidrs(...texts: string[]): () => readonly Cidr[] {
+  let read: readonly Cidr[] | undefined
+  return () => {
+    read ??= texts.map(cidr)
+    return read
+  }
 }
