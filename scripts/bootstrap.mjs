@@ -36,7 +36,13 @@ function findBun() {
     join(modules, `@oven/bun-${process.platform}-${cpu()}/bin/bun`),
     join(modules, '.bin/bun'),
   ])
-  return [...places, 'bun'].find(isWanted)
+  return places.find(isWanted) ?? bunOnPath()
+}
+
+/** By its whole path: once the packages are here, npm puts a `bun` of theirs first, which is not set up. */
+function bunOnPath() {
+  if (!isWanted('bun')) return undefined
+  return spawnSync('bun', ['--print', 'process.execPath'], { encoding: 'utf8' }).stdout.trim()
 }
 
 function cpu() {
