@@ -52,7 +52,10 @@ export const projectPatchBody = t.Object({
 
 export const projectQuery = t.Object({
   q: t.Optional(t.String({ description: 'A part of owner/name or of the name that people see' })),
-  limit: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: 'All, where nothing is said' })),
+  // A text: as a number the explorer would send 0 for it.
+  limit: t.Optional(
+    t.String({ pattern: '^([1-9][0-9]?|100)$', description: '1 to 100; all, where nothing is said' }),
+  ),
 })
 
 /** Somebody by id or by email. */

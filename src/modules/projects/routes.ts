@@ -18,12 +18,18 @@ export const projectRoutes = (ctx: Context) => {
   const onName = { on: ({ params }: PathInput) => aboutProjectName(ctx, params['id'], params['name']) }
   return new Elysia({ prefix: '/api/projects', tags: ['Projects'] })
     .use(guard(ctx))
-    .get('/', ({ grant, query }) => ({ projects: listProjects(ctx, grant, query) }), {
-      may: { action: 'project:list' },
-      query: projectQuery,
-      response: t.Object({ projects: t.Array(projectView) }),
-      detail: { summary: 'Projects that the caller has a role on' },
-    })
+    .get(
+      '/',
+      ({ grant, query: { q, limit } }) => ({
+        projects: listProjects(ctx, grant, { q, limit: limit === undefined ? undefined : Number(limit) }),
+      }),
+      {
+        may: { action: 'project:list' },
+        query: projectQuery,
+        response: t.Object({ projects: t.Array(projectView) }),
+        detail: { summary: 'Projects that the caller has a role on' },
+      },
+    )
     .post('/', ({ grant, body, status }) => status(201, createProject(ctx, grant, body)), {
       may: { action: 'project:create' },
       body: newProjectBody,
