@@ -3,13 +3,15 @@ import { CommandFailure } from './command.ts'
 import { type FoundFile, unreadable } from './deploy-files.ts'
 
 /**
- * A file as it was when it was hashed. `sha256` is hex; `modifiedMs` tells whether it changed since. `content`: its bytes,
- * where they were kept, so that sending it need not open it again.
+ * A file as it was when it was hashed. `sha256` is hex; `modifiedMs` tells whether it changed since, and `changedMs`, which
+ * nobody can set back, whether it was rewritten under the old time. `content`: its bytes, where they were kept, so that
+ * sending it need not open it again.
  */
 export type HashedFile = FoundFile & {
   size: number
   sha256: string
   modifiedMs: number
+  changedMs: number
   content?: Uint8Array
 }
 
@@ -42,10 +44,11 @@ export function manifestSha(files: readonly HashedFile[]): string {
 
 function hashFile(file: FoundFile, buffer: Uint8Array, keptBytes: number): HashedFile {
   return withOpenFile(file, (fd) => {
-    const { size, mtimeMs } = fstatSync(fd)
+    const { size, mtimeMs, ctimeMs } = fstatSync(fd)
+    const times = { modifiedMs: mtimeMs, changedMs: ctimeMs }
     if (size <= keptBytes) {
       const content = readWhole(file, fd, size)
-      return { ...file, size, sha256: Bun.SHA256.hash(content, 'hex'), modifiedMs: mtimeMs, content }
+      return { ...file, size, sha256: Bun.SHA256.hash(content, 'hex'), ...times, content }
     }
     const hasher = new Bun.CryptoHasher('sha256')
     for (let rest = size; rest > 0; ) {
@@ -54,7 +57,7 @@ function hashFile(file: FoundFile, buffer: Uint8Array, keptBytes: number): Hashe
       hasher.update(buffer.subarray(0, count))
       rest -= count
     }
-    return { ...file, size, sha256: hasher.digest('hex'), modifiedMs: mtimeMs }
+    return { ...file, size, sha256: hasher.digest('hex'), ...times }
   })
 }
 

@@ -47,7 +47,9 @@ function* contentsOf(
 /** Of a file whose bytes were kept: a folder that is being written is better published when it is done. */
 function refuseChanged(file: HashedFile): void {
   const stats = statSync(file.absolutePath, { throwIfNoEntry: false })
-  if (stats?.size !== file.size || stats.mtimeMs !== file.modifiedMs) throw changedWhileRead(file)
+  const isSame =
+    stats?.size === file.size && stats.mtimeMs === file.modifiedMs && stats.ctimeMs === file.changedMs
+  if (!isSame) throw changedWhileRead(file)
 }
 
 /** The bytes that were hashed, or a `CommandFailure`. */
