@@ -93,6 +93,26 @@ describe('role change during a request', () => {
     expect(await roleOf(EVE)).toBe('member')
   })
 
+  test('nor makes another admin while that one’s password is hashed', async () => {
+    const hash = app.ctx.passwords.hash
+    const begun = Promise.withResolvers<void>()
+    const demoted = Promise.withResolvers<void>()
+    app.ctx.passwords.hash = async (password) => {
+      begun.resolve()
+      await demoted.promise
+      return hash(password)
+    }
+    const json = { email: 'next@example.com', password: 'correct horse battery', role: 'admin' }
+    const answer = app.call('POST', '/api/users', { as: EVE, json })
+    await begun.promise
+    await demote()
+    demoted.resolve()
+    expect((await answer).status).toBe(403)
+    expect(app.ctx.db.sqlite.query('SELECT email FROM users').all()).not.toContainEqual({
+      email: 'next@example.com',
+    })
+  })
+
   test('a session that ended is nobody, for calls as for forms', async () => {
     const call = { as: EVE, type: JSON_TYPE, text: JSON.stringify({ email: 'new@example.com' }) }
     expect((await during('POST', '/api/users', call, signOut)).status).toBe(401)

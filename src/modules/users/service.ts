@@ -5,7 +5,8 @@ import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { authorize, type Grant } from '../auth/authorize.ts'
+import { asOfNow } from '../auth/caller.ts'
 import { createOneTimeToken, endResetLinks } from '../auth/one-time-tokens.ts'
 import {
   deleteUserRow,
@@ -60,6 +61,8 @@ export async function createUser(
   const passwordHash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
   const user = newUser(ctx, { ...input, email: normalizeEmail(input.email) }, passwordHash)
   const token = inTransaction(ctx.db, (tx) => {
+    // Hashing takes its time: the caller may be an admin no longer.
+    authorize(ctx, asOfNow(ctx, grant.caller), 'workspace:administer', undefined, false)
     refuseTaken(user.email, () => insertUser(tx, user))
     audit(ctx, tx, grant.actor, { action: 'user.create', target: targetOf(user), after: publicPart(user) })
     return passwordHash === null
