@@ -35,6 +35,7 @@ export function trustedCas(extraCaPem: string | null): readonly string[] | null 
  */
 function isDerSequence(base64: string): boolean {
   const bytes = Buffer.from(base64, 'base64')
-  const isLongForm = bytes[0] === 0x30 && bytes[1] === 0x82
-  return isLongForm && bytes.length >= 4 && bytes.readUInt16BE(2) === bytes.length - 4
+  const lengthBytes = (bytes[1] ?? 0) - 0x80
+  if (bytes[0] !== 0x30 || lengthBytes < 1 || lengthBytes > 3 || bytes.length < 2 + lengthBytes) return false
+  return bytes.readUIntBE(2, lengthBytes) === bytes.length - 2 - lengthBytes
 }

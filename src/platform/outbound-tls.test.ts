@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
@@ -170,4 +171,20 @@ test('a file without certificates stops the start', async () => {
   await Bun.write(path, `# ours\n${ca.pem}`)
   expect(readExtraCas(path)).toBe(ca.pem.trim())
   await Bun.file(path).delete()
+})
+
+test.each([
+  [200, [0x30, 0x81, 200], true],
+  [300, [0x30, 0x82, 1, 44], true],
+  [70_000, [0x30, 0x83, 1, 17, 112], true],
+  [300, [0x30, 0x82, 1, 45], false],
+  [300, [0x31, 0x82, 1, 44], false],
+  [0, [0x30], false],
+])('a certificate of %p bytes after %p is read: %p', (size, head, isGood) => {
+  const path = join(mkdtempSync(join(tmpdir(), 'svc-ca-')), 'ca.pem')
+  const body = Buffer.from([...head, ...new Uint8Array(size)]).toString('base64')
+  writeFileSync(path, `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`)
+  const read = () => readExtraCas(path)
+  if (isGood) expect(read()).toContain(body)
+  else expect(read).toThrow('NODE_EXTRA_CA_CERTS')
 })
