@@ -10,6 +10,9 @@ import { type Appliance, expect, siteTest as test, WITH_ADMIN } from './journey.
 const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
 const RULE = '.svc/proxy-rules/guestbook/rules/api/weather/get.rule.yaml'
 
+// One after the other: run apart in one worker, the second would find what both need cleared away.
+test.describe.configure({ mode: 'default' })
+
 const root = mkdtempSync(join(tmpdir(), 'svc-e2e-weather-'))
 const ca = createTestCa()
 writeFileSync(join(root, 'ca.pem'), ca.pem)

@@ -1,13 +1,13 @@
 import type { Browser, Page } from '@playwright/test'
 import { totpCodeAt } from '../../src/platform/totp.ts'
 import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { codeOfStepBefore } from './second-step.ts'
 
 const GRACE = { email: 'grace@example.com', password: 'correct horse battery' }
 const HANDBOOK = {
   'index.html':
     '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Handbook</title><h1>Handbook</h1>',
 }
-const STEP_MS = 30_000
 
 test.use({
   env: {
@@ -44,14 +44,14 @@ async function invite(browser: Browser, people: string): Promise<string> {
   return link?.trim() ?? ''
 }
 
-/** Turns the second step on with the code of the step before, so that the one of now is still unused. */
+/** Turns the second step on; the code of now is still unused afterwards. */
 async function turnOnSecondStep(page: Page): Promise<{ secret: string; used: string }> {
   const section = page.getByRole('region', { name: 'Two-step sign-in' })
   await section.getByRole('button', { name: 'Turn on' }).click()
   await expect(section.getByRole('img', { name: /QR code/ })).toBeVisible()
   const key = await section.getByRole('group', { name: 'Or type this key into the app' }).textContent()
   const secret = (key ?? '').replaceAll(/\s/g, '')
-  const used = await totpCodeAt(secret, Date.now() - STEP_MS)
+  const used = await codeOfStepBefore(secret)
   await section.getByLabel('Six-digit code').fill(used)
   await section.getByRole('button', { name: 'Turn on' }).click()
   const codes = await section.getByRole('group', { name: 'Recovery codes' }).textContent()

@@ -1,0 +1,14 @@
+import { totpCodeAt } from '../../src/platform/totp.ts'
+
+const STEP_MS = 30_000
+const ENOUGH_MS = 10_000
+
+/**
+ * The code of the step before, so that the one of now is still unused. Near the end of a step it waits for the
+ * next one: by the time the code is typed it must not be two steps old.
+ */
+export async function codeOfStepBefore(secret: string): Promise<string> {
+  const left = STEP_MS - (Date.now() % STEP_MS)
+  if (left < ENOUGH_MS) await new Promise((resolve) => setTimeout(resolve, left))
+  return totpCodeAt(secret, Date.now() - STEP_MS)
+}
