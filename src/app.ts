@@ -1,9 +1,17 @@
 import type { Context } from './context.ts'
-import { createFrontDoor, type Peer } from './front-door.ts'
+import { createFrontDoor } from './front-door.ts'
+import type { Peer } from './http/visitor.ts'
 
 export type App = { fetch: (request: Request, peer: Peer) => Response | Promise<Response> }
 
-/** The composition root: one front door, and behind it the sites and, from when they are needed, the rooms of `rooms.ts`. */
+/** The composition root: one front door, and behind it the API, the pages and all that is more than a file. */
 export const createApp = (ctx: Context): App => ({
-  fetch: createFrontDoor(ctx, async () => (await import('./rooms.ts')).createRooms(ctx)),
+  fetch: createFrontDoor(ctx, async () => {
+    const [{ createRooms }, { routeRequest }] = await Promise.all([
+      import('./rooms.ts'),
+      import('./route-request.ts'),
+    ])
+    const rooms = createRooms(ctx)
+    return (request, peer) => routeRequest(ctx, rooms, request, peer)
+  }),
 })

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts'
 import { normalizeHost } from './domain/hostname.ts'
 import { sizeOf } from './http/sent-size.ts'
-import { projectOfPathForm } from './site/path-forms.ts'
+import { projectOfPathForm } from './site/parse-path-form.ts'
 import { resolveHost } from './site/resolve-site.ts'
 
 export type Seen = {

@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
 import { type SocketOwner, socketHandlers } from './http/wire.ts'
-import { hasAdmin } from './modules/auth/queries.ts'
+import { hasAdmin } from './modules/auth/has-admin.ts'
 import { keepToOurselves, openContext } from './open-context.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
 

@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite'
-import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { migrate } from './migrate.ts'
 
 /** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and when it was last written. */
 export type Db = {
-  orm: Orm
+  readonly orm: Orm
   sqlite: Database
   /** Grows with each transaction of this process (and when another process was seen to write): what is cached may be stale. */
   writes: number
@@ -26,7 +26,20 @@ export function openDb(path: string, now: number): Db {
   sqlite.run('PRAGMA temp_store = MEMORY')
   sqlite.run('PRAGMA cache_size = -16000')
   migrate(sqlite, now)
-  return { orm: drizzle(sqlite), sqlite, writes: 0 }
+  return withOrm(sqlite)
+}
+
+/** drizzle takes 5 ms to load, which the first file after a start need not wait for: it comes with its first use. */
+function withOrm(sqlite: Database): Db {
+  let orm: Orm | undefined
+  return {
+    get orm() {
+      orm ??= (require('./orm.ts') as typeof import('./orm.ts')).createOrm(sqlite)
+      return orm
+    },
+    sqlite,
+    writes: 0,
+  }
 }
 
 function openFile(path: string): Database {

@@ -103,12 +103,6 @@ function redirectToSignIn(ctx: Context, request: Request, origin: string): Respo
   })
 }
 
-/** The answer for what is not there, and for what the asker may not know of: the two must be the same. */
-export function notFound(pages: SitePages, request: Request): Response {
-  if (acceptsHtml(request)) return pages.notFound()
-  return errorResponse(new AppError('not_found', 'There is nothing at this address'))
-}
-
 /** A browser that goes to a page, as opposed to one that fetches a part of it. */
 export function isNavigation(request: Request): boolean {
   const isRead = request.method === 'GET' || request.method === 'HEAD'

@@ -18,14 +18,6 @@ export type VisitInput = {
   trace?: Trace | undefined
 }
 
-/** Public, the same for everybody, and no rule takes the request: whatever the answer is, it comes from the files. */
-export const isFileOnly = (site: Site, method: string, path: string): boolean =>
-  site.isOpen || (site.isShared && site.split === null && chooseRule(site.rules, method, path) === undefined)
-
-/** Private, and otherwise the same: whoever may see it gets it from the files. */
-export const isFileOnlyOnceSeen = (site: Site, method: string, path: string): boolean =>
-  !site.isShared && site.split === null && chooseRule(site.rules, method, path) === undefined
-
 /** Who answers on a site host: the service for its own paths and for routes of the API that no rule takes, or the site. */
 export type Way = { to: 'service' } | { to: 'site'; shown: Site; visit: Visit }
 

@@ -113,11 +113,6 @@ export function insertUser(db: DbOrTx, user: User): void {
   db.insert(users).values(user).run()
 }
 
-/** By hand, as every start asks it: drizzle takes some milliseconds for its first query. */
-export function hasAdmin({ sqlite }: Db): boolean {
-  return sqlite.query("SELECT 1 FROM users WHERE role = 'admin' LIMIT 1").get() !== null
-}
-
 export type KeyRow = typeof apiKeys.$inferSelect
 
 export function findKeyByHash(db: DbOrTx, tokenHash: string): KeyRow | undefined {

@@ -18,8 +18,9 @@ import {
   refuseLocked,
   type SignedIn,
 } from './credentials.ts'
+import { hasAdmin } from './has-admin.ts'
 import { judgeCode } from './mfa.ts'
-import { deleteSession, findUserByEmail, hasAdmin, insertUser, type User } from './queries.ts'
+import { deleteSession, findUserByEmail, insertUser, type User } from './queries.ts'
 import { openSession, resolveSession, rotateCookies, sessionCookies } from './sessions.ts'
 
 const emailExists = () =>

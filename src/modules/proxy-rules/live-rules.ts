@@ -1,8 +1,17 @@
 import type { Context } from '../../context.ts'
-import { hasRules, listRulesOfLevel, type RuleLevel, type RuleRecord } from './queries.ts'
+import type { RuleLevel, RuleRecord } from './queries.ts'
 
 export type { RuleRecord } from './queries.ts'
 
-/** What the site engine tries for an alias (null: a deployment by its SHA), in order, the disabled ones among them. */
-export const listRulesFor = (ctx: Context, level: RuleLevel): RuleRecord[] =>
-  hasRules(ctx.db, level.projectId) ? listRulesOfLevel(ctx.db.orm, level) : []
+/**
+ * What the site engine tries for an alias (null: a deployment by its SHA), in order, the disabled ones among them. Most
+ * sites have none: the first visitor after a start must not wait for drizzle to learn it.
+ */
+export function listRulesFor(ctx: Context, level: RuleLevel): RuleRecord[] {
+  if (!hasRules(ctx, level.projectId)) return []
+  const { listRulesOfLevel } = require('./queries.ts') as typeof import('./queries.ts')
+  return listRulesOfLevel(ctx.db.orm, level)
+}
+
+const hasRules = ({ db }: Context, projectId: string): boolean =>
+  db.sqlite.query('SELECT 1 FROM proxy_rules WHERE project_id = ? LIMIT 1').get(projectId) !== null

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, max, type SQL } from 'drizzle-orm'
-import type { Db, DbOrTx } from '../../db/open.ts'
+import type { DbOrTx } from '../../db/open.ts'
 import { proxyRules, ruleSetAliases, ruleSets } from '../../db/schema.ts'
 
 export type RuleRow = typeof proxyRules.$inferSelect
@@ -40,11 +40,6 @@ const byOrder = [asc(proxyRules.order), asc(proxyRules.createdAt), asc(proxyRule
 export function findRule(db: DbOrTx, id: string): RuleRecord | undefined {
   const found = joined(db).where(eq(proxyRules.id, id)).get()
   return found === undefined ? undefined : toRecord(found)
-}
-
-/** By hand: most sites have none, and the first visitor after a start must not wait for drizzle to learn it. */
-export function hasRules({ sqlite }: Db, projectId: string): boolean {
-  return sqlite.query('SELECT 1 FROM proxy_rules WHERE project_id = ? LIMIT 1').get(projectId) !== null
 }
 
 /** As they are tried: those made by hand, then the sets that are live there. contract §8. */

@@ -1,0 +1,150 @@
+import type { Context, RequestFacts } from './context.ts'
+import { hasSessionCookie } from './domain/cookies.ts'
+import { normalizeHost } from './domain/hostname.ts'
+import { note, notedOf } from './http/request-facts.ts'
+import { refuseCrossOrigin } from './http/same-origin.ts'
+import { clientAddress, isTrusted, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
+import { callerOf } from './modules/auth/caller.ts'
+import { isFileOnly, isFileOnlyOnceSeen } from './site/file-only.ts'
+import { maySeeStill } from './site/gate.ts'
+import type { SitePages } from './site/pages.ts'
+import { servePathForm } from './site/path-forms.ts'
+import { chooseWay } from './site/plan-visit.ts'
+import { resolveHost, type Site } from './site/resolve-site.ts'
+import { isOurs, isPlainRead, serveAsset } from './site/serve-asset.ts'
+import { serveMapped } from './site/serve-mapped.ts'
+import { serveSite } from './site/serve-site.ts'
+
+/** What answers behind the front door, beside files. */
+export type Rooms = {
+  /** The REST API and, on the admin host, the pages. */
+  admin(request: Request): Promise<Response>
+  /** A path that is a route of the API (not of the pages), whatever the method. */
+  isApiRoute(path: string): boolean
+  /** A file of the pages, on whatever host: unknown ones show a page too. */
+  asset(path: string): Response | undefined
+  /** What was thrown, as an answer: a page for people, the error body for the API and for programs. */
+  failure(request: Request, path: string, error: unknown): Response
+  pages: SitePages & { noSite(host: string): Response }
+}
+
+/** Decides by the host who answers, whatever is asked. contract §1 Hosts. */
+export function routeRequest(
+  ctx: Context,
+  rooms: Rooms,
+  request: Request,
+  peer: Peer,
+): Response | Promise<Response> {
+  try {
+    const hostHeader = visitedHost(ctx, request, peer)
+    const place = resolveHost(ctx, hostHeader)
+    if (place === undefined)
+      return (
+        rooms.asset(splitUrl(request.url).path) ??
+        rooms.pages.noSite(normalizeHost(hostHeader) ?? 'this address')
+      )
+    if (place.kind === 'site') return serveHosted(ctx, rooms, request, peer, hostHeader, place)
+    return place.kind === 'admin'
+      ? serveAdmin(ctx, rooms, request, peer, hostHeader)
+      : serveMapped(place, splitUrl(request.url))
+  } catch (error) {
+    return rooms.failure(request, splitUrl(request.url).path, error)
+  }
+}
+
+function serveHosted(
+  ctx: Context,
+  rooms: Rooms,
+  request: Request,
+  peer: Peer,
+  hostHeader: string,
+  site: Site,
+): Response | Promise<Response> {
+  const { path, search } = splitUrl(request.url)
+  if (isPlainRead(request) && !isOurs(path)) {
+    const asked = { request, path, search, mount: '' }
+    const isSeen =
+      isFileOnly(site, request.method, path) ||
+      (isFileOnlyOnceSeen(site, request.method, path) && maySeeStill(ctx, request, site))
+    if (isSeen) return serveAsset(ctx, rooms.pages, site, asked)
+  }
+  const noted = note(request, factsAbout(ctx, request, peer, hostHeader, site))
+  refuseForgery(request, noted.facts)
+  const way = chooseWay(ctx, site, rooms.isApiRoute, { request, path, facts: noted.facts, peer })
+  if (way.to === 'service') return finish(request, rooms.admin(request))
+  const asked = { request, path, search, mount: '', visit: way.visit }
+  const answer = serveSite(ctx, rooms.pages, way.shown, asked, () => callerOf(ctx, request, 'ignore'))
+  return answer instanceof Response ? withCookies(request, answer) : finish(request, answer)
+}
+
+function serveAdmin(
+  ctx: Context,
+  rooms: Rooms,
+  request: Request,
+  peer: Peer,
+  hostHeader: string,
+): Response | Promise<Response> {
+  const { path, search } = splitUrl(request.url)
+  const noted = note(request, factsAbout(ctx, request, peer, hostHeader, null))
+  refuseForgery(request, noted.facts)
+  const asked = { request, path, search, facts: noted.facts, peer }
+  const hosted = servePathForm(ctx, rooms.pages, asked, () => callerOf(ctx, request, 'ignore'))
+  if (hosted === undefined) return finish(request, rooms.admin(request))
+  return hosted instanceof Response ? withCookies(request, hosted) : finish(request, hosted)
+}
+
+function refuseForgery(request: Request, facts: RequestFacts): void {
+  if (request.headers.has('x-api-key') || !hasSessionCookie(request.headers.get('cookie'))) return
+  refuseCrossOrigin(request, facts.hostWithPort)
+}
+
+async function finish(request: Request, answer: Promise<Response>): Promise<Response> {
+  return withCookies(request, await answer)
+}
+
+/** Cookies that were decided on the way: new tokens for an expired access token, or none after sign-out. */
+function withCookies(request: Request, response: Response): Response {
+  for (const cookie of notedOf(request).setCookies) response.headers.append('set-cookie', cookie)
+  return response
+}
+
+function factsAbout(
+  ctx: Context,
+  request: Request,
+  peer: Peer,
+  hostHeader: string,
+  site: Site | null,
+): RequestFacts {
+  const host = normalizeHost(hostHeader) ?? ''
+  const isBehindProxy = isTrusted(ctx, peer.address)
+  const forwardedProto = isBehindProxy
+    ? request.headers.get('x-forwarded-proto')?.split(',')[0]?.trim()
+    : undefined
+  const proto = forwardedProto ?? (request.url.startsWith('https:') ? 'https' : 'http')
+  return {
+    ip: clientAddress(ctx, request, peer),
+    isSecure: proto === 'https',
+    host,
+    hostWithPort: hostHeader.toLowerCase(),
+    site: site === null ? null : { projectId: site.project.id, host: site.host },
+    peerAddress: peer.address,
+    forwardedFor: isBehindProxy ? request.headers.get('x-forwarded-for') : null,
+    // Few ask: not worth eight headers a request.
+    get isDirectLoopback() {
+      return isLoopback(peer.address) && !FORWARDING_HEADERS.some((name) => request.headers.has(name))
+    },
+  }
+}
+
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-server',
+  'x-real-ip',
+]
+
+const isLoopback = (address: string): boolean => address === '::1' || /^(::ffff:)?127\./.test(address)

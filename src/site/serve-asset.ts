@@ -1,0 +1,127 @@
+import type { Context } from '../context.ts'
+import { requestPathToAssetPath } from '../domain/asset-path.ts'
+import { hasContentHash } from '../domain/cache-control.ts'
+import { AppError } from '../domain/errors.ts'
+import { acceptsHtml } from '../http/accepts-html.ts'
+import { errorResponse } from '../http/error-response.ts'
+import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
+import { notFound, type SitePages } from './pages.ts'
+import { listEarlierDeployments } from './queries.ts'
+import type { Site } from './resolve-site.ts'
+import { serveFile } from './serve-file.ts'
+import type { SiteRequest } from './serve-site.ts'
+import type { Trace } from './trace.ts'
+
+const KEEP_EARLIER_MS = 7 * 24 * 60 * 60 * 1000
+
+/** The file, for whoever may see the site. */
+export function serveAsset(
+  ctx: Context,
+  pages: SitePages,
+  site: Site,
+  asked: SiteRequest,
+  isRewrite = false,
+): Response {
+  const { request } = asked
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return errorResponse(
+      new AppError('method_not_allowed', `Files answer GET and HEAD, not ${request.method}`, {
+        headers: { allow: 'GET, HEAD' },
+      }),
+    )
+  const { targets } = loadManifest(ctx, site)
+  const found = targets.get(asked.path) ?? findDecoded(targets, asked.path)
+  const target =
+    isRewrite && found !== undefined && 'redirectTo' in found ? targets.get(found.redirectTo) : found
+  traceFile(asked.visit?.trace, asked.path, target)
+  if (target === undefined) return serveMissing(ctx, pages, site, targets, asked)
+  if ('redirectTo' in target)
+    return redirect(`${asked.mount}${encodePath(target.redirectTo)}${asked.search}`, site)
+  return serveFile(ctx, request, target, site.isShared)
+}
+
+function traceFile(trace: Trace | undefined, path: string, target: Target | undefined): void {
+  if (target === undefined) trace?.add('file', `There is no file for ${path}`, { path: null })
+  else if ('redirectTo' in target) trace?.add('file', `${path} is a folder: it leads to ${target.redirectTo}`)
+  else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
+}
+
+/** The same path may be written in several ways; files are stored under one. */
+function findDecoded(targets: Manifest['targets'], path: string): Target | undefined {
+  const decoded = requestPathToAssetPath(path)
+  return decoded === null ? undefined : targets.get(`/${decoded}`)
+}
+
+/** An earlier deployment's hashed file, the page of a single-page app, the nearest 404.html, or our own. contract §6. */
+function serveMissing(
+  ctx: Context,
+  pages: SitePages,
+  site: Site,
+  targets: Manifest['targets'],
+  asked: SiteRequest,
+): Response {
+  const { request, path } = asked
+  const isPublic = site.isShared
+  const earlier = hasContentHash(path) ? findEarlier(ctx, site, path) : undefined
+  if (earlier !== undefined) return serveFile(ctx, request, earlier, isPublic)
+  const app =
+    isSpa(site, targets) && acceptsHtml(request) && !hasExtension(path)
+      ? targets.get('/index.html')
+      : undefined
+  if (app !== undefined && 'path' in app) return serveFile(ctx, request, app, isPublic)
+  const page = nearest404(targets, path)
+  return page === undefined ? notFound(pages, request) : serveFile(ctx, request, page, isPublic, 404)
+}
+
+/** Tabs opened before a deploy keep working: what the alias showed in the last week is still there by its hashed name. */
+function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefined {
+  if (site.alias === null) return undefined
+  for (const earlier of listEarlierDeployments(ctx.db, site.alias.id, ctx.now() - KEEP_EARLIER_MS)) {
+    const basePath = `${earlier.basePath}${site.pathPrefix}`
+    const { targets } = loadManifest(ctx, {
+      ...earlier,
+      basePath,
+      manifestKey: manifestKey(earlier.deploymentId, basePath),
+    })
+    const target = targets.get(path) ?? findDecoded(targets, path)
+    if (target !== undefined && 'path' in target) return target
+  }
+  return undefined
+}
+
+/** By default any deployment with an index and no 404 page of its own. */
+function isSpa(site: Site, targets: Manifest['targets']): boolean {
+  return site.visibility.isSpa ?? (targets.has('/index.html') && !targets.has('/404.html'))
+}
+
+const hasExtension = (path: string): boolean => path.lastIndexOf('.') > path.lastIndexOf('/')
+
+function nearest404(targets: Manifest['targets'], path: string): SiteFile | undefined {
+  const decoded = `/${requestPathToAssetPath(path) ?? ''}`
+  for (let folder = decoded; folder !== ''; ) {
+    folder = folder.slice(0, folder.lastIndexOf('/'))
+    const page = targets.get(`${folder}/404.html`)
+    if (page !== undefined && 'path' in page) return page
+  }
+  return undefined
+}
+
+function redirect(location: string, site: Site): Response {
+  const scope = site.isShared ? 'public' : 'private'
+  return new Response(null, {
+    status: 308,
+    headers: {
+      location,
+      'cache-control': `${scope}, max-age=0, must-revalidate`,
+      'x-svc-commit': site.commitSha,
+    },
+  })
+}
+
+const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
+/** What files answer. */
+export const isPlainRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
+
+/** A path that the service may answer on every host. */
+export const isOurs = (path: string): boolean => path.startsWith('/_svc/') || path.startsWith('/api/')
