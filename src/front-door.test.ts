@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { inTransaction } from './db/open.ts'
+import { seedDeployment } from './testing/seed.ts'
 import { type TestApp, testApp } from './testing/test-app.ts'
 
 const apps: TestApp[] = []
@@ -161,4 +163,82 @@ test('OPTIONS and unknown methods', async () => {
   const put = await app.call('PUT', '/api/projects')
   expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST'])
   expect(await put.json()).toMatchObject({ statusCode: 405, error: 'Method Not Allowed' })
+})
+
+describe('a file that was sent before', () => {
+  const deploy = (app: TestApp, repo: string, sha: string, text: string) =>
+    seedDeployment(app, { owner: 'acme', repo, sha: sha.repeat(40), alias: 'live', files: { 'a.txt': text } })
+  const hostOf = (repo: string) => `live--${repo}--acme.localhost`
+
+  /** As Bun reads it off a socket: `target` is what the request line names. */
+  async function over(app: TestApp, target: string, headers: Record<string, string>): Promise<string> {
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: (request) => app.app.fetch(request, { address: '127.0.0.1' }),
+    })
+    const lines = Object.entries({ ...headers, connection: 'close' }).map(
+      ([name, value]) => `${name}: ${value}`,
+    )
+    const answer = await exchange(server.port ?? 0, `GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+    await server.stop(true)
+    return answer
+  }
+
+  function exchange(port: number, text: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let answer = ''
+      void Bun.connect({
+        hostname: '127.0.0.1',
+        port,
+        socket: {
+          open: (socket) => void socket.write(text),
+          data: (_, chunk) => {
+            answer += chunk.toString()
+          },
+          close: () => resolve(answer),
+          error: (_, error) => reject(error),
+        },
+      })
+    })
+  }
+
+  async function twoSites(env: Record<string, string> = {}): Promise<TestApp> {
+    const app = await open(env)
+    await deploy(app, 'one', 'a', 'of one')
+    await deploy(app, 'two', 'b', 'of two')
+    return app
+  }
+
+  test('is the new one after a deployment, and gone when the site is private', async () => {
+    const app = await twoSites()
+    const ask = () => over(app, '/a.txt', { host: hostOf('one') })
+    expect(await ask()).toEndWith('of one')
+    expect(await ask()).toEndWith('of one')
+    await deploy(app, 'one', 'c', 'newer')
+    expect(await ask()).toEndWith('newer')
+    inTransaction(app.ctx.db, (tx) => tx.run("UPDATE projects SET is_public = 0 WHERE name = 'one'"))
+    expect(await ask()).toStartWith('HTTP/1.1 404')
+  })
+
+  const rows: [what: string, env: Record<string, string>, target: string, headers: Record<string, string>][] =
+    [
+      ['a request line with another host', {}, `http://${hostOf('two')}/a.txt`, { host: hostOf('one') }],
+      ['two hosts', {}, '/a.txt', { host: `${hostOf('two')}\r\nhost: ${hostOf('one')}` }],
+      [
+        'a host that a trusted proxy names',
+        { TRUST_PROXY: '127.0.0.0/8' },
+        '/a.txt',
+        { host: hostOf('two'), 'x-forwarded-host': hostOf('one') },
+      ],
+    ]
+  test.each(rows)('is not mixed up by %s', async (_what, env, target, headers) => {
+    const app = await twoSites(env)
+    const plain = () => over(app, '/a.txt', { host: hostOf('two') })
+    const first = await over(app, target, headers)
+    expect(await plain()).toEndWith('of two')
+    expect(await over(app, target, headers)).toBe(first)
+    expect(await plain()).toEndWith('of two')
+    expect(await over(app, '/a.txt?x=1', { host: hostOf('one') })).toEndWith('of one')
+  })
 })
