@@ -14,7 +14,8 @@ ENV DATA_DIR=/data
 USER svc
 WORKDIR /data
 VOLUME /data
-EXPOSE 3000
+# With TLS on: 443, and 80 beside it.
+EXPOSE 3000 80 443
 HEALTHCHECK --interval=10s --timeout=6s --start-period=20s --retries=3 CMD ["svc", "health"]
 ENTRYPOINT ["svc"]
 CMD ["serve"]

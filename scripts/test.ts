@@ -67,6 +67,7 @@ async function browserTests(): Promise<Count> {
   const argv = ['node_modules/.bin/playwright', 'test', '--reporter=list,json']
   const { exitCode, output } = await capture(argv, {
     PLAYWRIGHT_JSON_OUTPUT_NAME: join(root, 'test-results/results.json'),
+    SVC_BUN: process.execPath,
   })
   console.log(output)
   const report: { stats?: { expected: number; unexpected: number; flaky: number; skipped: number } } =

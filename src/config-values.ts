@@ -13,6 +13,18 @@ export type OidcProvider = {
   scopes: readonly string[]
 }
 
+/** A setting whose default hangs on no other. */
+export type PlainOption<T> = {
+  env: string
+  help: string
+  /** As shown by `svc help serve`. */
+  shownDefault: string
+  /** No message shows the value. */
+  secret?: boolean
+  fallback: () => T
+  parse: (text: string) => Parsed<T>
+}
+
 export const ok = <T>(value: T): Parsed<T> => ({ value })
 
 export const text = (text: string): Parsed<string> =>
@@ -98,6 +110,9 @@ export function publicUrl(text: string): Parsed<string> {
     ? ok(url.origin)
     : { expected: 'scheme, host and port only, such as https://admin.example.com' }
 }
+
+export const httpsUrl = (text: string): Parsed<string> =>
+  isHttpsUrl(text) ? ok(text) : { expected: 'an address that starts with https://' }
 
 export function cidrList(text: string): Parsed<Cidr[]> {
   const value = parseCidrList(text)

@@ -68,6 +68,15 @@ const good: [variable: string, text: string, key: keyof ReturnType<typeof loadCo
   ],
   ['HOST', '::', 'host', '::'],
   ['HOST', 'localhost', 'host', 'localhost'],
+  ['HTTP_PORT', '8080', 'httpPort', 8080],
+  ['HTTP_PORT', 'off', 'httpPort', null],
+  [
+    'ACME_DIRECTORY',
+    'https://ca.internal:9000/acme/directory',
+    'acmeDirectory',
+    'https://ca.internal:9000/acme/directory',
+  ],
+  ['ACME_EMAIL', 'Ops@Example.com', 'acmeEmail', 'ops@example.com'],
 ]
 
 test.each(good)('%s=%s is understood', (variable, text, key, value) => {
@@ -97,6 +106,9 @@ const bad: [variable: string, text: string, says: string][] = [
   ['PROXY_ALLOWED_TARGETS', '10.0.0.0/99', 'hosts, host:port or CIDRs'],
   ['PROXY_ALLOWED_TARGETS', 'nas,https://db', 'hosts, host:port or CIDRs'],
   ['PROXY_ALLOWED_TARGETS', 'nas:70000', 'hosts, host:port or CIDRs'],
+  ['TLS', 'on', 'TLS is "on", but must be off, auto, files'],
+  ['HTTP_PORT', 'none', 'a whole number from 0 to 65535, or off'],
+  ['ACME_DIRECTORY', 'http://ca.internal/directory', 'an address that starts with https://'],
 ]
 
 test.each(bad)('%s=%s stops the start and says why', (variable, text, says) => {
@@ -123,6 +135,33 @@ test.each([
 
 test('ADMIN_EMAIL without ADMIN_PASSWORD is refused', () => {
   expect(() => loadConfig({ env: { ADMIN_EMAIL: 'ann@example.com' } })).toThrow('belong together')
+})
+
+const FILES = { TLS: 'files', TLS_CERT_FILE: 'c.pem', TLS_KEY_FILE: 'k.pem' }
+
+test('with TLS on the ports are those of the web', () => {
+  expect(loadConfig({ env: FILES })).toMatchObject({ port: 443, httpPort: 80 })
+  expect(loadConfig({ env: { TLS: 'auto' } })).toMatchObject({
+    port: 443,
+    httpPort: 80,
+    acmeDirectory: 'https://acme-v02.api.letsencrypt.org/directory',
+    acmeEmail: null,
+  })
+  expect(loadConfig({ env: { ...FILES, PORT: '8443' } }).port).toBe(8443)
+  expect(loadConfig({ env: {} })).toMatchObject({ tls: 'off', port: 3000 })
+})
+
+const conflicts: [says: string, env: Record<string, string>][] = [
+  ['TLS_CERT_FILE is missing: TLS=files needs it', { TLS: 'files', TLS_KEY_FILE: 'k.pem' }],
+  ['TLS_KEY_FILE is missing: TLS=files needs it', { TLS: 'files', TLS_CERT_FILE: 'c.pem' }],
+  ['HTTP_PORT is "off", but with TLS=auto', { TLS: 'auto', HTTP_PORT: 'off' }],
+  ['HTTP_PORT is "8443", but must not be that of PORT', { ...FILES, PORT: '8443', HTTP_PORT: '8443' }],
+  ['PUBLIC_URL is "http://admin.test", but with TLS on', { ...FILES, PUBLIC_URL: 'http://admin.test' }],
+]
+
+test.each(conflicts)('what does not go together is told: %s', (says, env) => {
+  expect(() => loadConfig({ env })).toThrow(ConfigError)
+  expect(() => loadConfig({ env })).toThrow(says)
 })
 
 test('every variable is a flag and has a line of help', () => {

@@ -1,3 +1,5 @@
+import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './config-tls.ts'
+import { UPKEEP_OPTIONS, type UpkeepConfig } from './config-upkeep.ts'
 import {
   boolean,
   byteSize,
@@ -8,7 +10,7 @@ import {
   type OidcProvider,
   oidcProviders,
   oneOf,
-  type Parsed,
+  type PlainOption,
   password,
   publicUrl,
   secretKey,
@@ -22,37 +24,33 @@ import type { Cidr } from './domain/ip-ranges.ts'
 export type { OidcProvider } from './config-values.ts'
 
 /** The only reader of the environment: every setting with its name, type, default and one line of help. contract §1. */
-export type Config = {
-  port: number
-  host: string
-  dataDir: string
-  baseDomain: string
-  adminHost: string
-  publicUrl: string | null
-  trustProxy: readonly Cidr[]
-  secretKey: string | null
-  setupToken: string | null
-  adminEmail: string | null
-  adminPassword: string | null
-  requireProjectMembership: boolean | null
-  privateSiteResponse: PrivateSiteResponse | null
-  rateLimitApi: number
-  rateLimitUpload: number
-  maxUploadBytes: number
-  maxDeploymentFiles: number
-  proxyAllowedTargets: readonly string[]
-  nodeExtraCaCerts: string | null
-  smtpUrl: string | null
-  smtpFrom: string | null
-  oidcProviders: readonly OidcProvider[]
-  metricsToken: string | null
-  logLevel: LogLevel
-  logFormat: LogFormat
-  logRetentionDays: number
-  backupDir: string | null
-  backupEveryHours: number
-  backupKeep: number
-}
+export type Config = TlsConfig &
+  UpkeepConfig & {
+    port: number
+    host: string
+    dataDir: string
+    baseDomain: string
+    adminHost: string
+    publicUrl: string | null
+    trustProxy: readonly Cidr[]
+    secretKey: string | null
+    setupToken: string | null
+    adminEmail: string | null
+    adminPassword: string | null
+    requireProjectMembership: boolean | null
+    privateSiteResponse: PrivateSiteResponse | null
+    rateLimitApi: number
+    rateLimitUpload: number
+    maxUploadBytes: number
+    maxDeploymentFiles: number
+    proxyAllowedTargets: readonly string[]
+    nodeExtraCaCerts: string | null
+    smtpUrl: string | null
+    smtpFrom: string | null
+    oidcProviders: readonly OidcProvider[]
+    logLevel: LogLevel
+    logFormat: LogFormat
+  }
 
 export type PrivateSiteResponse = 'not_found' | 'login'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -63,24 +61,20 @@ export class ConfigError extends Error {}
 
 export const EX_CONFIG = 78
 
-type Option<T> = {
-  env: string
-  help: string
-  /** As shown by `svc help serve`. */
-  shownDefault: string
-  secret?: boolean
+type Option<T> = Omit<PlainOption<T>, 'fallback'> & {
   fallback: (soFar: Partial<Config>, isTerminal: boolean) => T
-  parse: (text: string) => Parsed<T>
 }
 
 const none = () => null
 
 const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
+  // First, since other defaults follow it.
+  ...TLS_OPTIONS,
   port: {
     env: 'PORT',
     help: 'port of the listener',
-    shownDefault: '3000',
-    fallback: () => 3000,
+    shownDefault: '3000, or 443 with TLS on',
+    fallback: (soFar) => (soFar.tls === 'off' ? 3000 : 443),
     parse: wholeNumber(0, 65_535),
   },
   host: {
@@ -235,14 +229,6 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
     fallback: () => [],
     parse: oidcProviders,
   },
-  metricsToken: {
-    env: 'METRICS_TOKEN',
-    help: 'bearer token of /metrics; without it only loopback may read them',
-    shownDefault: 'none',
-    secret: true,
-    fallback: none,
-    parse: text,
-  },
   logLevel: {
     env: 'LOG_LEVEL',
     help: 'debug, info, warn, error or silent',
@@ -257,34 +243,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
     fallback: (_soFar, isTerminal) => (isTerminal ? 'pretty' : 'json'),
     parse: oneOf('pretty', 'json'),
   },
-  logRetentionDays: {
-    env: 'LOG_RETENTION_DAYS',
-    help: 'days that single requests are kept; 0 keeps only what is counted from them',
-    shownDefault: '7',
-    fallback: () => 7,
-    parse: wholeNumber(0, 365),
-  },
-  backupDir: {
-    env: 'BACKUP_DIR',
-    help: 'folder that backups are written to by themselves',
-    shownDefault: 'none: no scheduled backups',
-    fallback: none,
-    parse: text,
-  },
-  backupEveryHours: {
-    env: 'BACKUP_EVERY_HOURS',
-    help: 'hours from one scheduled backup to the next',
-    shownDefault: '24',
-    fallback: () => 24,
-    parse: wholeNumber(1, 8760),
-  },
-  backupKeep: {
-    env: 'BACKUP_KEEP',
-    help: 'newest backups that stay in BACKUP_DIR',
-    shownDefault: '7',
-    fallback: () => 7,
-    parse: wholeNumber(1, 10_000),
-  },
+  ...UPKEEP_OPTIONS,
 }
 
 type Source = {
@@ -306,6 +265,8 @@ export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Con
   }
   if ((config['adminEmail'] === null) !== (config['adminPassword'] === null))
     throw new ConfigError('ADMIN_EMAIL and ADMIN_PASSWORD belong together: set both or neither')
+  const conflict = tlsConflict(config as Config)
+  if (conflict !== null) throw new ConfigError(conflict)
   return config as Config
 }
 

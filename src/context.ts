@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import type { Db } from './db/open.ts'
 import type { GlobalRole } from './domain/roles.ts'
 import type { BlobStore } from './platform/blob-store.ts'
+import type { Certificates } from './platform/certificates.ts'
 import type { Lockout } from './platform/lockout.ts'
 import type { Log } from './platform/log.ts'
 import type { Mailer } from './platform/mail.ts'
@@ -28,6 +29,8 @@ export type Context = {
   mail: Mailer
   /** The one way out to the network. */
   outbound: Outbound
+  /** Of this server's own listener; with `TLS=off` there are none. */
+  certificates: Certificates
   /** The TXT records of a name, each whole; empty when there are none. Rejects when the resolver fails. */
   resolveTxt: (name: string) => Promise<string[]>
   /** What claims a fresh server; see contract §1, SETUP_TOKEN. */

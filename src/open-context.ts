@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { openLogsDb } from './db/logs-db.ts'
 import { openDb } from './db/open.ts'
 import { openBlobStore } from './platform/blob-store.ts'
+import { noCertificates } from './platform/certificates.ts'
 import { createLockout } from './platform/lockout.ts'
 import { createLog } from './platform/log.ts'
 import { createMailer } from './platform/mail.ts'
@@ -66,6 +67,7 @@ export async function openContext(
     lockout: createLockout(now),
     mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
     outbound,
+    certificates: noCertificates,
     resolveTxt: txtRecords,
     setupToken: config.setupToken ?? newToken(),
     ...addresses(config, () => port),
@@ -96,10 +98,11 @@ export const systemNow = (): number => Date.now()
 /** How links are written: `PUBLIC_URL` gives scheme and port (and the admin's host), else the listener does. */
 export function addresses(config: Config, port: () => number): Pick<Context, 'adminUrl' | 'siteUrl'> {
   const known = config.publicUrl === null ? null : new URL(config.publicUrl)
-  const scheme = known?.protocol ?? 'http:'
+  const scheme = known?.protocol ?? (config.tls === 'off' ? 'http:' : 'https:')
+  const usualPort = scheme === 'https:' ? 443 : 80
   const portPart = () => {
     if (known !== null) return known.port === '' ? '' : `:${known.port}`
-    return port() === 80 ? '' : `:${port()}`
+    return port() === usualPort ? '' : `:${port()}`
   }
   return {
     adminUrl: () => known?.origin ?? `${scheme}//${config.adminHost}${portPart()}`,

@@ -11,6 +11,7 @@ import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Context } from './context.ts'
 import { AppError } from './domain/errors.ts'
 import { apiDocs, withExplorer } from './http/docs.ts'
+import { elysiaOptions } from './http/elysia-options.ts'
 import { errorResponse, toAppError } from './http/error-response.ts'
 import { errorResponses } from './http/errors.ts'
 import { factsOf } from './http/request-facts.ts'
@@ -102,8 +103,7 @@ export const explainerOf = (ctx: Context, isApiRoute: (path: string) => boolean)
 /** Every route of the API; the access test walks `routes`. `isApiRoute` is what the door makes of them. */
 export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia =>
   // Untyped on purpose: the type of all routes together is more than the compiler takes, and nobody reads it.
-  // Hosts may be short (`http://nas/`), which Elysia has to be told.
-  (new Elysia({ handler: { standardHostname: false } }) as AnyElysia)
+  (new Elysia(elysiaOptions(ctx)) as AnyElysia)
     .use(errorResponses(ctx))
     .use(apiDocs(ctx.version))
     .use(setupRoutes(ctx))

@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
 import { type SocketOwner, socketHandlers } from './http/wire.ts'
+import { type Handlers, type Listeners, ServeError } from './listeners.ts'
 import { hasAdmin } from './modules/auth/has-admin.ts'
 import { keepToOurselves, openContext } from './open-context.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
@@ -16,9 +17,6 @@ const DRAIN_MS = 8_000
 /** A connection on which nothing moves for so long is closed. */
 const IDLE_SECONDS = 60
 
-/** The server cannot start; the message says why. */
-export class ServeError extends Error {}
-
 /** Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. */
 export async function serve(config: Config, version: string, write: (text: string) => void): Promise<number> {
   const lines = inBatches(write)
@@ -29,8 +27,8 @@ export async function serve(config: Config, version: string, write: (text: strin
     throw new ServeError(`another svc serves ${config.dataDir}; stop it or name another --data-dir`)
   const { ctx, close, listensOn } = await openContext(config, version, lines.write)
   await createUnattendedAdmin(ctx)
-  const listener = listen(ctx)
-  listensOn(listener.port ?? config.port)
+  const listeners = await openListeners(ctx)
+  listensOn(listeners.port)
   write(welcome(ctx))
   const stopUpkeep = upkeepAfter(UPKEEP_DELAY_MS, ctx)
   const stopWatching = watchOtherWriters(ctx.db)
@@ -38,8 +36,8 @@ export async function serve(config: Config, version: string, write: (text: strin
   await signalled()
   ctx.log.info('stopping: running requests may end')
   stopWatching()
-  await Promise.race([Promise.all([listener.stop(), stopUpkeep()]), Bun.sleep(DRAIN_MS)])
-  await listener.stop(true)
+  await Promise.race([Promise.all([listeners.stop(false), stopUpkeep()]), Bun.sleep(DRAIN_MS)])
+  await listeners.stop(true)
   close()
   lock.release()
   lines.flush()
@@ -56,21 +54,28 @@ function makeDataDir(path: string): void {
   }
 }
 
-/** Listens at the configured address. */
-export function listen(ctx: Context): Bun.Server<SocketOwner> {
+/** Listens as the configuration says. */
+export async function openListeners(ctx: Context): Promise<Listeners> {
+  if (ctx.config.tls !== 'off') {
+    const app = createApp(ctx)
+    return (await import('./listen-tls.ts')).listenTls(ctx, app, handlers(ctx, app))
+  }
+  const server = listen(ctx)
+  return { port: server.port ?? ctx.config.port, stop: (isForced) => server.stop(isForced) }
+}
+
+function listen(ctx: Context): Bun.Server<SocketOwner> {
   const app = createApp(ctx)
   try {
-    return Bun.serve(options(ctx, app))
+    return Bun.serve({ port: ctx.config.port, hostname: ctx.config.host, ...handlers(ctx, app) })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
     throw new ServeError(`cannot listen on ${ctx.config.host}:${ctx.config.port}: ${error.message}`)
   }
 }
 
-function options(ctx: Context, app: App): Bun.Serve.Options<SocketOwner> {
+function handlers(ctx: Context, app: App): Handlers {
   return {
-    port: ctx.config.port,
-    hostname: ctx.config.host,
     // Bun would answer a longer body without a word; the routes count what they read and say what is wrong.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE_SECONDS,

@@ -4,6 +4,7 @@ import { AppError } from '../src/domain/errors.ts'
 import { isProjectRole } from '../src/domain/roles.ts'
 import {
   type AliasChange,
+  type AliasView,
   aboutAlias,
   changeAlias,
   createAlias,
@@ -15,6 +16,7 @@ import {
 import { compareDeployments } from '../src/modules/deployments/browse.ts'
 import { aboutDeployment, getDeployment, listDeployments } from '../src/modules/deployments/service.ts'
 import { ruleSetsOfAlias } from '../src/modules/rule-sets/service.ts'
+import type { CertificateState } from '../src/platform/certificates.ts'
 import type { Form } from './form.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
@@ -99,11 +101,17 @@ function showAlias(
     saved: 'Saved.',
     moved: 'The alias points there now.',
   })
+  const alias = getAlias(ctx, aliasId)
   const ruleSets = ruleSetsOfAlias(ctx, aliasId)
-  return page(
-    aliasPage({ ...looking, alias: getAlias(ctx, aliasId), history, ruleSets, failed, notices }),
-    status,
-  )
+  const certificate = certificateOf(ctx, alias)
+  return page(aliasPage({ ...looking, alias, history, ruleSets, certificate, failed, notices }), status)
+}
+
+/** Whoever looks at an alias is about to visit it: it gets one even if it is private. */
+function certificateOf(ctx: Context, { url }: AliasView): CertificateState {
+  const { hostname } = new URL(url)
+  ctx.certificates.visited(hostname)
+  return ctx.certificates.stateOf(hostname)
 }
 
 const MOST_MOVES = 50

@@ -195,7 +195,7 @@ describe('traffic', () => {
     const { sticky: _, ...joined } = shares({ 'weight-0': '50', 'weight-1': '30', 'weight-2': '20' })
     await send(path, joined, contributor)
     expect(await split()).toMatchObject({ sticky: false, weights: { length: 3 } })
-    expect(await read(place)).toContain('50\u00a0% production, 30\u00a0% next, 20\u00a0% beta')
+    expect(await read(place)).toContain('50\u00a0%\u00a0production, 30\u00a0%\u00a0next, 20\u00a0%\u00a0beta')
     expect(await read(path, viewer)).toContain('50 %')
   })
 

@@ -5,6 +5,7 @@ import { listAliases } from '../src/modules/aliases/service.ts'
 import { newDomainBody } from '../src/modules/domains/model.ts'
 import {
   aboutDomain,
+  askCertificate,
   changeDomain,
   createDomain,
   type DomainChange,
@@ -104,10 +105,12 @@ function showDomain(
       aliasNames: aliasNamesOf(ctx, looking),
       baseDomain: ctx.config.baseDomain,
       adminHost: ctx.config.adminHost,
+      tls: ctx.config.tls,
       failed,
       notices: doneNotice(request, {
         created: 'The domain is added.',
         verified: 'The domain is proven. It serves from now on.',
+        certified: 'The certificate is there.',
         saved: 'Saved.',
       }),
     }),
@@ -128,6 +131,13 @@ const submitDomain = (ctx: Context, request: Request, id: string, domainId: stri
     intents: {
       verify: { run: ({ grant }) => verify(grant, false) },
       trust: { run: ({ grant }) => verify(grant, true) },
+      certificate: {
+        async run({ grant }) {
+          const { certificate } = await askCertificate(ctx, grant, domainId)
+          const isThere = certificate.status === 'active' && certificate.error === null
+          return isThere ? `${place}?done=certified` : `${place}#certificate`
+        },
+      },
       settings: {
         run({ grant, form }) {
           changeDomain(ctx, grant, domainId, settingsOf(form))

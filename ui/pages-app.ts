@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { acceptsHtml } from '../src/http/accepts-html.ts'
+import { elysiaOptions } from '../src/http/elysia-options.ts'
 import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
 import { factsOf } from '../src/http/request-facts.ts'
 import { createRouteTable } from '../src/http/route-table.ts'
@@ -49,7 +50,7 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
 
 /** Every route of a page; the access test walks `routes`. */
 export const pageRoutes = (ctx: Context, explainer: Explainer) =>
-  new Elysia({ handler: { standardHostname: false } })
+  new Elysia(elysiaOptions(ctx))
     .onError(({ error, request }) => answerFailure(ctx, request, error))
     .get('/robots.txt', () => new Response('User-agent: *\nDisallow: /\n', { headers: ROBOTS }))
     .use(setupPages(ctx))

@@ -268,5 +268,6 @@ function showAudit(ctx: Context, request: Request): Response {
 
 async function showHealth(ctx: Context, request: Request): Promise<Response> {
   const { user } = administer(ctx, request)
-  return page(healthPage({ user, health: await probe(ctx), adminUrl: ctx.adminUrl() }))
+  const certificate = ctx.certificates.stateOf(ctx.config.adminHost)
+  return page(healthPage({ user, health: await probe(ctx), adminUrl: ctx.adminUrl(), certificate }))
 }

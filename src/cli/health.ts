@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import { isRecord } from './api-client.ts'
 import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
@@ -5,7 +6,8 @@ import { settingsOf } from './settings.ts'
 const USAGE = `usage: svc health [--host ADDRESS] [--port PORT]
 
 Asks the server that runs here whether it is well, for container and service supervisors.
-The address is that of svc serve: HOST and PORT, or the flags.
+The address is that of svc serve: HOST and PORT, or the flags. With TLS on it is HTTP_PORT in place
+of PORT; with HTTP_PORT=off it is PORT, whatever certificate is there.
 Exit code: 0 well, 1 not well or no answer.`
 
 const ANSWER_TIMEOUT_MS = 5_000
@@ -16,12 +18,18 @@ export const healthCommand: Command = {
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc health takes flags only, not "${words[0]}"`)
-    const address = `http://${reachable(config.host)}:${config.port}`
+    const address = addressOf(config)
     const answer = await askHealth(address)
     if (!answer.isWell) throw new CommandFailure(`${address} is not well: ${printable(answer.text)}`)
     io.stdout.write(`${address} is well\n`)
     return EXIT.ok
   },
+}
+
+/** The plain listener where there is one: it answers before the first certificate is there, too. */
+function addressOf({ tls, host, port, httpPort }: Config): string {
+  if (tls === 'off') return `http://${reachable(host)}:${port}`
+  return httpPort === null ? `https://${reachable(host)}:${port}` : `http://${reachable(host)}:${httpPort}`
 }
 
 /** A listener on every address is reached by loopback; an IPv6 address stands in brackets. */
@@ -36,6 +44,8 @@ async function askHealth(address: string): Promise<{ isWell: boolean; text: stri
   try {
     const response = await fetch(`${address}/api/health`, {
       redirect: 'manual',
+      // It is this machine, asked by an address that no certificate is for; nothing secret is sent.
+      tls: { rejectUnauthorized: false },
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     })
     const text = await response.text()

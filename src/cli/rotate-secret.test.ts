@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { openDb } from '../db/open.ts'
+import { emptyRecord } from '../modules/certificates/host-record.ts'
+import { CertificateStore } from '../modules/certificates/store.ts'
 import { openHeaderValues, parseStored, sealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
+import { keyToPem, newKey } from '../platform/acme-keys.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
+import { createLog } from '../platform/log.ts'
 import { createSecretBox, readSecretKeys } from '../platform/secret-box.ts'
+import { createTestCa } from '../testing/test-ca.ts'
 import { rotateSecret } from './rotate-secret.ts'
 
 let folder: string
@@ -73,6 +78,24 @@ test('stopped after the new key was written or after the values were sealed, it 
   await rotateSecret(config(), 0)
   expect(readSecretKeys(keyFile())).toHaveLength(1)
   expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+})
+
+test('keys of certificates and accounts are sealed anew too; a file that was lost before stays', async () => {
+  fill()
+  const log = createLog({ level: 'silent', format: 'json', now: () => 0, write: () => {} })
+  const { cert: certPem, key: keyPem } = createTestCa().issue({ names: ['a.example.com'] })
+  const before = new CertificateStore(folder, boxNow())
+  const certificate = { certPem, keyPem, notBefore: 0, expiresAt: 1, directory: 'https://ca.example' }
+  await before.saveHost({ ...emptyRecord('a.example.com'), certificate })
+  await before.saveHost(emptyRecord('b.example.com'))
+  const key = newKey()
+  await before.saveAccount({ directory: 'https://ca.example', key, url: null })
+  writeFileSync(join(folder, 'certs', 'host-lost.example.com.json'), '{"host":')
+  expect(await rotateSecret(config(), 0)).toBe(5)
+  const after = new CertificateStore(folder, boxNow())
+  expect(after.readHosts(log).map((record) => record.certificate?.keyPem)).toEqual([keyPem, undefined])
+  const account = after.readAccount('https://ca.example', log)
+  expect(account && keyToPem(account.key)).toBe(keyToPem(key))
 })
 
 test('a sealed value in a place that is not known stops it, and the old key stays', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { openDb } from '../db/open.ts'
 import { totpSealContext } from '../modules/auth/mfa.ts'
+import { CertificateStore } from '../modules/certificates/store.ts'
 import { parseStored, resealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
 import { sealContext } from '../modules/secrets/service.ts'
 import { DurableFile, syncFolder } from '../platform/durable-file.ts'
@@ -13,9 +14,10 @@ import { createSecretBox, readSecretKeys, type SecretBox } from '../platform/sec
 import { CommandFailure } from './command.ts'
 
 /**
- * Replaces the key of stored secrets: the new key goes in front of `secret.key`, every sealed value is sealed anew in one
- * transaction, and only then the old keys leave the file. Stopped at any point, the data can be read and the command be
- * run again. Returns how many values there were. Throws `CommandFailure` while a server runs, as it holds the old key.
+ * Replaces the key of stored secrets: the new key goes in front of `secret.key`, every sealed value is sealed anew (those of
+ * the database in one transaction, then the keys of certificates, file by file), and only then the old keys leave the file.
+ * Stopped at any point, the data can be read and the command be run again. Returns how many values there were. Throws
+ * `CommandFailure` while a server runs, as it holds the old key.
  */
 export async function rotateSecret(config: Config, now: number): Promise<number> {
   if (config.secretKey !== null)
@@ -27,9 +29,11 @@ export async function rotateSecret(config: Config, now: number): Promise<number>
     const known = readSecretKeys(path)
     const fresh = randomBytes(32).toString('base64')
     await writeKeys(config.dataDir, path, [fresh, ...known])
-    const count = resealAll(join(config.dataDir, 'svc.db'), createSecretBox([fresh, ...known]), now)
+    const secrets = createSecretBox([fresh, ...known])
+    const count = resealAll(join(config.dataDir, 'svc.db'), secrets, now)
+    const inFiles = await new CertificateStore(config.dataDir, secrets).resealAll()
     await writeKeys(config.dataDir, path, [fresh])
-    return count
+    return count + inFiles
   } finally {
     lock.release()
   }

@@ -1,5 +1,6 @@
 import { ConfigError, configHelp, EX_CONFIG } from '../config.ts'
-import { ServeError, serve } from '../serve.ts'
+import { ServeError } from '../listeners.ts'
+import { serve } from '../serve.ts'
 import { type Command, CommandFailure, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
 import { VERSION } from './version.ts'

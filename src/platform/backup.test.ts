@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -48,6 +49,30 @@ test('a backup taken beside an open database brings everything back', async () =
   const restored = openDb(join(empty, 'svc.db'), 2)
   expect(restored.sqlite.query('SELECT value FROM settings').get()).toEqual({ value: 'before' })
   restored.sqlite.close()
+})
+
+test('certificates that are replaced while it is taken come back whole, old or new', async () => {
+  const certs = join(data, 'certs')
+  mkdirSync(certs)
+  const texts = ['short\n', `${'long '.repeat(50_000)}\n`]
+  let at = 0
+  const replace = () => {
+    writeFileSync(join(data, 'draft'), texts[at++ % 2] ?? '')
+    renameSync(join(data, 'draft'), join(certs, 'host-a.example.json'))
+  }
+  replace()
+  const timer = setInterval(replace, 1)
+  try {
+    for (let round = 0; round < 5; round++) {
+      const into = mkdtempSync(join(root, 'certs-'))
+      await writeBackup(data, join(root, 'certs.tar'), 'x')
+      await restoreBackup(join(root, 'certs.tar'), into, 'y')
+      expect(texts).toContain(readFileSync(join(into, 'certs/host-a.example.json'), 'utf8'))
+    }
+  } finally {
+    clearInterval(timer)
+    rmSync(certs, { recursive: true })
+  }
 })
 
 test('a directory that is not empty stays as it is', async () => {

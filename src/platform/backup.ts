@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TarSource, tarEntries } from './archive-tar-write.ts'
 import { syncFolder } from './durable-file.ts'
@@ -16,7 +16,9 @@ export const BACKUP_END = 'svc-backup.end'
 
 /** What a backup holds, beside the database: the folders and files of the data directory that must survive. */
 const FILES = ['secret.key']
-const FOLDERS = ['blobs/packs', 'blobs/files', 'certs']
+const FOLDERS = ['blobs/packs', 'blobs/files']
+/** Small files that a server replaces while it runs, each whole. */
+const REPLACED_FOLDERS = ['certs']
 
 /**
  * Writes everything of a data directory into one tar file, while a server may be writing: the database is copied as it
@@ -94,12 +96,23 @@ async function* backupSources(dataDir: string, databaseCopy: string): AsyncGener
     if (await exists(join(dataDir, name))) yield await fileSource(name, join(dataDir, name))
   for (const folder of FOLDERS)
     for (const name of filesBelow(dataDir, folder)) yield await fileSource(name, join(dataDir, name))
+  for (const folder of REPLACED_FOLDERS)
+    for (const name of filesBelow(dataDir, folder)) yield* wholeSource(name, join(dataDir, name))
   yield textSource(BACKUP_END, '')
 }
 
 function textSource(name: string, content: string): TarSource {
   const body = new TextEncoder().encode(content)
   return { name, sizeBytes: body.length, body }
+}
+
+/** Read at once, so that its size is that of what is written. One that is gone by now is left out. */
+async function* wholeSource(name: string, path: string): AsyncGenerator<TarSource> {
+  const body = await readFile(path).catch((error) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  })
+  if (body !== null) yield { name, sizeBytes: body.length, body }
 }
 
 async function fileSource(name: string, path: string): Promise<TarSource> {

@@ -157,6 +157,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['PATCH /api/domains/:domainId', 'admin', { json: { isSpa: true } }],
   ['DELETE /api/domains/:domainId', 'admin'],
   ['POST /api/domains/:domainId/verify', 'admin'],
+  ['POST /api/domains/:domainId/certificate', 'admin'],
   ['GET /api/domains/:domainId/traffic', 'viewer', { orMissing: true }],
   [
     'PUT /api/domains/:domainId/traffic',

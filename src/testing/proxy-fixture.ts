@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { listen } from '../serve.ts'
+import { openListeners } from '../serve.ts'
 import { ask } from './ask.ts'
 import { SEED_OWNER, type Seeded, seedDeployment } from './seed.ts'
 import { type Outside, type TestApp, testApp } from './test-app.ts'
@@ -65,8 +65,8 @@ export async function proxyFixture(
     files,
   })
   const site = { ...seeded, aliasId: seeded.aliasId ?? '', aliasHost: seeded.aliasHost ?? '' }
-  const server = listen(app.ctx)
-  const port = server.port ?? 0
+  const listeners = await openListeners(app.ctx)
+  const { port } = listeners
   return {
     app,
     site,
@@ -80,7 +80,7 @@ export async function proxyFixture(
     },
     send: (path, sent = {}) => send(port, path, { host: site.aliasHost, ...sent }),
     async close() {
-      await server.stop(true)
+      await listeners.stop(true)
       app.close()
       rmSync(folder, { recursive: true, force: true })
     },

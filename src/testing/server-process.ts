@@ -9,6 +9,8 @@ export type Finished = { code: number; stdout: string; stderr: string }
 /** The real program in a process of its own. `dataDir` is made, and removed by `remove`. */
 export type ServerProcess = {
   url: string
+  /** With `TLS` on, where the plain listener is; else the same. */
+  plainUrl: string
   pid: number
   dataDir: string
   /** What stdout said until now. */
@@ -61,10 +63,13 @@ export async function startServer(
   before: readonly string[] = [],
 ): Promise<ServerProcess> {
   const port = freePort()
+  const isTls = (env['TLS'] ?? 'off') !== 'off'
+  const plainPort = isTls ? freePort() : port
   const child = Bun.spawn([...before, process.execPath, MAIN, 'serve'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       PORT: String(port),
+      HTTP_PORT: String(plainPort),
       HOST: '127.0.0.1',
       DATA_DIR: dataDir,
       RATE_LIMIT_API: '0',
@@ -83,9 +88,18 @@ export async function startServer(
     await reading
     return code
   })
-  const url = `http://127.0.0.1:${port}`
-  await untilWell(url, child.exited, () => output)
-  return { url, pid: child.pid, dataDir, output: () => output, signal: (name) => child.kill(name), exited }
+  const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`
+  const plainUrl = `http://127.0.0.1:${plainPort}`
+  await untilWell(plainUrl, child.exited, () => output)
+  return {
+    url,
+    plainUrl,
+    pid: child.pid,
+    dataDir,
+    output: () => output,
+    signal: (name) => child.kill(name),
+    exited,
+  }
 }
 
 async function untilWell(url: string, exited: Promise<number>, output: () => string): Promise<void> {

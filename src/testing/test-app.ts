@@ -10,6 +10,7 @@ import type { GlobalRole } from '../domain/roles.ts'
 import { createAccount } from '../modules/auth/service.ts'
 import { addresses } from '../open-context.ts'
 import { openBlobStore } from '../platform/blob-store.ts'
+import { noCertificates } from '../platform/certificates.ts'
 import { createLockout } from '../platform/lockout.ts'
 import { createLog } from '../platform/log.ts'
 import { createMailer } from '../platform/mail.ts'
@@ -105,6 +106,7 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
     lockout: createLockout(now),
     mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
     outbound,
+    certificates: noCertificates,
     resolveTxt: outside.resolveTxt ?? (async () => []),
     setupToken: config.setupToken ?? 'test-setup-token',
     ...addresses(config, () => config.port),

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
+import { bitString, der, OID, oid, sequence } from '../platform/der.ts'
 
 /** A certificate and its key, both PEM. */
 export type TestCertificate = { cert: string; key: string }
@@ -13,19 +14,14 @@ export type LeafOptions = {
   purpose?: 'server' | 'client'
 }
 
-export type TestCa = { pem: string; issue(options: LeafOptions): TestCertificate }
+export type TestCa = {
+  pem: string
+  issue(options: LeafOptions): TestCertificate
+  /** For a key of somebody else's: the certificate alone. */
+  certify(publicKey: KeyObject, options: LeafOptions): string
+}
 
 const DAY_MS = 86_400_000
-const OID = {
-  commonName: '2.5.4.3',
-  ecPublicKeyWithSha256: '1.2.840.10045.4.3.2',
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  extendedKeyUsage: '2.5.29.37',
-  server: '1.3.6.1.5.5.7.3.1',
-  client: '1.3.6.1.5.5.7.3.2',
-} as const
 
 /** A certificate authority of the test's own, made here because not every machine has an `openssl`. RFC 5280. */
 export function createTestCa(name = 'Test CA'): TestCa {
@@ -46,6 +42,7 @@ export function createTestCa(name = 'Test CA'): TestCa {
       extensions: authority,
     }),
     issue: (options) => issue(name, keys.privateKey, options),
+    certify: (publicKey, options) => leaf(name, keys.privateKey, publicKey, options),
   }
 }
 
@@ -55,22 +52,26 @@ export function selfSigned(names: readonly string[]): TestCertificate {
 }
 
 function issue(issuer: string | null, issuerKey: KeyObject | null, options: LeafOptions): TestCertificate {
-  const { names, purpose = 'server', notBefore, notAfter } = options
   const keys = newKeys()
-  const subject = names[0] ?? 'nobody'
-  const cert = certificate({
-    subject,
-    issuer: issuer ?? subject,
-    publicKey: keys.publicKey,
-    signer: issuerKey ?? keys.privateKey,
+  const subject = options.names[0] ?? 'nobody'
+  const cert = leaf(issuer ?? subject, issuerKey ?? keys.privateKey, keys.publicKey, options)
+  return { cert, key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }
+}
+
+function leaf(issuer: string, signer: KeyObject, publicKey: KeyObject, options: LeafOptions): string {
+  const { names, purpose = 'server', notBefore, notAfter } = options
+  return certificate({
+    subject: names[0] ?? 'nobody',
+    issuer,
+    publicKey,
+    signer,
     notBefore: notBefore ?? Date.now() - DAY_MS,
     notAfter: notAfter ?? Date.now() + DAY_MS,
     extensions: [
       extension(OID.subjectAltName, sequence(...names.map(alternativeName))),
-      extension(OID.extendedKeyUsage, sequence(oid(OID[purpose]))),
+      extension(OID.extendedKeyUsage, sequence(oid(purpose === 'server' ? OID.serverAuth : OID.clientAuth))),
     ],
   })
-  return { cert, key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }
 }
 
 type Parts = {
@@ -84,7 +85,7 @@ type Parts = {
 }
 
 function certificate(parts: Parts): string {
-  const algorithm = sequence(oid(OID.ecPublicKeyWithSha256))
+  const algorithm = sequence(oid(OID.ecdsaWithSha256))
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
@@ -95,8 +96,7 @@ function certificate(parts: Parts): string {
     parts.publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(...parts.extensions)),
   )
-  const signature = Buffer.concat([Buffer.from([0]), sign('sha256', body, parts.signer)])
-  const base64 = sequence(body, algorithm, der(0x03, signature)).toString('base64')
+  const base64 = sequence(body, algorithm, bitString(sign('sha256', body, parts.signer))).toString('base64')
   const lines = base64.match(/.{1,64}/g) ?? []
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
@@ -114,23 +114,3 @@ const alternativeName = (name: string) =>
 /** GeneralizedTime, to the second. */
 const time = (ms: number) =>
   der(0x18, Buffer.from(`${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`))
-
-const sequence = (...parts: readonly Buffer[]) => der(0x30, Buffer.concat(parts))
-
-function oid(dotted: string): Buffer {
-  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
-  return der(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]))
-}
-
-/** Seven bits a byte, the highest bit set on all but the last. */
-function base128(value: number): number[] {
-  const bytes = [value & 0x7f]
-  for (let left = value >>> 7; left > 0; left >>>= 7) bytes.unshift((left & 0x7f) | 0x80)
-  return bytes
-}
-
-function der(tag: number, content: Buffer): Buffer {
-  const { length } = content
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...size]), content])
-}

@@ -13,6 +13,8 @@ const START_MS = 20_000
 /** The compiled executable, serving an empty data directory of its own. */
 export type Appliance = {
   port: number
+  /** With `TLS` on, where the plain listener is; else the same. */
+  plainPort: number
   /** Origin of the admin; the host of a site has the same port. */
   url: string
   /** What it printed so far. */
@@ -26,12 +28,15 @@ export type Appliance = {
 
 export async function startAppliance(env: Record<string, string>): Promise<Appliance> {
   const port = await freePort()
+  const isTls = (env['TLS'] ?? 'off') !== 'off'
+  const plainPort = isTls ? await freePort() : port
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
   const server = spawn(EXECUTABLE, ['serve'], {
     cwd: home,
     env: {
       ...systemEnv(),
       PORT: String(port),
+      HTTP_PORT: String(plainPort),
       HOST: '127.0.0.1',
       DATA_DIR: home,
       LOG_LEVEL: 'error',
@@ -40,12 +45,13 @@ export async function startAppliance(env: Record<string, string>): Promise<Appli
   })
   const output = collect(server)
   const adminHost = env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`
-  const api = `http://127.0.0.1:${port}`
+  const api = `http://127.0.0.1:${plainPort}`
   await ready(api, server, output)
   let cookie: Promise<string> | undefined
   return {
     port,
-    url: `http://${adminHost}:${port}`,
+    plainPort,
+    url: `${isTls ? 'https' : 'http'}://${adminHost}:${port}`,
     output,
     svc: (args, extra = {}) => run(args, home, { ...systemEnv(), ...extra }),
     async asAdmin(method, path, json) {

@@ -69,7 +69,7 @@ export const siteTest = test.extend({
 })
 
 /** Collects what nobody should see. A page that answers 4xx is reported by the browser too; that is the test's matter. */
-export function surprisesOf(context: BrowserContext, port: number): string[] {
+export function surprisesOf(context: BrowserContext, port: number, baseDomain = 'localhost'): string[] {
   const surprises: string[] = []
   const refusedPages = new Set<string>()
   context.on('response', (response) => {
@@ -77,7 +77,8 @@ export function surprisesOf(context: BrowserContext, port: number): string[] {
   })
   context.on('request', (request) => {
     const url = new URL(request.url())
-    const isOurs = /(^|\.)localhost$|^127\.0\.0\.1$/.test(url.hostname) && url.port === String(port)
+    const isHostOfOurs = `.${url.hostname}`.endsWith(`.${baseDomain}`) || url.hostname === '127.0.0.1'
+    const isOurs = isHostOfOurs && url.port === String(port)
     if (!isOurs && url.protocol !== 'data:') surprises.push(`request to ${request.url()}`)
   })
   context.on('console', (message) => {

@@ -67,7 +67,17 @@ export const domainView = t.Object({
     checkedAt: text,
     error: text,
   }),
-  certificate: t.Object({ status: t.String(), expiresAt: text, error: text }),
+  certificate: t.Object({
+    status: t.Union([
+      t.Literal('off'),
+      t.Literal('pending'),
+      t.Literal('active'),
+      t.Literal('expired'),
+      t.Literal('failed'),
+    ]),
+    expiresAt: text,
+    error: text,
+  }),
   createdAt: t.String(),
   updatedAt: t.String(),
 })

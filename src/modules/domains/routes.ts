@@ -6,6 +6,7 @@ import { aboutProject } from '../projects/service.ts'
 import { domainPatchBody, domainQuery, domainView, newDomainBody, verifyBody } from './model.ts'
 import {
   aboutDomain,
+  askCertificate,
   changeDomain,
   createDomain,
   deleteDomain,
@@ -64,6 +65,16 @@ export const domainRoutes = (ctx: Context) => {
       body: verifyBody,
       response: domainView,
       detail: { summary: 'Look for the proof that the host is yours' },
+    })
+    .post('/:id/certificate', ({ grant, params }) => askCertificate(ctx, grant, params.id), {
+      may: { action: 'domain:manage', ...onDomain },
+      response: domainView,
+      detail: {
+        summary: 'Ask for the certificate of the host now',
+        description:
+          'The server asks by itself, and again after a failure. This is for the moment after something was mended. ' +
+          '429 where the certificate authority has to be left alone for a while; 409 where a proxy holds the certificates.',
+      },
     })
 }
 

@@ -4,6 +4,7 @@ import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
+import type { CertificateState } from '../../platform/certificates.ts'
 import { newToken } from '../../platform/tokens.ts'
 import { findAliasByName } from '../aliases/service.ts'
 import { authorize, type Grant } from '../auth/authorize.ts'
@@ -49,7 +50,8 @@ export type DomainView = {
     /** Why the last look found no proof; null once it did. */
     error: string | null
   }
-  certificate: { status: string; expiresAt: string | null; error: string | null }
+  /** Of this server's own listener: `off` where a proxy holds it. An active one with an error could not be renewed. */
+  certificate: { status: CertificateState['status']; expiresAt: string | null; error: string | null }
   createdAt: string
   updatedAt: string
 }
@@ -124,6 +126,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
     if (isUniqueViolation(error)) throw new AppError('conflict', `${hostname} is mapped already`)
     throw error
   }
+  ctx.certificates.hostsChanged()
   return toView(ctx, made)
 }
 
@@ -138,6 +141,7 @@ export function changeDomain(ctx: Context, grant: Grant, id: string, change: Dom
       after: patch,
     })
   })
+  ctx.certificates.hostsChanged()
   return getDomain(ctx, id)
 }
 
@@ -147,6 +151,7 @@ export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
     deleteDomainRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain })
   })
+  ctx.certificates.hostsChanged()
 }
 
 /**
@@ -173,6 +178,23 @@ export async function verifyDomain(
     updateDomain(tx, id, { ...patch, checkedAt, checkError: null })
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.verify', getRow(tx, id)), after: { by: proof.by } })
   })
+  ctx.certificates.hostsChanged()
+  return getDomain(ctx, id)
+}
+
+/**
+ * Asks for the certificate now, before its time. The record says what came of it, or that it is still being asked for.
+ * Throws 409 where none can be had, 429 where the certificate authority has to be left alone.
+ */
+export async function askCertificate(ctx: Context, grant: Grant, id: string): Promise<DomainView> {
+  const domain = getRow(ctx.db.orm, id)
+  const { hostname } = domain
+  if (domain.verifiedAt === null)
+    throw new AppError('conflict', `${hostname} gets a certificate once it is proven`)
+  if (ctx.certificates.stateOf(hostname).status === 'off')
+    throw new AppError('conflict', 'This server makes no certificates; the proxy in front of it holds them')
+  await ctx.certificates.tryNow(hostname)
+  inTransaction(ctx.db, (tx) => audit(ctx, tx, grant.actor, aboutChange('domain.certificate', domain)))
   return getDomain(ctx, id)
 }
 
@@ -226,10 +248,15 @@ function toView(ctx: Context, domain: DomainRow): DomainView {
       checkedAt: checkedAt === null ? null : new Date(checkedAt).toISOString(),
       error: verifiedAt === null ? checkError : null,
     },
-    certificate: { status: 'off', expiresAt: null, error: null },
+    certificate: certificateOf(ctx, domain.hostname),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   }
+}
+
+function certificateOf(ctx: Context, hostname: string): DomainView['certificate'] {
+  const { status, expiresAt, error } = ctx.certificates.stateOf(hostname)
+  return { status, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(), error }
 }
 
 const aboutChange = (action: string, { id, projectId }: DomainRow) => ({

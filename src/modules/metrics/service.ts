@@ -56,6 +56,7 @@ async function collect(ctx: Context): Promise<Metric[]> {
     gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
     gauge('svc_disk_free_bytes', 'Free space of the disk of the data directory', freeBytes),
     gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
+    ...certificateMetrics(ctx),
     ...(backupAt === null
       ? []
       : [
@@ -66,6 +67,15 @@ async function collect(ctx: Context): Promise<Metric[]> {
           ),
         ]),
   ]
+}
+
+/** None where a proxy has the certificates. */
+function certificateMetrics(ctx: Context): Metric[] {
+  const samples = ctx.certificates
+    .all()
+    .flatMap(({ hosts, expiresAt }) => hosts.map((host) => ({ labels: { host }, value: expiresAt / 1000 })))
+  const help = 'When the certificate of the host expires, in seconds since 1970'
+  return samples.length === 0 ? [] : [{ ...gauge('svc_certificate_expires_seconds', help, 0), samples }]
 }
 
 function processMetrics(): Metric[] {

@@ -1,7 +1,9 @@
 import type { AliasView, HistoryView } from '../../../src/modules/aliases/service.ts'
+import type { CertificateState } from '../../../src/platform/certificates.ts'
 import { badge } from '../../components/badge.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
+import { certificateState } from '../../components/certificate-state.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
 import { checkbox, formError, hidden, selectField } from '../../components/field.ts'
@@ -24,6 +26,8 @@ export type AliasPageProps = ProjectPageBase & {
   /** The newest first: the first is where it points now. */
   history: readonly Move[]
   ruleSets: AliasRulesProps['ruleSets']
+  /** Of its host. */
+  certificate: CertificateState
   failed?: Failed | undefined
 }
 
@@ -64,7 +68,7 @@ function rollBackButton(props: AliasPageProps): Html | false {
   })
 }
 
-const facts = ({ alias }: AliasPageProps): Html =>
+const facts = ({ alias, certificate }: AliasPageProps): Html =>
   card(
     { id: 'facts', title: 'Where it points' },
     details([
@@ -74,6 +78,7 @@ const facts = ({ alias }: AliasPageProps): Html =>
         html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}><code>${alias.commitSha}</code></a>`,
       ],
       ['Changed', time(alias.updatedAt)],
+      ['Certificate', certificateState(certificate)],
     ]),
   )
 

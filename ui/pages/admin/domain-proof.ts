@@ -7,6 +7,7 @@ import { details } from '../../components/details.ts'
 import { hidden } from '../../components/field.ts'
 import { time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { type CertificateProps, certificateSection } from './domain-certificate.ts'
 
 export type ProofProps = {
   domain: DomainView
@@ -109,7 +110,7 @@ const trust = ({ hostname }: DomainView): Html => html`
   </details>
 `
 
-export type WayProps = { domain: DomainView; baseDomain: string; adminHost: string }
+export type WayProps = CertificateProps & { adminHost: string }
 
 /** How visitors get here: the DNS, and who holds the certificate. */
 export const wayCard = (props: WayProps): Html =>
@@ -120,9 +121,9 @@ export const wayCard = (props: WayProps): Html =>
         <h3>DNS</h3>
         ${pointing(props)}
       </div>
-      <div class="stack">
+      <div class="stack" id="certificate">
         <h3>Certificate</h3>
-        ${certificate(props)}
+        ${certificateSection(props)}
       </div>
     `,
   )
@@ -138,30 +139,5 @@ function pointing({ domain, baseDomain, adminHost }: WayProps): Html {
       have none, <strong>A</strong> and <strong>AAAA</strong> records with the addresses of the same name.
     </p>
     ${copyable({ label: 'Value of the CNAME record', text: adminHost })}
-  `
-}
-
-function certificate({ domain, baseDomain }: WayProps): Html {
-  const { status: state, expiresAt, error } = domain.certificate
-  if (state !== 'off')
-    return details([
-      ['State', state],
-      ['Expires', expiresAt !== null && time(expiresAt)],
-      ['Problem', error],
-    ])
-  const isBelow = domain.hostname.endsWith(`.${baseDomain}`)
-  return html`
-    <p>
-      svc makes no certificate for this host: it speaks plain HTTP, and the reverse proxy in front of it has to hold and
-      renew the one for <strong>${isBelow ? `*.${baseDomain}` : domain.hostname}</strong>.
-    </p>
-    <p class="muted">
-      ${
-        domain.url.startsWith('https:')
-          ? html`Links to it start with <code>https://</code>, as <code>PUBLIC_URL</code> says.`
-          : html`Links to it start with <code>http://</code>. With a proxy that speaks TLS, set <code>PUBLIC_URL</code> to the https address of the admin.`
-      }${' '}
-      Settings for nginx, Caddy and Traefik stand in <code>docs/operating.md</code>, “Behind a reverse proxy”.
-    </p>
   `
 }

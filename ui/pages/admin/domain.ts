@@ -11,7 +11,7 @@ import { time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { aliasField, otherFields, shortened } from './domain-form.ts'
-import { proofCard, wayCard } from './domain-proof.ts'
+import { proofCard, type WayProps, wayCard } from './domain-proof.ts'
 import { domainHref, shownBy, stateBadge } from './domains.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
@@ -21,10 +21,11 @@ export type DomainPageProps = ProjectPageBase & {
   aliasNames: readonly string[]
   baseDomain: string
   adminHost: string
+  tls: WayProps['tls']
   failed?: Failed | undefined
 }
 
-/** One domain. Sends `intent=settings` with `alias` and what `otherFields` names, `verify`, `trust` or `delete`. */
+/** One domain. Sends `intent=settings` with `alias` and what `otherFields` names, `verify`, `trust`, `certificate` or `delete`. */
 export const domainPage = (props: DomainPageProps): Html =>
   projectFrame(
     props,
@@ -39,7 +40,7 @@ export const domainPage = (props: DomainPageProps): Html =>
     },
     html`
       ${otherFailure(props)} ${props.domain.verification.verifiedAt === null && proof(props)} ${facts(props)}
-      ${wayCard(props)} ${props.domain.verification.verifiedAt !== null && proof(props)}
+      ${wayCard({ ...props, mayManage: props.can.manageDomains })} ${props.domain.verification.verifiedAt !== null && proof(props)}
       ${props.can.manageDomains && settings(props)} ${props.can.manageDomains && removal(props)}
     `,
   )

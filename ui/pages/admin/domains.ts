@@ -97,6 +97,7 @@ function newDomain(props: DomainsPageProps): Html {
 /** What stands in its way, or that nothing does. */
 export function stateBadge(domain: DomainView, aliasNames: readonly string[]): Html {
   if (domain.verification.verifiedAt === null) return badge('Not proven yet', 'warn')
+  if (['failed', 'expired'].includes(domain.certificate.status)) return badge('Without certificate', 'bad')
   if (domain.redirectTo !== null) return badge('Redirects', 'info')
   return aliasNames.includes(domain.alias) ? badge('Serves', 'good') : badge('Alias is missing', 'bad')
 }
@@ -106,7 +107,7 @@ export function shownBy({ redirectTo, alias, pathPrefix, split }: DomainListRow)
   if (redirectTo !== null) return html`<span><span class="muted">to</span> ${redirectTo}</span>`
   if (split === undefined) return html`<span>${alias}${pathPrefix && html`<code>${pathPrefix}</code>`}</span>`
   const shares = split.weights.filter(({ weight }) => weight > 0)
-  return html`<span>${shares.map(({ alias: name, weight }) => `${weight}\u00a0% ${name}`).join(', ')}</span>`
+  return html`<span>${shares.map(({ alias: name, weight }) => `${weight}\u00a0%\u00a0${name}`).join(', ')}</span>`
 }
 
 const columnsOf = (aliasNames: readonly string[]): Column<DomainListRow>[] => [

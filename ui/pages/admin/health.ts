@@ -1,16 +1,23 @@
 import type { Health } from '../../../src/modules/health/service.ts'
+import type { CertificateState } from '../../../src/platform/certificates.ts'
 import { badge } from '../../components/badge.ts'
 import { card } from '../../components/card.ts'
+import { certificateState } from '../../components/certificate-state.ts'
 import { details } from '../../components/details.ts'
 import { formatDuration } from '../../components/duration.ts'
 import { type Html, html } from '../../html.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-export type HealthPageProps = WorkspacePageBase & { health: Health; adminUrl: string }
+export type HealthPageProps = WorkspacePageBase & {
+  health: Health
+  adminUrl: string
+  /** Of the admin host. */
+  certificate: CertificateState
+}
 
 /** Whether the server is well, and what it is. */
 export const healthPage = (props: HealthPageProps): Html => {
-  const { health, adminUrl } = props
+  const { health, adminUrl, certificate } = props
   return workspaceFrame(
     props,
     { place: 'health', title: 'Health' },
@@ -28,6 +35,7 @@ export const healthPage = (props: HealthPageProps): Html => {
           ['Version', html`<code>${health.version}</code>`],
           ['Up for', formatDuration(health.uptime)],
           ['Address', html`<a href=${adminUrl}>${adminUrl}</a>`],
+          ['Certificate', certificateState(certificate)],
           ['API', html`<a href="/api/docs">Explorer</a>`],
         ]),
       )}

@@ -1,0 +1,81 @@
+import type { Context } from '../../context.ts'
+import { type AcmeClient, createAcmeClient } from '../../platform/acme-client.ts'
+import { newKey } from '../../platform/acme-keys.ts'
+import { type Issued, type OrderOptions, orderCertificate } from '../../platform/acme-order.ts'
+import type { Account, CertificateStore } from './store.ts'
+import { authorityPauseMs } from './timing.ts'
+
+/** The certificate authority of the configuration, with one account that outlives a restart. */
+export class Authority {
+  readonly #ctx: Context
+  readonly #store: CertificateStore
+  readonly #stopping: AbortSignal
+  #opened: Promise<{ account: Account; client: AcmeClient }> | undefined
+  #failures = 0
+  #pausedUntil = 0
+
+  constructor(ctx: Context, store: CertificateStore, stopping: AbortSignal) {
+    this.#ctx = ctx
+    this.#store = store
+    this.#stopping = stopping
+  }
+
+  /** Asks for a certificate of the host. `answer` is called with each challenge. Rejects as `orderCertificate` does. */
+  async order(host: string, answer: OrderOptions['answer'], signal: AbortSignal): Promise<Issued> {
+    this.#opened ??= this.#open().catch((error) => {
+      this.#opened = undefined
+      throw error
+    })
+    const { account, client } = await this.#opened
+    try {
+      const options = { host, accountKey: account.key, answer, now: this.#ctx.now, signal }
+      const issued = await orderCertificate(client, options)
+      this.#failures = 0
+      return issued
+    } finally {
+      await this.#keepAddress(account, client.accountUrl)
+    }
+  }
+
+  isPaused(now: number): boolean {
+    return this.#pausedUntil > now
+  }
+
+  /** It is away or has had enough: nobody asks it for a while, and longer each time. */
+  pause(now: number): void {
+    if (this.isPaused(now)) return
+    this.#failures += 1
+    this.#pausedUntil = now + authorityPauseMs(this.#failures)
+  }
+
+  /** A person asks all the same. */
+  forgivePause(): void {
+    this.#pausedUntil = 0
+  }
+
+  /** The key is on the disk before anything is signed with it. */
+  async #open(): Promise<{ account: Account; client: AcmeClient }> {
+    const { config, outbound, version, now, log } = this.#ctx
+    const directory = config.acmeDirectory
+    const stored = this.#store.readAccount(directory, log)
+    const account = stored ?? { directory, key: newKey(), url: null }
+    if (stored === undefined) await this.#store.saveAccount(account)
+    const client = createAcmeClient({
+      outbound,
+      directory,
+      key: account.key,
+      accountUrl: account.url,
+      email: config.acmeEmail,
+      userAgent: `svc/${version}`,
+      now,
+      signal: this.#stopping,
+    })
+    return { account, client }
+  }
+
+  async #keepAddress(account: Account, url: string | null): Promise<void> {
+    if (account.url === url) return
+    account.url = url
+    await this.#store.saveAccount(account)
+  }
+}

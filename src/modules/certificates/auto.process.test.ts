@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { until } from '../../testing/acme-app.ts'
+import { type AcmeCa, startAcmeCa } from '../../testing/acme-ca.ts'
+import { makeDataDir, type ServerProcess, startServer } from '../../testing/server-process.ts'
+
+const HOST = 'admin.sites.test'
+
+let ca: AcmeCa
+let env: Record<string, string>
+const data = makeDataDir()
+const extra = makeDataDir()
+const challengePort = Promise.withResolvers<number>()
+let server: ServerProcess
+
+beforeAll(() => {
+  ca = startAcmeCa({
+    challengePort: challengePort.promise,
+    now: Date.now,
+    lifetimeMs: 86_400_000,
+    name: 'localhost',
+  })
+  const caFile = join(extra.path, 'ca.pem')
+  writeFileSync(caFile, ca.pem)
+  env = {
+    TLS: 'auto',
+    BASE_DOMAIN: 'sites.test',
+    ACME_DIRECTORY: ca.directory,
+    NODE_EXTRA_CA_CERTS: caFile,
+    PROXY_ALLOWED_TARGETS: 'localhost',
+    LOG_FORMAT: 'json',
+  }
+})
+afterAll(async () => {
+  await ca.stop()
+  data.remove()
+  extra.remove()
+})
+
+/** The status of the health check over verified TLS; undefined while there is no listener. */
+const secured = async (): Promise<number | undefined> => {
+  const options = { headers: { host: HOST }, tls: { ca: ca.pem, serverName: HOST } }
+  const answer = await fetch(`${server.url}/api/health`, options).catch(() => undefined)
+  await answer?.body?.cancel()
+  return answer?.status
+}
+
+async function untilSecured(): Promise<void> {
+  while ((await secured()) !== 200) await Bun.sleep(20)
+}
+
+test('the program gets its certificate, and nothing is served over TLS before', async () => {
+  server = await startServer(data.path, env)
+  expect(await secured()).toBeUndefined()
+  const early = await fetch(server.plainUrl, { headers: { host: HOST } })
+  expect(early.status).toBe(503)
+  challengePort.resolve(Number(new URL(server.plainUrl).port))
+  await untilSecured()
+  expect(ca.ordered).toEqual([HOST])
+  const other = await fetch(`${server.plainUrl}/.well-known/acme-challenge/x`, {
+    headers: { host: HOST },
+    redirect: 'manual',
+  })
+  expect(other.status).toBe(308)
+})
+
+test('killed and started again, with the authority gone, it serves the stored one at once', async () => {
+  await until(() => server.output().includes('certificate issued'))
+  server.signal('SIGKILL')
+  await server.exited
+  await ca.stop()
+  server = await startServer(data.path, env)
+  await untilSecured()
+  expect(server.output()).not.toContain('certificate issued')
+  server.signal('SIGTERM')
+  expect(await server.exited).toBe(0)
+  expect(readdirSync(join(data.path, 'certs')).filter((name) => name.startsWith('host-'))).toEqual([
+    `host-${HOST}.json`,
+  ])
+})

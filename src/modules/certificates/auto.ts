@@ -1,0 +1,291 @@
+import type { Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Issued } from '../../platform/acme-order.ts'
+import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
+import { Authority } from './authority.ts'
+import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'
+import { asAskedAt, emptyRecord, FRESH, type HostRecord, refuseTooSoon } from './host-record.ts'
+import { isAliasHost, publicAliasHosts, type WantedHost, wantedHosts, whyNone } from './hosts.ts'
+import { NewHostLimit } from './new-host-limit.ts'
+import { noteFailed, noteIssued } from './notes.ts'
+import { CertificateStore } from './store.ts'
+import {
+  blockMs,
+  dueAt,
+  isAuthorityAtFault,
+  MINUTE_MS,
+  MOST_AT_ONCE,
+  ORDER_MS,
+  reasonOf,
+  retryDelayMs,
+} from './timing.ts'
+
+export type AutoCertificates = Certificates & { stop(): Promise<void> }
+
+/**
+ * Certificates from the authority at `ACME_DIRECTORY`: for the admin host, every proven domain, and, some an hour, the
+ * hosts of aliases that are public or that somebody comes to. Resolves when the stored ones are loaded; asking goes on in the background until `stop`.
+ */
+export async function createAutoCertificates(ctx: Context): Promise<AutoCertificates> {
+  const store = new CertificateStore(ctx.config.dataDir, ctx.secrets)
+  const why = whyNone(ctx.config.adminHost)
+  if (why !== null) ctx.log.warn('the admin host gets no certificate', { host: ctx.config.adminHost, why })
+  return new Auto(ctx, store, store.readHosts(ctx.log))
+}
+
+const ROUND_MS = 30_000
+/** Who presses the button waits so long for the answer. */
+const ANSWER_MS = 10_000
+/** A server that is killed in the midst of an order, again and again, must not ask each time. */
+const CRASH_DELAY_MS = MINUTE_MS
+
+class Auto implements AutoCertificates {
+  readonly #ctx: Context
+  readonly #store: CertificateStore
+  readonly #authority: Authority
+  readonly #stopping = new AbortController()
+  readonly #entries = new Map<string, Entry>()
+  readonly #answers = new Map<string, string>()
+  readonly #listeners = new Set<() => void>()
+  readonly #timer: ReturnType<typeof setInterval>
+  readonly #limit: NewHostLimit
+  #all: readonly Certificate[] | null = null
+  #removals: Promise<void> = Promise.resolve()
+
+  constructor(ctx: Context, store: CertificateStore, records: readonly HostRecord[]) {
+    this.#ctx = ctx
+    this.#store = store
+    this.#authority = new Authority(ctx, store, this.#stopping.signal)
+    for (const record of records)
+      this.#entries.set(record.host, newEntry(asAskedAt(record, ctx.config.acmeDirectory)))
+    this.#limit = new NewHostLimit(
+      records.flatMap(({ firstTriedAt: at, isAlias }) => (at === null ? [] : [{ at, isAlias }])),
+    )
+    this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
+    setTimeout(() => this.hostsChanged(), 0)
+  }
+
+  all(): readonly Certificate[] {
+    this.#all ??= [...this.#entries.values()].flatMap(({ record: { host, certificate } }) =>
+      certificate === null ? [] : [{ ...certificate, hosts: [host] }],
+    )
+    return this.#all
+  }
+
+  stateOf(host: string): CertificateState {
+    const entry = this.#entries.get(host)
+    if (entry === undefined) {
+      const error = whyNone(host)
+      return { status: error === null ? 'pending' : 'failed', expiresAt: null, error }
+    }
+    return stateOfEntry(entry, this.#ctx.now())
+  }
+
+  challengeAnswer(host: string, token: string): string | undefined {
+    return this.#answers.get(`${host}/${token}`)
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  hostsChanged(): void {
+    if (this.#stopping.signal.aborted) return
+    try {
+      this.#adopt(wantedHosts(this.#ctx))
+      this.#adoptPublicAliases(this.#ctx.now())
+      this.#startDue()
+    } catch (error) {
+      this.#ctx.log.error('the hosts that need a certificate could not be read', { error })
+    }
+  }
+
+  async tryNow(host: string): Promise<void> {
+    this.hostsChanged()
+    const entry = this.#entries.get(host)
+    if (entry === undefined)
+      throw new AppError('conflict', whyNone(host) ?? `${host} gets a certificate once it is proven`)
+    const { record, run } = entry
+    if (run === null && record.certificate !== null && record.error === null) return
+    if (run === null) refuseTooSoon(record, this.#ctx.now())
+    await Promise.race([run?.ended ?? this.#askNow(entry), Bun.sleep(ANSWER_MS)])
+  }
+
+  #askNow(entry: Entry): Promise<void> {
+    const asked = entry.asked ?? Promise.withResolvers<void>()
+    entry.asked = asked
+    this.#authority.forgivePause()
+    this.#startDue()
+    return asked.promise
+  }
+
+  visited(host: string): void {
+    if (this.#entries.has(host) || this.#stopping.signal.aborted) return
+    const now = this.#ctx.now()
+    if (!this.#limit.mayAskForAlias(now, { isVisited: true }) || !isAliasHost(this.#ctx, host)) return
+    this.#adoptAlias(host, now)
+    this.#startDue()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#stopping.abort(new Error('The server is stopping'))
+    const runs = [...this.#entries.values()].map(({ run }) => run?.ended)
+    await Promise.all([...runs, this.#removals])
+  }
+
+  /** Takes in what is new and drops what nobody needs. In the order of `wanted`, so that the admin's is the first. */
+  #adopt(wanted: readonly WantedHost[]): void {
+    const before = new Map(this.#entries)
+    this.#entries.clear()
+    for (const { host, projectId } of wanted) {
+      const entry = before.get(host) ?? newEntry(emptyRecord(host))
+      entry.projectId = projectId
+      entry.record.isAlias = false
+      this.#entries.set(host, entry)
+      before.delete(host)
+    }
+    let isChanged = false
+    for (const [host, entry] of before) {
+      if (entry.record.isAlias && isAliasHost(this.#ctx, host)) {
+        this.#entries.set(host, entry)
+        continue
+      }
+      this.#drop(entry)
+      isChanged ||= entry.record.certificate !== null
+    }
+    if (isChanged) this.#changed()
+  }
+
+  #adoptPublicAliases(now: number): void {
+    const mayAsk = () => this.#limit.mayAskForAlias(now, { isVisited: false })
+    if (!mayAsk()) return
+    for (const host of publicAliasHosts(this.#ctx)) {
+      if (this.#entries.has(host)) continue
+      if (!mayAsk()) return
+      this.#adoptAlias(host, now)
+    }
+  }
+
+  #adoptAlias(host: string, now: number): void {
+    this.#limit.note({ at: now, isAlias: true })
+    this.#entries.set(host, newEntry({ ...emptyRecord(host), isAlias: true, firstTriedAt: now }))
+  }
+
+  #drop({ record, run }: Entry): void {
+    run?.giveUp.abort(new Error(`${record.host} needs no certificate any more`))
+    if (record.certificate !== null) this.#ctx.log.info('certificate dropped', { host: record.host })
+    this.#removals = Promise.all([this.#removals, run?.ended])
+      .then(() => (this.#entries.has(record.host) ? undefined : this.#store.removeHost(record.host)))
+      .catch((error) =>
+        this.#ctx.log.error('a certificate could not be removed', { host: record.host, error }),
+      )
+  }
+
+  /** What somebody waits for first, then renewals, then the rest in their order. */
+  #startDue(): void {
+    const now = this.#ctx.now()
+    if (this.#stopping.signal.aborted) return
+    const due = [...this.#entries.values()].filter((entry) => this.#isDue(entry, now))
+    const importance = ({ asked, record }: Entry) =>
+      asked !== null ? 0 : record.certificate !== null ? 1 : 2
+    let free = MOST_AT_ONCE - [...this.#entries.values()].filter(({ run }) => run !== null).length
+    for (const entry of due.sort((a, b) => importance(a) - importance(b))) {
+      if (free <= 0) return
+      const isNew = entry.record.firstTriedAt === null
+      if (isNew && !this.#limit.mayAsk(now)) continue
+      free -= 1
+      this.#start(entry, now)
+    }
+  }
+
+  #isDue({ record, run, asked }: Entry, now: number): boolean {
+    if (run !== null || this.#authority.isPaused(now)) return false
+    return asked !== null || dueAt(record, this.#ctx.config.acmeDirectory) <= now
+  }
+
+  #start(entry: Entry, now: number): void {
+    const { record } = entry
+    if (record.firstTriedAt === null) {
+      record.firstTriedAt = now
+      this.#limit.note({ at: now, isAlias: false })
+    }
+    record.triedAt = now
+    record.nextTryAt = now + CRASH_DELAY_MS
+    record.directory = this.#ctx.config.acmeDirectory
+    const { asked } = entry
+    entry.asked = null
+    const giveUp = new AbortController()
+    const ended = this.#run(entry, giveUp.signal).then(() => {
+      entry.run = null
+      asked?.resolve()
+      this.#startDue()
+    })
+    entry.run = { giveUp, ended }
+  }
+
+  /** Never rejects: what goes wrong is noted. */
+  async #run(entry: Entry, gaveUp: AbortSignal): Promise<void> {
+    const { record } = entry
+    const signal = AbortSignal.any([gaveUp, this.#stopping.signal, AbortSignal.timeout(ORDER_MS)])
+    try {
+      await this.#store.saveHost(record)
+      const issued = await this.#authority.order(
+        record.host,
+        (token, text) => this.#answer(record.host, token, text),
+        signal,
+      )
+      if (gaveUp.aborted) return
+      await this.#issued(entry, issued)
+    } catch (error) {
+      if (gaveUp.aborted || this.#stopping.signal.aborted) return
+      await this.#failed(entry, signal.aborted ? signal.reason : error)
+    }
+  }
+
+  async #issued({ record, projectId }: Entry, issued: Issued): Promise<void> {
+    const isRenewal = record.certificate !== null
+    const next = { ...record, ...FRESH, certificate: { ...issued, directory: record.directory } }
+    await this.#store.saveHost(next).catch((error) => this.#notStored(record, error))
+    Object.assign(record, next)
+    this.#changed()
+    noteIssued(this.#ctx, { host: record.host, projectId, isRenewal }, issued)
+  }
+
+  async #failed({ record, projectId }: Entry, error: unknown): Promise<void> {
+    const now = this.#ctx.now()
+    const leftMs = (record.certificate?.expiresAt ?? now) - now
+    record.failures += 1
+    record.error = reasonOf(error)
+    record.blockedUntil = now + blockMs(error)
+    const isElsewhere = isAuthorityAtFault(error)
+    const delay = retryDelayMs({ failures: record.failures, leftMs, isElsewhere, random: Math.random() })
+    record.nextTryAt = Math.max(record.blockedUntil, now + delay)
+    if (isElsewhere) this.#authority.pause(now)
+    await this.#store.saveHost(record).catch((cause) => this.#notStored(record, cause))
+    noteFailed(this.#ctx, { host: record.host, projectId }, record, error)
+  }
+
+  /** What was issued is served, and a failure counts, even if the disk is full. */
+  #notStored({ host }: HostRecord, error: unknown): void {
+    this.#ctx.log.error('what became of a certificate could not be stored', { host, error })
+  }
+
+  #answer(host: string, token: string, text: string): () => void {
+    const key = `${host}/${token}`
+    this.#answers.set(key, text)
+    return () => this.#answers.delete(key)
+  }
+
+  #changed(): void {
+    this.#all = null
+    for (const listener of this.#listeners) {
+      try {
+        listener()
+      } catch (error) {
+        this.#ctx.log.error('a changed certificate was not taken', { error })
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Context } from '../../context.ts'
+import { isIpLiteral, siteLabelOf } from '../../domain/hostname.ts'
+import { isAliasLabel, listProvenHosts, listPublicAliasLabels } from './queries.ts'
+
+export type WantedHost = { host: string; projectId: string | null }
+
+/** The hosts that get a certificate by themselves, the most important first: the admin's, then every proven domain. contract §10. */
+export function wantedHosts(ctx: Context): WantedHost[] {
+  const admin: WantedHost = { host: ctx.config.adminHost, projectId: null }
+  return [admin, ...listProvenHosts(ctx.db.orm)].filter(({ host }) => whyNone(host) === null)
+}
+
+/**
+ * The addresses of aliases that everybody may see anyway: whatever gets a certificate stands in public lists
+ * (Certificate Transparency, RFC 9162). Private ones wait until somebody comes.
+ */
+export function publicAliasHosts(ctx: Context): string[] {
+  const { baseDomain } = ctx.config
+  if (whyNone(`a.${baseDomain}`) !== null) return []
+  return listPublicAliasLabels(ctx.db.orm).map((label) => `${label}.${baseDomain}`)
+}
+
+/** Why no authority vouches for such a host; null when one may. */
+export function whyNone(host: string): string | null {
+  if (host === 'localhost' || host.endsWith('.localhost'))
+    return `${host} means every machine itself, so no certificate authority vouches for it`
+  if (isIpLiteral(host)) return 'An IP address gets no certificate; give the server a name'
+  if (!host.includes('.')) return `${host} is a name of the local network; a certificate needs a whole one`
+  return null
+}
+
+/** The address of an alias that is there now, which may get a certificate once it is visited. */
+export function isAliasHost(ctx: Context, host: string): boolean {
+  const label = siteLabelOf(host, ctx.config.baseDomain)
+  return label !== null && whyNone(host) === null && isAliasLabel(ctx.db.orm, label)
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'bun:test'
+import { parseRetryAfter } from '../../platform/acme-client.ts'
+import { AcmeError, problemError } from '../../platform/acme-error.ts'
+import { OutboundError } from '../../platform/outbound-error.ts'
+import { emptyRecord } from './host-record.ts'
+import { NewHostLimit } from './new-host-limit.ts'
+import {
+  authorityPauseMs,
+  blockMs,
+  dueAt,
+  isAuthorityAtFault,
+  manualDelayMs,
+  reasonOf,
+  renewAt,
+  retryDelayMs,
+} from './timing.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const delays: [failures: number, leftMs: number, isElsewhere: boolean, expected: number][] = [
+  [1, 0, false, 5 * MINUTE],
+  [2, 0, false, 10 * MINUTE],
+  [5, 0, false, 80 * MINUTE],
+  [20, 0, false, DAY],
+  [1000, 0, false, DAY],
+  [1000, 0, true, HOUR],
+  [1000, 30 * DAY, false, DAY],
+  [1000, 40 * MINUTE, false, 10 * MINUTE],
+  [1000, MINUTE, false, 5 * MINUTE],
+  [3, -DAY, false, 20 * MINUTE],
+]
+test.each(delays)(
+  'after %p failures, %p ms before the end (elsewhere %p): %p ms',
+  (failures, leftMs, isElsewhere, expected) => {
+    const delay = (random: number) => retryDelayMs({ failures, leftMs, isElsewhere, random })
+    expect([delay(0), delay(0.5), delay(1)].map(Math.round)).toEqual([
+      expected * 0.8,
+      expected,
+      expected * 1.2,
+    ])
+  },
+)
+
+test('people wait 20 seconds, then 4, 9 and 15 minutes; all hosts 1 minute to an hour', () => {
+  expect([0, 1, 2, 3, 4, 99].map((n) => manualDelayMs(n) / MINUTE)).toEqual([0, 1 / 3, 4, 9, 15, 15])
+  expect([1, 2, 6, 7, 99].map((n) => authorityPauseMs(n) / MINUTE)).toEqual([1, 2, 32, 60, 60])
+})
+
+test('a certificate is due with a third of its time left, or at once if another authority made it', () => {
+  const certificate = { certPem: '', keyPem: '', notBefore: 0, expiresAt: 90, directory: 'a' }
+  expect(renewAt(certificate)).toBe(60)
+  const record = { ...emptyRecord('a.example'), certificate }
+  expect([dueAt(record, 'a'), dueAt(record, 'b')]).toEqual([60, 0])
+  expect([dueAt({ ...record, nextTryAt: 70 }, 'a'), dueAt({ ...record, nextTryAt: 5 }, 'b')]).toEqual([70, 5])
+})
+
+const waits: [name: string, error: unknown, expected: number][] = [
+  ['too many, with a time', new AcmeError('x', { type: 'rateLimited', retryAfterMs: 5000 }), 5000],
+  ['too many, without', new AcmeError('x', { type: 'rateLimited', retryAfterMs: null }), HOUR],
+  ['another problem', new AcmeError('x', { type: 'dns', retryAfterMs: null }), 0],
+  ['years', new AcmeError('x', { status: 503, retryAfterMs: 1e12 }), 7 * DAY],
+  ['no answer', new OutboundError('dns', 'x'), 0],
+]
+test.each(waits)('%s blocks for as long as it must', (_name, error, expected) => {
+  expect(blockMs(error)).toBe(expected)
+})
+
+test('who is at fault, and how it is said', () => {
+  const timeout = new DOMException('late', 'TimeoutError')
+  const elsewhere = [
+    new OutboundError('refused', 'x'),
+    timeout,
+    new AcmeError('x', { status: 500 }),
+    new AcmeError('x', { type: 'rateLimited' }),
+  ]
+  expect(elsewhere.map(isAuthorityAtFault)).toEqual([true, true, true, true])
+  expect([new AcmeError('x', { type: 'dns', status: 400 }), new Error('x')].map(isAuthorityAtFault)).toEqual([
+    false,
+    false,
+  ])
+  expect(reasonOf(timeout)).toBe('The certificate authority took longer than five minutes')
+  expect(reasonOf(new Error('/secret/path'))).not.toContain('secret')
+})
+
+test('a problem is said with its parts, and with none it is still said', () => {
+  const about = { status: 400, retryAfterMs: null }
+  const problem = {
+    type: 'urn:ietf:params:acme:error:compound',
+    detail: 'Some are wrong.',
+    subproblems: [{ detail: 'One\u202e is.' }, 7, { detail: '' }],
+  }
+  expect(problemError(problem, about)).toMatchObject({ type: 'compound', message: 'Some are wrong. One is.' })
+  for (const nothing of [undefined, null, 'x', [], {}, { detail: 5 }])
+    expect(problemError(nothing, about).message).toBe(
+      'The certificate authority answered 400 without a reason',
+    )
+})
+
+test.each([
+  ['120', 120_000],
+  ['0', 0],
+  ['Fri, 20 Nov 2026 12:00:10 GMT', 10_000],
+  ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
+  ['-5', null],
+  ['soon', null],
+  [null, null],
+])('Retry-After %p is %p ms', (text, expected) => {
+  const now = Date.parse('2026-11-20T12:00:00Z')
+  expect(parseRetryAfter(text, now)).toBe(expected)
+})
+
+test('new hosts: 30 an hour; of aliases 6 an hour and 30 a week, half of them without being visited', () => {
+  const limit = new NewHostLimit([])
+  for (let i = 0; i < 30; i++) limit.note({ at: 0, isAlias: false })
+  expect([limit.mayAsk(HOUR - 1), limit.mayAsk(HOUR)]).toEqual([false, true])
+
+  const visited = (at: number) => limit.mayAskForAlias(at, { isVisited: true })
+  const unasked = (at: number) => limit.mayAskForAlias(at, { isVisited: false })
+  for (let hour = 0; hour < 5; hour++) {
+    for (let i = 0; i < 6; i++) {
+      const at = hour * HOUR
+      expect([visited(at), unasked(at)]).toEqual([true, i < 3 && hour * 6 + i < 15])
+      limit.note({ at, isAlias: true })
+    }
+    expect(visited(hour * HOUR)).toBe(false)
+  }
+  expect([visited(DAY), visited(7 * DAY - 1), visited(7 * DAY)]).toEqual([false, false, true])
+})

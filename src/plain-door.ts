@@ -1,0 +1,126 @@
+import type { App } from './app.ts'
+import type { Context } from './context.ts'
+import { isIpLiteral, normalizeHost } from './domain/hostname.ts'
+import type { Peer } from './http/visitor.ts'
+import { loggedPath } from './observe.ts'
+import { coversHost } from './platform/certificates.ts'
+import { resolveHost, type Site } from './site/resolve-site.ts'
+import { serveMapped } from './site/serve-mapped.ts'
+
+const ACME_PATH = '/.well-known/acme-challenge/'
+const ACME_TOKEN = /^[\w-]{1,256}$/
+const HEALTH_PATH = '/api/health'
+const LOOPBACK = /^(::1$|(::ffff:)?127\.)/
+const RETRY_SECONDS = 10
+
+type PlainDoor = (request: Request, peer: Peer) => Promise<Response>
+
+/**
+ * What answers without TLS beside a listener that has it: proofs that a host is ours, health for this machine, and the way
+ * to https. No content, cookie or API, and no body is read. contract §10.
+ */
+export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean): PlainDoor {
+  return async (request, peer) => {
+    const startedAt = performance.now()
+    const answer = await route(ctx, app, isTlsOpen, request, peer)
+    // A body that nobody reads ends with the connection.
+    answer.headers.set('connection', 'close')
+    if (ctx.log.isInfo)
+      ctx.log.info('request', {
+        method: request.method,
+        host: request.headers.get('host'),
+        path: loggedPath(targetOf(request.url)?.path ?? ''),
+        status: answer.status,
+        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        ip: peer.address,
+      })
+    return answer
+  }
+}
+
+function route(
+  ctx: Context,
+  app: App,
+  isTlsOpen: () => boolean,
+  request: Request,
+  peer: Peer,
+): Response | Promise<Response> {
+  const host = normalizeHost(request.headers.get('host'))
+  const target = targetOf(request.url)
+  if (host === null || target === undefined || request.method === 'CONNECT')
+    return text(400, 'This request names no host.\n')
+  if (target.path === HEALTH_PATH && isRead(request) && isThisMachine(ctx, peer))
+    return health(app, request.method, peer)
+  if (target.path.startsWith(ACME_PATH) && isRead(request)) {
+    const answer = challengeAnswer(ctx, host, target.path.slice(ACME_PATH.length))
+    if (answer !== undefined) return text(200, answer)
+  }
+  const place = resolveHost(ctx, host)
+  if (place === undefined) return text(404, 'No site lives here.\n')
+  if (place.kind === 'unproven') return serveMapped(place, target)
+  const isServed = isTlsOpen() && hasCertificate(ctx, host)
+  if (!isServed && place.kind === 'site' && isAliasHost(ctx, place)) ctx.certificates.visited(host)
+  return isServed ? toHttps(ctx, host, target) : notYet()
+}
+
+const isRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
+
+/** A listener at one address is asked there by its own machine, from the same address. */
+const isThisMachine = (ctx: Context, { address }: Peer): boolean =>
+  LOOPBACK.test(address) || address === ctx.config.host
+
+/** Asked without what came along: nothing of the caller's is looked at, so that no cookie is set. */
+const health = (app: App, method: string, peer: Peer) =>
+  app.fetch(new Request(`http://localhost${HEALTH_PATH}`, { method, headers: { host: 'localhost' } }), peer)
+
+const challengeAnswer = (ctx: Context, host: string, token: string): string | undefined =>
+  ACME_TOKEN.test(token) ? ctx.certificates.challengeAnswer(host, token) : undefined
+
+/** With files the operator chose the names. Hosts that can have no certificate are the admin's, seen from nearby. */
+const hasCertificate = (ctx: Context, host: string): boolean =>
+  ctx.config.tls === 'files' ||
+  host === 'localhost' ||
+  isIpLiteral(host) ||
+  ctx.certificates.all().some(({ hosts }) => coversHost(hosts, host))
+
+const isAliasHost = (ctx: Context, site: Site): boolean =>
+  site.alias !== null && site.host.endsWith(`.${ctx.config.baseDomain}`)
+
+function toHttps(ctx: Context, host: string, { path, search }: Target): Response {
+  const location = `${ctx.siteUrl(host)}${path}${search}`
+  return new Response(null, { status: 308, headers: { location, 'cache-control': 'public, max-age=300' } })
+}
+
+function notYet(): Response {
+  const answer = text(
+    503,
+    'There is no certificate for this address yet. It is being asked for: try again in a moment. ' +
+      'Why it takes longer, the log of the server says.\n',
+  )
+  answer.headers.set('retry-after', String(RETRY_SECONDS))
+  answer.headers.set('refresh', String(RETRY_SECONDS))
+  return answer
+}
+
+const text = (status: number, body: string) =>
+  new Response(body, {
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+
+type Target = { path: string; search: string }
+
+/** Path and query of a whole URL, printable ASCII alone; undefined for one without. */
+function targetOf(url: string): Target | undefined {
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  const [target = ''] = url.slice(start).split('#')
+  if (start === -1 || !/^\/[\x21-\x7e]*$/.test(target)) return undefined
+  const query = target.indexOf('?')
+  return query === -1
+    ? { path: target, search: '' }
+    : { path: target.slice(0, query), search: target.slice(query) }
+}

@@ -1,0 +1,57 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto'
+import { bitString, der, OID, oid, sequence } from './der.ts'
+
+/** A new private key on P-256, for an account or a certificate. */
+export const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+
+export const keyToPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/** Throws for what is no private key. */
+export const keyFromPem = (pem: string): KeyObject => createPrivateKey(pem)
+
+/** The public half, as it stands in a JWS. RFC 7517. */
+export function jwkOf(key: KeyObject): { crv: string; kty: string; x: string; y: string } {
+  const { crv = '', kty = '', x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' })
+  return { crv, kty, x, y }
+}
+
+/** What proves that the account asked: it stands in every answer to a challenge. RFC 8555 §8.1, RFC 7638. */
+export function keyAuthorization(key: KeyObject, token: string): string {
+  // The members of a thumbprint are in the order of the alphabet, as jwkOf gives them.
+  const thumbprint = createHash('sha256')
+    .update(JSON.stringify(jwkOf(key)))
+    .digest('base64url')
+  return `${token}.${thumbprint}`
+}
+
+/** A signed request in its flattened form. `payload` null: POST-as-GET. RFC 7515 §7.2.2, RFC 8555 §6.2. */
+export function signJws(key: KeyObject, header: Record<string, unknown>, payload: unknown): string {
+  const protectedPart = base64url(JSON.stringify({ alg: 'ES256', ...header }))
+  const payloadPart = payload === null ? '' : base64url(JSON.stringify(payload))
+  const signed = Buffer.from(`${protectedPart}.${payloadPart}`)
+  const signature = sign('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')
+  return JSON.stringify({ protected: protectedPart, payload: payloadPart, signature })
+}
+
+/** A request for a certificate of one host, in DER. RFC 2986; the name stands in the extension alone, RFC 8555 §7.4. */
+export function certificateRequest(key: KeyObject, host: string): Buffer {
+  const name = der(0x82, Buffer.from(host))
+  const extension = sequence(oid(OID.subjectAltName), der(0x04, sequence(name)))
+  const attribute = sequence(oid(OID.extensionRequest), der(0x31, sequence(extension)))
+  const info = sequence(
+    der(0x02, Buffer.from([0])),
+    sequence(),
+    createPublicKey(key).export({ type: 'spki', format: 'der' }),
+    der(0xa0, attribute),
+  )
+  return sequence(info, sequence(oid(OID.ecdsaWithSha256)), bitString(sign('sha256', info, key)))
+}
+
+const base64url = (text: string): string => Buffer.from(text).toString('base64url')

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { normalizeHost } from '../domain/hostname.ts'
+import { type AutoCertificates, createAutoCertificates } from '../modules/certificates/auto.ts'
+import { type AcmeCa, startAcmeCa } from './acme-ca.ts'
+import { type TestApp, testApp } from './test-app.ts'
+
+export const DAY_MS = 86_400_000
+/** As Let's Encrypt's. */
+export const LIFETIME_MS = 90 * DAY_MS
+
+/** An appliance that gets its certificates from an authority of the test's own, which asks it over real HTTP. */
+export type AcmeApp = {
+  app: TestApp
+  ca: AcmeCa
+  /** Those of now: a restart makes new ones. */
+  certificates(): AutoCertificates
+  /** Reads everything from the disk again, as a new process does. */
+  restart(): Promise<void>
+  /** Moves the clock, and looks what there is to do. */
+  advance(ms: number): void
+  stop(): Promise<void>
+}
+
+/** `env` as that of the server. */
+export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-acme-'))
+  const door = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const host = normalizeHost(request.headers.get('host')) ?? ''
+      const token = new URL(request.url).pathname.replace('/.well-known/acme-challenge/', '')
+      const text = app.ctx.certificates.challengeAnswer(host, token)
+      return new Response(text ?? null, { status: text === undefined ? 404 : 200 })
+    },
+  })
+  const ca = startAcmeCa({ challengePort: door.port ?? 0, now: () => app.ctx.now(), lifetimeMs: LIFETIME_MS })
+  const caFile = join(folder, 'ca.pem')
+  writeFileSync(caFile, ca.pem)
+  const app = await testApp({
+    TLS: 'auto',
+    BASE_DOMAIN: 'sites.test',
+    ADMIN_HOST: 'admin.sites.test',
+    ACME_DIRECTORY: ca.directory,
+    NODE_EXTRA_CA_CERTS: caFile,
+    PROXY_ALLOWED_TARGETS: 'ca.test',
+    LOG_LEVEL: 'info',
+    ...env,
+  })
+  let current = await createAutoCertificates(app.ctx)
+  app.ctx.certificates = current
+  return {
+    app,
+    ca,
+    certificates: () => current,
+    async restart() {
+      await current.stop()
+      current = await createAutoCertificates(app.ctx)
+      app.ctx.certificates = current
+    },
+    advance(ms) {
+      app.advance(ms)
+      current.hostsChanged()
+    },
+    async stop() {
+      await current.stop()
+      await Promise.all([door.stop(true), ca.stop()])
+      app.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Waits until it is so; the test's own limit ends what never is. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(5)
+}

@@ -1,0 +1,27 @@
+import { type AcmeCa, startAcmeCa } from './acme-ca.ts'
+
+/**
+ * The authority of the tests as a program, for those that do not run in Bun. Prints `{ directory, pem }`, and takes a line
+ * of JSON for each thing to do.
+ */
+export type AuthorityOrder =
+  | { do: 'ask'; port: number }
+  | { do: 'refuse'; host: string; detail: string }
+  | { do: 'forgive' }
+
+const port = Promise.withResolvers<number>()
+const ca = startAcmeCa({
+  challengePort: port.promise,
+  now: Date.now,
+  lifetimeMs: 90 * 86_400_000,
+  name: 'localhost',
+})
+console.log(JSON.stringify({ directory: ca.directory, pem: ca.pem }))
+for await (const line of console) if (line !== '') obey(ca, JSON.parse(line) as AuthorityOrder)
+await ca.stop()
+
+function obey({ faults }: AcmeCa, order: AuthorityOrder): void {
+  if (order.do === 'ask') port.resolve(order.port)
+  else if (order.do === 'forgive') faults.refusals.clear()
+  else faults.refusals.set(order.host, { type: 'connection', detail: order.detail })
+}

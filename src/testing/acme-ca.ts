@@ -1,0 +1,279 @@
+import { createHash, createPublicKey, type KeyObject, randomUUID, verify } from 'node:crypto'
+import { readCsr } from './acme-csr.ts'
+import { type AcmeFaults, noFaults } from './acme-faults.ts'
+import { createTestCa, selfSigned, type TestCa } from './test-ca.ts'
+
+export type AcmeCa = {
+  directory: string
+  /** Of the root that vouches for the authority itself and for what it issues. */
+  pem: string
+  faults: AcmeFaults
+  /** Hosts that orders were for, in their order. */
+  ordered: string[]
+  accounts: number
+  /** As after a new installation. */
+  forgetAccounts(): void
+  stop(): Promise<void>
+}
+
+export type AcmeCaOptions = {
+  /** Where challenges are asked for, in place of port 80. */
+  challengePort: number | Promise<number>
+  now: () => number
+  lifetimeMs: number
+  /** Name in its own address, which has to lead to 127.0.0.1. */
+  name?: string
+}
+
+type Order = {
+  host: string
+  status: string
+  account: string
+  polls: number
+  pem: string | null
+  error?: object
+}
+type Authorization = { host: string; status: string; token: string; order: string; error?: object }
+
+/** A certificate authority over HTTPS that takes nothing on trust: signatures, nonces, challenges and requests are checked. RFC 8555. */
+export function startAcmeCa(options: AcmeCaOptions): AcmeCa {
+  const { name = 'ca.test' } = options
+  const root = createTestCa('Test ACME CA')
+  const { cert, key } = root.issue({ names: [name] })
+  const desk = new Desk(root, options)
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { cert, key },
+    fetch: (request) => desk.answer(request),
+  })
+  desk.origin = `https://${name}:${server.port}`
+  return {
+    directory: `${desk.origin}/directory`,
+    pem: root.pem,
+    faults: desk.faults,
+    ordered: desk.ordered,
+    get accounts() {
+      return desk.accounts.size
+    },
+    forgetAccounts: () => desk.accounts.clear(),
+    stop: () => server.stop(true),
+  }
+}
+
+class Desk {
+  origin = ''
+  readonly ordered: string[] = []
+  readonly accounts = new Map<string, KeyObject>()
+  readonly faults = noFaults()
+  readonly #root: TestCa
+  readonly #options: AcmeCaOptions
+  readonly #nonces = new Set<string>()
+  readonly #orders = new Map<string, Order>()
+  readonly #authorizations = new Map<string, Authorization>()
+
+  constructor(root: TestCa, options: AcmeCaOptions) {
+    this.#root = root
+    this.#options = options
+  }
+
+  async answer(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url)
+    try {
+      if (pathname === '/directory') return this.#json(this.#directory())
+      if (pathname === '/nonce') return this.#json(null)
+      return await this.#signed(request, pathname)
+    } catch (error) {
+      if (error instanceof Refusal) return this.#refused(error)
+      throw error
+    }
+  }
+
+  #directory(): object {
+    const { origin, faults } = this
+    const addresses = { newNonce: 'nonce', newAccount: 'account', newOrder: 'order' }
+    const entries = Object.entries(addresses).map(([key, path]) => [key, `${origin}/${path}`])
+    const meta = { externalAccountRequired: faults.needsExternalAccount }
+    return { ...Object.fromEntries(entries), meta }
+  }
+
+  async #signed(request: Request, pathname: string): Promise<Response> {
+    const { faults } = this
+    if (faults.failing > 0) {
+      faults.failing -= 1
+      throw new Refusal(500, 'serverInternal', 'The database is away')
+    }
+    const jws = (await request.json()) as { protected: string; payload: string; signature: string }
+    const header = fromBase64(jws.protected) as Record<string, unknown>
+    if (request.headers.get('content-type') !== 'application/jose+json') throw malformed('content type')
+    if (header['alg'] !== 'ES256' || header['url'] !== `${this.origin}${pathname}`) throw malformed('header')
+    const nonce = String(header['nonce'])
+    const isRefused = faults.badNonces > 0
+    if (isRefused) faults.badNonces -= 1
+    if (!this.#nonces.delete(nonce) || isRefused) throw new Refusal(400, 'badNonce', 'Not a nonce of ours')
+    const kid = typeof header['kid'] === 'string' ? header['kid'] : null
+    const key = this.#keyOf(kid, header['jwk'], pathname)
+    const signed = Buffer.from(`${jws.protected}.${jws.payload}`)
+    const signature = Buffer.from(jws.signature, 'base64url')
+    if (!verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature)) throw malformed('signature')
+    const payload = jws.payload === '' ? null : (fromBase64(jws.payload) as Record<string, unknown>)
+    return kid === null ? this.#newAccount(key, payload) : this.#route(pathname, kid, payload)
+  }
+
+  #keyOf(kid: string | null, jwk: unknown, pathname: string): KeyObject {
+    if (kid === null) {
+      if (pathname !== '/account') throw malformed('account')
+      return createPublicKey({ key: jwk as Record<string, string>, format: 'jwk' })
+    }
+    const key = this.accounts.get(kid)
+    if (key === undefined) throw new Refusal(400, 'accountDoesNotExist', 'No such account')
+    return key
+  }
+
+  #newAccount(key: KeyObject, payload: Record<string, unknown> | null): Response {
+    if (payload?.['termsOfServiceAgreed'] !== true) throw malformed('terms')
+    const known = [...this.accounts].find(([, other]) => thumbprint(other) === thumbprint(key))
+    const location = known?.[0] ?? `${this.origin}/account/${randomUUID()}`
+    this.accounts.set(location, key)
+    return this.#json({ status: 'valid' }, { status: known === undefined ? 201 : 200, location })
+  }
+
+  #route(pathname: string, account: string, payload: Record<string, unknown> | null): Response {
+    const [, kind = '', id = '', part] = pathname.split('/')
+    if (kind === 'order' && id === '') return this.#newOrder(account, payload)
+    if (kind === 'authorization') return this.#authorization(id, account, payload, part === 'challenge')
+    const order = this.#orders.get(id)
+    if (order === undefined || order.account !== account) throw new Refusal(404, 'malformed', 'No such order')
+    if (part === 'finalize') return this.#finalize(id, order, payload)
+    if (part === 'certificate' && payload === null)
+      return this.#answerText(order.pem ?? '', 'application/pem-certificate-chain')
+    if (order.status === 'processing' && --order.polls <= 0) order.status = 'valid'
+    return this.#showOrder(id, order)
+  }
+
+  #newOrder(account: string, payload: Record<string, unknown> | null): Response {
+    const identifiers = payload?.['identifiers'] as { type: string; value: string }[]
+    const host = identifiers[0]?.value ?? ''
+    this.ordered.push(host)
+    const { rateLimit } = this.faults
+    if (rateLimit !== null) {
+      const headers = rateLimit.retryAfter === null ? {} : { 'retry-after': rateLimit.retryAfter }
+      throw new Refusal(429, 'rateLimited', 'too many new orders recently', headers)
+    }
+    const id = randomUUID()
+    this.#orders.set(id, { host, status: 'pending', account, polls: 0, pem: null })
+    const token = this.faults.token ?? randomUUID().replaceAll('-', '_')
+    this.#authorizations.set(id, { host, status: 'pending', token, order: id })
+    return this.#showOrder(id, this.#orderOf(id), 201)
+  }
+
+  #showOrder(id: string, { status, error }: Order, httpStatus = 200): Response {
+    const at = `${this.origin}/order/${id}`
+    const body = {
+      status,
+      error,
+      authorizations: [`${this.origin}/authorization/${id}`],
+      finalize: `${at}/finalize`,
+      ...(status === 'valid' ? { certificate: `${at}/certificate` } : {}),
+    }
+    return this.#json(body, { status: httpStatus, ...(httpStatus === 201 ? { location: at } : {}) })
+  }
+
+  #authorization(id: string, account: string, payload: unknown, isChallenge: boolean): Response {
+    const found = this.#authorizations.get(id)
+    const order = this.#orders.get(id)
+    if (found === undefined || order?.account !== account) throw malformed('authorization')
+    if (isChallenge && payload !== null && found.status === 'pending') void this.#check(found, account)
+    const { status, token, error } = found
+    const url = `${this.origin}/authorization/${id}/challenge`
+    const challenge = { type: this.faults.challengeType, url, token, status, error }
+    return this.#json(isChallenge ? challenge : { status, challenges: [challenge] })
+  }
+
+  /** Asks the host itself, as it is reached from outside. */
+  async #check(authorization: Authorization, account: string): Promise<void> {
+    const { host, token } = authorization
+    const key = this.accounts.get(account)
+    const refusal = this.faults.refusals.get(host)
+    const port = await this.#options.challengePort
+    const url = `http://127.0.0.1:${port}/.well-known/acme-challenge/${token}`
+    const answer = await fetch(url, { headers: { host } }).catch(() => undefined)
+    const text = answer?.status === 200 ? (await answer.text()).trim() : null
+    const isRight = key !== undefined && text === `${token}.${thumbprint(key)}`
+    const order = this.#orderOf(authorization.order)
+    authorization.status = isRight && refusal === undefined ? 'valid' : 'invalid'
+    order.status = authorization.status === 'valid' ? 'ready' : 'invalid'
+    if (authorization.status === 'valid') return
+    const problem = refusal ?? { type: 'unauthorized', detail: `${url} did not answer as it should` }
+    authorization.error = { ...problem, type: NAMESPACE + problem.type }
+  }
+
+  #finalize(id: string, order: Order, payload: Record<string, unknown> | null): Response {
+    if (order.status !== 'ready') throw new Refusal(403, 'orderNotReady', 'Not yet')
+    const { names, publicKey } = readCsr(Buffer.from(String(payload?.['csr']), 'base64url'))
+    if (names.length !== 1 || names[0] !== order.host) throw new Refusal(400, 'badCSR', `It names ${names}`)
+    order.pem = this.#chain(order.host, publicKey)
+    order.polls = this.faults.processing
+    order.status = order.polls > 0 ? 'processing' : 'valid'
+    return this.#showOrder(id, order)
+  }
+
+  #chain(host: string, publicKey: KeyObject): string {
+    const { now, lifetimeMs } = this.#options
+    const { chain } = this.faults
+    const names = [chain === 'other host' ? 'elsewhere.example' : host]
+    const from = chain === 'expired' ? now() - lifetimeMs - 1000 : now()
+    const dates = { notBefore: from, notAfter: from + lifetimeMs }
+    if (chain === 'garbage') return '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+    if (chain === 'other key') return this.#root.issue({ names, ...dates }).cert + this.#root.pem
+    const leaf = this.#root.certify(publicKey, { names, ...dates })
+    return leaf + (chain === 'loose' ? selfSigned(['another ca']).cert : this.#root.pem)
+  }
+
+  #orderOf(id: string): Order {
+    const order = this.#orders.get(id)
+    if (order === undefined) throw malformed('order')
+    return order
+  }
+
+  #refused({ status, type, message, headers }: Refusal): Response {
+    return this.#json({ type: NAMESPACE + type, detail: message, status }, { status, ...headers })
+  }
+
+  #json(body: unknown, { status = 200, ...headers }: { status?: number; location?: string } = {}): Response {
+    return this.#answerText(JSON.stringify(body), 'application/json', status, headers)
+  }
+
+  #answerText(body: string, type: string, status = 200, headers: Record<string, string> = {}): Response {
+    const nonce = randomUUID()
+    this.#nonces.add(nonce)
+    return new Response(body, {
+      status,
+      headers: { 'replay-nonce': nonce, 'content-type': type, ...headers },
+    })
+  }
+}
+
+const NAMESPACE = 'urn:ietf:params:acme:error:'
+
+class Refusal extends Error {
+  readonly status: number
+  readonly type: string
+  readonly headers: Record<string, string>
+
+  constructor(status: number, type: string, detail: string, headers: Record<string, string> = {}) {
+    super(detail)
+    this.status = status
+    this.type = type
+    this.headers = headers
+  }
+}
+
+const malformed = (what: string) => new Refusal(400, 'malformed', `The ${what} is not as it must be`)
+
+function thumbprint(key: KeyObject): string {
+  const { crv, kty, x, y } = key.export({ format: 'jwk' })
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
+}
+
+const fromBase64 = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url').toString())

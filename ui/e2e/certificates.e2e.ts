@@ -1,0 +1,91 @@
+import journeys from '../../playwright.config.ts'
+import { type CertificateAuthority, startAuthority } from './certificate-authority.ts'
+import { type Appliance, test as base, expect, signIn, surprisesOf, WITH_ADMIN } from './journey.ts'
+
+const BASE_DOMAIN = 'sites.test'
+const HOST = `docs.${BASE_DOMAIN}`
+const REASON = 'Fetching http://docs.sites.test/: Timeout during connect (likely firewall problem)'
+
+/** With an authority of its own, whose root the browser does not know. */
+const test = base.extend<{ authority: CertificateAuthority }>({
+  authority: async ({ browserName: _ }, use) => {
+    const authority = await startAuthority()
+    await use(authority)
+    await authority.stop()
+  },
+  env: async ({ authority }, use) => use({ ...WITH_ADMIN, ...authority.env, BASE_DOMAIN }),
+  noSurprises: async ({ context, appliance }, use) => {
+    const surprises = surprisesOf(context, appliance.port, BASE_DOMAIN)
+    await use(undefined)
+    expect(surprises).toEqual([])
+  },
+})
+
+const { launchOptions } = journeys.use ?? {}
+test.use({
+  ignoreHTTPSErrors: true,
+  launchOptions: {
+    ...launchOptions,
+    args: [...(launchOptions?.args ?? []), `--host-resolver-rules=MAP *.${BASE_DOMAIN} 127.0.0.1`],
+  },
+})
+
+/** A public project with one alias, by a key of the data directory. */
+async function publish(appliance: Appliance, folder: string): Promise<void> {
+  const key = await appliance.svc(['key', 'create', 'ci', '--data-dir', '.'])
+  const { exitCode, output } = await appliance.svc(
+    [
+      ...['deploy', folder, '--api-url', `https://127.0.0.1:${appliance.port}`, '--public'],
+      ...['--project', 'acme/website', '--alias', 'production', '--sha', 'a'.repeat(16)],
+    ],
+    // The certificate is for the admin's name, which leads here only in the browser.
+    { SVC_API_KEY: key.output.trim(), NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+  )
+  expect([exitCode, output]).toEqual([0, expect.stringContaining('production')])
+}
+
+for (const javaScriptEnabled of [true, false])
+  test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    test.use({ javaScriptEnabled })
+
+    test('a domain says why it has no certificate, and gets one once that is mended', async ({
+      page,
+      appliance,
+      authority,
+      folder,
+    }) => {
+      test.setTimeout(120_000)
+      authority.tell({ do: 'refuse', host: HOST, detail: REASON })
+      authority.tell({ do: 'ask', port: appliance.plainPort })
+      await expect(async () => void (await page.goto(appliance.url))).toPass()
+      await publish(
+        appliance,
+        folder({ 'index.html': '<!doctype html><html lang="en"><link rel="icon" href="data:,"><h1>Hi</h1>' }),
+      )
+      await signIn(page)
+      await page.getByRole('link', { name: 'website', exact: true }).click()
+      await page.getByRole('link', { name: 'Domains' }).click()
+      await page.getByLabel('Host').fill(HOST)
+      await page.getByRole('button', { name: 'Add domain' }).click()
+      await expect(page.getByRole('status')).toContainText('The domain is added.')
+      await expect(async () => {
+        await page.reload()
+        await expect(page.getByText(REASON)).toBeVisible({ timeout: 500 })
+      }).toPass()
+      await expect(page.getByText('Without certificate')).toBeVisible()
+      await expect(page.getByText('must be open to the internet')).toBeVisible()
+
+      await page.getByRole('button', { name: 'Try again now' }).click()
+      await expect(page.getByRole('alert')).toContainText('It was tried just now. Try again in')
+
+      authority.tell({ do: 'forgive' })
+      await expect(async () => {
+        await page.getByRole('button', { name: 'Try again now' }).click()
+        await expect(page.getByRole('status')).toContainText('The certificate is there.', { timeout: 500 })
+      }).toPass({ intervals: [2_000], timeout: 60_000 })
+      await expect(page.getByText('renews it by itself')).toBeVisible()
+      await page.getByRole('link', { name: 'Visit', exact: true }).click()
+      await expect(page).toHaveURL(`https://${HOST}:${appliance.port}/`)
+      await expect(page.getByRole('heading', { name: 'Hi' })).toBeVisible()
+    })
+  })
