@@ -16,13 +16,18 @@ export function findFiles(folder: string): FoundFile[] {
   const files: FoundFile[] = []
   const pending = ['']
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-    for (const entry of listFolder(join(root, path))) {
+    const folderPath = join(root, path)
+    for (const entry of listFolder(folderPath)) {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
       const stored = normalizeAssetPath(entryPath, 'manifest')
       if (stored.kind === 'left_out') continue
       if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)
       if (entry.isDirectory()) pending.push(entryPath)
-      else files.push({ path: entryPath.normalize('NFC'), absolutePath: publishable(root, entryPath, entry) })
+      else
+        files.push({
+          path: entryPath.normalize('NFC'),
+          absolutePath: publishable(root, folderPath, entryPath, entry),
+        })
     }
   }
   return inOrder(files)
@@ -44,8 +49,8 @@ function listFolder(path: string): Dirent[] {
 }
 
 /** The file's path on this machine, or a failure that says why it is not published. */
-function publishable(root: string, path: string, entry: Dirent): string {
-  const absolutePath = join(root, path)
+function publishable(root: string, folder: string, path: string, entry: Dirent): string {
+  const absolutePath = `${folder}${sep}${entry.name}`
   if (entry.name.includes('\\'))
     throw new CommandFailure(`${path} has a \\ in its name, which a deployment takes for a /; rename it`)
   if (entry.isSymbolicLink()) refuseLinkOut(root, path, absolutePath)

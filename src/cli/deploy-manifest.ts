@@ -1,38 +1,33 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { CommandFailure } from './command.ts'
 import { type FoundFile, unreadable } from './deploy-files.ts'
+import { type HashThread, startHashThread } from './deploy-hash-thread.ts'
 
-/**
- * A file as it was when it was hashed. `sha256` is hex; `modifiedMs` tells whether it changed since, and `changedMs`, which
- * nobody can set back, whether it was rewritten under the old time. `content`: its bytes, where they were kept, so that
- * sending it need not open it again.
- */
-export type HashedFile = FoundFile & {
-  size: number
-  sha256: string
-  modifiedMs: number
-  changedMs: number
-  content?: Uint8Array
-}
+/** What was found in a file: `modifiedMs` tells whether it changed since, `changedMs`, which nobody can set back, too. */
+export type FileFacts = { size: number; sha256: string; modifiedMs: number; changedMs: number }
+
+/** A file as it was when it was hashed. `sha256` is hex. */
+export type HashedFile = FoundFile & FileFacts
 
 const READ_BYTES = 1024 * 1024
-/** Contents of up to so many bytes are kept, as long as all of them are not more than that. */
-const KEPT_FILE_BYTES = 256 * 1024
-const KEPT_BYTES = 64 * 1024 * 1024
+/** From so many files on a second thread takes some milliseconds less than it costs. */
+const SHARED_FILES = 256
 
 /**
- * Hashes the files in order. Synchronous on purpose: one open, stat and read per small file is as fast as a pool
- * of promises, and memory stays at one buffer and what is kept. `onFile` is called after each.
+ * Hashes the files, in flat memory, on two threads where there are many. Synchronous within a thread on purpose: one
+ * open, stat and read per small file is faster than a pool of promises. `onFiles` is called now and then with the bytes
+ * and files that were read.
  */
-export function hashFiles(files: readonly FoundFile[], onFile: (file: HashedFile) => void): HashedFile[] {
-  const buffer = new Uint8Array(READ_BYTES)
-  let room = KEPT_BYTES
-  return files.map((file) => {
-    const hashed = hashFile(file, buffer, Math.min(room, KEPT_FILE_BYTES))
-    room -= hashed.content?.length ?? 0
-    onFile(hashed)
-    return hashed
-  })
+export async function hashFiles(
+  files: readonly FoundFile[],
+  onFiles: (bytes: number, files: number) => void,
+): Promise<HashedFile[]> {
+  const thread = files.length < SHARED_FILES ? undefined : startHashThread(files)
+  try {
+    return await hashShared(files, onFiles, thread)
+  } finally {
+    thread?.end()
+  }
 }
 
 /** The commit SHA of a folder that no commit names: SHA-256 over `<sha256>  <path>` lines, sorted by path. */
@@ -42,14 +37,39 @@ export function manifestSha(files: readonly HashedFile[]): string {
   return hasher.digest('hex')
 }
 
-function hashFile(file: FoundFile, buffer: Uint8Array, keptBytes: number): HashedFile {
+async function hashShared(
+  files: readonly FoundFile[],
+  onFiles: (bytes: number, files: number) => void,
+  thread: HashThread | undefined,
+): Promise<HashedFile[]> {
+  const buffer = new Uint8Array(READ_BYTES)
+  const own = new Map<number, FileFacts>()
+  const hashOwn = (file: FoundFile, place: number) => {
+    const facts = hashFile(file, buffer)
+    own.set(place, facts)
+    onFiles(facts.size, 1)
+    return facts
+  }
+  if (thread !== undefined)
+    for (let block = thread.takeBlock(); block !== undefined; block = thread.takeBlock()) {
+      files.slice(block.from, block.to).forEach((file, place) => {
+        hashOwn(file, block.from + place)
+      })
+      onFiles(...thread.takeProgress())
+    }
+  const others = await thread?.results()
+  onFiles(...(thread?.takeProgress() ?? [0, 0]))
+  // What the thread left out (a large file, one that it could not read) is done here, where a failure is told.
+  return files.map((file, place) => ({
+    ...file,
+    ...(own.get(place) ?? others?.get(place) ?? hashOwn(file, place)),
+  }))
+}
+
+function hashFile(file: FoundFile, buffer: Uint8Array): FileFacts {
   return withOpenFile(file, (fd) => {
     const { size, mtimeMs, ctimeMs } = fstatSync(fd)
     const times = { modifiedMs: mtimeMs, changedMs: ctimeMs }
-    if (size <= keptBytes) {
-      const content = readWhole(file, fd, size)
-      return { ...file, size, sha256: Bun.SHA256.hash(content, 'hex'), ...times, content }
-    }
     const hasher = new Bun.CryptoHasher('sha256')
     for (let rest = size; rest > 0; ) {
       const count = readSync(fd, buffer, 0, Math.min(rest, buffer.length), null)
@@ -57,22 +77,12 @@ function hashFile(file: FoundFile, buffer: Uint8Array, keptBytes: number): Hashe
       hasher.update(buffer.subarray(0, count))
       rest -= count
     }
-    return { ...file, size, sha256: hasher.digest('hex'), ...times }
+    return { size, sha256: hasher.digest('hex'), ...times }
   })
 }
 
-function readWhole(file: FoundFile, fd: number, size: number): Uint8Array {
-  const content = new Uint8Array(size)
-  for (let read = 0; read < size; ) {
-    const count = readSync(fd, content, read, size - read, null)
-    if (count === 0) throw changedWhileRead(file)
-    read += count
-  }
-  return content
-}
-
 /** Opens, hands over the descriptor and closes; a system error names the file. */
-function withOpenFile<T>(file: FoundFile, use: (fd: number) => T): T {
+export function withOpenFile<T>(file: FoundFile, use: (fd: number) => T): T {
   let fd: number | undefined
   try {
     fd = openSync(file.absolutePath, 'r')

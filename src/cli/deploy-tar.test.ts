@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function write(sizes: readonly number[]): HashedFile[] {
+function write(sizes: readonly number[]): Promise<HashedFile[]> {
   const found = sizes.map((size) => {
     const absolutePath = join(folder, `${size}`)
     writeFileSync(absolutePath, `${size},`.repeat(size).slice(0, size))
@@ -24,7 +24,18 @@ function write(sizes: readonly number[]): HashedFile[] {
 
 test('another reader finds every content under its hash', async () => {
   const chunk = 256 * 1024
-  const files = write([0, 1, 511, 512, 513, chunk - 512, chunk - 1024, chunk, chunk + 1, 3 * chunk + 17])
+  const files = await write([
+    0,
+    1,
+    511,
+    512,
+    513,
+    chunk - 512,
+    chunk - 1024,
+    chunk,
+    chunk + 1,
+    3 * chunk + 17,
+  ])
   const counted = { bytes: 0, files: 0 }
   const stream = tarStream(files, (bytes, done) => {
     counted.bytes += bytes
@@ -40,7 +51,7 @@ test('another reader finds every content under its hash', async () => {
 })
 
 test('a reader that leaves closes the file', async () => {
-  const files = write([1_000_000])
+  const files = await write([1_000_000])
   const openFiles = () => readdirSync('/dev/fd').length
   const before = openFiles()
   const reader = tarStream(files, () => {}).getReader()

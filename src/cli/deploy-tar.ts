@@ -1,20 +1,19 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
-import { type TarSource, tarEntries } from '../platform/archive-tar-write.ts'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { MAX_FILLED_BYTES, type TarSource, tarEntries } from '../platform/archive-tar-write.ts'
 import { CommandFailure } from './command.ts'
 import { unreadable } from './deploy-files.ts'
-import { changedWhileRead, type HashedFile } from './deploy-manifest.ts'
+import { changedWhileRead, type HashedFile, withOpenFile } from './deploy-manifest.ts'
 
 const PIECE_BYTES = 256 * 1024
 
+/** Counts bytes of contents and files that are done. */
+type OnRead = (bytes: number, files: number) => void
+
 /**
  * A tar of the files' contents, each named by its SHA-256, as a request body that reads only when the connection
- * wants more. Each file that was not kept is checked against its hash on the way: one that changed makes the stream fail, so that
- * the tar stays without its end. `onRead` counts bytes of contents and files that are done.
+ * wants more. A file that changed since it was hashed makes the stream fail, so that the tar stays without its end.
  */
-export function tarStream(
-  files: readonly HashedFile[],
-  onRead: (bytes: number, files: number) => void,
-): ReadableStream<Uint8Array> {
+export function tarStream(files: readonly HashedFile[], onRead: OnRead): ReadableStream<Uint8Array> {
   const chunks = tarEntries(contentsOf(files, onRead))
   return new ReadableStream<Uint8Array>(
     {
@@ -31,25 +30,32 @@ export function tarStream(
   )
 }
 
-function* contentsOf(
-  files: readonly HashedFile[],
-  onRead: (bytes: number, files: number) => void,
-): Generator<TarSource> {
+function* contentsOf(files: readonly HashedFile[], onRead: OnRead): Generator<TarSource> {
   for (const file of files) {
-    const { content } = file
-    if (content !== undefined) refuseChanged(file)
-    const body = content ?? readUnchanged(file, (bytes) => onRead(bytes, 0))
+    const isSmall = file.size <= MAX_FILLED_BYTES
+    const body = isSmall
+      ? (into: Uint8Array) => fillUnchanged(file, into)
+      : readUnchanged(file, (bytes) => onRead(bytes, 0))
     yield { name: file.sha256, sizeBytes: file.size, body }
-    onRead(content?.length ?? 0, 1)
+    onRead(isSmall ? file.size : 0, 1)
   }
 }
 
-/** Of a file whose bytes were kept: a folder that is being written is better published when it is done. */
-function refuseChanged(file: HashedFile): void {
-  const stats = statSync(file.absolutePath, { throwIfNoEntry: false })
-  const isSame =
-    stats?.size === file.size && stats.mtimeMs === file.modifiedMs && stats.ctimeMs === file.changedMs
-  if (!isSame) throw changedWhileRead(file)
+/**
+ * The bytes of a small file. Whether they are those that were hashed its times say, once they are read: a folder that
+ * is being written is better published when it is done. The server hashes them in any case.
+ */
+function fillUnchanged(file: HashedFile, into: Uint8Array): void {
+  withOpenFile(file, (fd) => {
+    for (let read = 0; read < into.length; ) {
+      const count = readSync(fd, into, read, into.length - read, null)
+      if (count === 0) throw changedWhileRead(file)
+      read += count
+    }
+    const { size, mtimeMs, ctimeMs } = fstatSync(fd)
+    const isSame = size === file.size && mtimeMs === file.modifiedMs && ctimeMs === file.changedMs
+    if (!isSame) throw changedWhileRead(file)
+  })
 }
 
 /** The bytes that were hashed, or a `CommandFailure`. */

@@ -106,13 +106,18 @@ type Watchdog = { signal: AbortSignal; touch(): void; stop(): void }
 
 function createWatchdog(stallMs: number): Watchdog {
   const controller = new AbortController()
-  const bite = () => controller.abort(new Error(`nothing moved for ${stallMs / 1_000} s`))
-  let timer = setTimeout(bite, stallMs)
+  let movedMs = performance.now()
+  // A timer for each file would cost more than the look at its end.
+  const look = () => {
+    const leftMs = movedMs + stallMs - performance.now()
+    if (leftMs > 0) timer = setTimeout(look, leftMs)
+    else controller.abort(new Error(`nothing moved for ${stallMs / 1_000} s`))
+  }
+  let timer = setTimeout(look, stallMs)
   return {
     signal: controller.signal,
     touch() {
-      clearTimeout(timer)
-      timer = setTimeout(bite, stallMs)
+      movedMs = performance.now()
     },
     stop: () => clearTimeout(timer),
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, symlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { deployCommand } from './deploy.ts'
 import { runCommand } from './run-command.ts'
@@ -46,6 +46,23 @@ test('leaves out what the server leaves out', async () => {
   await at.deploy()
 
   expect([...at.server.site().keys()]).toEqual(['.well-known/security.txt', 'a/kept'])
+})
+
+test('many files, hashed on two threads: a large and an empty one, too', async () => {
+  const paths = Array.from({ length: 700 }, (_, index) => `part-${index % 7}/${index}.txt`)
+  for (const path of paths) at.write(path, `this is ${path}`)
+  at.write('large.txt', '1'.repeat(1_500_000))
+  at.write('empty.txt', '')
+  const { code, out } = await at.deploy(['--dry-run', '--json'])
+  expect(code).toBe(0)
+  const { files } = JSON.parse(out())
+  expect(files).toHaveLength(702)
+  for (const { path, size, sha256: said } of files) {
+    const bytes = readFileSync(join(at.folder, path))
+    expect([path, size, said]).toEqual([path, bytes.length, Bun.SHA256.hash(bytes, 'hex')])
+  }
+  expect((await at.deploy()).code).toBe(0)
+  expect(at.server.site().get('part-3/10.txt')).toBe('this is part-3/10.txt')
 })
 
 test('sends equal contents once, and a second time nothing', async () => {

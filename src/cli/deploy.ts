@@ -1,6 +1,6 @@
 import { apiClient } from './api-client.ts'
 import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
-import { findFiles } from './deploy-files.ts'
+import { type FoundFile, findFiles } from './deploy-files.ts'
 import { type HashedFile, hashFiles, manifestSha } from './deploy-manifest.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy-progress.ts'
 import {
@@ -67,10 +67,10 @@ export const deployCommand: Command = {
 type Flags = DeployFlags & { json: boolean }
 
 async function deploy(folder: string, flags: Flags, io: Io): Promise<void> {
-  const settings = await readDeploySettings(folder, flags, io)
+  const { settings, found } = await prepare(folder, flags, io)
   const client = apiClient(requireConnection(settings))
   const progress = createProgress(io)
-  const files = readFolder(folder, progress)
+  const files = await readFiles(found(), progress)
   const target = withSha(settings.target, files, folder, progress)
   const published = await publish(client, { target, files, progress, io })
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
@@ -79,9 +79,9 @@ async function deploy(folder: string, flags: Flags, io: Io): Promise<void> {
 }
 
 async function showDeploy(folder: string, flags: Flags, io: Io): Promise<void> {
-  const settings = await readDeploySettings(folder, flags, io)
+  const { settings, found } = await prepare(folder, flags, io)
   const progress = createProgress(io)
-  const files = readFolder(folder, progress)
+  const files = await readFiles(found(), progress)
   const target = withSha(settings.target, files, folder, progress)
   const { files: fileCount, bytes: totalSize } = amountOf(files)
   if (flags.json) {
@@ -95,12 +95,37 @@ async function showDeploy(folder: string, flags: Flags, io: Io): Promise<void> {
   io.stdout.write(`${lines.join('\n')}\n`)
 }
 
-function readFolder(folder: string, progress: Progress): HashedFile[] {
-  const found = findFiles(folder)
-  if (found.length === 0) throw new CommandFailure(`${folder} holds nothing to publish`)
+/** Lists the folder while git answers. What is wrong with the folder is told by `found`, after the settings. */
+async function prepare(
+  folder: string,
+  flags: Flags,
+  io: Io,
+): Promise<{ settings: DeploySettings; found: () => FoundFile[] }> {
+  const reading = readDeploySettings(folder, flags, io)
+  const found = outcomeOf(() => {
+    const files = findFiles(folder)
+    if (files.length === 0) throw new CommandFailure(`${folder} holds nothing to publish`)
+    return files
+  })
+  return { settings: await reading, found }
+}
+
+/** Does it now and tells later how it went. */
+function outcomeOf<T>(work: () => T): () => T {
+  try {
+    const value = work()
+    return () => value
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+async function readFiles(found: readonly FoundFile[], progress: Progress): Promise<HashedFile[]> {
   progress.begin('reading', { files: found.length, bytes: 0 })
   try {
-    return hashFiles(found, ({ size }) => progress.add(size, 1))
+    return await hashFiles(found, (bytes, files) => progress.add(bytes, files))
   } finally {
     progress.end()
   }

@@ -25,6 +25,8 @@ export function openDb(path: string, now: number): Db {
   sqlite.run('PRAGMA busy_timeout = 10000')
   sqlite.run('PRAGMA temp_store = MEMORY')
   sqlite.run('PRAGMA cache_size = -16000')
+  // Publishing thousands of files takes one commit of some 1,000 pages: it need not copy them into the database as well.
+  sqlite.run('PRAGMA wal_autocheckpoint = 4000')
   migrate(sqlite, now)
   return withOrm(sqlite)
 }

@@ -175,3 +175,18 @@ describe('requestPathToAssetPath', () => {
     expect(requestPathToAssetPath(urlPath)).toBe(expected)
   })
 })
+
+test('plain paths, which are not looked at closely, come out as they would otherwise', () => {
+  const letters = ['a', 'Z', '9', '_', '-', '.', '/', 'node_modules', '__MACOSX', 'x'.repeat(120)]
+  let seed = 7
+  const next = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    return letters[Math.floor(seed / 65_536) % letters.length] ?? ''
+  }
+  for (let round = 0; round < 20_000; round++) {
+    const raw = Array.from({ length: 1 + (round % 6) }, next).join('')
+    // A path that begins with ./ is looked at closely.
+    if (!raw.startsWith('/'))
+      expect([raw, outcome(raw, 'manifest')]).toEqual([raw, outcome(`./${raw}`, 'manifest')])
+  }
+})

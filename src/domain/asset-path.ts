@@ -16,8 +16,14 @@ const DIRECTORY: AssetPathResult = { kind: 'directory' }
 const MAX_PATH_BYTES = 1024
 const MAX_SEGMENT_BYTES = 255
 
+/** What most paths are: ASCII letters and digits, no segment that begins with a dot. They need no closer look. */
+const PLAIN = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
+const LEFT_OUT_NAME = /node_modules|__MACOSX/
+
 /** Reads the path of an uploaded file or archive entry. contract §5: paths. */
 export function normalizeAssetPath(raw: string, source: AssetPathSource): AssetPathResult {
+  if (raw.length <= MAX_SEGMENT_BYTES && PLAIN.test(raw) && !LEFT_OUT_NAME.test(raw))
+    return { kind: 'file', path: raw }
   if (raw === '') return refused('the path is empty')
   const path = raw.normalize('NFC').replaceAll('\\', '/')
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')

@@ -27,6 +27,11 @@ export class ArchiveBudget {
     this.#limits = limits
   }
 
+  /** Whether `addFile` would take it. */
+  allows(sizeBytes: number): boolean {
+    return this.#files < this.#limits.maxFiles && this.#bytes + sizeBytes <= this.#limits.maxBytes
+  }
+
   addFile(sizeBytes: number): void {
     const { maxFiles, maxBytes } = this.#limits
     this.#files += 1

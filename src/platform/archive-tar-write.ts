@@ -1,7 +1,16 @@
 import type { ByteStream } from './byte-stream.ts'
 
-/** A file to pack. The body must be exactly `sizeBytes` long. */
-export type TarSource = { name: string; sizeBytes: number; body: ByteStream | Uint8Array }
+/**
+ * A file to pack. The body must be exactly `sizeBytes` long. A function writes the whole of it into the archive's own
+ * memory; it is for files of up to `MAX_FILLED_BYTES`.
+ */
+export type TarSource = {
+  name: string
+  sizeBytes: number
+  body: ByteStream | Uint8Array | ((into: Uint8Array) => void)
+}
+
+export const MAX_FILLED_BYTES = 128 * 1024
 
 const BLOCK_BYTES = 512
 const BATCH_BYTES = 256 * 1024
@@ -17,26 +26,47 @@ export async function* tarEntries(
   sources: AsyncIterable<TarSource> | Iterable<TarSource>,
 ): AsyncGenerator<Uint8Array> {
   const batch = new Batch()
-  for await (const { name, sizeBytes, body } of sources) {
-    for (const block of headerBlocks(name, sizeBytes)) batch.add(block)
-    let written = 0
-    if (body instanceof Uint8Array) {
-      written = body.length
-      if (written === sizeBytes) batch.add(body)
-    } else
-      for await (const piece of body) {
-        written += piece.length
-        if (written > sizeBytes) break
-        batch.add(piece)
-        if (batch.isFull) yield* batch.take()
-      }
-    if (written !== sizeBytes) throw new Error(`${name} changed while it was packed; try again`)
-    batch.add(PADDING.subarray(0, paddingOf(sizeBytes)))
-    if (batch.isFull) yield* batch.take()
-  }
+  if (Symbol.iterator in sources) {
+    // Thousands of small files that are at hand need no wait each.
+    for (const source of sources) {
+      if (!packWhole(batch, source)) yield* packStream(batch, source)
+      if (batch.isFull) yield* batch.take()
+    }
+  } else
+    for await (const source of sources) {
+      if (!packWhole(batch, source)) yield* packStream(batch, source)
+      if (batch.isFull) yield* batch.take()
+    }
   batch.add(PADDING)
   yield* batch.rest()
 }
+
+/** False for a body that is still to come. */
+function packWhole(batch: Batch, { name, sizeBytes, body }: TarSource): boolean {
+  if (typeof body !== 'function' && !(body instanceof Uint8Array)) return false
+  for (const block of headerBlocks(name, sizeBytes)) batch.add(block)
+  if (typeof body === 'function') body(batch.reserve(sizeBytes))
+  else if (body.length === sizeBytes) batch.add(body)
+  else throw changed(name)
+  batch.add(PADDING.subarray(0, paddingOf(sizeBytes)))
+  return true
+}
+
+async function* packStream(batch: Batch, { name, sizeBytes, body }: TarSource): AsyncGenerator<Uint8Array> {
+  if (typeof body === 'function' || body instanceof Uint8Array) return
+  for (const block of headerBlocks(name, sizeBytes)) batch.add(block)
+  let written = 0
+  for await (const piece of body) {
+    written += piece.length
+    if (written > sizeBytes) break
+    batch.add(piece)
+    if (batch.isFull) yield* batch.take()
+  }
+  if (written !== sizeBytes) throw changed(name)
+  batch.add(PADDING.subarray(0, paddingOf(sizeBytes)))
+}
+
+const changed = (name: string): Error => new Error(`${name} changed while it was packed; try again`)
 
 /** Two empty blocks, which also end an archive. */
 const PADDING = new Uint8Array(2 * BLOCK_BYTES)
@@ -61,6 +91,14 @@ class Batch {
       this.#buffer.set(bytes, this.#used)
       this.#used += bytes.length
     }
+  }
+
+  /** Room for so many bytes, which the caller fills before it adds more. */
+  reserve(bytes: number): Uint8Array {
+    if (bytes > BATCH_BYTES) throw new Error(`${bytes} bytes are more than a batch holds`)
+    if (this.#used + bytes > BATCH_BYTES) this.#close()
+    this.#used += bytes
+    return this.#buffer.subarray(this.#used - bytes, this.#used)
   }
 
   /** What is full, in order. */
@@ -98,11 +136,14 @@ function* headerBlocks(name: string, sizeBytes: number): Generator<Uint8Array> {
 
 function header(name: string | Uint8Array, sizeBytes: number, type: string): Uint8Array {
   const block = COMMON_HEADER.slice()
-  block.set(typeof name === 'string' ? utf8.encode(name) : name, 0)
+  const written = typeof name === 'string' ? utf8.encode(name) : name
+  block.set(written, 0)
   setField(block, sizeBytes.toString(8).padStart(11, '0'), 124)
   setField(block, type, 156)
-  let sum = 0
-  for (const byte of block) sum += byte
+  // The fields that are empty in the common header count on top of its sum.
+  let sum = COMMON_SUM + (block[156] ?? 0)
+  for (const byte of written) sum += byte
+  for (const byte of block.subarray(124, 135)) sum += byte
   setField(block, `${sum.toString(8).padStart(6, '0')}\0 `, 148)
   return block
 }
@@ -113,6 +154,7 @@ function setField(block: Uint8Array, text: string, at: number): void {
 
 /** What all headers share; the checksum counts its own field as spaces. */
 const COMMON_HEADER = commonHeader()
+const COMMON_SUM = COMMON_HEADER.reduce((sum, byte) => sum + byte, 0)
 
 function commonHeader(): Uint8Array {
   const block = new Uint8Array(BLOCK_BYTES)

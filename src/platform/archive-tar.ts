@@ -33,6 +33,14 @@ const REFUSED: Readonly<Record<string, string>> = {
  * devices, damage and an archive that ends too soon; `too_large` past the limits. No bytes at all are an empty archive.
  */
 export async function* readTar(bytes: ByteStream, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
+  for await (const entries of readTarTogether(bytes, limits)) yield* entries
+}
+
+/** The same, where small files that arrived together are handed out together: thousands of them need no wait each. */
+export async function* readTarTogether(
+  bytes: ByteStream,
+  limits: ArchiveLimits,
+): AsyncGenerator<ArchiveEntry[]> {
   const reader = new ByteReader(bytes)
   const budget = new ArchiveBudget(limits)
   try {
@@ -40,18 +48,47 @@ export async function* readTar(bytes: ByteStream, limits: ArchiveLimits): AsyncG
       const { path, sizeBytes } = header
       budget.addFile(sizeBytes)
       if (sizeBytes <= WHOLE_BYTES) {
-        yield { path, sizeBytes, body: await takeWhole(reader, sizeBytes) }
+        const entry = { path, sizeBytes, body: await takeWhole(reader, sizeBytes) }
+        const hasPadding = reader.takeArrived(padding(sizeBytes)) !== undefined
+        yield hasPadding ? [entry, ...takeArrivedFiles(reader, budget)] : [entry]
+        if (!hasPadding) await skip(reader, padding(sizeBytes))
       } else {
         const body = new TarBody(reader, header)
-        yield { path, sizeBytes, body: body.read() }
+        yield [{ path, sizeBytes, body: body.read() }]
         await body.finish()
+        await skip(reader, padding(sizeBytes))
       }
-      await skip(reader, padding(sizeBytes))
     }
     // What is left is filling. It is read, so that the sender sees an answer and not a broken connection.
     await reader.skip(Number.POSITIVE_INFINITY)
   } finally {
     await reader.close()
+  }
+}
+
+/** The small files that arrived whole. What is not quite one, or is damaged, is left for `nextFile` to wait for or refuse. */
+function takeArrivedFiles(reader: ByteReader, budget: ArchiveBudget): ArchiveEntry[] {
+  const entries: ArchiveEntry[] = []
+  for (let entry = takeArrivedFile(reader, budget); entry; entry = takeArrivedFile(reader, budget))
+    entries.push(entry)
+  return entries
+}
+
+function takeArrivedFile(reader: ByteReader, budget: ArchiveBudget): ArchiveEntry | undefined {
+  const block = reader.peekArrived(BLOCK_BYTES)
+  if (block === undefined) return undefined
+  try {
+    const header = parseTarHeader(block)
+    if (header === undefined || isMetadata(header.type) || header.sizeBytes > WHOLE_BYTES) return undefined
+    const { path, sizeBytes } = header
+    const whole = reader.peekArrived(BLOCK_BYTES + sizeBytes + padding(sizeBytes))
+    if (whole === undefined || !isFile(header) || !budget.allows(sizeBytes)) return undefined
+    budget.addFile(sizeBytes)
+    reader.takeArrived(whole.length)
+    return { path, sizeBytes, body: whole.subarray(BLOCK_BYTES, BLOCK_BYTES + sizeBytes) }
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
   }
 }
 

@@ -17,6 +17,13 @@ export type BlobStage = {
    * Over `limitBytes`: `too_large`. Other bytes than those of `expectedSha256` (lower-case hex): `invalid`.
    */
   add(body: ByteStream | Uint8Array, limitBytes?: number, expectedSha256?: string): Promise<AddedBlob>
+  /** The same for one of thousands of small contents. A promise, where given, is to be awaited before the next is added. */
+  addSmall(bytes: Uint8Array, expectedSha256: string): Promise<void> | undefined
+  /**
+   * Says beforehand what may come. `listStored` is asked once which of it have a committed row; those stay until the
+   * stage ends, and no content is looked for one by one any more.
+   */
+  expect(sha256s: Iterable<string>, listStored: () => Iterable<string>): void
   /**
    * The contents that this stage brought; bytes and names are on the disk when it resolves. Two uploads of the same
    * small content bring a copy each: whose row is not taken (INSERT OR IGNORE) leaves dead space in its pack.
@@ -38,7 +45,9 @@ export class Stage implements BlobStage {
   readonly #places: BlobPlaces
   readonly #isStored: (sha256: string) => boolean
   readonly #contents = new Map<string, Content>()
-  #pack: { id: string; file: DurableFile } | undefined
+  /** What `expect` named: whether it was stored then. A row that came since costs a copy, and no row can have gone. */
+  readonly #expected = new Map<string, boolean>()
+  #packFile: { id: string; file: DurableFile } | undefined
   #state: 'open' | 'sealing' | 'sealed' | 'ended' = 'open'
   /** The large file that is being synced while the next content comes in. */
   #syncing: Promise<unknown> = Promise.resolve()
@@ -57,11 +66,34 @@ export class Stage implements BlobStage {
     try {
       if (!(body instanceof Uint8Array)) return await this.#addStream(body, limitBytes, expectedSha256)
       if (body.length > limitBytes) throw tooLarge('The file', limitBytes)
-      if (body.length <= PACKED_BYTES) return await this.#addSmall(body, expectedSha256)
+      if (body.length <= PACKED_BYTES) return await this.#addWhole(body, expectedSha256)
       return await this.#addStream(slices(body), limitBytes, expectedSha256)
     } catch (error) {
       throw toStorageError(error)
     }
+  }
+
+  addSmall(bytes: Uint8Array, expectedSha256: string): Promise<void> | undefined {
+    if (this.#state !== 'open') throw new Error('The stage takes no more contents')
+    if (bytes.length > PACKED_BYTES) throw new Error(`${bytes.length} bytes are no small content`)
+    try {
+      expectHash(Bun.SHA256.hash(bytes, 'hex'), expectedSha256)
+      return this.#pack(expectedSha256, bytes)?.catch((error) => {
+        throw toStorageError(error)
+      })
+    } catch (error) {
+      throw toStorageError(error)
+    }
+  }
+
+  expect(sha256s: Iterable<string>, listStored: () => Iterable<string>): void {
+    if (this.#state !== 'open') throw new Error('The stage takes no more contents')
+    for (const sha256 of sha256s) {
+      if (this.#expected.has(sha256)) continue
+      this.#places.pin(sha256)
+      this.#expected.set(sha256, false)
+    }
+    for (const sha256 of listStored()) if (this.#expected.has(sha256)) this.#expected.set(sha256, true)
   }
 
   async seal(): Promise<StoredBlob[]> {
@@ -83,7 +115,7 @@ export class Stage implements BlobStage {
     this.#state = 'ended'
     await this.#syncing.catch(() => undefined)
     await this.#removePack()
-    for (const sha256 of this.#contents.keys()) this.#places.unpin(sha256)
+    this.#unpin()
     for (const [sha256, content] of this.#contents) {
       if (content.kind !== 'file') continue
       await this.#removeTmp(content.file)
@@ -95,21 +127,23 @@ export class Stage implements BlobStage {
   release(): void {
     if (this.#state !== 'sealed') throw new Error('Only a sealed stage can be released')
     this.#state = 'ended'
-    for (const sha256 of this.#contents.keys()) this.#places.unpin(sha256)
+    this.#unpin()
   }
 
-  async #addSmall(bytes: Uint8Array, expectedSha256: string | undefined): Promise<AddedBlob> {
-    const sizeBytes = bytes.length
+  async #addWhole(bytes: Uint8Array, expectedSha256: string | undefined): Promise<AddedBlob> {
     const sha256 = Bun.SHA256.hash(bytes, 'hex')
     expectHash(sha256, expectedSha256)
-    if (this.#isNew(sha256)) {
-      this.#pack ??= this.#openPack()
-      const { file } = this.#pack
-      this.#contents.set(sha256, { kind: 'packed', sizeBytes, offset: file.sizeBytes })
-      const wait = file.append(bytes)
-      if (wait !== undefined) await wait
-    }
-    return { sha256, sizeBytes }
+    const wait = this.#pack(sha256, bytes)
+    if (wait !== undefined) await wait
+    return { sha256, sizeBytes: bytes.length }
+  }
+
+  #pack(sha256: string, bytes: Uint8Array): Promise<void> | undefined {
+    if (!this.#isNew(sha256)) return undefined
+    this.#packFile ??= this.#openPack()
+    const { file } = this.#packFile
+    this.#contents.set(sha256, { kind: 'packed', sizeBytes: bytes.length, offset: file.sizeBytes })
+    return file.append(bytes)
   }
 
   /** Gathers up to the size of a packed content; what is larger goes on into a file. */
@@ -132,7 +166,7 @@ export class Stage implements BlobStage {
         if (large === undefined) gathered.push(chunk)
         else await large.append(chunk)
       }
-      if (large === undefined) return await this.#addSmall(gathered.bytes(), expectedSha256)
+      if (large === undefined) return await this.#addWhole(gathered.bytes(), expectedSha256)
       return { sha256: await this.#addLarge(large, expectedSha256), sizeBytes }
     } catch (error) {
       if (large !== undefined) await this.#removeTmp(large.file)
@@ -159,19 +193,27 @@ export class Stage implements BlobStage {
   /** Pins the content and says whether this stage has to bring its bytes. */
   #isNew(sha256: string): boolean {
     if (this.#contents.has(sha256)) return false
-    const isStored = this.#isStored(sha256)
+    const isStored = this.#expected.get(sha256) ?? this.#isStored(sha256)
     this.#places.pin(sha256)
     if (isStored) this.#contents.set(sha256, { kind: 'stored' })
     return !isStored
   }
 
+  #unpin(): void {
+    for (const sha256 of this.#contents.keys()) this.#places.unpin(sha256)
+    for (const sha256 of this.#expected.keys()) this.#places.unpin(sha256)
+  }
+
   #openPack(): { id: string; file: DurableFile } {
-    return { id: this.#places.newPackId(), file: new DurableFile(this.#places.newTmp()) }
+    return {
+      id: this.#places.newPackId(),
+      file: new DurableFile(this.#places.newTmp(), { syncsEarly: true }),
+    }
   }
 
   async #sealPack(): Promise<void> {
-    if (this.#pack === undefined) return
-    const { id, file } = this.#pack
+    if (this.#packFile === undefined) return
+    const { id, file } = this.#packFile
     await file.finish({ durable: true })
     await rename(file.path, this.#places.pack(id))
     this.#places.forgetTmp(file.path)
@@ -198,13 +240,13 @@ export class Stage implements BlobStage {
     if (content.kind === 'stored') return []
     const { sizeBytes } = content
     if (content.kind === 'file') return [{ sha256, sizeBytes, pack: null, offset: 0 }]
-    return [{ sha256, sizeBytes, pack: this.#pack?.id ?? null, offset: content.offset }]
+    return [{ sha256, sizeBytes, pack: this.#packFile?.id ?? null, offset: content.offset }]
   }
 
   async #removePack(): Promise<void> {
-    if (this.#pack === undefined) return
-    await this.#removeTmp(this.#pack.file)
-    await rm(this.#places.pack(this.#pack.id), { force: true })
+    if (this.#packFile === undefined) return
+    await this.#removeTmp(this.#packFile.file)
+    await rm(this.#places.pack(this.#packFile.id), { force: true })
   }
 
   async #removeTmp(file: DurableFile): Promise<void> {
@@ -218,7 +260,7 @@ class LargeContent {
   readonly hash = new Bun.CryptoHasher('sha256')
 
   constructor(path: string) {
-    this.file = new DurableFile(path)
+    this.file = new DurableFile(path, { syncsEarly: true })
   }
 
   async append(bytes: Uint8Array): Promise<void> {

@@ -1,7 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import { AppError } from '../domain/errors.ts'
-import { ByteCollector, ByteReader, limitBytes } from './byte-stream.ts'
+import { ByteCollector, ByteReader, givingBack, limitBytes } from './byte-stream.ts'
 import { chunked, chunkedAtRandom, collect, failureOf, randomBytes } from './chunks.fixture.ts'
+
+test('givingBack frees a piece when the next is asked for, but none that shares its memory', async () => {
+  const whole = new Uint8Array([1, 2, 3])
+  const shared = new Uint8Array([4, 5, 6]).subarray(1)
+  async function* source() {
+    yield whole
+    yield shared
+  }
+  const taken: number[] = []
+  for await (const piece of givingBack(source())) taken.push(...piece)
+  expect(taken).toEqual([1, 2, 3, 5, 6])
+  expect(whole.length).toBe(0)
+  expect([...shared]).toEqual([5, 6])
+})
 
 describe('limitBytes', () => {
   const ten = new Uint8Array(10)

@@ -25,6 +25,18 @@ export async function* limitBytes(
   }
 }
 
+/**
+ * Frees each piece once the next is asked for, as nobody may need it any more then: the collector would let some 50 MB
+ * of them gather first. A piece that shares its memory with others is left to it.
+ */
+export async function* givingBack(stream: ByteStream): AsyncGenerator<Uint8Array> {
+  for await (const piece of stream) {
+    yield piece
+    const { buffer, byteLength } = piece
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+  }
+}
+
 /** The one wording for a byte limit that was passed. */
 export function tooLarge(what: string, maxBytes: number): AppError {
   return new AppError('too_large', `${what} is larger than the ${maxBytes} bytes allowed`)
@@ -55,6 +67,11 @@ export class ByteReader {
     return taken
   }
 
+  /** The same `size` bytes without taking them. */
+  peekArrived(size: number): Uint8Array | undefined {
+    return this.#chunk.length < size ? undefined : this.#chunk.subarray(0, size)
+  }
+
   /** `size` bytes in one array, or fewer when the stream ends before. Allocates `size`: the caller bounds it. */
   async take(size: number): Promise<Uint8Array> {
     const arrived = this.takeArrived(size)
@@ -79,7 +96,8 @@ export class ByteReader {
       this.#hasStarted ||= next.value.length > 0
     }
     const piece = this.#chunk.subarray(0, size)
-    this.#chunk = this.#chunk.subarray(piece.length)
+    // Not a view of nothing: whoever takes the last piece of a chunk may give its memory back.
+    this.#chunk = piece.length === this.#chunk.length ? EMPTY : this.#chunk.subarray(piece.length)
     return piece
   }
 

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { AppError } from '../domain/errors.ts'
 
 const BUFFER_BYTES = 1024 * 1024
+const EARLY_SYNC_BYTES = 8 * 1024 * 1024
 
 const writeAt = promisify(write)
 const syncData = promisify(fdatasync)
@@ -42,10 +43,16 @@ export class DurableFile {
   #used = 0
   #spare: Buffer | undefined
   #writing: Promise<void> = Promise.resolve()
+  readonly #syncsEarly: boolean
+  #unsyncedBytes = 0
+  #syncing: Promise<void> | undefined
+  #syncFailure: unknown
   #closing: Promise<void> | undefined
 
-  constructor(path: string) {
+  /** `syncsEarly`: the disk gets to work while bytes come in, so that `finish` has little to wait for. */
+  constructor(path: string, { syncsEarly = false }: { syncsEarly?: boolean } = {}) {
     this.path = path
+    this.#syncsEarly = syncsEarly
     this.#fd = openSync(path, 'w', 0o600)
   }
 
@@ -75,13 +82,19 @@ export class DurableFile {
     this.#flush()
     return this.#close(async () => {
       await this.#writing
+      await this.#syncing
+      if (this.#syncFailure !== undefined) throw this.#syncFailure
       if (durable) await syncData(this.#fd)
     })
   }
 
   /** Closes and removes the file, finished or not. Resolves even if it is gone already. */
   async remove(): Promise<void> {
-    if (this.#isOpen) this.#close(() => this.#writing)
+    if (this.#isOpen)
+      this.#close(async () => {
+        await this.#writing
+        await this.#syncing
+      })
     await this.#closing?.catch(() => undefined)
     await rm(this.path, { force: true })
   }
@@ -116,10 +129,25 @@ export class DurableFile {
       .then(() => writeWhole(this.#fd, full.subarray(0, used), position))
       .then(() => {
         this.#spare = full
+        this.#syncEarly(used)
       })
     // Its failure is reported by the next wait or by finish().
     this.#writing.catch(() => undefined)
     return before
+  }
+
+  /** One at a time. A failure is kept for `finish`: the system tells it once, and the sync at the end would succeed. */
+  #syncEarly(bytes: number): void {
+    this.#unsyncedBytes += bytes
+    if (!this.#syncsEarly || this.#syncing !== undefined || this.#unsyncedBytes < EARLY_SYNC_BYTES) return
+    this.#unsyncedBytes = 0
+    this.#syncing = syncData(this.#fd)
+      .catch((error) => {
+        this.#syncFailure = error
+      })
+      .finally(() => {
+        this.#syncing = undefined
+      })
   }
 }
 

@@ -79,10 +79,23 @@ function paxSize(text: string): number {
 
 /** An octal number, or GNU's binary one for what is too large; undefined for anything else. */
 function octal(block: Uint8Array, start: number, length: number): number | undefined {
+  const plain = plainOctal(block, start, length)
+  if (plain !== undefined) return plain
   const field = block.subarray(start, start + length)
   if (((field[0] ?? 0) & 0x80) !== 0) return base256(field)
   const text = latin1(field).split('\0', 1)[0]?.trim() ?? ''
   return /^[0-7]*$/.test(text) ? Number.parseInt(text || '0', 8) : undefined
+}
+
+/** Digits up to a NUL, as nearly every writer puts them. */
+function plainOctal(block: Uint8Array, start: number, length: number): number | undefined {
+  let value = 0
+  for (let at = start; at < start + length; at++) {
+    const byte = block[at] ?? 0
+    if (byte < 0x30 || byte > 0x37) return at > start && byte === 0 ? value : undefined
+    value = value * 8 + byte - 0x30
+  }
+  return undefined
 }
 
 function base256(field: Uint8Array): number | undefined {

@@ -3,21 +3,24 @@ import { actorRef } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { MAX_SYNC_BYTES, readBody } from '../../http/json-body.ts'
-import { readTar } from '../../platform/archive-tar.ts'
+import type { ArchiveEntry } from '../../platform/archive-entry.ts'
+import { readTarTogether } from '../../platform/archive-tar.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
-import { limitBytes, tooLarge } from '../../platform/byte-stream.ts'
+import { givingBack, limitBytes, tooLarge } from '../../platform/byte-stream.ts'
 import { asOfNow } from '../auth/caller.ts'
 import { contentsOf, type Manifest, manifestFields, parseManifest } from './manifest.ts'
 import {
   deleteUploadBlobsBefore,
   deleteUploadsBefore,
+  findHoldings,
   findUpload,
-  heldLookup,
+  type Holdings,
   insertUpload,
-  listHeld,
+  listStored,
   type UploadRow,
   upsertUploadBlobs,
 } from './manifest-queries.ts'
+import { keepRecentUpload, type RecentUpload, takeRecentUpload } from './manifest-recent.ts'
 import { commitUpload, openStage, type Published } from './publish.ts'
 import {
   authorizeUpload,
@@ -28,6 +31,7 @@ import {
 } from './publish-access.ts'
 import { findDeploymentBySha, listPaths } from './publish-queries.ts'
 import { recordBlobs } from './publish-record.ts'
+import { asUpload } from './upload-activity.ts'
 import { ARCHIVE_TYPES, archiveLimits } from './upload-archive.ts'
 import { mediaTypeOf, unsupportedType, uploadBody } from './upload-body.ts'
 import { targetOf } from './upload-fields.ts'
@@ -48,10 +52,11 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
   if (target !== undefined) authorizeUpload(ctx, caller, target)
   const manifest = parseManifest(ctx, body, fields)
   const contents = contentsOf(manifest.files)
-  return inTransaction(ctx.db, (tx) => {
+  const begun = inTransaction(ctx.db, (tx) => {
     const project = requireUploadProject(ctx, tx, caller, manifest.publication)
     refuseHopeless(ctx, project.id, manifest)
-    const held = listHeld(ctx.db, project.id, contents.keys(), ctx.now())
+    const holdings = findHoldings(ctx.db, project.id, contents.keys(), ctx.now())
+    const { held } = holdings
     refuseWrongSizes(contents, held)
     const missing = [...contents.keys()].filter((sha256) => !held.has(sha256))
     const bytes = missing.reduce((sum, sha256) => sum + (contents.get(sha256) ?? 0), 0)
@@ -64,8 +69,11 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
       expiresAt: ctx.now() + UPLOAD_MS,
     }
     insertUpload(tx, upload)
-    return { uploadId: upload.id, missing, expiresAt: new Date(upload.expiresAt).toISOString() }
+    return { upload, holdings, missing }
   })
+  const { upload, holdings, missing } = begun
+  keepRecentUpload(ctx, { uploadId: upload.id, manifest, contents, holdings, heldAt: ctx.db.writes })
+  return { uploadId: upload.id, missing, expiresAt: new Date(upload.expiresAt).toISOString() }
 }
 
 /**
@@ -80,9 +88,16 @@ export async function receiveContents(ctx: Context, request: Request, uploadId: 
     throw new AppError('not_found', 'There is no such upload, or it has expired: send the manifest again')
   const type = mediaTypeOf(request)
   if (request.body !== null && ARCHIVE_TYPES.get(type) !== 'tar') throw unsupportedType(type, TAR_TYPE)
-  // Written by beginUpload and by nobody else.
-  const manifest = JSON.parse(upload.manifest) as Manifest
-  const delivery = new Delivery(ctx, caller, upload, manifest)
+  return asUpload(ctx, () => deliver(ctx, caller, request, upload))
+}
+
+async function deliver(
+  ctx: Context,
+  caller: Caller,
+  request: Request,
+  upload: UploadRow,
+): Promise<Published> {
+  const delivery = new Delivery(ctx, caller, upload)
   try {
     await delivery.receive(request)
     return await delivery.publish()
@@ -103,15 +118,21 @@ class Delivery {
   readonly #contents: ReadonlyMap<string, number>
   readonly #stage: BlobStage
   readonly #arrived = new Set<string>()
-  /** `db.writes` when nothing was missing: it holds for as long as nobody writes. */
+  /** Of the contents those that there were when `db.writes` was `heldAt`: it holds for as long as nobody writes. */
+  #holdings: Holdings
+  #heldAt: number
+  /** `db.writes` when nothing was missing. */
   #completeAt = -1
 
-  constructor(ctx: Context, caller: Caller, upload: UploadRow, manifest: Manifest) {
+  constructor(ctx: Context, caller: Caller, upload: UploadRow) {
     this.#ctx = ctx
     this.#caller = caller
     this.#upload = upload
-    this.#manifest = manifest
-    this.#contents = contentsOf(manifest.files)
+    const known = takeRecentUpload(ctx, upload.id) ?? readUpload(upload)
+    this.#manifest = known.manifest
+    this.#contents = known.contents
+    this.#holdings = known.holdings
+    this.#heldAt = known.heldAt
     this.#stage = openStage(ctx)
   }
 
@@ -145,29 +166,51 @@ class Delivery {
     const { maxUploadBytes } = this.#ctx.config
     const body = uploadBody(this.#ctx, request)
     if (body === null) return
-    const isHeld = heldLookup(this.#ctx.db, this.#upload.projectId, this.#ctx.now())
+    const { held, elsewhere } = this.#holdingsNow()
+    const missing = [...this.#contents.keys()].filter((sha256) => !held.has(sha256))
+    this.#stage.expect(missing, () => listStored(this.#ctx.db, elsewhere))
     const bytes = limitBytes(body, maxUploadBytes, 'The request body')
-    for await (const entry of readTar(bytes, archiveLimits(this.#ctx))) {
-      const sha256 = entry.path.replace(/^(\.\/)+/, '').toLowerCase()
-      const sizeBytes = this.#contents.get(sha256)
-      if (sizeBytes === undefined)
-        throw new AppError('invalid', `${entry.path.slice(0, 200)} is not in the manifest`)
-      if (this.#arrived.has(sha256) || isHeld(sha256)) continue
-      if (entry.sizeBytes !== sizeBytes)
-        throw new AppError(
-          'invalid',
-          `${sha256} has ${entry.sizeBytes} bytes; the manifest says ${sizeBytes}`,
-        )
-      await this.#stage.add(entry.body, undefined, sha256)
-      this.#arrived.add(sha256)
+    for await (const entries of readTarTogether(bytes, archiveLimits(this.#ctx)))
+      for (const entry of entries) {
+        const wait = this.#stageContent(entry, held)
+        if (wait !== undefined) await wait
+      }
+  }
+
+  /** Passes over what the project held when the body began: should that go meanwhile, it is missing in the end. */
+  #stageContent(entry: ArchiveEntry, held: ReadonlyMap<string, number>): Promise<void> | undefined {
+    const sha256 = nameOf(entry)
+    const sizeBytes = this.#contents.get(sha256)
+    if (sizeBytes === undefined)
+      throw new AppError('invalid', `${entry.path.slice(0, 200)} is not in the manifest`)
+    if (this.#arrived.has(sha256) || held.has(sha256)) return undefined
+    if (entry.sizeBytes !== sizeBytes)
+      throw new AppError('invalid', `${sha256} has ${entry.sizeBytes} bytes; the manifest says ${sizeBytes}`)
+    if (!(entry.body instanceof Uint8Array))
+      return this.#stage.add(givingBack(entry.body), undefined, sha256).then(() => {
+        this.#arrived.add(sha256)
+      })
+    const wait = this.#stage.addSmall(entry.body, sha256)
+    this.#arrived.add(sha256)
+    return wait
+  }
+
+  #holdingsNow(): Holdings {
+    const { db } = this.#ctx
+    if (db.writes !== this.#heldAt) {
+      const asked = [...this.#contents.keys()].filter((sha256) => !this.#arrived.has(sha256))
+      this.#holdings = findHoldings(db, this.#upload.projectId, asked, this.#ctx.now())
+      this.#heldAt = db.writes
     }
+    return this.#holdings
   }
 
   /** Throws `UPLOAD_INCOMPLETE` for contents that neither came nor are held; the upload stays open for them. */
   #refuseIncomplete(): void {
-    const awaited = [...this.#contents.keys()].filter((sha256) => !this.#arrived.has(sha256))
-    const held = listHeld(this.#ctx.db, this.#upload.projectId, awaited, this.#ctx.now())
-    const missing = awaited.filter((sha256) => !held.has(sha256))
+    const { held } = this.#holdingsNow()
+    const missing = [...this.#contents.keys()].filter(
+      (sha256) => !this.#arrived.has(sha256) && !held.has(sha256),
+    )
     const [first] = missing
     if (first !== undefined)
       throw new AppError(
@@ -198,6 +241,22 @@ class Delivery {
     }
   }
 }
+
+/** From its row, which `beginUpload` writes and nobody else. Nothing is known of what the project holds. */
+function readUpload({ id, manifest: text }: UploadRow): RecentUpload {
+  const manifest = JSON.parse(text) as Manifest
+  return {
+    uploadId: id,
+    manifest,
+    contents: contentsOf(manifest.files),
+    holdings: { held: new Map(), elsewhere: [] },
+    heldAt: -1,
+  }
+}
+
+const SHA256 = /^[0-9a-f]{64}$/
+const nameOf = ({ path }: ArchiveEntry): string =>
+  SHA256.test(path) ? path : path.replace(/^(\.\/)+/, '').toLowerCase()
 
 /** What the project holds is not of the size that the manifest says: one of the two is damaged. */
 function refuseWrongSizes(contents: ReadonlyMap<string, number>, held: ReadonlyMap<string, number>): void {

@@ -7,6 +7,7 @@ import { requireUploadProject } from './publish-access.ts'
 import { blobLookup } from './publish-queries.ts'
 import { type Publication, type Recorded, recordPublication } from './publish-record.ts'
 import { type AssetView, assetView, type DeploymentView, deploymentView } from './service.ts'
+import { asUpload } from './upload-activity.ts'
 import type { UploadedFile } from './upload-files.ts'
 import { scheduleVariants } from './variants.ts'
 
@@ -31,6 +32,14 @@ export type Published = {
  * the deployment and moves the alias. A failure, wherever, leaves nothing: no row, no file, no content.
  */
 export async function publish(
+  ctx: Context,
+  caller: Caller,
+  receive: (stage: BlobStage) => Promise<Received>,
+): Promise<Published> {
+  return asUpload(ctx, () => publishReceived(ctx, caller, receive))
+}
+
+async function publishReceived(
   ctx: Context,
   caller: Caller,
   receive: (stage: BlobStage) => Promise<Received>,

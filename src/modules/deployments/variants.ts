@@ -1,17 +1,18 @@
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/open.ts'
-import { CONTENT_CODINGS, type ContentCoding } from '../../domain/content-encoding.ts'
+import { CONTENT_CODINGS } from '../../domain/content-encoding.ts'
 import { isCompressible, mimeTypeOf } from '../../domain/content-type.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
-import { addVariant, addVariantOfStream } from './variants-compress.ts'
+import { whenNoUpload } from './upload-activity.ts'
+import { type AddedVariant, addVariantOfStream, addVariants } from './variants-compress.ts'
 import {
   addUnreferenced,
   bumpVersions,
   findBlob,
-  insertVariant,
   insertVariantBlobs,
+  insertVariants,
   listFilesAfter,
   listPresent,
   listUsers,
@@ -98,6 +99,7 @@ async function compressDeployment(ctx: Context, worker: Worker, deploymentId: st
       const page = listFilesAfter(ctx.db, deploymentId, after, PAGE)
       const wanted = sortOut(ctx, page)
       for (const sha256 of wanted) {
+        await whenNoUpload(ctx)
         if (worker.isStopped) break
         await compressContent(ctx, worker, batch, sha256)
         if (!batch.isFull) continue
@@ -152,12 +154,10 @@ async function compressContent(ctx: Context, worker: Worker, batch: Batch, sha25
 
 class Stopped extends Error {}
 
-type Variant = { encoding: ContentCoding; sha256: string; sizeBytes: number }
-
 /** The variants of many contents share a pack, a sync and a transaction. */
 class Batch {
   readonly #ctx: Context
-  readonly #made = new Map<string, Variant[]>()
+  readonly #made = new Map<string, AddedVariant[]>()
   #stage: BlobStage | undefined
   #bytes = 0
 
@@ -176,17 +176,22 @@ class Batch {
   async add(blob: StoredBlob, worker: Worker): Promise<void> {
     this.#stage ??= this.#ctx.blobs.stage((sha256) => findBlob(this.#ctx.db, sha256) !== null)
     const stage = this.#stage
-    const bytes = blob.pack === null ? undefined : readWhole(this.#ctx, blob)
-    const variants: Variant[] = []
-    for (const encoding of CONTENT_CODINGS) {
-      const added =
-        bytes === undefined
-          ? await addVariantOfStream(stage, encoding, readChecked(this.#ctx, blob, worker), blob.sizeBytes)
-          : await addVariant(stage, encoding, bytes)
-      if (added !== undefined) variants.push({ encoding, ...added })
-      this.#bytes += added?.sizeBytes ?? 0
-    }
+    const variants =
+      blob.pack === null
+        ? await this.#addLarge(stage, blob, worker)
+        : await addVariants(stage, readWhole(this.#ctx, blob))
+    for (const { sizeBytes } of variants) this.#bytes += sizeBytes
     this.#made.set(blob.sha256, variants)
+  }
+
+  async #addLarge(stage: BlobStage, blob: StoredBlob, worker: Worker): Promise<AddedVariant[]> {
+    const variants: AddedVariant[] = []
+    for (const encoding of CONTENT_CODINGS) {
+      const bytes = readChecked(this.#ctx, blob, worker)
+      const added = await addVariantOfStream(stage, encoding, bytes, blob.sizeBytes)
+      if (added !== undefined) variants.push({ encoding, ...added })
+    }
+    return variants
   }
 
   /** Returns the deployments that have something new to send. */
@@ -195,13 +200,14 @@ class Batch {
     if (stage === undefined) return []
     const stored = await stage.seal()
     const { db } = this.#ctx
-    const users = inTransaction(db, (tx) => {
+    const users = inTransaction(db, () => {
       const now = this.#ctx.now()
       const present = listPresent(db, [...this.#made.keys()])
-      insertVariantBlobs(tx, stored, now)
-      for (const sha256 of present)
-        for (const variant of this.#made.get(sha256) ?? [])
-          insertVariant(tx, sha256, variant.encoding, variant.sha256)
+      insertVariantBlobs(db, stored, now)
+      insertVariants(
+        db,
+        [...present].flatMap((of) => (this.#made.get(of) ?? []).map((variant) => ({ of, ...variant }))),
+      )
       markDone(db, [...present], now)
       // What was made of a content that is gone, or before a failure, has a row and no reference.
       addUnreferenced(
