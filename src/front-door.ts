@@ -9,15 +9,15 @@ import { isOurs, isPlainRead, serveAsset } from './site/serve-asset.ts'
 type Answering = (request: Request, peer: Peer) => Response | Promise<Response>
 
 /**
- * Files of open sites are answered here; all else by `route`, which is loaded when it is first needed: a server that only
- * shows files starts at once and stays small. Every answer is seen by the log.
+ * Answers by `route`, which is loaded when it is first needed: until then files of open sites are answered here, so that a
+ * server that only shows files starts at once and stays small. Every answer is seen by the log.
  */
 export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering>): Answering {
   let route: Answering | undefined
   const answer: Answering = (request, peer) => {
+    if (route !== undefined) return route(request, peer)
     const file = serveOpenFile(ctx, request, peer)
     if (file !== undefined) return file
-    if (route !== undefined) return route(request, peer)
     return loadRoute().then((loaded) => {
       route = loaded
       return loaded(request, peer)

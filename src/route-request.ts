@@ -1,7 +1,7 @@
 import type { Context, RequestFacts } from './context.ts'
 import { hasSessionCookie } from './domain/cookies.ts'
 import { normalizeHost } from './domain/hostname.ts'
-import { note, notedOf } from './http/request-facts.ts'
+import { type Noted, note } from './http/request-facts.ts'
 import { refuseCrossOrigin } from './http/same-origin.ts'
 import { clientAddress, isTrusted, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
 import { callerOf } from './modules/auth/caller.ts'
@@ -71,10 +71,10 @@ function serveHosted(
   const noted = note(request, factsAbout(ctx, request, peer, hostHeader, site))
   refuseForgery(request, noted.facts)
   const way = chooseWay(ctx, site, rooms.isApiRoute, { request, path, facts: noted.facts, peer })
-  if (way.to === 'service') return finish(request, rooms.admin(request))
+  if (way.to === 'service') return finish(noted, rooms.admin(request))
   const asked = { request, path, search, mount: '', visit: way.visit }
   const answer = serveSite(ctx, rooms.pages, way.shown, asked, () => callerOf(ctx, request, 'ignore'))
-  return answer instanceof Response ? withCookies(request, answer) : finish(request, answer)
+  return answer instanceof Response ? withCookies(noted, answer) : finish(noted, answer)
 }
 
 function serveAdmin(
@@ -89,8 +89,8 @@ function serveAdmin(
   refuseForgery(request, noted.facts)
   const asked = { request, path, search, facts: noted.facts, peer }
   const hosted = servePathForm(ctx, rooms.pages, asked, () => callerOf(ctx, request, 'ignore'))
-  if (hosted === undefined) return finish(request, rooms.admin(request))
-  return hosted instanceof Response ? withCookies(request, hosted) : finish(request, hosted)
+  if (hosted === undefined) return finish(noted, rooms.admin(request))
+  return hosted instanceof Response ? withCookies(noted, hosted) : finish(noted, hosted)
 }
 
 function refuseForgery(request: Request, facts: RequestFacts): void {
@@ -98,13 +98,13 @@ function refuseForgery(request: Request, facts: RequestFacts): void {
   refuseCrossOrigin(request, facts.hostWithPort)
 }
 
-async function finish(request: Request, answer: Promise<Response>): Promise<Response> {
-  return withCookies(request, await answer)
+async function finish(noted: Noted, answer: Promise<Response>): Promise<Response> {
+  return withCookies(noted, await answer)
 }
 
 /** Cookies that were decided on the way: new tokens for an expired access token, or none after sign-out. */
-function withCookies(request: Request, response: Response): Response {
-  for (const cookie of notedOf(request).setCookies) response.headers.append('set-cookie', cookie)
+function withCookies({ setCookies }: Noted, response: Response): Response {
+  for (const cookie of setCookies) response.headers.append('set-cookie', cookie)
   return response
 }
 

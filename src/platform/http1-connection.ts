@@ -1,5 +1,6 @@
 import type { HeaderPair } from '../domain/forward-headers.ts'
 import { Deadline } from './http1-deadline.ts'
+import { HeadSender } from './http1-head-sender.ts'
 import type { KnownHeads, ReadHead } from './http1-known-heads.ts'
 import { type ReceivedBody, type ReceiverOwner, ResponseReceiver } from './http1-receiver.ts'
 import type { WireRequest } from './http1-request.ts'
@@ -75,8 +76,8 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
   #exchange: Exchange | null = null
   /** Of a request with a body. */
   #sender: RequestSender | null = null
-  /** All of a request without a body was taken. */
-  #isHeadSent = false
+  /** Of one without. */
+  readonly #headSender: HeadSender
   #tunnelEnd: TunnelEnd | null = null
   #idleTimeoutMs = 0
   #hasServed = false
@@ -86,6 +87,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     this.address = address
     this.#owner = owner
     this.#writer = new SocketWriter(socket, () => this.#progressed())
+    this.#headSender = new HeadSender(this.#writer)
     this.#receiver = new ResponseReceiver(owner.knownHeads, this)
     this.#deadline.set(KEPT_IDLE_MS)
     socket.data.owner = this
@@ -107,7 +109,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     this.#exchange = exchange
     this.#receiver.expect(request.method)
     this.#deadline.set(exchange.headTimeoutMs, exchange.startedAt)
-    if (request.body === null) this.#sendHead(request.head)
+    if (request.body === null) this.#headSender.start(request.head)
     else {
       this.#sender = new RequestSender(request, this.#writer, (error) => this.fail(error))
       this.#sender.start()
@@ -121,10 +123,11 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
 
   received(bytes: Buffer): void {
     try {
-      if (this.#phase === 'head') this.#receiver.receive(bytes)
+      if (this.#phase === 'head' && !this.#headSender.isWaiting) this.#receiver.receive(bytes)
       else if (this.#phase === 'body') this.#bodyReceived(bytes)
       else if (this.#phase === 'tunnel') this.#tunnelReceived(bytes)
-      else this.fail(this.#error('broken', 'sent something without being asked'))
+      else
+        this.#close(this.#error('broken', 'sent something without being asked'), this.#headSender.isWaiting)
     } catch (error) {
       if (!(error instanceof Http1Error)) throw error
       this.fail(this.#error('broken', `sent ${error.message}`))
@@ -182,7 +185,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
 
   done(isClean: boolean): void {
     if (!this.isOpen) return
-    const isSent = this.#sender?.isSent ?? this.#isHeadSent
+    const isSent = this.#sender?.isSent ?? this.#headSender.isSent
     if (isClean && isSent && this.#receiver.head?.isPersistent === true) this.#becomeFree()
     else this.fail(this.#error('aborted', 'has answered'))
   }
@@ -216,17 +219,6 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     )
     this.#owner.free(this)
     exchange?.finished()
-  }
-
-  #sendHead(head: Buffer): void {
-    const taken = this.#writer.write(head)
-    this.#isHeadSent = taken === null
-    taken?.then(
-      () => {
-        this.#isHeadSent = true
-      },
-      () => {}, // the connection failed, and says so itself
-    )
   }
 
   #bodyReceived(bytes: Buffer): void {
@@ -277,6 +269,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     const exchange = this.#exchange
     this.#phase = 'closed'
     this.#exchange = null
+    this.#headSender.stop()
     this.#deadline.stop()
     this.#socket.terminate()
     this.#sender?.stop(error)

@@ -5,7 +5,8 @@ export type RequestBody = ReadableStream<Uint8Array> | Uint8Array | null
 /** A request as it goes on the wire. */
 export type WireRequest = {
   method: string
-  head: Buffer
+  /** Each character stands for one byte. */
+  head: string
   body: RequestBody
   /** Of a streamed body: how many bytes it must have; null sends it chunked. */
   contentLength: number | null
@@ -59,10 +60,9 @@ export function toWireRequest(parts: RequestParts): WireRequest {
   const isStream = body instanceof ReadableStream
   const framing = framingOf(method, body, declaredLength)
   const connection = upgrade === null ? '' : `connection: Upgrade\r\nupgrade: ${upgrade}\r\n`
-  const text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${lines}${framing}${connection}\r\n`
   return {
     method,
-    head: Buffer.from(text, 'latin1'),
+    head: `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${lines}${framing}${connection}\r\n`,
     body,
     contentLength: isStream ? declaredLength : null,
     isRepeatable: !isStream && upgrade === null && IDEMPOTENT.has(method),

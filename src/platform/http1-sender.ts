@@ -29,7 +29,8 @@ export class RequestSender {
     const { head, body } = this.#request
     if (body instanceof ReadableStream) return void this.#sendStream(body)
     const isOnePiece = body === null || body.length <= ONE_PIECE_BYTES
-    const taken = this.#writer.write(body !== null && isOnePiece ? Buffer.concat([head, body]) : head)
+    const bytes = Buffer.from(head, 'latin1')
+    const taken = this.#writer.write(body !== null && isOnePiece ? Buffer.concat([bytes, body]) : bytes)
     if (taken === null && isOnePiece) this.isSent = true
     else void this.#sendRest(taken, isOnePiece ? null : body)
   }
@@ -53,7 +54,7 @@ export class RequestSender {
   async #sendStream(body: ReadableStream<Uint8Array>): Promise<void> {
     try {
       this.#bodyReader = body.getReader()
-      await this.#writer.write(this.#request.head)
+      await this.#writer.writeText(this.#request.head)
       await this.#copy(this.#bodyReader)
       this.#complete()
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { HeaderPair } from '../domain/forward-headers.ts'
 import type { Answer, Exchange, Http1Connection } from './http1-connection.ts'
 import type { WireRequest } from './http1-request.ts'
+import { atEndOfTurn } from './http1-turn.ts'
 import { OutboundError } from './outbound-error.ts'
 
 export type IdleTimeout = number | ((status: number, headers: readonly HeaderPair[]) => number)
@@ -40,7 +41,8 @@ export class OutboundExchange implements Exchange {
   readonly #options: ExchangeOptions
   readonly #owner: ExchangeOwner
   readonly startedAt = performance.now()
-  readonly #settle: PromiseWithResolvers<Answer> = Promise.withResolvers()
+  #resolve: (answer: Answer) => void = () => {}
+  #reject: (error: OutboundError) => void = () => {}
   #signal: AbortSignal | null = null
   #aborted: (() => void) | null = null
   #hasBeenRetried = false
@@ -53,7 +55,10 @@ export class OutboundExchange implements Exchange {
     this.request = options.request
     this.upgrade = options.upgrade
     this.headTimeoutMs = options.headTimeoutMs
-    this.answer = this.#settle.promise
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
     if (options.signal instanceof AbortSignal) this.#listen(options.signal)
   }
 
@@ -87,8 +92,9 @@ export class OutboundExchange implements Exchange {
     return typeof idleTimeoutMs === 'number' ? idleTimeoutMs : idleTimeoutMs(status, headers)
   }
 
+  /** Handed on when all answers of this turn were read. */
   answered(answer: Answer): void {
-    this.#settle.resolve(answer)
+    atEndOfTurn(() => this.#resolve(answer))
   }
 
   /**
@@ -103,7 +109,7 @@ export class OutboundExchange implements Exchange {
       this.#owner.retry(this)
     } else {
       this.#dropBody(error)
-      this.#settle.reject(error)
+      this.#reject(error)
       this.finished()
       this.#gaveUp?.abort(error)
     }

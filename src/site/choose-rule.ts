@@ -18,11 +18,20 @@ export type SiteRule = {
   /** Null: every method. */
   methods: ReadonlySet<string> | null
   /** Null where the rule has no target that could be called. */
-  target: URL | null
+  target: RuleTarget | null
   /** Of a pipeline rule; the same object each time, as what is compiled from it is kept with it. */
   pipeline: () => PipelineRule
   /** With the values in clear; opened when the first request needs them. */
   headerConfig: () => HeaderConfig | null
+}
+
+/** The URL that a rule forwards to, with its parts, as asking it for them makes new strings each time. */
+export type RuleTarget = {
+  url: URL
+  pathname: string
+  /** The path without a slash at its end. */
+  base: string
+  search: string
 }
 
 const NO_RULES: readonly SiteRule[] = []
@@ -103,7 +112,7 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
       pattern: parsed.pattern,
       prefix: record.stripPrefix ? literalPrefix(parsed.pattern) : '',
       methods: methods.length === 0 ? null : new Set(methods),
-      target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? new URL(targetUrl) : null,
+      target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetOf(new URL(targetUrl)) : null,
       pipeline: () => {
         pipeline ??= pipelineOf(record)
         return pipeline
@@ -114,6 +123,11 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
       },
     },
   ]
+}
+
+function targetOf(url: URL): RuleTarget {
+  const { pathname, search } = url
+  return { url, pathname, base: pathname.endsWith('/') ? pathname.slice(0, -1) : pathname, search }
 }
 
 /** The configuration was checked when it was saved, as far as a version can know what a later one needs. */

@@ -1,6 +1,6 @@
 import type { RequestFacts } from '../context.ts'
 import { type HeaderPair, requestHeadersToForward } from '../domain/forward-headers.ts'
-import { restOfPath, type SiteRule } from './choose-rule.ts'
+import { type RuleTarget, restOfPath, type SiteRule } from './choose-rule.ts'
 
 /** Where a request goes and with which headers. `target` is path and query, byte for byte as the visitor sent them. */
 export type ForwardPlan = { url: URL; target: string; headers: HeaderPair[] }
@@ -8,11 +8,15 @@ export type ForwardPlan = { url: URL; target: string; headers: HeaderPair[] }
 type Asked = { request: Request; path: string; search: string; facts: RequestFacts }
 
 /** What is sent to the backend for a request that `rule` takes. contract §8. */
-export function planForward(rule: SiteRule, url: URL, { request, path, search, facts }: Asked): ForwardPlan {
+export function planForward(
+  rule: SiteRule,
+  to: RuleTarget,
+  { request, path, search, facts }: Asked,
+): ForwardPlan {
   const { forwardCookies, preserveHost } = rule.record
   return {
-    url,
-    target: targetOf(rule, url, path, search),
+    url: to.url,
+    target: targetOf(rule, to, path, search),
     headers: requestHeadersToForward(request.headers, {
       config: rule.headerConfig(),
       forwardCookies,
@@ -29,12 +33,11 @@ export function planForward(rule: SiteRule, url: URL, { request, path, search, f
  * The target's path with the rest of the visitor's behind it, and both queries. With nothing left of the path the
  * target itself is called.
  */
-function targetOf(rule: SiteRule, url: URL, path: string, search: string): string {
+function targetOf(rule: SiteRule, to: RuleTarget, path: string, search: string): string {
   const rest = restOfPath(rule, withoutFragment(path))
-  const query = joinQueries(url.search, withoutFragment(search))
-  if (rest === '') return `${url.pathname}${query}`
-  const base = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
-  return `${base}${rest.startsWith('/') ? '' : '/'}${rest}${query}`
+  const query = joinQueries(to.search, withoutFragment(search))
+  if (rest === '') return `${to.pathname}${query}`
+  return `${to.base}${rest.startsWith('/') ? '' : '/'}${rest}${query}`
 }
 
 function joinQueries(ofTarget: string, ofVisitor: string): string {

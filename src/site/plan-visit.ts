@@ -33,8 +33,8 @@ export function chooseWay(
     trace?.add('api', 'The path is one of the service itself on every host')
     return { to: 'service' }
   }
-  const planned = planVisit(ctx, site, input)
-  if (planned.visit.rule !== undefined || !isApiRoute(path)) return { to: 'site', ...planned }
+  const { shown, visit } = planVisit(ctx, site, input)
+  if (visit.rule !== undefined || !isApiRoute(path)) return { to: 'site', shown, visit }
   trace?.add('api', 'No rule takes the path, and it is a route of the API')
   return { to: 'service' }
 }

@@ -2,6 +2,7 @@ import type { Context, RequestFacts } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { type HeaderPair, responseHeadersToForward } from '../domain/forward-headers.ts'
 import { errorResponse } from '../http/error-response.ts'
+import { inOnePiece } from '../http/in-one-piece.ts'
 import type { OutboundResponse } from '../platform/outbound.ts'
 import { OutboundError, toAppError } from '../platform/outbound-error.ts'
 import type { SiteRule } from './choose-rule.ts'
@@ -126,8 +127,8 @@ function relayed(forwarding: Forwarding, answer: OutboundResponse): Response {
   const init = { status, headers }
   if (body instanceof ReadableStream) return new Response(cutWhenBroken(forwarding, body), init)
   forwarding.silence.end()
-  const hasBody = forwarding.method !== 'HEAD' && !BODILESS.has(status)
-  return new Response(hasBody ? (body as BodyInit | null) : null, init)
+  const hasBody = body !== null && forwarding.method !== 'HEAD' && !BODILESS.has(status)
+  return new Response(hasBody ? inOnePiece(body) : null, init)
 }
 
 /** Bun says a length of 0 where none is given, and that would be said of what GET sends. RFC 9112 §6.1 allows this. */

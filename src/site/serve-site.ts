@@ -98,7 +98,8 @@ function serveRule(
   }
   if (rule.record.proxyType === 'internal_rewrite')
     return serveAsset(ctx, pages, site, { ...asked, path: rewritten(rule, path) }, true)
-  const proxied = { request, path, search, ...visit }
+  const { facts, allowSilence, trace } = visit
+  const proxied = { request, path, search, facts, allowSilence, trace }
   return isWebSocket(request) && visit.trace === undefined
     ? serveWebSocket(ctx, site, rule, proxied, visit.upgrade)
     : serveProxy(ctx, site, rule, proxied)
