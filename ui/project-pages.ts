@@ -18,10 +18,11 @@ import {
 import { checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, expectedFailure, queryOf, viewerOf } from './page-request.ts'
-import { homePage, type ProjectRow } from './pages/admin/home.ts'
+import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
 import { projectPage, type Visits } from './pages/admin/project.ts'
 import { type PublishPageProps, publishPage } from './pages/admin/publish.ts'
+import { projectHealth } from './project-health.ts'
 import { answerForm, doneNotice, lookAt } from './project-request.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
@@ -48,14 +49,15 @@ function showHome(ctx: Context, request: Request): Response {
   const search = queryOf(request, 'q')?.trim() ?? ''
   const asked = Math.max(1, Math.trunc(Number(queryOf(request, 'page') ?? 1)) || 1)
   const { projects, ...place } = pageOfProjects(ctx, grant, { q: search, page: asked, perPage: PER_PAGE })
-  const times = lastDeploymentTimes(
-    ctx,
-    projects.map(({ id }) => id),
-  )
+  const ids = projects.map(({ id }) => id)
+  const times = lastDeploymentTimes(ctx, ids)
+  const healthOf = projectHealth(ctx, caller, ids)
   return page(
     homePage({
       user,
-      projects: projects.map((project) => rowOf(ctx, caller, project, times.get(project.id) ?? null)),
+      projects: projects.map((project) =>
+        rowOf(ctx, caller, project, { at: times.get(project.id) ?? null, health: healthOf(project.id) }),
+      ),
       search,
       ...place,
       canCreate: creatorGrant(ctx, caller) !== undefined,
@@ -64,12 +66,18 @@ function showHome(ctx: Context, request: Request): Response {
   )
 }
 
-const rowOf = (ctx: Context, caller: Caller, project: ProjectView, at: string | null): ProjectRow => {
+function rowOf(
+  ctx: Context,
+  caller: Caller,
+  project: ProjectView,
+  { at, health }: { at: string | null; health: readonly HealthPoint[] },
+): ProjectRow {
   const mayRead = mayDo(ctx, caller, 'project:read', project.id)
   return {
     ...project,
     role: project.role ?? 'guest',
     lastDeploymentAt: mayRead ? at : null,
+    health: mayRead && at !== null ? health : null,
     pageUrl: mayRead ? `/projects/${project.id}` : null,
   }
 }

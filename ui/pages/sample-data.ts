@@ -4,6 +4,7 @@ import type { ProjectView } from '../../src/modules/projects/service.ts'
 import type { Settings } from '../../src/modules/settings/service.ts'
 import type { PageUser } from '../components/user-menu.ts'
 import type { Can } from '../project-request.ts'
+import type { ProjectRow } from './admin/home.ts'
 
 export const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
 export const member: PageUser = { email: 'grace@example.com', role: 'member' }
@@ -12,7 +13,7 @@ export const at = '2026-11-20T08:12:00.000Z'
 export const sha = '3f786850e387550fdab836ed7e6dc881de23001b'
 export const olderSha = '89e6c98d92887913cadf06b2adb97f26cde4849b'
 
-export const projects = [
+export const projects: ProjectRow[] = [
   {
     id: 'p1',
     owner: 'acme',
@@ -22,6 +23,10 @@ export const projects = [
     url: 'https://production--website--acme.sites.example.com/',
     role: 'owner',
     lastDeploymentAt: at,
+    health: [
+      { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
+      { tone: 'warn', label: 'Newest not live', page: 'deployments' },
+    ],
     pageUrl: '/projects/p1',
   },
   {
@@ -33,6 +38,7 @@ export const projects = [
     url: 'https://handbook.example.com/',
     role: 'guest',
     lastDeploymentAt: null,
+    health: null,
     pageUrl: null,
   },
 ]

@@ -14,3 +14,17 @@ export function lastDeploymentTimes(
     .all(JSON.stringify(projectIds))
   return new Map(rows.map(({ projectId, at }) => [projectId, new Date(at).toISOString()]))
 }
+
+/** Those of the projects whose newest deployment is shown by no alias. */
+export function unreleasedProjects(ctx: Context, projectIds: readonly string[]): ReadonlySet<string> {
+  const rows = ctx.db.sqlite
+    .query<{ projectId: string }, [string]>(
+      `SELECT projectId FROM (
+         SELECT value AS projectId, (
+           SELECT id FROM deployments WHERE project_id = value ORDER BY updated_at DESC, id DESC LIMIT 1
+         ) AS newest FROM json_each(?))
+       WHERE newest IS NOT NULL AND NOT EXISTS (SELECT 1 FROM aliases WHERE deployment_id = newest)`,
+    )
+    .all(JSON.stringify(projectIds))
+  return new Set(rows.map(({ projectId }) => projectId))
+}

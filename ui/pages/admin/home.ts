@@ -1,18 +1,21 @@
-import { visibilityBadge } from '../../components/badge.ts'
+import { badge, visibilityBadge } from '../../components/badge.ts'
 import { linkButton } from '../../components/button.ts'
 import { emptyState } from '../../components/empty-state.ts'
 import { field } from '../../components/field.ts'
 import { mainNav } from '../../components/main-nav.ts'
-import type { Notice } from '../../components/notice.ts'
+import type { Notice, Tone } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { roleLabel } from '../../components/role.ts'
 import { searchForm } from '../../components/search-form.ts'
 import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
 import type { PageUser } from '../../components/user-menu.ts'
-import { type Html, html } from '../../html.ts'
+import { type Content, type Html, html } from '../../html.ts'
 import { appLayout } from '../../layout.ts'
 import { queryText } from '../../project-request.ts'
+
+/** Something to look at, and the page of the project that tells more. */
+export type HealthPoint = { tone: Tone; label: string; page: 'analytics' | 'deployments' | 'domains' }
 
 export type ProjectRow = {
   id: string
@@ -24,6 +27,8 @@ export type ProjectRow = {
   url: string | null
   role: string
   lastDeploymentAt: string | null
+  /** Empty when all is well; null while nothing is published, and for those who may only look at the site. */
+  health: readonly HealthPoint[] | null
   /** Its page in the admin; null for those who may only look at the site. */
   pageUrl: string | null
 }
@@ -53,11 +58,15 @@ export const homePage = (props: HomePageProps): Html =>
     html`
       <header class="page-head">
         <h1>Projects</h1>
-        ${props.canCreate && linkButton({ label: 'New project', href: '/projects/new' })}
+        ${props.canCreate && !isEmpty(props) && newProject}
       </header>
-      <div class="cards">${props.total === 0 && props.search === '' ? noProjects(props) : found(props)}</div>
+      <div class="cards">${isEmpty(props) ? noProjects(props) : found(props)}</div>
     `,
   )
+
+const isEmpty = ({ total, search }: HomePageProps): boolean => total === 0 && search === ''
+
+const newProject = linkButton({ label: 'New project', href: '/projects/new' })
 
 const found = ({ projects, search, page, pages, total }: HomePageProps): Html => html`
   ${searchForm(
@@ -99,7 +108,7 @@ function noProjects({ canCreate, user }: HomePageProps): Html {
         <li>
           <h3>Create the project</h3>
           <p>Name it like the repository that it comes from.</p>
-          ${linkButton({ label: 'Create a project', href: '/projects/new' })}
+          ${newProject}
         </li>
         <li>
           <h3>Publish a folder</h3>
@@ -132,6 +141,7 @@ const COLUMNS: Column<ProjectRow>[] = [
   { label: 'Visibility', cell: (project) => visibilityBadge(project.isPublic) },
   { label: 'Your role', cell: (project) => roleLabel(project.role) },
   { label: 'Last deployment', cell: (project) => time(project.lastDeploymentAt, 'Not yet') },
+  { label: 'Health', cell: healthCell },
   {
     label: 'Site',
     align: 'end',
@@ -141,3 +151,11 @@ const COLUMNS: Column<ProjectRow>[] = [
         : html`<a href=${project.url} aria-label=${`Visit ${project.displayName}`}>Visit</a>`,
   },
 ]
+
+function healthCell({ health, pageUrl }: ProjectRow): Content {
+  if (health === null) return html`<span class="muted">–</span>`
+  if (health.length === 0) return badge('Good', 'good')
+  return health.map(
+    ({ tone, label, page }) => html`<a href=${`${pageUrl}/${page}`}>${badge(label, tone)}</a> `,
+  )
+}
