@@ -62,7 +62,7 @@ function showLogs(ctx: Context, request: Request): Response {
     return page(logsPage({ user, filters, found }))
   } catch (thrown) {
     const error = expectedFailure(thrown)
-    return page(logsPage({ user, filters, found: null, problem: error.message }), error.status)
+    return page(logsPage({ user, filters, found: null, failed: error }), error.status)
   }
 }
 

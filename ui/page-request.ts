@@ -103,7 +103,7 @@ export function toSignIn(request: Request): Response {
 type Words = { title: string; hint?: string }
 
 const UNFORESEEN: Words = {
-  title: 'Something went wrong',
+  title: 'The server failed',
   hint: 'Try again, or ask whoever runs the server.',
 }
 

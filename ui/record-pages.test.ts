@@ -100,7 +100,15 @@ describe('the records', () => {
     ['?sort=none', 'sort must be one of'],
   ])('are not shown for %s, and the page says why', async (query, said) => {
     const answer = await open(query)
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(said)])
+    const html = await answer.text()
+    expect([answer.status, html]).toEqual([400, expect.stringContaining(said)])
+    expect(html).toContain('how all records</a>')
+  })
+
+  test('keep a filter that was refused in sight, so that it can be removed', async () => {
+    const html = await (await open('?filter%5Bstars%5D=many&filter%5Bname%5D=Ann')).text()
+    expect(html).toContain('aria-label="stars is many: remove this filter"')
+    expect(html).toContain('aria-label="name is Ann: remove this filter"')
   })
 
   test('come in pages, and a page after the last is the last', async () => {

@@ -73,14 +73,15 @@ function showRecords(
   const schema = getSchema(ctx, schemaId)
   const notices = doneNotice(request, DONE)
   const base = { ...looking, schema, failed, notices }
+  let asked = NOTHING_ASKED
   try {
-    const asked = parseRecordsQuery(request.url)
+    asked = parseRecordsQuery(request.url)
     if (isAdding(request.url)) return seeOther(schemaHref(id, schemaId, withAdded(asked, request.url)))
     const { found, query } = find(ctx, schemaId, asked)
     return page(recordsPage({ ...base, found, query }), status)
   } catch (thrown) {
     const { message: problem, status: refusal } = expectedFailure(thrown)
-    return page(recordsPage({ ...base, found: null, query: NOTHING_ASKED, problem }), refusal)
+    return page(recordsPage({ ...base, found: null, query: asked, problem }), refusal)
   }
 }
 

@@ -26,7 +26,9 @@ export function age(dataDir: string): void {
       db.run(`UPDATE ${table} SET updated_at = created_at`)
     const week = Date.now() - 7 * DAY_MS
     db.run('UPDATE memberships SET joined_at = (SELECT created_at FROM users WHERE id = user_id)')
+    db.run('UPDATE permissions SET granted_at = (SELECT created_at FROM users WHERE id = user_id)')
     db.query('UPDATE domains SET created_at = $week, updated_at = $week').run({ week })
+    db.query('UPDATE group_permissions SET granted_at = $week').run({ week })
     db.query('UPDATE rule_sets SET synced_at = $week').run({ week })
     db.run('UPDATE aliases SET updated_at = (SELECT created_at FROM deployments WHERE id = deployment_id)')
   })()

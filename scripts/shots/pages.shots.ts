@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page, test } from '@playwright/test'
 import { type Appliance, startAppliance } from '../../ui/e2e/appliance.ts'
@@ -58,6 +58,11 @@ const wrong = (team: Team): Shot[] => [
   ['logs', '/admin/logs?status=nine'],
 ]
 
+/** The server cannot read what it stored: its answer is the one for every failure inside. */
+const failing = (team: Team): Shot[] => [
+  ['inside', `/projects/${team.project}/deployments/${team.older}/files?path=index.html`],
+]
+
 const empty = (project: string): Shot[] => [
   ['home', '/'],
   ...['', '/deployments', '/aliases', '/rules', '/data', '/domains', '/analytics', '/secrets'].map(
@@ -72,6 +77,10 @@ test('a team at work', async () => {
     await shoot(page, 'typical', typical(team))
     await shoot(page, 'thousand', thousand(team))
     await shoot(page, 'error', wrong(team))
+    await withoutContents(async () => {
+      await shoot(page, 'error', failing(team))
+      await page.getByRole('heading', { name: 'The server failed' }).waitFor()
+    })
     await forReadme(page, team)
   })
 })
@@ -86,6 +95,8 @@ test('nothing yet', async () => {
 
 async function shoot(page: Page, state: string, shots: readonly Shot[]): Promise<void> {
   for (const [name, path] of shots) {
+    // On the phone first: the row of tabs is put in place as the page opens.
+    await look(page, ...SIZES.phone, 'light')
     await page.goto(`${ADMIN_ORIGIN}${path}`)
     for (const [size, [width, height]] of Object.entries(SIZES))
       for (const theme of THEMES) {
@@ -120,6 +131,18 @@ async function forReadme(page: Page, team: Team): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('dialog').waitFor()
   await keep('sign-in')
+}
+
+/** As if the disk had lost the contents while the server runs. They stay the same files: the server has them open. */
+async function withoutContents(work: () => Promise<void>): Promise<void> {
+  const packs = join(DATA_DIR, 'blobs/packs')
+  const kept = readdirSync(packs).map((name) => ({
+    path: join(packs, name),
+    bytes: readFileSync(join(packs, name)),
+  }))
+  for (const { path } of kept) truncateSync(path)
+  await work()
+  for (const { path, bytes } of kept) writeFileSync(path, bytes)
 }
 
 async function withAppliance(

@@ -32,7 +32,7 @@ export function barChart({ label, points, isHourly, tone = 1 }: ChartProps): Htm
   const rows = points.filter(({ value }) => value > 0)
   return html`
     <figure class="chart">
-      <figcaption><strong>${label}</strong> <span class="muted">most ${formatCount(most)}</span></figcaption>
+      <figcaption><strong>${label}</strong> <span class="muted">at most ${formatCount(most)} ${isHourly ? 'an hour' : 'a day'}</span></figcaption>
       <svg
         class=${`chart-${tone}`}
         viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
@@ -40,6 +40,7 @@ export function barChart({ label, points, isHourly, tone = 1 }: ChartProps): Htm
         role="img"
         aria-label=${`${label}: ${formatCount(sum)} in all, at most ${formatCount(most)}`}
       >${bars}</svg>
+      ${points.length > 1 && html`<p class="ends muted small">${ends(points, nameOf)}</p>`}
       ${
         rows.length > 0 &&
         html`
@@ -59,6 +60,10 @@ export function barChart({ label, points, isHourly, tone = 1 }: ChartProps): Htm
     </figure>
   `
 }
+
+/** The first and the last moment, under the first and the last bar. */
+const ends = (points: readonly ChartPoint[], nameOf: (at: string) => string): Html[] =>
+  [points[0], points.at(-1)].flatMap((point) => (point ? [html`<span>${nameOf(point.at)}</span>`] : []))
 
 const round = (value: number): number => Math.round(value * 100) / 100
 

@@ -6,6 +6,7 @@ export type ConfirmProps = {
   id: string
   /** On the button that opens it. */
   opener: string
+  /** Without one it is a small button, as in the rows of a table. */
   openerKind?: ButtonKind
   /** The opener's name out of context: "Leave Docs". */
   accessibleName?: string
@@ -25,7 +26,7 @@ export const confirmDialog = (props: ConfirmProps, inputs: Content): Html => htm
   <div class="confirm" data-opens=${props.formId}>
     <button
       type="button"
-      class=${buttonClass(props.openerKind ?? 'secondary', true)}
+      class=${buttonClass(props.openerKind ?? 'secondary', props.openerKind === undefined)}
       popovertarget=${props.id}
       aria-haspopup="dialog"
       aria-label=${props.accessibleName}

@@ -47,7 +47,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       ${field({
         name: 'alias',
         label: 'Alias to point at it',
-        hint: html`It is live at the address of this alias. Empty keeps it apart.`,
+        hint: 'The site appears at its address. Empty: no address changes.',
         value: props.alias ?? 'production',
         required: false,
         isPlain: true,
@@ -65,7 +65,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       })}
     </div>
     <details class="more">
-      <summary>More</summary>
+      <summary>The site is in a folder of the archive</summary>
       ${field({
         name: 'basePath',
         label: 'Folder that is the site',

@@ -105,7 +105,7 @@ function rowOf(template, { method, path, host, status, bot, durationMs, sizeByte
   row.querySelector('code').textContent = `${method} ${path}`
   row.querySelector('.small').textContent = host
   cell('Status').replaceChildren(make('span', { class: `badge badge-${toneOf(status)}` }, String(status)))
-  if (bot !== null) cell('By').replaceChildren(bot)
+  if (bot !== null) cell('By').replaceChildren(make('span', { class: 'nowrap' }, bot))
   cell('Took').textContent = `${Math.round(durationMs)}\u00a0ms`
   cell('Size').textContent = sizeBytes === null ? '' : sizeOf(sizeBytes)
   const time = make('time', { datetime: at, 'data-ago': '' })

@@ -25,10 +25,12 @@ const domain = {
   redirectTo: null,
   url: 'https://docs.sites.example.com/',
   verification,
-  certificate: { status: 'off', expiresAt: null, error: null },
+  certificate: { status: 'off' as const, expiresAt: null, error: null },
   createdAt: at,
   updatedAt: at,
 }
+/** When a certificate runs out. */
+const later = '2027-02-18T12:00:00.000Z'
 const challenge = 'q3kVb0mJ7yPzT1sXcN8wRdLf2hGa5uEo'
 const unproven = {
   ...domain,
@@ -67,6 +69,7 @@ const rest = {
   aliasNames: ['production', 'staging', 'next'],
   baseDomain: 'sites.example.com',
   adminHost: 'admin.sites.example.com',
+  tls: 'off' as const,
 }
 
 export const domainSamples = [
@@ -98,13 +101,42 @@ export const domainSamples = [
   sample('domain', domainPage, { ...owner, ...rest, domain, split }),
   sample('domain-unproven', domainPage, { ...owner, ...rest, domain: unproven, split: undefined }),
   sample('domain-viewer', domainPage, { ...viewer, ...rest, domain: unproven, split: undefined }),
-  sample('domain-certificate', domainPage, {
-    ...owner,
+  ...(
+    [
+      ['domain-certificate-pending', { status: 'pending', expiresAt: null, error: null }],
+      ['domain-certificate-valid', { status: 'active', expiresAt: later, error: null }],
+      [
+        'domain-certificate-not-renewed',
+        { status: 'active', expiresAt: later, error: 'too many failed authorizations' },
+      ],
+      ['domain-certificate-expired', { status: 'expired', expiresAt: at, error: null }],
+      [
+        'domain-certificate-failed',
+        {
+          status: 'failed',
+          expiresAt: null,
+          error:
+            '203.0.113.7: Fetching http://example.net/.well-known/acme-challenge/q3kVb0mJ7yPzT1sXcN8wRdLf2hGa5uEo: Timeout during connect (likely firewall problem)',
+        },
+      ],
+    ] as const
+  ).map(([name, certificate]) =>
+    sample(name, domainPage, {
+      ...owner,
+      ...rest,
+      adminHost: 'localhost',
+      tls: 'auto',
+      domain: { ...redirecting, certificate },
+      split: undefined,
+    }),
+  ),
+  sample('domain-certificate-files', domainPage, {
+    ...viewer,
     ...rest,
-    adminHost: 'localhost',
+    tls: 'files',
     domain: {
-      ...redirecting,
-      certificate: { status: 'failed', expiresAt: at, error: 'The authority refused' },
+      ...domain,
+      certificate: { status: 'failed', expiresAt: null, error: 'TLS_CERT_FILE does not name it' },
     },
     split: undefined,
   }),

@@ -71,7 +71,10 @@ export const operationsSamples = [
     user: admin,
     filters: { host: '', path: '', status: 'x', bots: '' },
     found: null,
-    problem: 'status: A status such as 404',
+    failed: {
+      message: 'status: Give a status such as 404',
+      details: [{ path: 'status', message: 'Give a status such as 404' }],
+    },
   }),
   sample('storage', storagePage, {
     user: admin,

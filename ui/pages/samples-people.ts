@@ -42,7 +42,11 @@ const person = {
   },
   actions: [
     { action: 'project:read' as const, allowed: true, reason: 'The role viewer includes project:read' },
-    { action: 'project:delete' as const, allowed: false, reason: 'This needs the role owner' },
+    {
+      action: 'project:delete' as const,
+      allowed: false,
+      reason: 'This needs the role owner; you have viewer',
+    },
   ],
 }
 

@@ -142,6 +142,11 @@ export const projectSamples = [
   sample('alias', aliasPage, {
     ...owner,
     alias: production,
+    certificate: {
+      status: 'active' as const,
+      expiresAt: Date.parse('2027-02-18T12:00:00.000Z'),
+      error: null,
+    },
     history: [
       { deploymentId: 'd1', commitSha: sha, movedBy: maker, movedAt: at, isThere: true },
       { deploymentId: 'd2', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: true },

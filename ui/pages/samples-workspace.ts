@@ -78,6 +78,11 @@ export const workspaceSamples = [
   sample('health', healthPage, {
     user: admin,
     adminUrl: apiUrl,
+    certificate: {
+      status: 'active' as const,
+      expiresAt: Date.parse('2027-02-18T12:00:00.000Z'),
+      error: null,
+    },
     health: {
       status: 'error' as const,
       version: '1.2.3',

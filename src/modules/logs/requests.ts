@@ -69,7 +69,7 @@ export function parseStatus(text: Text): { from: number; to: number } | undefine
   if (text === undefined || text === '') return undefined
   const [, hundreds, rest] = /^([1-5])(\d\d|xx)$/i.exec(text) ?? []
   if (hundreds === undefined || rest === undefined)
-    throw invalid('status', 'A status such as 404, or a class such as 4xx')
+    throw invalid('status', 'Give a status such as 404, or a class such as 4xx')
   const from = Number(hundreds) * 100
   return /\d/.test(rest) ? { from: Number(text), to: Number(text) } : { from, to: from + 99 }
 }

@@ -38,17 +38,17 @@ export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
               ${overview(props.analytics)}
               ${names(
                 'pages',
-                'Pages',
+                ['Pages', 'Page', 'Views'],
                 props.analytics.pages.map(({ path, views }) => [path, views]),
               )}
               ${names(
                 'referrers',
-                'Where they came from',
+                ['Where they came from', 'Site', 'Views'],
                 props.analytics.referrers.map(({ host, views }) => [host, views]),
               )}
               ${names(
                 'missing',
-                'Looked for and not there',
+                ['Not found', 'Path', 'Requests'],
                 props.analytics.missing.map(({ path, requests }) => [path, requests]),
               )}
               ${statuses(props.analytics)}
@@ -105,7 +105,7 @@ function overview({ totals, series, interval }: Overview): Html {
     ['Views', formatCount(totals.views)],
     ['Visitors', formatCount(totals.visitors)],
     ['Requests', formatCount(totals.requests)],
-    ['Of bots', formatCount(totals.bots)],
+    ['By bots', formatCount(totals.bots)],
     ['Sent', formatSize(totals.bytes)],
     ['Not found', formatCount(totals.notFound)],
     ['Errors', formatCount(totals.errors)],
@@ -121,12 +121,13 @@ function overview({ totals, series, interval }: Overview): Html {
 }
 
 type Named = readonly [name: string, count: number]
+type Words = readonly [title: string, what: string, counted: string]
 
-function names(id: string, title: string, rows: readonly Named[]): Html | null {
+function names(id: string, [title, what, counted]: Words, rows: readonly Named[]): Html | null {
   if (rows.length === 0) return null
   const columns: Column<Named>[] = [
-    { label: 'Name', cell: ([name]) => name },
-    { label: 'Count', align: 'end', cell: ([, count]) => formatCount(count) },
+    { label: what, cell: ([name]) => name },
+    { label: counted, align: 'end', cell: ([, count]) => formatCount(count) },
   ]
   return card({ id, title }, table<Named>({ caption: title, rows, columns }))
 }
@@ -134,12 +135,12 @@ function names(id: string, title: string, rows: readonly Named[]): Html | null {
 const statuses = ({ statuses: found, botNames }: Overview): Html => html`
   ${names(
     'statuses',
-    'Answers',
+    ['Statuses', 'Status', 'Requests'],
     found.map(({ status, requests }) => [String(status), requests]),
   )}
   ${names(
     'bots',
-    'Bots',
+    ['Bots', 'Bot', 'Requests'],
     botNames.map(({ name, requests }) => [name, requests]),
   )}
 `

@@ -155,7 +155,7 @@ function changes({ before, after, target }: AuditEntry): Html {
     <ul class="changes">
       ${names.map(
         (name) => html`
-          <li><span class="muted">${name}</span> ${value(was, name, 'del')} → ${value(is, name, 'ins')}</li>
+          <li><span class="muted">${name}</span> ${before === null || html`${value(was, name, 'del')} → `}${value(is, name, 'ins')}</li>
         `,
       )}
     </ul>

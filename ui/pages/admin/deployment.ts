@@ -65,7 +65,7 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
       ],
       ['By', makerName(deployment.createdBy)],
       ['Run', runOf(deployment)],
-      ['Files', `${deployment.fileCount}, ${formatSize(deployment.totalSize)}`],
+      ['Files', `${deployment.fileCount}, together ${formatSize(deployment.totalSize)}`],
       ['Address', html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>`],
     ]),
   )
@@ -147,7 +147,7 @@ function removal({ deployment }: DeploymentPageProps): Html {
       id: 'removal',
       title: 'Delete',
       about: isLive
-        ? `It is live as ${deployment.aliases.join(', ')}. Move or delete that first.`
+        ? `It is live as ${deployment.aliases.join(', ')}. Move or delete the alias first.`
         : 'Its address stops working, and it cannot be rolled back to.',
     },
     isLive

@@ -29,12 +29,17 @@ export const deploymentsPage = (props: DeploymentsPageProps): Html =>
       about: html`<p class="muted">Each is the content of one commit. It stays until somebody deletes it.</p>`,
       aside:
         props.can.publish &&
+        !isEmpty(props) &&
         linkButton({ label: 'Publish', href: projectHref(props.project.id, '/publish') }),
     },
-    isFiltered(props.filters) || props.found.pagination.total > 0 ? list(props) : nothing(props),
+    isEmpty(props) ? nothing(props) : list(props),
   )
 
 const isFiltered = (filters: DeploymentFilters): boolean => Object.values(filters).some((text) => text !== '')
+
+/** There is none at all, whatever is asked for. */
+const isEmpty = ({ filters, found }: DeploymentsPageProps): boolean =>
+  !isFiltered(filters) && found.pagination.total === 0
 
 const nothing = ({ project, can }: DeploymentsPageProps): Html =>
   emptyState(

@@ -52,7 +52,7 @@ export const filePage = (props: FilePageProps): Html => {
       ${card(
         {
           id: 'facts',
-          title: nameOf(file.path),
+          title: 'How it is sent',
           aside: linkButton({ label: 'Open', href: props.rawUrl, kind: 'secondary', small: true }),
         },
         details([
@@ -130,7 +130,7 @@ const columns = (props: FolderPageProps): Column<FolderEntry>[] => [
     label: 'Type',
     cell: (entry) =>
       entry.name.endsWith('/')
-        ? html`<span class="muted">${entry.fileCount} ${entry.fileCount === 1 ? 'file' : 'files'}</span>`
+        ? html`<span class="muted">Folder, ${entry.fileCount} ${entry.fileCount === 1 ? 'file' : 'files'}</span>`
         : mimeTypeOf(entry.path),
   },
   {

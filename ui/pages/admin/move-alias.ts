@@ -36,11 +36,11 @@ export function movePage(props: MoveAliasPageProps): Html {
         { label: 'Aliases', href: projectHref(props.project.id, '/aliases') },
         { label: alias.name, href: aliasHref(props.project.id, alias.id) },
       ],
-      about: html`<p class="muted">Visitors of <a href=${alias.url}>${alias.url}</a> see the other one at once.</p>`,
+      about: html`<p class="muted">Visitors of <a href=${alias.url}>${alias.url}</a> get the other deployment as soon as you confirm.</p>`,
     },
     html`
       ${card(
-        { id: 'ways', title: 'From and to' },
+        { id: 'ways', title: 'What visitors get' },
         details([
           ['Now', deploymentFacts(from)],
           ['After', deploymentFacts(to)],

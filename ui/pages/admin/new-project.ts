@@ -54,7 +54,7 @@ const form = (failed: Failed): Html => html`
       hint: 'Anyone can see its sites. Without it, only people with a role on the project.',
     })}
     <div class="actions">
-      ${button({ label: 'Create project' })} ${linkButton({ label: 'Cancel', href: '/', kind: 'quiet' })}
+      ${button({ label: 'Create project' })} ${linkButton({ label: 'Cancel', href: '/', kind: 'secondary' })}
     </div>
   </form>
 `

@@ -8,7 +8,7 @@ import { card } from '../../components/card.ts'
 import { formatCount } from '../../components/chart.ts'
 import { details } from '../../components/details.ts'
 import { emptyState } from '../../components/empty-state.ts'
-import { field, hidden, selectField } from '../../components/field.ts'
+import { type FormError, field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { progress } from '../../components/progress.ts'
@@ -49,12 +49,19 @@ export const storagePage = (props: StoragePageProps): Html => {
           ${details([
             ['Free', formatSize(storage.freeBytes)],
             ['Data folder', formatSize(storage.diskBytes)],
-            ['Contents', `${formatCount(storage.contents)}, ${formatSize(storage.contentBytes)}`],
+            [
+              'Stored files',
+              `${formatCount(storage.contents)}, together ${formatSize(storage.contentBytes)}`,
+            ],
           ])}
         `,
       )}
       ${card(
-        { id: 'projects', title: 'Projects', about: 'What deployments share is stored once.' },
+        {
+          id: 'projects',
+          title: 'Projects',
+          about: 'Published: every file of every deployment. Stored: what several share, once.',
+        },
         storage.projects.length === 0
           ? html`<p class="muted">No projects yet.</p>`
           : html`
@@ -102,7 +109,7 @@ export const backupsPage = (props: BackupsPageProps): Html => {
 const notSetUp = emptyState({
   icon: 'warning',
   title: 'No backups are made',
-  text: html`Start svc with <code>BACKUP_DIR</code>, best on another disk, and it makes one every day. By hand: <code>svc backup FILE</code>.`,
+  text: html`Start svc with <code>BACKUP_DIR</code>, best on another disk, and it makes one every day. By hand: <code class="nowrap">svc backup FILE</code>.`,
 })
 
 const made = ({ directory, everyHours, keep, backups, running }: BackupsView): Html => html`
@@ -137,22 +144,22 @@ const made = ({ directory, everyHours, keep, backups, running }: BackupsView): H
 /** Empty text filters nothing. */
 export type LogFilters = { host: string; path: string; status: string; bots: string }
 export type LogsPageProps = WorkspacePageBase & {
-  /** Null when the filters were refused; `problem` says why. */
+  /** Null when the filters were refused; `failed` says why. */
   found: Paginated<RequestView> | null
-  problem?: string | undefined
+  failed?: FormError | undefined
   filters: LogFilters
 }
 
 /** Requests to every site and to the admin. */
 export const logsPage = (props: LogsPageProps): Html => {
-  const { found, filters, problem } = props
+  const { found, filters, failed } = props
   const isFiltered = Object.values(filters).some((text) => text !== '')
   return workspaceFrame(
     props,
     { place: 'logs', title: 'Requests', about: 'Without addresses, queries and cookies: they are not kept.' },
     html`
-      ${searchForm('Requests', logFields(filters), isFiltered ? '/admin/logs' : undefined)}
-      ${problem !== undefined && notice({ tone: 'bad', message: problem, live: true })}
+      ${searchForm('Requests', logFields(props), isFiltered ? '/admin/logs' : undefined)}
+      ${statusError(failed) === undefined && formError(failed)}
       ${found !== null && found.pagination.page === 1 && logTail(found.data[0]?.id)}
       ${found !== null && logEntries(found, filters)}
     `,
@@ -199,9 +206,20 @@ const BLANK: RequestView = {
   weight: 1,
 }
 
-const logFields = (filters: LogFilters): Html => html`
+const statusError = (failed: FormError | undefined): string | undefined => fieldError(failed, 'status')
+
+const logFields = ({ filters, failed }: LogsPageProps): Html => html`
   ${logField('host', 'Host', filters)} ${logField('path', 'Path', filters)}
-  ${field({ name: 'status', label: 'Status', value: filters.status, placeholder: '404 or 5xx', required: false, isPlain: true, verbatim: true })}
+  ${field({
+    name: 'status',
+    label: 'Status',
+    value: filters.status,
+    error: statusError(failed),
+    placeholder: '404 or 5xx',
+    required: false,
+    isPlain: true,
+    verbatim: true,
+  })}
   ${selectField({
     name: 'bots',
     label: 'Bots',
@@ -223,7 +241,11 @@ const LOG_COLUMNS: Column<RequestView>[] = [
     cell: (row) => html`<code>${row.method} ${row.path}</code><div class="muted small">${row.host}</div>`,
   },
   { label: 'Status', cell: ({ status }) => badge(String(status), toneOf(status)) },
-  { label: 'By', cell: ({ bot }) => bot ?? html`<span class="muted">A visitor</span>` },
+  {
+    label: 'By',
+    cell: ({ bot }) =>
+      html`<span class=${bot === null ? 'muted nowrap' : 'nowrap'}>${bot ?? 'A visitor'}</span>`,
+  },
   { label: 'Took', align: 'end', cell: ({ durationMs }) => `${Math.round(durationMs)}\u00a0ms` },
   { label: 'Size', align: 'end', cell: ({ sizeBytes }) => (sizeBytes === null ? '' : formatSize(sizeBytes)) },
   { label: 'When', align: 'end', cell: ({ at }) => time(at) },

@@ -95,6 +95,7 @@ function change(props: PersonPageProps): Html {
             {
               id: 'revoke-role',
               opener: 'Take the role away',
+              openerKind: 'secondary',
               title: `Take the role of ${person.user.email} away?`,
               text: 'They stay a member, with what their groups give them.',
               confirm: 'Take it away',
@@ -132,7 +133,11 @@ const actions = ({ person }: PersonPageProps): Html =>
       columns: [
         { label: 'Action', cell: ({ action }) => html`<code>${action}</code>` },
         { label: 'Allowed', cell: ({ allowed }) => (allowed ? badge('Yes', 'good') : badge('No')) },
-        { label: 'Why', cell: ({ reason }) => html`<span class="muted">${reason}</span>` },
+        { label: 'Why', cell: ({ reason }) => html`<span class="muted">${aboutThem(reason)}</span>` },
       ],
     }),
   )
+
+/** The reason speaks to whoever asks; here somebody else reads it. */
+const aboutThem = (reason: string): string =>
+  reason.replace('; you have', '; they have').replace(' you have no', ' they have no')

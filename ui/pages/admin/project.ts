@@ -46,9 +46,9 @@ const facts = ({ project }: ProjectPageProps): Html => html`
   <p class="facts muted">
     <span>${project.owner}/${project.name}</span>
     ${visibilityBadge(project.isPublic)}
-    ${!project.isPublic && html`<span>${roleLabel(project.requiredRole)} or higher</span>`}
+    ${!project.isPublic && html`<span>Seen by: ${roleLabel(project.requiredRole)} or higher</span>`}
     <span>Your role: ${roleLabel(project.role ?? 'guest')}</span>
-    <span>Since ${day(project.createdAt)}</span>
+    <span>Created ${day(project.createdAt)}</span>
   </p>
 `
 

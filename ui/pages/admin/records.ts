@@ -47,11 +47,21 @@ export const recordsPage = (props: RecordsPageProps): Html =>
     },
     html`
       ${(props.found === null || !isEmpty(props)) && recordFilters(props.schema, props.query)}
-      ${props.problem !== undefined && notice({ tone: 'bad', message: props.problem, live: true })}
+      ${props.problem !== undefined && refused(props, props.problem)}
       ${props.failed !== undefined && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
       ${props.found !== null && (props.found.data.length === 0 ? nothing(props) : list(props, props.found))}
     `,
   )
+
+/** Why, and the way back: the filters stand above, each with what takes it away. */
+const refused = (props: RecordsPageProps, problem: string): Html =>
+  notice({
+    tone: 'bad',
+    message: html`${problem.replace(/\.$/, '')}. ${
+      props.query.filters.length > 0 && 'Remove that filter, or '
+    }<a href=${hrefOf(props, '')}>${props.query.filters.length > 0 ? 'show' : 'Show'} all records</a>.`,
+    live: true,
+  })
 
 const hrefOf = ({ project, schema }: RecordsPageProps, rest: string): string =>
   schemaHref(project.id, schema.id, rest)

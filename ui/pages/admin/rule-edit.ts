@@ -1,4 +1,4 @@
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { copyable } from '../../components/copyable.ts'
 import {
@@ -54,7 +54,7 @@ export const ruleEditPage = (props: RuleEditPageProps): Html => {
         ${pipeline(props)} ${headers(props)} ${more(props)}
         <div class="actions">
           ${button({ label: rule === null ? 'Create rule' : 'Save rule' })}
-          <a href=${backHref(props)}>Cancel</a>
+          ${linkButton({ label: 'Cancel', href: backHref(props), kind: 'secondary' })}
         </div>
       </form>
     `,
@@ -203,7 +203,7 @@ const headers = (props: RuleEditPageProps): Html => html`
 
 const more = (props: RuleEditPageProps): Html =>
   card(
-    { id: 'more', title: 'More' },
+    { id: 'more', title: 'In the list' },
     html`
       ${field({ ...of(props, 'description'), label: 'Description', required: false, maxlength: 2000 })}
       <div class="narrow">

@@ -43,5 +43,6 @@ const commands = (project: string, apiUrl: string): string =>
   [
     'svc rules init guestbook',
     'svc rules test .svc/proxy-rules/guestbook',
-    `svc rules push .svc/proxy-rules/guestbook --api-url ${apiUrl} --project ${project}`,
+    `svc rules push .svc/proxy-rules/guestbook --api-url ${apiUrl} \\`,
+    `  --project ${project}`,
   ].join('\n')

@@ -30,7 +30,11 @@ function fieldRow(row: FieldRow, at: number, { hasRecords, error }: SchemaFields
   const wrong = (key: string) => fieldError(error, name(key))
   return html`
     <div class="stack field-row" role="group" aria-labelledby=${`field-${at}`}>
-      <h3 id=${`field-${at}`}>${row.isStored ? row.name : `Field ${at + 1}`}</h3>
+      ${
+        row.isStored
+          ? html`<h3>Field <code id=${`field-${at}`}>${row.name}</code></h3>`
+          : html`<h3 id=${`field-${at}`}>Field ${at + 1}</h3>`
+      }
       <div class="columns">
         ${
           row.isStored

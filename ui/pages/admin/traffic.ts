@@ -54,7 +54,7 @@ const otherFailure = ({ failed }: TrafficPageProps): Html | false =>
 const redirected = ({ redirectTo }: DomainView): Html =>
   notice({ tone: 'warn', message: `This domain sends everybody to ${redirectTo}, so nothing here counts.` })
 
-const ABOUT = 'Each new visitor is drawn by these. They make 100 together.'
+const ABOUT = 'How many of every 100 new visitors see each alias.'
 
 function shares(props: TrafficPageProps): Html {
   return card(

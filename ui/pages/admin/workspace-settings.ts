@@ -85,8 +85,8 @@ const fixed = (variable: string | null, value: string): Html =>
   })
 
 const RESPONSES = {
-  not_found: 'A 404 page, as if nothing were there',
-  login: 'The way to sign in',
+  not_found: '404, as if nothing were there',
+  login: 'The sign-in page',
 } as const
 
 function privateSites({ settings, failed }: WorkspaceSettingsPageProps): Html {
