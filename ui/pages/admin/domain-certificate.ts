@@ -159,7 +159,8 @@ function elsewhere({ domain, baseDomain }: CertificateProps): Html {
           ? html`Links to it start with <code>https://</code>, as <code>PUBLIC_URL</code> says.`
           : html`Links to it start with <code>http://</code>. With a proxy that speaks TLS, set <code>PUBLIC_URL</code> to the https address of the admin.`
       }${' '}
-      Settings for nginx, Caddy and Traefik stand in <code>docs/operating.md</code>, “Behind a reverse proxy”.
+      Settings for nginx, Caddy and Traefik stand in <code>docs/operating.md</code>, “Behind a reverse proxy”. Without a
+      proxy, start svc with <code>TLS=auto</code>: it gets and renews the certificates itself.
     </p>
   `
 }
