@@ -19,7 +19,10 @@ export const setupPages = (ctx: Context) =>
     .post('/setup', ({ request }) => submitSetup(ctx, request), { parse: 'none' })
     .get('/welcome', ({ request }) => {
       authorize(ctx, viewerOf(ctx, request).caller, 'workspace:administer', undefined, true)
-      return page(setupDonePage({ apiDocsUrl: '/api/docs', snippets: publishSnippets(ctx.adminUrl()) }))
+      const { baseDomain, tls } = ctx.config
+      const adminUrl = ctx.adminUrl()
+      const place = { baseDomain, adminUrl, tls }
+      return page(setupDonePage({ apiDocsUrl: '/api/docs', snippets: publishSnippets(adminUrl), place }))
     })
 
 function showSetup(ctx: Context, request: Request): Response {

@@ -16,6 +16,7 @@ type Shot = [name: string, path: string]
 const typical = (team: Team): Shot[] => {
   const at = (rest: string) => `/projects/${team.project}${rest}`
   return [
+    ['welcome', '/welcome'],
     ['home', '/'],
     ['project', at('')],
     ['publish', at('/publish')],

@@ -11,6 +11,10 @@ test('from the printed link to a page of one’s own', async ({ page, appliance,
   await page.getByRole('button', { name: 'Create the admin account' }).click()
   await expect(page.getByRole('heading', { name: 'Your server is ready' })).toBeVisible()
 
+  const where = page.getByRole('listitem').filter({ hasText: 'Choose where it will live' })
+  await where.getByText('With a domain of your own').click()
+  await expect(where.getByText('TLS=auto svc serve')).toBeVisible()
+
   await page.getByRole('link', { name: 'Projects' }).click()
   await page.getByText('New project', { exact: true }).first().click()
   await page.getByLabel('Owner').fill('acme')

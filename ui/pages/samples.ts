@@ -110,7 +110,18 @@ const authSamples = [
     token: 'tok-1',
     error: { message: 'The set-up token is wrong.', code: 'SETUP_TOKEN_REQUIRED' },
   }),
-  sample('setup-done', setupDonePage, { apiDocsUrl: '/api/docs', snippets: publishSnippets(apiUrl) }),
+  ...(['off', 'auto', 'files'] as const).map((tls) =>
+    sample(`setup-done-${tls}`, setupDonePage, {
+      apiDocsUrl: '/api/docs',
+      snippets: publishSnippets(apiUrl),
+      place: { baseDomain: 'sites.example.com', adminUrl: apiUrl, tls },
+    }),
+  ),
+  sample('setup-done', setupDonePage, {
+    apiDocsUrl: '/api/docs',
+    snippets: publishSnippets(apiUrl),
+    place: { baseDomain: 'localhost', adminUrl: 'http://localhost:3000', tls: 'off' },
+  }),
   sample('sign-in', signInPage, { step: 'password', providers, allowSignup: true, redirect }),
   sample('sign-in-refused', signInPage, {
     step: 'password',

@@ -5,6 +5,7 @@ import { type PublishSnippets, publishGuide } from '../../components/publish-sni
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
 import { newPasswordField } from './password-field.ts'
+import { type Place, whereItLives } from './where-it-lives.ts'
 
 export type SetupPageProps = {
   /** From the set-up link; sent on as it is. */
@@ -42,16 +43,20 @@ export const setupPage = (props: SetupPageProps): Html =>
     `,
   )
 
-export type SetupDonePageProps = { apiDocsUrl: string; snippets: PublishSnippets }
+export type SetupDonePageProps = { apiDocsUrl: string; snippets: PublishSnippets; place: Place }
 
 /** After set-up: what to do next. */
-export const setupDonePage = ({ apiDocsUrl, snippets }: SetupDonePageProps): Html =>
+export const setupDonePage = ({ apiDocsUrl, snippets, place }: SetupDonePageProps): Html =>
   authLayout(
     'Ready',
     html`
       <h1>Your server is ready</h1>
       ${notice({ tone: 'good', message: 'The admin account is made and you are signed in.', live: true })}
       <ol class="steps">
+        <li>
+          <h2>Choose where it will live</h2>
+          ${whereItLives(place)}
+        </li>
         <li>
           <h2>Create your first project</h2>
           <p>A project holds one site. It is private until you open it.</p>
