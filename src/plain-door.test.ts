@@ -9,6 +9,13 @@ import { type TestApp, testApp } from './testing/test-app.ts'
 const TOKEN = 'evaGxfADs6pSRb2LAv9IZf17Dt3juxGJ-PCt92wr_oA'
 const ADMIN = 'admin.sites.test'
 const ROOT = 'root@example.com'
+const SEED = {
+  owner: 'acme',
+  repo: 'docs',
+  sha: '1'.repeat(40),
+  alias: 'production',
+  files: { 'index.html': '<h1>home</h1>' },
+}
 
 let app: TestApp
 let site: Seeded
@@ -26,13 +33,7 @@ beforeAll(async () => {
       host === 'www.example.test' && token === TOKEN ? `${TOKEN}.thumb` : undefined,
     visited: (host) => void visited.push(host),
   }
-  site = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'docs',
-    sha: '1'.repeat(40),
-    alias: 'production',
-    files: { 'index.html': '<h1>home</h1>' },
-  })
+  site = await seedDeployment(app, SEED)
   aliasHost = site.aliasHost ?? ''
   await app.addUser(ROOT, 'admin')
   for (const [hostname, verified] of [
@@ -99,6 +100,8 @@ const redirected: [name: string, host: string, target: string, location: string]
   ['the root', 'www.example.test', '/', 'https://www.example.test:8443/'],
   ['a host in capitals, with port and dot', 'WWW.Example.Test.:80', '/a', 'https://www.example.test:8443/a'],
   ['an address', '127.0.0.1:8080', '/a', 'https://127.0.0.1:8443/a'],
+  ["an address that may be anybody's", '203.0.113.7', '/a', `https://${ADMIN}:8443/a`],
+  ['one of IPv6', '[2001:db8::1]:80', '/a', `https://${ADMIN}:8443/a`],
   ['localhost', 'localhost', '/a', 'https://localhost:8443/a'],
   ['a path that looks like a host', ADMIN, '//evil.test/x', `https://${ADMIN}:8443//evil.test/x`],
   ['a backslash', ADMIN, '/\\evil.test', `https://${ADMIN}:8443//evil.test`],
@@ -125,7 +128,8 @@ test.each(redirected)('%s is led to https', async (_name, host, target, location
 const refused: [name: string, target: string, host: string | null, status: number][] = [
   ['a foreign host', '/', 'evil.test', 404],
   ['a foreign host below ours', '/', `x.${ADMIN}`, 404],
-  ['a host that ends like ours', '/', 'evil-admin.sites.test', 404],
+  ['a host that ends like ours', '/', 'evilsites.test', 404],
+  ['the base domain itself', '/', 'sites.test', 404],
   ['no host', '/', null, 400],
   ['two hosts', '/', `${ADMIN}\r\nHost: evil.test`, 400],
   ['a host with a user', '/', `${ADMIN}@evil.test`, 400],
@@ -209,6 +213,25 @@ test('a host whose certificate is missing is told to wait, and an alias host is 
   expect(visited).toEqual([aliasHost])
   expect((await send('/', { host: site.host })).status).toBe(503)
   expect(visited).toEqual([aliasHost])
+})
+
+test("a private site looks like a host that is nobody's, with its certificate and without", async () => {
+  const hidden = await seedDeployment(app, { ...SEED, repo: 'secret', isPublic: false })
+  const certificates = app.ctx.certificates
+  const covered = { hosts: ['*.sites.test'], certPem: '', keyPem: '', expiresAt: 0 }
+  for (const all of [[], [covered]]) {
+    app.ctx.certificates = { ...certificates, all: () => all }
+    const host = hidden.aliasHost ?? ''
+    const there = await send('/', { host })
+    const nowhere = await send('/', { host: host.replace('secret', 'nobody') })
+    expect(nowhere.status).toBe(all.length === 0 ? 503 : 308)
+    expect([there.status, there.body, [...there.headers.keys()]]).toEqual([
+      nowhere.status,
+      nowhere.body,
+      [...nowhere.headers.keys()],
+    ])
+  }
+  app.ctx.certificates = certificates
 })
 
 test('while there is no listener with TLS nothing is led to it', async () => {

@@ -1,6 +1,6 @@
 import type { App } from './app.ts'
 import type { Context } from './context.ts'
-import { isIpLiteral, normalizeHost } from './domain/hostname.ts'
+import { isIpLiteral, normalizeHost, siteLabelOf } from './domain/hostname.ts'
 import type { Peer } from './http/visitor.ts'
 import { loggedPath } from './observe.ts'
 import { coversHost } from './platform/certificates.ts'
@@ -56,10 +56,10 @@ function route(
     if (answer !== undefined) return text(200, answer)
   }
   const place = resolveHost(ctx, host)
-  if (place === undefined) return text(404, 'No site lives here.\n')
-  if (place.kind === 'unproven') return serveMapped(place, target)
+  if (place === undefined && !mayBeHidden(ctx, host)) return text(404, 'No site lives here.\n')
+  if (place?.kind === 'unproven') return serveMapped(place, target)
   const isServed = isTlsOpen() && hasCertificate(ctx, host)
-  if (!isServed && place.kind === 'site' && isAliasHost(ctx, place)) ctx.certificates.visited(host)
+  if (!isServed && place?.kind === 'site' && isAliasHost(ctx, place)) ctx.certificates.visited(host)
   return isServed ? toHttps(ctx, host, target) : notYet()
 }
 
@@ -83,11 +83,16 @@ const hasCertificate = (ctx: Context, host: string): boolean =>
   isIpLiteral(host) ||
   ctx.certificates.all().some(({ hosts }) => coversHost(hosts, host))
 
+/** Who visits a private site must not learn here, from a host that is nobody's being answered otherwise, that there is one. */
+const mayBeHidden = (ctx: Context, host: string): boolean => siteLabelOf(host, ctx.config.baseDomain) !== null
+
 const isAliasHost = (ctx: Context, site: Site): boolean =>
   site.alias !== null && site.host.endsWith(`.${ctx.config.baseDomain}`)
 
+/** An address may be anybody's, unless it is this machine's own name for itself: the admin is named instead. */
 function toHttps(ctx: Context, host: string, { path, search }: Target): Response {
-  const location = `${ctx.siteUrl(host)}${path}${search}`
+  const origin = isIpLiteral(host) && !LOOPBACK.test(host) ? ctx.adminUrl() : ctx.siteUrl(host)
+  const location = `${origin}${path}${search}`
   return new Response(null, { status: 308, headers: { location, 'cache-control': 'public, max-age=300' } })
 }
 

@@ -1,4 +1,4 @@
-/** What the authority answered instead of doing what it was asked. RFC 8555 §6.7. */
+/** What the authority answered instead of doing what it was asked: in one line, whatever it sent. RFC 8555 §6.7. */
 export class AcmeError extends Error {
   /** `rateLimited`, `caa`, `dns`, `unauthorized` …: the problem's type without its namespace; `''` when there is none. */
   readonly type: string
@@ -7,7 +7,7 @@ export class AcmeError extends Error {
   readonly retryAfterMs: number | null
 
   constructor(message: string, about: { type?: string; status?: number; retryAfterMs?: number | null } = {}) {
-    super(message)
+    super(asLine(message))
     this.type = about.type ?? ''
     this.status = about.status ?? 0
     this.retryAfterMs = about.retryAfterMs ?? null
@@ -25,8 +25,7 @@ export function problemError(
     ...(Array.isArray(subproblems) ? subproblems.map((one) => fieldsOf(one)['detail']) : []),
   ]
   const said = sentences.filter((one) => typeof one === 'string' && one.trim() !== '').join(' ')
-  const message =
-    said === '' ? `The certificate authority answered ${about.status} without a reason` : asLine(said)
+  const message = said === '' ? `The certificate authority answered ${about.status} without a reason` : said
   return new AcmeError(message, {
     ...about,
     type: typeof type === 'string' ? (type.split(':').at(-1) ?? '') : '',

@@ -127,13 +127,30 @@ describe('what gets one', () => {
     await add('shop.sites.test', other)
     world.ca.faults.rateLimit = null
     world.advance(2 * MINUTE_MS)
-    await until(() => hosts().length === 29)
+    await until(() => hosts().length === 21)
     expect(orders('shop.sites.test')).toBe(1)
     expect(hosts()).toContain('shop.sites.test')
     world.advance(MINUTE_MS)
-    expect(hosts()).toHaveLength(29)
+    expect(hosts()).toHaveLength(21)
+    world.advance(HOUR_MS)
+    await until(() => hosts().length === 42)
     world.advance(HOUR_MS)
     await until(() => hosts().length === 43)
+  })
+
+  test('abuse: who adds and deletes domains without end leaves places for other projects', async () => {
+    const other = await seed('shop')
+    showProjects(false)
+    const ids: unknown[] = []
+    for (let i = 0; i < 20; i++) ids.push((await add(`gone-${i}.sites.test`)).body['id'])
+    await until(() => hosts().length === 21)
+    for (const id of ids) await remove(id)
+    await add('more.sites.test')
+    await add('shop.sites.test', other)
+    await until(() => stateOf('shop.sites.test').status === 'active')
+    expect(hosts().toSorted()).toEqual([ADMIN_HOST, 'shop.sites.test'])
+    world.advance(HOUR_MS)
+    await until(() => stateOf('more.sites.test').status === 'active')
   })
 })
 

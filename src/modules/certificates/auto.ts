@@ -59,7 +59,9 @@ class Auto implements AutoCertificates {
     for (const record of records)
       this.#entries.set(record.host, newEntry(asAskedAt(record, ctx.config.acmeDirectory)))
     this.#limit = new NewHostLimit(
-      records.flatMap(({ firstTriedAt: at, isAlias }) => (at === null ? [] : [{ at, isAlias }])),
+      records.flatMap(({ firstTriedAt: at, isAlias }) =>
+        at === null ? [] : [{ at, isAlias, projectId: null }],
+      ),
     )
     this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
     setTimeout(() => this.hostsChanged(), 0)
@@ -169,7 +171,7 @@ class Auto implements AutoCertificates {
   }
 
   #adoptAlias(host: string, now: number): void {
-    this.#limit.note({ at: now, isAlias: true })
+    this.#limit.note({ at: now, isAlias: true, projectId: null })
     this.#entries.set(host, newEntry({ ...emptyRecord(host), isAlias: true, firstTriedAt: now }))
   }
 
@@ -194,7 +196,7 @@ class Auto implements AutoCertificates {
     for (const entry of due.sort((a, b) => importance(a) - importance(b))) {
       if (free <= 0) return
       const isNew = entry.record.firstTriedAt === null
-      if (isNew && !this.#limit.mayAsk(now)) continue
+      if (isNew && !this.#limit.mayAsk(now, entry.projectId)) continue
       free -= 1
       this.#start(entry, now)
     }
@@ -209,7 +211,7 @@ class Auto implements AutoCertificates {
     const { record } = entry
     if (record.firstTriedAt === null) {
       record.firstTriedAt = now
-      this.#limit.note({ at: now, isAlias: false })
+      this.#limit.note({ at: now, isAlias: false, projectId: entry.projectId })
     }
     record.triedAt = now
     record.nextTryAt = now + CRASH_DELAY_MS

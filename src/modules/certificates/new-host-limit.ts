@@ -1,6 +1,14 @@
-import { HOUR_MS, MOST_ALIASES_A_WEEK, MOST_ALIASES_AN_HOUR, MOST_NEW_AN_HOUR, WEEK_MS } from './timing.ts'
+import {
+  HOUR_MS,
+  MOST_ALIASES_A_WEEK,
+  MOST_ALIASES_AN_HOUR,
+  MOST_NEW_AN_HOUR,
+  MOST_NEW_OF_PROJECT,
+  WEEK_MS,
+} from './timing.ts'
 
-export type FirstTry = { at: number; isAlias: boolean }
+/** `projectId` is that of a domain; it is not known of those before the start. */
+export type FirstTry = { at: number; isAlias: boolean; projectId: string | null }
 
 /** How many new hosts are asked for, as authorities count them. Deleting one does not win its place back. */
 export class NewHostLimit {
@@ -15,8 +23,12 @@ export class NewHostLimit {
     this.#tries.push(one)
   }
 
-  mayAsk(now: number): boolean {
-    return this.#since(now - HOUR_MS).length < MOST_NEW_AN_HOUR
+  mayAsk(now: number, projectId: string | null): boolean {
+    const ofHour = this.#since(now - HOUR_MS)
+    if (ofHour.length >= MOST_NEW_AN_HOUR) return false
+    return (
+      projectId === null || ofHour.filter((one) => one.projectId === projectId).length < MOST_NEW_OF_PROJECT
+    )
   }
 
   /** For the host of an alias. Half of the places are kept for those that somebody comes to. */

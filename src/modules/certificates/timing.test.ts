@@ -113,8 +113,8 @@ test.each([
 
 test('new hosts: 30 an hour; of aliases 6 an hour and 30 a week, half of them without being visited', () => {
   const limit = new NewHostLimit([])
-  for (let i = 0; i < 30; i++) limit.note({ at: 0, isAlias: false })
-  expect([limit.mayAsk(HOUR - 1), limit.mayAsk(HOUR)]).toEqual([false, true])
+  for (let i = 0; i < 30; i++) limit.note({ at: 0, isAlias: false, projectId: null })
+  expect([limit.mayAsk(HOUR - 1, null), limit.mayAsk(HOUR, null)]).toEqual([false, true])
 
   const visited = (at: number) => limit.mayAskForAlias(at, { isVisited: true })
   const unasked = (at: number) => limit.mayAskForAlias(at, { isVisited: false })
@@ -122,7 +122,7 @@ test('new hosts: 30 an hour; of aliases 6 an hour and 30 a week, half of them wi
     for (let i = 0; i < 6; i++) {
       const at = hour * HOUR
       expect([visited(at), unasked(at)]).toEqual([true, i < 3 && hour * 6 + i < 15])
-      limit.note({ at, isAlias: true })
+      limit.note({ at, isAlias: true, projectId: null })
     }
     expect(visited(hour * HOUR)).toBe(false)
   }

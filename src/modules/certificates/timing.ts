@@ -12,6 +12,8 @@ export const ORDER_MS = 5 * MINUTE_MS
 export const MOST_AT_ONCE = 2
 /** New hosts, in any hour: Let's Encrypt takes 300 orders in three hours. */
 export const MOST_NEW_AN_HOUR = 30
+/** Of them for one project, which may add and delete domains as it likes: the rest is for the others. */
+export const MOST_NEW_OF_PROJECT = 20
 /** Hosts of aliases: they share a registered domain, for which Let's Encrypt makes 50 certificates a week. */
 export const MOST_ALIASES_AN_HOUR = 6
 export const MOST_ALIASES_A_WEEK = 30
