@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endTails } from '../src/modules/logs/tail.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
@@ -62,6 +63,18 @@ describe('requests', () => {
   ]
   test.each(searches)('are searched by %p', async (query, isFound) => {
     expect((await read(`/admin/logs${query}`)).includes('<code>GET /missing-page</code>')).toBe(isFound)
+  })
+
+  test('what comes is followed from the newest request on, also where none was found', async () => {
+    const html = await read('/admin/logs?path=/not-asked-yet')
+    const [, from = ''] = html.match(/data-tail="(\d+)"/) ?? []
+    expect(html).toContain('Nothing found')
+    await browser.open('/not-asked-yet', { host: site.aliasHost ?? '' })
+    const tail = await app.call('GET', `/api/logs/tail?after=${from}`, { as: ADMIN })
+    endTails(app.ctx)
+    const paths = [...(await tail.text()).matchAll(/"path":"([^"]*)"/g)].map(([, path]) => path)
+    expect(paths).toContain('/not-asked-yet')
+    expect(paths).not.toContain('/missing-page')
   })
 
   test('a search that makes no sense is refused in place', async () => {

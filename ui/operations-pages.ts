@@ -3,7 +3,7 @@ import type { Context } from '../src/context.ts'
 import { getProjectAnalytics, getWorkspaceAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { listBackups, makeBackup } from '../src/modules/backups/service.ts'
-import { listLoggedRequests } from '../src/modules/logs/requests.ts'
+import { listLoggedRequests, newestRequestId } from '../src/modules/logs/requests.ts'
 import { getStorage } from '../src/modules/storage/service.ts'
 import { page } from './html.ts'
 import { expectedFailure, queryOf, viewerOf } from './page-request.ts'
@@ -59,10 +59,10 @@ function showLogs(ctx: Context, request: Request): Response {
   const filters = { host: text('host'), path: text('path'), status: text('status'), bots: text('bots') }
   try {
     const found = listLoggedRequests(ctx, grant, { ...filters, page: queryOf(request, 'page') })
-    return page(logsPage({ user, filters, found }))
+    return page(logsPage({ user, filters, found, newestId: newestRequestId(ctx, grant) }))
   } catch (thrown) {
     const error = expectedFailure(thrown)
-    return page(logsPage({ user, filters, found: null, failed: error }), error.status)
+    return page(logsPage({ user, filters, found: null, newestId: null, failed: error }), error.status)
   }
 }
 

@@ -66,11 +66,13 @@ export const operationsSamples = [
     user: admin,
     filters: { host: '', path: '', status: '4xx', bots: '' },
     found: { data: [request], pagination: { ...one, pages: 2 } },
+    newestId: '17',
   }),
   sample('logs-refused', logsPage, {
     user: admin,
     filters: { host: '', path: '', status: 'x', bots: '' },
     found: null,
+    newestId: null,
     failed: {
       message: 'status: Give a status such as 404',
       details: [{ path: 'status', message: 'Give a status such as 404' }],

@@ -49,6 +49,11 @@ export function listRequestsAfter({ sqlite }: LogsDb, id: number, limit: number)
   return rowsOf(sqlite, `SELECT ${COLUMNS} FROM requests WHERE id > ? ORDER BY id LIMIT ?`, [id, limit])
 }
 
+/** 0 where there is none. */
+export function findNewestId({ sqlite }: LogsDb): number {
+  return sqlite.query<{ id: number | null }, []>('SELECT max(id) AS id FROM requests').get()?.id ?? 0
+}
+
 /** Removes some of those from before `before`, and of those over the newest `keep`; returns how many. */
 export function deleteOldRequests({ sqlite }: LogsDb, before: number, keep: number, limit: number): number {
   const upTo = sqlite

@@ -121,6 +121,18 @@ test('the tail shows what comes, as far as it is asked for, and what was missed'
   )
 })
 
+test.each([
+  ['0', true],
+  ['', false],
+  ['-1', false],
+  ['many', false],
+])('after %p everything is missed: %p', async (after, isMissed) => {
+  await visit('/seen-before')
+  const answer = await app.call('GET', `/api/logs/tail?after=${after}`, { as: 'root@example.com' })
+  endTails(app.ctx)
+  expect((await answer.text()).includes('/seen-before')).toBe(isMissed)
+})
+
 test('a reader who goes away is forgotten, and too many are refused', async () => {
   const watch = () => app.call('GET', '/api/logs/tail', { as: 'root@example.com' })
   const first = await watch()

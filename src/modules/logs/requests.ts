@@ -12,6 +12,7 @@ import {
   deleteOldCounts,
   deleteOldRequests,
   deleteProjectLog,
+  findNewestId,
   listCountedProjects,
   listRequests,
 } from './requests-queries.ts'
@@ -56,6 +57,12 @@ export function listLoggedRequests(ctx: Context, _grant: Grant, query: RequestQu
   ctx.requestLog.flush()
   const { db } = ctx.requestLog
   return paginated(listRequests(db, filter, page).map(requestView), countRequests(db, filter), page)
+}
+
+/** Of all requests that were logged so far; what comes later has a greater one. */
+export function newestRequestId(ctx: Context, _grant: Grant): string {
+  ctx.requestLog.flush()
+  return String(findNewestId(ctx.requestLog.db))
 }
 
 export const requestView = (row: LoggedRequest): RequestView => ({

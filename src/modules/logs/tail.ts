@@ -41,12 +41,12 @@ export function tailRequests(
       headers: { 'retry-after': '30' },
     })
   const isWanted = wanted(query)
-  const since = Number(lastEventId ?? query.after)
+  const since = parseId(lastEventId ?? query.after)
   let end = (): void => {}
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        end = follow(ctx, tails, controller, isWanted, Number.isSafeInteger(since) ? since : 0)
+        end = follow(ctx, tails, controller, isWanted, since)
       },
       cancel: () => end(),
     },
@@ -72,7 +72,7 @@ function follow(
   tails: Set<() => void>,
   controller: ReadableStreamDefaultController<Uint8Array>,
   isWanted: (row: LoggedRequest) => boolean,
-  since: number,
+  since: number | undefined,
 ): () => void {
   const encoder = new TextEncoder()
   let skipped = 0
@@ -104,9 +104,14 @@ function follow(
   const longest = setTimeout(end, LONGEST_MS).unref()
   tails.add(end)
   send('retry: 2000\n\n')
-  if (since > 0) for (const row of listRequestsAfter(ctx.requestLog.db, since, MOST_MISSED)) show(row)
+  if (since !== undefined)
+    for (const row of listRequestsAfter(ctx.requestLog.db, since, MOST_MISSED)) show(row)
   return end
 }
+
+/** 0 stands before all of them. */
+const parseId = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 
 function wanted(query: TailQuery): (row: LoggedRequest) => boolean {
   const projectId = query.projectId || undefined

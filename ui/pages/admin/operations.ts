@@ -146,13 +146,15 @@ export type LogFilters = { host: string; path: string; status: string; bots: str
 export type LogsPageProps = WorkspacePageBase & {
   /** Null when the filters were refused; `failed` says why. */
   found: Paginated<RequestView> | null
+  /** Of all requests, found or not: what comes after it is followed. Null when the filters were refused. */
+  newestId: string | null
   failed?: FormError | undefined
   filters: LogFilters
 }
 
 /** Requests to every site and to the admin. */
 export const logsPage = (props: LogsPageProps): Html => {
-  const { found, filters, failed } = props
+  const { found, newestId, filters, failed } = props
   const isFiltered = Object.values(filters).some((text) => text !== '')
   return workspaceFrame(
     props,
@@ -160,7 +162,7 @@ export const logsPage = (props: LogsPageProps): Html => {
     html`
       ${searchForm('Requests', logFields(props), isFiltered ? '/admin/logs' : undefined)}
       ${statusError(failed) === undefined && formError(failed)}
-      ${found !== null && found.pagination.page === 1 && logTail(found.data[0]?.id)}
+      ${newestId !== null && found?.pagination.page === 1 && logTail(newestId)}
       ${found !== null && logEntries(found, filters)}
     `,
   )
@@ -180,8 +182,8 @@ const logEntries = (found: Paginated<RequestView>, filters: LogFilters): Html =>
 `
 
 /** What the island follows (islands/log-tail.js); without scripts the list is what there is. */
-const logTail = (newestId: string | undefined): Html => html`
-  <div class="facts" data-tail=${newestId ?? ''} hidden>
+const logTail = (newestId: string): Html => html`
+  <div class="facts" data-tail=${newestId} hidden>
     <button type="button" class=${buttonClass('secondary')}>Follow live</button>
     <span class="muted" data-state></span>
     <span class="visually-hidden" aria-live="polite" data-said></span>
