@@ -66,6 +66,14 @@ describe('the health of a project', () => {
     expect(await healthShown()).toContain('Certificate missing')
   })
 
+  test('abuse: whoever may only look at the site learns nothing of it', async () => {
+    const guest = await seedMember(app, site.projectId, 'guest')
+    const shown = await healthShown(guest)
+    expect(shown).toContain('acme/shop')
+    for (const said of ['Domain not proven', 'Certificate missing', 'Newest not live', 'Good'])
+      expect(shown).not.toContain(said)
+  })
+
   test('counts what failed in the last day, for those who may see analytics', async () => {
     const { projectId } = site
     app.ctx.requestLog.take({

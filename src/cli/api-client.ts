@@ -25,6 +25,16 @@ export class ServerUnreachable extends CommandFailure {
   }
 }
 
+/** Something answers, but may be somebody else: trying again changes nothing. */
+export class ServerUntrusted extends CommandFailure {
+  constructor(origin: string, cause: Error & { code: unknown }) {
+    const reason = cause.code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? 'it is for another host' : cause.message
+    const hint =
+      'If it has an authority of its own, name the file of its root certificate in NODE_EXTRA_CA_CERTS'
+    super(`the certificate of ${origin} is not trusted: ${reason}. ${hint}`, EXIT.unreachable, { cause })
+  }
+}
+
 export type ApiDetail = { path: string; message: string }
 type FailedAnswer = Pick<ApiFailure, 'status' | 'code' | 'message' | 'details' | 'retryAfterMs'>
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -97,12 +107,20 @@ async function request(url: string, init: RequestInit): Promise<unknown> {
     text = await response.text()
   } catch (error) {
     if (error instanceof CommandFailure) throw error
-    throw new ServerUnreachable(`${new URL(url).origin} is not reachable: ${reasonOf(error)}`, error)
+    const { origin } = new URL(url)
+    if (isAboutCertificate(error)) throw new ServerUntrusted(origin, error)
+    throw new ServerUnreachable(`${origin} is not reachable: ${reasonOf(error)}`, error)
   }
   const json = parseJson(text)
   if (response.ok && (json !== undefined || text === '')) return json
   throw new ApiFailure(failedAnswer(response, json))
 }
+
+/** By the codes of OpenSSL and of the check of names. */
+const isAboutCertificate = (error: unknown): error is Error & { code: unknown } =>
+  error instanceof Error &&
+  'code' in error &&
+  /^(CERT_|ERR_TLS_CERT_|UNABLE_TO_|(DEPTH_ZERO_)?SELF_SIGNED_CERT)/.test(String(error.code))
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { createTestCa, selfSigned, type TestCertificate } from '../testing/test-ca.ts'
 import { deployFixture } from './testing/deploy-fixture.ts'
 import { failure, startCuttingProxy, startManifestServer } from './testing/manifest-server.ts'
 
@@ -36,6 +37,31 @@ test('nobody there: code 3 after 5 tries', async () => {
   expect(code).toBe(3)
   expect(err()).toContain('is not reachable')
   expect(waits).toEqual([1_000, 2_000, 4_000, 8_000])
+})
+
+const ca = createTestCa()
+const strangers: [name: string, certificate: TestCertificate, reason: string][] = [
+  ['of its own making', selfSigned(['localhost']), 'self signed'],
+  ['of an authority that nobody knows', ca.issue({ names: ['localhost'] }), 'unable to verify'],
+]
+test.each(strangers)('a certificate %s: code 3, no second try', async (_name, { cert, key }, reason) => {
+  at.write('a.txt', 'one')
+  let asked = 0
+  const stranger = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { cert, key },
+    fetch() {
+      asked += 1
+      return new Response()
+    },
+  })
+  const url = `https://localhost:${stranger.port}`
+  const { code, err, waits } = await at.deploy(['--api-url', url])
+  await stranger.stop(true)
+  expect([code, waits, asked]).toEqual([3, [], 0])
+  expect(err()).toContain(`${url} is not trusted: ${reason}`)
+  expect(err()).toContain('NODE_EXTRA_CA_CERTS')
 })
 
 test('a proxy without its server: code 3, an inner error: code 1', async () => {
