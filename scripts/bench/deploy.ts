@@ -2,11 +2,11 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noise, writeTree } from './lib/content.ts'
 import { startCountingProxy, type Traffic } from './lib/counting-proxy.ts'
-import { ALL_CORES, type Lab, run } from './lib/lab.ts'
+import { ALL_CORES, type Lab, run, svcExecutable } from './lib/lab.ts'
 import { peakMegabytes, resetPeak, untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { median, ratios } from './lib/stats.ts'
-import { deploy, type Svc, startSvc } from './lib/svc.ts'
+import { deploy, PROJECT, type Svc, startSvc } from './lib/svc.ts'
 import type { Pace } from './run.ts'
 
 const FILES = 5000
@@ -19,7 +19,11 @@ const VARIANTS_MS = 180_000
 
 type Times = { untar: number[]; first: number[]; again: number[] }
 
-/** `svc deploy` against `tar x` and `sync`: both on all cores, contents new in every round, the disk quiet before each. */
+/**
+ * `svc deploy` against `tar x` and `sync`: both on all cores, contents new in every round, the disk quiet before each. They
+ * take turns in going first, as the second of two may find memory that the first had to ask the machine for, or the other
+ * way round.
+ */
 export async function benchDeploy(lab: Lab, pace: Pace): Promise<Line[]> {
   const svc = await startSvc(lab, { cores: ALL_CORES })
   const times: Times = { untar: [], first: [], again: [] }
@@ -27,9 +31,16 @@ export async function benchDeploy(lab: Lab, pace: Pace): Promise<Line[]> {
   for (let round = 0; round < Math.min(pace.rounds, MOST_ROUNDS); round++) {
     site = lab.folder('site')
     writeTree(site, FILES, FILE_BYTES, round + 1)
-    times.untar.push(await timeUntar(lab, site))
-    times.first.push(await timeDeploy(svc, site))
+    const archive = join(lab.folder('archive'), 'site.tar')
+    await run(['tar', 'cf', archive, '-C', site, '.'])
+    await untilQuiet(svc.process.pid, VARIANTS_MS)
+    await readAll(site, archive)
+    const untar = async () => times.untar.push(await timeUntar(lab, archive))
+    const first = async () => times.first.push(await timeDeploy(svc, site))
+    for (const step of round % 2 === 0 ? [untar, first] : [first, untar]) await step()
     changeOneFile(site, 'again')
+    await untilQuiet(svc.process.pid, VARIANTS_MS)
+    await readAll(site, archive)
     times.again.push(await timeDeploy(svc, site))
   }
   const traffic = await countTraffic(svc, site)
@@ -78,23 +89,25 @@ function trafficLines({ bytes, requests }: Traffic): Line[] {
 
 const shortened = (path: string) => path.replace(/[0-9a-f-]{36}/, ':id')
 
-async function timeUntar(lab: Lab, site: string): Promise<number> {
-  const archive = join(lab.folder('archive'), 'site.tar')
-  await run(['tar', 'cf', archive, '-C', site, '.'])
+async function timeUntar(lab: Lab, archive: string): Promise<number> {
   const target = lab.folder('untar')
   await run(['sync'])
   return timed(() => run(['sh', '-c', `tar xf ${archive} -C ${target} && sync`]))
 }
 
 async function timeDeploy(svc: Svc, site: string): Promise<number> {
-  await untilQuiet(svc.process.pid, VARIANTS_MS)
   await run(['sync'])
-  await readAll(site)
   return timed(() => deploy(svc, site))
 }
 
-/** What was just built is in memory. A machine may have dropped it while the server made compressed forms. */
-const readAll = (folder: string) => run(['sh', '-c', `tar cf - -C ${folder} . | cat > /dev/null`])
+/**
+ * What was just built, and the tool that has been used before, are in memory. A machine may have dropped them while the
+ * server made compressed forms.
+ */
+async function readAll(site: string, archive: string): Promise<void> {
+  await run([svcExecutable, 'deploy', site, '--project', PROJECT, '--dry-run'])
+  await run(['sh', '-c', `cat ${archive} > /dev/null`])
+}
 
 async function countTraffic(svc: Svc, site: string): Promise<Traffic> {
   changeOneFile(site, 'counted')

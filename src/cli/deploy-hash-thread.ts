@@ -1,15 +1,21 @@
 import type { FoundFile } from './deploy-files.ts'
 import type { FileFacts } from './deploy-manifest.ts'
 
-/** A second thread that hashes some of the files. Both sides take blocks of them until none is left. */
+/** A second thread, to be started before there is something to hash: that takes it as long as listing a folder. */
 export type HashThread = {
+  /** Has it hash some of the files, once. It begins at once. */
+  share(files: readonly FoundFile[]): SharedHashing
+  end(): void
+}
+
+/** Both sides take blocks of the files until none is left. */
+export type SharedHashing = {
   /** The next block for the caller, `to` not included; undefined when all are taken. */
   takeBlock(): { from: number; to: number } | undefined
   /** Bytes and files that the thread hashed since this was asked before. */
   takeProgress(): [bytes: number, files: number]
   /** By place in the list. It lacks what the thread could not read and large files; it never fails. */
   results(): Promise<ReadonlyMap<number, FileFacts>>
-  end(): void
 }
 
 const BLOCK_FILES = 32
@@ -61,13 +67,23 @@ const PROGRAM = `
   }`
 
 /** Undefined where the machine has one core only. */
-export function startHashThread(files: readonly FoundFile[]): HashThread | undefined {
+export function startHashThread(): HashThread | undefined {
   if (navigator.hardwareConcurrency < 2) return undefined
+  const url = URL.createObjectURL(new Blob([PROGRAM], { type: 'application/javascript' }))
+  const worker = new Worker(url)
+  return {
+    share: (files) => shareFiles(worker, files),
+    end() {
+      worker.terminate()
+      URL.revokeObjectURL(url)
+    },
+  }
+}
+
+function shareFiles(worker: Worker, files: readonly FoundFile[]): SharedHashing {
   const shared = new SharedArrayBuffer(24)
   const next = new Int32Array(shared, 0, 1)
   const done = new Float64Array(shared, 8, 2)
-  const url = URL.createObjectURL(new Blob([PROGRAM], { type: 'application/javascript' }))
-  const worker = new Worker(url)
   const answered = answerOf(worker)
   worker.postMessage({ paths: files.map(({ absolutePath }) => absolutePath), shared })
   let told: [bytes: number, files: number] = [0, 0]
@@ -83,10 +99,6 @@ export function startHashThread(files: readonly FoundFile[]): HashThread | undef
       return [bytes - toldBytes, count - toldCount]
     },
     results: () => answered,
-    end() {
-      worker.terminate()
-      URL.revokeObjectURL(url)
-    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { CommandFailure } from './command.ts'
 import { type FoundFile, unreadable } from './deploy-files.ts'
-import { type HashThread, startHashThread } from './deploy-hash-thread.ts'
+import type { HashThread } from './deploy-hash-thread.ts'
 
 /** What was found in a file: `modifiedMs` tells whether it changed since, `changedMs`, which nobody can set back, too. */
 export type FileFacts = { size: number; sha256: string; modifiedMs: number; changedMs: number }
@@ -10,38 +10,20 @@ export type FileFacts = { size: number; sha256: string; modifiedMs: number; chan
 export type HashedFile = FoundFile & FileFacts
 
 const READ_BYTES = 1024 * 1024
-/** From so many files on a second thread takes some milliseconds less than it costs. */
+/** From so many files on it is worth the while to share them. */
 const SHARED_FILES = 256
 
 /**
- * Hashes the files, in flat memory, on two threads where there are many. Synchronous within a thread on purpose: one
- * open, stat and read per small file is faster than a pool of promises. `onFiles` is called now and then with the bytes
- * and files that were read.
+ * Hashes the files, in flat memory; where there are many, `thread` takes its share. Synchronous within a thread on
+ * purpose: one open, stat and read per small file is faster than a pool of promises. `onFiles` is called now and then with
+ * the bytes and files that were read.
  */
 export async function hashFiles(
   files: readonly FoundFile[],
   onFiles: (bytes: number, files: number) => void,
+  thread?: HashThread,
 ): Promise<HashedFile[]> {
-  const thread = files.length < SHARED_FILES ? undefined : startHashThread(files)
-  try {
-    return await hashShared(files, onFiles, thread)
-  } finally {
-    thread?.end()
-  }
-}
-
-/** The commit SHA of a folder that no commit names: SHA-256 over `<sha256>  <path>` lines, sorted by path. */
-export function manifestSha(files: readonly HashedFile[]): string {
-  const hasher = new Bun.CryptoHasher('sha256')
-  for (const { sha256, path } of files) hasher.update(`${sha256}  ${path}\n`)
-  return hasher.digest('hex')
-}
-
-async function hashShared(
-  files: readonly FoundFile[],
-  onFiles: (bytes: number, files: number) => void,
-  thread: HashThread | undefined,
-): Promise<HashedFile[]> {
+  const shared = files.length < SHARED_FILES ? undefined : thread?.share(files)
   const buffer = new Uint8Array(READ_BYTES)
   const own = new Map<number, FileFacts>()
   const hashOwn = (file: FoundFile, place: number) => {
@@ -50,20 +32,27 @@ async function hashShared(
     onFiles(facts.size, 1)
     return facts
   }
-  if (thread !== undefined)
-    for (let block = thread.takeBlock(); block !== undefined; block = thread.takeBlock()) {
+  if (shared !== undefined)
+    for (let block = shared.takeBlock(); block !== undefined; block = shared.takeBlock()) {
       files.slice(block.from, block.to).forEach((file, place) => {
         hashOwn(file, block.from + place)
       })
-      onFiles(...thread.takeProgress())
+      onFiles(...shared.takeProgress())
     }
-  const others = await thread?.results()
-  onFiles(...(thread?.takeProgress() ?? [0, 0]))
+  const others = await shared?.results()
+  onFiles(...(shared?.takeProgress() ?? [0, 0]))
   // What the thread left out (a large file, one that it could not read) is done here, where a failure is told.
   return files.map((file, place) => ({
     ...file,
     ...(own.get(place) ?? others?.get(place) ?? hashOwn(file, place)),
   }))
+}
+
+/** The commit SHA of a folder that no commit names: SHA-256 over `<sha256>  <path>` lines, sorted by path. */
+export function manifestSha(files: readonly HashedFile[]): string {
+  const hasher = new Bun.CryptoHasher('sha256')
+  for (const { sha256, path } of files) hasher.update(`${sha256}  ${path}\n`)
+  return hasher.digest('hex')
 }
 
 function hashFile(file: FoundFile, buffer: Uint8Array): FileFacts {

@@ -1,6 +1,7 @@
 import { apiClient } from './api-client.ts'
 import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
 import { type FoundFile, findFiles } from './deploy-files.ts'
+import { type HashThread, startHashThread } from './deploy-hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha } from './deploy-manifest.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy-progress.ts'
 import {
@@ -53,24 +54,27 @@ export const deployCommand: Command = {
     if (argument === undefined) throw new UsageError('which folder? give it as DIR')
     if (extra !== undefined) throw new UsageError(`one folder at a time, so not "${extra}" too`)
     const folder = folderOf(argument, io)
+    const thread = startHashThread()
     try {
-      await (values['dry-run'] ? showDeploy(folder, values, io) : deploy(folder, values, io))
+      await (values['dry-run'] ? showDeploy(folder, values, io, thread) : deploy(folder, values, io, thread))
       return EXIT.ok
     } catch (error) {
       if (values.json && error instanceof CommandFailure)
         writeJson(io, { success: false, exitCode: error.exitCode, message: error.message })
       throw error
+    } finally {
+      thread?.end()
     }
   },
 }
 
 type Flags = DeployFlags & { json: boolean }
 
-async function deploy(folder: string, flags: Flags, io: Io): Promise<void> {
+async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread | undefined): Promise<void> {
   const { settings, found } = await prepare(folder, flags, io)
   const client = apiClient(requireConnection(settings))
   const progress = createProgress(io)
-  const files = await readFiles(found(), progress)
+  const files = await readFiles(found(), progress, thread)
   const target = withSha(settings.target, files, folder, progress)
   const published = await publish(client, { target, files, progress, io })
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
@@ -78,10 +82,15 @@ async function deploy(folder: string, flags: Flags, io: Io): Promise<void> {
   noteAlias(target, published, progress)
 }
 
-async function showDeploy(folder: string, flags: Flags, io: Io): Promise<void> {
+async function showDeploy(
+  folder: string,
+  flags: Flags,
+  io: Io,
+  thread: HashThread | undefined,
+): Promise<void> {
   const { settings, found } = await prepare(folder, flags, io)
   const progress = createProgress(io)
-  const files = await readFiles(found(), progress)
+  const files = await readFiles(found(), progress, thread)
   const target = withSha(settings.target, files, folder, progress)
   const { files: fileCount, bytes: totalSize } = amountOf(files)
   if (flags.json) {
@@ -122,10 +131,14 @@ function outcomeOf<T>(work: () => T): () => T {
   }
 }
 
-async function readFiles(found: readonly FoundFile[], progress: Progress): Promise<HashedFile[]> {
+async function readFiles(
+  found: readonly FoundFile[],
+  progress: Progress,
+  thread: HashThread | undefined,
+): Promise<HashedFile[]> {
   progress.begin('reading', { files: found.length, bytes: 0 })
   try {
-    return await hashFiles(found, (bytes, files) => progress.add(bytes, files))
+    return await hashFiles(found, (bytes, files) => progress.add(bytes, files), thread)
   } finally {
     progress.end()
   }

@@ -13,8 +13,9 @@ export type GitFacts = {
   project: string | undefined
 }
 
-/** Asks the `git` on the path. Never throws: without git, a repository or a commit the facts are undefined. */
+/** Asks the `git` on the path. Never throws: without git, a checkout or a commit the facts are undefined. */
 export async function readGit(folder: string, env: Io['env']): Promise<GitFacts> {
+  if (!isInCheckout(folder) && env['GIT_DIR'] === undefined) return NO_FACTS
   const git = (...args: string[]) => runGit(folder, args, env)
   const [head, branch, remote] = await Promise.all([
     git('log', '-1', '--no-show-signature', '--format=%H%n%s'),
@@ -28,6 +29,13 @@ export async function readGit(folder: string, env: Io['env']): Promise<GitFacts>
     branch: commitSha === undefined ? undefined : branch,
     project: remote === undefined ? undefined : projectOfRemote(remote),
   }
+}
+
+const NO_FACTS: GitFacts = {
+  commitSha: undefined,
+  subject: undefined,
+  branch: undefined,
+  project: undefined,
 }
 
 /** True when `folder` lies in a checkout, whether or not git is able or willing to read it. */

@@ -16,6 +16,12 @@ const BLOCK_BYTES = 512
 const BATCH_BYTES = 256 * 1024
 const MAX_OCTAL_SIZE = 8 ** 11 - 1
 
+const NAME_BYTES = 100
+const SIZE_AT = 124
+const SIZE_DIGITS = 11
+const SUM_AT = 148
+const TYPE_AT = 156
+
 const utf8 = new TextEncoder()
 
 /**
@@ -44,7 +50,7 @@ export async function* tarEntries(
 /** False for a body that is still to come. */
 function packWhole(batch: Batch, { name, sizeBytes, body }: TarSource): boolean {
   if (typeof body !== 'function' && !(body instanceof Uint8Array)) return false
-  for (const block of headerBlocks(name, sizeBytes)) batch.add(block)
+  addHeader(batch, name, sizeBytes)
   if (typeof body === 'function') body(batch.reserve(sizeBytes))
   else if (body.length === sizeBytes) batch.add(body)
   else throw changed(name)
@@ -54,7 +60,7 @@ function packWhole(batch: Batch, { name, sizeBytes, body }: TarSource): boolean 
 
 async function* packStream(batch: Batch, { name, sizeBytes, body }: TarSource): AsyncGenerator<Uint8Array> {
   if (typeof body === 'function' || body instanceof Uint8Array) return
-  for (const block of headerBlocks(name, sizeBytes)) batch.add(block)
+  addHeader(batch, name, sizeBytes)
   let written = 0
   for await (const piece of body) {
     written += piece.length
@@ -119,33 +125,33 @@ class Batch {
   }
 }
 
-function* headerBlocks(name: string, sizeBytes: number): Generator<Uint8Array> {
-  const bytes = utf8.encode(name)
+function addHeader(batch: Batch, name: string, sizeBytes: number): void {
+  const fits = name.length <= NAME_BYTES && Buffer.byteLength(name) === name.length
+  const isOctal = sizeBytes <= MAX_OCTAL_SIZE
   const records: string[] = []
-  if (bytes.length > 100 || bytes.length !== name.length) records.push(paxRecord('path', name))
-  if (sizeBytes > MAX_OCTAL_SIZE) records.push(paxRecord('size', String(sizeBytes)))
+  if (!fits) records.push(paxRecord('path', name))
+  if (!isOctal) records.push(paxRecord('size', String(sizeBytes)))
   if (records.length > 0) {
     const pax = utf8.encode(records.join(''))
-    yield header('PaxHeader', pax.length, 'x')
-    yield pax
-    yield PADDING.subarray(0, paddingOf(pax.length))
+    addBlock(batch, 'x', 'PaxHeader', pax.length)
+    batch.add(pax)
+    batch.add(PADDING.subarray(0, paddingOf(pax.length)))
   }
   // Readers that know no pax get what of the name fits.
-  yield header(bytes.subarray(0, 100), sizeBytes > MAX_OCTAL_SIZE ? 0 : sizeBytes, '0')
+  addBlock(batch, '0', name, isOctal ? sizeBytes : 0)
 }
 
-function header(name: string | Uint8Array, sizeBytes: number, type: string): Uint8Array {
-  const block = COMMON_HEADER.slice()
-  const written = typeof name === 'string' ? utf8.encode(name) : name
-  block.set(written, 0)
-  setField(block, sizeBytes.toString(8).padStart(11, '0'), 124)
-  setField(block, type, 156)
+function addBlock(batch: Batch, type: string, name: string, sizeBytes: number): void {
+  const block = batch.reserve(BLOCK_BYTES)
+  block.set(COMMON_HEADER)
+  const { written } = utf8.encodeInto(name, block.subarray(0, NAME_BYTES))
+  setField(block, sizeBytes.toString(8).padStart(SIZE_DIGITS, '0'), SIZE_AT)
+  setField(block, type, TYPE_AT)
   // The fields that are empty in the common header count on top of its sum.
-  let sum = COMMON_SUM + (block[156] ?? 0)
-  for (const byte of written) sum += byte
-  for (const byte of block.subarray(124, 135)) sum += byte
-  setField(block, `${sum.toString(8).padStart(6, '0')}\0 `, 148)
-  return block
+  let sum = COMMON_SUM + (block[TYPE_AT] ?? 0)
+  for (let at = 0; at < written; at++) sum += block[at] ?? 0
+  for (let at = SIZE_AT; at < SIZE_AT + SIZE_DIGITS; at++) sum += block[at] ?? 0
+  setField(block, `${sum.toString(8).padStart(6, '0')}\0 `, SUM_AT)
 }
 
 function setField(block: Uint8Array, text: string, at: number): void {
@@ -162,7 +168,7 @@ function commonHeader(): Uint8Array {
   setField(block, '0000000\0', 108)
   setField(block, '0000000\0', 116)
   setField(block, '00000000000\0', 136)
-  setField(block, '        ', 148)
+  setField(block, '        ', SUM_AT)
   setField(block, 'ustar\x0000', 257)
   return block
 }

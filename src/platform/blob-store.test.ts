@@ -517,11 +517,11 @@ describe('a full disk', () => {
     expect(filesOnDisk().length).toBe(1)
   })
 
-  test('while the end of a large content is written', async () => {
+  test('while a content that is just too large for a pack is written', async () => {
     fill(1)
     const stage = store.stage(isStored)
-    await stage.add(large)
-    expect(await failureOf(stage.seal())).toMatchObject({ kind: 'storage_full' })
+    const writing = stage.add(large).then(() => stage.seal())
+    expect(await failureOf(writing)).toMatchObject({ kind: 'storage_full' })
     await stage.discard()
     expect(filesOnDisk()).toEqual([])
   })

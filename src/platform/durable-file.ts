@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { AppError } from '../domain/errors.ts'
 
-const BUFFER_BYTES = 1024 * 1024
+const BUFFER_BYTES = 256 * 1024
 const EARLY_SYNC_BYTES = 8 * 1024 * 1024
 
 const writeAt = promisify(write)
@@ -31,7 +31,7 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * A new file written from front to back. Bytes are copied into a buffer of 1 MiB and written behind the caller's
+ * A new file written from front to back. Bytes are copied into a buffer of 256 KiB and written behind the caller's
  * back, at most two buffers at a time, so that thousands of small appends cost no wait each.
  */
 export class DurableFile {
