@@ -19,8 +19,20 @@ export function prepare() {
 export function become(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent(child)
   child.on('error', (error) => fail(`${command} could not be started: ${error.message}`))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
+}
+
+/** Who ends npm ends the shell that it put between, and the shell tells nobody: the server would stay behind. */
+function endWithParent(child) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    child.kill('SIGTERM')
+  }, 200)
+  timer.unref()
 }
 
 /** Runs a command to its end; ends this process when it fails. */

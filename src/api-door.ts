@@ -15,6 +15,8 @@ type Api = {
 
 export type ApiDoor = {
   handle(request: Request, path: string): Promise<Response>
+  /** What was refused ahead of its route: it has the headers of the rest, and counts like it. */
+  refuse(request: Request, path: string, error: unknown): Response
   isApiRoute(path: string): boolean
 }
 
@@ -42,14 +44,36 @@ export function createApiDoor(ctx: Context, api: Api): ApiDoor {
       path.startsWith('/api/') && !isExplorerPath(path) && table.methodsOf(path).length > 0,
     async handle(request, path) {
       const rate = rateOf(request, path)
-      const answer = rate?.isOver ? tooMany(rate) : await answerWith(ctx, api, table.methodsOf(path), request)
-      if (rate !== undefined) setRateHeaders(answer.headers, rate)
-      if (!answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
-      answer.headers.set('x-content-type-options', 'nosniff')
-      return answer
+      if (rate?.isOver) return finished(tooMany(rate), rate)
+      if (!isDecodable(path)) return finished(noSuchPath(), rate)
+      return finished(await answerWith(ctx, api, table.methodsOf(path), request), rate)
+    },
+    refuse(request, path, error) {
+      const rate = rateOf(request, path)
+      return finished(rate?.isOver ? tooMany(rate) : errorResponse(toAppError(ctx, error, request)), rate)
     },
   }
 }
+
+function finished(answer: Response, rate: RateState | undefined): Response {
+  if (rate !== undefined) setRateHeaders(answer.headers, rate)
+  if (!answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
+  answer.headers.set('x-content-type-options', 'nosniff')
+  return answer
+}
+
+/** Elysia hands a handler undefined for a segment that cannot be decoded: such a path names nothing. */
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const noSuchPath = (): Response =>
+  errorResponse(new AppError('not_found', 'There is no such path in the API.'))
 
 async function answerWith(
   ctx: Context,

@@ -1,4 +1,8 @@
+import { isEmail, normalizeEmail } from './domain/email.ts'
+import { isHostName } from './domain/hostname.ts'
 import { type Cidr, parseCidr, parseCidrList, parseIp } from './domain/ip-ranges.ts'
+import { isRecord } from './domain/is-record.ts'
+import { isPassword, PASSWORD_RULE } from './domain/password-rule.ts'
 
 /** What a setting's text says, or what it should have been: it completes "but must be ...". */
 export type Parsed<T> = { value: T } | { expected: string }
@@ -62,18 +66,16 @@ export function boolean(text: string): Parsed<boolean> {
   return { expected: 'true or false' }
 }
 
-const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
-
 export function hostName(text: string): Parsed<string> {
   const value = text.toLowerCase().replace(/\.$/, '')
-  return HOST_NAME.test(value)
+  return isHostName(value)
     ? ok(value)
     : { expected: 'a host name without scheme or port, such as sites.example.com' }
 }
 
 export function listenAddress(text: string): Parsed<string> {
   // A name never ends in a number (RFC 1123 §2.1), so this is an address that is none.
-  const isName = HOST_NAME.test(text.toLowerCase()) && !/(^|\.)\d+$/.test(text)
+  const isName = isHostName(text.toLowerCase()) && !/(^|\.)\d+$/.test(text)
   return isName || parseIp(text) !== null
     ? ok(text)
     : { expected: 'an address or a host name of this machine, such as 127.0.0.1' }
@@ -127,10 +129,10 @@ export function secretKey(text: string): Parsed<string> {
 }
 
 export const email = (text: string): Parsed<string> =>
-  /^[^\s@]+@[^\s@]+$/.test(text) ? ok(text.trim().toLowerCase()) : { expected: 'an email address' }
+  isEmail(text) ? ok(normalizeEmail(text)) : { expected: 'an email address' }
 
 export const password = (text: string): Parsed<string> =>
-  text.length >= 8 && text.length <= 256 ? ok(text) : { expected: '8 to 256 characters' }
+  isPassword(text) ? ok(text) : { expected: PASSWORD_RULE }
 
 export const smtpUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol)
@@ -154,8 +156,8 @@ export function oidcProviders(text: string): Parsed<OidcProvider[]> {
 }
 
 function oidcProvider(entry: unknown): OidcProvider | null {
-  if (typeof entry !== 'object' || entry === null) return null
-  const { id, displayName, issuer, clientId, clientSecret, scopes } = entry as Record<string, unknown>
+  if (!isRecord(entry)) return null
+  const { id, displayName, issuer, clientId, clientSecret, scopes } = entry
   const texts = [id, displayName, issuer, clientId, clientSecret]
   if (!texts.every((one): one is string => typeof one === 'string' && one !== '')) return null
   const given = scopes ?? ['openid', 'email', 'profile']

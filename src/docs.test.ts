@@ -31,10 +31,17 @@ const operations = () =>
   )
 
 describe('the OpenAPI document', () => {
-  test('holds every route, and no other', () => {
-    const expected = createApi(app.ctx)
+  test('holds every route, what the admin host serves beside them, and no other', () => {
+    const routes = createApi(app.ctx)
       .routes.filter(({ path }) => !path.startsWith('/api/docs'))
       .map(({ method, path }) => `${method} ${path.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')}`)
+    const beside = [
+      '/public/{owner}/{repo}/{ref}/{path}',
+      '/repo/{owner}/{repo}/{sha}/{path}',
+      '/repo/{owner}/{repo}/alias/{alias}/{path}',
+      '/metrics',
+    ]
+    const expected = [...routes, ...beside.map((path) => `GET ${path}`)]
     expect(expected.length).toBeGreaterThan(20)
     expect(
       operations()
@@ -53,7 +60,7 @@ describe('the OpenAPI document', () => {
 
   test('is OpenAPI 3.1 with both ways to sign in, and an error body for each route', () => {
     expect(document.openapi).toBe('3.1.0')
-    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(['apiKey', 'session'])
+    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(['apiKey', 'metrics', 'session'])
     const answers = operations().flatMap(({ operation }) => Object.values(operation.responses))
     expect(answers.filter(({ description }) => !description)).toEqual([])
     for (const { operation } of operations())
@@ -68,6 +75,10 @@ describe('the OpenAPI document', () => {
     expect(text).toContain('"examples":["ann@example.com"]')
     expect(text).toContain('"role":{"type":"string","enum":["admin","user","member"]}')
     expect(JSON.stringify(document)).not.toContain('"error":"')
+  })
+
+  test('is the same with a slash at its end', async () => {
+    expect(await (await app.call('GET', '/api/docs/json/')).json()).toEqual(document)
   })
 
   test('shows an example of every JSON body', () => {

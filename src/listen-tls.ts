@@ -1,6 +1,7 @@
 import type { App } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Context } from './context.ts'
+import { messageOf } from './domain/errors.ts'
 import { normalizeHost } from './domain/hostname.ts'
 import { type Handlers, type Listeners, ServeError } from './listeners.ts'
 import { createPlainDoor } from './plain-door.ts'
@@ -71,7 +72,7 @@ async function serveWith(ctx: Context, certificates: Certificates, secured: TlsL
 }
 
 function unusable({ tlsCertFile }: Config, error: unknown): ConfigError {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   return new ConfigError(`TLS_CERT_FILE is "${tlsCertFile}", but must be servable: ${reason}`)
 }
 

@@ -5,7 +5,7 @@ import { SITE_SIGN_OUT } from '../ui/auth-pages.ts'
 import { page } from '../ui/html.ts'
 import { failurePage, visitedAnswer } from '../ui/page-request.ts'
 import { forbiddenPage } from '../ui/pages/site/forbidden.ts'
-import { noSitePage, notFoundPage } from '../ui/pages/site/not-found.ts'
+import { noSitePage, notFoundPage, unprovenDomainPage } from '../ui/pages/site/not-found.ts'
 import { createPages } from '../ui/pages-app.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Context } from './context.ts'
@@ -14,7 +14,7 @@ import { apiDocs, withExplorer } from './http/docs.ts'
 import { elysiaOptions } from './http/elysia-options.ts'
 import { errorResponse, toAppError } from './http/error-response.ts'
 import { errorResponses } from './http/errors.ts'
-import { factsOf } from './http/request-facts.ts'
+import { factsOf, isNoted } from './http/request-facts.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { aliasRoutes } from './modules/aliases/routes.ts'
 import { analyticsRoutes } from './modules/analytics/routes.ts'
@@ -71,8 +71,11 @@ export function createRooms(ctx: Context): Rooms {
       if (path.startsWith('/_svc/') && !adminPages.isSiteRoute(path)) return nothingHere(ctx, request)
       return adminPages.handle(request, path)
     },
-    failure: (request, path, error) =>
-      isApiPath(path) ? errorResponse(toAppError(ctx, error, request)) : failurePage(ctx, request, error),
+    failure(request, path, error) {
+      if (!isApiPath(path)) return failurePage(ctx, request, error)
+      if (api.isApiRoute(path) && isNoted(request)) return api.refuse(request, path, error)
+      return errorResponse(toAppError(ctx, error, request))
+    },
     pages: PAGES,
   }
 }
@@ -82,6 +85,7 @@ const PAGES: Rooms['pages'] = {
   notFound: () => page(notFoundPage(), 404),
   noSite: (host) => page(noSitePage(host), 404),
   hidden: (host) => page(noSitePage(host), 404),
+  unproven: (host) => page(unprovenDomainPage(host), 421),
   forbidden: ({ email, siteHost, adminUrl }) =>
     page(
       forbiddenPage({

@@ -1,6 +1,7 @@
 import type { Context, RequestFacts } from './context.ts'
 import { hasSessionCookie } from './domain/cookies.ts'
 import { normalizeHost } from './domain/hostname.ts'
+import { acceptsHtml } from './http/accepts-html.ts'
 import { type Noted, note } from './http/request-facts.ts'
 import { refuseCrossOrigin } from './http/same-origin.ts'
 import { clientAddress, isTrusted, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
@@ -25,7 +26,7 @@ export type Rooms = {
   asset(path: string): Response | undefined
   /** What was thrown, as an answer: a page for people, the error body for the API and for programs. */
   failure(request: Request, path: string, error: unknown): Response
-  pages: SitePages & { noSite(host: string): Response }
+  pages: SitePages & { noSite(host: string): Response; unproven(host: string): Response }
 }
 
 /** Decides by the host who answers, whatever is asked. contract §1 Hosts. */
@@ -44,12 +45,20 @@ export function routeRequest(
         rooms.pages.noSite(normalizeHost(hostHeader) ?? 'this address')
       )
     if (place.kind === 'site') return serveHosted(ctx, rooms, request, peer, hostHeader, place)
-    return place.kind === 'admin'
-      ? serveAdmin(ctx, rooms, request, peer, hostHeader)
-      : serveMapped(place, splitUrl(request.url))
+    if (place.kind === 'admin') return serveAdmin(ctx, rooms, request, peer, hostHeader)
+    const answer = serveMapped(place, splitUrl(request.url))
+    return place.kind === 'unproven' && answer.status !== 200
+      ? serveUnproven(rooms, request, place.host, answer)
+      : answer
   } catch (error) {
     return rooms.failure(request, splitUrl(request.url).path, error)
   }
+}
+
+/** To a person a page, and what the page loads; to a program the error. */
+function serveUnproven(rooms: Rooms, request: Request, host: string, error: Response): Response {
+  const { path } = splitUrl(request.url)
+  return rooms.asset(path) ?? (acceptsHtml(request) ? rooms.pages.unproven(host) : error)
 }
 
 function serveHosted(

@@ -113,6 +113,13 @@ test('prints its address and, until there is an admin, the set-up link', async (
   expect(await status(again)).toMatchObject({ hasAdminUser: true })
 })
 
+test('the set-up link holds a token of any letters', async () => {
+  const token = '+a/b= &c#'
+  const server = await start(dataDir(), { SETUP_TOKEN: token })
+  const link = /http\S+\/setup\S*/.exec(server.output())?.[0] ?? ''
+  expect(new URL(link).searchParams.get('token')).toBe(token)
+})
+
 test('ADMIN_EMAIL and ADMIN_PASSWORD make the first admin', async () => {
   const server = await start(dataDir(), {
     ADMIN_EMAIL: 'root@example.com',

@@ -9,6 +9,7 @@ import { type Handlers, type Listeners, ServeError } from './listeners.ts'
 import { hasAdmin } from './modules/auth/has-admin.ts'
 import { keepToOurselves, openContext } from './open-context.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
+import { signalled } from './platform/signalled.ts'
 
 /** What the server does for itself may wait until the first visitors were served. */
 const UPKEEP_DELAY_MS = 5_000
@@ -145,14 +146,9 @@ async function createUnattendedAdmin(ctx: Context): Promise<void> {
 function welcome(ctx: Context): string {
   const setup = hasAdmin(ctx.db)
     ? ''
-    : `Set up the first admin: ${ctx.adminUrl()}/setup?token=${ctx.setupToken}\n`
+    : `Set up the first admin: ${ctx.adminUrl()}/setup?token=${encodeURIComponent(ctx.setupToken)}\n`
   return `svc ${ctx.version} serves ${ctx.adminUrl()}\n${setup}`
 }
-
-const signalled = (): Promise<void> =>
-  new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })
 
 /** Lines are written together, some times a second: a line a request must not cost a system call a request. */
 function inBatches(write: (text: string) => void): { write: (text: string) => void; flush: () => void } {

@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { MINUTE_MS } from './domain/durations.ts'
 import { removeExpiredOneTimeTokens } from './modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from './modules/auth/sessions.ts'
 import { isBackupRunning, makeBackupWhenDue, stopBackups } from './modules/backups/service.ts'
@@ -9,8 +10,6 @@ import { removeOldLogs } from './modules/logs/requests.ts'
 import { endTails } from './modules/logs/tail.ts'
 import { removeOldRuns } from './modules/runs/service.ts'
 import { startPipelines } from './pipelines/background.ts'
-
-const MINUTE_MS = 60_000
 
 /** What the server does for itself in the background. Returns how to end it; running work is waited for. */
 export function startUpkeep(ctx: Context): () => Promise<void> {

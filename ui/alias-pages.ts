@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
+import { isCommitSha } from '../src/domain/names.ts'
 import { isProjectRole } from '../src/domain/roles.ts'
 import {
   type AliasChange,
@@ -17,7 +17,7 @@ import { compareDeployments } from '../src/modules/deployments/browse.ts'
 import { aboutDeployment, getDeployment, listDeployments } from '../src/modules/deployments/service.ts'
 import { ruleSetsOfAlias } from '../src/modules/rule-sets/service.ts'
 import type { CertificateState } from '../src/platform/certificates.ts'
-import type { Form } from './form.ts'
+import { booleanOf, type Form, marked } from './form.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
 import { aliasPage } from './pages/admin/alias.ts'
@@ -66,7 +66,7 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
       create: {
         run({ grant, form }) {
           const commitSha = form.text('commitSha').trim()
-          if (!/^[0-9a-f]{7,64}$/i.test(commitSha)) throw notASha()
+          if (!isCommitSha(commitSha)) throw notASha()
           const alias = createAlias(ctx, grant, { name: form.text('name').trim(), commitSha })
           return `/projects/${id}/aliases/${alias.id}?done=created`
         },
@@ -76,9 +76,7 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
   })
 
 const notASha = () =>
-  new AppError('invalid', 'Check what is marked.', {
-    details: [{ path: 'commitSha', message: '7 to 64 hexadecimal digits: the commit SHA, or how it begins' }],
-  })
+  marked({ path: 'commitSha', message: '7 to 64 hexadecimal digits: the commit SHA, or how it begins' })
 
 function showAlias(
   ctx: Context,
@@ -147,10 +145,6 @@ function settingsOf(form: Form): AliasChange {
     isLocked: form.isTicked('isLocked'),
   }
 }
-
-/** Null for anything else, which inherits. */
-export const booleanOf = (text: string): boolean | null =>
-  text === 'true' ? true : text === 'false' ? false : null
 
 function showMove(
   ctx: Context,

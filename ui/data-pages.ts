@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { AppError } from '../src/domain/errors.ts'
+import { SCHEMA_BY_NAME } from '../src/domain/schema-fields.ts'
 import { listSchemaUses, type SchemaUse } from '../src/modules/proxy-rules/uses.ts'
 import { usageOf } from '../src/modules/records/usage.ts'
 import {
@@ -66,7 +67,7 @@ function showData(ctx: Context, request: Request, id: string): Response {
 
 const usesOf = (uses: ReturnType<typeof listSchemaUses>, { id, name }: SchemaView): SchemaUse[] => [
   ...(uses.get(id) ?? []),
-  ...(uses.get(`$schema:${name}`) ?? []),
+  ...(uses.get(`${SCHEMA_BY_NAME}${name}`) ?? []),
 ]
 
 type Shown = { failed?: Failed; moreRows?: number; removing?: readonly string[] }

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
+import { encodePath } from '../src/domain/asset-path.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { createAlias, historyOf, listAliases } from '../src/modules/aliases/service.ts'
 import { compareDeployments, listFolder, readFileDetail } from '../src/modules/deployments/browse.ts'
@@ -151,7 +152,6 @@ async function showFiles(
   }
   const file = readFileDetail(ctx, deploymentId, path, isPublic)
   if (file === undefined) throw new AppError('not_found', 'This deployment holds no such file.')
-  const encoded = path.split('/').map(encodeURIComponent).join('/')
   const { owner, repo, commitSha } = deployment
   return page(
     filePage({
@@ -159,7 +159,7 @@ async function showFiles(
       deployment,
       file,
       pieces: file.text === null ? null : await highlight(path, file.text),
-      rawUrl: `/repo/${owner}/${repo}/${commitSha}/${encoded}`,
+      rawUrl: `/repo/${owner}/${repo}/${commitSha}/${encodePath(path)}`,
     }),
   )
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type AcmeApp, acmeApp, DAY_MS, until } from '../src/testing/acme-app.ts'
+import { DAY_MS } from '../src/domain/durations.ts'
+import { type AcmeApp, acmeApp, until } from '../src/testing/acme-app.ts'
 import { ask } from '../src/testing/ask.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'

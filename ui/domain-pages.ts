@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { isProjectRole } from '../src/domain/roles.ts'
-import { listAliases } from '../src/modules/aliases/service.ts'
 import { newDomainBody } from '../src/modules/domains/model.ts'
 import {
   aboutDomain,
@@ -15,13 +14,13 @@ import {
   verifyDomain,
 } from '../src/modules/domains/service.ts'
 import { findSplit } from '../src/modules/traffic/service.ts'
-import { booleanOf } from './alias-pages.ts'
-import { checkInput, type Form } from './form.ts'
+import { booleanOf, checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
 import { domainPage } from './pages/admin/domain.ts'
 import { domainsPage } from './pages/admin/domains.ts'
 import {
+  aliasNamesOf,
   doneNotice,
   type Failed,
   type Looking,
@@ -45,12 +44,6 @@ export const domainPages = (ctx: Context) =>
       ({ request, params }) => submitDomain(ctx, request, params.id, params.domainId),
       { parse: 'none' },
     )
-
-/** Names to choose from; the latest of very many. */
-export const aliasNamesOf = (ctx: Context, { grant, project }: Looking): string[] =>
-  listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'updatedAt' }).data.map(
-    ({ name }) => name,
-  )
 
 function showDomains(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
   const looking = lookAt(ctx, request, id)

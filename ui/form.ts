@@ -1,6 +1,6 @@
-import { getSchemaValidator, type TSchema, ValidationError } from 'elysia'
+import { getSchemaValidator, type Static, type TSchema, ValidationError } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
+import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
 import { toAppError } from '../src/http/error-response.ts'
 import { readBody } from '../src/http/json-body.ts'
 
@@ -31,15 +31,27 @@ export async function readForm(request: Request, mostBytes = MAX_FORM_BYTES): Pr
   }
 }
 
+/** Null for anything else, which inherits. */
+export const booleanOf = (text: string): boolean | null =>
+  text === 'true' ? true : text === 'false' ? false : null
+
+/** Which page of a list the address asks for, from 1 on: the first where it says anything else. */
+export const pageNumberOf = (text: string | null | undefined): number =>
+  Math.max(1, Math.trunc(Number(text)) || 1)
+
+/** A refusal that the page shows beside each of the fields. */
+export const marked = (...details: readonly ErrorDetail[]): AppError =>
+  new AppError('invalid', 'Check what is marked.', details.length > 0 ? { details } : {})
+
 /** Checks what a form says with the schema that the API has for the same. Throws `invalid` naming the fields. */
 export function checkInput<T extends TSchema>(
   ctx: Context,
   request: Request,
   schema: T,
   input: unknown,
-): void {
+): asserts input is Static<T> {
   const validator = getSchemaValidator(schema)
   if (validator.Check(input)) return
   const { details } = toAppError(ctx, new ValidationError('body', validator, input), request)
-  throw new AppError('invalid', 'Check what is marked.', details === undefined ? {} : { details })
+  throw marked(...(details ?? []))
 }

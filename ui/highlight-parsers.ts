@@ -6,6 +6,7 @@ import { parser as javascript } from '@lezer/javascript'
 import { parser as json } from '@lezer/json'
 import { parser as markdown } from '@lezer/markdown'
 import { parser as yaml } from '@lezer/yaml'
+import { nextTurn } from '../src/platform/next-turn.ts'
 import type { Language, Piece, PieceKind } from './highlight.ts'
 
 /**
@@ -57,7 +58,7 @@ async function readWithin(parser: Parser, text: string): Promise<Tree | null> {
     }
     const { user, system } = process.cpuUsage(before)
     spentMs += (user + system) / 1000
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   return null
 }

@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
+import { DAY_MS } from '../src/domain/durations.ts'
 import { AppError } from '../src/domain/errors.ts'
+import { isoTime } from '../src/domain/iso-time.ts'
 import { newKeyBody } from '../src/modules/api-keys/model.ts'
 import {
   type ApiKeyView,
@@ -11,7 +13,7 @@ import {
 } from '../src/modules/api-keys/service.ts'
 import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
 import { listProjectNames } from '../src/modules/projects/service.ts'
-import { checkInput, type Form } from './form.ts'
+import { checkInput, type Form, marked } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 import { type KeysPageProps, keysPage, type NewKeyValues } from './pages/admin/keys.ts'
@@ -78,17 +80,13 @@ function submitNewKey(ctx: Context, request: Request, grant: Grant, form: Form):
   }
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
-
 function newKey(ctx: Context, { name, scope, expiresInDays }: NewKeyValues): NewApiKey {
   const days = expiresInDays === '' ? undefined : Number(expiresInDays)
   if (days !== undefined && !(Number.isInteger(days) && days >= 1 && days <= 3650))
-    throw new AppError('invalid', 'Check what is marked.', {
-      details: [{ path: 'expiresInDays', message: 'Choose one of the list.' }],
-    })
+    throw marked({ path: 'expiresInDays', message: 'Choose one of the list.' })
   return {
     name,
     ...(scope === 'global' ? { isGlobal: true } : { projectId: scope }),
-    ...(days === undefined ? {} : { expiresAt: new Date(ctx.now() + days * DAY_MS).toISOString() }),
+    ...(days === undefined ? {} : { expiresAt: isoTime(ctx.now() + days * DAY_MS) }),
   }
 }

@@ -1,12 +1,14 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
+import { DAY_MS } from '../src/domain/durations.ts'
+import { isoTime } from '../src/domain/iso-time.ts'
 import { getProjectAnalytics, getWorkspaceAnalytics } from '../src/modules/analytics/service.ts'
-import { authorize } from '../src/modules/auth/authorize.ts'
 import { listBackups, makeBackup } from '../src/modules/backups/service.ts'
 import { listLoggedRequests, newestRequestId } from '../src/modules/logs/requests.ts'
 import { getStorage } from '../src/modules/storage/service.ts'
+import { pageNumberOf } from './form.ts'
 import { page } from './html.ts'
-import { expectedFailure, queryOf, viewerOf } from './page-request.ts'
+import { expectedFailure, queryOf } from './page-request.ts'
 import {
   PERIODS,
   type Period,
@@ -14,7 +16,7 @@ import {
   workspaceAnalyticsPage,
 } from './pages/admin/analytics.ts'
 import { backupsPage, logsPage, storagePage } from './pages/admin/operations.ts'
-import { doneNotice, type Failed, lookAt, submitWorkspaceForm } from './project-request.ts'
+import { administer, doneNotice, type Failed, lookAt, submitWorkspaceForm } from './project-request.ts'
 
 /** How the workspace is used, and how it fares: analytics, requests, storage, backups. contract §11. */
 export const operationsPages = (ctx: Context) =>
@@ -33,25 +35,17 @@ export const operationsPages = (ctx: Context) =>
     })
     .get('/admin/storage', async ({ request }) => {
       const { user, grant } = administer(ctx, request)
-      const at = Math.max(1, Math.trunc(Number(queryOf(request, 'page'))) || 1)
+      const at = pageNumberOf(queryOf(request, 'page'))
       return page(storagePage({ user, storage: await getStorage(ctx, grant), page: at }))
     })
     .get('/admin/logs', ({ request }) => showLogs(ctx, request))
     .get('/admin/backups', ({ request }) => showBackups(ctx, request))
     .post('/admin/backups', ({ request }) => submitBackups(ctx, request), { parse: 'none' })
 
-function administer(ctx: Context, request: Request) {
-  const { caller, user } = viewerOf(ctx, request)
-  return { user, grant: authorize(ctx, caller, 'workspace:administer', undefined, true) }
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000
-
 const periodOf = (request: Request): Period =>
   PERIODS.find((period) => period === queryOf(request, 'days')) ?? '30'
 
-const since = (ctx: Context, period: Period): string =>
-  new Date(ctx.now() - Number(period) * DAY_MS).toISOString()
+const since = (ctx: Context, period: Period): string => isoTime(ctx.now() - Number(period) * DAY_MS)
 
 function showLogs(ctx: Context, request: Request): Response {
   const { user, grant } = administer(ctx, request)

@@ -17,7 +17,7 @@ import {
   revokeRole,
 } from '../src/modules/members/permissions.ts'
 import { projectRole } from '../src/modules/projects/model.ts'
-import { checkInput, type Form } from './form.ts'
+import { checkInput, type Form, marked } from './form.ts'
 import { page } from './html.ts'
 import { type PeoplePageProps, peoplePage } from './pages/admin/people.ts'
 import { personPage } from './pages/admin/person.ts'
@@ -124,9 +124,7 @@ function inviteSomebody(ctx: Context, request: Request, id: string, { grant, for
 function roleOf(form: Form): ProjectRole {
   const role = form.text('role')
   if (isProjectRole(role)) return role
-  throw new AppError('invalid', 'Check what is marked.', {
-    details: [{ path: 'role', message: 'Choose one of the list.' }],
-  })
+  throw marked({ path: 'role', message: 'Choose one of the list.' })
 }
 
 function showPerson(

@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Caller, Context } from '../src/context.ts'
+import { DAY_MS } from '../src/domain/durations.ts'
 import { AppError } from '../src/domain/errors.ts'
+import { isoTime } from '../src/domain/iso-time.ts'
 import { createRateLimiter } from '../src/http/rate-limit.ts'
 import { listAliases } from '../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
@@ -15,7 +17,7 @@ import {
   type ProjectView,
   pageOfProjects,
 } from '../src/modules/projects/service.ts'
-import { checkInput, type Form } from './form.ts'
+import { checkInput, type Form, pageNumberOf } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, expectedFailure, queryOf, viewerOf } from './page-request.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
@@ -47,7 +49,7 @@ function showHome(ctx: Context, request: Request): Response {
   const { caller, user } = viewerOf(ctx, request)
   const grant = authorize(ctx, caller, 'project:list', undefined, true)
   const search = queryOf(request, 'q')?.trim() ?? ''
-  const asked = Math.max(1, Math.trunc(Number(queryOf(request, 'page') ?? 1)) || 1)
+  const asked = pageNumberOf(queryOf(request, 'page'))
   const { projects, ...place } = pageOfProjects(ctx, grant, { q: search, page: asked, perPage: PER_PAGE })
   const ids = projects.map(({ id }) => id)
   const times = lastDeploymentTimes(ctx, ids)
@@ -147,13 +149,12 @@ function showProject(ctx: Context, request: Request, id: string): Response {
   )
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
 const DAYS_SHOWN = 14
 
 function visitsOf(ctx: Context, caller: Caller, projectId: string): Visits | undefined {
   if (!mayDo(ctx, caller, 'analytics:read', projectId)) return undefined
   const grant = authorize(ctx, caller, 'analytics:read', { projectId }, true)
-  const from = new Date(ctx.now() - DAYS_SHOWN * DAY_MS).toISOString()
+  const from = isoTime(ctx.now() - DAYS_SHOWN * DAY_MS)
   return getProjectAnalytics(ctx, grant, { from, interval: 'day' })
 }
 

@@ -1,10 +1,11 @@
 import type { Caller, Context, SessionUser } from '../src/context.ts'
 import type { ProjectAction } from '../src/domain/access.ts'
 import { AppError } from '../src/domain/errors.ts'
+import { listAliases } from '../src/modules/aliases/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
 import type { FormError } from './components/field.ts'
-import type { Form } from './form.ts'
+import { type Form, marked } from './form.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
 const CAN = {
@@ -41,6 +42,15 @@ export function lookAt(
   return { caller, user, grant, project: getProject(ctx, grant), can: canOf(ctx, caller, projectId) }
 }
 
+/** The workspace as one of its admins looks at it. Throws 401 or 403 for anybody else. */
+export function administer(
+  ctx: Context,
+  request: Request,
+): { caller: Caller; user: SessionUser; grant: Grant } {
+  const { caller, user } = viewerOf(ctx, request)
+  return { caller, user, grant: authorize(ctx, caller, 'workspace:administer', undefined, true) }
+}
+
 function canOf(ctx: Context, caller: Caller, projectId: string): Can {
   const entries = Object.entries(CAN).map(([name, action]) => [
     name,
@@ -48,6 +58,12 @@ function canOf(ctx: Context, caller: Caller, projectId: string): Can {
   ])
   return Object.fromEntries(entries) as Can
 }
+
+/** Names to choose from; the latest of very many. */
+export const aliasNamesOf = (ctx: Context, { grant, project }: Looking): string[] =>
+  listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'updatedAt' }).data.map(
+    ({ name }) => name,
+  )
 
 /** Things in a path are of the project in the path, or they are not there. */
 export function requireBelow(projectId: string, about: { projectId: string | null }): void {
@@ -145,9 +161,7 @@ export function doneNotice(request: Request, sentences: Readonly<Record<string, 
 /** Throws unless the form repeats the name, for what cannot be undone. */
 export function requireTyped(form: Form, expected: string): void {
   if (form.text('confirm').trim().toLowerCase() === expected.toLowerCase()) return
-  throw new AppError('invalid', 'Check what is marked.', {
-    details: [{ path: 'confirm', message: `Type ${expected} to confirm.` }],
-  })
+  throw marked({ path: 'confirm', message: `Type ${expected} to confirm.` })
 }
 
 /** `?a=1&b=2` of what has a value; empty without any. */

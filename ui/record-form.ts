@@ -1,7 +1,8 @@
-import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
+import type { ErrorDetail } from '../src/domain/errors.ts'
 import { convertFieldText } from '../src/domain/field-types.ts'
 import type { SchemaField } from '../src/domain/schema-fields.ts'
 import type { Form } from './form.ts'
+import { marked } from './form.ts'
 
 /** Of a record, by name of the field. */
 export type Values = Readonly<Record<string, unknown>>
@@ -52,7 +53,7 @@ export function readRecord(
     if (!checked.ok) details.push({ path: field.name, message: checked.message })
     return checked.ok ? [[field.name, checked.value]] : []
   })
-  if (details.length > 0) throw new AppError('invalid', 'Check what is marked.', { details })
+  if (details.length > 0) throw marked(...details)
   return Object.fromEntries(changed)
 }
 

@@ -1,6 +1,7 @@
 import { AppError } from '../src/domain/errors.ts'
 import { filterPairs, parseFilters, type TextFilter } from '../src/modules/records/filters.ts'
 import { FILTER_OPS } from '../src/modules/records/service.ts'
+import { pageNumberOf } from './form.ts'
 
 /** Which records, and how they are ordered: what the address of the page says. */
 export type RecordsQuery = {
@@ -19,7 +20,7 @@ export function parseRecordsQuery(url: string): RecordsQuery {
     filters: parseFilters(query),
     sort: query.get('sort') || NEWEST_FIRST.sort,
     order: query.get('order') === 'asc' ? 'asc' : 'desc',
-    page: Math.max(1, Math.trunc(Number(query.get('page'))) || 1),
+    page: pageNumberOf(query.get('page')),
   }
 }
 

@@ -1,12 +1,11 @@
 import type { Context } from '../src/context.ts'
 import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
+import { isRecord } from '../src/domain/is-record.ts'
+import { REDACTED } from '../src/modules/proxy-rules/header-values.ts'
 import { headerConfigBody, newRuleBody } from '../src/modules/proxy-rules/model.ts'
 import { findRuleFlaws, type NewRule, type RuleLevel } from '../src/modules/proxy-rules/service.ts'
 import { checkInput, type Form } from './form.ts'
 import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
-
-/** A value that is stored and stays: what the API takes for it. contract §4. */
-const KEPT = '[redacted]'
 
 /** A pipeline with its code is more than a form usually has. */
 export const MOST_RULE_FORM_BYTES = 1024 * 1024
@@ -103,7 +102,7 @@ function headersOf(form: Form): NewRule['headerConfig'] {
 function storedHeaders(values: RuleValues): [name: string, value: string][] {
   return rowsOf(values, 'header').flatMap(({ name, value, deed }): [string, string][] => {
     if (name === '' || deed === 'remove') return []
-    return [[name, deed === 'replace' ? value : KEPT]]
+    return [[name, deed === 'replace' ? value : REDACTED]]
   })
 }
 
@@ -138,9 +137,7 @@ const flawsOfHeaders = (values: RuleValues): ErrorDetail[] => [
 
 function pipelineOf(text: string): Record<string, unknown> | null {
   const value = parseJson(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null
+  return isRecord(value) ? value : null
 }
 
 function flawOfJson(form: Form): ErrorDetail[] {

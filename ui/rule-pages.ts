@@ -13,6 +13,7 @@ import {
 import { getRuleSet } from '../src/modules/rule-sets/service.ts'
 import { listRuns } from '../src/modules/runs/service.ts'
 import type { Form } from './form.ts'
+import { marked } from './form.ts'
 import { page } from './html.ts'
 import { queryOf, seeOther } from './page-request.ts'
 import { type RulePageProps, rulePage, type ShownRule } from './pages/admin/rule.ts'
@@ -250,5 +251,5 @@ async function requireFlawless(
   form: Form,
 ): Promise<void> {
   const details = await flawsOfForm(ctx, request, level, ruleId, form)
-  if (details.length > 0) throw new AppError('invalid', 'Check what is marked.', { details })
+  if (details.length > 0) throw marked(...details)
 }

@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
+import type { AppError } from '../src/domain/errors.ts'
 import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { type Explainer, explainAddress, parseUrl } from '../src/modules/explain/service.ts'
 import { aboutProject } from '../src/modules/projects/service.ts'
 import { aboutRuleId, getRule } from '../src/modules/proxy-rules/service.ts'
+import { marked } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, queryOf } from './page-request.ts'
 import { type RuleTestPageProps, ruleTestPage } from './pages/admin/rule-test.ts'
@@ -122,7 +123,4 @@ function headersOf(values: RuleValues): Headers {
   return headers
 }
 
-function refused(path: string, message: string): AppError {
-  const details: ErrorDetail[] = [{ path, message }]
-  return new AppError('invalid', 'Check what is marked.', { details })
-}
+const refused = (path: string, message: string): AppError => marked({ path, message })

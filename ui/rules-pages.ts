@@ -12,6 +12,7 @@ import {
   ruleSetsOfAlias,
 } from '../src/modules/rule-sets/service.ts'
 import type { Form } from './form.ts'
+import { pageNumberOf } from './form.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
 import { type RulesOfLevel, rulesPage } from './pages/admin/rules.ts'
@@ -42,7 +43,7 @@ function showRules(ctx: Context, request: Request, id: string, failed?: Failed, 
   const chosen = findChosen(ctx, grant, id, queryOf(request, 'alias'))
   const ruled = chosen === undefined ? aliasesWithRules(ctx, grant) : [chosen]
   const pages = Math.max(1, Math.ceil(ruled.length / ALIASES_PER_PAGE))
-  const at = Math.min(pages, Math.max(1, Math.trunc(Number(queryOf(request, 'page') ?? 1)) || 1))
+  const at = Math.min(pages, pageNumberOf(queryOf(request, 'page')))
   const shown = ruled.slice((at - 1) * ALIASES_PER_PAGE, at * ALIASES_PER_PAGE)
   return page(
     rulesPage({

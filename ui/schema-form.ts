@@ -2,6 +2,7 @@ import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
 import { convertFieldText, FIELD_TYPES } from '../src/domain/field-types.ts'
 import { parseSchemaFields, type SchemaField } from '../src/domain/schema-fields.ts'
 import type { Form } from './form.ts'
+import { marked } from './form.ts'
 
 /** A field as the form has it; all of it text and ticks, as it was typed. */
 export type FieldRow = {
@@ -72,7 +73,7 @@ export function readFields(form: Form, stored: readonly SchemaField[]): ReadFiel
   const given = kept.map(([at, row]) => fieldOf(row, stored, (message) => errors.push(about(at, message))))
   const parsed = parseSchemaFields(given)
   const details = [...errors, ...parsed.errors.map((detail) => inRow(detail, rowAt))]
-  if (details.length > 0) throw new AppError('invalid', 'Check what is marked.', { details })
+  if (details.length > 0) throw marked(...details)
   return {
     fields: [...parsed.fields, ...stored.filter(({ name }) => rows.every((row) => row.name !== name))],
     removed: rows.flatMap((row) => (row.isRemoved && row.isStored ? [row.name] : [])),

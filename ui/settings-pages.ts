@@ -1,18 +1,15 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
 import { projectPatchBody } from '../src/modules/projects/model.ts'
 import {
   changeProject,
   deleteProject,
   getProject,
-  type ProjectChange,
   transferOwnership,
 } from '../src/modules/projects/service.ts'
 import { deleteSecret, listSecrets, putSecret } from '../src/modules/secrets/service.ts'
 import { readSettings } from '../src/modules/settings/service.ts'
-import { booleanOf } from './alias-pages.ts'
-import { checkInput, type Form } from './form.ts'
+import { booleanOf, checkInput, type Form, marked } from './form.ts'
 import { page } from './html.ts'
 import { projectSettingsPage } from './pages/admin/project-settings.ts'
 import { secretsPage } from './pages/admin/secrets.ts'
@@ -76,7 +73,7 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
 
 function saveChange(ctx: Context, request: Request, id: string, { grant }: Doing, change: object): string {
   checkInput(ctx, request, projectPatchBody, change)
-  changeProject(ctx, grant, change as ProjectChange)
+  changeProject(ctx, grant, change)
   return `/projects/${id}/settings?done=saved`
 }
 
@@ -84,10 +81,7 @@ function saveChange(ctx: Context, request: Request, id: string, { grant }: Doing
 function transferProject(ctx: Context, id: string, { grant, form }: Doing): string {
   requireTyped(form, fullName(ctx, grant))
   const email = form.text('email').trim()
-  if (email === '')
-    throw new AppError('invalid', 'Check what is marked.', {
-      details: [{ path: 'email', message: 'Say who is to own it.' }],
-    })
+  if (email === '') throw marked({ path: 'email', message: 'Say who is to own it.' })
   transferOwnership(ctx, grant, { email })
   return `/projects/${id}/settings?done=transferred`
 }

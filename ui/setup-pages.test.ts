@@ -58,6 +58,12 @@ test('the set-up link makes the first admin, signs them in, and is closed afterw
   ).toEqual([303, '/'])
 })
 
+test('on the machine itself the link of an earlier start does too', async () => {
+  const { submit } = await freshServer()
+  const done = await submit('/setup', { ...credentials(), setupToken: 'of an earlier start' })
+  expect(redirectOf(done)).toEqual([303, '/welcome'])
+})
+
 const refusals: [why: string, fields: Record<string, string>, status: number, shown: string][] = [
   ['a wrong token', { ...credentials(), setupToken: 'guess' }, 401, 'id="setupToken"'],
   ['no token', credentials(), 401, 'id="setupToken"'],

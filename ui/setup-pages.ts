@@ -33,7 +33,8 @@ function showSetup(ctx: Context, request: Request): Response {
 async function submitSetup(ctx: Context, request: Request): Promise<Response> {
   if (workspaceHasAdmin(ctx)) return seeOther('/')
   const form = await readForm(request)
-  const setupToken = form.optional('setupToken')?.trim()
+  // On the machine itself the link of an earlier start is as good as none.
+  const setupToken = needsToken(request) ? form.optional('setupToken')?.trim() : undefined
   const input = { email: form.text('email'), password: form.text('password'), setupToken }
   try {
     checkInput(ctx, request, t.Object(credentialsBody), { email: input.email, password: input.password })

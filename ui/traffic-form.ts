@@ -2,7 +2,7 @@ import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { trafficBody } from '../src/modules/traffic/model.ts'
 import type { TrafficView } from '../src/modules/traffic/service.ts'
-import { checkInput, type Form } from './form.ts'
+import { checkInput, type Form, marked } from './form.ts'
 
 /** As many as a split may name. */
 export const MOST_WEIGHTS = 20
@@ -22,20 +22,14 @@ export function readWeights(form: Form): Pick<TrafficView, 'weights' | 'sticky' 
   return { weights, sticky: form.isTicked('sticky'), stickySeconds: Number(form.text('stickySeconds')) }
 }
 
-const noShare = (path: string) =>
-  new AppError('invalid', 'Check what is marked.', {
-    details: [{ path, message: 'A whole number from 0 to 100' }],
-  })
+const noShare = (path: string) => marked({ path, message: 'A whole number from 0 to 100' })
 
 const TYPES = ['query', 'cookie', 'header'] as const
 
 /** `type`, `key`, `value`, `alias`; `checkTraffic` judges all but the first. */
 export function readRule(form: Form): TrafficView['rules'][number] {
   const type = TYPES.find((one) => one === form.text('type'))
-  if (type === undefined)
-    throw new AppError('invalid', 'Check what is marked.', {
-      details: [{ path: 'type', message: 'One of query, cookie, header' }],
-    })
+  if (type === undefined) throw marked({ path: 'type', message: 'One of query, cookie, header' })
   return { type, key: form.text('key').trim(), value: form.text('value'), alias: form.text('alias').trim() }
 }
 

@@ -3,10 +3,10 @@ import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { aboutDomain, getDomain } from '../src/modules/domains/service.ts'
 import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../src/modules/traffic/service.ts'
-import { aliasNamesOf } from './domain-pages.ts'
 import { page } from './html.ts'
 import { trafficPage } from './pages/admin/traffic.ts'
 import {
+  aliasNamesOf,
   type Doing,
   doneNotice,
   type Failed,

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
-import type { Caller, Context, SessionUser } from '../src/context.ts'
+import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
-import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
+import { authorize } from '../src/modules/auth/authorize.ts'
 import { groupPatchBody, newGroupBody } from '../src/modules/groups/model.ts'
 import {
   addGroupMember,
@@ -17,7 +17,7 @@ import { probe } from '../src/modules/health/service.ts'
 import { listAudit } from '../src/modules/logs/service.ts'
 import { listProjectNames } from '../src/modules/projects/service.ts'
 import { settingsPatchBody } from '../src/modules/settings/model.ts'
-import { changeSettings, readSettings, type SettingsPatch } from '../src/modules/settings/service.ts'
+import { changeSettings, readSettings } from '../src/modules/settings/service.ts'
 import { newUserBody, userPatchBody } from '../src/modules/users/model.ts'
 import {
   changeUser,
@@ -29,13 +29,13 @@ import {
 } from '../src/modules/users/service.ts'
 import { checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
-import { expectedFailure, queryOf, viewerOf } from './page-request.ts'
+import { expectedFailure, queryOf } from './page-request.ts'
 import { auditPage } from './pages/admin/audit.ts'
 import { groupPage, groupsPage } from './pages/admin/groups.ts'
 import { healthPage } from './pages/admin/health.ts'
 import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './pages/admin/users.ts'
 import { workspaceSettingsPage } from './pages/admin/workspace-settings.ts'
-import { type Doing, doneNotice, type Failed, submitWorkspaceForm } from './project-request.ts'
+import { administer, type Doing, doneNotice, type Failed, submitWorkspaceForm } from './project-request.ts'
 
 const READ_FORM = { parse: 'none' } as const
 
@@ -54,13 +54,6 @@ export const workspacePages = (ctx: Context) =>
     .post('/admin/settings/auth', ({ request }) => submitSettings(ctx, request), READ_FORM)
     .get('/admin/audit', ({ request }) => showAudit(ctx, request))
     .get('/admin/health', ({ request }) => showHealth(ctx, request))
-
-type Administering = { caller: Caller; user: SessionUser; grant: Grant }
-
-function administer(ctx: Context, request: Request): Administering {
-  const { caller, user } = viewerOf(ctx, request)
-  return { caller, user, grant: authorize(ctx, caller, 'workspace:administer', undefined, true) }
-}
 
 type UsersShown = Pick<UsersPageProps, 'created' | 'failed'>
 
@@ -81,7 +74,7 @@ const submitUsers = (ctx: Context, request: Request) =>
         async run({ grant, form }) {
           const input = { email: form.text('email').trim(), role: form.text('role') }
           checkInput(ctx, request, newUserBody, input)
-          const { email, inviteUrl } = await createUser(ctx, grant, input as Parameters<typeof createUser>[2])
+          const { email, inviteUrl } = await createUser(ctx, grant, input)
           return showUsers(ctx, request, { created: { email, inviteUrl: inviteUrl ?? '' } })
         },
       },
@@ -106,7 +99,7 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
         run({ grant, form }) {
           const input = { role: form.text('role') }
           checkInput(ctx, request, userPatchBody, input)
-          changeUser(ctx, grant, id, input as Parameters<typeof changeUser>[3])
+          changeUser(ctx, grant, id, input)
           return `/admin/users/${id}?done=saved`
         },
       },
@@ -220,7 +213,7 @@ function submitSettings(ctx: Context, request: Request): Promise<Response> {
     run({ grant, form }: Doing) {
       const patch = patchOf(form)
       checkInput(ctx, request, settingsPatchBody, patch)
-      changeSettings(ctx, grant, patch as SettingsPatch)
+      changeSettings(ctx, grant, patch)
       return '/admin/settings/auth?done=saved'
     },
   })

@@ -1,4 +1,6 @@
 import type { Context } from '../context.ts'
+import { isEmail } from '../domain/email.ts'
+import { isPassword, PASSWORD_RULE } from '../domain/password-rule.ts'
 import { resetSecondStep } from '../modules/account/second-step.ts'
 import { createAccount } from '../modules/auth/service.ts'
 import { setPassword } from '../modules/auth/set-password.ts'
@@ -55,7 +57,7 @@ A password is asked for, or read as one line from stdin. It is never a flag. The
     const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
     if (verb === undefined || email === undefined || others.length > 0)
       throw new UsageError('name what to do, and the email')
-    if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UsageError(`"${email}" is not an email address`)
+    if (!isEmail(email)) throw new UsageError(`"${email}" is not an email address`)
     if (verb.needsDatabase) requireDatabase(config)
     const work = await verb.prepare(email, io)
     await onDataDir(config, io, work)
@@ -65,9 +67,8 @@ A password is asked for, or read as one line from stdin. It is never a flag. The
 }
 
 async function readNewPassword(io: Io): Promise<string> {
-  const password = await io.readPassword('Password (8 to 256 characters): ')
+  const password = await io.readPassword(`Password (${PASSWORD_RULE}): `)
   if (password === undefined) throw new CommandFailure('no password was given on stdin')
-  if (password.length < 8 || password.length > 256)
-    throw new CommandFailure('the password must have 8 to 256 characters')
+  if (!isPassword(password)) throw new CommandFailure(`the password must have ${PASSWORD_RULE}`)
   return password
 }

@@ -1,3 +1,5 @@
+import { messageOf } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
 import { CommandFailure, EXIT, UsageError } from './command.ts'
 import { VERSION } from './version.ts'
 
@@ -109,7 +111,7 @@ async function request(url: string, init: RequestInit): Promise<unknown> {
     if (error instanceof CommandFailure) throw error
     const { origin } = new URL(url)
     if (isAboutCertificate(error)) throw new ServerUntrusted(origin, error)
-    throw new ServerUnreachable(`${origin} is not reachable: ${reasonOf(error)}`, error)
+    throw new ServerUnreachable(`${origin} is not reachable: ${messageOf(error)}`, error)
   }
   const json = parseJson(text)
   if (response.ok && (json !== undefined || text === '')) return json
@@ -121,10 +123,6 @@ const isAboutCertificate = (error: unknown): error is Error & { code: unknown } 
   error instanceof Error &&
   'code' in error &&
   /^(CERT_|ERR_TLS_CERT_|UNABLE_TO_|(DEPTH_ZERO_)?SELF_SIGNED_CERT)/.test(String(error.code))
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
 
 function parseJson(text: string): unknown {
   try {
@@ -161,10 +159,6 @@ function describeFailure({ message, details }: FailedAnswer): string {
 
 function parseRetryAfter(value: string | null): number | undefined {
   return value !== null && /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : undefined
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isDetail(value: unknown): value is ApiDetail {

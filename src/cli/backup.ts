@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { messageOf } from '../domain/errors.ts'
 import { writeBackup } from '../platform/backup.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
 import { requireDatabase } from './operator.ts'
@@ -24,9 +25,7 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
       io.stderr.write(`wrote ${file}: ${files} files, ${Math.ceil(sizeBytes / 1e6)} MB\n`)
       return EXIT.ok
     } catch (error) {
-      throw new CommandFailure(
-        `the backup failed and left nothing behind: ${error instanceof Error ? error.message : error}`,
-      )
+      throw new CommandFailure(`the backup failed and left nothing behind: ${messageOf(error)}`)
     }
   },
 }

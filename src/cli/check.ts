@@ -1,3 +1,4 @@
+import { messageOf } from '../domain/errors.ts'
 import { findProblems } from '../modules/deployments/check.ts'
 import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
@@ -24,9 +25,7 @@ takes a while on a large store. The server may be running. Exit code: 0 all is w
     } catch (error) {
       if (error instanceof CommandFailure) throw error
       // A database that cannot even be opened or read is the damage.
-      io.stdout.write(
-        `database_damaged: ${printable(error instanceof Error ? error.message : String(error))}\n`,
-      )
+      io.stdout.write(`database_damaged: ${printable(messageOf(error))}\n`)
       found += 1
     }
     if (found > 0)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { isRecord } from './api-client.ts'
+import { isRecord } from '../domain/is-record.ts'
 import { UsageError } from './command.ts'
 
 /** `.svc/config.json`. contract: 5.3. `root` is the folder that holds `.svc`. */
@@ -13,13 +13,18 @@ export type ConfigFile = { root: string; apiUrl?: string; project?: string; rule
  * may put there must not decide where the key is sent. Throws a `UsageError` for a file that is wrong.
  */
 export function findConfigFile(folders: readonly string[]): ConfigFile {
+  const pathIn = (root: string) => join(root, '.svc', 'config.json')
   for (const folder of folders) {
-    for (const root of climb(resolve(folder))) {
-      const path = join(root, '.svc', 'config.json')
-      if (!isShared(root) && existsSync(path)) return { root, ...readConfigFile(path) }
-    }
+    const root = findUpwards(folder, (one) => existsSync(pathIn(one)))
+    if (root !== undefined) return { root, ...readConfigFile(pathIn(root)) }
   }
   return { root: resolve(folders[0] ?? '.') }
+}
+
+/** The nearest folder at or above this one that will do, under the same limits. */
+export function findUpwards(folder: string, willDo: (root: string) => boolean): string | undefined {
+  for (const root of climb(resolve(folder))) if (!isShared(root) && willDo(root)) return root
+  return undefined
 }
 
 function* climb(folder: string): Generator<string> {

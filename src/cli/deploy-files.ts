@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { normalizeAssetPath } from '../domain/asset-path.ts'
+import { messageOf } from '../domain/errors.ts'
 import { CommandFailure, UsageError } from './command.ts'
 
 /** A file to publish. `path` is its path in the deployment: `/` between the parts, NFC. */
@@ -88,6 +89,5 @@ function inOrder(files: readonly FoundFile[]): FoundFile[] {
 
 /** For a file or folder that cannot be opened or read. */
 export function unreadable(path: string, cause: unknown): CommandFailure {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new CommandFailure(`${path} cannot be read: ${reason}`, undefined, { cause })
+  return new CommandFailure(`${path} cannot be read: ${messageOf(cause)}`, undefined, { cause })
 }

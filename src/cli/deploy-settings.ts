@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isCommitSha, isProjectName } from '../domain/names.ts'
 import { parseApiUrl } from './api-client.ts'
 import { type Io, UsageError } from './command.ts'
 import { findConfigFile } from './config-file.ts'
@@ -68,8 +69,7 @@ export function folderOf(argument: string, io: Io): string {
 /** `owner/repo`, as the contract's section 4 allows their letters. */
 export function parseProject(text: string): { owner: string; repo: string } {
   const [owner = '', repo = '', ...more] = text.split('/')
-  const isName = (name: string) => /^[A-Za-z0-9._-]{1,100}$/.test(name) && name !== '.' && name !== '..'
-  if (!isName(owner) || !isName(repo) || more.length > 0)
+  if (!isProjectName(owner) || !isProjectName(repo) || more.length > 0)
     throw new UsageError(`"${text}" is no project; it looks like owner/repo`)
   return { owner, repo }
 }
@@ -80,7 +80,7 @@ function commitFacts(
   git: GitFacts,
 ): { commitSha?: string; branch?: string; description?: string } {
   const sha = flags.sha?.toLowerCase()
-  if (sha !== undefined && !/^[0-9a-f]{7,64}$/.test(sha))
+  if (sha !== undefined && !isCommitSha(sha))
     throw new UsageError(`"${flags.sha}" is no commit SHA; it has 7 to 64 hexadecimal digits`)
   const isHead = sha === undefined || git.commitSha?.startsWith(sha) === true
   return {

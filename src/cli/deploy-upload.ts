@@ -1,4 +1,5 @@
-import { type ApiClient, ApiFailure, isRecord } from './api-client.ts'
+import { isRecord } from '../domain/is-record.ts'
+import { type ApiClient, ApiFailure } from './api-client.ts'
 import { CommandFailure, type Io } from './command.ts'
 import type { HashedFile } from './deploy-manifest.ts'
 import type { Amount, Progress } from './deploy-progress.ts'

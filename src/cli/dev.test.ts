@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { devCommand, startTwin, type Twin } from './dev.ts'
@@ -70,6 +70,32 @@ test('signs in whom the page names', async () => {
   })
   expect(forged.status).toBe(403)
 })
+
+test.each(['with a config', 'without a config'])(
+  'serves the rules of the repository that the folder lies in, and sees them change, %s',
+  async (kind) => {
+    if (kind === 'without a config') rmSync(join(folder, '.svc/config.json'))
+    const pages = join(folder, 'built')
+    mkdirSync(pages)
+    writeFileSync(join(pages, 'index.html'), '<h1>built</h1>')
+    const inner = await startTwin(pages, testIo({ cwd: folder }), { port: 0, hostname: '127.0.0.1' })
+    try {
+      expect(await (await fetch(`${inner.url}/`)).text()).toBe('<h1>built</h1>')
+      expect(await (await fetch(`${inner.url}/api/notes`)).json()).toEqual([])
+      const reader = (await fetch(`${inner.url}/_dev/live`)).body?.getReader()
+      await reader?.read()
+      writeFileSync(
+        join(folder, '.svc/proxy-rules/guestbook/rules/api/get.rule.yaml'),
+        `pipeline:\n  steps:\n    - { id: r, handler: response_handler, config: { body: '"new"' } }\n`,
+      )
+      await reader?.read()
+      expect(await (await fetch(`${inner.url}/api`)).json()).toBe('new')
+      await reader?.cancel()
+    } finally {
+      await inner.close()
+    }
+  },
+)
 
 test.each([[[]], [['a', 'b']], [['nowhere']], [['.', '--port', 'x']]])('%j is wrong usage', async (args) => {
   expect(

@@ -1,21 +1,23 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { statSync } from 'node:fs'
+import { relative } from 'node:path'
+import { messageOf } from '../domain/errors.ts'
 import { type SocketOwner, socketHandlers } from '../http/wire.ts'
+import { signalled } from '../platform/signalled.ts'
 import { formatProblem } from '../rules/problems.ts'
 import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
-import { findConfigFile } from './config-file.ts'
 import { findFiles } from './deploy-files.ts'
 import { folderOf } from './deploy-settings.ts'
 import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
+import { ruleFolders, rulesElsewhere } from './rule-folders.ts'
 import { loadSet } from './rules-settings.ts'
 import { signIn } from './rules-test-run.ts'
 import { watchFolder } from './watch-folder.ts'
 
 const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1]
 
-Serves a folder with its .svc rules as a server would: the same router, engine and headers, and a store that is thrown away
-in the end. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. Rules reach
+Serves a folder with its rules as a server would: the same router, engine and headers, and a store that is thrown away
+in the end. The rules are the "ruleSets" of .svc/config.json, else all of .svc/proxy-rules, in DIR or the nearest above it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. Rules reach
 private backends that PROXY_ALLOWED_TARGETS names, as on a server.
 Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage.`
 
@@ -46,7 +48,7 @@ export const devCommand: Command = {
     io.stdout.write(
       `${relative(io.cwd, folder) || '.'} is at ${twin.url}; who is signed in is at ${twin.url}/_dev/\n`,
     )
-    await interrupted()
+    await signalled()
     await twin.close()
     return EXIT.ok
   },
@@ -79,11 +81,16 @@ export async function startTwin(
     },
     websocket: socketHandlers,
   })
-  const stopWatching = watchFolder(folder, () => publish().catch((error) => complain(error, io)))
+  let published: Promise<void> = Promise.resolve()
+  const again = () => {
+    published = published.then(publish).catch((error) => complain(error, io))
+    return published
+  }
+  const watches = [folder, ...rulesElsewhere(folder)].map((one) => watchFolder(one, again))
   return {
     url: server.url.origin,
     async close() {
-      await stopWatching()
+      await Promise.all(watches.map((stop) => stop()))
       for (const listener of listeners) listener.close()
       await server.stop(true)
       await lab.close()
@@ -187,23 +194,7 @@ async function publishRules(lab: Lab, projectId: string, folder: string, io: Io)
   }
 }
 
-/** Those of the config, else every set of the folder. */
-function ruleFolders(folder: string): string[] {
-  const config = findConfigFile([folder])
-  if (config.ruleSets !== undefined) return config.ruleSets.map((one) => join(config.root, one))
-  const base = join(folder, '.svc/proxy-rules')
-  if (!existsSync(base)) return []
-  return readdirSync(base, { withFileTypes: true }).flatMap((one) =>
-    one.isDirectory() ? [join(base, one.name)] : [],
-  )
-}
-
 /** Whatever it is waits for the next change: a file may go while it is read. */
 function complain(error: unknown, io: Io): void {
-  io.stderr.write(`${printable(error instanceof Error ? error.message : String(error))}\n`)
+  io.stderr.write(`${printable(messageOf(error))}\n`)
 }
-
-const interrupted = (): Promise<void> =>
-  new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })

@@ -1,4 +1,5 @@
-import { apiClient, isRecord, parseApiUrl } from './api-client.ts'
+import { isRecord } from '../domain/is-record.ts'
+import { apiClient, parseApiUrl } from './api-client.ts'
 import { type Command, EXIT, parseFlags, printable, UsageError } from './command.ts'
 import { findConfigFile } from './config-file.ts'
 import { requireConnection } from './deploy-settings.ts'

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
-import { isRecord } from './api-client.ts'
+import { messageOf } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
 import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
 
@@ -54,7 +55,7 @@ async function askHealth(address: string): Promise<{ isWell: boolean; text: stri
       text: `${response.status} ${text.slice(0, 500)}`,
     }
   } catch (error) {
-    return { isWell: false, text: error instanceof Error ? error.message : String(error) }
+    return { isWell: false, text: messageOf(error) }
   }
 }
 

@@ -1,3 +1,5 @@
+import { messageOf } from '../domain/errors.ts'
+import { signalled } from '../platform/signalled.ts'
 import { formatProblem } from '../rules/problems.ts'
 import { EXIT, type Io, printable } from './command.ts'
 import { pushRules } from './rules-push.ts'
@@ -13,7 +15,7 @@ export async function devRules(
   words: string[],
   flags: RulesFlags,
   io: Io,
-  stopped = interrupted(),
+  stopped = signalled(),
 ): Promise<number> {
   const sets = await loadSets(words, io)
   let running: Promise<void> = Promise.resolve()
@@ -47,11 +49,6 @@ async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Prom
         io,
       )
   } catch (error) {
-    io.stderr.write(`${printable(error instanceof Error ? error.message : String(error))}\n`)
+    io.stderr.write(`${printable(messageOf(error))}\n`)
   }
 }
-
-const interrupted = (): Promise<void> =>
-  new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })

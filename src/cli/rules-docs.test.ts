@@ -19,6 +19,11 @@ test.each(Object.keys(RULE_KEYS))('the manual explains %s', (key) => {
   expect(manual).toContain(`| \`${key}\` |`)
 })
 
+test('npx svc is what the build leaves', () => {
+  const { name, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  expect([name, bin]).toEqual(['svc', { svc: 'dist/svc' }])
+})
+
 async function testsOf(folder: string) {
   const io = testIo({ cwd: folder })
   const code = await runCommand({ rules: () => rulesCommand }, ['rules', 'test', '.'], io, 'serve')

@@ -1,6 +1,6 @@
+import { isRecord } from '../domain/is-record.ts'
 import { compareRules, type ServerSet } from '../rules/compare.ts'
 import type { CompiledPush } from '../rules/push.ts'
-import { isRecord } from './api-client.ts'
 import { CommandFailure, EXIT, type Io, printable } from './command.ts'
 import { retrying } from './retry.ts'
 import {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import { isRecord } from '../domain/is-record.ts'
 import { type Compiled, compileSet } from '../rules/compile.ts'
 import { formatProblem, type Problem } from '../rules/problems.ts'
 import type { CompiledPush } from '../rules/push.ts'
 import { openSetFiles, type SetFiles } from '../rules/set-files.ts'
-import { type ApiClient, apiClient, isRecord, parseApiUrl } from './api-client.ts'
+import { type ApiClient, apiClient, parseApiUrl } from './api-client.ts'
 import { CommandFailure, type Io, parseFlags, printable, UsageError } from './command.ts'
 import { findConfigFile } from './config-file.ts'
 import { parseProject } from './deploy-settings.ts'
@@ -25,7 +26,7 @@ export type RulesFlags = {
 
 export function readRulesFlags(args: string[]): { words: string[]; flags: RulesFlags } {
   const { values, positionals } = parseFlags({
-    args,
+    args: joinSuffix(args),
     options: {
       'api-url': { type: 'string' },
       project: { type: 'string' },
@@ -41,6 +42,15 @@ export function readRulesFlags(args: string[]): { words: string[]; flags: RulesF
     strict: true,
   })
   return { words: positionals, flags: values }
+}
+
+/** `--name-suffix -pr-12`: a suffix begins with a dash, and would be taken for a flag. */
+function joinSuffix(args: readonly string[]): string[] {
+  const at = args.indexOf('--name-suffix')
+  const suffix = args[at + 1] ?? ''
+  return at !== -1 && /^-[^-]/.test(suffix)
+    ? [...args.slice(0, at), `--name-suffix=${suffix}`, ...args.slice(at + 2)]
+    : [...args]
 }
 
 export type LoadedSet = { folder: string; shown: string; files: SetFiles; compiled: Compiled }

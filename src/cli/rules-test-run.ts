@@ -5,9 +5,11 @@ import { operatorGrant } from '../modules/auth/authorize.ts'
 import { createAccount } from '../modules/auth/service.ts'
 import { openSession } from '../modules/auth/sessions.ts'
 import { grantRole } from '../modules/members/permissions.ts'
+import { changeOwner, isOwner } from '../modules/members/service.ts'
 import { createRecord, listRecords } from '../modules/records/service.ts'
 import { findSchemaOf } from '../modules/schemas/service.ts'
 import { putSecret } from '../modules/secrets/service.ts'
+import { changeUser } from '../modules/users/service.ts'
 import { sandboxFor } from '../pipelines/sandbox-of.ts'
 import type { CompiledRule } from '../rules/push.ts'
 import { type FunctionTest, mismatch, type RuleTest } from '../rules/test-file.ts'
@@ -81,16 +83,9 @@ export async function signIn(
   if (user.role !== undefined && role === undefined)
     throw new TestFailure(`user.role is one of ${PROJECT_ROLES.join(', ')}`)
   if (globalRole === undefined) throw new TestFailure(`user.globalRole is one of ${GLOBAL_ROLES.join(', ')}`)
-  const email = user.email.toLowerCase()
-  const known = accounts.get(ctx) ?? new Map<string, string>()
-  accounts.set(ctx, known)
-  const key = `${email} ${globalRole}`
-  const id =
-    known.get(key) ??
-    (await createAccount(ctx, { email, password: 'only in tests', role: globalRole }, { kind: 'operator' }))
-      .id
-  known.set(key, id)
-  if (role !== undefined && role !== 'owner') grantRole(ctx, operatorGrant(projectId), { userId: id, role })
+  const id = await accountOf(lab, user.email.toLowerCase(), globalRole)
+  if (role === 'owner') makeOwner(lab, projectId, id)
+  else if (role !== undefined) grantRole(ctx, operatorGrant(projectId), { userId: id, role })
   const { tokens } = inTransaction(ctx.db, (tx) =>
     openSession(ctx, tx, id, { ip: '127.0.0.1', userAgent: 'test' }),
   )
@@ -98,6 +93,24 @@ export async function signIn(
 }
 
 const accounts = new WeakMap<Lab['ctx'], Map<string, string>>()
+
+/** One account for each email, with the global role that is asked for now: the service has no two of one email. */
+async function accountOf({ ctx }: Lab, email: string, role: (typeof GLOBAL_ROLES)[number]): Promise<string> {
+  const known = accounts.get(ctx) ?? new Map<string, string>()
+  accounts.set(ctx, known)
+  const id =
+    known.get(email) ??
+    (await createAccount(ctx, { email, password: 'only in tests', role }, { kind: 'operator' })).id
+  known.set(email, id)
+  changeUser(ctx, operatorGrant(), id, { role })
+  return id
+}
+
+function makeOwner({ ctx }: Lab, projectId: string, userId: string): void {
+  inTransaction(ctx.db, (tx) => {
+    if (!isOwner(tx, projectId, userId)) changeOwner(ctx, tx, projectId, userId)
+  })
+}
 
 function requestOf(
   rule: CompiledRule,

@@ -128,6 +128,9 @@ describe('files', () => {
       options: { prune: true, dryRun: false, strictSchemas: false },
       source: { path: SET },
     })
+    const apart = await run(['build', '--name-suffix', '-pr-1', SET])
+    expect(JSON.parse(apart.out).ruleSet.name).toBe('book-pr-1')
+    expect((await run(['build', '--name-suffix', '--prune'])).code).toBe(2)
     write(`${SET}/rules/api/a/get.rule.yaml`, 'oder: 1\ntimeout: no\n')
     const broken = await run(['push', '--project', project])
     expect(broken.code).toBe(1)
@@ -245,4 +248,21 @@ test('a failing test is told with its place, and ends with 1', async () => {
   expect(out).toContain(`FAIL  ${SET}/rules/api/a/get.rule.test.yaml:2:5:1 is two`.replace(':5:1', ':1'))
   write(`${SET}/rules/api/a/get.rule.test.yaml`, 'tests:\n  - name: x\n    expct: {}\n')
   expect((await run(['test'])).code).toBe(1)
+})
+
+test('one person may have another role in each test', async () => {
+  writeSet()
+  const who = (role: string, status: number) =>
+    `  - { name: '${role} ${status}', user: { email: ann@x.ch, ${role} }, expect: { status: ${status} } }\n`
+  write(
+    `${SET}/rules/api/a/get.rule.yaml`,
+    `pipeline:\n  validators: [{ type: auth_required, config: { roles: [owner] } }]\n  steps: []\n`,
+  )
+  write(
+    `${SET}/rules/api/a/get.rule.test.yaml`,
+    `tests:\n${who('role: owner', 200)}${who('role: admin', 403)}${who('globalRole: admin', 200)}${who('globalRole: user', 403)}`,
+  )
+  const { code, out } = await run(['test'])
+  expect(out).toContain('4 tests passed, 0 failed')
+  expect(code).toBe(0)
 })

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { AppError } from '../domain/errors.ts'
 import { migrate } from './migrate.ts'
 
 /** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and when it was last written. */
@@ -72,6 +73,16 @@ export function inTransaction<T>(db: Db, work: (tx: DbOrTx) => T extends Promise
 export function isUniqueViolation(error: unknown): boolean {
   const code = sqliteCode(error)
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+}
+
+/** Writes. Where a UNIQUE or PRIMARY KEY constraint refuses it, that is 409 with the message: what was asked for is taken. */
+export function refuseTaken<T>(message: string, write: () => T): T {
+  try {
+    return write()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('conflict', message)
+    throw error
+  }
 }
 
 /** True when a trigger of ours refused the change with exactly this text. */

@@ -69,6 +69,9 @@ export function requestPathToAssetPath(urlPath: string): string | null {
   return isAscii(path) ? path : path.normalize('NFC')
 }
 
+/** A path as an address writes it: each segment percent-encoded. */
+export const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
 /** What nobody uploads by accident. It is refused even below a folder that is left out. */
 function findDanger(path: string, segments: string[], source: AssetPathSource): string | null {
   if (path.includes('\0')) return 'a path must not contain NUL'

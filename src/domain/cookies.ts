@@ -18,13 +18,17 @@ export function cookieValues(header: string | null, name: string): string[] {
 export const hasSessionCookie = (header: string | null): boolean =>
   header !== null && (header.includes(`${ACCESS_COOKIE}=`) || header.includes(`${REFRESH_COOKIE}=`))
 
-/** `domain` null makes the cookie host-only; `maxAgeSeconds` 0 removes it. RFC 6265 §4.1. */
+/**
+ * `domain` null makes the cookie host-only, `path` keeps it to what lies below, and `maxAgeSeconds` 0 removes it.
+ * RFC 6265 §4.1.
+ */
 export function setCookie(
   name: string,
   value: string,
-  options: { domain: string | null; maxAgeSeconds: number; isSecure: boolean },
+  options: { domain: string | null; path?: string; maxAgeSeconds: number; isSecure: boolean },
 ): string {
+  const { path = '/', maxAgeSeconds } = options
   const domain = options.domain === null ? '' : `; Domain=${options.domain}`
   const secure = options.isSecure ? '; Secure' : ''
-  return `${name}=${value}${domain}; Path=/; Max-Age=${options.maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`
+  return `${name}=${value}${domain}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`
 }

@@ -60,3 +60,10 @@ export class AppError extends Error {
     return this.details === undefined ? body : { ...body, details: this.details }
   }
 }
+
+/** One field that is wrong. `message` says what it may be, and stands behind the field's name in the sentence. */
+export const invalidField = (path: string, message: string): AppError =>
+  new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
+
+/** The words of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -23,6 +23,11 @@ export function normalizeHost(hostHeader: string | null): string | null {
   return spelling === 'mixed' ? host.toLowerCase() : host
 }
 
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
+
+/** Whether a text in lower case can be the name of a host: labels of letters, digits and inner hyphens. RFC 1123 §2.1. */
+export const isHostName = (text: string): boolean => HOST_NAME.test(text)
+
 /** Whether a normalised host is an address: IPv6, or IPv4 of four decimal parts. */
 export function isIpLiteral(host: string): boolean {
   const first = host.charCodeAt(0)

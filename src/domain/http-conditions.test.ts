@@ -5,6 +5,7 @@ const MODIFIED = Date.UTC(2026, 10, 20, 12, 0, 0) + 250
 const SAME = 'Fri, 20 Nov 2026 12:00:00 GMT'
 const EARLIER = 'Fri, 20 Nov 2026 11:59:59 GMT'
 const LATER = 'Fri, 20 Nov 2026 12:00:01 GMT'
+const MUCH_LATER = 'Fri, 20 Nov 2026 12:00:10 GMT'
 const ABSENT = { ifMatch: null, ifNoneMatch: null, ifModifiedSince: null, ifUnmodifiedSince: null }
 
 describe('decideConditional', () => {
@@ -59,7 +60,26 @@ describe('decideConditional', () => {
 
   test.each(cases)('%s with %j: %s', (method, headers, expected) => {
     const request = { ...ABSENT, ...headers, method }
-    expect(decideConditional(request, { etag: '"a-br"', lastModified: MODIFIED })).toBe(expected)
+    expect(decideConditional(request, { etag: '"a-br"', lastModified: MODIFIED, shownSince: 0 })).toBe(
+      expected,
+    )
+  })
+
+  // The address showed something younger until ten seconds after: only its own time is of the file, or one after that.
+  const wentBack: [headers: object, expected: ConditionalDecision][] = [
+    [{ ifModifiedSince: EARLIER }, 'proceed'],
+    [{ ifModifiedSince: SAME }, 'not_modified'],
+    [{ ifModifiedSince: LATER }, 'proceed'],
+    [{ ifModifiedSince: MUCH_LATER }, 'not_modified'],
+    [{ ifUnmodifiedSince: SAME }, 'proceed'],
+    [{ ifUnmodifiedSince: LATER }, 'precondition_failed'],
+    [{ ifUnmodifiedSince: MUCH_LATER }, 'proceed'],
+  ]
+
+  test.each(wentBack)('of an alias that went back, %j: %s', (headers, expected) => {
+    const request = { ...ABSENT, ...headers, method: 'GET' }
+    const current = { etag: '"a"', lastModified: MODIFIED, shownSince: Date.parse(MUCH_LATER) }
+    expect(decideConditional(request, current)).toBe(expected)
   })
 
   const weak: [headers: object, expected: ConditionalDecision][] = [
@@ -71,7 +91,9 @@ describe('decideConditional', () => {
 
   test.each(weak)('of a weak tag, %j: %s', (headers, expected) => {
     const request = { ...ABSENT, ...headers, method: 'GET' }
-    expect(decideConditional(request, { etag: 'W/"a"', lastModified: MODIFIED })).toBe(expected)
+    expect(decideConditional(request, { etag: 'W/"a"', lastModified: MODIFIED, shownSince: 0 })).toBe(
+      expected,
+    )
   })
 })
 

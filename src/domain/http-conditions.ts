@@ -9,8 +9,11 @@ export type ConditionalRequest = {
   ifUnmodifiedSince: string | null
 }
 
-/** What the representation has: `etag` with its quotes (and `W/` if weak), `lastModified` in milliseconds. */
-export type Validators = { etag: string; lastModified: number }
+/**
+ * What the representation has: `etag` with its quotes (and `W/` if weak), `lastModified` in milliseconds. `shownSince`, in
+ * milliseconds too: before that the same address may have shown something younger, as an alias does that went back.
+ */
+export type Validators = { etag: string; lastModified: number; shownSince: number }
 
 export type ConditionalDecision = 'proceed' | 'not_modified' | 'precondition_failed'
 
@@ -36,8 +39,7 @@ export function decideConditional(request: ConditionalRequest, current: Validato
   if (request.ifMatch !== null) {
     if (!listHasTag(request.ifMatch, current.etag, true)) return 'precondition_failed'
   } else if (request.ifUnmodifiedSince !== null) {
-    if (isModifiedSince(request.ifUnmodifiedSince, current.lastModified) === true)
-      return 'precondition_failed'
+    if (isModifiedSince(request.ifUnmodifiedSince, current) === true) return 'precondition_failed'
   }
 
   const isRead = request.method === 'GET' || request.method === 'HEAD'
@@ -46,7 +48,7 @@ export function decideConditional(request: ConditionalRequest, current: Validato
     return isRead ? 'not_modified' : 'precondition_failed'
   }
   if (isRead && request.ifModifiedSince !== null) {
-    if (isModifiedSince(request.ifModifiedSince, current.lastModified) === false) return 'not_modified'
+    if (isModifiedSince(request.ifModifiedSince, current) === false) return 'not_modified'
   }
   return 'proceed'
 }
@@ -88,9 +90,10 @@ export function ifRangeAllows(ifRange: string | null, etag: string, lastModified
 }
 
 /** Null when the date cannot be read. HTTP dates have no milliseconds, so neither does the comparison. */
-function isModifiedSince(date: string, lastModified: number): boolean | null {
+function isModifiedSince(date: string, { lastModified, shownSince }: Validators): boolean | null {
   const since = parseHttpDate(date.trim())
-  return since === null ? null : wholeSeconds(lastModified) > since
+  if (since === null) return null
+  return since !== wholeSeconds(lastModified) && wholeSeconds(Math.max(lastModified, shownSince)) > since
 }
 
 function wholeSeconds(ms: number): number {

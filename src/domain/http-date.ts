@@ -1,3 +1,5 @@
+import { DAY_MS } from './durations.ts'
+
 const DAYS: readonly string[] = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const LONG_DAYS: readonly string[] = [
   'Sunday',
@@ -9,7 +11,6 @@ const LONG_DAYS: readonly string[] = [
   'Saturday',
 ]
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
-const MS_PER_DAY = 86_400_000
 
 /** Two-digit years from here to 99 are of the 1900s: what RFC 9110 §5.6.7 says, reckoned from 2026. */
 const FIRST_YEAR_OF_1900S = 77
@@ -18,8 +19,8 @@ const FIRST_YEAR_OF_1900S = 77
  * `Sun, 06 Nov 1994 08:49:37 GMT` for milliseconds since 1970, rounded down to the second. RFC 9110 §5.6.7.
  */
 export function httpDate(ms: number): string {
-  const days = Math.floor(ms / MS_PER_DAY)
-  const seconds = Math.floor((ms - days * MS_PER_DAY) / 1000)
+  const days = Math.floor(ms / DAY_MS)
+  const seconds = Math.floor((ms - days * DAY_MS) / 1000)
   const { year, month, day } = civilDate(days)
   const weekday = DAYS[(((days + 4) % 7) + 7) % 7]
   const time = `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`
@@ -69,7 +70,7 @@ function instant(year: number, month: number, day: number, text: string, timeAt:
   const second = digits(text, timeAt + 6, 2)
   if (year < 0 || month < 1 || day < 1 || day > daysInMonth(year, month)) return null
   if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return null
-  const ms = daysSinceEpoch(year, month, day) * MS_PER_DAY
+  const ms = daysSinceEpoch(year, month, day) * DAY_MS
   return ms + (hour * 3600 + minute * 60 + second) * 1000
 }
 

@@ -33,7 +33,3 @@ export function lowerRole(role: ProjectRole | null, most: ProjectRole): ProjectR
 export function isProjectRole(value: unknown): value is ProjectRole {
   return (PROJECT_ROLES as readonly unknown[]).includes(value)
 }
-
-export function isGlobalRole(value: unknown): value is GlobalRole {
-  return (GLOBAL_ROLES as readonly unknown[]).includes(value)
-}

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from './errors.ts'
 import { checkFieldValue, FIELD_TYPES, type FieldType } from './field-types.ts'
+import { isRecord } from './is-record.ts'
 
 /** A field of a schema. `default` takes the place of a value that is missing. contract §9.4. */
 export type SchemaField = {
@@ -10,6 +11,8 @@ export type SchemaField = {
   default?: unknown
 }
 
+/** A step names a schema by its id, or by its name behind this. contract §9.3. */
+export const SCHEMA_BY_NAME = '$schema:'
 export const SCHEMA_NAME = /^[A-Za-z0-9_][A-Za-z0-9_ .-]{0,99}$/
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 const MAX_FIELDS = 200
@@ -43,13 +46,12 @@ function parseField(
   value: unknown,
   problem: (path: string, message: string) => void,
 ): SchemaField | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     problem('', 'must be an object with name and type')
     return undefined
   }
-  const given = value as Record<string, unknown>
-  const { name, required = false, unique = false } = given
-  const type = FIELD_TYPES.find((one) => one === given['type'])
+  const { name, required = false, unique = false } = value
+  const type = FIELD_TYPES.find((one) => one === value['type'])
   const isNamed = typeof name === 'string' && FIELD_NAME.test(name) && !RESERVED.has(name)
   if (!isNamed)
     problem(
@@ -62,7 +64,7 @@ function parseField(
   if (type === 'json' && unique === true) problem('unique', 'a json field cannot be unique')
   if (!isNamed || type === undefined || typeof required !== 'boolean' || typeof unique !== 'boolean')
     return undefined
-  return withDefault({ name, type, required, unique }, given['default'], problem)
+  return withDefault({ name, type, required, unique }, value['default'], problem)
 }
 
 function withDefault(

@@ -2,6 +2,8 @@ import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import { ACCESS_COOKIE } from '../domain/cookies.ts'
+import { contentPaths } from './content-docs.ts'
 import { polishDocument } from './openapi.ts'
 
 const PAGE = '/api/docs'
@@ -32,10 +34,11 @@ export const apiDocs = (version: string) =>
             session: {
               type: 'apiKey',
               in: 'cookie',
-              name: 'sAccessToken',
+              name: ACCESS_COOKIE,
               description:
                 'Sign in on this host: the browser then sends the session by itself, and nothing is to be entered here.',
             },
+            metrics: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, for `/metrics` alone.' },
           },
         },
         security: [{ apiKey: [] }, { session: [] }],
@@ -57,16 +60,15 @@ type LoadSchemas = () => Promise<Record<string, unknown>>
  */
 export function withExplorer(api: Api, loadSchemas: LoadSchemas): Api {
   let document: Promise<Response> | undefined
+  const showDocument = async (request: Request): Promise<Response> => {
+    document ??= documentOf(api, request, loadSchemas)
+    return (await document).clone()
+  }
   const answers = new Map<string, (request: Request) => Response | Promise<Response>>([
     [PAGE, () => new Response(PAGE_HTML, { headers: PAGE_HEADERS })],
     [`${PAGE}/`, () => new Response(PAGE_HTML, { headers: PAGE_HEADERS })],
-    [
-      DOCUMENT,
-      async (request) => {
-        document ??= documentOf(api, request, loadSchemas)
-        return (await document).clone()
-      },
-    ],
+    [DOCUMENT, showDocument],
+    [`${DOCUMENT}/`, showDocument],
     [`${PAGE}/explorer.js`, fileAnswer(scriptPath, 'text/javascript; charset=utf-8')],
     [`${PAGE}/explorer.css`, fileAnswer(stylePath, 'text/css; charset=utf-8')],
     [`${PAGE}/start.js`, () => new Response(START_SCRIPT, { headers: SCRIPT_HEADERS })],
@@ -81,8 +83,10 @@ export function withExplorer(api: Api, loadSchemas: LoadSchemas): Api {
 }
 
 async function documentOf(api: Api, request: Request, loadSchemas: LoadSchemas): Promise<Response> {
-  const answer = await api.handle(request)
-  return Response.json(polishDocument(await answer.json(), await loadSchemas()))
+  const answer = await api.handle(new Request(new URL(DOCUMENT, request.url)))
+  const generated: { paths: object } = await answer.json()
+  const whole = { ...generated, paths: { ...generated.paths, ...contentPaths } }
+  return Response.json(polishDocument(whole, await loadSchemas()))
 }
 
 /** True for the paths of the explorer, which is at home on the admin host only. */

@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts'
 import { arrivingBody } from './upload-progress.ts'
 
 /** Most bytes of a JSON body, where a route does not say otherwise. */
-export const MAX_JSON_BYTES = 1024 * 1024
+const MAX_JSON_BYTES = 1024 * 1024
 export const MAX_SYNC_BYTES = 16 * 1024 * 1024
 
 /** For routes without a guard. Those with one read the body behind it (`readJson`), so that a stranger's is never read. */
@@ -17,15 +17,16 @@ export async function readJson({ request, path }: { request: Request; path: stri
   if (!/^application\/([\w.-]+\+)?json$/i.test(type))
     throw new AppError('invalid', 'Send JSON, with Content-Type: application/json')
   const body = parseJson(bytes)
-  // Where every key is optional a list would pass for an empty object.
-  if (Array.isArray(body)) {
-    const message = 'Send a JSON object, not a list'
+  // Where every key is optional they would pass for an empty object. Of null the schemas judge.
+  if (typeof body !== 'object' || Array.isArray(body)) {
+    const message = `Send a JSON object, not a ${Array.isArray(body) ? 'list' : typeof body}`
     throw new AppError('invalid', message, { details: [{ path: '', message }] })
   }
   return body
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+/** Throws `invalid` for what is no JSON in UTF-8. */
+export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {

@@ -1,3 +1,5 @@
+import { isRecord } from '../domain/is-record.ts'
+
 type Json = Record<string, unknown>
 
 /**
@@ -22,10 +24,10 @@ export function polishDocument(generated: Json, named: Json = {}): Json {
 
 function withReferences(value: unknown, named: Json): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, named))
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   return mapValues(value, (inner, key) => {
     const name = `${key.charAt(0).toUpperCase()}${key.slice(1)}`
-    if (!Object.hasOwn(named, name) || !isObject(inner)) return withReferences(inner, named)
+    if (!Object.hasOwn(named, name) || !isRecord(inner)) return withReferences(inner, named)
     return { anyOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'null' }] }
   })
 }
@@ -86,7 +88,7 @@ const GUESSED = ['application/json', 'multipart/form-data', 'text/plain']
 
 function contentOf(body: unknown): Json {
   const content = asObject(body)['content']
-  if (!isObject(content)) return {}
+  if (!isRecord(content)) return {}
   const isGuessed = GUESSED.every((type) => type in content)
   const kept = Object.entries(content).filter(([type]) => !isGuessed || type === GUESSED[0])
   return {
@@ -103,7 +105,7 @@ function contentOf(body: unknown): Json {
  */
 function cleanSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(cleanSchema)
-  if (!isObject(schema)) return schema
+  if (!isRecord(schema)) return schema
   const { error, ...rest } = schema
   const isSentence = typeof error === 'string'
   const cleaned = mapValues(isSentence ? rest : schema, (value, key) =>
@@ -119,10 +121,7 @@ function cleanSchema(schema: unknown): unknown {
 
 const KEPT_AS_THEY_ARE: ReadonlySet<string> = new Set(['examples', 'example', 'default', 'const', 'enum'])
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const asObject = (value: unknown): Json => (isObject(value) ? value : {})
+const asObject = (value: unknown): Json => (isRecord(value) ? value : {})
 
 const mapValues = (object: Json, map: (value: unknown, key: string) => unknown): Json =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))

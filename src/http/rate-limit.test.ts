@@ -32,6 +32,19 @@ test('every answer of the API carries the three headers, and over the limit come
   app.close()
 })
 
+test('what is refused ahead of its route counts too, and health does not', async () => {
+  const app = await testApp({ RATE_LIMIT_API: '1' })
+  const headers = { cookie: 'sAccessToken=stale', origin: 'https://elsewhere.example' }
+  const ask = (path: string) => app.call('POST', path, { headers })
+  const refused = await ask('/api/projects')
+  expect(await refused.json()).toMatchObject({ statusCode: 403, error: 'CROSS_ORIGIN_REQUEST' })
+  expect(refused.headers.get('x-ratelimit-limit')).toBe('1')
+  expect(refused.headers.get('x-ratelimit-remaining')).toBe('0')
+  expect((await ask('/api/projects')).status).toBe(429)
+  expect((await ask('/api/health')).headers.has('x-ratelimit-limit')).toBe(false)
+  app.close()
+})
+
 test('an address in X-Forwarded-For counts only when the peer is a proxy of ours', async () => {
   const app = await testApp({ RATE_LIMIT_API: '1', TRUST_PROXY: '10.0.0.0/8' })
   const ask = (from: string, forwardedFor: string) =>

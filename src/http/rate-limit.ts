@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../domain/durations.ts'
 /** Counts requests in fixed windows of a minute. Kept in memory: a restart forgives. spec: Limits. */
 export type RateLimiter = {
   /** Counts one request. `limit` 0 means there is none. */
@@ -11,7 +12,7 @@ export type RateState = {
   retryAfterSeconds: number
 }
 
-const WINDOW_MS = 60_000
+const WINDOW_MS = MINUTE_MS
 /** So that a flood of addresses cannot fill the memory: past this the oldest are forgotten. */
 const MAX_KEYS = 100_000
 

@@ -21,4 +21,7 @@ export function notedOf(request: Request): Noted {
   return noted
 }
 
+/** False for one that failed before the front door knew anything of it. */
+export const isNoted = (request: Request): boolean => notes.has(request)
+
 export const factsOf = (request: Request): RequestFacts => notedOf(request).facts

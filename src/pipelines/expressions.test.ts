@@ -38,6 +38,8 @@ test.each<[source: string, value: unknown]>([
   ["request.body['a-b']['c d']", 4],
   ['request.body["a-b"]["c d"]', 4],
   ["request.headers['content-type']", 'text/plain'],
+  ["request.headers['Content-Type']", 'text/plain'],
+  ["metadata.headers['CONTENT-TYPE']", 'text/plain'],
   ['input.q', 'x'],
   ['user.id', null],
   ['user', null],

@@ -36,7 +36,7 @@ export class ExpressionError extends Error {
   }
 }
 
-export const MAX_EXPRESSION = 1000
+const MAX_EXPRESSION = 1000
 const MAX_KEYS = 32
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
 const WORDS = new Map<string, boolean | null>([
@@ -131,8 +131,13 @@ function parsePath(text: string, root: Root, indent: number): Expression {
   }
   if (root === 'secrets' && keys.length === 0)
     throw new ExpressionError('Name the secret: secrets.NAME', indent + text.length)
-  return { kind: 'path', root, keys }
+  return { kind: 'path', root, keys: isHeader(root, keys) ? keys.map(lowerSecond) : keys }
 }
+
+/** Names of headers are the same in any case, and are kept in lower case. RFC 9110 §5.1. */
+const isHeader = (root: Root, [first, second]: readonly string[]): boolean =>
+  (root === 'request' || root === 'metadata') && first === 'headers' && second !== undefined
+const lowerSecond = (key: string, i: number): string => (i === 1 ? key.toLowerCase() : key)
 
 function readName(text: string, dot: number, indent: number): { key: string; end: number } {
   KEY.lastIndex = dot + 1

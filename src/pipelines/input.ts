@@ -1,4 +1,5 @@
 import type { AppError } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
 
 /** A request's body, read. `form` values are texts, or lists of them where a name came more than once. */
 export type PipelineBody =
@@ -32,7 +33,7 @@ export type PipelineInput = {
 }
 
 /** The value of `request.body`. Throws for a body that is not what it says. */
-export function bodyValue(body: PipelineBody): unknown {
+function bodyValue(body: PipelineBody): unknown {
   switch (body.kind) {
     case 'none':
     case 'unsupported':
@@ -66,6 +67,5 @@ export function requestView(input: PipelineInput): Record<string, unknown> {
 /** `input.<field>`: the body's fields over the query's. */
 export function inputView({ query, body }: PipelineInput): Record<string, unknown> {
   const value = bodyValue(body)
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? { ...query, ...value } : query
+  return isRecord(value) ? { ...query, ...value } : query
 }

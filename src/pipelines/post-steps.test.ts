@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
+import { resumePostSteps } from './post-steps.ts'
 import { settleWorks } from './works.ts'
 
 let app: PipelineApp
@@ -35,6 +36,20 @@ describe('post steps', () => {
     expect(app.stored(id).map(({ what }) => what)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), 'X'])
     expect(queued()).toBe(0)
     expect(app.lines.join('')).toContain('a post step failed')
+  })
+
+  test('run once, though what an earlier server left is taken up meanwhile', async () => {
+    const id = app.addSchema('once', [{ name: 'what', type: 'string' }])
+    const postSteps = [step('p1', 'data_create', { schemaId: id, fields: { what: "'done'" } })]
+    await app.run({ steps: [respond('{"ok":true}')], postSteps })
+    app.ctx.db.sqlite.run(
+      `INSERT INTO post_steps (id, project_id, work, attempts, created_at)
+        SELECT 'left', project_id, replace(work, 'done', 'left'), 0, created_at FROM post_steps`,
+    )
+    await resumePostSteps(app.ctx)
+    await settleWorks(app.ctx, 5000)
+    const what = app.stored(id).map((record) => record['what'])
+    expect([what.sort(), queued()]).toEqual([['done', 'left'], 0])
   })
 
   test('are left out when a step fails', async () => {

@@ -20,6 +20,9 @@ type Work = { rule: PipelineRule; input: PipelineInput; outputs: Record<string, 
 const MOST_ATTEMPTS = 3
 const RESUMED_AT_ONCE = 10
 
+/** What this server itself has queued and not done yet. It is in the database too, and yet nothing to take up. */
+const ownWorks = new WeakMap<Context, Set<string>>()
+
 export const hasPostSteps = ({ pipelineConfig }: PipelineRule): boolean =>
   pipelineConfig.postSteps?.some(({ isEnabled }) => isEnabled !== false) ?? false
 
@@ -28,6 +31,8 @@ export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start:
   const id = ctx.newId()
   const { rule, input, outputs } = work
   const json = `{"rule":${JSON.stringify(rule)},"input":${JSON.stringify(storable(input))},"outputs":${jsonOf(outputs)}}`
+  const own = ownWorks.get(ctx) ?? new Set<string>()
+  ownWorks.set(ctx, own.add(id))
   await groupCommit(ctx.db, (db) => {
     prepared(
       db,
@@ -37,12 +42,14 @@ export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start:
   return { start: () => void setImmediate(() => trackWork(ctx, perform(ctx, id, work))) }
 }
 
-/** Takes up what a server that stopped too early has left. Resolves when it is all done. */
+/** Takes up what a server that stopped too early has left; requests may be served already. Resolves when it is all done. */
 export async function resumePostSteps(ctx: Context): Promise<void> {
   const rows = prepared<{ id: string; work: string; attempts: number }>(
     ctx.db,
     'SELECT id, work, attempts FROM post_steps ORDER BY id',
-  ).all()
+  )
+    .all()
+    .filter(({ id }) => ownWorks.get(ctx)?.has(id) !== true)
   for (let i = 0; i < rows.length; i += RESUMED_AT_ONCE)
     await Promise.all(rows.slice(i, i + RESUMED_AT_ONCE).map((row) => resume(ctx, row)))
 }
@@ -97,10 +104,11 @@ async function perform(ctx: Context, id: string, { rule, input, outputs }: Work)
   }
 }
 
-function remove(ctx: Context, id: string): Promise<void> {
-  return groupCommit(ctx.db, (db) => {
+async function remove(ctx: Context, id: string): Promise<void> {
+  await groupCommit(ctx.db, (db) => {
     prepared(db, 'DELETE FROM post_steps WHERE id = ?').run(id)
   })
+  ownWorks.get(ctx)?.delete(id)
 }
 
 /** A body that could not be read is none. */

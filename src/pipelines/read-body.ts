@@ -7,7 +7,7 @@ import { formPairs } from './form-pairs.ts'
 import type { PipelineBody } from './input.ts'
 
 /** contract §9.3: bodies up to 10 MiB. */
-export const MAX_BODY_BYTES = 10 * 1024 * 1024
+const MAX_BODY_BYTES = 10 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 const DEEPEST = 200
 const UTF8 = new TextDecoder()

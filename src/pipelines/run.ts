@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
-import { AppError } from '../domain/errors.ts'
+import { MINUTE_MS } from '../domain/durations.ts'
+import { AppError, messageOf } from '../domain/errors.ts'
 import { OutboundError } from '../platform/outbound-error.ts'
 import { type CompiledStep, compilePipeline, holdsCondition, resolveValue } from './compile.ts'
 import { ExpressionError, type Scope } from './expressions.ts'
@@ -21,7 +22,7 @@ import { masked, type StepTrace } from './trace.ts'
 /** contract §9.3. */
 const STEP_LIMIT_MS = 30_000
 /** Of all steps together: no step begins after that. */
-const RUN_LIMIT_MS = 5 * 60_000
+const RUN_LIMIT_MS = 5 * MINUTE_MS
 
 /** How a run ended. A failure has no answer: `error` is what the visitor is told, with the step's id. */
 export type RunOutcome = {
@@ -239,7 +240,7 @@ function assertJson(text: string): void {
     JSON.parse(text)
   } catch (error) {
     throw new AppError('internal', 'The body is not valid JSON once its values are in', {
-      cause: new AuthorError(error instanceof Error ? error.message : String(error)),
+      cause: new AuthorError(messageOf(error)),
     })
   }
 }

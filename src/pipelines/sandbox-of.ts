@@ -1,11 +1,6 @@
 import type { Context } from '../context.ts'
-import { createSandbox, type Sandbox } from './sandbox.ts'
-
-const sandboxes = new WeakMap<Context, Sandbox>()
+import { onePer } from '../platform/one-per.ts'
+import { createSandbox } from './sandbox.ts'
 
 /** The sandbox of this server. It starts no process before it is given something to run. */
-export function sandboxFor(ctx: Context): Sandbox {
-  const sandbox = sandboxes.get(ctx) ?? createSandbox()
-  sandboxes.set(ctx, sandbox)
-  return sandbox
-}
+export const sandboxFor = onePer((_: Context) => createSandbox())

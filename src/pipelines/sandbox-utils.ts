@@ -28,9 +28,10 @@ export function sandboxUtils(keys: readonly string[], now: () => number): Sandbo
     base64urlEncode: (text) => Buffer.from(text).toString('base64url'),
     base64urlDecode: (text) => Buffer.from(text, 'base64url').toString(),
     sign(json, seconds) {
+      // None left, or less, makes a token that is over already.
       const lifetime = whole(
-        Math.ceil(seconds),
-        1,
+        Math.max(0, Math.ceil(seconds)),
+        0,
         MAX_SECONDS,
         'sign needs the seconds that the token is good for',
       )

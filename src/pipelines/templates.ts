@@ -22,7 +22,7 @@ export type Template = {
 const MAX_TEMPLATE = 1024 * 1024
 const MAX_TAGS = 10_000
 /** Most characters of what a template makes: a large value may be named many times. */
-export const MAX_RENDERED = 16 * 1024 * 1024
+const MAX_RENDERED = 16 * 1024 * 1024
 
 /** The rendered text would be larger than `MAX_RENDERED`. */
 export class TemplateTooLarge extends Error {}

@@ -75,6 +75,34 @@ describe('says where it is wrong', () => {
     ],
     [{ steps: [step('data_delete', { schemaId: 's' })] }, ['steps[0].config']],
     [{ steps: [step('data_delete', { schemaId: 's', filters: {} })] }, ['steps[0].config']],
+    [
+      { steps: [step('data_query', { schemaId: 's', filters: { 'a.b': { op: 'equals', value: 1 } } })] },
+      ['steps[0].config.filters.a.b.op'],
+    ],
+    [
+      { steps: [step('data_update', { schemaId: 's', filters: { a: { op: '=', value: 1 } }, fields: {} })] },
+      ['steps[0].config.filters.a.op'],
+    ],
+    [
+      { steps: [step('data_query', { schemaId: 's', orderBy: { field: 'a', direction: 'up' } })] },
+      ['steps[0].config.orderBy.direction'],
+    ],
+    [
+      { steps: [step('db_aggregate', { schemaId: 's', operation: 'total', filters: { a: { op: 'is' } } })] },
+      ['steps[0].config.operation', 'steps[0].config.filters.a.op'],
+    ],
+    [
+      {
+        steps: [
+          step('data_query', {
+            schemaId: 's',
+            filters: { a: { op: 'request.query.op' }, b: { op: "'in'" }, c: { op: '{{input.op}}' } },
+            orderBy: { field: 'a', direction: 'asc' },
+          }),
+        ],
+      },
+      [],
+    ],
     [{ steps: [step('data_query', { schemaId: 's', pageSize: true })] }, ['steps[0].config.pageSize']],
     [{ steps: [step('response_handler', { body: '{{steps.}}' })] }, ['steps[0].config.body']],
     [

@@ -4,6 +4,7 @@ import type { Caller, Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { PROJECT_ROLES, roleLevel } from '../domain/roles.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
+import { onePer } from '../platform/one-per.ts'
 import type { PipelineRule, PipelineValidator } from './model.ts'
 
 /** What stands before the steps of a pipeline. contract §9.3. */
@@ -82,7 +83,7 @@ function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, 
 }
 
 type Window = { endsAt: number; count: number }
-const windowsOf = new WeakMap<Context, Map<string, Window>>()
+const windowsOf = onePer((_: Context) => new Map<string, Window>())
 /** Past this the oldest are forgotten, so that a flood of addresses cannot fill the memory. */
 const MOST_WINDOWS = 100_000
 
@@ -92,8 +93,7 @@ function limitRate(
   caller: Caller,
   { limit, windowSeconds, keyBy }: RateLimit,
 ): void {
-  const windows = windowsOf.get(ctx) ?? new Map<string, Window>()
-  windowsOf.set(ctx, windows)
+  const windows = windowsOf(ctx)
   const key = `${rule} ${keyBy === 'user' ? whoOf(caller) : addressOf(caller)}`
   const now = ctx.now()
   let window = windows.get(key)

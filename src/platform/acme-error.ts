@@ -1,3 +1,4 @@
+import { isRecord } from '../domain/is-record.ts'
 /** What the authority answered instead of doing what it was asked: in one line, whatever it sent. RFC 8555 §6.7. */
 export class AcmeError extends Error {
   /** `rateLimited`, `caa`, `dns`, `unauthorized` …: the problem's type without its namespace; `''` when there is none. */
@@ -33,8 +34,7 @@ export function problemError(
 }
 
 /** The fields of a JSON object; none of anything else. */
-export const fieldsOf = (json: unknown): Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Record<string, unknown>) : {}
+export const fieldsOf = (json: unknown): Record<string, unknown> => (isRecord(json) ? json : {})
 
 const MOST_LENGTH = 500
 

@@ -75,6 +75,34 @@ test('certificates that are replaced while it is taken come back whole, old or n
   }
 })
 
+test.each(['pack bytes', 'file bytes', 'before', 'svc-backup","version":1', 'sha256 '])(
+  'one bit of "%s" that changed later is noticed',
+  async (what) => {
+    const whole = readFileSync(file)
+    const at = whole.indexOf(what)
+    expect(at).toBeGreaterThan(0)
+    whole[at + 1] = (whole[at + 1] ?? 0) ^ 1
+    const bad = join(root, 'bad.tar')
+    writeFileSync(bad, whole)
+    await expect(restoreBackup(bad, empty, 'z')).rejects.toThrow('is damaged')
+    expect(readdirSync(empty)).toEqual([])
+  },
+)
+
+test('a backup of a version that wrote no sum is restored', async () => {
+  const old = readFileSync(file)
+  const header = old.indexOf('svc-backup.end')
+  const size = new TextDecoder().decode(old.subarray(header + 124, header + 135))
+  const sum = Number.parseInt(new TextDecoder().decode(old.subarray(header + 148, header + 154)), 8)
+  const digits = (text: string) => [...text].reduce((total, digit) => total + Number(digit), 0)
+  old.write('00000000000', header + 124)
+  old.write((sum - digits(size)).toString(8).padStart(6, '0'), header + 148)
+  const path = join(root, 'old.tar')
+  writeFileSync(path, Buffer.concat([old.subarray(0, header + 512), Buffer.alloc(1024)]))
+  await restoreBackup(path, empty, 'z')
+  expect(readFileSync(join(empty, 'blobs/packs/01.pack'), 'utf8')).toBe('pack bytes')
+})
+
 test('a directory that is not empty stays as it is', async () => {
   writeFileSync(join(empty, 'mine.txt'), 'x')
   await expect(restoreBackup(file, empty, 'y')).rejects.toThrow('is not empty')

@@ -3,6 +3,7 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TarSource, tarEntries } from './archive-tar-write.ts'
+import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
 
 /** While this file is fresh the collector frees nothing: a backup is reading. */
@@ -11,8 +12,29 @@ const TOUCH_EVERY_MS = 30_000
 
 /** The first entry of a backup, so that another tar file is not taken for one. */
 export const BACKUP_FORMAT = { name: 'svc-backup.json', content: '{"format":"svc-backup","version":1}\n' }
-/** The last entry: a backup without it is not whole. */
+/**
+ * The last entry: a backup without it is not whole. It says the SHA-256 of the names and contents before it; those of
+ * earlier versions are empty.
+ */
 export const BACKUP_END = 'svc-backup.end'
+
+/** Gathers what `BACKUP_END` says, entry by entry. */
+export class BackupSum {
+  readonly #sum = new Bun.CryptoHasher('sha256')
+
+  /** The same bytes, counted as they pass. */
+  async *entry(name: string, body: ByteStream | Uint8Array): AsyncGenerator<Uint8Array> {
+    this.#sum.update(`${name}\0`)
+    for await (const piece of body instanceof Uint8Array ? [body] : body) {
+      this.#sum.update(piece)
+      yield piece
+    }
+  }
+
+  text(): string {
+    return `sha256 ${this.#sum.copy().digest('hex')}\n`
+  }
+}
 
 /** What a backup holds, beside the database: the folders and files of the data directory that must survive. */
 const FILES = ['secret.key']
@@ -69,14 +91,16 @@ async function writeTar(
   databaseCopy: string,
 ): Promise<{ sizeBytes: number; files: number }> {
   const out = await open(partial, 'wx', 0o600)
+  const sum = new BackupSum()
   let sizeBytes = 0
-  let files = 0
+  let files = 1
   try {
     const counted = async function* (): AsyncGenerator<TarSource> {
-      for await (const source of backupSources(dataDir, databaseCopy)) {
+      for await (const { name, sizeBytes, body } of backupSources(dataDir, databaseCopy)) {
         files += 1
-        yield source
+        yield { name, sizeBytes, body: sum.entry(name, body) }
       }
+      yield textSource(BACKUP_END, sum.text())
     }
     for await (const chunk of tarEntries(counted())) {
       await out.writeFile(chunk)
@@ -89,7 +113,9 @@ async function writeTar(
   return { sizeBytes, files }
 }
 
-async function* backupSources(dataDir: string, databaseCopy: string): AsyncGenerator<TarSource> {
+type Source = { name: string; sizeBytes: number; body: ByteStream | Uint8Array }
+
+async function* backupSources(dataDir: string, databaseCopy: string): AsyncGenerator<Source> {
   yield textSource(BACKUP_FORMAT.name, BACKUP_FORMAT.content)
   yield await fileSource('svc.db', databaseCopy)
   for (const name of FILES)
@@ -98,16 +124,15 @@ async function* backupSources(dataDir: string, databaseCopy: string): AsyncGener
     for (const name of filesBelow(dataDir, folder)) yield await fileSource(name, join(dataDir, name))
   for (const folder of REPLACED_FOLDERS)
     for (const name of filesBelow(dataDir, folder)) yield* wholeSource(name, join(dataDir, name))
-  yield textSource(BACKUP_END, '')
 }
 
-function textSource(name: string, content: string): TarSource {
+function textSource(name: string, content: string): Source {
   const body = new TextEncoder().encode(content)
   return { name, sizeBytes: body.length, body }
 }
 
 /** Read at once, so that its size is that of what is written. One that is gone by now is left out. */
-async function* wholeSource(name: string, path: string): AsyncGenerator<TarSource> {
+async function* wholeSource(name: string, path: string): AsyncGenerator<Source> {
   const body = await readFile(path).catch((error) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error
@@ -115,7 +140,7 @@ async function* wholeSource(name: string, path: string): AsyncGenerator<TarSourc
   if (body !== null) yield { name, sizeBytes: body.length, body }
 }
 
-async function fileSource(name: string, path: string): Promise<TarSource> {
+async function fileSource(name: string, path: string): Promise<Source> {
   const { size } = await stat(path)
   return { name, sizeBytes: size, body: Bun.file(path).stream() }
 }

@@ -6,7 +6,7 @@ import { ByteCollector, type ByteStream, tooLarge } from './byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
 
 /** Contents up to this size share a pack; larger ones are files of their own. */
-export const PACKED_BYTES = 1024 * 1024
+const PACKED_BYTES = 1024 * 1024
 
 export type AddedBlob = { sha256: string; sizeBytes: number }
 

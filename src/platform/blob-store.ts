@@ -1,5 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { access, rename, rm } from 'node:fs/promises'
 import { BlobPlaces, type StoredBlob } from './blob-places.ts'
 import { type BlobStage, Stage } from './blob-stage.ts'
 import { sweepBlobs } from './blob-sweep.ts'
@@ -35,7 +35,7 @@ export type BlobStore = {
   sweep(isKnown: (name: { pack: string } | { sha256: string }) => boolean): Promise<number>
   /** Keeps a body in a temporary file, such as a zip, whose directory is at its end. `what` as in `limitBytes`. */
   spool(body: ByteStream, maxBytes: number, what: string): Promise<SpooledFile>
-  /** The health check: writes, syncs, reads and removes a small file. */
+  /** The health check: looks for the folders of contents; writes, syncs, reads and removes a small file. */
   probe(): Promise<void>
   /** Hashes the stored bytes again; false when they are gone or are not those that were stored. */
   verify(blob: StoredBlob): Promise<boolean>
@@ -159,6 +159,7 @@ async function spool(places: BlobPlaces, body: ByteStream): Promise<SpooledFile>
 
 async function probe(places: BlobPlaces): Promise<void> {
   await withTmp(places, async (file) => {
+    for (const folder of [places.packs, places.files]) await access(folder, constants.R_OK | constants.W_OK)
     await file.append(Buffer.from(file.path))
     await file.finish({ durable: true })
     const found = await Bun.file(file.path).text()

@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isSha256 } from '../domain/names.ts'
 import type { BlobPlaces } from './blob-places.ts'
 
 /**
@@ -34,7 +35,7 @@ async function sweepFolder(
   if (!/^[0-9a-f]{2}$/.test(folder)) return 0
   let removed = 0
   for (const sha256 of await readdir(join(places.files, folder))) {
-    const isOurs = /^[0-9a-f]{64}$/.test(sha256) && sha256.startsWith(folder)
+    const isOurs = isSha256(sha256) && sha256.startsWith(folder)
     if (isOurs && !isKnown({ sha256 }) && (await places.removeUnpinned(sha256))) removed++
   }
   return removed

@@ -1,13 +1,13 @@
 /** Failed sign-ins by email and address: after `LIMIT` in the window that pair waits; other addresses do not. contract §3. */
 export type Lockout = {
-  isLocked(email: string, ip: string): boolean
+  /** Seconds until the pair may try again; 0 when it may now. */
+  lockedForSeconds(email: string, ip: string): number
   fail(email: string, ip: string): void
   clear(email: string, ip: string): void
 }
 
 const LIMIT = 10
 const WINDOW_MS = 15 * 60 * 1000
-export const LOCKOUT_SECONDS = WINDOW_MS / 1000
 /** Past this many pairs the oldest is forgotten, so that a flood of names cannot fill the memory. */
 const MAX_PAIRS = 50_000
 
@@ -16,7 +16,11 @@ export function createLockout(now: () => number): Lockout {
   const keyOf = (email: string, ip: string) => `${ip} ${email}`
   const recent = (key: string) => (failures.get(key) ?? []).filter((at) => now() - at < WINDOW_MS)
   return {
-    isLocked: (email, ip) => recent(keyOf(email, ip)).length >= LIMIT,
+    lockedForSeconds(email, ip) {
+      const times = recent(keyOf(email, ip))
+      const [first] = times
+      return first === undefined || times.length < LIMIT ? 0 : Math.ceil((first + WINDOW_MS - now()) / 1000)
+    },
     fail(email, ip) {
       const key = keyOf(email, ip)
       const times = [...recent(key), now()].slice(-LIMIT)

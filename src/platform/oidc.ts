@@ -1,5 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import type { OidcProvider } from '../config.ts'
+import { HOUR_MS } from '../domain/durations.ts'
+import { isEmail, MOST_EMAIL } from '../domain/email.ts'
 import type { Outbound, OutboundResponse } from './outbound.ts'
 import { readLimited } from './outbound-read.ts'
 
@@ -14,7 +16,7 @@ export class OidcRefusal extends Error {}
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1024 * 1024
-const DISCOVERY_MS = 60 * 60 * 1000
+const DISCOVERY_MS = HOUR_MS
 
 export type OidcClient = {
   /** `redirectUri`: the address of the callback, as registered at the provider. */
@@ -123,14 +125,11 @@ async function identityOf(
   return toIdentity(claims.sub, await oauth.processUserInfoResponse(as, client, claims.sub, answer))
 }
 
-const EMAIL = /^[^\s@]+@[^\s@]+$/
-const MOST_EMAIL = 320
-
 /** Only `true` counts as verified: some send text, and "false" is text too. What is no email address is none. */
 function toIdentity(subject: string, claims: Record<string, unknown>): OidcIdentity {
   const { email } = claims
-  const isEmail = typeof email === 'string' && email.length <= MOST_EMAIL && EMAIL.test(email)
-  return { subject, email: isEmail ? email : null, isEmailVerified: claims['email_verified'] === true }
+  const isTaken = typeof email === 'string' && email.length <= MOST_EMAIL && isEmail(email)
+  return { subject, email: isTaken ? email : null, isEmailVerified: claims['email_verified'] === true }
 }
 
 function fetchBy(outbound: Outbound) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { base32 } from 'oslo/encoding'
 import { hashToken } from './tokens.ts'
 
-export const RECOVERY_CODES = 10
+const RECOVERY_CODES = 10
 
 /** Ten codes of 80 random bits, in fours: `abcd-efgh-ijkl-mnop`. */
 export const newRecoveryCodes = (): string[] =>

@@ -1,8 +1,9 @@
 import type { Statement } from 'bun:sqlite'
 import { isDamaged, type LogsDb } from '../db/logs-db.ts'
 import { botName } from '../domain/bots.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import type { LoggedRequest, Observed } from './request-log-row.ts'
-import { BatchSums, DAY_MS, type DayKind, startOf } from './request-log-sums.ts'
+import { BatchSums, type DayKind, startOf } from './request-log-sums.ts'
 import { newToken } from './tokens.ts'
 
 export const OTHERS = '(others)'

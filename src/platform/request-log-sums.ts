@@ -1,7 +1,5 @@
+import { DAY_MS, HOUR_MS } from '../domain/durations.ts'
 import type { Observed } from './request-log-row.ts'
-
-export const HOUR_MS = 60 * 60 * 1000
-export const DAY_MS = 24 * HOUR_MS
 
 /** The beginning of the hour or day (UTC) that a time is in. */
 export const startOf = (at: number, ms: number): number => Math.floor(at / ms) * ms

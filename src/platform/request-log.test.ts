@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type LogsDb, openLogsDb } from '../db/logs-db.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { createLog } from './log.ts'
 import { RequestLog } from './request-log.ts'
 import type { LoggedRequest, Observed } from './request-log-row.ts'
 import { forgetVisitors, OTHERS } from './request-log-store.ts'
-import { DAY_MS } from './request-log-sums.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-request-log-'))
 afterAll(() => rmSync(root, { recursive: true }))

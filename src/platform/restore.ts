@@ -2,8 +2,10 @@ import { Database } from 'bun:sqlite'
 import { createReadStream, readdirSync } from 'node:fs'
 import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { messageOf } from '../domain/errors.ts'
 import { readTar } from './archive-tar.ts'
-import { BACKUP_END, BACKUP_FORMAT } from './backup.ts'
+import { BACKUP_END, BACKUP_FORMAT, BackupSum } from './backup.ts'
+import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
 
 /** A backup that cannot be used, or a place that it cannot go to. Nothing was changed. */
@@ -11,6 +13,8 @@ export class RestoreError extends Error {}
 
 const KNOWN =
   /^(svc\.db|secret\.key|blobs\/packs\/[\w-]+\.pack|blobs\/files\/[0-9a-f]{2}\/[0-9a-f]{64}|certs\/[\w./-]+)$/
+
+const MAX_LINE = 1000
 
 /**
  * Unpacks a backup into an empty data directory. It is unpacked and checked beside its place first and moved there at the
@@ -57,43 +61,49 @@ function refuseFilled(dataDir: string): void {
 
 async function unpack(file: string, staged: string): Promise<number> {
   const folders = new Set<string>()
+  const sum = new BackupSum()
   let first = true
-  let isWhole = false
+  let end: string | undefined
   let files = 0
   try {
     const limits = { maxFiles: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER }
     for await (const { path, body } of readTar(createReadStream(file), limits)) {
       if (first && path !== BACKUP_FORMAT.name) break
-      if (path === BACKUP_END) isWhole = true
-      else if (!first) {
+      if (path === BACKUP_END) end = await textOf(body)
+      else if (first) await textOf(sum.entry(path, body))
+      else {
         if (!KNOWN.test(path) || path.includes('..'))
           throw new RestoreError(`${file} holds "${path}", which no backup does`)
-        await writeDurably(join(staged, path), body, folders)
+        await writeDurably(join(staged, path), sum.entry(path, body), folders)
         files += 1
       }
       first = false
     }
   } catch (error) {
     if (error instanceof RestoreError) throw error
-    throw new RestoreError(
-      `${file} cannot be read as a backup: ${error instanceof Error ? error.message : error}`,
-    )
+    throw new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`)
   }
-  if (!isWhole) throw new RestoreError(`${file} is no backup of svc, or not a whole one`)
+  if (end === undefined) throw new RestoreError(`${file} is no backup of svc, or not a whole one`)
+  if (end !== '' && end !== sum.text())
+    throw new RestoreError(`${file} is damaged: it does not hold what was written`)
   for (const folder of folders) await syncFolder(folder)
   return files
 }
 
-async function writeDurably(
-  path: string,
-  body: AsyncIterable<Uint8Array> | Uint8Array,
-  folders: Set<string>,
-): Promise<void> {
+/** Of the two entries that say what the file is; neither is longer than a line. */
+async function textOf(body: ByteStream | Uint8Array): Promise<string> {
+  let text = ''
+  for await (const piece of body instanceof Uint8Array ? [body] : body)
+    if (text.length < MAX_LINE) text += Buffer.from(piece).toString()
+  return text
+}
+
+async function writeDurably(path: string, body: ByteStream, folders: Set<string>): Promise<void> {
   if (!folders.has(dirname(path))) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   folders.add(dirname(path))
   const out = await open(path, 'wx', 0o600)
   try {
-    for await (const chunk of body instanceof Uint8Array ? [body] : body) await out.writeFile(chunk)
+    for await (const chunk of body) await out.writeFile(chunk)
     await out.datasync()
   } finally {
     await out.close()
@@ -112,8 +122,6 @@ function checkDatabase(path: string): void {
     }
   } catch (error) {
     if (error instanceof RestoreError) throw error
-    throw new RestoreError(
-      `the database in the backup cannot be opened: ${error instanceof Error ? error.message : error}`,
-    )
+    throw new RestoreError(`the database in the backup cannot be opened: ${messageOf(error)}`)
   }
 }

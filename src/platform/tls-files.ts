@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import { messageOf } from '../domain/errors.ts'
 import { type Certificate, type Certificates, coversHost, noCertificates } from './certificates.ts'
 import type { Log } from './log.ts'
 
@@ -32,7 +33,7 @@ export function openCertificateFiles(
       warnIfExpired(current, { log, now })
       for (const listener of listeners) listener()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       log.error('the new certificate cannot be served; the last one stays in use', { reason })
     }
   }

@@ -11,9 +11,12 @@ const NO_PADDING = { includePadding: false }
 /** A new secret of 20 bytes in base32, as people type it into their app. RFC 4226 §4. */
 export const newTotpSecret = (): string => base32.encode(randomBytes(20), NO_PADDING)
 
-/** What the QR code holds. `issuer` is the name that the app shows above the account. */
+/**
+ * What the QR code holds. `issuer` is the name that the app shows above the account. Apps read a space as %20 and would
+ * show a plus as it is; a plus of the text itself is encoded already.
+ */
 export const otpauthUrl = (issuer: string, account: string, secret: string): string =>
-  createTOTPKeyURI(issuer, account, base32.decode(secret, { strict: false }))
+  createTOTPKeyURI(issuer, account, base32.decode(secret, { strict: false })).replaceAll('+', '%20')
 
 /** Six digits, however they were grouped; null for anything else. */
 export function asTotpCode(text: string): string | null {

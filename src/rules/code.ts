@@ -1,3 +1,4 @@
+import { messageOf } from '../domain/errors.ts'
 import type { Problem } from './problems.ts'
 import { type SetFiles, shownPath } from './set-files.ts'
 
@@ -149,7 +150,7 @@ const problemAt = (files: SetFiles, path: string, at: Position | undefined, mess
 
 function messagesOf(error: unknown): { message: string; position: Position | undefined }[] {
   if (error instanceof AggregateError) return error.errors.flatMap(messagesOf)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const position = error instanceof Error && 'position' in error ? (error.position as Position) : undefined
   return [{ message, position: position ?? undefined }]
 }

@@ -1,3 +1,4 @@
+import { SCHEMA_BY_NAME } from '../domain/schema-fields.ts'
 import type { PipelineConfig, PipelineStep } from '../pipelines/model.ts'
 import { validatePipelineConfig } from '../pipelines/validate.ts'
 import { anything, type Checker, flag, label, type Path, text } from './checks.ts'
@@ -117,8 +118,6 @@ async function codeOf(
   return {}
 }
 
-const BY_NAME = '$schema:'
-
 /** spec: a name resolved to the schema file, never a UUID. */
 function resolveSchema(
   config: Record<string, unknown>,
@@ -130,13 +129,13 @@ function resolveSchema(
   if (schemaId === undefined) return config
   const at = [...path, 'config', 'schemaId']
   const known = [...new Set(schemas.values())].join(', ') || 'none'
-  if (typeof schemaId !== 'string' || !schemaId.startsWith(BY_NAME)) {
+  if (typeof schemaId !== 'string' || !schemaId.startsWith(SCHEMA_BY_NAME)) {
     checker.report(at, `${label(at)}must be $schema:<name>, a schema of this set; there is ${known}`)
     return config
   }
-  const name = schemas.get(schemaId.slice(BY_NAME.length))
+  const name = schemas.get(schemaId.slice(SCHEMA_BY_NAME.length))
   if (name === undefined) checker.report(at, `${label(at)}names no schema of this set; there is ${known}`)
-  return name === undefined ? config : { ...config, schemaId: `${BY_NAME}${name}` }
+  return name === undefined ? config : { ...config, schemaId: `${SCHEMA_BY_NAME}${name}` }
 }
 
 /** What only the handlers know. Unknown handlers and keys are errors in files. */

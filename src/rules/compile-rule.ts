@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http'
+import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
 import { compilePipeline } from './compile-pipeline.ts'
@@ -101,7 +102,7 @@ function checkKind(given: Record<string, unknown>, { method }: Route, checker: C
 function checkHeaders(value: unknown, checker: Checker): CompiledRule['headerConfig'] {
   if (value === undefined) return undefined
   const names: Check = (list) =>
-    Array.isArray(list) && list.every((name) => typeof name === 'string' && HEADER.test(name))
+    Array.isArray(list) && list.every((name) => typeof name === 'string' && isHeaderName(name))
       ? null
       : 'must be a list of header names'
   const given = checker.object(value, ['headerConfig'], { add: anything, forward: names, strip: names })
@@ -114,14 +115,12 @@ function checkHeaders(value: unknown, checker: Checker): CompiledRule['headerCon
   }
   for (const [name, secret] of Object.entries(add)) {
     const path = ['headerConfig', 'add', name]
-    if (!HEADER.test(name)) checker.report(path, `${name} is no name of a header`, 'key')
+    if (!isHeaderName(name)) checker.report(path, `${name} is no name of a header`, 'key')
     if (secret !== '' && secret !== null)
       checker.report(path, `${label(path)}must be empty: values are secrets and are set on the server`)
   }
   return { add: Object.fromEntries(Object.keys(add).map((name) => [name, ''])), ...rest }
 }
-
-const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 
 function ruleOf(
   given: Record<string, unknown>,

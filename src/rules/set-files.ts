@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { messageOf } from '../domain/errors.ts'
 import { compareText, type Problem } from './problems.ts'
 import { MAX_FILE_BYTES } from './yaml-file.ts'
 
@@ -68,10 +69,7 @@ function readText(root: string, path: string): { text: string } | { problem: str
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(absolute)) }
   } catch (error) {
     return {
-      problem:
-        error instanceof TypeError
-          ? 'is not UTF-8'
-          : `cannot be read: ${error instanceof Error ? error.message : error}`,
+      problem: error instanceof TypeError ? 'is not UTF-8' : `cannot be read: ${messageOf(error)}`,
     }
   }
 }

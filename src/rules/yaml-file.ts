@@ -10,6 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml'
+import { messageOf } from '../domain/errors.ts'
 import type { Problem } from './problems.ts'
 
 /** contract §9.1. */
@@ -183,6 +184,6 @@ const rangeOf = (node: unknown, fallback = 0): number => (node as Node | null)?.
 
 function reasonOf(error: unknown): string {
   if (error instanceof RangeError) return TOO_DEEP
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return /alias/i.test(message) ? `its aliases grow too large: ${message}` : message
 }

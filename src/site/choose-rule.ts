@@ -4,7 +4,7 @@ import type { HeaderConfig } from '../domain/forward-headers.ts'
 import { literalPrefix, matchesPath, type PathPattern, parsePathPattern } from '../domain/path-pattern.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
-import { parseMethods } from '../modules/proxy-rules/view.ts'
+import { parseMethods } from '../modules/proxy-rules/methods.ts'
 import type { PipelineConfig, PipelineRule } from '../pipelines/model.ts'
 import type { Trace } from './trace.ts'
 

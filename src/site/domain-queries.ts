@@ -1,4 +1,5 @@
 import type { Db } from '../db/open.ts'
+import { prepared } from '../db/statements.ts'
 import type { ProjectRole } from '../domain/roles.ts'
 
 /** A host that somebody mapped, as stored, with its traffic split where it has one. */
@@ -14,6 +15,7 @@ export type MappingRow = {
   redirectTo: string | null
   challenge: string
   verifiedAt: number | null
+  updatedAt: number
   weights: string | null
   rules: string | null
   sticky: number | null
@@ -22,12 +24,12 @@ export type MappingRow = {
 
 /** One indexed read. */
 export function findMapping(db: Db, hostname: string): MappingRow | null {
-  return db.sqlite
-    .query<MappingRow, [string]>(
-      `SELECT d.id AS domainId, d.project_id AS projectId, d.hostname, d.alias, d.path_prefix AS pathPrefix,
+  return prepared<MappingRow>(
+    db,
+    `SELECT d.id AS domainId, d.project_id AS projectId, d.hostname, d.alias, d.path_prefix AS pathPrefix,
               d.is_public AS isPublic, d.is_spa AS isSpa, d.required_role AS requiredRole, d.redirect_to AS redirectTo,
-              d.challenge, d.verified_at AS verifiedAt, t.weights, t.rules, t.sticky, t.sticky_seconds AS stickySeconds
+              d.challenge, d.verified_at AS verifiedAt, d.updated_at AS updatedAt,
+              t.weights, t.rules, t.sticky, t.sticky_seconds AS stickySeconds
        FROM domains d LEFT JOIN traffic t ON t.domain_id = d.id WHERE d.hostname = ?`,
-    )
-    .get(hostname)
+  ).get(hostname)
 }

@@ -79,7 +79,11 @@ describe('a private site', () => {
 
   test('tells a program in JSON', async () => {
     const answer = await visit('stranger@example.com', { accept: 'application/json' })
-    expect(await answer.json()).toMatchObject({ statusCode: 403, error: 'Forbidden' })
+    expect(await answer.json()).toEqual({
+      statusCode: 403,
+      message: expect.stringMatching(/^stranger@example\.com .* http:\/\/localhost:3000\/account\.$/),
+      error: 'Forbidden',
+    })
   })
 
   test('answers a stranger the same for what is there and what is not', async () => {
@@ -155,7 +159,17 @@ describe('the answer login', () => {
   test('is 401 for anything else', async () => {
     expect((await visit(null, { accept: '*/*' })).status).toBe(401)
     expect((await visit(null, { accept: 'text/html', 'sec-fetch-mode': 'cors' })).status).toBe(401)
+    expect((await visit(null, { accept: 'text/html', 'sec-fetch-dest': 'empty' })).status).toBe(401)
   })
+
+  test.each([{ 'sec-fetch-dest': 'document' }, { 'sec-fetch-mode': 'navigate' }])(
+    'takes %p alone for a navigation, whatever it accepts',
+    async (headers) => {
+      expect((await visit(null, { accept: '*/*', ...headers })).status).toBe(302)
+      const refused = await visit('stranger@example.com', { accept: '*/*', ...headers })
+      expect([refused.status, refused.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8'])
+    },
+  )
 
   test('changes nothing for /public', async () => {
     expect((await app.call('GET', '/public/acme/secret/production/', { headers: HTML })).status).toBe(404)

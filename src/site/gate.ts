@@ -69,10 +69,12 @@ function refusePerson(
   site: Site,
   person: SessionUser,
 ): Response {
-  if (acceptsHtml(request))
-    return pages.forbidden({ email: person.email, siteHost: site.host, adminUrl: ctx.adminUrl() })
+  const adminUrl = ctx.adminUrl()
+  if (acceptsHtml(request) || isNavigation(request))
+    return pages.forbidden({ email: person.email, siteHost: site.host, adminUrl })
+  const reason = `${person.email} has no access to this site`
   return errorResponse(
-    new AppError('forbidden', `${person.email} has no access to this site. Ask its owner for an invitation.`),
+    new AppError('forbidden', `${reason}. Ask its owner for an invitation, or look at ${adminUrl}/account.`),
   )
 }
 
@@ -103,9 +105,14 @@ function redirectToSignIn(ctx: Context, request: Request, origin: string): Respo
   })
 }
 
-/** A browser that goes to a page, as opposed to one that fetches a part of it. */
+/**
+ * A browser that goes to a page, as opposed to one that fetches a part of it. One header is enough to tell: a proxy or a
+ * client may send `Sec-Fetch-Dest` alone, and old browsers send neither.
+ */
 export function isNavigation(request: Request): boolean {
-  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false
   const mode = request.headers.get('sec-fetch-mode')
-  return isRead && (mode === null ? acceptsHtml(request) : mode === 'navigate')
+  if (mode !== null) return mode === 'navigate'
+  const destination = request.headers.get('sec-fetch-dest')
+  return destination === null ? acceptsHtml(request) : destination === 'document'
 }

@@ -197,7 +197,7 @@ function addCleanUrls(targets: Map<string, Target>): void {
   const files = [...targets.values()].filter((target) => 'path' in target)
   for (const file of files) {
     if (file.path.endsWith('/index.html')) targets.set(file.path.slice(0, -'index.html'.length), file)
-    else if (file.path.endsWith('.html')) setIfFree(targets, file.path.slice(0, -'.html'.length), file)
+    if (file.path.endsWith('.html')) setIfFree(targets, file.path.slice(0, -'.html'.length), file)
   }
   for (const { path } of files) {
     if (!path.endsWith('/index.html') || path === '/index.html') continue

@@ -12,6 +12,9 @@ export type SitePages = {
 
 /** The answer for what is not there, and for what the asker may not know of: the two must be the same. */
 export function notFound(pages: SitePages, request: Request): Response {
-  if (acceptsHtml(request)) return pages.notFound()
-  return errorResponse(new AppError('not_found', 'There is nothing at this address'))
+  return acceptsHtml(request) ? pages.notFound() : plainNotFound()
 }
+
+/** The same where no page will do, whatever is accepted. */
+export const plainNotFound = (): Response =>
+  errorResponse(new AppError('not_found', 'There is nothing at this address'))

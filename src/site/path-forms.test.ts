@@ -96,6 +96,12 @@ const redirects: [path: string, headers: Record<string, string>, status: number,
   ],
   ['/repo/Acme/Docs/alias/production/', NAVIGATION, 302, 'http://production--docs--acme.localhost:3000/'],
   [
+    '/repo/Acme/Docs/alias/production/docs/',
+    { accept: '*/*', 'sec-fetch-dest': 'document' },
+    302,
+    'http://production--docs--acme.localhost:3000/docs/',
+  ],
+  [
     '/public/Acme/Docs/production/about',
     NAVIGATION,
     302,

@@ -1,5 +1,6 @@
 import type { PrivateSiteResponse } from '../config.ts'
 import type { Db } from '../db/open.ts'
+import { prepared } from '../db/statements.ts'
 import type { ContentCoding } from '../domain/content-encoding.ts'
 import type { ProjectRole } from '../domain/roles.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
@@ -25,6 +26,8 @@ export type SiteRow = {
   commitSha: string
   version: number
   updatedAt: number
+  /** When the alias was moved or set last; 0 for a deployment by its SHA. */
+  aliasUpdatedAt: number
   label: string | null
 }
 
@@ -33,98 +36,91 @@ const SITE_COLUMNS = `
   p.private_site_response AS privateSiteResponse, a.id AS aliasId, a.name AS aliasName, a.is_public AS aliasIsPublic,
   a.required_role AS aliasRequiredRole, a.is_spa AS aliasIsSpa, d.id AS deploymentId,
   coalesce(a.base_path, d.base_path) AS hostBasePath,
-  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt`
+  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt`
 
 /** One indexed read, whatever the number of sites. */
 export function findSiteByLabel(db: Db, label: string): SiteRow | null {
-  return db.sqlite
-    .query<SiteRow, [string]>(
-      `SELECT ${SITE_COLUMNS}, coalesce(a.base_path, d.base_path) AS basePath, h.label FROM host_labels h
+  return prepared<SiteRow>(
+    db,
+    `SELECT ${SITE_COLUMNS}, coalesce(a.base_path, d.base_path) AS basePath, h.label FROM host_labels h
        LEFT JOIN aliases a ON a.id = h.alias_id
        JOIN deployments d ON d.id = coalesce(a.deployment_id, h.deployment_id)
        JOIN projects p ON p.id = d.project_id
        WHERE h.label = ?`,
-    )
-    .get(label)
+  ).get(label)
 }
 
 export function findSiteByAlias(db: Db, owner: string, repo: string, alias: string): SiteRow | null {
-  return db.sqlite
-    .query<SiteRow, [string, string, string]>(
-      `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, h.label FROM projects p
+  return prepared<SiteRow>(
+    db,
+    `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, h.label FROM projects p
        JOIN aliases a ON a.project_id = p.id
        JOIN deployments d ON d.id = a.deployment_id
        LEFT JOIN host_labels h ON h.alias_id = a.id
        WHERE p.owner = ? AND p.name = ? AND a.name = ?`,
-    )
-    .get(owner, repo, alias)
+  ).get(owner, repo, alias)
 }
 
 /** The same by the project's id: what a mapped host shows. */
 export function findSiteOfProject(db: Db, projectId: string, alias: string): SiteRow | null {
-  return db.sqlite
-    .query<SiteRow, [string, string]>(
-      `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, NULL AS label FROM projects p
+  return prepared<SiteRow>(
+    db,
+    `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, NULL AS label FROM projects p
        JOIN aliases a ON a.project_id = p.id
        JOIN deployments d ON d.id = a.deployment_id
        WHERE p.id = ? AND a.name = ?`,
-    )
-    .get(projectId, alias)
+  ).get(projectId, alias)
 }
 
 /** The deployments whose SHA begins so; two mean that the short form is ambiguous. `from` ≤ sha < `to`. */
 export function findSitesBySha(db: Db, owner: string, repo: string, from: string, to: string): SiteRow[] {
-  return db.sqlite
-    .query<SiteRow, [string, string, string, string]>(
-      `SELECT ${SITE_COLUMNS}, '' AS basePath, h.label FROM projects p
+  return prepared<SiteRow>(
+    db,
+    `SELECT ${SITE_COLUMNS}, '' AS basePath, h.label FROM projects p
        JOIN deployments d ON d.project_id = p.id
        LEFT JOIN aliases a ON a.id IS NULL AND 0
        LEFT JOIN host_labels h ON h.deployment_id = d.id
        WHERE p.owner = ? AND p.name = ? AND d.commit_sha >= ? AND d.commit_sha < ? LIMIT 2`,
-    )
-    .all(owner, repo, from, to)
+  ).all(owner, repo, from, to)
 }
 
 export type FileRow = StoredBlob & { path: string }
 
 /** Every file of a deployment below `prefix` (`''`, or a folder ending in `/`), with where its bytes lie. */
 export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow[] {
-  return db.sqlite
-    .query<FileRow, [string, string, string]>(
-      `SELECT f.path, f.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+  return prepared<FileRow>(
+    db,
+    `SELECT f.path, f.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
        FROM assets f JOIN blobs b ON b.sha256 = f.sha256
        WHERE f.deployment_id = ? AND f.path >= ? AND f.path < ?`,
-    )
-    .all(deploymentId, prefix, `${prefix}\u{10ffff}`)
+  ).all(deploymentId, prefix, `${prefix}\u{10ffff}`)
 }
 
 export type VariantRow = StoredBlob & { of: string; encoding: ContentCoding }
 
 export function listVariants(db: Db, deploymentId: string): VariantRow[] {
-  return db.sqlite
-    .query<VariantRow, [string]>(
-      `SELECT v.sha256 AS "of", v.encoding, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+  return prepared<VariantRow>(
+    db,
+    `SELECT v.sha256 AS "of", v.encoding, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
        FROM (SELECT DISTINCT sha256 FROM assets WHERE deployment_id = ?) f
        JOIN blob_variants v ON v.sha256 = f.sha256
        JOIN blobs b ON b.sha256 = v.variant_sha256`,
-    )
-    .all(deploymentId)
+  ).all(deploymentId)
 }
 
 /** Deployments that the alias showed since `since`, newest first, without the one it shows now. */
 export function listEarlierDeployments(db: Db, aliasId: string, since: number): EarlierDeployment[] {
-  return db.sqlite
-    .query<EarlierDeployment, { aliasId: string; since: number }>(
-      `SELECT d.id AS deploymentId, d.version, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
+  return prepared<EarlierDeployment>(
+    db,
+    `SELECT d.id AS deploymentId, d.version, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
        FROM (SELECT deployment_id, base_path, moved_at,
                     lead(moved_at, 1, 9e15) OVER (ORDER BY moved_at, id) AS shown_until
-             FROM alias_history WHERE alias_id = :aliasId) h
+             FROM alias_history WHERE alias_id = ?1) h
        JOIN deployments d ON d.id = h.deployment_id
-       WHERE h.shown_until >= :since
-         AND d.id <> (SELECT deployment_id FROM aliases WHERE id = :aliasId)
+       WHERE h.shown_until >= ?2
+         AND d.id <> (SELECT deployment_id FROM aliases WHERE id = ?1)
        GROUP BY d.id ORDER BY max(h.moved_at) DESC`,
-    )
-    .all({ aliasId, since })
+  ).all(aliasId, since)
 }
 
 export type EarlierDeployment = {

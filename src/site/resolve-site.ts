@@ -2,6 +2,7 @@ import type { PrivateSiteResponse } from '../config.ts'
 import type { Context, SitePlace } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { isIpLiteral, normalizeHost, siteLabelOf } from '../domain/hostname.ts'
+import { isCommitSha } from '../domain/names.ts'
 import type { TrafficRule, TrafficSplit, TrafficWeight } from '../domain/traffic.ts'
 import { resolveVisibility, type Visibility } from '../domain/visibility.ts'
 import { rulesOf, type SiteRule } from './choose-rule.ts'
@@ -27,6 +28,8 @@ export type Site = {
   commitSha: string
   version: number
   updatedAt: number
+  /** Since when the host shows this, at the latest, as far as anybody moved it. */
+  shownSince: number
   /** `''`, or the folder of the deployment that is served, such as `/dist`. */
   basePath: string
   /** The same for the site's own host: a path form of a SHA serves the whole deployment. */
@@ -89,7 +92,7 @@ export function resolveAliasPath(ctx: Context, owner: string, repo: string, alia
 
 /** `/repo/:owner/:repo/:sha`: the whole SHA, or 7 characters and more where only one begins so. */
 export function resolveShaPath(ctx: Context, owner: string, repo: string, sha: string): Site | undefined {
-  if (!/^[0-9a-f]{7,64}$/i.test(sha)) return undefined
+  if (!isCommitSha(sha)) return undefined
   const from = sha.toLowerCase()
   return byPath.get(ctx.db, `${owner}/${repo}/${from}`, () => {
     const rows = findSitesBySha(ctx.db, owner, repo, from, `${from}g`)
@@ -124,7 +127,13 @@ function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {
   for (const { alias } of [...split.weights, ...split.rules]) {
     const row = findSiteOfProject(ctx.db, mapping.projectId, alias)
     if (row !== null)
-      sites.set(alias.toLowerCase(), { ...toSite(ctx, row, mapping), isShared: false, isOpen: false })
+      // A visitor may have been shown another one just now.
+      sites.set(alias.toLowerCase(), {
+        ...toSite(ctx, row, mapping),
+        shownSince: Number.POSITIVE_INFINITY,
+        isShared: false,
+        isOpen: false,
+      })
   }
   return { ...split, sites }
 }
@@ -161,6 +170,7 @@ function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): 
     commitSha: row.commitSha,
     version: row.version,
     updatedAt: row.updatedAt,
+    shownSince: Math.max(row.aliasUpdatedAt, mapping?.updatedAt ?? 0),
     basePath,
     hostBasePath: `${row.hostBasePath}${pathPrefix}`,
     manifestKey: manifestKey(row.deploymentId, basePath),

@@ -1,18 +1,20 @@
 import type { Context } from '../context.ts'
-import { requestPathToAssetPath } from '../domain/asset-path.ts'
+import { encodePath, requestPathToAssetPath } from '../domain/asset-path.ts'
 import { hasContentHash } from '../domain/cache-control.ts'
+import { contentTypeOf } from '../domain/content-type.ts'
+import { WEEK_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
-import { notFound, type SitePages } from './pages.ts'
+import { notFound, plainNotFound, type SitePages } from './pages.ts'
 import { listEarlierDeployments } from './queries.ts'
 import type { Site } from './resolve-site.ts'
 import { serveFile } from './serve-file.ts'
 import type { SiteRequest } from './serve-site.ts'
 import type { Trace } from './trace.ts'
 
-const KEEP_EARLIER_MS = 7 * 24 * 60 * 60 * 1000
+const KEEP_EARLIER_MS = WEEK_MS
 
 /** The file, for whoever may see the site. */
 export function serveAsset(
@@ -37,7 +39,7 @@ export function serveAsset(
   if (target === undefined) return serveMissing(ctx, pages, site, targets, asked)
   if ('redirectTo' in target)
     return redirect(`${asked.mount}${encodePath(target.redirectTo)}${asked.search}`, site)
-  return serveFile(ctx, request, target, site.isShared)
+  return serveFile(ctx, request, target, site)
 }
 
 function traceFile(trace: Trace | undefined, path: string, target: Target | undefined): void {
@@ -61,16 +63,16 @@ function serveMissing(
   asked: SiteRequest,
 ): Response {
   const { request, path } = asked
-  const isPublic = site.isShared
   const earlier = hasContentHash(path) ? findEarlier(ctx, site, path) : undefined
-  if (earlier !== undefined) return serveFile(ctx, request, earlier, isPublic)
+  if (earlier !== undefined) return serveFile(ctx, request, earlier, site)
   const app =
     isSpa(site, targets) && acceptsHtml(request) && !hasExtension(path)
       ? targets.get('/index.html')
       : undefined
-  if (app !== undefined && 'path' in app) return serveFile(ctx, request, app, isPublic)
+  if (app !== undefined && 'path' in app) return serveFile(ctx, request, app, site)
   const page = nearest404(targets, path)
-  return page === undefined ? notFound(pages, request) : serveFile(ctx, request, page, isPublic, 404)
+  if (page !== undefined) return serveFile(ctx, request, page, site, 404)
+  return isScript(path) ? plainNotFound() : notFound(pages, request)
 }
 
 /** Tabs opened before a deploy keep working: what the alias showed in the last week is still there by its hashed name. */
@@ -96,6 +98,9 @@ function isSpa(site: Site, targets: Manifest['targets']): boolean {
 
 const hasExtension = (path: string): boolean => path.lastIndexOf('.') > path.lastIndexOf('/')
 
+/** A missing script is never HTML: a page that loads it would try to run that. contract §6. */
+const isScript = (path: string): boolean => contentTypeOf(path).startsWith('text/javascript')
+
 function nearest404(targets: Manifest['targets'], path: string): SiteFile | undefined {
   const decoded = `/${requestPathToAssetPath(path) ?? ''}`
   for (let folder = decoded; folder !== ''; ) {
@@ -117,8 +122,6 @@ function redirect(location: string, site: Site): Response {
     },
   })
 }
-
-const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
 /** What files answer. */
 export const isPlainRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'

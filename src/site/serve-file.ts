@@ -6,6 +6,7 @@ import { errorResponse } from '../http/error-response.ts'
 import { bodyOf, rangeOf } from './body-cache.ts'
 import type { Representation, SiteFile } from './manifest.ts'
 import { multipartRanges } from './multipart-ranges.ts'
+import type { Site } from './resolve-site.ts'
 import { withHeaders } from './with-headers.ts'
 
 /**
@@ -16,7 +17,7 @@ export function serveFile(
   ctx: Context,
   request: Request,
   file: SiteFile,
-  isPublic: boolean,
+  { isShared: isPublic, shownSince }: Pick<Site, 'isShared' | 'shownSince'>,
   status = 200,
 ): Response {
   const asked = request.headers
@@ -28,7 +29,13 @@ export function serveFile(
       headers: withHeaders(headers, { 'cache-control': 'no-store' }),
     })
 
-  const refusal = answerCondition(request.method, asked, form, file.lastModified, isPublic)
+  const refusal = answerCondition(
+    request.method,
+    asked,
+    form,
+    { lastModified: file.lastModified, shownSince },
+    isPublic,
+  )
   if (refusal !== undefined) return refusal
   const range = asked.get('range')
   if (
@@ -45,7 +52,7 @@ function answerCondition(
   method: string,
   asked: Headers,
   form: Representation,
-  lastModified: number,
+  times: { lastModified: number; shownSince: number },
   isPublic: boolean,
 ): Response | undefined {
   const ifNoneMatch = asked.get('if-none-match')
@@ -59,7 +66,7 @@ function answerCondition(
     return form.notModified(isPublic)
 
   const condition = { method, ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince }
-  const decision = decideConditional(condition, { etag: form.etag, lastModified })
+  const decision = decideConditional(condition, { etag: form.etag, ...times })
   if (decision === 'not_modified') return form.notModified(isPublic)
   if (decision === 'proceed') return undefined
   return errorResponse(

@@ -3,7 +3,7 @@ import { errorResponse } from '../http/error-response.ts'
 import type { Place } from './resolve-site.ts'
 
 /** Where a host shows that it leads here: the answer is the challenge. contract §10. */
-export const CHALLENGE_PATH = '/.well-known/svc-challenge/'
+const CHALLENGE_PATH = '/.well-known/svc-challenge/'
 
 /** A mapped host that shows no site: it leads elsewhere, or nobody has proven that it is theirs. */
 export function serveMapped(

@@ -386,6 +386,15 @@ test('a rewrite serves another file of the deployment, without a redirect', asyn
   expect((await fixture.send('/new/nothing.txt')).status).toBe(404)
 })
 
+test.each([
+  ['*', '/page.html'],
+  ['/*', '/page.html'],
+  ['/old*', '/old/page.html'],
+])('a rewrite of %s to a folder finds its files', async (pathPattern, path) => {
+  await fixture.rule({ pathPattern, targetUrl: '/app/', proxyType: 'internal_rewrite' })
+  expect(await fixture.send(path)).toMatchObject({ status: 200, text: 'page' })
+})
+
 test('a rule comes before the routes of the API, but for those of sign-in', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   expect((await fixture.send('/api/projects')).text).toBe('from the backend')

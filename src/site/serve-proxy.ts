@@ -1,4 +1,5 @@
 import type { Context, RequestFacts } from '../context.ts'
+import { MINUTE_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
 import { type HeaderPair, responseHeadersToForward } from '../domain/forward-headers.ts'
 import { errorResponse } from '../http/error-response.ts'
@@ -24,7 +25,7 @@ export type ProxyRequest = {
 }
 
 /** For event streams and WebSockets. contract §8. */
-export const LONG_SILENCE_MS = 5 * 60 * 1000
+export const LONG_SILENCE_MS = 5 * MINUTE_MS
 
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
 
@@ -227,7 +228,7 @@ function noteFailure(ctx: Context, rule: SiteRule, error: unknown): void {
     ctx.log.warn('a backend did not answer in full', { rule: rule.record.id, kind, reason: message })
 }
 
-export const isEventStream = (headers: readonly HeaderPair[]): boolean =>
+const isEventStream = (headers: readonly HeaderPair[]): boolean =>
   headers.some(([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value))
 
 export const noTarget = (): Response =>

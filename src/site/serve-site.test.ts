@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ask } from '../testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../testing/seed.ts'
 import { NOON, type TestApp, testApp } from '../testing/test-app.ts'
 
@@ -58,6 +59,7 @@ describe('clean URLs', () => {
     ['/about/', 404, 'root 404'],
     ['/docs/', 200, 'docs'],
     ['/docs/index.html', 200, 'docs'],
+    ['/docs/index', 200, 'docs'],
     ['/both', 200, 'both page'],
     ['/both/', 200, 'both folder'],
     ['/plain', 200, 'no extension'],
@@ -133,6 +135,17 @@ describe('single-page apps', () => {
     const answer = await get(aliasHost, path, headers, method)
     expect(answer.status).toBe(status)
     if (status === 200) expect(await answer.text()).toBe('app')
+  })
+
+  test('a missing script is never HTML, not even to a browser that shows it', async () => {
+    const { aliasHost } = await site({ 'index.html': 'app' })
+    for (const path of ['/assets/missing.js', '/missing.mjs?v=1']) {
+      const answer = await get(aliasHost, path, html)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        404,
+        'application/json;charset=utf-8',
+      ])
+    }
   })
 
   test('the alias overrules the project', async () => {
@@ -333,6 +346,35 @@ describe('encodings', () => {
             : bytes
     return new TextDecoder().decode(decoded)
   }
+})
+
+test('after a roll-back a copy of the younger deployment is no longer good, by its date neither', async () => {
+  const first = await site({ 'page.html': 'first' })
+  await app.addUser('mover@example.com', 'admin')
+  app.advance(5000)
+  const sha = 'c'.repeat(40)
+  const younger = {
+    owner: 'acme',
+    repo: `site${count}`,
+    sha,
+    alias: 'production',
+    files: { 'page.html': 'second' },
+  }
+  await seedDeployment(app, younger)
+  const second = await get(first.aliasHost, '/page.html')
+  const since = second.headers.get('last-modified') ?? ''
+  expect((await get(first.aliasHost, '/page.html', { 'if-modified-since': since })).status).toBe(304)
+  app.advance(5000)
+  const list = await ask(app, 'GET', `/api/aliases?projectId=${first.projectId}`, { as: 'mover@example.com' })
+  const [alias] = list.body['data'] as { id: string }[]
+  const json = { deploymentId: first.deploymentId }
+  expect(
+    (await ask(app, 'PATCH', `/api/aliases/${alias?.id}`, { as: 'mover@example.com', json })).status,
+  ).toBe(200)
+  const back = await get(first.aliasHost, '/page.html', { 'if-modified-since': since })
+  expect([back.status, await back.text()]).toEqual([200, 'first'])
+  const own = back.headers.get('last-modified') ?? ''
+  expect((await get(first.aliasHost, '/page.html', { 'if-modified-since': own })).status).toBe(304)
 })
 
 describe('a deploy under open tabs', () => {

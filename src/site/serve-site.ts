@@ -105,9 +105,9 @@ function serveRule(
     : serveProxy(ctx, site, rule, proxied)
 }
 
-/** A target that ends in `/` gets what stands for the star of a `/x/*` pattern. contract §8. */
+/** A target that ends in `/` gets what stands for the star of a `/x/*` pattern, of `*` without its `/`. contract §8. */
 function rewritten({ record, pattern }: SiteRule, path: string): string {
   const { targetUrl } = record
-  const rest = pattern.kind === 'prefix' ? path.slice(pattern.literal.length) : ''
+  const rest = pattern.kind === 'prefix' ? path.slice(pattern.literal.length).replace(/^\//, '') : ''
   return targetUrl.endsWith('/') ? `${targetUrl}${rest}` : targetUrl
 }

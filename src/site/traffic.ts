@@ -1,5 +1,5 @@
 import type { Context, RequestFacts } from '../context.ts'
-import { cookieValues } from '../domain/cookies.ts'
+import { cookieValues, setCookie } from '../domain/cookies.ts'
 import {
   chooseAlias,
   headersThatDecide,
@@ -78,9 +78,8 @@ function factsOf(request: Request): TrafficFacts {
   }
 }
 
-function variantCookie(alias: string, seconds: number, isSecure: boolean): string {
-  return `${VARIANT_COOKIE}=${alias}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
-}
+const variantCookie = (alias: string, maxAgeSeconds: number, isSecure: boolean): string =>
+  setCookie(VARIANT_COOKIE, alias, { domain: null, maxAgeSeconds, isSecure })
 
 /** The last 32 bits of a UUID (v7) are random. RFC 9562 §5.7. */
 const randomPosition = (id: string): number => Number.parseInt(id.slice(-8), 16) / 2 ** 32

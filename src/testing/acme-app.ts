@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DAY_MS } from '../domain/durations.ts'
 import { normalizeHost } from '../domain/hostname.ts'
 import { type AutoCertificates, createAutoCertificates } from '../modules/certificates/auto.ts'
 import { type AcmeCa, startAcmeCa } from './acme-ca.ts'
 import { type TestApp, testApp } from './test-app.ts'
 
-export const DAY_MS = 86_400_000
 /** As Let's Encrypt's. */
 export const LIFETIME_MS = 90 * DAY_MS
 

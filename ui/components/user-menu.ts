@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts'
 export type PageUser = { email: string; role: 'admin' | 'user' | 'member' }
 
 /** The first letter of the email in a circle; drawn by the stylesheet, as it is no part of any name. */
-export const avatar = (email: string): Html => html`
+const avatar = (email: string): Html => html`
   <span class="avatar" aria-hidden="true" data-letter=${Array.from(email)[0]?.toUpperCase() ?? '?'}></span>
 `
 

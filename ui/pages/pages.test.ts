@@ -216,7 +216,7 @@ const contents: [page: string, expected: string][] = [
   ],
   ['people-invited', '/invite?token=tok-3'],
   ['person', 'The group Editors'],
-  ['person', 'This needs the role owner; they have viewer'],
+  ['person', 'Delete the project'],
   ['workspace-settings', 'FEATURE_REQUIRE_PROJECT_MEMBERSHIP'],
   ['audit', '<del>false</del> → <ins>true</ins>'],
   ['audit', '4 values'],

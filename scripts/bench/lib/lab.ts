@@ -80,7 +80,7 @@ export function missingTools(): string | undefined {
 }
 
 /** Debian keeps nginx in /usr/sbin, which is not on every user's path. */
-export function findTool(name: string): string | null {
+function findTool(name: string): string | null {
   return Bun.which(name, { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` })
 }
 

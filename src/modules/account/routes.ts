@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { factsOf, notedOf } from '../../http/request-facts.ts'
 import { guard } from '../auth/guard.ts'
-import { passwordField, userView } from '../auth/model.ts'
+import { passwordField, successView, userView } from '../auth/model.ts'
 import { clearedCookies } from '../auth/sessions.ts'
 import { changeOwnPassword } from '../auth/set-password.ts'
 import { projectRole } from '../projects/model.ts'
@@ -78,7 +78,7 @@ const passwordRoutes = (ctx: Context) =>
       {
         may,
         body: t.Object({ currentPassword: typedPassword, newPassword: passwordField }),
-        response: t.Object({ success: t.Literal(true) }),
+        response: successView,
         detail: { summary: 'Change the password; all other sessions end' },
       },
     )

@@ -1,6 +1,7 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { qrSvg } from '../../platform/qr.ts'
 import { hashRecoveryCode, newRecoveryCodes } from '../../platform/recovery-codes.ts'
@@ -21,8 +22,6 @@ import {
   upsertEnrollment,
 } from './queries.ts'
 import { personOf } from './service.ts'
-
-const HOUR_MS = 60 * 60 * 1000
 
 export type Enrollment = { secret: string; otpauthUrl: string; qrSvg: string }
 

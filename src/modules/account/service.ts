@@ -2,6 +2,7 @@ import type { Actor, Context, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { publicUser } from '../auth/credentials.ts'
@@ -57,14 +58,14 @@ export function getAccountHub(ctx: Context, grant: Grant): AccountView {
     connections: listConnections(db, user.id).map(({ provider, email, connectedAt }) => ({
       provider,
       email,
-      connectedAt: iso(connectedAt),
+      connectedAt: isoTime(connectedAt),
     })),
     sessions: listSessions(db, user.id).map(({ id, ip, userAgent, lastSeenAt }) => ({
       id,
       current: id === sessionId,
       ip,
       userAgent,
-      lastSeenAt: iso(lastSeenAt),
+      lastSeenAt: isoTime(lastSeenAt),
     })),
   }
 }
@@ -105,7 +106,7 @@ export function listOwnSites(ctx: Context, grant: Grant): AccountSiteView[] {
     ...site,
     url: primaryUrl(ctx, site.projectId),
     role: standingOf(ctx, user.id, site.projectId).role,
-    joinedAt: iso(site.joinedAt),
+    joinedAt: isoTime(site.joinedAt),
   }))
 }
 
@@ -122,5 +123,3 @@ export function leaveSite(ctx: Context, grant: Grant, projectId: string): void {
     })
   })
 }
-
-const iso = (at: number): string => new Date(at).toISOString()

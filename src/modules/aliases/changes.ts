@@ -1,7 +1,8 @@
 import type { Actor, Context } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
-import { type DbOrTx, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isAliasName, isCommitSha } from '../../domain/names.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
@@ -22,14 +23,11 @@ export type Pointing = {
   basePath: string
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/
-const SHA = /^[0-9a-f]{7,64}$/i
-
 /** Throws `invalid` for a name that no alias can have. contract §5.1. */
 export function checkAliasName(name: string): void {
-  const message = !NAME.test(name)
+  const message = !isAliasName(name)
     ? 'The name of an alias is 1 to 64 of A-Z, a-z, 0-9, hyphen and underscore'
-    : SHA.test(name)
+    : isCommitSha(name)
       ? 'The name of an alias must not look like a commit SHA'
       : undefined
   if (message !== undefined) throw new AppError('invalid', message, { details: [{ path: 'name', message }] })
@@ -94,12 +92,7 @@ export function addAlias(
     updatedAt: now,
     ...settings,
   }
-  try {
-    insertAlias(tx, alias)
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('conflict', `There is an alias ${name} already`)
-    throw error
-  }
+  refuseTaken(`There is an alias ${name} already`, () => insertAlias(tx, alias))
   claimLabel(ctx, tx, { ref: name, repo: project.name, owner: project.owner }, { aliasId: alias.id })
   addHistory(ctx, tx, actor, alias, deployment)
   audit(ctx, tx, actor, { ...aboutChange('alias.create', alias), after: alias })

@@ -1,9 +1,11 @@
 import { t } from 'elysia'
+import { ALIAS_NAME, COMMIT_SHA } from '../../domain/names.ts'
+import { orNull } from '../../http/or-null.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { nameField, ownerField, projectRole } from '../projects/model.ts'
 
 const commitSha = t.String({
-  pattern: '^[0-9a-fA-F]{7,64}$',
+  pattern: COMMIT_SHA,
   error: '7 to 64 hexadecimal digits: the whole commit SHA, or how it begins',
   examples: ['3f2a9c1'],
 })
@@ -25,7 +27,7 @@ export const newAliasBody = t.Object({
   owner: t.Optional(ownerField),
   repo: t.Optional(nameField),
   name: t.String({
-    pattern: '^[A-Za-z0-9_-]{1,64}$',
+    pattern: ALIAS_NAME,
     error: '1 to 64 of A-Z, a-z, 0-9, hyphen and underscore',
     examples: ['production'],
   }),
@@ -43,8 +45,6 @@ export const aliasQuery = t.Object({
   name: t.Optional(t.String()),
 })
 
-const nullable = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()])
-
 export const aliasView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
@@ -53,9 +53,9 @@ export const aliasView = t.Object({
   name: t.String(),
   deploymentId: t.String({ format: 'uuid' }),
   commitSha: t.String(),
-  isPublic: nullable(t.Boolean()),
-  isSpa: nullable(t.Boolean()),
-  requiredRole: nullable(projectRole),
+  isPublic: orNull(t.Boolean()),
+  isSpa: orNull(t.Boolean()),
+  requiredRole: orNull(projectRole),
   isLocked: t.Boolean(),
   url: t.String(),
   createdAt: t.String(),
@@ -65,8 +65,8 @@ export const aliasView = t.Object({
 /** Who made something. */
 export const actorView = t.Object({
   kind: t.Union([t.Literal('user'), t.Literal('key'), t.Literal('operator')]),
-  id: nullable(t.String()),
-  name: nullable(t.String()),
+  id: orNull(t.String()),
+  name: orNull(t.String()),
 })
 
 export const historyView = t.Object({

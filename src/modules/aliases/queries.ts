@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { aliases, aliasHistory, deployments, hostLabels, projects } from '../../db/schema.ts'
+import { inList, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type AliasRow = typeof aliases.$inferSelect
@@ -59,14 +60,8 @@ export function findAliasOfProject(db: DbOrTx, projectId: string, name: string):
 }
 
 export function listAliasRecords(db: DbOrTx, filter: AliasFilter, page: Page<AliasSort>): AliasRecord[] {
-  const direction = page.order === 'asc' ? asc : desc
-  return joined(db)
-    .where(conditionOf(filter))
-    .orderBy(direction(SORT[page.sort]), direction(aliases.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
-    .map(flat)
+  const matching = joined(db).where(conditionOf(filter)).$dynamic()
+  return inPage(matching, page, SORT[page.sort], aliases.id).all().map(flat)
 }
 
 export function countAliases(db: DbOrTx, filter: AliasFilter): number {
@@ -83,9 +78,7 @@ export function countAliases(db: DbOrTx, filter: AliasFilter): number {
 function conditionOf(filter: AliasFilter): SQL | undefined {
   const { projectIds, projectId, owner, repo, name } = filter
   return and(
-    projectIds === null
-      ? undefined
-      : sql`${aliases.projectId} IN (SELECT value FROM json_each(${JSON.stringify(projectIds)}))`,
+    projectIds === null ? undefined : inList(aliases.projectId, projectIds),
     projectId === undefined ? undefined : eq(aliases.projectId, projectId),
     owner === undefined ? undefined : eq(projects.owner, owner),
     repo === undefined ? undefined : eq(projects.name, repo),

@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { bodyText } from '../../http/body-text.ts'
 import { pageOf } from '../../http/pagination.ts'
 import type { About } from '../auth/authorize.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
@@ -61,9 +62,8 @@ export const aliasRoutes = (ctx: Context) => {
 }
 
 function aboutNamedProject(ctx: Context, body: unknown): About {
-  const named: Record<string, unknown> = typeof body === 'object' && body !== null ? { ...body } : {}
-  const text = (key: string) => (typeof named[key] === 'string' ? named[key] : undefined)
-  const [projectId, owner, repo] = [text('projectId'), text('owner'), text('repo')]
+  const projectId = bodyText(body, 'projectId')
+  const [owner, repo] = [bodyText(body, 'owner'), bodyText(body, 'repo')]
   const isByName = projectId === undefined && owner !== undefined && repo !== undefined
   return isByName ? aboutProjectName(ctx, owner, repo) : aboutProject(ctx, projectId)
 }

@@ -3,6 +3,7 @@ import { type ActorView, actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { type Grant, mayDo } from '../auth/authorize.ts'
@@ -153,7 +154,7 @@ export function historyOf(ctx: Context, id: string): HistoryView[] {
     deploymentId,
     commitSha,
     movedBy: viewOf(movedBy),
-    movedAt: new Date(movedAt).toISOString(),
+    movedAt: isoTime(movedAt),
   }))
 }
 
@@ -199,7 +200,7 @@ function toView(ctx: Context, record: AliasRecord): AliasView {
   return {
     ...rest,
     url: ctx.siteUrl(`${label ?? ''}.${ctx.config.baseDomain}`),
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
   }
 }

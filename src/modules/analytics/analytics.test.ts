@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { HOUR_MS } from '../../domain/durations.ts'
 import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
-const HOUR_MS = 60 * 60 * 1000
 
 let app: TestApp
 let projectId: string

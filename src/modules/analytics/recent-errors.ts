@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { DAY_MS } from '../../platform/request-log-sums.ts'
+import { DAY_MS } from '../../domain/durations.ts'
 
 /** How many requests of the last day the server or a backend failed (5xx), by project id; none where there were none. */
 export function recentErrors(ctx: Context, projectIds: readonly string[]): ReadonlyMap<string, number> {

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
-import { parseTime } from '../../domain/iso-time.ts'
-import { DAY_MS, type DayKind, HOUR_MS, startOf } from '../../platform/request-log-sums.ts'
+import { DAY_MS, HOUR_MS } from '../../domain/durations.ts'
+import { invalidField } from '../../domain/errors.ts'
+import { isoTime, parseTime } from '../../domain/iso-time.ts'
+import { type DayKind, startOf } from '../../platform/request-log-sums.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
 import { countNames, type Span, type Sums, sumAll, sumByProject, sumByTime } from './queries.ts'
@@ -88,8 +89,8 @@ function overview(ctx: Context, asked: Asked, projectId: string | undefined): Ov
   const span: Span = { projectId, from, to }
   const named = namesOf(ctx, asked, projectId)
   return {
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
+    from: isoTime(from),
+    to: isoTime(to),
     interval,
     totals: sumAll(ctx.requestLog.db, span) ?? NOTHING,
     series: seriesOf(ctx, span, BUCKET_MS[interval]),
@@ -108,7 +109,7 @@ function seriesOf(ctx: Context, span: Span, bucketMs: number): Overview['series'
   const count = Math.round((span.to - span.from) / bucketMs)
   return Array.from({ length: count }, (_, i) => {
     const at = span.from + i * bucketMs
-    return { at: new Date(at).toISOString(), ...(found.get(at) ?? NOTHING) }
+    return { at: isoTime(at), ...(found.get(at) ?? NOTHING) }
   })
 }
 
@@ -124,7 +125,7 @@ function namesOf(
 function parseQuery(ctx: Context, query: AnalyticsQuery): Asked {
   const to = parseTime('to', query.to) ?? ctx.now() + 1
   const from = parseTime('from', query.from) ?? to - DEFAULT_DAYS * DAY_MS
-  if (from >= to) throw invalid('from', 'A time before `to`')
+  if (from >= to) throw invalidField('from', 'A time before `to`')
   const interval = parseInterval(query.interval, to - from)
   const bucketMs = BUCKET_MS[interval]
   const most = interval === 'hour' ? MOST_HOURS : MOST_DAYS
@@ -135,24 +136,21 @@ function parseQuery(ctx: Context, query: AnalyticsQuery): Asked {
     limit: limitOf(query.limit),
   }
   if (asked.to - asked.from > (most + 1) * bucketMs)
-    throw invalid('from', `At most ${most} ${interval}s are shown at once`)
+    throw invalidField('from', `At most ${most} ${interval}s are shown at once`)
   return asked
 }
 
 function parseInterval(text: string | undefined, lengthMs: number): 'hour' | 'day' {
   if (text === undefined || text === '') return lengthMs <= HOURS_UP_TO_MS ? 'hour' : 'day'
   if (text === 'hour' || text === 'day') return text
-  throw invalid('interval', 'hour or day')
+  throw invalidField('interval', 'hour or day')
 }
 
 function limitOf(text: string | undefined): number {
   if (text === undefined || text === '') return DEFAULT_NAMES
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MOST_NAMES) return limit
-  throw invalid('limit', `A whole number from 1 to ${MOST_NAMES}`)
+  throw invalidField('limit', `A whole number from 1 to ${MOST_NAMES}`)
 }
 
 const endOf = (at: number, ms: number): number => Math.ceil(at / ms) * ms
-
-const invalid = (path: string, message: string): AppError =>
-  new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })

@@ -26,7 +26,7 @@ export const newKeyBody = t.Object({
   ),
 })
 
-export const keyView = t.Object({
+const keyView = t.Object({
   id: t.String({ format: 'uuid' }),
   name: t.String(),
   prefix: t.String(),

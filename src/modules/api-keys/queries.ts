@@ -1,6 +1,7 @@
-import { asc, desc, eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { apiKeys } from '../../db/schema.ts'
+import { countRows, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type ApiKey = typeof apiKeys.$inferSelect
@@ -12,16 +13,11 @@ export function selectKeys(
   page: Page<KeySort>,
 ): { rows: ApiKey[]; total: number } {
   const where = projectId === undefined ? undefined : eq(apiKeys.projectId, projectId)
-  const direction = page.order === 'asc' ? asc : desc
-  const rows = db
-    .select()
-    .from(apiKeys)
-    .where(where)
-    .orderBy(direction(apiKeys[page.sort]), direction(apiKeys.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
-  return { rows, total: db.select({ n: sql<number>`count(*)` }).from(apiKeys).where(where).get()?.n ?? 0 }
+  const matching = db.select().from(apiKeys).where(where).$dynamic()
+  return {
+    rows: inPage(matching, page, apiKeys[page.sort], apiKeys.id).all(),
+    total: countRows(db, apiKeys, where),
+  }
 }
 
 export function findKey(db: DbOrTx, id: string): ApiKey | undefined {

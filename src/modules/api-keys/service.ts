@@ -1,7 +1,8 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidField } from '../../domain/errors.ts'
+import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { apiKeyPrefix, hashToken, newApiKey } from '../../platform/tokens.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -130,8 +131,7 @@ function expiryOf(ctx: Context, text: string | null | undefined): number | null 
   if (text === null || text === undefined) return null
   const at = Date.parse(text)
   if (at > ctx.now()) return at
-  const message = 'Must be a time in the future'
-  throw new AppError('invalid', `expiresAt: ${message}`, { details: [{ path: 'expiresAt', message }] })
+  throw invalidField('expiresAt', 'Must be a time in the future')
 }
 
 const subject = ({ id, projectId }: ApiKey) => ({ target: { kind: 'api-key', id }, projectId })
@@ -143,9 +143,7 @@ const toView = (key: ApiKey): ApiKeyView => ({
   projectId: key.projectId,
   isGlobal: key.isGlobal,
   createdBy: key.createdBy,
-  createdAt: new Date(key.createdAt).toISOString(),
-  expiresAt: isoOrNull(key.expiresAt),
-  lastUsedAt: isoOrNull(key.lastUsedAt),
+  createdAt: isoTime(key.createdAt),
+  expiresAt: isoTimeOrNull(key.expiresAt),
+  lastUsedAt: isoTimeOrNull(key.lastUsedAt),
 })
-
-const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

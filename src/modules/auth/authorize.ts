@@ -1,6 +1,6 @@
 import type { Actor, Caller, Context } from '../../context.ts'
 import { type Action, type Asker, type Denial, decideAccess, roleOfAsker } from '../../domain/access.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidField } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { standingOf } from '../members/service.ts'
 
@@ -76,10 +76,7 @@ function roleOn(ctx: Context, actor: Actor, projectId: string | null): ProjectRo
   return actor.kind === 'user' && projectId !== null ? standingOf(ctx, actor.user.id, projectId).role : null
 }
 
-function unnamedError(): AppError {
-  const message = 'The id of the project, as text'
-  return new AppError('invalid', `projectId: ${message}`, { details: [{ path: 'projectId', message }] })
-}
+const unnamedError = (): AppError => invalidField('projectId', 'The id of the project, as text')
 
 export function denialError(denial: Denial, reason: string): AppError {
   if (denial === 'unauthenticated') return new AppError('unauthenticated', reason)

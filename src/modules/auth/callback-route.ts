@@ -49,7 +49,9 @@ function enterOrAsk(ctx: Context, request: Request, code: string, path: string):
 
 /** Host-only, and sent to nothing but the callback. */
 const browserCookie = (secret: string, { isSecure }: RequestFacts): string =>
-  setCookie(BROWSER_COOKIE, secret, { domain: null, maxAgeSeconds: BROWSER_SECONDS, isSecure }).replace(
-    'Path=/;',
-    `Path=${CALLBACK_PATH};`,
-  )
+  setCookie(BROWSER_COOKIE, secret, {
+    domain: null,
+    path: CALLBACK_PATH,
+    maxAgeSeconds: BROWSER_SECONDS,
+    isSecure,
+  })

@@ -1,6 +1,7 @@
 import type { Actor, ApiKeyIdentity, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
 import { currentGeneration, generationCache } from '../../db/generation.ts'
 import { inTransaction } from '../../db/open.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { notedOf } from '../../http/request-facts.ts'
 import { hashToken } from '../../platform/tokens.ts'
@@ -17,7 +18,7 @@ export const originOf = (request: Request): Origin => ({
   userAgent: request.headers.get('user-agent') ?? '',
 })
 
-const TOUCH_EVERY_MS = 60 * 1000
+const TOUCH_EVERY_MS = MINUTE_MS
 const keyCache = generationCache<KeyRow>('access')
 
 /**

@@ -2,7 +2,6 @@ import type { Actor, Context, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
-import { LOCKOUT_SECONDS } from '../../platform/lockout.ts'
 import type { Origin } from './caller.ts'
 import { mfaCodeInvalid, mfaRequired, type SecondFactor, useSecondFactor } from './mfa.ts'
 import { findUser, findUserByEmail, type User } from './queries.ts'
@@ -37,10 +36,13 @@ export async function checkPassword(
 
 /** contract §3: after 10 failures in 15 minutes the pair of email and address waits. */
 export function refuseLocked(ctx: Context, email: string, ip: string): void {
-  if (ctx.lockout.isLocked(email, ip))
-    throw new AppError('rate_limited', 'Too many failed sign-ins. Wait 15 minutes or reset the password.', {
-      headers: { 'retry-after': String(LOCKOUT_SECONDS) },
-    })
+  const seconds = ctx.lockout.lockedForSeconds(email, ip)
+  if (seconds === 0) return
+  const minutes = Math.ceil(seconds / 60)
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
+  throw new AppError('rate_limited', `Too many failed sign-ins. Wait ${wait} or reset the password.`, {
+    headers: { 'retry-after': String(seconds) },
+  })
 }
 
 /**

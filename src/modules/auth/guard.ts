@@ -23,6 +23,8 @@ export type Rule = {
   on?: (input: Unchecked) => About
   /** The same where the body names it: decided once it is read. */
   onBody?: (input: Unchecked) => About
+  /** Throws 404 where the path names something of the workspace that does not exist; only the allowed get here. */
+  mustFind?: (input: Unchecked, grant: Grant) => unknown
 }
 
 /**
@@ -34,7 +36,9 @@ export const guard = (ctx: Context) => {
     const caller = callerOf(ctx, input.request)
     const action = typeof rule.action === 'function' ? rule.action(input) : rule.action
     const isRead = input.request.method === 'GET' || input.request.method === 'HEAD'
-    return authorize(ctx, caller, action, (rule.on ?? rule.onBody)?.(input), isRead)
+    const grant = authorize(ctx, caller, action, (rule.on ?? rule.onBody)?.(input), isRead)
+    rule.mustFind?.(input, grant)
+    return grant
   }
   const refuseEarly = (input: Unchecked, rule: Rule): void => {
     const caller = callerOf(ctx, input.request)

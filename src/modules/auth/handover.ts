@@ -1,6 +1,7 @@
 import type { Context, RequestFacts, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { safeRedirect, sharesSession } from '../../http/safe-redirect.ts'
 import { hashToken } from '../../platform/tokens.ts'
@@ -13,7 +14,7 @@ import { openSession, sessionCookies } from './sessions.ts'
 /** Where a code is redeemed, on every site host. */
 export const CALLBACK_PATH = '/_svc/auth/callback'
 
-const CODE_MS = 60 * 1000
+const CODE_MS = MINUTE_MS
 /** What `safeRedirect` takes. */
 const MOST_ADDRESS = 2048
 

@@ -73,6 +73,21 @@ test('enumeration: an unknown email locks like a known one', async () => {
   expect(await fail(11, unknown)).toEqual([...Array(10).fill(401), 429])
 })
 
+test('wrong passwords given to signup count, where no site is too', async () => {
+  const admin = await testApp()
+  await admin.addUser('root@example.com', 'admin')
+  await admin.addUser(VICTIM)
+  const settings = { as: 'root@example.com', json: { allowPublicSignups: true } }
+  expect((await admin.call('PATCH', '/api/settings', settings)).status).toBe(200)
+  const ask = async (what: 'signup' | 'signin', password: string) =>
+    (await admin.call('POST', `/api/auth/${what}`, { json: { email: VICTIM, password } })).status
+  for (let i = 0; i < 12; i++) expect(await ask('signup', PASSWORD)).toBe(409)
+  expect(await ask('signin', PASSWORD)).toBe(200)
+  for (let i = 0; i < 10; i++) expect(await ask('signup', `not this ${i}`)).toBe(409)
+  expect(await ask('signin', PASSWORD)).toBe(429)
+  admin.close()
+})
+
 test('wrong passwords given to signup count', async () => {
   expect(await fail(10, { path: '/api/auth/signup', host: OPEN })).toEqual(Array(10).fill(409))
   expect(await attempt()).toBe(429)

@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
+import { onePer } from '../../platform/one-per.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import type { User } from './queries.ts'
 
@@ -11,11 +13,11 @@ export type MfaTicket = {
   expiresAt: number
 }
 
-const LIFE_MS = 5 * 60 * 1000
+const LIFE_MS = 5 * MINUTE_MS
 /** Past this many the oldest goes, so that sign-ins that were never finished cannot fill the memory. */
 const MOST = 10_000
 
-const tickets = new WeakMap<Context, Map<string, MfaTicket>>()
+const ticketsOf = onePer((_: Context) => new Map<string, MfaTicket>())
 
 /** Stands for the first factor while the person looks for the code, so that no page holds the password. */
 export function issueMfaTicket(ctx: Context, user: User, ip: string): string {
@@ -41,12 +43,4 @@ export function findMfaTicket(ctx: Context, ticket: string, ip: string): MfaTick
 /** A ticket opens one session. */
 export function spendMfaTicket(ctx: Context, ticket: string): boolean {
   return ticketsOf(ctx).delete(hashToken(ticket))
-}
-
-function ticketsOf(ctx: Context): Map<string, MfaTicket> {
-  const known = tickets.get(ctx)
-  if (known !== undefined) return known
-  const fresh = new Map<string, MfaTicket>()
-  tickets.set(ctx, fresh)
-  return fresh
 }

@@ -1,17 +1,19 @@
 import { t } from 'elysia'
+import { MOST_EMAIL } from '../../domain/email.ts'
+import { LEAST_PASSWORD, MOST_PASSWORD, PASSWORD_RULE } from '../../domain/password-rule.ts'
 
 /** Refused here with one sentence each; whether they are the right ones is for the service. contract §3. */
 export const emailField = t.String({
-  maxLength: 320,
+  maxLength: MOST_EMAIL,
   pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
   error: 'An email address, such as ann@example.com',
   examples: ['ann@example.com'],
 })
 
 export const passwordField = t.String({
-  minLength: 8,
-  maxLength: 256,
-  error: '8 to 256 characters',
+  minLength: LEAST_PASSWORD,
+  maxLength: MOST_PASSWORD,
+  error: PASSWORD_RULE,
   examples: ['correct horse battery'],
 })
 

@@ -95,7 +95,4 @@ function signInWith({ redirect, ...query }: Record<string, string | undefined>):
 
 /** Host-only, and sent to nothing but the callback. */
 const flowCookie = (flow: string, maxAgeSeconds: number, { isSecure }: RequestFacts): string =>
-  setCookie(FLOW_COOKIE, flow, { domain: null, maxAgeSeconds, isSecure }).replace(
-    'Path=/;',
-    'Path=/api/auth/oidc;',
-  )
+  setCookie(FLOW_COOKIE, flow, { domain: null, path: '/api/auth/oidc', maxAgeSeconds, isSecure })

@@ -6,10 +6,12 @@ import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { safeRedirect } from '../../http/safe-redirect.ts'
 import { createOidcClient, type OidcClient, type OidcIdentity, OidcRefusal } from '../../platform/oidc.ts'
+import { onePer } from '../../platform/one-per.ts'
 import { joinAsGuest } from '../members/service.ts'
 import { readSettings } from '../settings/service.ts'
 import type { Origin } from './caller.ts'
 import { loginMethods } from './login-methods.ts'
+import { newAccount } from './new-account.ts'
 import { decideOidc, type OidcOutcome } from './oidc-decision.ts'
 import type { OidcProblem } from './oidc-problems.ts'
 import {
@@ -48,13 +50,7 @@ export type OidcResult = { redirect: string | undefined } & (
   | { kind: 'problem'; problem: OidcProblem; wasLink: boolean }
 )
 
-const clients = new WeakMap<Context, OidcClient>()
-
-function clientOf(ctx: Context): OidcClient {
-  const client = clients.get(ctx) ?? createOidcClient(ctx.outbound, ctx.now)
-  clients.set(ctx, client)
-  return client
-}
+const clientOf = onePer((ctx: Context): OidcClient => createOidcClient(ctx.outbound, ctx.now))
 
 /** The provider of that id, or 404. */
 export function getProvider(ctx: Context, id: string): OidcProvider {
@@ -219,17 +215,7 @@ function addUser(
   redirect: string | null,
   { ip }: RequestFacts,
 ): string {
-  const now = ctx.now()
-  const user: User = {
-    id: ctx.newId(),
-    email,
-    passwordHash: null,
-    role: 'member',
-    totpSecret: null,
-    totpLastStep: 0,
-    createdAt: now,
-    updatedAt: now,
-  }
+  const user = newAccount(ctx, { email, passwordHash: null, role: 'member' })
   insertUser(tx, user)
   const site = siteOf(ctx, redirect)
   if (site !== null && readSettings(ctx).requireProjectMembership.value)

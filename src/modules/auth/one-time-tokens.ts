@@ -21,7 +21,8 @@ type NewOneTimeToken = {
   data?: string
 }
 
-const SETS_PASSWORD: readonly OneTimePurpose[] = ['reset', 'invite']
+/** Their links lead to the page where a password is set. */
+export const SETS_PASSWORD: readonly OneTimePurpose[] = ['reset', 'invite']
 
 /** Stores a token's hash and returns the token, which exists nowhere else. One that sets a password ends the older ones. */
 export function createOneTimeToken(ctx: Context, tx: DbOrTx, input: NewOneTimeToken): string {

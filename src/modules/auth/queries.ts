@@ -10,6 +10,7 @@ import {
   userConnections,
   users,
 } from '../../db/schema.ts'
+import { prepared } from '../../db/statements.ts'
 
 export type User = typeof users.$inferSelect
 export type SessionRow = typeof sessions.$inferSelect
@@ -28,26 +29,22 @@ export type FoundToken = {
 
 /** By token hash, with its session's user: one indexed read. On the hot path of private sites, so without drizzle. */
 export function findToken(db: Db, tokenHash: string): FoundToken | undefined {
-  const row = db.sqlite
-    .query<
-      {
-        kind: 'access' | 'refresh'
-        expires_at: number
-        replaced_at: number | null
-        session_id: string
-        host: string | null
-        last_seen_at: number
-        user_id: string
-        email: string
-        role: SessionUser['role']
-      },
-      [string]
-    >(
-      `SELECT t.kind, t.expires_at, t.replaced_at, t.session_id, s.host, s.last_seen_at, s.user_id, u.email, u.role
+  const row = prepared<{
+    kind: 'access' | 'refresh'
+    expires_at: number
+    replaced_at: number | null
+    session_id: string
+    host: string | null
+    last_seen_at: number
+    user_id: string
+    email: string
+    role: SessionUser['role']
+  }>(
+    db,
+    `SELECT t.kind, t.expires_at, t.replaced_at, t.session_id, s.host, s.last_seen_at, s.user_id, u.email, u.role
        FROM session_tokens t JOIN sessions s ON s.id = t.session_id JOIN users u ON u.id = s.user_id
        WHERE t.token_hash = ?`,
-    )
-    .get(tokenHash)
+  ).get(tokenHash)
   if (row === null) return undefined
   return {
     kind: row.kind,
@@ -62,11 +59,10 @@ export function findToken(db: Db, tokenHash: string): FoundToken | undefined {
 
 /** Whose session it is, as they are now. */
 export function findSessionUser(db: Db, sessionId: string): SessionUser | undefined {
-  const row = db.sqlite
-    .query<SessionUser, [string]>(
-      'SELECT u.id, u.email, u.role FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = ?',
-    )
-    .get(sessionId)
+  const row = prepared<SessionUser>(
+    db,
+    'SELECT u.id, u.email, u.role FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = ?',
+  ).get(sessionId)
   return row ?? undefined
 }
 
@@ -124,10 +120,7 @@ export function findKeyById(db: DbOrTx, id: string): KeyRow | undefined {
 }
 
 export function touchKey(db: DbOrTx, id: string, lastUsedAt: number): void {
-  db.update(apiKeys)
-    .set({ lastUsedAt })
-    .where(and(eq(apiKeys.id, id)))
-    .run()
+  db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, id)).run()
 }
 
 export function deleteSessionsWithoutTokens(db: DbOrTx): void {

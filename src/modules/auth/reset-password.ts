@@ -1,17 +1,15 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { hashToken } from '../../platform/tokens.ts'
 import { resetMail } from './mails.ts'
-import { consumeOneTimeToken, createOneTimeToken } from './one-time-tokens.ts'
+import { consumeOneTimeToken, createOneTimeToken, SETS_PASSWORD } from './one-time-tokens.ts'
 import { findOneTimeToken, findUser, findUserByEmail } from './queries.ts'
 import { resetRequests } from './reset-requests.ts'
 import { storePassword } from './set-password.ts'
-
-const HOUR_MS = 60 * 60 * 1000
-const SETS_PASSWORD = ['reset', 'invite'] as const
 
 const tokenInvalid = () =>
   new AppError('invalid', 'This link is wrong, was used already or is too old. Ask for a new one.', {

@@ -4,7 +4,7 @@ import { jsonBody } from '../../http/json-body.ts'
 import { factsOf, notedOf } from '../../http/request-facts.ts'
 import { callerOf, originOf } from './caller.ts'
 import { publicUser } from './credentials.ts'
-import { signInBody, signUpBody, userView } from './model.ts'
+import { signInBody, signUpBody, successView, userView } from './model.ts'
 import { oidcRoutes } from './oidc-routes.ts'
 import { passwordRoutes } from './password-routes.ts'
 import { refresh, signOut, signUp } from './service.ts'
@@ -16,6 +16,11 @@ const userAnswer = t.Object({ user: userView })
 /** The same routes at `/api/auth` on every host and at `/_svc/auth` on site hosts. contract §1 Hosts. */
 export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
   new Elysia({ prefix, tags: ['Auth'] })
+    // Ahead of the reading of bodies: without a session they answer 401, whatever else was sent.
+    .use(signOutRoute(ctx, '/signout'))
+    .use(signOutRoute(ctx, '/logout'))
+    .use(refreshRoute(ctx, '/session/refresh'))
+    .use(refreshRoute(ctx, '/refresh'))
     .use(jsonBody)
     .post(
       '/signup',
@@ -50,10 +55,6 @@ export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
         detail: { summary: 'Who is signed in', security: [{ session: [] }] },
       },
     )
-    .use(signOutRoute(ctx, '/signout'))
-    .use(signOutRoute(ctx, '/logout'))
-    .use(refreshRoute(ctx, '/session/refresh'))
-    .use(refreshRoute(ctx, '/refresh'))
     .use(passwordRoutes(ctx))
     .use(oidcRoutes(ctx))
 
@@ -67,7 +68,8 @@ const signOutRoute = (ctx: Context, path: string) =>
       return { success: true as const }
     },
     {
-      response: t.Object({ success: t.Literal(true) }),
+      parse: 'none',
+      response: successView,
       detail: { summary: 'Sign out', security: [{ session: [] }] },
     },
   )
@@ -81,6 +83,7 @@ const refreshRoute = (ctx: Context, path: string) =>
       return { user }
     },
     {
+      parse: 'none',
       response: userAnswer,
       detail: { summary: 'New cookies for a good refresh token', security: [{ session: [] }] },
     },

@@ -1,6 +1,6 @@
 import type { Actor, Context, RequestFacts, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, isUniqueViolation, refuseTaken } from '../../db/open.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
@@ -20,6 +20,7 @@ import {
 } from './credentials.ts'
 import { hasAdmin } from './has-admin.ts'
 import { judgeCode } from './mfa.ts'
+import { newAccount } from './new-account.ts'
 import { deleteSession, findUserByEmail, insertUser, type User } from './queries.ts'
 import { openSession, resolveSession, rotateCookies, sessionCookies } from './sessions.ts'
 
@@ -59,7 +60,11 @@ export async function signUp(
 async function signUpToWorkspace(ctx: Context, input: Credentials, origin: Origin) {
   if (!readSettings(ctx).allowPublicSignups.value) throw signupDisabled('on this workspace')
   const email = normalizeEmail(input.email)
-  if (findUserByEmail(ctx.db.orm, email) !== undefined) throw emailExists()
+  if (findUserByEmail(ctx.db.orm, email) !== undefined) {
+    const known = await checkPassword(ctx, email, input.password, origin)
+    if (known === undefined) ctx.lockout.fail(email, origin.facts.ip)
+    throw emailExists()
+  }
   const user = await register(ctx, email, input.password, 'member')
   return { ...enterNew(ctx, user, origin), isNew: true }
 }
@@ -124,18 +129,7 @@ function openInvitation(ctx: Context, db: DbOrTx, token: string, email: string, 
 }
 
 async function register(ctx: Context, email: string, password: string, role: GlobalRole): Promise<User> {
-  const passwordHash = await ctx.passwords.hash(password)
-  const now = ctx.now()
-  return {
-    id: ctx.newId(),
-    email,
-    passwordHash,
-    role,
-    totpSecret: null,
-    totpLastStep: 0,
-    createdAt: now,
-    updatedAt: now,
-  }
+  return newAccount(ctx, { email, passwordHash: await ctx.passwords.hash(password), role })
 }
 
 /** Stores the new account and signs it in, in one transaction. Two at once: the second is told that it exists. */
@@ -172,7 +166,8 @@ export async function createFirstAdmin(ctx: Context, input: Credentials, origin:
   return enterNew(ctx, user, origin, { before: () => refuseSecondAdmin(ctx) })
 }
 
-function refuseSecondAdmin({ db }: Context): void {
+/** Throws 409 once there is an admin. */
+export function refuseSecondAdmin({ db }: Context): void {
   if (hasAdmin(db)) throw new AppError('conflict', 'The set-up is complete: there is an admin already')
 }
 
@@ -183,20 +178,14 @@ export async function createAccount(
   actor: Actor,
 ): Promise<SessionUser> {
   const user = await register(ctx, normalizeEmail(input.email), input.password, input.role)
-  try {
-    inTransaction(ctx.db, (tx) => {
-      insertUser(tx, user)
-      audit(ctx, tx, actor, {
-        action: 'user.create',
-        target: { kind: 'user', id: user.id },
-        after: publicUser(user),
-      })
+  inTransaction(ctx.db, (tx) => {
+    refuseTaken(`There is an account for ${user.email} already`, () => insertUser(tx, user))
+    audit(ctx, tx, actor, {
+      action: 'user.create',
+      target: { kind: 'user', id: user.id },
+      after: publicUser(user),
     })
-  } catch (error) {
-    if (isUniqueViolation(error))
-      throw new AppError('conflict', `There is an account for ${user.email} already`)
-    throw error
-  }
+  })
   return publicUser(user)
 }
 

@@ -186,6 +186,13 @@ describe('refresh-token theft', () => {
     })
     expect(again.status).toBe(401)
   })
+
+  test('without a session the body is not looked at', async () => {
+    const body = { body: '{', headers: { 'content-type': 'application/json' } }
+    for (const path of ['signout', 'logout', 'session/refresh', 'refresh'])
+      for (const prefix of ['/api/auth', '/_svc/auth'])
+        expect((await app.call('POST', `${prefix}/${path}`, body)).status).toBe(401)
+  })
 })
 
 describe('cookie tossing: a sibling site adds cookies of its own', () => {

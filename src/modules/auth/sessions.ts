@@ -2,6 +2,7 @@ import type { Context, RequestFacts, SessionUser } from '../../context.ts'
 import { generationCache } from '../../db/generation.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { ACCESS_COOKIE, cookieValues, REFRESH_COOKIE, setCookie } from '../../domain/cookies.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import {
   deleteExpiredTokens,
@@ -17,10 +18,10 @@ import {
 } from './queries.ts'
 
 /** contract §3: access 1 hour, refresh 30 days, an old refresh token is forgiven for a minute. */
-const ACCESS_MS = 60 * 60 * 1000
-const REFRESH_MS = 30 * 24 * 60 * 60 * 1000
-const REUSE_GRACE_MS = 60 * 1000
-const TOUCH_EVERY_MS = 5 * 60 * 1000
+const ACCESS_MS = HOUR_MS
+const REFRESH_MS = 30 * DAY_MS
+const REUSE_GRACE_MS = MINUTE_MS
+const TOUCH_EVERY_MS = 5 * MINUTE_MS
 
 export type Session = { id: string; user: SessionUser }
 export type Tokens = { access: string; refresh: string }
@@ -202,7 +203,7 @@ export function clearedCookies(ctx: Context, facts: RequestFacts): string[] {
 }
 
 /** The workspace's parent domain where the host lies below it; null (host-only) elsewhere and with plain `localhost`. */
-export function cookieDomain(ctx: Context, host: string): string | null {
+function cookieDomain(ctx: Context, host: string): string | null {
   const base = ctx.config.baseDomain
   const isBelow = host === base || host.endsWith(`.${base}`)
   return base.includes('.') && isBelow ? `.${base}` : null

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../config.ts'
 import type { Context } from '../../context.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
 import { type OpenedContext, openContext } from '../../open-context.ts'
 import { BACKUP_MARK } from '../../platform/backup.ts'
 import { restoreBackup } from '../../platform/restore.ts'
@@ -13,7 +14,6 @@ import { startUpkeep } from '../../upkeep.ts'
 import { operatorGrant } from '../auth/authorize.ts'
 import { isBackupRunning, listBackups, makeBackup, makeBackupWhenDue, stopBackups } from './service.ts'
 
-const HOUR_MS = 60 * 60 * 1000
 const root = mkdtempSync(join(tmpdir(), 'svc-backups-'))
 const opened: OpenedContext[] = []
 afterAll(() => {

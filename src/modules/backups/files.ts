@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DAY_MS } from '../../domain/durations.ts'
 
 /** A backup in the folder. `createdAt` is in its name, so that a copy keeps it. */
 export type BackupFile = { name: string; sizeBytes: number; createdAt: number }
 
 const NAME = /^svc-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar$/
-const LEFT_AFTER_MS = 24 * 60 * 60 * 1000
+const LEFT_AFTER_MS = DAY_MS
 
 /** `svc-2026-11-20T12-00-00Z.tar`: sorted by name is sorted by time. */
 export const backupName = (at: number): string =>

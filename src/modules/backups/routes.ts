@@ -1,11 +1,10 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { orNull } from '../../http/or-null.ts'
 import { guard } from '../auth/guard.ts'
 import { listBackups, makeBackup } from './service.ts'
 
 const backup = t.Object({ name: t.String(), sizeBytes: t.Integer(), createdAt: t.String() })
-const orNull = <T extends ReturnType<typeof t.Object>>(schema: T) => t.Union([schema, t.Null()])
-
 const backupsView = t.Object({
   directory: t.Union([t.String(), t.Null()], { description: 'BACKUP_DIR; null: not set up' }),
   everyHours: t.Integer(),

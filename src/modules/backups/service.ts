@@ -3,9 +3,12 @@ import { join, resolve } from 'node:path'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
-import { AppError } from '../../domain/errors.ts'
+import { HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
+import { AppError, messageOf } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { BACKUP_MARK } from '../../platform/backup.ts'
 import { type BackupProcess, spawnBackup } from '../../platform/backup-process.ts'
+import { onePer } from '../../platform/one-per.ts'
 import type { Grant } from '../auth/authorize.ts'
 import {
   type BackupFile,
@@ -31,15 +34,14 @@ export type BackupsView = {
 
 type Running = { startedAt: number; process: BackupProcess; result: Promise<BackupFile> }
 type State = { running: Running | null; lastFailure: { at: number; message: string } | null }
-const states = new WeakMap<Context, State>()
+const stateOf = onePer((_: Context): State => ({ running: null, lastFailure: null }))
 
-const HOUR_MS = 60 * 60 * 1000
 /** After a failure the next try waits so long. */
 const RETRY_MS = HOUR_MS
 /** So long the one who asked for a backup waits for it; a connection must not be silent for longer. */
 const ANSWER_MS = 30_000
 /** A mark that nobody touched for so long was left by a crash. */
-const MARK_FRESH_MS = 5 * 60_000
+const MARK_FRESH_MS = 5 * MINUTE_MS
 
 export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsView> {
   const { backupDir, backupEveryHours, backupKeep } = ctx.config
@@ -144,18 +146,8 @@ async function finish(
   }
 }
 
-function stateOf(ctx: Context): State {
-  const state = states.get(ctx) ?? { running: null, lastFailure: null }
-  states.set(ctx, state)
-  return state
-}
-
 const toView = ({ name, sizeBytes, createdAt }: BackupFile): BackupView => ({
   name,
   sizeBytes,
   createdAt: isoTime(createdAt),
 })
-
-const isoTime = (at: number): string => new Date(at).toISOString()
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

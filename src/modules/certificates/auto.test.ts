@@ -2,15 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AcmeApp, acmeApp, DAY_MS, LIFETIME_MS, until } from '../../testing/acme-app.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
+import { type AcmeApp, acmeApp, LIFETIME_MS, until } from '../../testing/acme-app.ts'
 import { ask } from '../../testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { NOON } from '../../testing/test-app.ts'
 
 const ADMIN_HOST = 'admin.sites.test'
 const HOST = 'docs.sites.test'
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 let world: AcmeApp
 let projectId: string

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme-order.ts'
 import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
@@ -13,7 +14,6 @@ import {
   blockMs,
   dueAt,
   isAuthorityAtFault,
-  MINUTE_MS,
   MOST_AT_ONCE,
   ORDER_MS,
   reasonOf,

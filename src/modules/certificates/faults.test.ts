@@ -1,16 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { createSecretBox } from '../../platform/secret-box.ts'
-import { type AcmeApp, acmeApp, DAY_MS, until } from '../../testing/acme-app.ts'
+import { type AcmeApp, acmeApp, until } from '../../testing/acme-app.ts'
 import type { AcmeFaults } from '../../testing/acme-faults.ts'
 import { NOON } from '../../testing/test-app.ts'
 import { CertificateStore } from './store.ts'
 
 const HOST = 'admin.sites.test'
 const FILE = `host-${HOST}.json`
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 let world: AcmeApp
 beforeEach(async () => {

@@ -1,11 +1,5 @@
-import {
-  HOUR_MS,
-  MOST_ALIASES_A_WEEK,
-  MOST_ALIASES_AN_HOUR,
-  MOST_NEW_AN_HOUR,
-  MOST_NEW_OF_PROJECT,
-  WEEK_MS,
-} from './timing.ts'
+import { HOUR_MS, WEEK_MS } from '../../domain/durations.ts'
+import { MOST_ALIASES_A_WEEK, MOST_ALIASES_AN_HOUR, MOST_NEW_AN_HOUR, MOST_NEW_OF_PROJECT } from './timing.ts'
 
 /** `projectId` is that of a domain; it is not known of those before the start. */
 export type FirstTry = { at: number; isAlias: boolean; projectId: string | null }

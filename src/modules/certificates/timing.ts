@@ -1,10 +1,7 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from '../../domain/durations.ts'
 import { AcmeError } from '../../platform/acme-error.ts'
 import { OutboundError } from '../../platform/outbound-error.ts'
 import type { HostRecord } from './host-record.ts'
-
-export const MINUTE_MS = 60_000
-export const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** An order that is not done by then is given up. */
 export const ORDER_MS = 5 * MINUTE_MS
@@ -17,7 +14,6 @@ export const MOST_NEW_OF_PROJECT = 20
 /** Hosts of aliases: they share a registered domain, for which Let's Encrypt makes 50 certificates a week. */
 export const MOST_ALIASES_AN_HOUR = 6
 export const MOST_ALIASES_A_WEEK = 30
-export const WEEK_MS = 7 * DAY_MS
 
 /** When the host's turn is. A certificate of another authority, as after a change of `ACME_DIRECTORY`, is replaced at once. */
 export function dueAt({ certificate, nextTryAt }: HostRecord, authority: string): number {

@@ -3,13 +3,15 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/open.ts'
 import { BlobPlaces } from '../../platform/blob-places.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
+import { onePer } from '../../platform/one-per.ts'
 import { listInPack, listSenders, liveInPack, moveBlob } from './collect-queries.ts'
 import { bumpVersions } from './variants-queries.ts'
 
 const MOVED_AT_ONCE = 500
 
 /** Packs without rows that somebody may still be about to read, and since when; a restart removes them as leftovers. */
-const retired = new WeakMap<Context, Map<string, number>>()
+const retiredOf = onePer((_: Context) => new Map<string, number>())
 
 /** Removes the pack when nothing in it is alive, and rewrites it when less than half of its bytes are. */
 export async function checkPack(ctx: Context, pack: string): Promise<void> {
@@ -43,7 +45,7 @@ async function movePack(ctx: Context, pack: string): Promise<void> {
   try {
     for (let start = 0; start < moved.length; start += MOVED_AT_ONCE) {
       for (const id of moveSome(ctx, pack, moved.slice(start, start + MOVED_AT_ONCE))) senders.add(id)
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
   } finally {
     // Whoever keeps where these contents lay must look again.
@@ -61,10 +63,4 @@ function moveSome(ctx: Context, from: string, moved: readonly StoredBlob[]): str
       moved.map(({ sha256 }) => sha256),
     )
   })
-}
-
-function retiredOf(ctx: Context): Map<string, number> {
-  const packs = retired.get(ctx) ?? new Map<string, number>()
-  retired.set(ctx, packs)
-  return packs
 }

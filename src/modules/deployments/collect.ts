@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/open.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
 import { checkPack, removeRetiredPacks } from './collect-packs.ts'
 import {
   type Candidate,
@@ -16,7 +18,7 @@ import {
 } from './collect-queries.ts'
 
 /** So long after its last reference went is a content kept: whoever was about to read it has done so. */
-export const GRACE_MS = 60 * 60 * 1000
+export const GRACE_MS = HOUR_MS
 const STAMPED_AT_ONCE = 500
 const FREED_AT_ONCE = 100
 
@@ -89,5 +91,3 @@ async function removeFiles(ctx: Context, gone: readonly Freed[]): Promise<void> 
   for (const { sha256, pack } of gone)
     if (pack === null && !hasBlob(ctx.db, sha256)) await ctx.blobs.removeFiles([sha256])
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 
 /** When something was last published to each project, in ISO 8601, by project id; none where nothing was. */
 export function lastDeploymentTimes(
@@ -12,7 +13,7 @@ export function lastDeploymentTimes(
          FROM json_each(?)) WHERE at IS NOT NULL`,
     )
     .all(JSON.stringify(projectIds))
-  return new Map(rows.map(({ projectId, at }) => [projectId, new Date(at).toISOString()]))
+  return new Map(rows.map(({ projectId, at }) => [projectId, isoTime(at)]))
 }
 
 /** Those of the projects whose newest deployment is shown by no alias. */

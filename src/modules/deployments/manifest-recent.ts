@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import type { Manifest } from './manifest.ts'
 import type { Holdings } from './manifest-queries.ts'
 
@@ -13,7 +14,7 @@ export type RecentUpload = {
 }
 
 /** One a server, and for a minute: it is a help, and a manifest of 50,000 files is large. */
-const KEPT_MS = 60_000
+const KEPT_MS = MINUTE_MS
 
 type Kept = { upload: RecentUpload; timer: ReturnType<typeof setTimeout> }
 const kept = new WeakMap<Context, Kept>()

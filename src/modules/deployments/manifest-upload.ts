@@ -1,8 +1,11 @@
 import type { Caller, Context } from '../../context.ts'
 import { actorRef } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { DAY_MS, HOUR_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
-import { MAX_SYNC_BYTES, readBody } from '../../http/json-body.ts'
+import { isoTime } from '../../domain/iso-time.ts'
+import { isSha256 } from '../../domain/names.ts'
+import { MAX_SYNC_BYTES, parseJson, readBody } from '../../http/json-body.ts'
 import type { ArchiveEntry } from '../../platform/archive-entry.ts'
 import { readTarTogether } from '../../platform/archive-tar.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
@@ -37,9 +40,9 @@ import { mediaTypeOf, unsupportedType, uploadBody } from './upload-body.ts'
 import { targetOf } from './upload-fields.ts'
 import { refuseClash, tooManyFiles } from './upload-files.ts'
 
-const UPLOAD_MS = 60 * 60 * 1000
+const UPLOAD_MS = HOUR_MS
 /** An upload that expired is known for so much longer, so that its sender is told to begin anew. */
-const REMEMBERED_MS = 24 * 60 * 60 * 1000
+const REMEMBERED_MS = DAY_MS
 
 export type UploadSlot = { uploadId: string; missing: string[]; expiresAt: string }
 
@@ -73,7 +76,7 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
   })
   const { upload, holdings, missing } = begun
   keepRecentUpload(ctx, { uploadId: upload.id, manifest, contents, holdings, heldAt: ctx.db.writes })
-  return { uploadId: upload.id, missing, expiresAt: new Date(upload.expiresAt).toISOString() }
+  return { uploadId: upload.id, missing, expiresAt: isoTime(upload.expiresAt) }
 }
 
 /**
@@ -254,9 +257,8 @@ function readUpload({ id, manifest: text }: UploadRow): RecentUpload {
   }
 }
 
-const SHA256 = /^[0-9a-f]{64}$/
 const nameOf = ({ path }: ArchiveEntry): string =>
-  SHA256.test(path) ? path : path.replace(/^(\.\/)+/, '').toLowerCase()
+  isSha256(path) ? path : path.replace(/^(\.\/)+/, '').toLowerCase()
 
 /** What the project holds is not of the size that the manifest says: one of the two is damaged. */
 function refuseWrongSizes(contents: ReadonlyMap<string, number>, held: ReadonlyMap<string, number>): void {
@@ -281,12 +283,7 @@ function refuseHopeless(ctx: Context, projectId: string, { files, publication }:
 async function readManifest(request: Request): Promise<unknown> {
   const type = mediaTypeOf(request)
   if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw unsupportedType(type, 'application/json')
-  const bytes = await readBody(request, MAX_SYNC_BYTES)
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw new AppError('invalid', 'The body is not valid JSON in UTF-8')
-  }
+  return parseJson(await readBody(request, MAX_SYNC_BYTES))
 }
 
 /** Upkeep: what expired is forgotten, and contents that nothing else refers to are freed. */

@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts'
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail, invalidField } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { isSha256 } from '../../domain/names.ts'
 import type { Publication } from './publish-record.ts'
 import { parsePublication, UploadFields } from './upload-fields.ts'
 import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from './upload-files.ts'
@@ -7,7 +9,6 @@ import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from './uplo
 /** What a delta upload is going to publish: its files with the hashes and sizes that the client says. */
 export type Manifest = { publication: Publication; files: UploadedFile[] }
 
-const SHA256 = /^[0-9a-f]{64}$/
 /** A list of everything wrong with 50,000 entries helps nobody. */
 const MAX_DETAILS = 20
 
@@ -18,7 +19,7 @@ export function manifestFields(body: unknown): UploadFields {
   for (const [name, value] of Object.entries(body)) {
     if (name === 'files' || !KNOWN_FIELDS.has(name) || value === null) continue
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (typeof one !== 'string' && typeof one !== 'boolean') throw invalid(name, 'must be a text')
+      if (typeof one !== 'string' && typeof one !== 'boolean') throw invalidField(name, 'must be a text')
       fields.add(name, String(one))
     }
   }
@@ -49,7 +50,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 export function parseManifest(ctx: Context, body: unknown, fields: UploadFields): Manifest {
   const publication = parsePublication(fields)
   const entries = isRecord(body) ? body['files'] : undefined
-  if (!Array.isArray(entries)) throw invalid('files', 'must be a list of { path, size, sha256 }')
+  if (!Array.isArray(entries)) throw invalidField('files', 'must be a list of { path, size, sha256 }')
   const files = new Map<string, UploadedFile>()
   const details: ErrorDetail[] = []
   for (const [index, entry] of entries.entries()) {
@@ -61,7 +62,7 @@ export function parseManifest(ctx: Context, body: unknown, fields: UploadFields)
   }
   const [first] = details
   if (first !== undefined) throw new AppError('invalid', `${first.path}: ${first.message}`, { details })
-  if (files.size === 0) throw invalid('files', 'names no files, or none but those that are left out')
+  if (files.size === 0) throw invalidField('files', 'names no files, or none but those that are left out')
   refuseClash([...files.keys()])
   return { publication, files: [...files.values()] }
 }
@@ -72,7 +73,7 @@ function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
     return { path: '.size', message: 'must be a whole number of bytes' }
   const hash = typeof sha256 === 'string' ? sha256.toLowerCase() : ''
-  if (!SHA256.test(hash)) return { path: '.sha256', message: 'must be 64 hexadecimal digits' }
+  if (!isSha256(hash)) return { path: '.sha256', message: 'must be 64 hexadecimal digits' }
   const stored = readPath(path)
   if (stored instanceof AppError) return { path: '.path', message: stored.message }
   if (stored === null) return undefined
@@ -96,15 +97,9 @@ function readPath(path: string): string | null | AppError {
 export function contentsOf(files: readonly UploadedFile[]): Map<string, number> {
   const contents = new Map<string, number>()
   for (const { sha256, sizeBytes } of files) {
-    if ((contents.get(sha256) ?? sizeBytes) !== sizeBytes) throw invalid('files', `give ${sha256} two sizes`)
+    if ((contents.get(sha256) ?? sizeBytes) !== sizeBytes)
+      throw invalidField('files', `give ${sha256} two sizes`)
     contents.set(sha256, sizeBytes)
   }
   return contents
 }
-
-function invalid(path: string, message: string): AppError {
-  return new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { COMMIT_SHA } from '../../domain/names.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { actorView } from '../aliases/model.ts'
 
@@ -12,7 +13,7 @@ export const deploymentQuery = t.Object({
   branch: optionalText,
   commitSha: t.Optional(
     t.String({
-      pattern: '^[0-9a-fA-F]{7,64}$',
+      pattern: COMMIT_SHA,
       error: '7 to 64 hexadecimal digits: the whole commit SHA, or how it begins',
     }),
   ),

@@ -30,6 +30,9 @@ export function insertCandidates(db: Db, sha256s: Iterable<string>): void {
   for (const sha256 of sha256s) insert.run(sha256)
 }
 
+/** Below this a compressed form saves nothing worth having. contract §6. */
+export const MIN_COMPRESSED_BYTES = 1024
+
 /** `variants_at` of a content that no path asked to have compressed. */
 export const NEVER_COMPRESSED = 0
 

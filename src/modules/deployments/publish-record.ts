@@ -8,6 +8,7 @@ import type { StoredBlob } from '../../platform/blob-store.ts'
 import { claimLabel } from '../aliases/host-labels.ts'
 import { type AliasRow, pointAlias } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
+import { attachToAlias, type RuleSetChoice } from '../rule-sets/service.ts'
 import {
   type DeploymentPatch,
   findDeploymentBySha,
@@ -16,13 +17,13 @@ import {
   insertCandidates,
   insertDeployment,
   listPaths,
+  MIN_COMPRESSED_BYTES,
   NEVER_COMPRESSED,
   type NewAsset,
   replaceContents,
   updateDeployment,
   wantVariants,
 } from './publish-queries.ts'
-import { attachRuleSets, type RuleSetChoice } from './publish-rule-sets.ts'
 import { type DeploymentRow, recountDeployment } from './queries.ts'
 import { refuseClash, tooManyFiles, type UploadedFile } from './upload-files.ts'
 
@@ -54,9 +55,6 @@ export type Recorded = {
   published: boolean
   assets: NewAsset[]
 }
-
-/** Below this a compressed form saves nothing worth having. contract §6. */
-const MIN_COMPRESSED_BYTES = 1024
 
 /**
  * Writes the rows of one upload, in its transaction: contents, deployment, files, host, alias and audit. Files of an
@@ -206,6 +204,6 @@ function point(
   const pointing = { project, name, deployment, basePath: basePath ?? deployment.basePath }
   const pointed = pointAlias(ctx, tx, actor, pointing)
   const aliasId = pointed.published ? pointed.alias.id : null
-  attachRuleSets(ctx, tx, actor, { projectId: project.id, aliasId }, ruleSets)
+  attachToAlias(ctx, tx, actor, { projectId: project.id, aliasId }, ruleSets)
   return pointed
 }

@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { aliases, assets, deployments, hostLabels, projects } from '../../db/schema.ts'
+import { countRows, inList, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type DeploymentRow = typeof deployments.$inferSelect
@@ -28,9 +29,6 @@ export type FileSort = 'path' | 'size'
 const DEPLOYMENT_SORT = { createdAt: deployments.createdAt, commitSha: deployments.commitSha }
 const FILE_SORT = { path: assets.path, size: assets.sizeBytes }
 
-const inJson = (column: SQL | typeof deployments.id, values: readonly string[]): SQL =>
-  sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
-
 const joined = (db: DbOrTx) =>
   db
     .select({ deployment: deployments, owner: projects.owner, repo: projects.name })
@@ -52,21 +50,14 @@ export function listDeploymentRecords(
   filter: DeploymentFilter,
   page: Page<DeploymentSort>,
 ): DeploymentRecord[] {
-  const direction = page.order === 'asc' ? asc : desc
-  const rows = db
-    .select()
-    .from(deployments)
-    .where(conditionOf(db, filter))
-    .orderBy(direction(DEPLOYMENT_SORT[page.sort]), direction(deployments.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
+  const matching = db.select().from(deployments).where(conditionOf(db, filter)).$dynamic()
+  const rows = inPage(matching, page, DEPLOYMENT_SORT[page.sort], deployments.id).all()
   const named = db
     .select({ id: projects.id, owner: projects.owner, repo: projects.name })
     .from(projects)
     .where(
-      inJson(
-        sql`${projects.id}`,
+      inList(
+        projects.id,
         rows.map(({ projectId }) => projectId),
       ),
     )
@@ -75,17 +66,13 @@ export function listDeploymentRecords(
   return rows.map((row) => ({ ...row, ...(names.get(row.projectId) ?? { owner: '', repo: '' }) }))
 }
 
-export function countDeployments(db: DbOrTx, filter: DeploymentFilter): number {
-  return (
-    db.select({ count: sql<number>`count(*)` }).from(deployments).where(conditionOf(db, filter)).get()
-      ?.count ?? 0
-  )
-}
+export const countDeployments = (db: DbOrTx, filter: DeploymentFilter): number =>
+  countRows(db, deployments, conditionOf(db, filter))
 
 function conditionOf(db: DbOrTx, filter: DeploymentFilter): SQL | undefined {
   const { projectIds, projectId, branch, commitSha, alias } = filter
   return and(
-    projectIds === null ? undefined : inJson(sql`${deployments.projectId}`, projectIds),
+    projectIds === null ? undefined : inList(deployments.projectId, projectIds),
     projectId === undefined ? undefined : eq(deployments.projectId, projectId),
     ofNamed(db, filter),
     branch === undefined ? undefined : eq(deployments.branch, branch),
@@ -107,8 +94,8 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
   const found = db.select({ id: projects.id }).from(projects).where(condition).all()
   const [only, ...others] = found.map(({ id }) => id)
   if (only !== undefined && others.length === 0) return eq(deployments.projectId, only)
-  return inJson(
-    sql`${deployments.projectId}`,
+  return inList(
+    deployments.projectId,
     found.map(({ id }) => id),
   )
 }
@@ -121,7 +108,7 @@ export function listAliasesOf(db: DbOrTx, deploymentIds: readonly string[]): Ali
     .select({ deploymentId: aliases.deploymentId, name: aliases.name, label: hostLabels.label })
     .from(aliases)
     .leftJoin(hostLabels, eq(hostLabels.aliasId, aliases.id))
-    .where(inJson(sql`${aliases.deploymentId}`, deploymentIds))
+    .where(inList(aliases.deploymentId, deploymentIds))
     .orderBy(sql`${aliases.name} <> 'production'`, asc(aliases.createdAt), asc(aliases.id))
     .all()
 }
@@ -133,7 +120,7 @@ export function listLabelsOf(
   return db
     .select({ deploymentId: hostLabels.deploymentId, label: hostLabels.label })
     .from(hostLabels)
-    .where(inJson(sql`${hostLabels.deploymentId}`, deploymentIds))
+    .where(inList(hostLabels.deploymentId, deploymentIds))
     .all()
     .flatMap(({ deploymentId, label }) => (deploymentId === null ? [] : [{ deploymentId, label }]))
 }
@@ -170,23 +157,12 @@ export function listAssets(
   prefix: string,
   page: Page<FileSort>,
 ): AssetRow[] {
-  const direction = page.order === 'asc' ? asc : desc
-  return db
-    .select()
-    .from(assets)
-    .where(below(deploymentId, prefix))
-    .orderBy(direction(FILE_SORT[page.sort]), direction(assets.path))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
+  const matching = db.select().from(assets).where(below(deploymentId, prefix)).$dynamic()
+  return inPage(matching, page, FILE_SORT[page.sort], assets.path).all()
 }
 
-export function countAssets(db: DbOrTx, deploymentId: string, prefix: string): number {
-  return (
-    db.select({ count: sql<number>`count(*)` }).from(assets).where(below(deploymentId, prefix)).get()
-      ?.count ?? 0
-  )
-}
+export const countAssets = (db: DbOrTx, deploymentId: string, prefix: string): number =>
+  countRows(db, assets, below(deploymentId, prefix))
 
 const below = (deploymentId: string, prefix: string): SQL | undefined =>
   and(

@@ -2,8 +2,10 @@ import type { Context } from '../../context.ts'
 import { type ActorView, actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { encodePath } from '../../domain/asset-path.ts'
 import { mimeTypeOf } from '../../domain/content-type.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
@@ -212,8 +214,8 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
         alias: aliasLabel ? hostUrl(aliasLabel) : null,
       },
       createdBy: makerOf(record.createdBy),
-      createdAt: new Date(record.createdAt).toISOString(),
-      updatedAt: new Date(record.updatedAt).toISOString(),
+      createdAt: isoTime(record.createdAt),
+      updatedAt: isoTime(record.updatedAt),
     }
   })
 }
@@ -239,8 +241,6 @@ function publicFields(record: DeploymentRecord) {
 /** The path form, with its `/` at the end. */
 const shaPath = ({ owner, repo, commitSha }: { owner: string; repo: string; commitSha: string }): string =>
   `/repo/${owner}/${repo}/${commitSha}/`
-
-const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
 const noSuchDeployment = () => new AppError('not_found', 'There is no such deployment')
 const noSuchAsset = () => new AppError('not_found', 'There is no such asset')

@@ -14,9 +14,13 @@ export const publishedAnswer = t.Object({
   alias: t.Optional(aliasModel),
 })
 
+/** Where the named alias shows it, its host is the one of `urls`, though an older alias may show it too. */
 export const toPublishedAnswer = ({ deployment, published, alias }: Published) => ({
   success: true as const,
-  deployment,
+  deployment:
+    published && alias !== null
+      ? { ...deployment, urls: { ...deployment.urls, alias: alias.url } }
+      : deployment,
   published,
   ...(alias === null ? {} : { alias }),
 })

@@ -1,10 +1,11 @@
 import { normalizeAssetPath } from '../../domain/asset-path.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { isCommitSha, isOwnerName, isProjectName } from '../../domain/names.ts'
 import { checkAliasName } from '../aliases/service.ts'
 import { nameField, ownerField } from '../projects/model.ts'
+import type { RuleSetChoice } from '../rule-sets/service.ts'
 import type { UploadTarget } from './publish-access.ts'
 import type { Publication } from './publish-record.ts'
-import type { RuleSetChoice } from './publish-rule-sets.ts'
 
 /** The fields of an upload: of a form, else of the query string. Empty ones count as left out: CI jobs send them so. */
 export class UploadFields {
@@ -35,9 +36,6 @@ export class UploadFields {
 const MAX_NAME = 255
 const MAX_DESCRIPTION = 10_000
 const MAX_TAGS = 100
-const OWNER = new RegExp(ownerField.pattern ?? '')
-const NAME = new RegExp(nameField.pattern ?? '')
-const COMMIT_SHA = /^[0-9a-f]{7,64}$/
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /** Where the upload goes: `owner` and `repo`, or `repository`. Undefined while a part of it is unknown. */
@@ -79,8 +77,8 @@ function checkTarget(check: FieldCheck): UploadTarget {
       if (repository === undefined && fields.first(name) === undefined) check.fail(name, 'is missing')
     return { owner: '', repo: '' }
   }
-  if (!OWNER.test(target.owner)) check.fail('owner', String(ownerField['error']))
-  if (!NAME.test(target.repo)) check.fail('repo', String(nameField['error']))
+  if (!isOwnerName(target.owner)) check.fail('owner', String(ownerField['error']))
+  if (!isProjectName(target.repo)) check.fail('repo', String(nameField['error']))
   if (repository !== undefined && !isSameTarget(repository, target))
     check.fail('repository', 'names another project than owner and repo')
   return target
@@ -127,7 +125,7 @@ class FieldCheck {
   commitSha(): string {
     const sha = this.fields.first('commitSha')?.toLowerCase()
     if (sha === undefined) this.fail('commitSha', 'is missing')
-    else if (!COMMIT_SHA.test(sha)) this.fail('commitSha', 'must be 7 to 64 hexadecimal digits')
+    else if (!isCommitSha(sha)) this.fail('commitSha', 'must be 7 to 64 hexadecimal digits')
     return sha ?? ''
   }
 

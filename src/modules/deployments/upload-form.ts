@@ -1,5 +1,5 @@
 import type { Caller, Context } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidField } from '../../domain/errors.ts'
 import { type FormPart, readMultipart } from '../../http/multipart.ts'
 import type { AddedBlob, BlobStage, SpooledFile } from '../../platform/blob-store.ts'
 import { uploadBody } from './upload-body.ts'
@@ -102,8 +102,7 @@ function parseFilePaths(fields: UploadFields, count: number): string[] | undefin
   const paths = parseJson(given)
   if (Array.isArray(paths) && paths.length === count && paths.every((path) => typeof path === 'string'))
     return paths
-  const message = `must be a JSON array of ${count} paths, one for each file, in their order`
-  throw new AppError('invalid', `filePaths: ${message}`, { details: [{ path: 'filePaths', message }] })
+  throw invalidField('filePaths', `must be a JSON array of ${count} paths, one for each file, in their order`)
 }
 
 function parseJson(text: string): unknown {

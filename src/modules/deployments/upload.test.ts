@@ -159,6 +159,14 @@ describe('POST /api/deployments', () => {
     expect([page.status, await page.text()]).toEqual([200, 'body{}'])
   })
 
+  test('the alias among the urls is the one that was named, not an older one', async () => {
+    const packed = zip({ 'index.html': 'A' })
+    for (const alias of ['staging', 'production']) {
+      const { body } = await sendArchive('application/zip', packed, `&alias=${alias}`)
+      expect(body).toMatchObject({ deployment: { urls: { alias: urlOf(`${alias}--docs--acme`) } } })
+    }
+  })
+
   test('takes a form of parts named files, and says nothing of an alias where none was named', async () => {
     const { status, body } = await uploadForm(
       '/api/deployments',

@@ -10,7 +10,7 @@ import { receiveArchiveForm, receiveForm } from './upload-form.ts'
 export async function publishForm(ctx: Context, request: Request): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
-  if (type !== 'multipart/form-data') throw unsupportedType(type, 'multipart/form-data')
+  if (type !== 'multipart/form-data') refuseType(ctx, caller, request, 'multipart/form-data')
   const fields = fieldsOf(request)
   return publish(ctx, caller, async (stage) => {
     const files = await receiveForm(ctx, caller, request, fields, stage)
@@ -25,7 +25,12 @@ export async function publishDeployment(ctx: Context, request: Request): Promise
   if (type === 'multipart/form-data') return publishForm(ctx, request)
   const kind = ARCHIVE_TYPES.get(type)
   if (kind !== undefined) return publishArchive(ctx, caller, request, kind)
-  throw unsupportedType(type, 'multipart/form-data, application/zip, application/x-tar or application/gzip')
+  return refuseType(
+    ctx,
+    caller,
+    request,
+    'multipart/form-data, application/zip, application/x-tar or application/gzip',
+  )
 }
 
 /** The target is in the query string, so a caller who may not publish there is refused before the body is read. */
@@ -36,8 +41,7 @@ async function publishArchive(
   kind: ArchiveKind,
 ): Promise<Published> {
   const fields = fieldsOf(request)
-  const target = targetOf(fields)
-  if (target !== undefined) authorizeUpload(ctx, caller, target)
+  authorizeTarget(ctx, caller, fields)
   const publication = parsePublication(fields)
   return publish(ctx, caller, async (stage) => ({
     files: await receiveArchive(ctx, request, kind, stage),
@@ -49,7 +53,8 @@ async function publishArchive(
 export async function publishZipForm(ctx: Context, request: Request): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
-  if (type !== 'multipart/form-data') throw unsupportedType(type, 'multipart/form-data with one part file')
+  if (type !== 'multipart/form-data')
+    refuseType(ctx, caller, request, 'multipart/form-data with one part file')
   const fields = fieldsOf(request)
   const archive = await receiveArchiveForm(ctx, caller, request, fields)
   try {
@@ -61,6 +66,17 @@ export async function publishZipForm(ctx: Context, request: Request): Promise<Pu
   } finally {
     await archive.remove()
   }
+}
+
+/** Who may not publish to the target that the query names hears that, not what is wrong with the body. contract §2. */
+function refuseType(ctx: Context, caller: Caller, request: Request, readable: string): never {
+  authorizeTarget(ctx, caller, fieldsOf(request))
+  throw unsupportedType(mediaTypeOf(request), readable)
+}
+
+function authorizeTarget(ctx: Context, caller: Caller, fields: UploadFields): void {
+  const target = targetOf(fields)
+  if (target !== undefined) authorizeUpload(ctx, caller, target)
 }
 
 const fieldsOf = (request: Request): UploadFields => new UploadFields(new URL(request.url).searchParams)

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/open.ts'
 import type { ContentCoding } from '../../domain/content-encoding.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
+import { NEVER_COMPRESSED } from './publish-queries.ts'
 
 /** `variantsAt`: see the table `blobs`. */
 export type PendingFile = { path: string; sha256: string; sizeBytes: number; variantsAt: number | null }
@@ -45,25 +46,7 @@ export function listWaiting(
   }))
 }
 
-/** Of these contents those that have a row. */
-export function listPresent(db: Db, sha256s: readonly string[]): Set<string> {
-  const rows = db.sqlite
-    .query<{ sha256: string }, [string]>(
-      'SELECT sha256 FROM blobs WHERE sha256 IN (SELECT value FROM json_each(?))',
-    )
-    .all(JSON.stringify(sha256s))
-  return new Set(rows.map(({ sha256 }) => sha256))
-}
-
-/** Both are prepared once for a batch of hundreds: through drizzle they would hold up requests for a tenth of a second. */
-export function insertVariantBlobs(db: Db, stored: readonly StoredBlob[], variantsAt: number): void {
-  const insert = db.sqlite.query<unknown, [string, number, string | null, number, number]>(
-    'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, variants_at) VALUES (?, ?, ?, ?, ?)',
-  )
-  for (const { sha256, sizeBytes, pack, offset } of stored)
-    insert.run(sha256, sizeBytes, pack, offset, variantsAt)
-}
-
+/** Prepared once for a batch of hundreds: through drizzle it would hold up requests for a tenth of a second. */
 export function insertVariants(
   db: Db,
   variants: readonly { of: string; encoding: ContentCoding; sha256: string }[],
@@ -97,10 +80,10 @@ export function markDone(db: Db, sha256s: readonly string[], at: number): void {
 export function markUnwanted(db: Db, sha256s: readonly string[]): void {
   db.sqlite
     .query(
-      `UPDATE blobs SET variants_at = 0
+      `UPDATE blobs SET variants_at = ?
        WHERE variants_at IS NULL AND sha256 IN (SELECT value FROM json_each(?))`,
     )
-    .run(JSON.stringify(sha256s))
+    .run(NEVER_COMPRESSED, JSON.stringify(sha256s))
 }
 
 /** The deployments that have one of these contents. */

@@ -5,16 +5,18 @@ import { isCompressible, mimeTypeOf } from '../../domain/content-type.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
+import { onePer } from '../../platform/one-per.ts'
+import { listStored } from './manifest-queries.ts'
+import { insertBlobs, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from './publish-queries.ts'
 import { whenNoUpload } from './upload-activity.ts'
 import { type AddedVariant, addVariantOfStream, addVariants } from './variants-compress.ts'
 import {
   addUnreferenced,
   bumpVersions,
   findBlob,
-  insertVariantBlobs,
   insertVariants,
   listFilesAfter,
-  listPresent,
   listUsers,
   listWaiting,
   markDone,
@@ -22,8 +24,6 @@ import {
   type PendingFile,
 } from './variants-queries.ts'
 
-/** contract §6: compressible files of 1 KiB or more. */
-const LEAST_BYTES = 1024
 /** Larger ones are downloads: they would keep the machine busy for long and are asked for in ranges. */
 const MOST_BYTES = 256 * 1024 * 1024
 const PAGE = 500
@@ -32,7 +32,9 @@ const BATCH_BYTES = 8 * 1024 * 1024
 
 /** One a context: what is compressed, one content at a time. */
 type Worker = { waiting: Set<string>; running: Promise<void> | undefined; isStopped: boolean }
-const workers = new WeakMap<Context, Worker>()
+const workerOf = onePer(
+  (_: Context): Worker => ({ waiting: new Set(), running: undefined, isStopped: false }),
+)
 
 /** Has the compressed forms of the deployment's contents made in the background. Returns at once. */
 export function scheduleVariants(ctx: Context, deploymentId: string): void {
@@ -63,12 +65,6 @@ export async function waitForVariants(ctx: Context): Promise<void> {
 export async function stopVariants(ctx: Context): Promise<void> {
   workerOf(ctx).isStopped = true
   await waitForVariants(ctx)
-}
-
-function workerOf(ctx: Context): Worker {
-  const worker = workers.get(ctx) ?? { waiting: new Set<string>(), running: undefined, isStopped: false }
-  workers.set(ctx, worker)
-  return worker
 }
 
 function start(ctx: Context, worker: Worker): void {
@@ -122,9 +118,9 @@ function sortOut(ctx: Context, page: readonly PendingFile[]): Set<string> {
   const tooSmallOrLarge: string[] = []
   const unwanted: string[] = []
   for (const { path, sha256, sizeBytes, variantsAt } of page) {
-    if (variantsAt !== null && variantsAt !== 0) continue
+    if (variantsAt !== null && variantsAt !== NEVER_COMPRESSED) continue
     const pays = isCompressible(mimeTypeOf(path))
-    if (pays && sizeBytes >= LEAST_BYTES && sizeBytes <= MOST_BYTES) wanted.add(sha256)
+    if (pays && sizeBytes >= MIN_COMPRESSED_BYTES && sizeBytes <= MOST_BYTES) wanted.add(sha256)
     else if (pays) tooSmallOrLarge.push(sha256)
     else if (variantsAt === null) unwanted.push(sha256)
   }
@@ -202,13 +198,16 @@ class Batch {
     const { db } = this.#ctx
     const users = inTransaction(db, () => {
       const now = this.#ctx.now()
-      const present = listPresent(db, [...this.#made.keys()])
-      insertVariantBlobs(db, stored, now)
+      const present = listStored(db, [...this.#made.keys()])
+      insertBlobs(
+        db,
+        stored.map((blob) => ({ ...blob, variantsAt: now })),
+      )
       insertVariants(
         db,
-        [...present].flatMap((of) => (this.#made.get(of) ?? []).map((variant) => ({ of, ...variant }))),
+        present.flatMap((of) => (this.#made.get(of) ?? []).map((variant) => ({ of, ...variant }))),
       )
-      markDone(db, [...present], now)
+      markDone(db, present, now)
       // What was made of a content that is gone, or before a failure, has a row and no reference.
       addUnreferenced(
         db,
@@ -216,7 +215,7 @@ class Batch {
       )
       return listUsers(
         db,
-        [...present].filter((sha256) => this.#made.get(sha256)?.length),
+        present.filter((sha256) => this.#made.get(sha256)?.length),
       )
     })
     stage.release()
@@ -247,6 +246,3 @@ async function* readChecked(ctx: Context, blob: StoredBlob, worker: Worker): Byt
 }
 
 const damaged = ({ sha256 }: StoredBlob) => new Error(`Stored content ${sha256} is damaged`)
-
-/** Lets requests go first. */
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,10 +1,8 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import { AppError } from '../../domain/errors.ts'
-import { isIpLiteral, normalizeHost, siteLabelOf } from '../../domain/hostname.ts'
+import { AppError, invalidField } from '../../domain/errors.ts'
+import { isHostName, isIpLiteral, normalizeHost, siteLabelOf } from '../../domain/hostname.ts'
 import { isLabelFree } from '../aliases/host-labels.ts'
-
-const NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
 /** A host name as it is stored and compared; one with letters of other scripts in its ASCII form. Throws `invalid`. */
 export function parseHostname(text: string, path = 'hostname'): string {
@@ -13,8 +11,8 @@ export function parseHostname(text: string, path = 'hostname'): string {
       ? new URL(`http://${text}`).hostname
       : ''
   const host = normalizeHost(ascii)
-  if (host !== null && NAME.test(host) && !isIpLiteral(host)) return host
-  throw invalid(path, 'A host name without scheme, port and path, such as docs.example.com')
+  if (host !== null && isHostName(host) && !isIpLiteral(host)) return host
+  throw invalidField(path, 'A host name without scheme, port and path, such as docs.example.com')
 }
 
 /**
@@ -42,14 +40,14 @@ export function parseRedirect(text: string | null, from: string): string | null 
   const isPlain =
     url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
   if (url === null || !isPlain)
-    throw invalid('redirectTo', 'A host name, or an address such as https://www.example.com')
+    throw invalidField('redirectTo', 'A host name, or an address such as https://www.example.com')
   parseRedirectHost(url.hostname, from)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
 function parseRedirectHost(text: string, from: string): string {
   const host = parseHostname(text, 'redirectTo')
-  if (host === from) throw invalid('redirectTo', 'A domain cannot lead to itself')
+  if (host === from) throw invalidField('redirectTo', 'A domain cannot lead to itself')
   return host
 }
 
@@ -57,12 +55,8 @@ function parseRedirectHost(text: string, from: string): string {
 export function parsePathPrefix(text: string): string {
   const segments = text.split('/').filter((segment) => segment !== '')
   const isSafe = segments.every((segment) => !/^\.{1,2}$|[\\\p{Cc}]/u.test(segment)) && text.length <= 500
-  if (!isSafe) throw invalid('pathPrefix', 'A folder of the deployment, such as /docs')
+  if (!isSafe) throw invalidField('pathPrefix', 'A folder of the deployment, such as /docs')
   return segments.map((segment) => `/${segment.normalize('NFC')}`).join('')
 }
 
 const taken = (message: string) => new AppError('conflict', message)
-
-function invalid(path: string, message: string): AppError {
-  return new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
-}

@@ -1,8 +1,7 @@
 import { t } from 'elysia'
+import { orNull } from '../../http/or-null.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { projectRole } from '../projects/model.ts'
-
-const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()])
 
 const inherited = t.Optional(t.Union([t.Boolean(), t.Null()], { error: 'true, false, or null to inherit' }))
 const alias = t.String({

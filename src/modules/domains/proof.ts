@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { messageOf } from '../../domain/errors.ts'
 import { readLimited } from '../../platform/outbound-read.ts'
 import type { DomainRow } from './queries.ts'
 
@@ -51,6 +52,6 @@ async function askHost(ctx: Context, domain: DomainRow): Promise<true | string> 
       `${url} answered ${answer.status}, without the value`
     )
   } catch (error) {
-    return `${url} could not be read: ${error instanceof Error ? error.message : error}`
+    return `${url} could not be read: ${messageOf(error)}`
   }
 }

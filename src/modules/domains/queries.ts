@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { domains } from '../../db/schema.ts'
+import { countRows, inList, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type DomainRow = typeof domains.$inferSelect
@@ -25,21 +26,12 @@ export function findDomainByHost(db: DbOrTx, hostname: string): DomainRow | unde
 }
 
 export function listDomainRows(db: DbOrTx, filter: DomainFilter, page: Page<DomainSort>): DomainRow[] {
-  const direction = page.order === 'asc' ? asc : desc
-  return db
-    .select()
-    .from(domains)
-    .where(conditionOf(filter))
-    .orderBy(direction(SORT[page.sort]), direction(domains.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
+  const matching = db.select().from(domains).where(conditionOf(filter)).$dynamic()
+  return inPage(matching, page, SORT[page.sort], domains.id).all()
 }
 
-export function countDomains(db: DbOrTx, filter: DomainFilter): number {
-  const counted = db.select({ count: sql<number>`count(*)` }).from(domains).where(conditionOf(filter)).get()
-  return counted?.count ?? 0
-}
+export const countDomains = (db: DbOrTx, filter: DomainFilter): number =>
+  countRows(db, domains, conditionOf(filter))
 
 export function insertDomain(db: DbOrTx, domain: DomainRow): void {
   db.insert(domains).values(domain).run()
@@ -57,9 +49,7 @@ export function deleteDomainRow(db: DbOrTx, id: string): void {
 
 function conditionOf({ projectIds, projectId, hostname }: DomainFilter): SQL | undefined {
   return and(
-    projectIds === null
-      ? undefined
-      : sql`${domains.projectId} IN (SELECT value FROM json_each(${JSON.stringify(projectIds)}))`,
+    projectIds === null ? undefined : inList(domains.projectId, projectIds),
     projectId === undefined ? undefined : eq(domains.projectId, projectId),
     hostname === undefined ? undefined : eq(domains.hostname, hostname.toLowerCase()),
   )

@@ -175,6 +175,23 @@ test('an unproven host answers 421 until a TXT record proves it', async () => {
   clear()
 })
 
+test('a person is told in a page of an unproven host, a program by the error', async () => {
+  await create({ hostname: 'www.example.com' })
+  const program = await get('www.example.com')
+  expect([program.status, await program.json()]).toEqual([
+    421,
+    { statusCode: 421, error: 'Misdirected Request', message: expect.stringContaining('www.example.com') },
+  ])
+  const asked = { host: 'www.example.com', headers: { accept: 'text/html' } }
+  const person = await app.call('GET', '/some/page', asked)
+  expect([person.status, person.headers.get('content-type')]).toEqual([421, 'text/html; charset=utf-8'])
+  const html = await person.text()
+  expect(html).toContain('This domain is not verified yet')
+  const styles = html.match(/href="([^"]+\.css[^"]*)"/)?.[1] ?? ''
+  expect((await get('www.example.com', styles)).headers.get('content-type')).toStartWith('text/css')
+  clear()
+})
+
 test('a host that leads here shows its own challenge, and no other', async () => {
   const { body } = await create({ hostname: 'www.example.com' })
   const { url, value } = body['verification'] as { url: string; value: string }

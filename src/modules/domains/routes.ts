@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { bodyText } from '../../http/body-text.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
 import { aboutProject } from '../projects/service.ts'
@@ -17,7 +18,7 @@ import {
 
 export const domainRoutes = (ctx: Context) => {
   const onDomain = { on: ({ params }: PathInput) => aboutDomain(ctx, params['id']) }
-  const onBody = ({ body }: BodyInput) => aboutProject(ctx, projectIdOf(body))
+  const onBody = ({ body }: BodyInput) => aboutProject(ctx, bodyText(body, 'projectId'))
   return new Elysia({ prefix: '/api/domains', tags: ['Domains'] })
     .use(guard(ctx))
     .get('/', ({ grant, query }) => listDomains(ctx, grant, query), {
@@ -76,9 +77,4 @@ export const domainRoutes = (ctx: Context) => {
           '429 where the certificate authority has to be left alone for a while; 409 where a proxy holds the certificates.',
       },
     })
-}
-
-function projectIdOf(body: unknown): string | undefined {
-  const id = typeof body === 'object' && body !== null && 'projectId' in body ? body.projectId : undefined
-  return typeof id === 'string' ? id : undefined
 }

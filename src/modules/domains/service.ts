@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { CertificateState } from '../../platform/certificates.ts'
@@ -116,16 +117,11 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
     checkError: null,
   }
   const made = { ...domain, ...patchOf(ctx, grant, domain, input) }
-  try {
-    inTransaction(ctx.db, (tx) => {
-      refuseReserved(ctx, tx, hostname)
-      insertDomain(tx, made)
-      audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made })
-    })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('conflict', `${hostname} is mapped already`)
-    throw error
-  }
+  inTransaction(ctx.db, (tx) => {
+    refuseReserved(ctx, tx, hostname)
+    refuseTaken(`${hostname} is mapped already`, () => insertDomain(tx, made))
+    audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made })
+  })
   ctx.certificates.hostsChanged()
   return toView(ctx, made)
 }
@@ -244,19 +240,19 @@ function toView(ctx: Context, domain: DomainRow): DomainView {
       name: isOurs ? null : txtNameOf(domain.hostname),
       value: isOurs ? null : challenge,
       url: isOurs ? null : challengeUrlOf(domain),
-      verifiedAt: verifiedAt === null ? null : new Date(verifiedAt).toISOString(),
-      checkedAt: checkedAt === null ? null : new Date(checkedAt).toISOString(),
+      verifiedAt: isoTimeOrNull(verifiedAt),
+      checkedAt: isoTimeOrNull(checkedAt),
       error: verifiedAt === null ? checkError : null,
     },
     certificate: certificateOf(ctx, domain.hostname),
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
   }
 }
 
 function certificateOf(ctx: Context, hostname: string): DomainView['certificate'] {
   const { status, expiresAt, error } = ctx.certificates.stateOf(hostname)
-  return { status, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(), error }
+  return { status, expiresAt: isoTimeOrNull(expiresAt), error }
 }
 
 const aboutChange = (action: string, { id, projectId }: DomainRow) => ({

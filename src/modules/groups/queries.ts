@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { groupMembers, groups, users } from '../../db/schema.ts'
+import { countRows, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type Group = typeof groups.$inferSelect
@@ -27,16 +28,11 @@ export function selectGroups(
   page: Page<GroupSort>,
 ): { rows: CountedGroup[]; total: number } {
   const where = search === undefined ? undefined : sql`instr(lower(${groups.name}), lower(${search})) > 0`
-  const direction = page.order === 'asc' ? asc : desc
-  const rows = db
-    .select(counted)
-    .from(groups)
-    .where(where)
-    .orderBy(direction(groups[page.sort]), direction(groups.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
-  return { rows, total: db.select({ n: sql<number>`count(*)` }).from(groups).where(where).get()?.n ?? 0 }
+  const matching = db.select(counted).from(groups).where(where).$dynamic()
+  return {
+    rows: inPage(matching, page, groups[page.sort], groups.id).all(),
+    total: countRows(db, groups, where),
+  }
 }
 
 export function insertGroup(db: DbOrTx, group: Group): void {

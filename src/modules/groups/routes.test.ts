@@ -33,7 +33,7 @@ const everyRoute: [method: string, path: string][] = [
 test.each(everyRoute)('%s %s is for global admins', async (method, path) => {
   expect((await ask(app, method, path)).status).toBe(401)
   expect((await call(method, path, undefined, 'ann@example.com')).status).toBe(403)
-  const body = method === 'PATCH' ? {} : path.endsWith('members') ? { userId: ann } : undefined
+  const body = method === 'PATCH' ? { name: '' } : path.endsWith('members') ? { userId: 5 } : undefined
   const expected = path === '/api/groups' ? (method === 'GET' ? 200 : 400) : 404
   expect((await call(method, path, method === 'GET' ? undefined : body)).status).toBe(expected)
 })

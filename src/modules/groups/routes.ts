@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
-import { guard } from '../auth/guard.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
 import {
   groupListQuery,
   groupMemberView,
@@ -23,6 +24,10 @@ import {
 
 export const groupRoutes = (ctx: Context) => {
   const may = { action: 'workspace:administer' } as const
+  const mayGroup = {
+    ...may,
+    mustFind: ({ params }: PathInput, grant: Grant) => readGroup(ctx, grant, params['id'] ?? ''),
+  }
   return new Elysia({ prefix: '/api/groups', tags: ['Groups'] })
     .use(guard(ctx))
     .get('/', ({ grant, query }) => listGroups(ctx, grant, query), {
@@ -43,7 +48,7 @@ export const groupRoutes = (ctx: Context) => {
       detail: { summary: 'A group' },
     })
     .patch('/:id', ({ grant, params, body }) => changeGroup(ctx, grant, params.id, body), {
-      may,
+      may: mayGroup,
       body: groupPatchBody,
       response: groupView,
       detail: { summary: 'Rename or describe a group' },
@@ -65,7 +70,7 @@ export const groupRoutes = (ctx: Context) => {
       '/:id/members',
       ({ grant, params, body, status }) => status(201, addGroupMember(ctx, grant, params.id, body.userId)),
       {
-        may,
+        may: mayGroup,
         body: newGroupMemberBody,
         response: { 201: groupMemberView },
         detail: { summary: 'Put a user into a group' },

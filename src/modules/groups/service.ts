@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { getAccount } from '../users/service.ts'
@@ -67,7 +68,7 @@ export function createGroup(
     updatedAt: now,
   }
   inTransaction(ctx.db, (tx) => {
-    refuseTaken(group.name, () => insertGroup(tx, group))
+    refuseTaken(taken(group.name), () => insertGroup(tx, group))
     audit(ctx, tx, grant.actor, { action: 'group.create', target: targetOf(group.id), after: group })
   })
   return toView({ ...group, memberCount: 0 })
@@ -86,7 +87,7 @@ export function changeGroup(
       name: change.name?.trim() ?? name,
       description: change.description === undefined ? description : change.description,
     }
-    refuseTaken(after.name, () => updateGroup(tx, id, { ...after, updatedAt: ctx.now() }))
+    refuseTaken(taken(after.name), () => updateGroup(tx, id, { ...after, updatedAt: ctx.now() }))
     audit(ctx, tx, grant.actor, { action: 'group.change', target: targetOf(id), before, after })
     return toView(getGroup(tx, id))
   })
@@ -105,7 +106,7 @@ export function listMembersOfGroup(ctx: Context, _grant: Grant, id: string): Gro
   getGroup(ctx.db.orm, id)
   return listGroupMembers(ctx.db.orm, id).map(({ addedAt, ...rest }) => ({
     ...rest,
-    addedAt: new Date(addedAt).toISOString(),
+    addedAt: isoTime(addedAt),
   }))
 }
 
@@ -114,15 +115,11 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
   return inTransaction(ctx.db, (tx) => {
     const group = getGroup(tx, id)
     const user = getAccount(tx, { userId })
-    try {
-      insertGroupMember(tx, id, userId, ctx.now())
-    } catch (error) {
-      if (isUniqueViolation(error))
-        throw new AppError('conflict', `${user.email} is in the group ${group.name} already`)
-      throw error
-    }
+    refuseTaken(`${user.email} is in the group ${group.name} already`, () =>
+      insertGroupMember(tx, id, userId, ctx.now()),
+    )
     audit(ctx, tx, grant.actor, { action: 'group.add-member', target: targetOf(id), after: { userId } })
-    return { userId, email: user.email, addedAt: new Date(ctx.now()).toISOString() }
+    return { userId, email: user.email, addedAt: isoTime(ctx.now()) }
   })
 }
 
@@ -134,21 +131,14 @@ export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId
   })
 }
 
-function refuseTaken(name: string, write: () => void): void {
-  try {
-    write()
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('conflict', `There is a group called ${name} already`)
-    throw error
-  }
-}
+const taken = (name: string): string => `There is a group called ${name} already`
 
 const toView = ({ id, name, description, memberCount, createdAt }: CountedGroup): GroupView => ({
   id,
   name,
   description,
   memberCount,
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: isoTime(createdAt),
 })
 
 const targetOf = (id: string) => ({ kind: 'group', id })

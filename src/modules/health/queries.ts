@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs'
 import type { Db } from '../../db/open.ts'
 
 /** Takes the write lock and writes a page, then rolls back. Throws when the database cannot be written. */
 export function probeDatabase(db: Db): void {
+  refuseLost(db.sqlite.filename)
   db.sqlite.run('BEGIN IMMEDIATE')
   try {
     db.sqlite.run('UPDATE site_generation SET sites = sites')
@@ -9,3 +11,12 @@ export function probeDatabase(db: Db): void {
     db.sqlite.run('ROLLBACK')
   }
 }
+
+/** The open database goes on working when its file is deleted or emptied, and all that it writes is lost. */
+function refuseLost(path: string): void {
+  if (path === ':memory:') return
+  if (statSync(path).size < HEADER_BYTES) throw new Error(`${path} was cut off while it was in use`)
+}
+
+/** Of every SQLite database. */
+const HEADER_BYTES = 100

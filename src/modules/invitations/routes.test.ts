@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DAY_MS } from '../../domain/durations.ts'
 import { ask, NO_ID } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 let app: TestApp
 let docs: string
@@ -156,6 +155,15 @@ test('accepting: by the session of that email, once', async () => {
   )
   expect((await ask(app, 'POST', `/api/invitations/${'x'.repeat(43)}/accept`)).status).toBe(401)
 })
+
+test.each(['%FF', '%C0%80', '%E0%A4%A'])(
+  'a link %p that cannot be decoded is an unknown one',
+  async (token) => {
+    const answer = await ask(app, 'GET', `/api/invitations/${token}`)
+    expect(answer).toMatchObject({ status: 404, body: { statusCode: 404, error: 'Not Found' } })
+    expect((await call('POST', `/api/invitations/${token}/accept`, undefined, 'owner')).status).toBe(404)
+  },
+)
 
 test('a key accepts nothing', async () => {
   const token = await linkFor('new@example.com')

@@ -1,8 +1,10 @@
 import type { Actor, Context, SessionUser } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { WEEK_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -37,7 +39,7 @@ export type InvitationOffer = {
   project: { id: string; owner: string; name: string; displayName: string }
 }
 
-const LIFE_MS = 7 * 24 * 60 * 60 * 1000
+const LIFE_MS = WEEK_MS
 
 /** Newest first, accepted and expired ones too. */
 export function listInvitations(ctx: Context, grant: Grant): InvitationView[] {
@@ -175,8 +177,8 @@ const toView = (ctx: Context, row: Invitation): InvitationView => ({
   email: row.email,
   role: row.role,
   status: statusOf(ctx, row),
-  createdAt: new Date(row.createdAt).toISOString(),
-  expiresAt: row.expiresAt === null ? null : new Date(row.expiresAt).toISOString(),
+  createdAt: isoTime(row.createdAt),
+  expiresAt: isoTimeOrNull(row.expiresAt),
 })
 
 function statusOf(ctx: Context, { acceptedAt, expiresAt }: Invitation): InvitationView['status'] {

@@ -38,6 +38,12 @@ test('who changed what, newest first', async () => {
   })
 })
 
+test('shows times as the rest of the API does', async () => {
+  await call('POST', '/api/groups', { name: 'staff' })
+  const [made] = await entries('?action=group.create')
+  expect(made?.['after']).toMatchObject({ name: 'staff', createdAt: made?.['at'] })
+})
+
 test('filters by action, project, actor and time, both ends included', async () => {
   app.advance(1000)
   await call('PATCH', '/api/settings', { allowPublicSignups: false })

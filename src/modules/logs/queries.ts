@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, gte, lte, sql } from 'drizzle-orm'
+import { and, eq, gte, lte } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { auditLog } from '../../db/schema.ts'
+import { countRows, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type AuditRow = typeof auditLog.$inferSelect
@@ -17,7 +18,7 @@ export type AuditFilter = {
 export function selectAudit(
   db: DbOrTx,
   filter: AuditFilter,
-  page: Page<'at'>,
+  page: Page,
 ): { rows: AuditRow[]; total: number } {
   const where = and(
     filter.action === undefined ? undefined : eq(auditLog.action, filter.action),
@@ -26,14 +27,9 @@ export function selectAudit(
     filter.from === undefined ? undefined : gte(auditLog.at, filter.from),
     filter.to === undefined ? undefined : lte(auditLog.at, filter.to),
   )
-  const direction = page.order === 'asc' ? asc : desc
-  const rows = db
-    .select()
-    .from(auditLog)
-    .where(where)
-    .orderBy(direction(auditLog.at), direction(auditLog.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
-  return { rows, total: db.select({ n: sql<number>`count(*)` }).from(auditLog).where(where).get()?.n ?? 0 }
+  const matching = db.select().from(auditLog).where(where).$dynamic()
+  return {
+    rows: inPage(matching, page, auditLog.at, auditLog.id).all(),
+    total: countRows(db, auditLog, where),
+  }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DAY_MS } from '../../domain/durations.ts'
 import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
@@ -6,7 +7,6 @@ import { removeOldLogs } from './requests.ts'
 import { endTails } from './tail.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
-const DAY_MS = 24 * 60 * 60 * 1000
 
 let app: TestApp
 let projectId: string

@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
-import { parseTime } from '../../domain/iso-time.ts'
+import { DAY_MS } from '../../domain/durations.ts'
+import { invalidField } from '../../domain/errors.ts'
+import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
 import type { LoggedRequest } from '../../platform/request-log-row.ts'
 import { forgetVisitors } from '../../platform/request-log-store.ts'
-import { DAY_MS, startOf } from '../../platform/request-log-sums.ts'
+import { startOf } from '../../platform/request-log-sums.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById } from '../projects/service.ts'
 import {
@@ -40,7 +42,8 @@ const DELETED_AT_ONCE = 5000
 /** Single requests, newest first. No address, query or cookie is among it. Of very many, 10 000 are counted. */
 export function listLoggedRequests(ctx: Context, _grant: Grant, query: RequestQuery): Paginated<RequestView> {
   const page = parsePagination(query, {
-    sortable: ['at'] as const,
+    // One and the same here: all other lists call it so.
+    sortable: ['at', 'createdAt'] as const,
     defaultSort: 'at',
     defaultOrder: 'desc',
   })
@@ -68,7 +71,7 @@ export function newestRequestId(ctx: Context, _grant: Grant): string {
 export const requestView = (row: LoggedRequest): RequestView => ({
   ...row,
   id: String(row.id),
-  at: new Date(row.at).toISOString(),
+  at: isoTime(row.at),
 })
 
 /** `404` or `4xx`. */
@@ -76,7 +79,7 @@ export function parseStatus(text: Text): { from: number; to: number } | undefine
   if (text === undefined || text === '') return undefined
   const [, hundreds, rest] = /^([1-5])(\d\d|xx)$/i.exec(text) ?? []
   if (hundreds === undefined || rest === undefined)
-    throw invalid('status', 'Give a status such as 404, or a class such as 4xx')
+    throw invalidField('status', 'Give a status such as 404, or a class such as 4xx')
   const from = Number(hundreds) * 100
   return /\d/.test(rest) ? { from: Number(text), to: Number(text) } : { from, to: from + 99 }
 }
@@ -84,11 +87,7 @@ export function parseStatus(text: Text): { from: number; to: number } | undefine
 export function parseBots(text: Text): boolean | undefined {
   if (text === undefined || text === '') return undefined
   if (text === 'true' || text === 'false') return text === 'true'
-  throw invalid('bots', 'true or false')
-}
-
-function invalid(path: string, message: string): AppError {
-  return new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
+  throw invalidField('bots', 'true or false')
 }
 
 /** Forgets what is past its time, and what belonged to projects that are gone. In small steps, so that nobody waits. */
@@ -101,7 +100,6 @@ export async function removeOldLogs(ctx: Context): Promise<void> {
   for (const projectId of listCountedProjects(db))
     if (findProjectById(ctx, projectId) === undefined) deleteProjectLog(db, projectId)
   const before = now - ctx.config.logRetentionDays * DAY_MS
-  while (deleteOldRequests(db, before, MOST_ROWS, DELETED_AT_ONCE) === DELETED_AT_ONCE)
-    await new Promise((resolve) => setImmediate(resolve))
+  while (deleteOldRequests(db, before, MOST_ROWS, DELETED_AT_ONCE) === DELETED_AT_ONCE) await nextTurn()
   await db.checkpoint()
 }

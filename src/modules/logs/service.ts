@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { parseTime } from '../../domain/iso-time.ts'
+import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { type AuditRow, selectAudit } from './queries.ts'
@@ -29,7 +29,8 @@ export type AuditQuery = PaginationQuery & {
 /** Newest first. `from` and `to` are ISO 8601 times, both included. */
 export function listAudit(ctx: Context, _grant: Grant, query: AuditQuery): Paginated<AuditEntry> {
   const page = parsePagination(query, {
-    sortable: ['at'] as const,
+    // One and the same here: all other lists call it so.
+    sortable: ['at', 'createdAt'] as const,
     defaultSort: 'at',
     defaultOrder: 'desc',
   })
@@ -46,7 +47,7 @@ export function listAudit(ctx: Context, _grant: Grant, query: AuditQuery): Pagin
 
 const toEntry = (row: AuditRow): AuditEntry => ({
   id: row.id,
-  at: new Date(row.at).toISOString(),
+  at: isoTime(row.at),
   actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
   credential: row.credential,
   ip: row.ip,
@@ -57,4 +58,12 @@ const toEntry = (row: AuditRow): AuditEntry => ({
   after: fromJson(row.after),
 })
 
-const fromJson = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
+const fromJson = (text: string | null): unknown => (text === null ? null : JSON.parse(text, withIsoTimes))
+
+/** What is logged is the row as it is stored, in milliseconds; the API says times in one form. contract §2. */
+const withIsoTimes = (key: string, value: unknown): unknown =>
+  key.endsWith('At') && isTime(value) ? isoTime(value) : value
+
+/** A number in the config of a pipeline is hardly one of this century. */
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && value > Date.UTC(2001) && value < Date.UTC(2200)

@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
+import { onePer } from '../../platform/one-per.ts'
 import type { LoggedRequest } from '../../platform/request-log-row.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { parseBots, parseStatus, requestView } from './requests.ts'
@@ -15,14 +17,15 @@ export type TailQuery = {
 /** A sign of life, well within the time after which a silent connection is closed. */
 const COMMENT_MS = 20_000
 /** Then the browser asks again by itself, and whoever may no longer watch is refused. */
-const LONGEST_MS = 5 * 60_000
+const LONGEST_MS = 5 * MINUTE_MS
 const MOST_TAILS = 20
 /** What a browser that was away for a moment gets to catch up. */
 const MOST_MISSED = 500
 /** A reader who falls behind misses rows, and is told how many. */
 const MOST_QUEUED = 1000
 
-const tailsOf = new WeakMap<Context, Set<() => void>>()
+/** How to end each stream that is open. */
+const tailsOf = onePer((_: Context) => new Set<() => void>())
 
 /**
  * The request log as it grows, as server-sent events: `request` with a row, its id the event's; `skipped` with how many a
@@ -34,8 +37,7 @@ export function tailRequests(
   query: TailQuery,
   lastEventId: string | null,
 ): Response {
-  const tails = tailsOf.get(ctx) ?? new Set()
-  tailsOf.set(ctx, tails)
+  const tails = tailsOf(ctx)
   if (tails.size >= MOST_TAILS)
     throw new AppError('rate_limited', 'Too many watch the log already. Close one of the others.', {
       headers: { 'retry-after': '30' },
@@ -64,7 +66,7 @@ export function tailRequests(
 
 /** At the end of the server: an open stream would keep it waiting. */
 export function endTails(ctx: Context): void {
-  for (const end of [...(tailsOf.get(ctx) ?? [])]) end()
+  for (const end of [...tailsOf(ctx)]) end()
 }
 
 function follow(

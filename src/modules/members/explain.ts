@@ -1,5 +1,6 @@
 import type { Context, SessionUser } from '../../context.ts'
 import { decideAccess, decideView, PROJECT_ACTIONS, type ProjectAction } from '../../domain/access.ts'
+import { isoTimeOrNull } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { type Project, projectOf } from '../projects/service.ts'
@@ -43,7 +44,7 @@ export function explainAccess(ctx: Context, grant: Grant, userId: string): Expla
     user,
     effectiveRole,
     sources: sourcesOf(ctx, project.id, user),
-    membership: { isMember: joinedAt !== null, joinedAt: iso(joinedAt) },
+    membership: { isMember: joinedAt !== null, joinedAt: isoTimeOrNull(joinedAt) },
     settings: {
       requireProjectMembership: gate,
       isPublic: project.isPublic,
@@ -81,11 +82,10 @@ function sourcesOf(ctx: Context, projectId: string, user: SessionUser): Source[]
       : []),
     ...(direct === undefined
       ? []
-      : [{ kind: 'permission', role: direct.role, grantedAt: iso(direct.grantedAt) } as const]),
+      : [{ kind: 'permission', role: direct.role, grantedAt: isoTimeOrNull(direct.grantedAt) } as const]),
     ...listGroupPermissionsOfUser(ctx.db.orm, projectId, user.id).map(
-      ({ grantedAt, ...group }) => ({ kind: 'group', ...group, grantedAt: iso(grantedAt) }) as const,
+      ({ grantedAt, ...group }) =>
+        ({ kind: 'group', ...group, grantedAt: isoTimeOrNull(grantedAt) }) as const,
     ),
   ]
 }
-
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

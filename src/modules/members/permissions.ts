@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { getGroup } from '../groups/service.ts'
@@ -137,7 +138,7 @@ export function listMembers(ctx: Context, grant: Grant): MemberView[] {
     ...row,
     role: standingOf(ctx, row.userId, id).role,
     isOwner: row.userId === ownerId,
-    joinedAt: new Date(joinedAt).toISOString(),
+    joinedAt: isoTime(joinedAt),
   }))
 }
 
@@ -168,5 +169,5 @@ const withIsoTime = <T extends { grantedAt: number }>(
   row: T,
 ): Omit<T, 'grantedAt'> & { grantedAt: string } => ({
   ...row,
-  grantedAt: new Date(row.grantedAt).toISOString(),
+  grantedAt: isoTime(row.grantedAt),
 })

@@ -9,17 +9,18 @@ import {
   permissions,
   users,
 } from '../../db/schema.ts'
+import { prepared } from '../../db/statements.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 
 /** Every role that a direct permission or a group gives the user on the project. On the hot path, so without drizzle. */
 export function findRoles(db: Db, userId: string, projectId: string): ProjectRole[] {
-  return db.sqlite
-    .query<{ role: ProjectRole }, [string, string, string, string]>(
-      `SELECT role FROM permissions WHERE project_id = ? AND user_id = ?
+  return prepared<{ role: ProjectRole }>(
+    db,
+    `SELECT role FROM permissions WHERE project_id = ? AND user_id = ?
        UNION ALL
        SELECT gp.role FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
        WHERE gp.project_id = ? AND gm.user_id = ?`,
-    )
+  )
     .all(projectId, userId, projectId, userId)
     .map(({ role }) => role)
 }

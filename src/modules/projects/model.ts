@@ -1,22 +1,18 @@
 import { t } from 'elysia'
+import { OWNER_NAME, PROJECT_NAME } from '../../domain/names.ts'
 
 export const projectRole = t.Union(
   [t.Literal('guest'), t.Literal('viewer'), t.Literal('contributor'), t.Literal('admin'), t.Literal('owner')],
   { error: 'One of guest, viewer, contributor, admin, owner' },
 )
 
-const UUID = '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}'
-
-/** `[A-Za-z0-9._-]{1,100}`, not `.` or `..`. contract §4. */
-const NAME = '(?!\\.{1,2}$)[A-Za-z0-9._-]{1,100}'
-
 export const ownerField = t.String({
-  pattern: `^(?!${UUID}$)${NAME}$`,
+  pattern: OWNER_NAME,
   error: '1 to 100 of A-Z, a-z, 0-9, dot, underscore and hyphen; not . or .. and not shaped like an id',
   examples: ['acme'],
 })
 export const nameField = t.String({
-  pattern: `^${NAME}$`,
+  pattern: PROJECT_NAME,
   error: '1 to 100 of A-Z, a-z, 0-9, dot, underscore and hyphen; not . or ..',
   examples: ['docs'],
 })
@@ -54,7 +50,11 @@ export const projectQuery = t.Object({
   q: t.Optional(t.String({ description: 'A part of owner/name or of the name that people see' })),
   // A text: as a number the explorer would send 0 for it.
   limit: t.Optional(
-    t.String({ pattern: '^([1-9][0-9]?|100)$', description: '1 to 100; all, where nothing is said' }),
+    t.String({
+      pattern: '^([1-9][0-9]?|100)$',
+      error: 'a whole number from 1 to 100',
+      description: '1 to 100; all, where nothing is said',
+    }),
   ),
 })
 

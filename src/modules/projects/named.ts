@@ -1,10 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { Action, ProjectAction } from '../../domain/access.ts'
+import { isUuid } from '../../domain/uuid.ts'
 import type { About, Grant } from '../auth/authorize.ts'
 import type { PathInput } from '../auth/guard.ts'
 import { aboutProject, aboutProjectName, getProject, type ProjectView } from './service.ts'
-
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * `GET /api/projects/:id/members` is also the way to ask for the project `members` of the owner `:id`: only a UUID is an
@@ -28,4 +27,4 @@ export const belowOrProject = <T>(
   answer: () => T,
 ): T | ProjectView => (isId(id) ? answer() : getProject(ctx, grant))
 
-const isId = (segment: string | undefined): boolean => segment !== undefined && ID.test(segment)
+const isId = (segment: string | undefined): boolean => segment !== undefined && isUuid(segment)

@@ -1,6 +1,7 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import { projects } from '../../db/schema.ts'
+import { inList } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 
 export type Project = typeof projects.$inferSelect
@@ -23,7 +24,7 @@ export function listProjectsById(db: DbOrTx, ids: readonly string[]): Project[] 
   return db
     .select()
     .from(projects)
-    .where(sql`${projects.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+    .where(inList(projects.id, ids))
     .orderBy(asc(projects.owner), asc(projects.name))
     .all()
 }

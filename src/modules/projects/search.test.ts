@@ -42,7 +42,10 @@ test('no more than asked for, and none that the caller may not see', async () =>
   expect(await found('?q=web&limit=1')).toHaveLength(1)
   expect(await namesOf('', guest)).toHaveLength(1)
   for (const limit of ['0', '101', 'many'])
-    expect((await ask(app, 'GET', `/api/projects?limit=${limit}`, { as: ADMIN })).status).toBe(400)
+    expect(await ask(app, 'GET', `/api/projects?limit=${limit}`, { as: ADMIN })).toMatchObject({
+      status: 400,
+      body: { message: 'limit: a whole number from 1 to 100' },
+    })
 })
 
 test('a project that was just made, renamed or deleted is not remembered otherwise', async () => {

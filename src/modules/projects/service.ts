@@ -1,7 +1,7 @@
 import type { PrivateSiteResponse } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -73,13 +73,7 @@ export function addProject(
     createdAt: now,
     updatedAt: now,
   }
-  try {
-    insertProject(tx, project)
-  } catch (error) {
-    if (isUniqueViolation(error))
-      throw new AppError('conflict', `${input.owner}/${input.name} already exists`)
-    throw error
-  }
+  refuseTaken(`${input.owner}/${input.name} already exists`, () => insertProject(tx, project))
   makeOwner(ctx, tx, project.id, ownerId)
   audit(ctx, tx, actor, {
     action: 'project.create',

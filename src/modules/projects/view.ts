@@ -1,5 +1,6 @@
 import type { PrivateSiteResponse } from '../../config.ts'
 import type { Caller, Context } from '../../context.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { authorize } from '../auth/authorize.ts'
 import { findPrimaryLabel, type Project } from './queries.ts'
@@ -27,8 +28,8 @@ export function viewFor(ctx: Context, caller: Caller, project: Project): Project
     ...rest,
     url: primaryUrl(ctx, project.id),
     role: authorize(ctx, caller, 'project:see', { projectId: project.id }, true).role,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
   }
 }
 

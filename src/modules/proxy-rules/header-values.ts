@@ -1,4 +1,5 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { isHeaderName } from '../../domain/names.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
 
 /** As the API takes it: the values of `add` in clear, or `REDACTED` for one that is stored. contract §8. */
@@ -22,7 +23,6 @@ export type ShownHeaderConfig = StoredHeaderConfig
 export const REDACTED = '[redacted]'
 
 const MOST_HEADERS = 100
-const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 /** RFC 9110 §5.5: visible characters, spaces and tabs inside, bytes above ASCII. */
 const VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
@@ -126,7 +126,7 @@ function keptValue(name: string, { stored }: SealOptions): string | null {
 
 function flawsOf(name: string, value: string, all: string[], options: SealOptions): ErrorDetail[] {
   const path = `headerConfig.add.${name}`
-  if (!NAME.test(name)) return [{ path, message: 'This is no name of a header' }]
+  if (!isHeaderName(name)) return [{ path, message: 'This is no name of a header' }]
   const isDouble = all.some((other) => other !== name && other.toLowerCase() === name.toLowerCase())
   if (isDouble) return [{ path, message: 'Names count regardless of case: give each once' }]
   if (!VALUE.test(value))

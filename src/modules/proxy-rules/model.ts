@@ -1,4 +1,7 @@
 import { t } from 'elysia'
+import { invalidField } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { HEADER_NAME } from '../../domain/names.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { MAX_TIMEOUT_MS, MIN_TIMEOUT_MS } from './limits.ts'
 
@@ -11,22 +14,36 @@ const method = t.String({
   error: 'An HTTP method, such as POST',
   examples: ['POST'],
 })
-const headerName = { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }
+const headerName = { pattern: HEADER_NAME }
 const headerNames = t.Array(t.String({ ...headerName, error: 'The name of a header' }), {
   maxItems: 100,
   error: 'At most 100 names of headers',
 })
 
-export const headerConfigBody = t.Object({
-  add: t.Optional(
-    t.Record(t.String(), t.String({ maxLength: 8192, error: 'A text of at most 8192 characters' }), {
-      error: 'An object of header names and values',
-      examples: [{ 'x-service-key': 'secret' }],
-    }),
-  ),
-  forward: t.Optional(headerNames),
-  strip: t.Optional(headerNames),
-})
+const HEADER_CONFIG =
+  'An object or null: add has texts of at most 8192 characters by the name of their header; forward and strip ' +
+  'are lists of at most 100 names of headers'
+
+export const headerConfigBody = t.Object(
+  {
+    add: t.Optional(
+      t.Record(t.String(), t.String({ maxLength: 8192, error: 'A text of at most 8192 characters' }), {
+        error: 'An object of header names and values',
+        examples: [{ 'x-service-key': 'secret' }],
+      }),
+    ),
+    forward: t.Optional(headerNames),
+    strip: t.Optional(headerNames),
+  },
+  { error: HEADER_CONFIG },
+)
+
+/** Throws `invalid` for what the validator would make an empty object of, since every key of it is optional. */
+export function refuseShapeless({ body }: { body: unknown }): void {
+  const config = isRecord(body) ? (body['headerConfig'] ?? {}) : {}
+  const add = isRecord(config) ? (config['add'] ?? {}) : null
+  if (!isRecord(add)) throw invalidField('headerConfig', HEADER_CONFIG)
+}
 
 const proxyType = t.Union(
   [t.Literal('external_proxy'), t.Literal('internal_rewrite'), t.Literal('pipeline')],

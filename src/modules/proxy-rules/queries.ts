@@ -107,16 +107,6 @@ export function deleteRuleRow(db: DbOrTx, id: string): void {
   db.delete(proxyRules).where(eq(proxyRules.id, id)).run()
 }
 
-/** Every rule that holds header settings, for sealing their values anew. */
-export function listRulesWithHeaders(db: DbOrTx): { id: string; headerConfig: string | null }[] {
-  return db.select({ id: proxyRules.id, headerConfig: proxyRules.headerConfig }).from(proxyRules).all()
-}
-
-/** Changes nothing but the sealing. */
-export function updateHeaderConfig(db: DbOrTx, id: string, headerConfig: string): void {
-  db.update(proxyRules).set({ headerConfig }).where(eq(proxyRules.id, id)).run()
-}
-
 function handMadeOf({ projectId, aliasId }: RuleLevel): SQL | undefined {
   return and(
     eq(proxyRules.projectId, projectId),

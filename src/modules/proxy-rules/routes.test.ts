@@ -114,6 +114,22 @@ test.each([
 })
 
 test.each([
+  [{ add: { 'x-a': 1 } }],
+  [{ add: null }],
+  [{ add: ['x-a'] }],
+  [{ forward: 'accept' }],
+  [{ strip: [1] }],
+  ['x-a: 1'],
+  [['x-a']],
+])('a headerConfig of %j is refused with what it may be', async (headerConfig) => {
+  const { status, body } = await create({ headerConfig })
+  expect([status, body['message']]).toEqual([
+    400,
+    expect.stringMatching(/^headerConfig: An object or null: /),
+  ])
+})
+
+test.each([
   ['http://api.example.com', 'PROXY_TARGET_NOT_HTTPS'],
   ['https://localhost', 'PROXY_TARGET_NOT_ALLOWED'],
   ['https://127.0.0.1', 'PROXY_TARGET_NOT_ALLOWED'],

@@ -4,7 +4,7 @@ import { aboutAlias } from '../aliases/service.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutProject } from '../projects/service.ts'
-import { newRuleBody, reorderBody, ruleList, rulePatchBody, ruleView } from './model.ts'
+import { newRuleBody, refuseShapeless, reorderBody, ruleList, rulePatchBody, ruleView } from './model.ts'
 import {
   aboutRuleId,
   changeRule,
@@ -22,6 +22,7 @@ export const proxyRuleRoutes = (ctx: Context) => {
   const onRule = { on: ({ params }: PathInput) => aboutRuleId(ctx, params['id']) }
   return new Elysia({ prefix: '/api/proxy-rules', tags: ['Proxy rules'] })
     .use(guard(ctx))
+    .onTransform(refuseShapeless)
     .get('/project/:projectId', ({ grant }) => ({ rules: listRules(ctx, grant, levelOf(grant)) }), {
       may: { action: 'project:read', ...onProject },
       response: ruleList,

@@ -6,6 +6,7 @@ import { type Grant, mayDo } from '../auth/authorize.ts'
 import { checkRule, detailsOf, flawsOfRule, unknownInPipeline } from './check-rule.ts'
 import { type HeaderConfig, parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
+import { storedMethod, storedMethods } from './methods.ts'
 import {
   deleteRuleRow,
   findRule,
@@ -217,8 +218,8 @@ function columnsOf(given: RuleChange): Omit<RulePatch, 'headerConfig' | 'updated
     ...named,
     ...(targetUrl === undefined ? {} : { targetUrl: storedTarget(targetUrl) }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-    ...(method === undefined ? {} : { method: anyIsNull(method?.toUpperCase() ?? null) }),
-    ...(methods === undefined ? {} : { methods: listColumn(methods) }),
+    ...(method === undefined ? {} : { method: storedMethod(method) }),
+    ...(methods === undefined ? {} : { methods: storedMethods(methods) }),
     ...(pipelineConfig === undefined
       ? {}
       : { pipelineConfig: pipelineConfig === null ? null : JSON.stringify(pipelineConfig) }),
@@ -236,14 +237,6 @@ const PLAIN: ReadonlySet<string> = new Set([
   'debugEnabled',
   'description',
 ])
-
-/** `ANY` is how rule files name the rule for every method. */
-const anyIsNull = (method: string | null): string | null => (method === 'ANY' ? null : method)
-
-function listColumn(methods: string[] | null): string | null {
-  const names = [...new Set(methods?.map((one) => one.toUpperCase()))]
-  return names.length === 0 || names.includes('ANY') ? null : JSON.stringify(names)
-}
 
 function notEveryRule(count: number): AppError {
   const message = `Name each of the ${count} rules of this level that were made by hand once`

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
+import { type AppError, invalidField } from '../../domain/errors.ts'
 import type { RuleRow } from './queries.ts'
 
 type Target = Pick<RuleRow, 'proxyType' | 'targetUrl'>
@@ -32,6 +32,4 @@ function checkRewrite(path: string): void {
   if (!isPlain) throw invalidTarget('A path in the same deployment, such as /app/ or /maintenance.html')
 }
 
-function invalidTarget(message: string): AppError {
-  return new AppError('invalid', `targetUrl: ${message}`, { details: [{ path: 'targetUrl', message }] })
-}
+const invalidTarget = (message: string): AppError => invalidField('targetUrl', message)

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts'
 import type { PipelineConfig } from '../../pipelines/model.ts'
 import type { Grant } from '../auth/authorize.ts'
+import { parseMethods } from './methods.ts'
 import { listPipelineRows } from './uses-queries.ts'
-import { parseMethods } from './view.ts'
 
 /** A pipeline that reads or writes a schema, by the names of its handlers. */
 export type SchemaUse = {

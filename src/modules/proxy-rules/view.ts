@@ -1,5 +1,7 @@
+import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
 import { parseStored, REDACTED, type ShownHeaderConfig, showHeaderConfig } from './header-values.ts'
+import { parseMethods } from './methods.ts'
 import type { RuleRecord, RuleRow } from './queries.ts'
 
 /** The record of the API. spec: Proxy rule; contract §8. */
@@ -38,14 +40,11 @@ export function toView(secrets: SecretBox, rule: RuleRecord, maySee: boolean): R
     timeout: timeoutMs,
     headerConfig: showHeaderConfig(secrets, rule.id, parseStored(headerConfig), maySee),
     pipelineConfig: pipelineConfig === null ? null : (JSON.parse(pipelineConfig) as Record<string, unknown>),
-    source: origin && { ...origin, syncedAt: iso(origin.syncedAt) },
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
+    source: origin && { ...origin, syncedAt: isoTimeOrNull(origin.syncedAt) },
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
   }
 }
-
-export const parseMethods = (json: string | null): string[] | null =>
-  json === null ? null : (JSON.parse(json) as string[])
 
 /** For the log of changes: names of headers, never their values. */
 export function withoutSecrets(rule: RuleRow): Omit<RuleRow, 'headerConfig'> & { headerConfig: unknown } {
@@ -54,5 +53,3 @@ export function withoutSecrets(rule: RuleRow): Omit<RuleRow, 'headerConfig'> & {
   const add = Object.fromEntries(names.map((name) => [name, REDACTED]))
   return { ...rule, headerConfig: stored && { ...stored, ...(names.length === 0 ? {} : { add }) } }
 }
-
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
 import { isUniqueViolation } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { checkRecordData, type SchemaField } from '../../domain/schema-fields.ts'
 import type { Schema } from '../schemas/service.ts'
 import {
@@ -80,16 +81,14 @@ export const viewOfRow = (row: RecordRow): RecordView => viewOf(row, JSON.parse(
 /** The same as JSON, without parsing what is stored. */
 export function jsonOfRow({ id, data, createdAt, updatedAt }: RecordRow): string {
   const fields = data.length > 2 ? `${data.slice(1, -1)},` : ''
-  const created = isoOf(createdAt)
-  const updated = updatedAt === createdAt ? created : isoOf(updatedAt)
+  const created = isoTime(createdAt)
+  const updated = updatedAt === createdAt ? created : isoTime(updatedAt)
   return `{"id":"${id}",${fields}"createdAt":"${created}","updatedAt":"${updated}"}`
 }
 
 function viewOf({ id, createdAt, updatedAt }: RecordRow, data: Record<string, unknown>): RecordView {
-  return { id, ...data, createdAt: isoOf(createdAt), updatedAt: isoOf(updatedAt) }
+  return { id, ...data, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
 }
-
-const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 function claim(db: Db, schemaId: string, { name }: SchemaField, value: unknown, recordId: string): void {
   if (value === null) return

@@ -1,9 +1,9 @@
 import { t } from 'elysia'
+import { orNull } from '../../http/or-null.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { actorView } from '../aliases/model.ts'
 import { newRuleBody, ruleView } from '../proxy-rules/model.ts'
 
-const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()])
 const text = orNull(t.String())
 const note = t.Optional(orNull(t.String({ maxLength: 2000, error: 'At most 2000 characters' })))
 

@@ -4,6 +4,7 @@ import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
 import { validatePipelineConfig } from '../../pipelines/validate.ts'
 import type { HeaderConfig } from '../proxy-rules/header-values.ts'
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../proxy-rules/limits.ts'
+import { storedMethod, storedMethods } from '../proxy-rules/methods.ts'
 import type { NewRule, RuleRow } from '../proxy-rules/service.ts'
 import { storedTarget } from '../proxy-rules/target.ts'
 
@@ -62,7 +63,7 @@ export const identityOf = ({ pathPattern, method }: Pick<RuleRow, 'pathPattern' 
 
 /** As people speak of a rule: `POST /api/contact`. */
 export const nameOf = (rule: { pathPattern: string; method?: string | null | undefined }): string =>
-  `${methodOf(rule.method) ?? 'ANY'} ${rule.pathPattern}`
+  `${storedMethod(rule.method) ?? 'ANY'} ${rule.pathPattern}`
 
 type Problem = (key: string, message: string) => void
 
@@ -77,8 +78,8 @@ function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: st
   return {
     index,
     pathPattern: rule.pathPattern,
-    method: methodOf(rule.method),
-    methods: methodList(rule.methods),
+    method: storedMethod(rule.method),
+    methods: storedMethods(rule.methods),
     proxyType,
     targetUrl: proxyType === 'pipeline' ? '' : storedTarget(rule.targetUrl ?? ''),
     stripPrefix: rule.stripPrefix ?? true,
@@ -97,16 +98,6 @@ function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: st
 function typeOf({ pipelineConfig, targetUrl }: NewRule): RuleRow['proxyType'] {
   if (pipelineConfig) return 'pipeline'
   return targetUrl?.startsWith('/') === true ? 'internal_rewrite' : 'external_proxy'
-}
-
-function methodOf(method: string | null | undefined): string | null {
-  const upper = method?.toUpperCase() ?? null
-  return upper === 'ANY' ? null : upper
-}
-
-function methodList(methods: readonly string[] | null | undefined): string | null {
-  const names = [...new Set(methods?.map((one) => one.toUpperCase()))]
-  return names.length === 0 || names.includes('ANY') ? null : JSON.stringify(names)
 }
 
 function timeoutOf(timeoutMs: number, warn: (text: string) => void): number {

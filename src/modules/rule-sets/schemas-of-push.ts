@@ -1,6 +1,8 @@
 import type { Actor, Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
+import { isUuid } from '../../domain/uuid.ts'
 import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { listSchemas, mergeSchema } from '../schemas/service.ts'
@@ -78,9 +80,6 @@ export function resolveSchemaIds(
   return resolved
 }
 
-const BY_NAME = '$schema:'
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 function withNames(
   pipeline: PipelineConfig,
   names: ReadonlySet<string>,
@@ -90,9 +89,11 @@ function withNames(
   const resolve = (step: PipelineStep): PipelineStep => {
     const given = step.config?.['schemaId']
     if (typeof given !== 'string') return step
-    const name = given.startsWith(BY_NAME) ? given.slice(BY_NAME.length) : byId.get(given)
-    if (name === undefined ? UUID.test(given) : !names.has(name)) unknown(name ?? given)
-    return name === undefined ? step : { ...step, config: { ...step.config, schemaId: `${BY_NAME}${name}` } }
+    const name = given.startsWith(SCHEMA_BY_NAME) ? given.slice(SCHEMA_BY_NAME.length) : byId.get(given)
+    if (name === undefined ? isUuid(given) : !names.has(name)) unknown(name ?? given)
+    return name === undefined
+      ? step
+      : { ...step, config: { ...step.config, schemaId: `${SCHEMA_BY_NAME}${name}` } }
   }
   return {
     ...pipeline,
@@ -105,7 +106,9 @@ function withNames(
 export function schemaNamesOf(pipeline: PipelineConfig | null): string[] {
   return [...(pipeline?.steps ?? []), ...(pipeline?.postSteps ?? [])].flatMap(({ config }) => {
     const given = config?.['schemaId']
-    return typeof given === 'string' && given.startsWith(BY_NAME) ? [given.slice(BY_NAME.length)] : []
+    return typeof given === 'string' && given.startsWith(SCHEMA_BY_NAME)
+      ? [given.slice(SCHEMA_BY_NAME.length)]
+      : []
   })
 }
 

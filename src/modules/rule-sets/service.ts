@@ -1,8 +1,9 @@
 import type { Context } from '../../context.ts'
 import { type ActorView, actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import type { RuleView } from '../proxy-rules/service.ts'
@@ -24,9 +25,9 @@ import {
 } from './queries.ts'
 import { keepRevision, lastSchemaNames, MOST_REVISIONS, parseContent } from './revisions.ts'
 import { resolveSchemaIds, schemaNamesOf } from './schemas-of-push.ts'
-import { type ExportedRule, iso, type RuleSetView, toExportedRule, toRuleView, toSetViews } from './view.ts'
+import { type ExportedRule, type RuleSetView, toExportedRule, toRuleView, toSetViews } from './view.ts'
 
-export { attachToAlias } from './attachments.ts'
+export { attachToAlias, type RuleSetChoice } from './attachments.ts'
 export { aliasesWithRules, placeRuleSets, ruleSetsOfAlias } from './sets-of-alias.ts'
 export { type SyncAnswer, syncRuleSet } from './sync.ts'
 export type { RuleSetView } from './view.ts'
@@ -57,7 +58,7 @@ export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedS
   const { db } = ctx
   const set = getRow(db.orm, id)
   const rules = listSetRules(db.orm, id).map(toExportedRule)
-  const used = rules.flatMap(({ pipelineConfig }) => schemaNamesOf(pipelineConfig as never))
+  const used = rules.flatMap(({ pipelineConfig }) => schemaNamesOf(pipelineConfig))
   const wanted = new Set([...lastSchemaNames(db.orm, id), ...used])
   const { name, description, environment, sourceRepo: repo, sourceGitSha: gitSha, sourcePath: path } = set
   return {
@@ -92,7 +93,9 @@ export function changeRuleSet(
     const before = getRow(tx, id)
     const { aliases, liveOn, ...plain } = change
     const patch = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
-    nameTaken(change.name ?? before.name, () => updateSet(tx, id, { ...patch, updatedAt: ctx.now() }))
+    refuseTaken(`The project has a rule set ${change.name ?? before.name} already`, () =>
+      updateSet(tx, id, { ...patch, updatedAt: ctx.now() }),
+    )
     if (aliases !== undefined) replaceAliases(ctx, tx, grant.actor, before, aliases)
     if (liveOn !== undefined) placeSet(tx, getRow(tx, id), liveOn)
     audit(ctx, tx, grant.actor, {
@@ -139,7 +142,7 @@ export function listRuleSetRevisions(ctx: Context, id: string): RevisionView[] {
     gitSha,
     ruleCount: parseContent(content).rules.length,
     createdBy: viewOf(createdBy),
-    createdAt: iso(createdAt),
+    createdAt: isoTime(createdAt),
   }))
 }
 
@@ -189,15 +192,6 @@ function placeSet(tx: DbOrTx, set: RuleSetRow, liveOn: 'project' | 'aliases'): v
   if (liveOn === 'project' && listAttachments(tx, [set.id]).length > 0)
     throw refused('A set that an alias names is live there only: detach it first')
   updateSet(tx, set.id, { liveOn })
-}
-
-function nameTaken(name: string, write: () => void): void {
-  try {
-    write()
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('conflict', `The project has a rule set ${name} already`)
-    throw error
-  }
 }
 
 function getRow(db: DbOrTx, id: string): RuleSetRow {

@@ -1,8 +1,11 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
+import { isoTime } from '../../domain/iso-time.ts'
+import type { PipelineConfig } from '../../pipelines/model.ts'
 import { parseStored } from '../proxy-rules/header-values.ts'
+import { parseMethods } from '../proxy-rules/methods.ts'
 import type { RuleRecord, RuleRow, RuleView } from '../proxy-rules/service.ts'
-import { parseMethods, toView } from '../proxy-rules/view.ts'
+import { toView } from '../proxy-rules/view.ts'
 import { countRules, listAttachments, type RuleSetRow } from './queries.ts'
 
 /** The record of the API. contract §9.2. */
@@ -37,9 +40,9 @@ export function toSetViews(db: DbOrTx, rows: readonly RuleSetRow[]): RuleSetView
       source:
         syncedAt === null
           ? null
-          : { repo: sourceRepo, path: sourcePath, gitSha: sourceGitSha, syncedAt: iso(syncedAt) },
-      createdAt: iso(createdAt),
-      updatedAt: iso(updatedAt),
+          : { repo: sourceRepo, path: sourcePath, gitSha: sourceGitSha, syncedAt: isoTime(syncedAt) },
+      createdAt: isoTime(createdAt),
+      updatedAt: isoTime(updatedAt),
     }
   })
 }
@@ -53,8 +56,8 @@ export function toRuleView(ctx: Context, set: RuleSetRow, rule: RuleRow, maySee:
 /** A rule as a push has it, every setting said and no header value. */
 export type ExportedRule = Omit<
   RuleView,
-  'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'source' | 'createdAt' | 'updatedAt'
->
+  'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'source' | 'pipelineConfig' | 'createdAt' | 'updatedAt'
+> & { pipelineConfig: PipelineConfig | null }
 
 export function toExportedRule(rule: RuleRow): ExportedRule {
   const { add, ...rest } = parseStored(rule.headerConfig) ?? {}
@@ -78,5 +81,3 @@ export function toExportedRule(rule: RuleRow): ExportedRule {
     description: rule.description,
   }
 }
-
-export const iso = (at: number): string => new Date(at).toISOString()

@@ -1,6 +1,7 @@
-import { and, asc, count, desc, eq, gte, lt, type SQL } from 'drizzle-orm'
+import { and, eq, gte, lt, type SQL } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import { pipelineRuns } from '../../db/schema-records.ts'
+import { countRows, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 
 export type RunRow = typeof pipelineRuns.$inferSelect
@@ -51,19 +52,12 @@ export function listRunRows(
   filter: RunFilter,
   page: { limit: number; offset: number; order: 'asc' | 'desc' },
 ): RunRow[] {
-  return db
-    .select()
-    .from(pipelineRuns)
-    .where(matching(filter))
-    .orderBy((page.order === 'asc' ? asc : desc)(pipelineRuns.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
+  const found = db.select().from(pipelineRuns).where(matching(filter)).$dynamic()
+  return inPage(found, page, pipelineRuns.id).all()
 }
 
-export function countRuns(db: DbOrTx, filter: RunFilter): number {
-  return db.select({ n: count() }).from(pipelineRuns).where(matching(filter)).get()?.n ?? 0
-}
+export const countRuns = (db: DbOrTx, filter: RunFilter): number =>
+  countRows(db, pipelineRuns, matching(filter))
 
 export function findRunRow(db: DbOrTx, projectId: string, id: string): RunRow | undefined {
   return db

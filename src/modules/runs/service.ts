@@ -2,8 +2,11 @@ import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
 import { inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { DAY_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { onePer } from '../../platform/one-per.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import {
@@ -41,7 +44,7 @@ export type RunView = {
 const FLUSH_MS = 250
 const MOST_WAITING = 1000
 const KEEP_NEWEST = 10_000
-const KEEP_MS = 30 * 24 * 60 * 60 * 1000
+const KEEP_MS = 30 * DAY_MS
 /** Between upkeeps a busy project is pruned each time it has had so many runs more. */
 const PRUNE_EVERY = 5000
 const MAX_PATH = 2000
@@ -60,17 +63,13 @@ type Waiting = {
   /** Successes by project, and since when they are counted. */
   floods: Map<string, { since: number; count: number }>
 }
-const waitingOf = new WeakMap<Context, Waiting>()
+const waitingOf = onePer(
+  (_: Context): Waiting => ({ runs: [], timer: undefined, sincePruned: new Map(), floods: new Map() }),
+)
 
 /** Keeps a run for the log, soon. A crash may lose the last quarter of a second of it. */
 export function recordRun(ctx: Context, run: NewRun): void {
-  const waiting: Waiting = waitingOf.get(ctx) ?? {
-    runs: [],
-    timer: undefined,
-    sincePruned: new Map(),
-    floods: new Map(),
-  }
-  waitingOf.set(ctx, waiting)
+  const waiting = waitingOf(ctx)
   if (isFlooded(waiting, run)) return
   waiting.runs.push({ ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
   if (waiting.runs.length >= MOST_WAITING) {
@@ -95,8 +94,7 @@ function isFlooded({ floods }: Waiting, { projectId, status, steps, startedAt }:
 
 /** Writes what waits: before a reader looks, and before the database is closed. A failure is logged. */
 export function flushRuns(ctx: Context): void {
-  const waiting = waitingOf.get(ctx)
-  if (waiting === undefined) return
+  const waiting = waitingOf(ctx)
   clearTimeout(waiting.timer)
   waiting.timer = undefined
   const runs = waiting.runs.splice(0)
@@ -141,7 +139,8 @@ type RunQuery = PaginationQuery & {
 
 export function listRuns(ctx: Context, grant: Grant, query: RunQuery): Paginated<RunView> {
   const page = parsePagination(query, {
-    sortable: ['startedAt'],
+    // One and the same here: all other lists call it so.
+    sortable: ['startedAt', 'createdAt'],
     defaultSort: 'startedAt',
     defaultOrder: 'desc',
   })
@@ -166,6 +165,6 @@ function toView({ projectId: _, steps, startedAt, ...run }: RunRow): RunView {
   return {
     ...run,
     steps: steps === null ? null : JSON.parse(steps),
-    startedAt: new Date(startedAt).toISOString(),
+    startedAt: isoTime(startedAt),
   }
 }

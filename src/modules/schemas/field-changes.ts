@@ -1,4 +1,4 @@
-import { type DbOrTx, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { SchemaField } from '../../domain/schema-fields.ts'
 import {
@@ -54,10 +54,7 @@ function refuseChangedTypes(
 }
 
 function makeUnique(tx: DbOrTx, schemaId: string, field: string): void {
-  try {
-    addUniques(tx, schemaId, field)
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `${field} cannot become unique: some records have the same value`)
-  }
+  refuseTaken(`${field} cannot become unique: some records have the same value`, () =>
+    addUniques(tx, schemaId, field),
+  )
 }

@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { bodyText } from '../../http/body-text.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
 import { aboutProject } from '../projects/service.ts'
 import { newSchemaBody, schemaPatchBody, schemaView } from './model.ts'
@@ -8,7 +9,7 @@ import { aboutSchema, changeSchema, createSchema, deleteSchema, getSchema, listS
 /** contract §9.4; rights: Configure traffic. */
 export const schemaRoutes = (ctx: Context) => {
   const onQuery = { on: ({ query }: PathInput) => aboutProject(ctx, query['projectId']) }
-  const onBody = ({ body }: BodyInput) => aboutProject(ctx, projectIdOf(body))
+  const onBody = ({ body }: BodyInput) => aboutProject(ctx, bodyText(body, 'projectId'))
   const onSchema = { on: ({ params }: PathInput) => aboutSchema(ctx, params['id']) }
   const mayConfigure = { action: 'traffic:configure', ...onSchema } as const
   return new Elysia({ prefix: '/api/schemas', tags: ['Schemas'] })
@@ -48,9 +49,4 @@ export const schemaRoutes = (ctx: Context) => {
         detail: { summary: 'Delete a schema with its records' },
       },
     )
-}
-
-function projectIdOf(body: unknown): string | undefined {
-  const named = typeof body === 'object' && body !== null && 'projectId' in body ? body.projectId : undefined
-  return typeof named === 'string' ? named : undefined
 }

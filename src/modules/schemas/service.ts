@@ -1,9 +1,15 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { generationCache } from '../../db/generation.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
-import { parseSchemaFields, SCHEMA_NAME, type SchemaField } from '../../domain/schema-fields.ts'
+import { isoTime } from '../../domain/iso-time.ts'
+import {
+  parseSchemaFields,
+  SCHEMA_BY_NAME,
+  SCHEMA_NAME,
+  type SchemaField,
+} from '../../domain/schema-fields.ts'
 import type { About, Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { applyFieldChanges } from './field-changes.ts'
@@ -67,7 +73,9 @@ export function changeSchema(
       ...(change.name === undefined ? {} : { name: change.name }),
       ...(fields === undefined ? {} : { fields: JSON.stringify(fields) }),
     }
-    nameTaken(change.name ?? row.name, () => updateSchema(tx, id, { ...patch, updatedAt: ctx.now() }))
+    refuseTaken(taken(change.name ?? row.name), () =>
+      updateSchema(tx, id, { ...patch, updatedAt: ctx.now() }),
+    )
     audit(ctx, tx, grant.actor, { ...about('schema.change', row), before: summary(row), after: patch })
     return toView(getRow(tx, id))
   })
@@ -137,7 +145,7 @@ const byReference = generationCache<Schema>('sites', 10_000)
 /** The schema that a step names: `$schema:<name>` or an id, always of the step's own project. */
 export function findSchemaOf(ctx: Context, projectId: string, reference: string): Schema | undefined {
   return byReference.get(ctx.db, `${projectId} ${reference}`, () => {
-    const name = reference.startsWith(BY_NAME) ? reference.slice(BY_NAME.length) : undefined
+    const name = reference.startsWith(SCHEMA_BY_NAME) ? reference.slice(SCHEMA_BY_NAME.length) : undefined
     const row =
       name === undefined
         ? findSchemaRow(ctx.db.orm, reference)
@@ -145,8 +153,6 @@ export function findSchemaOf(ctx: Context, projectId: string, reference: string)
     return row?.projectId === projectId ? toSchema(row) : undefined
   })
 }
-
-const BY_NAME = '$schema:'
 
 /** The schema itself, for the module of records. Throws 404. */
 export const getSchemaById = (db: DbOrTx, id: string): Schema => toSchema(getRow(db, id))
@@ -174,20 +180,12 @@ function addSchema(
     createdAt: now,
     updatedAt: now,
   }
-  nameTaken(name, () => insertSchema(tx, row))
+  refuseTaken(taken(name), () => insertSchema(tx, row))
   audit(ctx, tx, actor, { ...about('schema.create', row), after: summary(row) })
   return row
 }
 
-function nameTaken(name: string, write: () => void): void {
-  try {
-    write()
-  } catch (error) {
-    if (isUniqueViolation(error))
-      throw new AppError('conflict', `The project has a schema named ${name} already`)
-    throw error
-  }
-}
+const taken = (name: string): string => `The project has a schema named ${name} already`
 
 function checkName(name: string): void {
   if (!SCHEMA_NAME.test(name))
@@ -221,8 +219,8 @@ function toView(row: SchemaRow): SchemaView {
     projectId: row.projectId,
     name: row.name,
     fields: JSON.parse(row.fields),
-    createdAt: new Date(row.createdAt).toISOString(),
-    updatedAt: new Date(row.updatedAt).toISOString(),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { deleteSecretRow, findSealedSecret, listSecretRows, upsertSecret } from './queries.ts'
@@ -15,7 +16,7 @@ const MAX_VALUE_BYTES = 64 * 1024
 export function listSecrets(ctx: Context, grant: Grant): SecretView[] {
   return listSecretRows(ctx.db.orm, projectOf(ctx, grant).id).map(({ name, updatedAt }) => ({
     name,
-    updatedAt: new Date(updatedAt).toISOString(),
+    updatedAt: isoTime(updatedAt),
   }))
 }
 
@@ -52,10 +53,6 @@ export function openSecret(ctx: Context, projectId: string, name: string): strin
   const sealed = findSealedSecret(ctx.db.orm, projectId, name)
   return sealed === undefined ? undefined : ctx.secrets.open(sealed, sealContext(projectId, name))
 }
-
-/** The names, for telling what a push of rules lacks. */
-export const secretNames = (ctx: Context, projectId: string): string[] =>
-  listSecretRows(ctx.db.orm, projectId).map(({ name }) => name)
 
 export const sealContext = (projectId: string, name: string): string => `project:${projectId}:secret:${name}`
 

@@ -5,7 +5,7 @@ import { notedOf } from '../../http/request-facts.ts'
 import { originOf } from '../auth/caller.ts'
 import { credentialsBody, userView } from '../auth/model.ts'
 import { workspaceHasAdmin } from '../auth/service.ts'
-import { completeSetup } from './service.ts'
+import { completeSetup, refuseSetup } from './service.ts'
 
 export const setupRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/setup', tags: ['Setup and health'] })
@@ -29,6 +29,8 @@ export const setupRoutes = (ctx: Context) =>
         return status(201, { user })
       },
       {
+        // Before validation: what is wrong with the rest of the body is no stranger's business.
+        transform: ({ request, body }) => refuseSetup(ctx, tokenIn(body), originOf(request)),
         body: t.Object({ ...credentialsBody, setupToken: t.Optional(t.String()) }),
         response: { 201: t.Object({ user: userView }) },
         detail: {
@@ -39,3 +41,8 @@ export const setupRoutes = (ctx: Context) =>
         },
       },
     )
+
+function tokenIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('setupToken' in body)) return undefined
+  return typeof body.setupToken === 'string' ? body.setupToken : undefined
+}

@@ -1,6 +1,9 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../../context.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
+import { isoTime } from '../../domain/iso-time.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
 import type { Grant } from '../auth/authorize.ts'
 import {
   listProjectNames,
@@ -28,7 +31,7 @@ export type Storage = {
 }
 
 /** It is a long look through all rows, so it is taken anew only after a while. */
-const KEEP_MS = 60_000
+const KEEP_MS = MINUTE_MS
 
 type Kept = { at: number; storage: Promise<Storage> }
 const keptOf = new WeakMap<Context, Kept>()
@@ -52,7 +55,7 @@ async function measure(ctx: Context): Promise<Storage> {
       uniqueBytes: sumUnique(ctx.db, project.projectId),
     })
     // Requests come between two projects.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   const stored = sumStored(ctx.db)
   return {
@@ -61,11 +64,11 @@ async function measure(ctx: Context): Promise<Storage> {
     contentBytes: stored.bytes,
     diskBytes: await bytesBelow(ctx.config.dataDir),
     ...(await spaceOf(ctx)),
-    measuredAt: new Date(ctx.now()).toISOString(),
+    measuredAt: isoTime(ctx.now()),
   }
 }
 
-const STORED_KEEP_MS = 10 * 60_000
+const STORED_KEEP_MS = 10 * MINUTE_MS
 const storedOf = new WeakMap<Context, { at: number; stored: Stored }>()
 
 /** The sums of all contents, at most ten minutes old: for those who ask often. */

@@ -1,4 +1,5 @@
 import { t } from 'elysia'
+import { HEADER_NAME } from '../../domain/names.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 
 const alias = t.String({
@@ -16,7 +17,7 @@ const rule = t.Object({
     error: 'One of query, cookie, header',
   }),
   key: t.String({
-    pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
+    pattern: HEADER_NAME,
     error: 'The name of a parameter, cookie or header',
   }),
   value: t.String({ maxLength: 500, error: 'At most 500 characters' }),

@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { permissions, projects, users } from '../../db/schema.ts'
+import { countRows, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type User = typeof users.$inferSelect
@@ -27,16 +28,8 @@ export function selectUsers(
   page: Page<UserSort>,
 ): { rows: User[]; total: number } {
   const where = matching(filter)
-  const direction = page.order === 'asc' ? asc : desc
-  const rows = db
-    .select()
-    .from(users)
-    .where(where)
-    .orderBy(direction(users[page.sort]), direction(users.id))
-    .limit(page.limit)
-    .offset(page.offset)
-    .all()
-  return { rows, total: db.select({ n: sql<number>`count(*)` }).from(users).where(where).get()?.n ?? 0 }
+  const found = db.select().from(users).where(where).$dynamic()
+  return { rows: inPage(found, page, users[page.sort], users.id).all(), total: countRows(db, users, where) }
 }
 
 const matching = ({ email, search }: UserFilter): SQL | undefined =>

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
-import { guard } from '../auth/guard.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { guard, type PathInput } from '../auth/guard.ts'
 import {
   newUserAnswer,
   newUserBody,
@@ -14,6 +15,10 @@ import { changeUser, createResetLink, createUser, deleteUser, getUser, listUsers
 
 export const userRoutes = (ctx: Context) => {
   const may = { action: 'workspace:administer' } as const
+  const mayUser = {
+    ...may,
+    mustFind: ({ params }: PathInput, grant: Grant) => getUser(ctx, grant, params['id'] ?? ''),
+  }
   return new Elysia({ prefix: '/api/users', tags: ['Users'] })
     .use(guard(ctx))
     .get('/', ({ grant, query }) => listUsers(ctx, grant, query), {
@@ -36,7 +41,7 @@ export const userRoutes = (ctx: Context) => {
       detail: { summary: 'An account' },
     })
     .patch('/:id', ({ grant, params, body }) => changeUser(ctx, grant, params.id, body), {
-      may,
+      may: mayUser,
       body: userPatchBody,
       response: userRecord,
       detail: { summary: 'Change email or global role' },

@@ -1,12 +1,15 @@
 import type { Context, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isRefusedBy, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, isRefusedBy, refuseTaken } from '../../db/open.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
 import { authorize, type Grant } from '../auth/authorize.ts'
 import { asOfNow } from '../auth/caller.ts'
+import { newAccount } from '../auth/new-account.ts'
 import { createOneTimeToken, endResetLinks } from '../auth/one-time-tokens.ts'
 import {
   deleteUserRow,
@@ -25,7 +28,6 @@ export type UserView = SessionUser & { createdAt: string }
 /** Somebody named by id or by email; the id wins. */
 export type UserRef = { userId?: string | undefined; email?: string | undefined }
 
-const HOUR_MS = 60 * 60 * 1000
 const INVITE_MS = 7 * 24 * HOUR_MS
 
 export function listUsers(
@@ -59,31 +61,21 @@ export async function createUser(
   input: NewUser,
 ): Promise<UserView & { inviteUrl?: string }> {
   const passwordHash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
-  const user = newUser(ctx, { ...input, email: normalizeEmail(input.email) }, passwordHash)
+  const user = newAccount(ctx, {
+    email: normalizeEmail(input.email),
+    passwordHash,
+    role: input.role ?? 'member',
+  })
   const token = inTransaction(ctx.db, (tx) => {
     // Hashing takes its time: the caller may be an admin no longer.
     authorize(ctx, asOfNow(ctx, grant.caller), 'workspace:administer', undefined, false)
-    refuseTaken(user.email, () => insertUser(tx, user))
+    refuseTaken(taken(user.email), () => insertUser(tx, user))
     audit(ctx, tx, grant.actor, { action: 'user.create', target: targetOf(user), after: publicPart(user) })
     return passwordHash === null
       ? createOneTimeToken(ctx, tx, { purpose: 'invite', userId: user.id, lifeMs: INVITE_MS })
       : null
   })
   return token === null ? toView(user) : { ...toView(user), inviteUrl: passwordUrl(ctx, token) }
-}
-
-function newUser(ctx: Context, { email, role }: NewUser, passwordHash: string | null): User {
-  const now = ctx.now()
-  return {
-    id: ctx.newId(),
-    email,
-    passwordHash,
-    role: role ?? 'member',
-    totpSecret: null,
-    totpLastStep: 0,
-    createdAt: now,
-    updatedAt: now,
-  }
 }
 
 /** Sessions stay and act with the new role from the next request on; a new email ends the links sent to the old one. Throws 400 when the last admin would be demoted. */
@@ -99,7 +91,7 @@ export function changeUser(
     const after = { ...before, email, role: change.role ?? before.role }
     if (after.email === before.email && after.role === before.role) return toView(before)
     const patch = { email: after.email, role: after.role, updatedAt: ctx.now() }
-    refuseTaken(email, () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
+    refuseTaken(taken(email), () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
     if (email !== before.email) endResetLinks(tx, id)
     audit(ctx, tx, grant.actor, {
       action: 'user.change',
@@ -132,7 +124,7 @@ export function createResetLink(ctx: Context, grant: Grant, id: string): { url: 
     const user = requireUser(tx, { userId: id })
     const token = createOneTimeToken(ctx, tx, { purpose: 'reset', userId: id, lifeMs: HOUR_MS })
     audit(ctx, tx, grant.actor, { action: 'user.reset-link', target: targetOf(user) })
-    return { url: passwordUrl(ctx, token), expiresAt: new Date(ctx.now() + HOUR_MS).toISOString() }
+    return { url: passwordUrl(ctx, token), expiresAt: isoTime(ctx.now() + HOUR_MS) }
   })
 }
 
@@ -157,14 +149,7 @@ function requireUser(db: DbOrTx, { userId, email }: UserRef): User {
   return user
 }
 
-function refuseTaken(email: string, write: () => void): void {
-  try {
-    write()
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('conflict', `There is an account for ${email} already`)
-    throw error
-  }
-}
+const taken = (email: string): string => `There is an account for ${email} already`
 
 /** The trigger of the table decides, so that nothing can slip in between. */
 function keepLastAdmin(what: 'demoted' | 'deleted', write: () => void): void {
@@ -181,7 +166,7 @@ const publicPart = ({ id, email, role }: SessionUser): SessionUser => ({ id, ema
 
 const toView = (user: User): UserView => ({
   ...publicPart(user),
-  createdAt: new Date(user.createdAt).toISOString(),
+  createdAt: isoTime(user.createdAt),
 })
 
 const targetOf = ({ id }: { id: string }) => ({ kind: 'user', id })

@@ -12,6 +12,7 @@ import {
   schemaId,
   schemaOf,
 } from './config.ts'
+import { checkFilters, checkWord } from './words.ts'
 
 export const aggregateHandler: Handler = {
   names: ['aggregate_handler', 'db_aggregate'],
@@ -29,6 +30,7 @@ export const aggregateHandler: Handler = {
     },
     { additionalProperties: false },
   ),
+  check: (config) => [...checkWord(config['operation'], 'operation', OPERATIONS), ...checkFilters(config)],
   run(step, config) {
     const operation = OPERATIONS.find((one) => one === config['operation'])
     if (operation === undefined)

@@ -10,6 +10,7 @@ import {
 import { findSchemaOf, type Schema } from '../../modules/schemas/service.ts'
 import { AuthorError, type StepContext } from '../handler.ts'
 import { JsonText, plain } from '../json-text.ts'
+import { checkFilters } from './words.ts'
 
 /** What configurations of handlers have in common: how it is described, and how it is read once it is resolved. */
 
@@ -104,7 +105,7 @@ export function checkSelection(config: Config): { path: string; message: string 
   const given = config['filters']
   const hasFilters = typeof given === 'object' && given !== null && Object.keys(given).length > 0
   return hasRecordId(config) || hasFilters
-    ? []
+    ? checkFilters(config)
     : [{ path: '', message: 'needs recordId, or filters with at least one' }]
 }
 

@@ -16,6 +16,7 @@ import {
   selectionConfig,
   wholeNumber,
 } from './config.ts'
+import { checkFilters, checkWord } from './words.ts'
 
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 1000
@@ -51,6 +52,7 @@ export const dataQueryHandler: Handler = {
     },
     { additionalProperties: false },
   ),
+  check: (config) => [...checkFilters(config), ...checkDirection(config)],
   run(step, config) {
     const schema = schemaOf(step, config)
     const selected = selectOf(config)
@@ -83,6 +85,9 @@ function queryOf(config: Readonly<Record<string, unknown>>): RecordQuery {
   const offset = wholeNumber(config, 'offset', Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), 0)
   return { filters: filtersOf(config), logic: logicOf(config), orderBy: orderOf(config), limit, offset }
 }
+
+const checkDirection = (config: Readonly<Record<string, unknown>>) =>
+  checkWord(objectOf(config, 'orderBy')['direction'], 'orderBy.direction', ['asc', 'desc'])
 
 function orderOf(config: Readonly<Record<string, unknown>>): RecordQuery['orderBy'] {
   const given = objectOf(config, 'orderBy')

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { checkFieldValue, convertFieldText, type FieldType } from '../../domain/field-types.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { plain } from '../json-text.ts'
 import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
@@ -102,8 +103,7 @@ function submitted({ input }: StepContext): { values: Record<string, unknown>; i
     case 'form':
       return { values: body.value, isText: true }
     case 'json':
-      if (typeof body.value === 'object' && body.value !== null && !Array.isArray(body.value))
-        return { values: body.value as Record<string, unknown>, isText: false }
+      if (isRecord(body.value)) return { values: body.value, isText: false }
       throw new AppError('invalid', 'Send the fields as a JSON object')
     case 'text':
       throw new AppError('invalid', 'Send the fields as JSON or as a form')

@@ -29,6 +29,10 @@ describe('function_handler', () => {
     ],
     ['const handler = ({ utils }) => utils.verify(utils.sign({ a: [1] }, 60))', { a: [1] }],
     [
+      'const handler = ({ utils }) => [0, -1, -9e99].map((seconds) => utils.verify(utils.sign("x", seconds)))',
+      [null, null, null],
+    ],
+    [
       'const handler = ({ utils }) => [utils.verify("x.y"), utils.verify(utils.sign(1, 60) + "x"), utils.randomUUID().length, utils.randomToken(16).length]',
       [null, null, 36, 22],
     ],

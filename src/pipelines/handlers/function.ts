@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
+import { onePer } from '../../platform/one-per.ts'
 import { AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { requestView } from '../input.ts'
 import { jsonOf } from '../json-text.ts'
@@ -48,12 +50,11 @@ function inputOf({ input, outputs }: StepContext): string {
   return `{"steps":{${steps.join(',')}},${rest.slice(1)}`
 }
 
-const keysByProject = new WeakMap<StepContext['ctx'], Map<string, string[]>>()
+const keysByProject = onePer((_: Context) => new Map<string, string[]>())
 
 /** Keys of `sign` and `verify`: derived from the server's, one of their own for each project. */
 function signingKeys({ ctx, projectId }: StepContext): string[] {
-  const kept = keysByProject.get(ctx) ?? new Map<string, string[]>()
-  keysByProject.set(ctx, kept)
+  const kept = keysByProject(ctx)
   const keys =
     kept.get(projectId) ??
     ctx.secrets.deriveKeys(`pipeline tokens of ${projectId}`).map((key) => key.toString('base64'))

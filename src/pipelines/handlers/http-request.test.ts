@@ -103,3 +103,12 @@ test('failOnError: false goes on with what came, but nothing came is still 502',
   expect([data.status, data.body.method]).toEqual([418, 'GET'])
   expect((await ask('/slow', { timeout: 100, failOnError: false })).status).toBe(502)
 })
+
+test('an answer that does not come in time is said to be late, whichever clock strikes first', async () => {
+  const timeouts = Array.from({ length: 40 }, (_, i) => 300 + i)
+  await Promise.all(timeouts.map(() => ask('/')))
+  const answers = await Promise.all(timeouts.map((timeout) => ask('/slow', { timeout })))
+  expect(answers.map(({ error }) => error['message'])).toEqual(
+    timeouts.map((ms) => `The server that the step calls did not answer within ${ms} ms`),
+  )
+})

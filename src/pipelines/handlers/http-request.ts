@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, messageOf } from '../../domain/errors.ts'
 import type { HeaderPair } from '../../domain/forward-headers.ts'
 import { OutboundError } from '../../platform/outbound-error.ts'
 import { readLimited } from '../../platform/outbound-read.ts'
@@ -60,7 +60,7 @@ function checkTemplate(body: string): { path: string; message: string }[] {
     parseTemplate(body, 'json')
     return []
   } catch (error) {
-    return [{ path: 'body', message: error instanceof Error ? error.message : String(error) }]
+    return [{ path: 'body', message: messageOf(error) }]
   }
 }
 
@@ -117,7 +117,9 @@ async function exchange(step: StepContext, call: Call, timeoutMs: number) {
       body: readAnswer(response.headers, bytes),
     }
   } catch (error) {
-    if (limit.aborted)
+    // Both clocks run for the same time, and either may strike first.
+    const isLate = error instanceof OutboundError && (error.kind === 'timeout' || error.kind === 'stalled')
+    if (limit.aborted || isLate)
       throw new AppError(
         'bad_gateway',
         `The server that the step calls did not answer within ${timeoutMs} ms`,

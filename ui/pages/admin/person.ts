@@ -1,4 +1,5 @@
 import type { Explanation } from '../../../src/modules/members/explain.ts'
+import { actionWords, roleFor } from '../../components/action-words.ts'
 import { badge } from '../../components/badge.ts'
 import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
@@ -131,13 +132,9 @@ const actions = ({ person }: PersonPageProps): Html =>
       caption: 'Actions',
       rows: person.actions,
       columns: [
-        { label: 'Action', cell: ({ action }) => html`<code>${action}</code>` },
+        { label: 'Action', cell: ({ action }) => actionWords(action) },
+        { label: 'Needs the role', cell: ({ action }) => roleLabel(roleFor(action)) },
         { label: 'Allowed', cell: ({ allowed }) => (allowed ? badge('Yes', 'good') : badge('No')) },
-        { label: 'Why', cell: ({ reason }) => html`<span class="muted">${aboutThem(reason)}</span>` },
       ],
     }),
   )
-
-/** The reason speaks to whoever asks; here somebody else reads it. */
-const aboutThem = (reason: string): string =>
-  reason.replace('; you have', '; they have').replace(' you have no', ' they have no')

@@ -5,7 +5,7 @@ import { time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import { rulesHref } from './rule-words.ts'
 
-export const runHref = (projectId: string, runId: string): string => rulesHref(projectId, `/runs/${runId}`)
+const runHref = (projectId: string, runId: string): string => rulesHref(projectId, `/runs/${runId}`)
 
 /** The status of the answer, coloured by how the run ended. */
 export const outcomeBadge = ({ status }: Pick<RunView, 'status'>): Html =>

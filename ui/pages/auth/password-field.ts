@@ -1,7 +1,6 @@
+import { LEAST_PASSWORD, PASSWORD_RULE } from '../../../src/domain/password-rule.ts'
 import { type FormError, field, fieldError, startField } from '../../components/field.ts'
 import type { Html } from '../../html.ts'
-
-export const PASSWORD_RULE = '8 to 256 characters. A few unrelated words make a good one.'
 
 /** Where a password is chosen (contract §3). No maxlength: it would cut a pasted password without a word. */
 export const newPasswordField = (error: FormError | undefined, name = 'password', label = 'Password'): Html =>
@@ -9,9 +8,9 @@ export const newPasswordField = (error: FormError | undefined, name = 'password'
     name,
     label,
     type: 'password',
-    hint: PASSWORD_RULE,
+    hint: `${PASSWORD_RULE}. A few unrelated words make a good one.`,
     autocomplete: 'new-password',
-    minlength: 8,
+    minlength: LEAST_PASSWORD,
     autofocus: startField(error, '') === name,
     error: fieldError(error, name),
   })

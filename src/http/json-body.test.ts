@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { SEED_OWNER, seedDeployment } from '../testing/seed.ts'
+import { type TestApp, testApp } from '../testing/test-app.ts'
+
+let app: TestApp
+let path = ''
+beforeAll(async () => {
+  app = await testApp()
+  const files = { 'index.html': 'docs' }
+  const seeded = await seedDeployment(app, { owner: 'acme', repo: 'docs', sha: 'abcdef0', files })
+  path = `/api/projects/${seeded.projectId}`
+})
+afterAll(() => app.close())
+
+const patch = async (body: string) => {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await app.call('PATCH', path, { as: SEED_OWNER, body, headers })
+  return { status: answer.status, body: (await answer.json()) as unknown }
+}
+
+test.each([
+  ['[]', 'Send a JSON object, not a list'],
+  ['"x"', 'Send a JSON object, not a string'],
+  ['5', 'Send a JSON object, not a number'],
+  ['true', 'Send a JSON object, not a boolean'],
+])('%s is no body, even where every key is optional', async (body, message) => {
+  expect(await patch(body)).toEqual({
+    status: 400,
+    body: { statusCode: 400, message, error: 'Bad Request', details: [{ path: '', message }] },
+  })
+})
+
+test('null is none either, and an object without keys changes nothing', async () => {
+  expect((await patch('null')).status).toBe(400)
+  expect((await patch('{}')).status).toBe(200)
+})
