@@ -1,6 +1,6 @@
 import { email, httpsUrl, oneOf, type Parsed, type PlainOption, text, wholeNumber } from './config-values.ts'
 
-export type TlsMode = 'off' | 'auto' | 'files'
+type TlsMode = 'off' | 'auto' | 'files'
 
 /** How the server speaks TLS itself. contract §10. */
 export type TlsConfig = {

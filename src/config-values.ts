@@ -29,7 +29,7 @@ export type PlainOption<T> = {
   parse: (text: string) => Parsed<T>
 }
 
-export const ok = <T>(value: T): Parsed<T> => ({ value })
+const ok = <T>(value: T): Parsed<T> => ({ value })
 
 export const text = (text: string): Parsed<string> =>
   text === '' ? { expected: 'a text that is not empty' } : ok(text)

@@ -64,6 +64,9 @@ export type Actor =
   | { kind: 'key'; key: ApiKeyIdentity; ip: string }
   | { kind: 'operator' }
 
+/** A signed-in person. */
+export type UserActor = Extract<Actor, { kind: 'user' }>
+
 /** The project that the request's host shows; null on the admin host. */
 export type SitePlace = { projectId: string; host: string } | null
 

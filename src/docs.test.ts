@@ -81,6 +81,25 @@ describe('the OpenAPI document', () => {
     expect(await (await app.call('GET', '/api/docs/json/')).json()).toEqual(document)
   })
 
+  test('gives every whole number as a number only', () => {
+    expect(JSON.stringify(document)).not.toContain('"format":"integer"')
+    expect(JSON.stringify(document.paths['/api/users']?.['get']?.responses['200'])).toContain(
+      '"pagination":{"type":"object","required":["page","limit","total","pages"],"properties":{"page":{"type":"integer"}',
+    )
+  })
+
+  test.each([
+    ['/api/auth/oidc/{provider}/start', '302', undefined],
+    ['/api/auth/oidc/{provider}/callback', '302', undefined],
+    ['/api/logs/tail', '200', ['text/event-stream']],
+    ['/api/schemas/{id}/records/export', '200', ['application/json', 'text/csv']],
+  ])('says what GET %s answers: %s, %j', (path, status, types) => {
+    const { default: _, ...answers } = document.paths[path]?.['get']?.responses ?? {}
+    expect(Object.keys(answers)).toEqual([status])
+    const content = answers[status]?.content
+    expect(content === undefined ? undefined : Object.keys(content).sort()).toEqual(types)
+  })
+
   test('shows an example of every JSON body', () => {
     const bare = operations().filter(({ operation }) => {
       const json = operation.requestBody?.content?.['application/json']

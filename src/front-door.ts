@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import { clientAddress, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
-import { loggedPath, observe } from './observe.ts'
+import { logRequest, observe } from './observe.ts'
 import { isFileOnly } from './site/file-only.ts'
 import type { SitePages } from './site/pages.ts'
 import { resolveHost } from './site/resolve-site.ts'
@@ -27,7 +27,10 @@ export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering
   const seen = (request: Request, peer: Peer, response: Response, startedAt: number): Response => {
     const weight = requestLog.weigh(response.status, startedAt)
     if (weight > 0) described(ctx, request, peer, response, startedAt, weight)
-    if (ctx.log.isInfo) logged(ctx, request, peer, response, startedAt)
+    if (ctx.log.isInfo) {
+      const { path } = splitUrl(request.url)
+      logRequest(ctx, request, response, { path, startedAt, address: clientAddress(ctx, request, peer) })
+    }
     return response
   }
   return (request, peer) => {
@@ -79,17 +82,5 @@ function described(
     path: splitUrl(request.url).path,
     address: clientAddress(ctx, request, peer),
     weight,
-  })
-}
-
-/** One line a request: no query, which may hold a token, and no header. */
-function logged(ctx: Context, request: Request, peer: Peer, response: Response, startedAt: number): void {
-  ctx.log.info('request', {
-    method: request.method,
-    host: request.headers.get('host'),
-    path: loggedPath(splitUrl(request.url).path),
-    status: response.status,
-    ms: Math.round((performance.now() - startedAt) * 10) / 10,
-    ip: clientAddress(ctx, request, peer),
   })
 }

@@ -3,7 +3,7 @@ import { type Config, ConfigError } from './config.ts'
 import type { Context } from './context.ts'
 import { messageOf } from './domain/errors.ts'
 import { normalizeHost } from './domain/hostname.ts'
-import { type Handlers, type Listeners, ServeError } from './listeners.ts'
+import { type Handlers, type Listeners, listeningAt } from './listeners.ts'
 import { createPlainDoor } from './plain-door.ts'
 import type { Certificates } from './platform/certificates.ts'
 import { CertificateFileError, openCertificateFiles } from './platform/tls-files.ts'
@@ -113,7 +113,7 @@ function withHeaders(response: Response, pins: boolean, isLast: boolean): Respon
 function listenPlain(ctx: Context, app: App, port: number, secured: TlsListener): Bun.Server<undefined> {
   const { host } = ctx.config
   const door = createPlainDoor(ctx, app, secured.isOpen)
-  return bound(host, port, () =>
+  return listeningAt({ host, port }, () =>
     Bun.serve({
       port,
       hostname: host,
@@ -132,18 +132,8 @@ function listenPlain(ctx: Context, app: App, port: number, secured: TlsListener)
  * join them: so nobody else may be there.
  */
 function claimPort(host: string, port: number): number {
-  const probe = bound(host, port, () => Bun.listen({ hostname: host, port, socket: { data() {} } }))
+  const probe = listeningAt({ host, port }, () => Bun.listen({ hostname: host, port, socket: { data() {} } }))
   const claimed = probe.port
   probe.stop(true)
   return claimed
-}
-
-function bound<T>(host: string, port: number, open: () => T): T {
-  try {
-    return open()
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    const hint = error.code === 'EACCES' ? ': a port below 1024 needs CAP_NET_BIND_SERVICE' : ''
-    throw new ServeError(`cannot listen on ${host}:${port}: ${error.message} (${error.code})${hint}`)
-  }
 }

@@ -19,3 +19,14 @@ export type Handlers = {
   websocket: Bun.WebSocketHandler<SocketOwner>
   error: (error: Error) => Response
 }
+
+/** What `open` opens at that place. Throws `ServeError` where the system refuses it, such as a port that is taken. */
+export function listeningAt<T>({ host, port }: { host: string; port: number }, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    const hint = error.code === 'EACCES' ? ': a port below 1024 needs CAP_NET_BIND_SERVICE' : ''
+    throw new ServeError(`cannot listen on ${host}:${port}: ${error.message} (${error.code})${hint}`)
+  }
+}

@@ -4,7 +4,7 @@ import { sizeOf } from './http/sent-size.ts'
 import { projectOfPathForm } from './site/parse-path-form.ts'
 import { resolveHost } from './site/resolve-site.ts'
 
-export type Seen = {
+type Seen = {
   /** Of `performance.now`. */
   startedAt: number
   /** As the visitor sent it, or a trusted proxy. */
@@ -46,8 +46,25 @@ export function observe(ctx: Context, request: Request, answer: Response, seen: 
   }
 }
 
+/** One line a request in the log of the process: no query, which may hold a token, and no header. */
+export function logRequest(
+  ctx: Context,
+  request: Request,
+  answer: Response,
+  { path, startedAt, address }: Pick<Seen, 'path' | 'startedAt' | 'address'>,
+): void {
+  ctx.log.info('request', {
+    method: request.method,
+    host: request.headers.get('host'),
+    path: loggedPath(path),
+    status: answer.status,
+    ms: Math.round((performance.now() - startedAt) * 10) / 10,
+    ip: address,
+  })
+}
+
 /** A token in a path is a credential: no log may hold it. contract §3. */
-export const loggedPath = (path: string): string =>
+const loggedPath = (path: string): string =>
   path.startsWith('/api/invitations/') ? path.replace(/^(\/api\/invitations\/)[^/]+/, '$1[token]') : path
 
 function projectOf(ctx: Context, hostHeader: string, path: string): string | null {

@@ -8,6 +8,7 @@ import { openBlobStore } from './platform/blob-store.ts'
 import { noCertificates } from './platform/certificates.ts'
 import { createLockout } from './platform/lockout.ts'
 import { createLog } from './platform/log.ts'
+import { refuseLostDatabase } from './platform/lost-database.ts'
 import { createMailer } from './platform/mail.ts'
 import { createOutbound } from './platform/outbound.ts'
 import { readExtraCas } from './platform/outbound-ca.ts'
@@ -38,6 +39,7 @@ export async function openContext(
   let port = config.port
   keepToOurselves()
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  if (!isInMemory) refuseLostDatabase(config.dataDir)
   const now = systemNow
   const newId = () => Bun.randomUUIDv7()
   const keys =

@@ -2,7 +2,7 @@ import type { App } from './app.ts'
 import type { Context } from './context.ts'
 import { isIpLiteral, normalizeHost, siteLabelOf } from './domain/hostname.ts'
 import type { Peer } from './http/visitor.ts'
-import { loggedPath } from './observe.ts'
+import { logRequest } from './observe.ts'
 import { coversHost } from './platform/certificates.ts'
 import { resolveHost, type Site } from './site/resolve-site.ts'
 import { serveMapped } from './site/serve-mapped.ts'
@@ -25,15 +25,10 @@ export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean
     const answer = await route(ctx, app, isTlsOpen, request, peer)
     // A body that nobody reads ends with the connection.
     answer.headers.set('connection', 'close')
-    if (ctx.log.isInfo)
-      ctx.log.info('request', {
-        method: request.method,
-        host: request.headers.get('host'),
-        path: loggedPath(targetOf(request.url)?.path ?? ''),
-        status: answer.status,
-        ms: Math.round((performance.now() - startedAt) * 10) / 10,
-        ip: peer.address,
-      })
+    if (ctx.log.isInfo) {
+      const path = targetOf(request.url)?.path ?? ''
+      logRequest(ctx, request, answer, { path, startedAt, address: peer.address })
+    }
     return answer
   }
 }

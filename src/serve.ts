@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
 import { type SocketOwner, socketHandlers } from './http/wire.ts'
-import { type Handlers, type Listeners, ServeError } from './listeners.ts'
+import { type Handlers, type Listeners, listeningAt, ServeError } from './listeners.ts'
 import { hasAdmin } from './modules/auth/has-admin.ts'
 import { keepToOurselves, openContext } from './open-context.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
@@ -67,12 +67,8 @@ export async function openListeners(ctx: Context): Promise<Listeners> {
 
 function listen(ctx: Context): Bun.Server<SocketOwner> {
   const app = createApp(ctx)
-  try {
-    return Bun.serve({ port: ctx.config.port, hostname: ctx.config.host, ...handlers(ctx, app) })
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    throw new ServeError(`cannot listen on ${ctx.config.host}:${ctx.config.port}: ${error.message}`)
-  }
+  const { host, port } = ctx.config
+  return listeningAt({ host, port }, () => Bun.serve({ port, hostname: host, ...handlers(ctx, app) }))
 }
 
 function handlers(ctx: Context, app: App): Handlers {

@@ -32,18 +32,26 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
   }
 }
 
-/** What a crash left on the disk goes first; from then on what nothing refers to. Not while a backup reads it. */
+/**
+ * What a crash left on the disk goes first; from then on what nothing refers to. Not while a backup reads it: one that
+ * begins ends it between two steps.
+ */
 function cleanStore(ctx: Context): () => Promise<void> {
-  const stopping = new AbortController()
+  let isStopping = false
+  const stopping = {
+    get aborted() {
+      return isStopping || isBackupRunning(ctx)
+    },
+  }
   let isSwept = false
   const stop = everyFromNow(ctx, 10 * MINUTE_MS, 'unused contents', async () => {
-    if (await isBackupRunning(ctx)) return
-    if (isSwept) await collectGarbage(ctx, stopping.signal)
-    else await sweepStore(ctx, stopping.signal)
+    if (stopping.aborted) return
+    if (isSwept) await collectGarbage(ctx, stopping)
+    else await sweepStore(ctx, stopping)
     isSwept = true
   })
   return () => {
-    stopping.abort()
+    isStopping = true
     return stop()
   }
 }

@@ -1,6 +1,5 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
 import {
   confirmEnrollment,
   pendingEnrollment,
@@ -21,7 +20,7 @@ import { passwordField } from '../src/modules/auth/model.ts'
 import { signInProblem } from '../src/modules/auth/oidc-problems.ts'
 import { changeOwnPassword } from '../src/modules/auth/set-password.ts'
 import type { Notice } from './components/notice.ts'
-import { checkInput, type Form } from './form.ts'
+import { checkInput, type Form, unknownIntent } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 import { type AccountIntent, type AccountPageData, accountPage } from './pages/account/account.ts'
@@ -90,7 +89,7 @@ async function submitAccount(ctx: Context, request: Request): Promise<Response> 
 
 function intentOf(form: Form): AccountIntent {
   const intent = form.text('intent')
-  if (!isIntent(intent)) throw new AppError('invalid', 'The form does not say what to do.')
+  if (!isIntent(intent)) throw unknownIntent()
   return intent
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../src/context.ts'
 import { encodePath } from '../src/domain/asset-path.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { createAlias, historyOf, listAliases } from '../src/modules/aliases/service.ts'
-import { compareDeployments, listFolder, readFileDetail } from '../src/modules/deployments/browse.ts'
+import { compareDeployments, getFileDetail, listFolder } from '../src/modules/deployments/browse.ts'
 import {
   aboutDeployment,
   type DeploymentView,
@@ -150,7 +150,7 @@ async function showFiles(
     const folder = listFolder(ctx, deploymentId, path)
     return page(folderPage({ ...looking, deployment, path, folder }))
   }
-  const file = readFileDetail(ctx, deploymentId, path, isPublic)
+  const file = getFileDetail(ctx, deploymentId, path, isPublic)
   if (file === undefined) throw new AppError('not_found', 'This deployment holds no such file.')
   const { owner, repo, commitSha } = deployment
   return page(

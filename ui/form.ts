@@ -39,6 +39,9 @@ export const booleanOf = (text: string): boolean | null =>
 export const pageNumberOf = (text: string | null | undefined): number =>
   Math.max(1, Math.trunc(Number(text)) || 1)
 
+/** A form that asks for nothing that its page does. */
+export const unknownIntent = (): AppError => new AppError('invalid', 'The form does not say what to do.')
+
 /** A refusal that the page shows beside each of the fields. */
 export const marked = (...details: readonly ErrorDetail[]): AppError =>
   new AppError('invalid', 'Check what is marked.', details.length > 0 ? { details } : {})

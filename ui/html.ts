@@ -1,6 +1,7 @@
 import htm from 'htm'
 import { type ComponentChildren, h, type VNode } from 'preact'
 import { render } from 'preact-render-to-string'
+import { pageHeaders } from '../src/http/page-headers.ts'
 
 /** What a page or a piece of one returns. */
 export type Html = VNode
@@ -11,34 +12,14 @@ export type Content = ComponentChildren
 /** Builds escaped markup. Addresses in `href`, `action`, `formaction` and `src` are checked here, for every page. */
 export const html = htm.bind(element) as (strings: TemplateStringsArray, ...values: unknown[]) => Html
 
-/**
- * The one place that turns a document into an answer, with all that protects it: nothing runs or loads that is not
- * served here, nobody frames it, nobody keeps it.
- */
+/** The one place that turns a document into an answer, with the headers that protect it. */
 export function page(document: Html, status = 200, headers: HeadersInit = {}): Response {
   const all = new Headers(headers)
   for (const [name, value] of Object.entries(PAGE_HEADERS)) all.set(name, value)
   return new Response(renderPage(document), { status, headers: all })
 }
 
-/** No `Referrer-Policy: no-referrer`: forms would be sent with `Origin: null`, and refused. */
-const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-} as const
+const PAGE_HEADERS = pageHeaders("font-src 'self'", "form-action 'self'")
 
 /** The bytes of `page`, for those who build their own Response. htm drops a doctype, so it is added here. */
 export function renderPage(document: Html): string {

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { DAY_MS } from '../src/domain/durations.ts'
-import { AppError } from '../src/domain/errors.ts'
 import { isoTime } from '../src/domain/iso-time.ts'
 import { newKeyBody } from '../src/modules/api-keys/model.ts'
 import {
@@ -13,7 +12,7 @@ import {
 } from '../src/modules/api-keys/service.ts'
 import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
 import { listProjectNames } from '../src/modules/projects/service.ts'
-import { checkInput, type Form, marked } from './form.ts'
+import { checkInput, type Form, marked, unknownIntent } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 import { type KeysPageProps, keysPage, type NewKeyValues } from './pages/admin/keys.ts'
@@ -58,7 +57,7 @@ async function submitKeys(ctx: Context, request: Request): Promise<Response> {
       revokeKey(ctx, grant, form.text('keyId'))
       return seeOther('/keys?done=revoked')
     default:
-      throw new AppError('invalid', 'The form does not say what to do.')
+      throw unknownIntent()
   }
 }
 

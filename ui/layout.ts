@@ -6,7 +6,7 @@ import { type Notice, notice } from './components/notice.ts'
 import { type PageUser, userMenu } from './components/user-menu.ts'
 import { type Content, type Html, html, raw } from './html.ts'
 
-export type AuthLayoutOptions = {
+type AuthLayoutOptions = {
   /** Room for code and tables. */
   isWide?: boolean
   /** Goes on to this address by itself, at once. */
@@ -27,8 +27,10 @@ export const authLayout = (title: string, body: Content, options: AuthLayoutOpti
 
 export type Crumb = { label: string; href: string }
 
-export type AppLayoutProps = {
+type AppLayoutProps = {
   title: string
+  /** What the page is of, for the title of its tab: many have a page of this name. */
+  of?: string | undefined
   user: PageUser
   nav: readonly NavSection[]
   /** From the outside in, without the page itself. */
@@ -39,7 +41,7 @@ export type AppLayoutProps = {
 /** The frame of the admin and the account hub: side navigation, a bar on top, the page. */
 export const appLayout = (props: AppLayoutProps, body: Content): Html =>
   shell(
-    props.title,
+    props.of === undefined ? props.title : `${props.title} · ${props.of}`,
     'app',
     html`
       <nav class="sidebar" id="main-nav" popover aria-label="Main">

@@ -8,8 +8,8 @@ import { forgotBody, passwordField } from '../src/modules/auth/model.ts'
 import { findPasswordLink, forgotPassword, resetPassword } from '../src/modules/auth/reset-password.ts'
 import { signOut, signUp } from '../src/modules/auth/service.ts'
 import { clearedCookies } from '../src/modules/auth/sessions.ts'
-import { acceptInvitation, seeInvitation } from '../src/modules/invitations/service.ts'
-import { checkInput, type Form, readForm } from './form.ts'
+import { acceptInvitation, getInvitation } from '../src/modules/invitations/service.ts'
+import { checkInput, type Form, readForm, unknownIntent } from './form.ts'
 import { page } from './html.ts'
 import { expectedFailure, failurePage, queryOf, seeOther } from './page-request.ts'
 import { acceptInvitationPage } from './pages/auth/accept-invitation.ts'
@@ -71,7 +71,7 @@ function showInvitation(ctx: Context, request: Request, error?: AppError): Respo
   const token = queryOf(request, 'token') ?? ''
   const { actor } = callerOf(ctx, request, 'ignore')
   try {
-    const { email, role, project } = seeInvitation(ctx, token)
+    const { email, role, project } = getInvitation(ctx, token)
     const signedInAs = actor.kind === 'user' ? actor.user.email : undefined
     const signInUrl = withRedirect('/signin', `/invite?token=${token}`)
     const shown = acceptInvitationPage({ email, role, project, signedInAs, signInUrl, error })
@@ -104,7 +104,7 @@ async function answerInvitation(
       return seeOther('/account')
     }
     case 'signup': {
-      const input = { email: seeInvitation(ctx, token).email, password: form.text('password') }
+      const input = { email: getInvitation(ctx, token).email, password: form.text('password') }
       checkPassword(ctx, request, input.password)
       const made = await signUp(ctx, { ...input, invitationToken: token }, originOf(request))
       notedOf(request).setCookies = made.setCookies
@@ -116,7 +116,7 @@ async function answerInvitation(
       return seeOther(`/invite?token=${encodeURIComponent(token)}`)
     }
     default:
-      throw new AppError('invalid', 'The form does not say what to do.')
+      throw unknownIntent()
   }
 }
 

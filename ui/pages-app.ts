@@ -16,7 +16,7 @@ import { linkPages } from './link-pages.ts'
 import { failurePage, redirectTo, toSignIn } from './page-request.ts'
 import { setupPages } from './setup-pages.ts'
 
-export type Pages = {
+type Pages = {
   /** A path below `/_svc/` that pages post to on every host. */
   isSiteRoute(path: string): boolean
   handle(request: Request, path: string): Promise<Response>

@@ -8,10 +8,10 @@ import { listGroups } from '../src/modules/groups/service.ts'
 import { invite, listInvitations, revokeInvitation } from '../src/modules/invitations/service.ts'
 import { explainAccess } from '../src/modules/members/explain.ts'
 import {
+  getPermissions,
   grantGroupRole,
   grantRole,
   listMembers,
-  readPermissions,
   removeMember,
   revokeGroupRole,
   revokeRole,
@@ -54,7 +54,7 @@ function showPeople(ctx: Context, request: Request, id: string, shown: Shown, st
   return page(
     peoplePage({
       ...looking,
-      permissions: readPermissions(ctx, grant),
+      permissions: getPermissions(ctx, grant),
       members: listMembers(ctx, grant),
       invitations: can.managePeople ? listInvitations(ctx, invitationGrant(ctx, looking)) : null,
       groups: groupsFor(ctx, looking),

@@ -97,6 +97,30 @@ describe('deployments', () => {
   })
 })
 
+test('what was typed beside a refused archive is there again, and no other alias in its place', async () => {
+  const form = new FormData()
+  form.set('file', new File(['no zip'], 'site.zip'))
+  form.set('alias', '')
+  form.set('description', 'The new menu')
+  form.set('basePath', '/dist')
+  const sha = 'c'.repeat(40)
+  const answer = await app.call('POST', at(`/publish?repository=acme/website&commitSha=${sha}`), {
+    as: ADMIN,
+    body: form,
+    headers: { accept: 'text/html', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' },
+  })
+  const html = await answer.text()
+  expect(answer.status).toBe(400)
+  expect(html).toContain('value="The new menu"')
+  expect(html).toContain('value="/dist"')
+  expect(html).not.toContain('value="production"')
+})
+
+test('the title of a tab says of which project the page is', async () => {
+  expect(await read(aliasAt())).toContain('<title>production · website · svc</title>')
+  expect(await read(at('/settings'))).toContain('<title>Settings · website · svc</title>')
+})
+
 describe('files', () => {
   const files = (path: string) => deploymentAt(`/files?path=${encodeURIComponent(path)}`)
 

@@ -9,7 +9,8 @@ import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
 import { listDeployments } from '../src/modules/deployments/service.ts'
-import { publishZipForm } from '../src/modules/deployments/upload.ts'
+import { publishZipForm, uploadFieldsOf } from '../src/modules/deployments/upload.ts'
+import type { UploadFields } from '../src/modules/deployments/upload-fields.ts'
 import { newProjectBody } from '../src/modules/projects/model.ts'
 import {
   aboutProject,
@@ -181,13 +182,20 @@ async function submitUpload(
 ): Promise<Response> {
   const { caller, user } = viewerOf(ctx, request)
   authorize(ctx, caller, 'deployment:create', aboutProject(ctx, id), false)
+  const fields = uploadFieldsOf(request)
   return answerForm(
     async () => {
       if (ctx.config.rateLimitUpload > 0 && isTooOften(user.id))
         throw new AppError('rate_limited', 'That were many uploads in a minute. Wait one, then try again.')
-      const { projectId, deployment } = await publishZipForm(ctx, request)
+      const { projectId, deployment } = await publishZipForm(ctx, request, fields)
       return `/projects/${projectId}/deployments/${deployment.id}?done=published`
     },
-    (error) => showPublish(ctx, request, id, { error, values: {} }, error.status),
+    (error) => showPublish(ctx, request, id, { error, values: typedOf(fields) }, error.status),
   )
+}
+
+/** Nothing stays nothing: another alias than the one that was meant must not be moved. */
+function typedOf(fields: UploadFields): Record<string, string> {
+  const names = ['alias', 'description', 'basePath']
+  return Object.fromEntries(names.map((name) => [name, fields.first(name) ?? '']))
 }

@@ -5,7 +5,7 @@ import { listAliases } from '../src/modules/aliases/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
 import type { FormError } from './components/field.ts'
-import { type Form, marked } from './form.ts'
+import { type Form, marked, unknownIntent } from './form.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
 const CAN = {
@@ -81,7 +81,7 @@ export type Intent = {
   run(doing: Doing): string | Response | Promise<string | Response>
 }
 
-export type ProjectForm = {
+type ProjectForm = {
   projectId: string
   /** The least that a form of this page needs: whoever may not is refused before the form is read. */
   action: ProjectAction
@@ -135,7 +135,7 @@ export async function submitWorkspaceForm(
 
 function intentOf(intents: Readonly<Record<string, Intent>>, name: string): Intent {
   const intent = Object.hasOwn(intents, name) ? intents[name] : undefined
-  if (intent === undefined) throw new AppError('invalid', 'The form does not say what to do.')
+  if (intent === undefined) throw unknownIntent()
   return intent
 }
 

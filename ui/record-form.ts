@@ -5,7 +5,7 @@ import type { Form } from './form.ts'
 import { marked } from './form.ts'
 
 /** Of a record, by name of the field. */
-export type Values = Readonly<Record<string, unknown>>
+type Values = Readonly<Record<string, unknown>>
 
 /** What the inputs of one form hold at most together, in letters; longer values are shown and not edited. */
 const MOST_LETTERS = 250_000

@@ -53,7 +53,7 @@ export function rowsOfForm(values: Readonly<Record<string, string>>): FieldRow[]
   return rows
 }
 
-export type ReadFields = {
+type ReadFields = {
   fields: SchemaField[]
   /** Names of the fields that are to go. */
   removed: string[]

@@ -117,7 +117,15 @@ describe('secrets', () => {
     const html = await answer.text()
     expect(answer.status).toBe(400)
     expect(html).toContain('value="1 bad"')
+    expect(html).toContain('id="name-error"')
     expect(html).not.toContain('hunter2')
+  })
+
+  test('one of the greatest length comes through the form', async () => {
+    const value = 'é\n'.repeat(21_845)
+    expect((await send('/secrets', { intent: 'put', name: 'LONG', value })).status).toBe(303)
+    expect((await send('/secrets', { intent: 'put', name: 'LONG', value: `${value}ab` })).status).toBe(400)
+    expect((await send('/secrets', { intent: 'delete', name: 'LONG' })).status).toBe(303)
   })
 
   test('are deleted', async () => {

@@ -104,10 +104,14 @@ function showSecrets(ctx: Context, request: Request, id: string, failed?: Failed
   return page(secretsPage({ ...looking, secrets, failed, notices }), status)
 }
 
+/** The longest value there may be, 64 KiB, as a browser sends it: three bytes for one at worst, and six for a line break. */
+const MOST_SECRET_FORM_BYTES = 512 * 1024
+
 const submitSecrets = (ctx: Context, request: Request, id: string) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'secret:manage',
+    maxFormBytes: MOST_SECRET_FORM_BYTES,
     intents: {
       put: {
         run({ grant, form }) {

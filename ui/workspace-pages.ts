@@ -8,9 +8,9 @@ import {
   changeGroup,
   createGroup,
   deleteGroup,
+  getGroup,
   listGroups,
   listMembersOfGroup,
-  readGroup,
   removeGroupMember,
 } from '../src/modules/groups/service.ts'
 import { probe } from '../src/modules/health/service.ts'
@@ -147,7 +147,7 @@ const submitGroups = (ctx: Context, request: Request) =>
 
 function showGroup(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
   const { user, grant } = administer(ctx, request)
-  const group = readGroup(ctx, grant, id)
+  const group = getGroup(ctx, grant, id)
   const notices = doneNotice(request, {
     saved: 'Saved.',
     added: 'Added.',

@@ -32,7 +32,7 @@ export async function benchStart(lab: Lab, pace: Pace): Promise<Line[]> {
   return compareStarts(own, caddy, pace.rounds * 2)
 }
 
-export async function compareStarts(own: Starter, rival: Starter, rounds: number): Promise<Line[]> {
+async function compareStarts(own: Starter, rival: Starter, rounds: number): Promise<Line[]> {
   const results = await interleave([own, rival], rounds, startOnce)
   const of = (starter: Starter, key: keyof Sample) =>
     (results.get(starter) ?? []).map((sample) => sample[key])

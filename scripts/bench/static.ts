@@ -21,7 +21,7 @@ type Case = {
 const FILES = { '1k.html': 1024, '10k.html': 10_240, '100k.png': 102_400, '1m.png': 1_048_576 } as const
 const GZIP = { 'accept-encoding': 'gzip' }
 
-export const CASES: readonly Case[] = [
+const CASES: readonly Case[] = [
   { name: '1 KB', path: '/1k.html', bar: { atLeast: 1, aim: 1.2 }, prepare: plain(1024) },
   { name: '10 KB', path: '/10k.html', bar: { atLeast: 0.95, aim: 1.1 }, prepare: plain(10_240) },
   { name: '100 KB', path: '/100k.png', bar: { atLeast: 1 }, prepare: plain(102_400) },
@@ -44,7 +44,7 @@ export async function benchStatic(lab: Lab, pace: Pace): Promise<Line[]> {
 }
 
 /** The first server against each of the others; only the first of those, nginx, has a bar. */
-export async function compare(each: Case, servers: readonly Server[], pace: Pace): Promise<Line[]> {
+async function compare(each: Case, servers: readonly Server[], pace: Pace): Promise<Line[]> {
   const headers = new Map<Server, Record<string, string>>()
   for (const server of servers) headers.set(server, await each.prepare(server))
   const request = (server: Server) => ({

@@ -28,7 +28,7 @@ export class ServerUnreachable extends CommandFailure {
 }
 
 /** Something answers, but may be somebody else: trying again changes nothing. */
-export class ServerUntrusted extends CommandFailure {
+class ServerUntrusted extends CommandFailure {
   constructor(origin: string, cause: Error & { code: unknown }) {
     const reason = cause.code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? 'it is for another host' : cause.message
     const hint =
@@ -37,7 +37,7 @@ export class ServerUntrusted extends CommandFailure {
   }
 }
 
-export type ApiDetail = { path: string; message: string }
+type ApiDetail = { path: string; message: string }
 type FailedAnswer = Pick<ApiFailure, 'status' | 'code' | 'message' | 'details' | 'retryAfterMs'>
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type StreamedBody = { contentType: string; body: ReadableStream<Uint8Array> | null; signal?: AbortSignal }
@@ -154,7 +154,11 @@ function describeStranger(response: Response): string {
 }
 
 function describeFailure({ message, details }: FailedAnswer): string {
-  return [message, ...details.map((detail) => `  ${detail.path}: ${detail.message}`)].join('\n')
+  // Where there is one alone, the message often is made of it.
+  const others = details
+    .map((detail) => `${detail.path}: ${detail.message}`)
+    .filter((line) => line !== message)
+  return [message, ...others.map((line) => `  ${line}`)].join('\n')
 }
 
 function parseRetryAfter(value: string | null): number | undefined {

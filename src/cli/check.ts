@@ -1,15 +1,18 @@
+import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
 import { findProblems } from '../modules/deployments/check.ts'
+import { findUnreadableSecrets } from './check-secrets.ts'
 import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
+import { systemErrorOf } from './system-error.ts'
 
 export const checkCommand: Command = {
   summary: 'Check the database and every stored file',
   usage: `usage: svc check [--data-dir ./data]
 
-Checks the database, what its rows promise of each other, and the bytes of every stored content. Reads all of them, so it
-takes a while on a large store. The server may be running. Exit code: 0 all is well, 1 damage, each named in a line.`,
+Checks the database, what its rows promise of each other, the stored secrets against the key, and the bytes of every stored
+content. Reads all of them, so it takes a while on a large store. The server may be running. Exit code: 0 all is well, 1 damage, each named in a line.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
@@ -17,15 +20,17 @@ takes a while on a large store. The server may be running. Exit code: 0 all is w
     let found = 0
     try {
       await onDataDir(config, io, async (ctx) => {
-        for await (const { kind, detail } of findProblems(ctx)) {
+        const say = ({ kind, detail }: { kind: string; detail: string }): void => {
           found += 1
           io.stdout.write(`${kind}: ${printable(detail)}\n`)
         }
+        for await (const problem of findProblems(ctx)) say(problem)
+        for (const problem of findUnreadableSecrets(ctx)) say(problem)
       })
     } catch (error) {
-      if (error instanceof CommandFailure) throw error
-      // A database that cannot even be opened or read is the damage.
-      io.stdout.write(`database_damaged: ${printable(messageOf(error))}\n`)
+      const damaged = damagedBy(error)
+      if (damaged === undefined) throw error
+      io.stdout.write(`${damaged}_damaged: ${printable(messageOf(error))}\n`)
       found += 1
     }
     if (found > 0)
@@ -34,3 +39,14 @@ takes a while on a large store. The server may be running. Exit code: 0 all is w
     return EXIT.ok
   },
 }
+
+/** A database that cannot even be opened or read is the damage. What the machine refuses, such as a file of another user, is none. */
+function damagedBy(error: unknown): DataDirError['damaged'] {
+  if (error instanceof DataDirError) return error.damaged
+  if (error instanceof CommandFailure) return undefined
+  const code = codeOf(systemErrorOf(error))
+  return code === undefined || /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(code) ? 'database' : undefined
+}
+
+const codeOf = (error: Error | undefined): string | undefined =>
+  error !== undefined && 'code' in error ? String(error.code) : undefined

@@ -5,7 +5,7 @@ import { isRecord } from '../domain/is-record.ts'
 import { UsageError } from './command.ts'
 
 /** `.svc/config.json`. contract: 5.3. `root` is the folder that holds `.svc`. */
-export type ConfigFile = { root: string; apiUrl?: string; project?: string; ruleSets?: string[] }
+type ConfigFile = { root: string; apiUrl?: string; project?: string; ruleSets?: string[] }
 
 /**
  * The nearest `.svc/config.json` at or above the first folder that has one. The climb ends at the root of a

@@ -9,7 +9,7 @@ export type HashThread = {
 }
 
 /** Both sides take blocks of the files until none is left. */
-export type SharedHashing = {
+type SharedHashing = {
   /** The next block for the caller, `to` not included; undefined when all are taken. */
   takeBlock(): { from: number; to: number } | undefined
   /** Bytes and files that the thread hashed since this was asked before. */

@@ -112,6 +112,22 @@ test('the SHA, branch and message come from git', async () => {
 })
 
 describe('output', () => {
+  test('what the server found wrong is said once', async () => {
+    at.write('a.txt', 'one')
+    const [alias, branch] = [
+      { path: 'alias', message: 'too long' },
+      { path: 'branch', message: 'too short' },
+    ]
+    const refuse = (...details: object[]) =>
+      at.server.refusals.push(
+        Response.json({ message: 'alias: too long', error: 'Bad Request', details }, { status: 400 }),
+      )
+    refuse(alias)
+    expect((await at.deploy()).err()).toEndWith('svc deploy: alias: too long\n')
+    refuse(alias, branch)
+    expect((await at.deploy()).err()).toEndWith('svc deploy: alias: too long\n  branch: too short\n')
+  })
+
   test('--json prints the answer and nothing else on stdout', async () => {
     at.write('a.txt', 'one')
     const { code, out } = await at.deploy(['--json', '--alias', 'production'])

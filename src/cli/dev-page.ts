@@ -1,3 +1,5 @@
+import { SESSION_COOKIES } from '../domain/cookies.ts'
+
 /** Reloads the page when the folder changed. */
 export const LIVE_SCRIPT = `new EventSource('/_dev/live').onmessage = () => location.reload()\n`
 
@@ -9,6 +11,9 @@ export async function withLiveScript(response: Response): Promise<Response> {
   const html = `${await response.text()}\n<script src="/_dev/live.js"></script>\n`
   return new Response(html, { status: response.status, headers })
 }
+
+/** Both cookies of a session, empty. */
+const NO_SESSION = SESSION_COOKIES.map((name) => `${name}=`).join('; ')
 
 type Person = { email: string; role: string }
 const ROLES = ['guest', 'viewer', 'contributor', 'admin']
@@ -26,7 +31,7 @@ export async function devPage(request: Request, { signIn, current }: Session): P
   const email = String(form.get('email') ?? '')
   const role = ROLES.find((one) => one === form.get('role')) ?? 'guest'
   const headers = new Headers({ location: '/' })
-  const cookies = email === '' ? 'sAccessToken=; sIdRefreshToken=' : await signIn({ email, role })
+  const cookies = email === '' ? NO_SESSION : await signIn({ email, role })
   for (const cookie of cookies.split('; '))
     headers.append(
       'set-cookie',

@@ -2,9 +2,10 @@ import { statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { messageOf } from '../domain/errors.ts'
 import { type SocketOwner, socketHandlers } from '../http/wire.ts'
+import { listeningAt } from '../listeners.ts'
 import { signalled } from '../platform/signalled.ts'
 import { formatProblem } from '../rules/problems.ts'
-import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
+import { type Command, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
 import { findFiles } from './deploy-files.ts'
 import { folderOf } from './deploy-settings.ts'
 import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
@@ -17,8 +18,9 @@ import { watchFolder } from './watch-folder.ts'
 const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1]
 
 Serves a folder with its rules as a server would: the same router, engine and headers, and a store that is thrown away
-in the end. The rules are the "ruleSets" of .svc/config.json, else all of .svc/proxy-rules, in DIR or the nearest above it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. Rules reach
-private backends that PROXY_ALLOWED_TARGETS names, as on a server.
+in the end. The rules are the "ruleSets" of .svc/config.json, else all of .svc/proxy-rules, in DIR or the nearest above
+it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. Rules reach private
+backends that PROXY_ALLOWED_TARGETS names, as on a server.
 Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage.`
 
 const REPO = 'site'
@@ -71,16 +73,18 @@ export async function startTwin(
     for (const listener of listeners) listener.enqueue('data: changed\n\n')
   }
   await publish()
-  const server = listen({
-    ...at,
-    idleTimeout: IDLE_SECONDS,
-    fetch: (request, server) => answer(lab, site, listeners, request, server),
-    error(error) {
-      complain(error, io)
-      return new Response(error.message, { status: 400 })
-    },
-    websocket: socketHandlers,
-  })
+  const server = listeningAt({ host: at.hostname, port: at.port }, () =>
+    Bun.serve({
+      ...at,
+      idleTimeout: IDLE_SECONDS,
+      fetch: (request, server) => answer(lab, site, listeners, request, server),
+      error(error) {
+        complain(error, io)
+        return new Response(error.message, { status: 400 })
+      },
+      websocket: socketHandlers,
+    }),
+  )
   let published: Promise<void> = Promise.resolve()
   const again = () => {
     published = published.then(publish).catch((error) => complain(error, io))
@@ -95,17 +99,6 @@ export async function startTwin(
       await server.stop(true)
       await lab.close()
     },
-  }
-}
-
-type Options = Bun.Serve.Options<SocketOwner> & { hostname: string; port: number }
-
-function listen(options: Options): Bun.Server<SocketOwner> {
-  try {
-    return Bun.serve(options)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    throw new CommandFailure(`cannot listen on ${options.hostname}:${options.port}: ${error.message}`)
   }
 }
 

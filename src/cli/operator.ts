@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -26,8 +26,15 @@ export async function onDataDir<T>(
 
 /** For commands that only look: a directory without a database is a mistake, not a new one. */
 export function requireDatabase(config: Config): void {
-  if (!existsSync(join(config.dataDir, 'svc.db')))
+  try {
+    statSync(join(config.dataDir, 'svc.db'))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES')
+      throw new CommandFailure(
+        `${config.dataDir} may not be read by this user (EACCES); run it as the user of the server`,
+      )
     throw new CommandFailure(
       `there is no svc.db in ${config.dataDir}; name the data directory with --data-dir`,
     )
+  }
 }

@@ -15,7 +15,7 @@ import {
 } from './rules-settings.ts'
 
 /** The answer of a sync. contract §9.2. */
-export type SyncReport = {
+type SyncReport = {
   name: string
   path: string
   ruleSetId: string | null

@@ -9,7 +9,7 @@ import { openLab } from './lab.ts'
 import { counted, type LoadedSet, loadSets, type RulesFlags, requireValid } from './rules-settings.ts'
 import { runFunctionTest, runRuleTest } from './rules-test-run.ts'
 
-export type TestResult = { file: string; line: number; name: string; failure: string | null }
+type TestResult = { file: string; line: number; name: string; failure: string | null }
 
 /** Runs the tests of the sets on a service of their own, kept in memory. 1 when any fails, or a file is wrong. */
 export async function testRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {

@@ -72,3 +72,20 @@ test('a bug is not dressed up as a refusal', async () => {
     TypeError,
   )
 })
+
+test.each([
+  ['EACCES', "EACCES: permission denied, open '/x'"],
+  ['ENOSPC', 'ENOSPC: no space left on device'],
+  ['SQLITE_FULL', 'database or disk is full'],
+])('what the machine refuses by %s is one line', async (code, text) => {
+  const refused = Object.assign(new Error(text), { code })
+  const failing: Command = { ...serve, run: () => Promise.reject(new Error('query', { cause: refused })) }
+  const io = testIo()
+  expect(await runCommand({ serve: () => failing }, [], io, 'serve')).toBe(1)
+  expect(io.err()).toBe(`svc serve: ${text}\n`)
+})
+
+test('a fault of ours is thrown on', async () => {
+  const failing: Command = { ...serve, run: () => Promise.reject(new TypeError('x is undefined')) }
+  await expect(runCommand({ serve: () => failing }, [], testIo(), 'serve')).rejects.toThrow('x is undefined')
+})

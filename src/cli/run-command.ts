@@ -1,4 +1,5 @@
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { ServeError } from '../listeners.ts'
 import {
   type Command,
   CommandFailure,
@@ -8,10 +9,11 @@ import {
   printable,
   UsageError,
 } from './command.ts'
+import { systemErrorOf } from './system-error.ts'
 
 /**
  * Runs the command that `argv` (without executable and script) names and returns its exit code. `argv` without
- * a name, or beginning with a flag, belongs to `defaultName`. Only a bug is thrown on.
+ * a name, or beginning with a flag, belongs to `defaultName`. Only a bug is thrown on, not what the machine refuses.
  */
 export async function runCommand(
   commands: Commands,
@@ -52,9 +54,13 @@ function wantsHelp(args: readonly string[]): boolean {
 }
 
 function reportFailure(name: string, command: Command, error: unknown, io: Io): number {
-  if (error instanceof DataDirError)
+  if (error instanceof DataDirError || error instanceof ServeError)
     return reportFailure(name, command, new CommandFailure(error.message), io)
-  if (!(error instanceof CommandFailure)) throw error
+  if (!(error instanceof CommandFailure)) {
+    const refused = systemErrorOf(error)
+    if (refused === undefined) throw error
+    return reportFailure(name, command, new CommandFailure(refused.message), io)
+  }
   const message = error.message.split('\n').map(printable).join('\n')
   io.stderr.write(`svc ${name}: ${message}\n`)
   if (error instanceof UsageError) io.stderr.write(`\n${command.usage.trimEnd()}\n`)

@@ -1,5 +1,4 @@
 import { ConfigError, configHelp, EX_CONFIG } from '../config.ts'
-import { ServeError } from '../listeners.ts'
 import { serve } from '../serve.ts'
 import { type Command, CommandFailure, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
@@ -18,7 +17,6 @@ ${configHelp()}`,
     try {
       return await serve(config, VERSION, io.stdout.write)
     } catch (error) {
-      if (error instanceof ServeError) throw new CommandFailure(error.message)
       if (error instanceof ConfigError) throw new CommandFailure(error.message, EX_CONFIG)
       throw error
     }

@@ -2,7 +2,7 @@ import type { Actor, Context } from '../context.ts'
 import type { DbOrTx } from './open.ts'
 import { auditLog } from './schema.ts'
 
-export type Change = {
+type Change = {
   /** `project.create`, `alias.move`: noun and verb. */
   action: string
   target: { kind: string; id: string | null }

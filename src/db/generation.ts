@@ -1,7 +1,7 @@
 import type { Db } from './open.ts'
 
 /** Which state of the database a cached thing came from: `sites` for what hosts show, `access` for who may see it. */
-export type Generation = { sites: number; access: number }
+type Generation = { sites: number; access: number }
 
 type Known = { writes: number; generation: Generation }
 const known = new WeakMap<Db, Known>()
@@ -17,16 +17,20 @@ export function currentGeneration(db: Db): Generation {
     last.generation.sites === generation.sites &&
     last.generation.access === generation.access
   const kept = isSame ? last.generation : generation
-  known.set(db, { writes: db.writes, generation: kept })
+  // Inside of a transaction this may be its own, which a rollback takes back.
+  if (!db.sqlite.inTransaction) known.set(db, { writes: db.writes, generation: kept })
   return kept
 }
 
-export type GenerationCache<V> = {
+type GenerationCache<V> = {
   /** What `load` finds is kept until something changes; what it does not find (undefined) is asked for again. */
   get(db: Db, key: string, load: () => V | undefined): V | undefined
 }
 
-/** A map for each database that forgets everything when its part of the generation moves on. Holds `most` entries at most. */
+/**
+ * A map for each database that forgets everything when its part of the generation moves on. Holds `most` entries at most.
+ * What is loaded inside of a transaction is not kept: it may be rolled back.
+ */
 export function generationCache<V>(part: keyof Generation, most = 10_000): GenerationCache<V> {
   const byDb = new WeakMap<Db, { from: number; entries: Map<string, V> }>()
   return {
@@ -40,7 +44,7 @@ export function generationCache<V>(part: keyof Generation, most = 10_000): Gener
       const cached = kept.entries.get(key)
       if (cached !== undefined) return cached
       const loaded = load()
-      if (loaded === undefined) return undefined
+      if (loaded === undefined || db.sqlite.inTransaction) return loaded
       if (kept.entries.size >= most) kept.entries.clear()
       kept.entries.set(key, loaded)
       return loaded

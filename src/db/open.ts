@@ -53,6 +53,8 @@ function openFile(path: string): Database {
   } catch (error) {
     throw new DataDirError(`${path} cannot be opened as the database: ${rootCause(error).message}`, {
       cause: error,
+      // A file that is another user's or cannot be written is whole all the same.
+      damaged: /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(sqliteCode(error) ?? '') ? 'database' : undefined,
     })
   }
 }

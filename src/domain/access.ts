@@ -38,7 +38,7 @@ export const WORKSPACE_ACTIONS = {
 } as const
 
 export type ProjectAction = keyof typeof PROJECT_ACTIONS
-export type WorkspaceAction = keyof typeof WORKSPACE_ACTIONS
+type WorkspaceAction = keyof typeof WORKSPACE_ACTIONS
 export type Action = ProjectAction | WorkspaceAction
 
 /** Who asks, reduced to what decides. */
@@ -50,7 +50,7 @@ export type Asker =
   /** The command line on the data directory, and the first start. */
   | { kind: 'operator' }
 
-export type AccessQuestion = {
+type AccessQuestion = {
   action: Action
   asker: Asker
   /** GET and HEAD. */
@@ -64,7 +64,7 @@ export type AccessQuestion = {
 export type Denial = 'unauthenticated' | 'hidden' | 'forbidden' | 'admin_host_only'
 
 /** `role` is what the asker acts as. `reason` is a sentence for the person who asks why. */
-export type Decision =
+type Decision =
   | { allowed: true; role: ProjectRole | null; reason: string }
   | { allowed: false; denial: Denial; role: ProjectRole | null; reason: string }
 

@@ -2,7 +2,7 @@
 export type AssetPathSource = 'form' | 'manifest' | 'archive'
 
 /** `reason` completes "<entry>: ..." and says what to change. */
-export type AssetPathResult =
+type AssetPathResult =
   /** `path` is what is stored: `/` between segments, none in front, NFC. */
   | { readonly kind: 'file'; readonly path: string }
   /** A dot file, `node_modules` or `__MACOSX`: passed over in silence. */

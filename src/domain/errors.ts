@@ -65,5 +65,9 @@ export class AppError extends Error {
 export const invalidField = (path: string, message: string): AppError =>
   new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
 
+/** The same for a sentence that needs no field before it. */
+export const invalidChoice = (path: string, message: string): AppError =>
+  new AppError('invalid', message, { details: [{ path, message }] })
+
 /** The words of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -13,7 +13,7 @@ export const FIELD_TYPES = [
 ] as const
 export type FieldType = (typeof FIELD_TYPES)[number]
 
-export type Checked = { ok: true; value: unknown } | { ok: false; message: string }
+type Checked = { ok: true; value: unknown } | { ok: false; message: string }
 
 /** Deepest nesting of a `json` value. SQLite reads 1000. */
 const DEEPEST = 100

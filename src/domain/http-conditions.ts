@@ -1,7 +1,7 @@
 import { parseHttpDate } from './http-date.ts'
 
 /** The request's method and preconditions, null where the header is absent. */
-export type ConditionalRequest = {
+type ConditionalRequest = {
   method: string
   ifMatch: string | null
   ifNoneMatch: string | null
@@ -13,14 +13,14 @@ export type ConditionalRequest = {
  * What the representation has: `etag` with its quotes (and `W/` if weak), `lastModified` in milliseconds. `shownSince`, in
  * milliseconds too: before that the same address may have shown something younger, as an alias does that went back.
  */
-export type Validators = { etag: string; lastModified: number; shownSince: number }
+type Validators = { etag: string; lastModified: number; shownSince: number }
 
 export type ConditionalDecision = 'proceed' | 'not_modified' | 'precondition_failed'
 
 /** Both ends are included, and both lie inside the representation. */
 export type ByteRange = { start: number; end: number }
 
-export type RangeResult =
+type RangeResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'unsatisfiable' }
   | { readonly kind: 'ranges'; readonly ranges: readonly ByteRange[] }

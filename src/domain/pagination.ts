@@ -1,9 +1,9 @@
 import { AppError, type ErrorDetail } from './errors.ts'
 
-export const DEFAULT_LIMIT = 20
-export const MAX_LIMIT = 100
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
 
-export type SortOrder = 'asc' | 'desc'
+type SortOrder = 'asc' | 'desc'
 
 /** The query parameters as they came; an empty one counts as absent. */
 export type PaginationQuery = {
@@ -13,7 +13,7 @@ export type PaginationQuery = {
   order?: string | undefined
 }
 
-export type PaginationOptions<Field extends string> = {
+type PaginationOptions<Field extends string> = {
   sortable: readonly Field[]
   defaultSort: Field
   defaultOrder: SortOrder

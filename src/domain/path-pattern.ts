@@ -10,7 +10,7 @@ export type PathPattern =
   /** Several stars, or one in between: begins, holds these in this order, and ends so. */
   | { kind: 'parts'; literal: string; middle: readonly string[]; suffix: string }
 
-export type ParsedPathPattern = { ok: true; pattern: PathPattern } | { ok: false; error: string }
+type ParsedPathPattern = { ok: true; pattern: PathPattern } | { ok: false; error: string }
 
 /** Reads a pattern of a rule; `error` says what is allowed. spec: Proxy behaviour 2, contract §8. */
 export function parsePathPattern(source: string): ParsedPathPattern {

@@ -18,7 +18,7 @@ export type TrafficFacts = {
   header: (key: string) => string | null
 }
 
-export type TrafficChoice = { alias: string; by: 'rule' | 'cookie' | 'draw'; rule: TrafficRule | null }
+type TrafficChoice = { alias: string; by: 'rule' | 'cookie' | 'draw'; rule: TrafficRule | null }
 
 /**
  * Which alias a visitor sees: by the first rule that holds, else by the cookie, else by a draw, `position` being a random

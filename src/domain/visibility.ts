@@ -8,9 +8,9 @@ export type VisibilitySettings = {
 }
 
 /** A project always says who may see it; its `isSpa` may be left to the content of the deployment. */
-export type ProjectVisibility = { isPublic: boolean; requiredRole: ProjectRole; isSpa: boolean | null }
+type ProjectVisibility = { isPublic: boolean; requiredRole: ProjectRole; isSpa: boolean | null }
 
-export type VisibilityLevel = 'domain' | 'alias' | 'project'
+type VisibilityLevel = 'domain' | 'alias' | 'project'
 
 /**
  * `setBy` says which level decided each; `isSpa` is null, set by `default`, where the deployment's files

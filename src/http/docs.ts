@@ -5,6 +5,7 @@ import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file
 import { ACCESS_COOKIE } from '../domain/cookies.ts'
 import { contentPaths } from './content-docs.ts'
 import { polishDocument } from './openapi.ts'
+import { pageHeaders } from './page-headers.ts'
 
 const PAGE = '/api/docs'
 const DOCUMENT = '/api/docs/json'
@@ -125,22 +126,7 @@ const PAGE_HTML = `<!doctype html>
 </html>
 `
 
-const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-}
+const PAGE_HEADERS = pageHeaders("form-action 'none'")
 
 const SCRIPT_HEADERS = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-cache' }
 

@@ -47,7 +47,9 @@ const isValidationError = (error: Error): error is ValidationError =>
   'code' in error && error.code === 'VALIDATION'
 
 function invalidInput(error: ValidationError): AppError {
-  const details = error.all.map(toDetail)
+  const all = error.all.map(toDetail)
+  const paths = all.map(({ path }) => path)
+  const details = all.filter(({ path }, i) => paths.indexOf(path) === i)
   const first = details[0]
   const what =
     first === undefined

@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts'
 
 /** What the headers of one part of a form say. A part with a `filename`, even an empty one, is a file. */
-export type PartHeaders = { name: string; filename: string | undefined; contentType: string | undefined }
+type PartHeaders = { name: string; filename: string | undefined; contentType: string | undefined }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

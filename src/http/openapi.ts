@@ -57,7 +57,15 @@ const FAILURE = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 }
 
-const MEANINGS: Record<string, string> = { 200: 'Success', 201: 'Created', 204: 'Done, without content' }
+const MEANINGS: Record<string, string> = {
+  200: 'Success',
+  201: 'Created',
+  202: 'Accepted: it goes on by itself',
+  204: 'Done, without content',
+  302: 'Sent on to another address',
+  303: 'Sent on to another address',
+  503: 'Not in order',
+}
 
 function polishOperation(path: string, operation: Json): Json {
   const responses = mapValues(asObject(operation['responses']), (response, status) => ({
@@ -101,7 +109,7 @@ function contentOf(body: unknown): Json {
 
 /**
  * Without `error`, which is our sentence for who breaks the schema, told as its description; a choice among texts reads
- * as `enum`.
+ * as `enum`, a whole number as one.
  */
 function cleanSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(cleanSchema)
@@ -114,10 +122,17 @@ function cleanSchema(schema: unknown): unknown {
   const described =
     isSentence && cleaned['description'] === undefined ? { ...cleaned, description: error } : cleaned
   const { anyOf, ...others } = described
-  const texts = Array.isArray(anyOf) ? anyOf.map((choice) => asObject(choice)['const']) : []
-  const isChoice = texts.length > 0 && texts.every((text) => typeof text === 'string')
-  return isChoice ? { ...others, type: 'string', enum: texts } : described
+  const choices = Array.isArray(anyOf) ? anyOf.map(asObject) : []
+  const texts = choices.map((choice) => choice['const'])
+  if (texts.length > 0 && texts.every((text) => typeof text === 'string'))
+    return { ...others, type: 'string', enum: texts }
+  return choices.some(isNumberAsText)
+    ? { ...others, ...choices.find(({ type }) => type === 'integer') }
+    : described
 }
+
+/** Elysia takes an integer as text too, and says so even of answers. */
+const isNumberAsText = ({ type, format }: Json): boolean => type === 'string' && format === 'integer'
 
 const KEPT_AS_THEY_ARE: ReadonlySet<string> = new Set(['examples', 'example', 'default', 'const', 'enum'])
 

@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../domain/durations.ts'
+
 /** Counts requests in fixed windows of a minute. Kept in memory: a restart forgives. spec: Limits. */
-export type RateLimiter = {
+type RateLimiter = {
   /** Counts one request. `limit` 0 means there is none. */
   take(key: string): RateState
 }

@@ -1,5 +1,5 @@
 /** Which paths the API has, whatever the method: for 405, and for site hosts, where other paths below /api are files. */
-export type RouteTable = { methodsOf(path: string): readonly string[] }
+type RouteTable = { methodsOf(path: string): readonly string[] }
 
 type Node = {
   children: Map<string, Node>

@@ -6,7 +6,7 @@ import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate, renderTemplate, type Template } from './templates.ts'
 
 /** A value of a configuration, its texts parsed. */
-export type CompiledValue =
+type CompiledValue =
   | { kind: 'constant'; value: unknown }
   | { kind: 'expression'; expression: Expression }
   | { kind: 'template'; template: Template }
@@ -26,7 +26,7 @@ export type CompiledStep = {
   problems: readonly ErrorDetail[]
 }
 
-export type CompiledPipeline = { steps: readonly CompiledStep[]; postSteps: readonly CompiledStep[] }
+type CompiledPipeline = { steps: readonly CompiledStep[]; postSteps: readonly CompiledStep[] }
 
 const MAX_DEPTH = 20
 const compiled = new WeakMap<PipelineConfig, CompiledPipeline>()

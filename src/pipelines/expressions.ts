@@ -11,7 +11,7 @@ export const ROOTS = [
   'deployment',
   'secrets',
 ] as const
-export type Root = (typeof ROOTS)[number]
+type Root = (typeof ROOTS)[number]
 
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null }
@@ -38,7 +38,8 @@ export class ExpressionError extends Error {
 
 const MAX_EXPRESSION = 1000
 const MAX_KEYS = 32
-const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
+/** As JSON has it: 007 is a text, such as a postal code. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const WORDS = new Map<string, boolean | null>([
   ['true', true],
   ['false', false],
@@ -55,7 +56,8 @@ export function parseExpression(source: string): Expression {
   const [word = ''] = FIRST_WORD.exec(text) ?? []
   const call = /^(now|uuid)\s*\(/.exec(text)?.[1]
   const root = ROOTS.find((one) => one === word)
-  if (call === undefined && root === undefined) return { kind: 'literal', value: source }
+  const isAddress = text[word.length] === '@'
+  if ((call === undefined && root === undefined) || isAddress) return { kind: 'literal', value: source }
   const indent = source.length - source.trimStart().length
   if (text.length > MAX_EXPRESSION)
     throw new ExpressionError(`An expression has at most ${MAX_EXPRESSION} characters`, indent)

@@ -78,7 +78,7 @@ function parseJson(bytes: Uint8Array): PipelineBody {
   }
 }
 
-/** Of a file there is its name, type and size: pipelines keep no files. */
+/** Of a file there is its name, type and size: pipelines keep no files. A browser sends one that was not chosen, too. */
 async function readForm(request: Request, contentType: string | null): Promise<PipelineBody> {
   const pairs: [string, unknown][] = []
   try {
@@ -86,7 +86,9 @@ async function readForm(request: Request, contentType: string | null): Promise<P
       if (part.kind === 'field') pairs.push([part.name, part.value])
       else {
         const { filename, contentType: type } = part
-        pairs.push([part.name, { filename, contentType: type ?? null, size: await sizeOf(part.body) }])
+        const size = await sizeOf(part.body)
+        const isNone = filename === '' && size === 0
+        pairs.push([part.name, isNone ? '' : { filename, contentType: type ?? null, size }])
       }
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { IS_COMPILED } from '../platform/is-compiled.ts'
 import {
   SANDBOX_ARGUMENT,
   type SandboxJob,
@@ -7,14 +8,14 @@ import {
 } from './sandbox-protocol.ts'
 
 /** Runs the code of function steps, in processes that are started when they are needed and end when they are not. */
-export type Sandbox = {
+type Sandbox = {
   /** `projectId`: projects take turns, and none has all processes to itself. Never rejects. */
   run(projectId: string, job: SandboxJob): Promise<SandboxResult>
   /** Ends all processes; what runs or waits fails. */
   close(): void
 }
 
-export type SandboxLimits = {
+type SandboxLimits = {
   /** Processes that are kept busy at once. */
   processes: number
   /** Further ones, only for a project that has none running. */
@@ -197,7 +198,6 @@ class ProcessPool implements Sandbox {
 
 /** The executable starts itself; from sources it is Bun that is started. */
 function command(): string[] {
-  const isCompiled = import.meta.url.includes('/$bunfs/') || import.meta.url.includes('/~BUN/')
-  if (isCompiled) return [process.execPath, SANDBOX_ARGUMENT]
+  if (IS_COMPILED) return [process.execPath, SANDBOX_ARGUMENT]
   return [process.execPath, fileURLToPath(new URL('./sandbox-entry.ts', import.meta.url))]
 }

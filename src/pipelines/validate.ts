@@ -11,7 +11,7 @@ import { VALIDATOR_CONFIGS } from './validators.ts'
 Settings.Set({ maxErrors: 1000 })
 
 /** What a newer version may know: a push stores it and says so, a rule file may not have it. */
-export type ConfigWarning = ErrorDetail & { kind: 'unknown_handler' | 'unknown_key' }
+type ConfigWarning = ErrorDetail & { kind: 'unknown_handler' | 'unknown_key' }
 
 /** Says all that is wrong with a pipeline at once. Paths read `steps[0].config.fields.email.type`. */
 export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[]; warnings: ConfigWarning[] } {

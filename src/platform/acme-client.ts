@@ -4,7 +4,7 @@ import { jwkOf, signJws } from './acme-keys.ts'
 import type { Outbound, OutboundResponse } from './outbound.ts'
 import { readLimited } from './outbound-read.ts'
 
-export type AcmeClientOptions = {
+type AcmeClientOptions = {
   outbound: Outbound
   /** `ACME_DIRECTORY`. */
   directory: string

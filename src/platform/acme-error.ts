@@ -1,4 +1,5 @@
 import { isRecord } from '../domain/is-record.ts'
+
 /** What the authority answered instead of doing what it was asked: in one line, whatever it sent. RFC 8555 §6.7. */
 export class AcmeError extends Error {
   /** `rateLimited`, `caa`, `dns`, `unauthorized` …: the problem's type without its namespace; `''` when there is none. */

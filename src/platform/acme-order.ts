@@ -2,6 +2,7 @@ import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { AcmeAnswer, AcmeClient } from './acme-client.ts'
 import { AcmeError, fieldsOf, problemError } from './acme-error.ts'
 import { certificateRequest, keyAuthorization, keyToPem, newKey } from './acme-keys.ts'
+import { PEM_CERTIFICATE } from './certificates.ts'
 
 /** A chain, its key, and from when until when it holds (milliseconds since 1970). */
 export type Issued = { certPem: string; keyPem: string; notBefore: number; expiresAt: number }
@@ -115,7 +116,7 @@ function checked(pem: string, key: KeyObject, host: string, now: number): Issued
 }
 
 function parseChain(pem: string): X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  const blocks = pem.match(PEM_CERTIFICATE) ?? []
   try {
     return blocks.map((block) => new X509Certificate(block))
   } catch {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { IS_COMPILED } from './is-compiled.ts'
 
 export type BackupProcess = {
   /** Resolves when the file is whole and durable; rejects with what the process said. */
@@ -22,7 +23,6 @@ async function finished(child: { stderr: ReadableStream; exited: Promise<number>
 
 /** The executable starts itself; from sources it is Bun that is started. */
 function self(): string[] {
-  const isCompiled = import.meta.url.includes('/$bunfs/') || import.meta.url.includes('B:/~BUN/')
-  if (isCompiled) return [process.execPath]
+  if (IS_COMPILED) return [process.execPath]
   return [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url))]
 }

@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -40,7 +41,7 @@ test('a backup taken beside an open database brings everything back', async () =
   db.sqlite.run("UPDATE settings SET value = 'after'")
   expect(files).toBe(6)
   expect(readdirSync(root).filter((name) => name.includes('partial'))).toEqual([])
-  expect(existsSync(join(data, 'backup-running'))).toBe(false)
+  expect(readdirSync(data).filter((name) => name.startsWith('backup-running'))).toEqual([])
 
   await restoreBackup(file, empty, 'y')
   expect(readdirSync(empty).sort()).toEqual(['blobs', 'secret.key', 'svc.db'])
@@ -49,6 +50,50 @@ test('a backup taken beside an open database brings everything back', async () =
   const restored = openDb(join(empty, 'svc.db'), 2)
   expect(restored.sqlite.query('SELECT value FROM settings').get()).toEqual({ value: 'before' })
   restored.sqlite.close()
+})
+
+test('a folder that cannot be listed fails it: nothing is left out without a word', async () => {
+  const packs = join(data, 'blobs/packs')
+  renameSync(packs, join(data, 'aside'))
+  writeFileSync(packs, 'no folder')
+  try {
+    await expect(writeBackup(data, join(root, 'lacking.tar'), 'x')).rejects.toThrow('ENOTDIR')
+    expect(existsSync(join(root, 'lacking.tar'))).toBe(false)
+  } finally {
+    rmSync(packs)
+    renameSync(join(data, 'aside'), packs)
+  }
+})
+
+test('only an earlier backup or an empty file is replaced', async () => {
+  const other = join(root, 'other.db')
+  writeFileSync(other, 'precious')
+  const link = join(root, 'link.tar')
+  symlinkSync(other, link)
+  for (const path of [other, link, root])
+    await expect(writeBackup(data, path, 'x')).rejects.toThrow('is there already and is no backup')
+  expect(readFileSync(other, 'utf8')).toBe('precious')
+  const earlier = join(root, 'earlier.tar')
+  writeFileSync(earlier, '')
+  for (let round = 0; round < 2; round++) await writeBackup(data, earlier, 'x')
+  await restoreBackup(earlier, empty, 'y')
+})
+
+test('contents without their database are no backup', async () => {
+  const lost = join(empty, 'data')
+  mkdirSync(join(lost, 'blobs/packs'), { recursive: true })
+  writeFileSync(join(lost, 'blobs/packs/01.pack'), 'pack bytes')
+  writeFileSync(join(lost, 'svc.db'), '')
+  await expect(writeBackup(lost, join(empty, 'lost.tar'), 'x')).rejects.toThrow('is gone or empty')
+  expect(readdirSync(empty)).toEqual(['data'])
+})
+
+test.each(['backup-running', 'backup-running-b'])('the mark %s of another backup stays', async (name) => {
+  const mark = join(data, name)
+  writeFileSync(mark, '')
+  await writeBackup(data, file, 'a')
+  expect(existsSync(mark)).toBe(true)
+  rmSync(mark)
 })
 
 test('certificates that are replaced while it is taken come back whole, old or new', async () => {

@@ -1,12 +1,13 @@
 import { Database } from 'bun:sqlite'
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { type Dirent, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TarSource, tarEntries } from './archive-tar-write.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
+import { refuseLostDatabase } from './lost-database.ts'
 
-/** While this file is fresh the collector frees nothing: a backup is reading. */
+/** How the name of a file begins that is kept fresh while a backup reads: the collector frees nothing then. Each has its own. */
 export const BACKUP_MARK = 'backup-running'
 const TOUCH_EVERY_MS = 30_000
 
@@ -51,7 +52,9 @@ export async function writeBackup(
   file: string,
   id: string,
 ): Promise<{ sizeBytes: number; files: number }> {
-  const mark = join(dataDir, BACKUP_MARK)
+  refuseLostDatabase(dataDir)
+  await refuseToReplace(file)
+  const mark = join(dataDir, `${BACKUP_MARK}-${id}`)
   const copy = join(dataDir, 'tmp', `backup-${id}.db`)
   const partial = `${file}.${id}.partial`
   writeFileSync(mark, '')
@@ -72,6 +75,14 @@ export async function writeBackup(
 function touch(path: string): void {
   const now = Date.now() / 1000
   utimesSync(path, now, now)
+}
+
+/** A name that was mistyped must not cost what is there: only an earlier backup, or an empty file, gives way. */
+async function refuseToReplace(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined)
+  if (found === undefined || (found.isFile() && found.size === 0)) return
+  const start = found.isFile() ? await Bun.file(file).slice(0, BACKUP_FORMAT.name.length).text() : ''
+  if (start !== BACKUP_FORMAT.name) throw new Error(`${file} is there already and is no backup`)
 }
 
 /** A copy of one moment. It reads under WAL, so writers are not held up. */
@@ -134,7 +145,7 @@ function textSource(name: string, content: string): Source {
 /** Read at once, so that its size is that of what is written. One that is gone by now is left out. */
 async function* wholeSource(name: string, path: string): AsyncGenerator<Source> {
   const body = await readFile(path).catch((error) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (isMissing(error)) return null
     throw error
   })
   if (body !== null) yield { name, sizeBytes: body.length, body }
@@ -145,22 +156,27 @@ async function fileSource(name: string, path: string): Promise<Source> {
   return { name, sizeBytes: size, body: Bun.file(path).stream() }
 }
 
-/** Listed after the database was copied: everything that the copy refers to is there by then. */
+/** Listed after the database was copied: everything that the copy refers to is there by then. A folder may lack. */
 function* filesBelow(dataDir: string, folder: string): Generator<string> {
-  let entries: ReturnType<typeof list>
-  try {
-    entries = list(join(dataDir, folder))
-  } catch {
-    return
-  }
-  for (const entry of entries) {
+  for (const entry of list(join(dataDir, folder))) {
     const name = `${folder}/${entry.name}`
     if (entry.isDirectory()) yield* filesBelow(dataDir, name)
     else if (entry.isFile()) yield name
   }
 }
 
-const list = (path: string) => readdirSync(path, { withFileTypes: true })
+/** A folder that cannot be listed fails the backup, which would lack what is in it. */
+function list(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(

@@ -8,6 +8,9 @@ export type Certificate = {
   expiresAt: number
 }
 
+/** Each certificate in a PEM text, its body as the group. RFC 7468 §5. */
+export const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g
+
 /** What is known of one host's certificate. contract §10. */
 export type CertificateState = {
   /** `off`: a proxy in front holds it. `pending`: it is being asked for. `failed`: `error` says why, and it is tried again. */

@@ -2,8 +2,8 @@ import type { ContentCoding } from '../domain/content-encoding.ts'
 import { niceThreads } from './nice-threads.ts'
 
 /** What is to be made of some bytes: the compressed form in each of these encodings, at these levels. */
-export type CompressJob = { bytes: Uint8Array; codings: readonly Coding[] }
-export type Coding = { encoding: ContentCoding; level: number }
+type CompressJob = { bytes: Uint8Array; codings: readonly Coding[] }
+type Coding = { encoding: ContentCoding; level: number }
 
 /** Of a core that anything else wants the thread gets next to nothing: compressed forms may wait. */
 const NICENESS = 19

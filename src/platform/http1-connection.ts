@@ -44,7 +44,7 @@ export interface Exchange {
   watchSignal(now: number): boolean
 }
 
-export interface ConnectionOwner {
+interface ConnectionOwner {
   /** For messages, such as `api.example.com:443`. */
   readonly label: string
   /** What backends said lately. */

@@ -1,19 +1,24 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { DataDirError } from '../domain/data-dir-error.ts'
+import { messageOf } from '../domain/errors.ts'
 
 /**
  * Makes sure that one server at a time has a data directory. The lock is SQLite's on a file of its own, so it ends with
  * the process, however that ends. Undefined when somebody else holds it.
  */
 export function lockDataDir(dataDir: string): { release(): void } | undefined {
-  const file = new Database(join(dataDir, 'serve.lock'), { create: true })
+  const path = join(dataDir, 'serve.lock')
+  let file: Database | undefined
   try {
+    file = new Database(path, { create: true })
     file.run('PRAGMA locking_mode = EXCLUSIVE')
     file.run('BEGIN EXCLUSIVE')
   } catch (error) {
-    file.close()
+    file?.close()
     if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined
-    throw error
+    throw new DataDirError(`${path} cannot be locked: ${messageOf(error)}`, { cause: error })
   }
-  return { release: () => file.close() }
+  const held = file
+  return { release: () => held.close() }
 }

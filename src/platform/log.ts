@@ -50,7 +50,7 @@ function prettyLine(time: string, level: string, message: string, fields: Record
 }
 
 function shown(value: unknown): string {
-  if (value instanceof Error) return value.stack ?? value.message
+  if (value instanceof Error) return (value.stack ?? value.message).split('\n').map(printable).join('\n')
   return printable(typeof value === 'string' ? value : (JSON.stringify(value, errorsAsText) ?? 'undefined'))
 }
 

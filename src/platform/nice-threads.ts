@@ -6,7 +6,7 @@ type Thread<Answer> = {
   idle: ReturnType<typeof setTimeout> | undefined
 }
 
-export type ThreadWork = {
+type ThreadWork = {
   /**
    * The text of a module with a function `work(job)`; what it returns is the answer. A text, and not a file: one less that
    * the executable would have to carry.

@@ -6,7 +6,7 @@ import type { Outbound, OutboundResponse } from './outbound.ts'
 import { readLimited } from './outbound-read.ts'
 
 /** What the browser is sent away with, and what must be kept for it to come back. */
-export type OidcStart = { url: string; state: string; nonce: string; verifier: string }
+type OidcStart = { url: string; state: string; nonce: string; verifier: string }
 
 /** Who the provider says came back. `email` is null when it does not say. */
 export type OidcIdentity = { subject: string; email: string | null; isEmailVerified: boolean }

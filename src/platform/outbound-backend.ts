@@ -18,7 +18,7 @@ const FRESH_IDLE_MS = 2_000
 /** How long one of several addresses has to come up before the next is tried. */
 const ADDRESS_TIMEOUT_MS = 3_000
 
-export type BackendOptions = {
+type BackendOptions = {
   label: string
   limits: BackendLimits
   knownHeads: KnownHeads

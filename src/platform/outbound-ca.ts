@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../config.ts'
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g
+import { PEM_CERTIFICATE } from './certificates.ts'
 
 /** The certificates in the file of `NODE_EXTRA_CA_CERTS`. Throws `ConfigError` when there is none to be read. */
 export function readExtraCas(path: string): string {
   try {
-    const certificates = [...readFileSync(path, 'utf8').matchAll(CERTIFICATE)]
+    const certificates = [...readFileSync(path, 'utf8').matchAll(PEM_CERTIFICATE)]
     if (certificates.length > 0 && certificates.every(([, body = '']) => isDerSequence(body)))
       return certificates.map(([whole]) => whole).join('\n')
   } catch {
@@ -24,7 +23,7 @@ export function trustedCas(extraCaPem: string | null): readonly string[] | null 
   if (extraCaPem === null) return null
   const own = process.getBuiltinModule('node:tls').getCACertificates('default')
   const known = new Set(own.map((certificate) => certificate.trim()))
-  const extra = extraCaPem.match(CERTIFICATE) ?? []
+  const extra = extraCaPem.match(PEM_CERTIFICATE) ?? []
   const added = extra.filter((certificate) => !known.has(certificate))
   return added.length === 0 ? null : [...own, ...added]
 }

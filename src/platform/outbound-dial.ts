@@ -11,7 +11,7 @@ export interface SocketOwner {
 }
 
 /** What hangs on a socket. `owner` is set by who gets it, before anything can arrive. */
-export type Line = { owner: SocketOwner | null; attempt: Attempt }
+type Line = { owner: SocketOwner | null; attempt: Attempt }
 export type LineSocket = Socket<Line>
 
 export type DialTarget = {

@@ -23,7 +23,7 @@ export type LazySignal = AbortSignal | (() => AbortSignal) | null
 const PROMPT_MS = 50
 
 /** What the backend does with an exchange that ends or has to be tried again. */
-export interface ExchangeOwner {
+interface ExchangeOwner {
   retry(exchange: OutboundExchange): void
   /** Called once, when the exchange takes up nothing any more. */
   left(exchange: OutboundExchange): void

@@ -1,7 +1,7 @@
 import { niceThreads } from './nice-threads.ts'
 
 /** A password to compare with a hash or, without one, to hash at these costs. */
-export type PasswordJob = { password: string; hash: string | null; costs: Bun.Password.Argon2Algorithm }
+type PasswordJob = { password: string; hash: string | null; costs: Bun.Password.Argon2Algorithm }
 
 /** Of a core that the server wants as well, such a thread gets a sixth: sign-ins may wait, visitors may not. */
 const NICENESS = 7

@@ -10,7 +10,7 @@ export type Passwords = {
 }
 
 const ARGON2 = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-export type PasswordLimits = { atOnce: number; waiting: number }
+type PasswordLimits = { atOnce: number; waiting: number }
 
 /** Half of the cores hash and the other half serves; the last in line waits for about two seconds of work. */
 const LIMITS: PasswordLimits = {

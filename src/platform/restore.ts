@@ -80,7 +80,8 @@ async function unpack(file: string, staged: string): Promise<number> {
       first = false
     }
   } catch (error) {
-    if (error instanceof RestoreError) throw error
+    // Of the place that it goes to, not of the backup.
+    if (error instanceof RestoreError || isFull(error)) throw error
     throw new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`)
   }
   if (end === undefined) throw new RestoreError(`${file} is no backup of svc, or not a whole one`)
@@ -89,6 +90,9 @@ async function unpack(file: string, staged: string): Promise<number> {
   for (const folder of folders) await syncFolder(folder)
   return files
 }
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
 /** Of the two entries that say what the file is; neither is longer than a line. */
 async function textOf(body: ByteStream | Uint8Array): Promise<string> {

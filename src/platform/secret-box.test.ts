@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSecretBox, readSecretKeys } from './secret-box.ts'
@@ -41,6 +41,9 @@ test('the key file is made once, for its owner only', () => {
   const path = join(folder, 'secret.key')
   const keys = readSecretKeys(path)
   expect(keys).toHaveLength(1)
+  expect(readSecretKeys(path)).toEqual(keys)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  chmodSync(path, 0o644)
   expect(readSecretKeys(path)).toEqual(keys)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   writeFileSync(path, 'not a key\n')

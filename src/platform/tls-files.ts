@@ -1,9 +1,15 @@
 import { readFileSync, statSync } from 'node:fs'
 import { messageOf } from '../domain/errors.ts'
-import { type Certificate, type Certificates, coversHost, noCertificates } from './certificates.ts'
+import {
+  type Certificate,
+  type Certificates,
+  coversHost,
+  noCertificates,
+  PEM_CERTIFICATE,
+} from './certificates.ts'
 import type { Log } from './log.ts'
 
-export type CertificateFiles = { certFile: string; keyFile: string }
+type CertificateFiles = { certFile: string; keyFile: string }
 
 /** A pair that cannot be served; the message begins with the setting that is at fault. */
 export class CertificateFileError extends Error {}
@@ -62,7 +68,7 @@ export function readPair({ certFile, keyFile }: CertificateFiles): Certificate {
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto')
   const certPem = readPem('TLS_CERT_FILE', certFile)
   const keyPem = readPem('TLS_KEY_FILE', keyFile)
-  const chain = certPem.match(BLOCK) ?? []
+  const chain = certPem.match(PEM_CERTIFICATE) ?? []
   const [leaf] = chain.map((block) =>
     parsed('TLS_CERT_FILE', certFile, 'certificates in PEM', () => new X509Certificate(block)),
   )
@@ -74,8 +80,6 @@ export function readPair({ certFile, keyFile }: CertificateFiles): Certificate {
     throw unusable('TLS_KEY_FILE', keyFile, `hold the key of the certificate in ${certFile}`)
   return { hosts: namesOf(leaf.subjectAltName), certPem, keyPem, expiresAt: Date.parse(leaf.validTo) }
 }
-
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 function readPem(variable: string, file: string): string {
   try {

@@ -13,7 +13,7 @@ export type TlsListener = {
   stop(isForced: boolean): Promise<void>
 }
 
-export type TlsListenerOptions = {
+type TlsListenerOptions = {
   /** Opens a server on the port; others may listen there too. `isRetired`: another one took over. */
   open: (tls: Bun.TLSOptions[], isRetired: () => boolean) => Bun.Server<unknown>
   /** Whose certificate a client gets that names no host, or an unknown one. */

@@ -2,7 +2,7 @@ import type { Tunnel } from './http1-tunnel.ts'
 import { encodeFrame, FrameReader, OPCODE, SocketFailure } from './websocket-frames.ts'
 
 /** What a backend's WebSocket tells. `closed` comes last and once; 1006 for an end without a closing handshake. */
-export type BackendOwner = {
+type BackendOwner = {
   /** Nothing more is read until it resolves. */
   received(message: string | Uint8Array): Promise<void> | void
   closed(code: number, reason: string): void
@@ -56,15 +56,10 @@ export function openBackendSocket(
   void readAll(tunnel, limits.messageBytes, {
     message: (message) => owner.received(message),
     ping: (payload) => write(OPCODE.pong, payload),
-    async close(code, reason) {
+    async over(code, reason) {
       close(code, reason)
       await sending
       end(code, reason)
-    },
-    async failed(code, reason) {
-      close(code, reason)
-      await sending
-      end(code === ABNORMAL ? ABNORMAL : code, reason)
     },
   })
 
@@ -82,8 +77,8 @@ export function openBackendSocket(
 type Reading = {
   message(message: string | Uint8Array): Promise<void> | void
   ping(payload: Uint8Array): void
-  close(code: number, reason: string): Promise<void>
-  failed(code: number, reason: string): Promise<void>
+  /** The backend closed, or cannot be understood any more. */
+  over(code: number, reason: string): Promise<void>
 }
 
 async function readAll(tunnel: Tunnel, messageBytes: number, on: Reading): Promise<void> {
@@ -93,13 +88,13 @@ async function readAll(tunnel: Tunnel, messageBytes: number, on: Reading): Promi
       for (const event of frames.read(bytes)) {
         if (event.kind === 'message') await on.message(event.message)
         else if (event.kind === 'ping') on.ping(event.payload)
-        else return await on.close(event.code ?? NO_STATUS, event.reason)
+        else return await on.over(event.code ?? NO_STATUS, event.reason)
       }
     }
-    await on.failed(ABNORMAL, '')
+    await on.over(ABNORMAL, '')
   } catch (error) {
-    if (error instanceof SocketFailure) await on.failed(error.code, error.message)
-    else await on.failed(ABNORMAL, '')
+    if (error instanceof SocketFailure) await on.over(error.code, error.message)
+    else await on.over(ABNORMAL, '')
   }
 }
 

@@ -14,9 +14,9 @@ export type ZipFile = {
   headerAt: number
 }
 
-export type ZipDirectory = { files: ZipFile[]; startsAt: number }
+type ZipDirectory = { files: ZipFile[]; startsAt: number }
 
-export const STORED = 0
+const STORED = 0
 export const DEFLATED = 8
 
 const END_BYTES = 22

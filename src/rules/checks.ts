@@ -1,3 +1,4 @@
+import { isRecord } from '../domain/is-record.ts'
 import { didYouMean, type Problem } from './problems.ts'
 import type { Place, YamlFile } from './yaml-file.ts'
 
@@ -20,12 +21,11 @@ export class Checker {
 
   /** The value as an object with no other keys than those of `known`; null when it is none. Each check has its word. */
   object(value: unknown, path: Path, known: Readonly<Record<string, Check>>): Record<string, unknown> | null {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    if (!isRecord(value)) {
       this.report(path, `${label(path)}must be a map with the keys ${Object.keys(known).join(', ')}`)
       return null
     }
-    const given = value as Record<string, unknown>
-    for (const [key, inner] of Object.entries(given)) {
+    for (const [key, inner] of Object.entries(value)) {
       const check = Object.hasOwn(known, key) ? known[key] : undefined
       if (check === undefined) this.unknownKey([...path, key], Object.keys(known))
       else {
@@ -33,7 +33,7 @@ export class Checker {
         if (message !== null) this.report([...path, key], `${label([...path, key])}${message}`)
       }
     }
-    return given
+    return value
   }
 
   unknownKey(path: Path, known: readonly string[]): void {

@@ -58,7 +58,7 @@ export const identityOf = ({
 
 export const isSameRule = (a: ServerRule, b: ServerRule): boolean => isDeepStrictEqual(a, b)
 
-export type Difference = { kind: 'added' | 'changed' | 'removed'; name: string }
+type Difference = { kind: 'added' | 'changed' | 'removed'; name: string }
 
 /** What a push would change of the rules on the server; `removed` are those that only the server has. */
 export function compareRules(push: CompiledPush, server: ServerSet | null): Difference[] {

@@ -1,3 +1,4 @@
+import { isRecord } from '../domain/is-record.ts'
 import { SCHEMA_BY_NAME } from '../domain/schema-fields.ts'
 import type { PipelineConfig, PipelineStep } from '../pipelines/model.ts'
 import { validatePipelineConfig } from '../pipelines/validate.ts'
@@ -77,10 +78,9 @@ async function compileStep(
   for (const key of ['id', 'handler'])
     if (given[key] === undefined) checker.report(path, `${label([...path, key])}is required`)
   const { id, name, handler, config, code, isEnabled } = given
-  const isMap = typeof config === 'object' && config !== null && !Array.isArray(config)
-  if (config !== undefined && !isMap)
+  if (config !== undefined && !isRecord(config))
     checker.report([...path, 'config'], `${label([...path, 'config'])}must be a map`)
-  const settings = isMap ? resolveSchema(config as Record<string, unknown>, path, checker, schemas) : {}
+  const settings = isRecord(config) ? resolveSchema(config, path, checker, schemas) : {}
   const coded =
     typeof code === 'string' ? await codeOf(files, folder, code, path, settings, checker, problems) : {}
   const all = { ...settings, ...coded }

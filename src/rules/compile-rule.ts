@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http'
+import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
@@ -109,7 +110,7 @@ function checkHeaders(value: unknown, checker: Checker): CompiledRule['headerCon
   if (given === null) return undefined
   const { add, ...rest } = given
   if (add === undefined) return rest
-  if (typeof add !== 'object' || add === null || Array.isArray(add)) {
+  if (!isRecord(add)) {
     checker.report(['headerConfig', 'add'], `${label(['headerConfig', 'add'])}must be a map of header names`)
     return rest
   }

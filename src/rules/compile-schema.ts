@@ -1,9 +1,15 @@
+import { isRecord } from '../domain/is-record.ts'
 import { parseSchemaFields, SCHEMA_NAME } from '../domain/schema-fields.ts'
 import { anything, Checker, text } from './checks.ts'
 import { locate } from './locate.ts'
 import type { Problem } from './problems.ts'
 import type { CompiledPush } from './push.ts'
 import type { YamlFile } from './yaml-file.ts'
+
+/** Whether the file is a schema by its place and name. */
+export const isSchemaFile = (path: string): boolean => /^schemas\/[^/]+\.schema\.yaml$/.test(path)
+
+export const schemaBase = (path: string): string => path.slice('schemas/'.length, -'.schema.yaml'.length)
 
 export type SchemaSource = {
   path: string
@@ -34,7 +40,7 @@ const FIELD_KEYS = ['name', 'type', 'required', 'unique', 'default']
 
 /** `schemas/<name>.schema.yaml`. */
 export function compileSchema(path: string, yaml: YamlFile, problems: Problem[]): SchemaSource[] {
-  const base = path.slice('schemas/'.length, -'.schema.yaml'.length)
+  const base = schemaBase(path)
   const checker = new Checker(yaml)
   const given = checker.object(yaml.value, [], {
     name: (value) =>
@@ -65,7 +71,7 @@ export function compileSchema(path: string, yaml: YamlFile, problems: Problem[])
 function checkFieldKeys(fields: unknown, checker: Checker): void {
   if (!Array.isArray(fields)) return
   for (const [i, field] of fields.entries()) {
-    if (typeof field !== 'object' || field === null || Array.isArray(field)) continue
+    if (!isRecord(field)) continue
     for (const key of Object.keys(field))
       if (!FIELD_KEYS.includes(key)) checker.unknownKey(['fields', i, key], FIELD_KEYS)
   }

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { compareSpecificity } from '../domain/path-pattern.ts'
 import { compileRule, type RuleSource } from './compile-rule.ts'
-import { compileManifest, compileSchema, type SchemaSource } from './compile-schema.ts'
+import {
+  compileManifest,
+  compileSchema,
+  isSchemaFile,
+  type SchemaSource,
+  schemaBase,
+} from './compile-schema.ts'
 import { type Problem, sortProblems } from './problems.ts'
 import type { CompiledPush } from './push.ts'
 import { isRuleFile } from './route-path.ts'
@@ -47,7 +53,7 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
     schemas: schemas.sources.map(({ schema }) => schema),
     options: { prune: false, dryRun: false, strictSchemas: false },
   }
-  if (problems.length === 0 && JSON.stringify(push).length > MOST_BYTES)
+  if (problems.length === 0 && Buffer.byteLength(JSON.stringify(push)) > MOST_BYTES)
     problems.push(
       fileProblem(files, 'ruleset.yaml', `the whole set has more than ${MOST_BYTES} bytes (16 MiB)`),
     )
@@ -83,12 +89,10 @@ function schemasOf(
   open: Open,
   problems: Problem[],
 ): { sources: SchemaSource[]; names: ReadonlyMap<string, string> } {
-  const sources = files.paths
-    .filter((path) => /^schemas\/[^/]+\.schema\.yaml$/.test(path))
-    .flatMap((path) => {
-      const yaml = open(path)
-      return yaml === null ? [unreadable(path)] : compileSchema(path, yaml, problems)
-    })
+  const sources = files.paths.filter(isSchemaFile).flatMap((path) => {
+    const yaml = open(path)
+    return yaml === null ? [unreadable(path)] : compileSchema(path, yaml, problems)
+  })
   for (const [i, { path, schema }] of sources.entries()) {
     const first = sources.findIndex((other) => other.schema.name === schema.name)
     if (first < i)
@@ -103,7 +107,7 @@ function schemasOf(
 
 /** So that steps that name it are not wrong too. */
 const unreadable = (path: string): SchemaSource => {
-  const base = path.slice('schemas/'.length, -'.schema.yaml'.length)
+  const base = schemaBase(path)
   return { path, base, schema: { name: base, fields: [] } }
 }
 
@@ -112,7 +116,7 @@ function strangeFiles(files: SetFiles): Problem[] {
   return files.paths.flatMap((path) => {
     if (!/\.ya?ml$/.test(path) || path === 'ruleset.yaml' || isTestFile(path)) return []
     if (path.startsWith('rules/') && isRuleFile(path)) return []
-    if (/^schemas\/[^/]+\.schema\.yaml$/.test(path)) return []
+    if (isSchemaFile(path)) return []
     const allowed = path.startsWith('schemas/')
       ? 'schemas are schemas/<name>.schema.yaml'
       : path.startsWith('rules/')

@@ -35,3 +35,18 @@ describe('golden rule sets', () => {
     expect(shown).toBe(expected)
   })
 })
+
+test('the limit of a whole set is one of bytes, as the server counts them', async () => {
+  const files = new Map([['ruleset.yaml', 'name: demo\n']])
+  const letters = 'é'.repeat(500_000)
+  for (let i = 0; i < 18; i++) {
+    const config = JSON.stringify({ body: letters })
+    const steps = `[{ id: answer, handler: response_handler, config: ${config} }]`
+    files.set(`rules/a${i}/get.rule.yaml`, `pipeline:\n  steps: ${steps}\n`)
+  }
+  const { push, problems } = await compileSet(filesOf('demo', files))
+  expect(push).toBeNull()
+  expect(problems.map(formatProblem)).toEqual([
+    'demo/ruleset.yaml:1:1 the whole set has more than 16777216 bytes (16 MiB)',
+  ])
+})

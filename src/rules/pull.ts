@@ -5,7 +5,7 @@ import { folderOfPattern } from './route-path.ts'
 import { MAX_FILE_BYTES } from './yaml-file.ts'
 
 /** The files of a set that is on a server, by their path inside it. `notes`: what files cannot say. */
-export type PulledSet = {
+type PulledSet = {
   texts: Map<string, string>
   /** The rule that each code file was made for. */
   owners: Map<string, string>

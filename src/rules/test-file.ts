@@ -39,7 +39,7 @@ export type FunctionTest = {
   throws?: string
 }
 
-export type TestFile<T> = { target: string | null; tests: T[]; problems: Problem[] }
+type TestFile<T> = { target: string | null; tests: T[]; problems: Problem[] }
 
 const map: Check = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'must be a map'

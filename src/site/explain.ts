@@ -10,7 +10,7 @@ import { serveMapped } from './serve-mapped.ts'
 import { serveSite } from './serve-site.ts'
 import { createTrace, type Trace, type TraceStep } from './trace.ts'
 
-export type ExplainInput = {
+type ExplainInput = {
   url: URL
   method: string
   headers: Headers

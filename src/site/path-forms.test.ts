@@ -119,6 +119,16 @@ test.each(redirects)('%s leads elsewhere', async (path, headers, status, locatio
   expect([answer.status, answer.headers.get('location')]).toEqual([status, location])
 })
 
+test('a redirect to the folder is kept as its page is', async () => {
+  const open = await app.call('GET', '/public/Acme/Docs/production')
+  const own = await app.call('GET', `/repo/acme/secret/${SHA}`, { as: SEED_OWNER })
+  const kept = [open, own].map(({ headers }) => [headers.get('cache-control'), headers.get('vary')])
+  expect(kept).toEqual([
+    ['public, max-age=0, must-revalidate', null],
+    ['private, max-age=0, must-revalidate', 'Cookie'],
+  ])
+})
+
 describe('pages never run in the origin of the admin', () => {
   const sandboxed: [path: string, headers: Record<string, string>][] = [
     ['/public/Acme/Docs/production/', {}],

@@ -6,6 +6,7 @@ import { notFound, type SitePages } from './pages.ts'
 import { type PathForm, parsePathForm } from './parse-path-form.ts'
 import { planVisit, type VisitInput } from './plan-visit.ts'
 import type { Site } from './resolve-site.ts'
+import { redirect } from './serve-asset.ts'
 import { type SiteRequest, serveSite } from './serve-site.ts'
 
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
@@ -27,8 +28,7 @@ export function servePathForm(
   const { site, mount, rest } = form
   const refusal = refuse(ctx, pages, request, form, callerOf)
   if (refusal !== undefined) return refusal
-  if (rest === '')
-    return sandboxed(new Response(null, { status: 308, headers: { location: `${mount}/${search}` } }), site)
+  if (rest === '') return sandboxed(redirect(`${mount}/${search}`, site), site)
   const { visit } = planVisit(ctx, site, { request, path: rest, facts, peer, trace })
   if (visit.rule !== undefined)
     return serveRuled(ctx, pages, form, { request, path: rest, search, mount, visit }, callerOf)

@@ -7,7 +7,7 @@ import type { Trace } from './trace.ts'
 import { chooseVariant } from './traffic.ts'
 
 /** The socket behind a request, as far as a proxied one needs it. */
-export type Connection = { allowSilence?(isAllowed: boolean): void; upgrade?: Upgrade }
+type Connection = { allowSilence?(isAllowed: boolean): void; upgrade?: Upgrade }
 
 export type VisitInput = {
   request: Request
@@ -19,7 +19,7 @@ export type VisitInput = {
 }
 
 /** Who answers on a site host: the service for its own paths and for routes of the API that no rule takes, or the site. */
-export type Way = { to: 'service' } | { to: 'site'; shown: Site; visit: Visit }
+type Way = { to: 'service' } | { to: 'site'; shown: Site; visit: Visit }
 
 /** contract §1 Hosts: the order on a site host. The gate comes later, as each variant and rule may ask for more. */
 export function chooseWay(

@@ -84,7 +84,7 @@ export function findSitesBySha(db: Db, owner: string, repo: string, from: string
   ).all(owner, repo, from, to)
 }
 
-export type FileRow = StoredBlob & { path: string }
+type FileRow = StoredBlob & { path: string }
 
 /** Every file of a deployment below `prefix` (`''`, or a folder ending in `/`), with where its bytes lie. */
 export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow[] {
@@ -96,7 +96,7 @@ export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow
   ).all(deploymentId, prefix, `${prefix}\u{10ffff}`)
 }
 
-export type VariantRow = StoredBlob & { of: string; encoding: ContentCoding }
+type VariantRow = StoredBlob & { of: string; encoding: ContentCoding }
 
 export function listVariants(db: Db, deploymentId: string): VariantRow[] {
   return prepared<VariantRow>(
@@ -123,7 +123,7 @@ export function listEarlierDeployments(db: Db, aliasId: string, since: number): 
   ).all(aliasId, since)
 }
 
-export type EarlierDeployment = {
+type EarlierDeployment = {
   deploymentId: string
   version: number
   updatedAt: number

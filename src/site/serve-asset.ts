@@ -32,7 +32,7 @@ export function serveAsset(
       }),
     )
   const { targets } = loadManifest(ctx, site)
-  const found = targets.get(asked.path) ?? findDecoded(targets, asked.path)
+  const found = findTarget(targets, asked.path)
   const target =
     isRewrite && found !== undefined && 'redirectTo' in found ? targets.get(found.redirectTo) : found
   traceFile(asked.visit?.trace, asked.path, target)
@@ -46,6 +46,13 @@ function traceFile(trace: Trace | undefined, path: string, target: Target | unde
   if (target === undefined) trace?.add('file', `There is no file for ${path}`, { path: null })
   else if ('redirectTo' in target) trace?.add('file', `${path} is a folder: it leads to ${target.redirectTo}`)
   else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
+}
+
+/** What is written as it is stored needs no decoding. `a%20b` asks for `a b`, and for a file called that only where there is none. */
+function findTarget(targets: Manifest['targets'], path: string): Target | undefined {
+  return path.includes('%')
+    ? (findDecoded(targets, path) ?? targets.get(path))
+    : (targets.get(path) ?? findDecoded(targets, path))
 }
 
 /** The same path may be written in several ways; files are stored under one. */
@@ -63,16 +70,17 @@ function serveMissing(
   asked: SiteRequest,
 ): Response {
   const { request, path } = asked
-  const earlier = hasContentHash(path) ? findEarlier(ctx, site, path) : undefined
+  const name = requestPathToAssetPath(path) ?? path
+  const earlier = hasContentHash(name) ? findEarlier(ctx, site, path) : undefined
   if (earlier !== undefined) return serveFile(ctx, request, earlier, site)
   const app =
-    isSpa(site, targets) && acceptsHtml(request) && !hasExtension(path)
+    isSpa(site, targets) && acceptsHtml(request) && !hasExtension(name)
       ? targets.get('/index.html')
       : undefined
   if (app !== undefined && 'path' in app) return serveFile(ctx, request, app, site)
+  if (isScript(name)) return plainNotFound()
   const page = nearest404(targets, path)
-  if (page !== undefined) return serveFile(ctx, request, page, site, 404)
-  return isScript(path) ? plainNotFound() : notFound(pages, request)
+  return page === undefined ? notFound(pages, request) : serveFile(ctx, request, page, site, 404)
 }
 
 /** Tabs opened before a deploy keep working: what the alias showed in the last week is still there by its hashed name. */
@@ -85,7 +93,7 @@ function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefin
       basePath,
       manifestKey: manifestKey(earlier.deploymentId, basePath),
     })
-    const target = targets.get(path) ?? findDecoded(targets, path)
+    const target = findTarget(targets, path)
     if (target !== undefined && 'path' in target) return target
   }
   return undefined
@@ -111,14 +119,15 @@ function nearest404(targets: Manifest['targets'], path: string): SiteFile | unde
   return undefined
 }
 
-function redirect(location: string, site: Site): Response {
-  const scope = site.isShared ? 'public' : 'private'
+/** To the same with a `/` at the end; to whoever may see the site. */
+export function redirect(location: string, { isShared, commitSha }: Site): Response {
   return new Response(null, {
     status: 308,
     headers: {
       location,
-      'cache-control': `${scope}, max-age=0, must-revalidate`,
-      'x-svc-commit': site.commitSha,
+      'cache-control': `${isShared ? 'public' : 'private'}, max-age=0, must-revalidate`,
+      'x-svc-commit': commitSha,
+      ...(isShared ? {} : { vary: 'Cookie' }),
     },
   })
 }

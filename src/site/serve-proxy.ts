@@ -30,7 +30,7 @@ export const LONG_SILENCE_MS = 5 * MINUTE_MS
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** One exchange with a backend. */
-export type Forwarding = {
+type Forwarding = {
   ctx: Context
   site: Site
   rule: SiteRule

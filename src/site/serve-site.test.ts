@@ -44,6 +44,9 @@ describe('clean URLs', () => {
     'a b/ü.html': 'umlaut',
     '404.html': 'root 404',
     'docs/404.html': 'docs 404',
+    'a%20b.txt': 'written with a percent sign',
+    'a b.txt': 'written with a space',
+    'all of 100%.txt': 'one percent sign',
   }
   let host = ''
   beforeAll(async () => {
@@ -74,6 +77,9 @@ describe('clean URLs', () => {
     ['/docs/%2e%2e/about.html', 200, 'about'],
     ['/docs/..%2fabout.html', 404, 'root 404'],
     ['/about.html%00', 404, 'root 404'],
+    ['/a%20b.txt', 200, 'written with a space'],
+    ['/a%2520b.txt', 200, 'written with a percent sign'],
+    ['/all%20of%20100%25.txt', 200, 'one percent sign'],
     ['/%', 404, 'root 404'],
     ['/%ff', 404, 'root 404'],
     ['//about', 404, 'root 404'],
@@ -119,6 +125,7 @@ describe('single-page apps', () => {
     ['switched on over a 404.html', true, true, '/deep/link', html, 'GET', 200],
     ['switched off', false, false, '/deep/link', html, 'GET', 404],
     ['not for a script', true, false, '/assets/missing.js', html, 'GET', 404],
+    ['not where the dot is encoded', true, false, '/assets/missing%2Ejs', html, 'GET', 404],
     ['not for what accepts no HTML', true, false, '/deep/link', { accept: 'application/json' }, 'GET', 404],
     ['not for */*', true, false, '/deep/link', { accept: '*/*' }, 'GET', 404],
     ['not without Accept', true, false, '/deep/link', {}, 'GET', 404],
@@ -138,8 +145,8 @@ describe('single-page apps', () => {
   })
 
   test('a missing script is never HTML, not even to a browser that shows it', async () => {
-    const { aliasHost } = await site({ 'index.html': 'app' })
-    for (const path of ['/assets/missing.js', '/missing.mjs?v=1']) {
+    const { aliasHost } = await site({ 'index.html': 'app', 'assets/404.html': 'nothing here' })
+    for (const path of ['/assets/missing.js', '/missing.mjs?v=1', '/missing%2Ejs']) {
       const answer = await get(aliasHost, path, html)
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
         404,

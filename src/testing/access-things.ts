@@ -3,7 +3,7 @@ import { hashToken } from '../platform/tokens.ts'
 import type { TestApp } from './test-app.ts'
 
 /** A project of acme with one deployment and its alias `production`. */
-export type SeededSite = { repo: string; projectId: string; deploymentId: string; aliasId: string }
+type SeededSite = { repo: string; projectId: string; deploymentId: string; aliasId: string }
 
 type Value = string | number | null
 

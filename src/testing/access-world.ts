@@ -38,7 +38,7 @@ export const ACTOR_NAMES = Object.keys(ACTORS) as ActorName[]
 export const HOSTS = ['admin', 'own', 'other'] as const
 export type HostName = (typeof HOSTS)[number]
 /** One of them, or a name as it is. */
-export type WorldHost = HostName | `${string}.localhost`
+type WorldHost = HostName | `${string}.localhost`
 
 export type WorldRequest = {
   method: string

@@ -16,7 +16,7 @@ export type AcmeCa = {
   stop(): Promise<void>
 }
 
-export type AcmeCaOptions = {
+type AcmeCaOptions = {
   /** Where challenges are asked for, in place of port 80. */
   challengePort: number | Promise<number>
   now: () => number

@@ -1,6 +1,6 @@
 import type { CallOptions, TestApp } from './test-app.ts'
 
-export type Answer = { status: number; body: Record<string, unknown> }
+type Answer = { status: number; body: Record<string, unknown> }
 
 /** An id that nothing has. */
 export const NO_ID = '01900000-0000-7000-8000-000000000000'

@@ -1,6 +1,6 @@
 import { SMTPServer } from 'smtp-server'
 
-export type ReceivedMail = { from: string; to: string[]; raw: string; text: string }
+type ReceivedMail = { from: string; to: string[]; raw: string; text: string }
 
 /** A real SMTP server on loopback that keeps what it gets. */
 export type MailServer = {

@@ -20,7 +20,7 @@ export type OidcServer = {
   close(): Promise<void>
 }
 
-export type OidcServerOptions = {
+type OidcServerOptions = {
   redirectUris: readonly string[]
   /** The email stands in the ID token; else only the user info endpoint says it. */
   emailInIdToken?: boolean

@@ -10,13 +10,13 @@ import { createTestCa, type TestCertificate } from './test-ca.ts'
 
 export const BACKEND = 'backend.test'
 
-export type Sent = {
+type Sent = {
   method?: string
   headers?: Record<string, string | string[]>
   body?: string | Uint8Array
   host?: string
 }
-export type Got = {
+type Got = {
   status: number
   headers: IncomingHttpHeaders
   rawHeaders: string[]

@@ -9,7 +9,7 @@ import type { TestApp } from './test-app.ts'
 
 export const SEED_OWNER = 'seed-owner@example.com'
 
-export type Seed = {
+type Seed = {
   owner: string
   repo: string
   sha: string

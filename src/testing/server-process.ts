@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const MAIN = join(import.meta.dir, '..', 'main.ts')
 
-export type Finished = { code: number; stdout: string; stderr: string }
+type Finished = { code: number; stdout: string; stderr: string }
 
 /** The real program in a process of its own. `dataDir` is made, and removed by `remove`. */
 export type ServerProcess = {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createTestCa, type LeafOptions, type TestCertificate } from './test-ca.ts'
 
 /** A folder with pairs for `TLS=files` of an authority of its own, whose root is `caFile`. */
-export type CertificateFolder = {
+type CertificateFolder = {
   caPem: string
   caFile: string
   issue(options?: Partial<LeafOptions>): TestCertificate

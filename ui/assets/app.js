@@ -48,6 +48,34 @@ each('time[data-day]', (time) => {
 // On a phone the row of tabs is longer than the screen.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
 
+/* A form that was refused: typing goes on at the first field that is wrong, or at what was said. Pages that begin
+   elsewhere say so themselves. */
+
+const startsElsewhere = [...document.querySelectorAll('main [autofocus]')].some((one) =>
+  one.checkVisibility(),
+)
+const wrong =
+  document.querySelector('main [aria-invalid=true]') ??
+  document.querySelector('main .notice[role=alert]:not([hidden])')
+if (wrong !== null && !startsElsewhere) {
+  wrong.closest('details')?.setAttribute('open', '')
+  wrong.closest('[popover]')?.showPopover()
+  if (wrong.matches('.notice')) wrong.setAttribute('tabindex', '-1')
+  wrong.focus()
+}
+
+/* A second click sends nothing again: the first may have made something already. Whoever stopped the first may try again. */
+
+const AGAIN_MS = 5000
+const sentAt = new WeakMap()
+
+document.addEventListener('submit', (event) => {
+  const before = sentAt.get(event.target)
+  if (event.defaultPrevented) return
+  if (before !== undefined && event.timeStamp - before < AGAIN_MS) event.preventDefault()
+  else sentAt.set(event.target, event.timeStamp)
+})
+
 /* Copying */
 
 async function copy(text, source) {

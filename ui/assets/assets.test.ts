@@ -51,7 +51,6 @@ const pairs: [ink: string, paper: string, least: number][] = [
   ['control', 'bg', 3],
   ['chart-1', 'surface', 3],
   ['chart-2', 'surface', 3],
-  ['chart-3', 'surface', 3],
   ['chart-4', 'surface', 3],
 ]
 

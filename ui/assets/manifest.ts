@@ -11,10 +11,10 @@ import css from './app.css' with { type: 'text' }
 import app from './app.js' with { type: 'text' }
 import favicon from './favicon.svg' with { type: 'text' }
 
-export type Asset = { body: string; contentType: string }
+type Asset = { body: string; contentType: string }
 
 /** The name of a file in this folder that pages may refer to. */
-export type AssetName = keyof typeof FILES
+type AssetName = keyof typeof FILES
 
 /** One island a file. Each sees what app.js has for all of them, and nothing of another. */
 const ISLANDS = [

@@ -2,7 +2,7 @@ import { type Content, type Html, html } from '../html.ts'
 
 export type ButtonKind = 'primary' | 'secondary' | 'danger' | 'quiet'
 
-export type ButtonProps = {
+type ButtonProps = {
   label: Content
   kind?: ButtonKind
   small?: boolean
@@ -32,7 +32,7 @@ export const button = (props: ButtonProps): Html => html`
   >${props.label}</button>
 `
 
-export type LinkButtonProps = { label: Content; href: string; kind?: ButtonKind; small?: boolean }
+type LinkButtonProps = { label: Content; href: string; kind?: ButtonKind; small?: boolean }
 
 /** Looks like a button but goes somewhere. */
 export const linkButton = (props: LinkButtonProps): Html => html`

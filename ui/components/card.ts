@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from '../html.ts'
 
-export type CardProps = {
+type CardProps = {
   /** Unique on the page: the heading's id, and a place to link to. */
   id: string
   title: string

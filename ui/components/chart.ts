@@ -2,8 +2,8 @@ import { type Html, html } from '../html.ts'
 import { table } from './table.ts'
 import { formatTime } from './time.ts'
 
-export type ChartPoint = { at: string; value: number }
-export type ChartProps = {
+type ChartPoint = { at: string; value: number }
+type ChartProps = {
   /** What is counted: "Views". */
   label: string
   points: readonly ChartPoint[]

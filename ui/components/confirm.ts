@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from '../html.ts'
 import { type ButtonKind, button, buttonClass } from './button.ts'
 
-export type ConfirmProps = {
+type ConfirmProps = {
   /** Unique on the page. */
   id: string
   /** On the button that opens it. */

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 
-export type CopyableProps = {
+type CopyableProps = {
   /** What it is, for screen readers and above the text. */
   label: string
   text: string

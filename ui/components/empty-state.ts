@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from '../html.ts'
 import { type IconName, icon } from './icon.ts'
 
-export type EmptyStateProps = { icon: IconName; title: string; text: Content }
+type EmptyStateProps = { icon: IconName; title: string; text: Content }
 
 /** Stands where a list would be, and says how the first thing gets there. */
 export const emptyState = (props: EmptyStateProps, body?: Content): Html => html`

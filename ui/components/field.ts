@@ -66,7 +66,7 @@ export function field(props: FieldProps): Html {
   `
 }
 
-export type TextAreaProps = {
+type TextAreaProps = {
   name: string
   label: string
   hint?: Content
@@ -96,7 +96,7 @@ export const textArea = (props: TextAreaProps): Html => html`
   </div>
 `
 
-export type SelectProps = {
+type SelectProps = {
   name: string
   label: string
   id?: string
@@ -124,7 +124,7 @@ export function selectField(props: SelectProps): Html {
   `
 }
 
-export type CheckboxProps = { name: string; label: string; id?: string; checked?: boolean; hint?: Content }
+type CheckboxProps = { name: string; label: string; id?: string; checked?: boolean; hint?: Content }
 
 /** Sends `name=true` when ticked and nothing otherwise. */
 export function checkbox(props: CheckboxProps): Html {

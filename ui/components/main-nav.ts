@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 import { type IconName, icon } from './icon.ts'
 import type { PageUser } from './user-menu.ts'
 
-export type NavItem = { label: string; href: string; icon: IconName; isCurrent?: boolean }
+type NavItem = { label: string; href: string; icon: IconName; isCurrent?: boolean }
 export type NavSection = { label?: string; items: readonly NavItem[] }
 
 export type MainPlace = 'projects' | 'account' | WorkspacePlace

@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts'
 import { formatCount } from './chart.ts'
 
-export type PaginationProps = {
+type PaginationProps = {
   page: number
   pages: number
   total: number

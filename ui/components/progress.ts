@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 
-export type ProgressProps = { id: string; label: string; value: number; max: number; text: string }
+type ProgressProps = { id: string; label: string; value: number; max: number; text: string }
 
 /** How far something is. `text` says the same in words: "12 of 40 files". */
 export const progress = ({ id, label, value, max, text }: ProgressProps): Html => html`

@@ -3,7 +3,7 @@ import { button, buttonClass } from './button.ts'
 import { type FormError, field, fieldError, formError } from './field.ts'
 import { icon } from './icon.ts'
 
-export type PublishPanelProps = {
+type PublishPanelProps = {
   projectId: string
   /** `owner/repo`. */
   repository: string
@@ -64,7 +64,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
         error: fieldError(props.error, 'description'),
       })}
     </div>
-    <details class="more">
+    <details class="more" open=${Boolean(props.basePath)}>
       <summary>The site is in a folder of the archive</summary>
       ${field({
         name: 'basePath',

@@ -9,7 +9,7 @@ export type Column<Row> = {
   hideLabel?: boolean
 }
 
-export type TableProps<Row> = {
+type TableProps<Row> = {
   /** Names the table for screen readers. */
   caption: string
   columns: readonly Column<Row>[]

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 
-export type Tab = { label: string; href: string; isCurrent?: boolean; count?: number }
+type Tab = { label: string; href: string; isCurrent?: boolean; count?: number }
 
 /** Links between the pages of one thing. Each is a page of its own, so this is navigation, not a tab widget. */
 export const tabs = (label: string, items: readonly Tab[]): Html => html`

@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts'
 import { authLayout } from '../layout.ts'
 
-export type ErrorPageProps = {
+type ErrorPageProps = {
   status: number
   title: string
   /** What happened, in a sentence. */

@@ -43,7 +43,7 @@ export const projects: ProjectRow[] = [
   },
 ]
 
-export const project: ProjectView = {
+const project: ProjectView = {
   id: 'p1',
   owner: 'acme',
   name: 'website',
@@ -59,7 +59,7 @@ export const project: ProjectView = {
   updatedAt: at,
 }
 
-export const all = (may: boolean): Can => ({
+const all = (may: boolean): Can => ({
   publish: may,
   moveAliases: may,
   manageAliases: may,
@@ -77,7 +77,7 @@ export const all = (may: boolean): Can => ({
 export const owner = { user: admin, project, can: all(true) }
 export const viewer = { user: member, project: { ...project, role: 'viewer' as const }, can: all(false) }
 
-export const alias = (id: string, name: string, commitSha: string, isLocked: boolean): AliasView => ({
+const alias = (id: string, name: string, commitSha: string, isLocked: boolean): AliasView => ({
   id,
   projectId: 'p1',
   owner: 'acme',
@@ -98,7 +98,7 @@ export const aliases = [production, alias('a2', 'staging', olderSha, false)]
 
 export const maker = { kind: 'key' as const, id: 'k1', name: 'Website CI' }
 
-export const deployment = (id: string, commitSha: string, createdAt: string): DeploymentView => ({
+const deployment = (id: string, commitSha: string, createdAt: string): DeploymentView => ({
   id,
   projectId: 'p1',
   owner: 'acme',

@@ -2,7 +2,7 @@ import type { Svc } from './svc.ts'
 
 /** As `startSvc` makes it. */
 const ADMIN = { email: 'bench@example.com', password: 'bench bench bench' }
-export const VISITOR = { email: 'visitor@example.com', password: 'visitor visitor' }
+const VISITOR = { email: 'visitor@example.com', password: 'visitor visitor' }
 
 /** One call as JSON; anything but 2xx is an error with its text. */
 export async function call(

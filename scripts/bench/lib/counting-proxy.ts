@@ -4,7 +4,7 @@ import { RequestCounter, type SeenRequest } from './request-counter.ts'
 /** What went from client to server: every byte of it, and the requests with the sizes of their bodies. */
 export type Traffic = { bytes: number; requests: SeenRequest[] }
 
-export type CountingProxy = { url: string; traffic: Traffic; close(): void }
+type CountingProxy = { url: string; traffic: Traffic; close(): void }
 
 /** Relays TCP to a loopback port and changes nothing; what the client sends is counted on its way. */
 export async function startCountingProxy(port: number): Promise<CountingProxy> {

@@ -1,7 +1,7 @@
 import { LOAD_CORE, run } from './lab.ts'
 import { cpuSeconds } from './proc.ts'
 
-export type LoadOptions = {
+type LoadOptions = {
   port: number
   host: string
   path: string

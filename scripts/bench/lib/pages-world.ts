@@ -10,7 +10,7 @@ import type { Models } from './pages-seed.ts'
 import { PROJECT, publish, type Svc } from './svc.ts'
 
 /** What a page's path names, by the name of the parameter. */
-export type Ids = Readonly<Record<string, string>>
+type Ids = Readonly<Record<string, string>>
 
 type Admin = { url: string; cookie: string }
 

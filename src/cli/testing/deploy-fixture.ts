@@ -7,7 +7,7 @@ import { runCommand } from '../run-command.ts'
 import { type ManifestServer, startManifestServer } from './manifest-server.ts'
 import { type TestIo, testIo } from './test-io.ts'
 
-export type DeployFixture = {
+type DeployFixture = {
   readonly folder: string
   readonly server: ManifestServer
   readonly key: string

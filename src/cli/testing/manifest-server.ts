@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-export type ReceivedManifest = {
+type ReceivedManifest = {
   owner: string
   repo: string
   commitSha: string

@@ -11,8 +11,8 @@ import {
   users,
 } from '../../db/schema.ts'
 
-export type SessionRow = typeof sessions.$inferSelect
-export type ConnectionRow = typeof userConnections.$inferSelect
+type SessionRow = typeof sessions.$inferSelect
+type ConnectionRow = typeof userConnections.$inferSelect
 
 export function listSessions(db: DbOrTx, userId: string): SessionRow[] {
   return db
@@ -50,7 +50,7 @@ export function deleteConnection(db: DbOrTx, userId: string, provider: string): 
     .run()
 }
 
-export type SecondStepRow = { passwordHash: string | null; totpSecret: string | null }
+type SecondStepRow = { passwordHash: string | null; totpSecret: string | null }
 
 export function findSecondStep(db: DbOrTx, userId: string): SecondStepRow | undefined {
   return db
@@ -108,7 +108,7 @@ export function replaceRecoveryCodes(db: DbOrTx, userId: string, codeHashes: rea
     .run()
 }
 
-export type SiteRow = {
+type SiteRow = {
   projectId: string
   owner: string
   name: string

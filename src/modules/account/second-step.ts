@@ -23,7 +23,7 @@ import {
 } from './queries.ts'
 import { personOf } from './service.ts'
 
-export type Enrollment = { secret: string; otpauthUrl: string; qrSvg: string }
+type Enrollment = { secret: string; otpauthUrl: string; qrSvg: string }
 
 /**
  * Makes a secret for an authenticator app. It counts only once a code of it was entered, within the hour; asking again

@@ -1,4 +1,4 @@
-import type { Actor, Context, SessionUser } from '../../context.ts'
+import type { Context, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -19,7 +19,7 @@ import {
 } from './queries.ts'
 
 /** What the account hub shows. contract §3. */
-export type AccountView = {
+type AccountView = {
   user: SessionUser
   mfa: { totp: boolean; recoveryCodesLeft: number }
   connections: { provider: string; email: string; connectedAt: string }[]
@@ -27,7 +27,7 @@ export type AccountView = {
 }
 
 /** A row of My Sites: `role` is the effective one, null for a member whose roles were all taken away. */
-export type AccountSiteView = {
+type AccountSiteView = {
   projectId: string
   owner: string
   name: string
@@ -38,10 +38,8 @@ export type AccountSiteView = {
   joinedAt: string
 }
 
-export type Person = Extract<Actor, { kind: 'user' }>
-
 /** The person whose account it is: an account is used with a session only. */
-export function personOf({ actor }: Grant): Person {
+export function personOf({ actor }: Grant): UserActor {
   if (actor.kind !== 'user') throw new AppError('forbidden', 'Sign in to manage an account')
   return actor
 }

@@ -16,7 +16,7 @@ export type AliasSettings = {
 }
 
 /** What points an alias somewhere: the upload, or a person. `basePath` is `''` or a folder such as `/dist`. */
-export type Pointing = {
+type Pointing = {
   project: Pick<Project, 'id' | 'owner' | 'name'>
   name: string
   deployment: { id: string; commitSha: string }

@@ -18,7 +18,7 @@ export type AliasFilter = {
   name?: string | undefined
 }
 
-export type AliasSort = 'createdAt' | 'updatedAt' | 'name'
+type AliasSort = 'createdAt' | 'updatedAt' | 'name'
 
 const SORT = { createdAt: aliases.createdAt, updatedAt: aliases.updatedAt, name: aliases.name }
 
@@ -90,7 +90,7 @@ export function insertAlias(db: DbOrTx, alias: AliasRow): void {
   db.insert(aliases).values(alias).run()
 }
 
-export type AliasPatch = Partial<Omit<AliasRow, 'id' | 'projectId' | 'createdAt'>>
+type AliasPatch = Partial<Omit<AliasRow, 'id' | 'projectId' | 'createdAt'>>
 
 export function updateAlias(db: DbOrTx, id: string, patch: AliasPatch): void {
   db.update(aliases).set(patch).where(eq(aliases.id, id)).run()
@@ -100,7 +100,7 @@ export function deleteAliasRow(db: DbOrTx, id: string): void {
   db.delete(aliases).where(eq(aliases.id, id)).run()
 }
 
-export type HistoryRow = typeof aliasHistory.$inferSelect
+type HistoryRow = typeof aliasHistory.$inferSelect
 
 export function insertHistory(db: DbOrTx, row: HistoryRow): void {
   db.insert(aliasHistory).values(row).run()

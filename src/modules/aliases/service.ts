@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { type ActorView, actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
@@ -58,9 +58,9 @@ export type AliasView = {
 export type HistoryView = { deploymentId: string; commitSha: string; movedBy: ActorView; movedAt: string }
 
 /** Which deployment: by id, or by its SHA, which may be short where that is unambiguous. */
-export type DeploymentChoice = { deploymentId?: string | undefined; commitSha?: string | undefined }
+type DeploymentChoice = { deploymentId?: string | undefined; commitSha?: string | undefined }
 
-export type NewAlias = DeploymentChoice & AliasSettings & { name: string }
+type NewAlias = DeploymentChoice & AliasSettings & { name: string }
 export type AliasChange = DeploymentChoice & AliasSettings
 
 const HISTORY_LIMIT = 1000
@@ -108,7 +108,7 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
     const project = projectOf(ctx, grant, tx)
     const deployment = chooseDeployment(tx, project.id, input)
     const { name } = input
-    if (deployment === undefined) throw new AppError('invalid', 'Give deploymentId or commitSha')
+    if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
     if (findAliasOfProject(tx, project.id, name) !== undefined)
       throw new AppError('conflict', `${project.owner}/${project.name} has an alias ${name} already`)
     const pointing = { project, name, deployment, basePath: deployment.basePath }
@@ -165,7 +165,10 @@ function chooseDeployment(tx: DbOrTx, projectId: string, choice: DeploymentChoic
     const found = findDeploymentOfProject(tx, projectId, deploymentId)
     if (found === undefined) throw new AppError('not_found', 'The project has no such deployment')
     if (commitSha !== undefined && !found.commitSha.startsWith(commitSha.toLowerCase()))
-      throw new AppError('invalid', 'deploymentId and commitSha name different deployments: give one of them')
+      throw invalidChoice(
+        'commitSha',
+        'deploymentId and commitSha name different deployments: give one of them',
+      )
     return found
   }
   if (commitSha === undefined) return undefined
@@ -174,7 +177,7 @@ function chooseDeployment(tx: DbOrTx, projectId: string, choice: DeploymentChoic
   if (first === undefined)
     throw new AppError('not_found', `The project has no deployment of the commit ${sha}`)
   if (second !== undefined && first.commitSha !== sha)
-    throw new AppError('invalid', `Several deployments begin with ${sha}: give more of the commit SHA`)
+    throw invalidChoice('commitSha', `Several deployments begin with ${sha}: give more of the commit SHA`)
   return first
 }
 

@@ -9,7 +9,7 @@ import { countNames, type Span, type Sums, sumAll, sumByProject, sumByTime } fro
 
 export type { Sums } from './queries.ts'
 
-export type AnalyticsQuery = {
+type AnalyticsQuery = {
   from?: string | undefined
   to?: string | undefined
   interval?: string | undefined

@@ -5,7 +5,7 @@ import { countRows, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type ApiKey = typeof apiKeys.$inferSelect
-export type KeySort = 'name' | 'createdAt' | 'lastUsedAt'
+type KeySort = 'name' | 'createdAt' | 'lastUsedAt'
 
 export function selectKeys(
   db: DbOrTx,

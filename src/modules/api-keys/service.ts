@@ -1,7 +1,7 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
-import { AppError, invalidField } from '../../domain/errors.ts'
+import { AppError, invalidChoice, invalidField } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { apiKeyPrefix, hashToken, newApiKey } from '../../platform/tokens.ts'
@@ -99,15 +99,16 @@ function addKey(
 function scopeOf(ctx: Context, { projectId, repository, isGlobal }: NewApiKey): string | null {
   const isNamed = (projectId ?? repository ?? null) !== null
   if (isNamed && isGlobal === true)
-    throw new AppError('invalid', 'A key is for one project or global, not both: leave one out')
+    throw invalidChoice('isGlobal', 'A key is for one project or global, not both: leave one out')
   if (isGlobal === true) return null
-  if (!isNamed) throw new AppError('invalid', 'Name the project (projectId or repository), or set isGlobal')
+  if (!isNamed)
+    throw invalidChoice('projectId', 'Name the project (projectId or repository), or set isGlobal')
   const ids = [
     ...(projectId == null ? [] : [idOfProject(ctx, projectId)]),
     ...(repository == null ? [] : [idOfRepository(ctx, repository)]),
   ]
   if (new Set(ids).size > 1)
-    throw new AppError('invalid', 'projectId and repository name different projects: leave one out')
+    throw invalidChoice('repository', 'projectId and repository name different projects: leave one out')
   return ids[0] ?? null
 }
 
@@ -120,7 +121,7 @@ function idOfProject(ctx: Context, id: string): string {
 function idOfRepository(ctx: Context, repository: string): string {
   const [owner, name, ...rest] = repository.split('/')
   if (!owner || !name || rest.length > 0)
-    throw new AppError('invalid', `"${repository}" is not of the form owner/repo`)
+    throw invalidChoice('repository', `"${repository}" is not of the form owner/repo`)
   const { projectId } = aboutProjectName(ctx, owner, name)
   if (projectId === null) throw new AppError('not_found', `There is no project ${repository}`)
   return projectId

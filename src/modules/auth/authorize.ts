@@ -3,6 +3,7 @@ import { type Action, type Asker, type Denial, decideAccess, roleOfAsker } from 
 import { AppError, invalidField } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { standingOf } from '../members/service.ts'
+import { asOfNow } from './caller.ts'
 
 /**
  * Proof that access was decided: services that change or show something take one, and only `authorize` makes them.
@@ -35,6 +36,14 @@ export function authorize(
   if (!decision.allowed && decision.denial === 'hidden' && about?.isUnnamed) throw unnamedError()
   if (!decision.allowed) throw denialError(decision.denial, decision.reason)
   return { actor: caller.actor, caller, projectId, role: decision.role }
+}
+
+/**
+ * The same once more, in the transaction that writes: while the network or a password was waited for, the role may have
+ * been taken away, or the session or key have ended.
+ */
+export function authorizeAgain(ctx: Context, { caller, projectId }: Grant, action: Action): Grant {
+  return authorize(ctx, asOfNow(ctx, caller), action, projectId === null ? undefined : { projectId }, false)
 }
 
 /** True when `authorize` would grant it: for leaving out what a list may not show. */

@@ -1,4 +1,4 @@
-import type { Actor, Context, SessionUser } from '../../context.ts'
+import type { Context, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -45,6 +45,9 @@ export function refuseLocked(ctx: Context, email: string, ip: string): void {
   })
 }
 
+/** What else entering does, in the same transaction; `actor` is the person, by the session that was just opened. */
+export type OnEntry = (tx: DbOrTx, actor: UserActor) => void
+
 /**
  * Opens a session for somebody who proved the first factor; `factor` is what `judgeCode` made of the code. The account is
  * read again: it may have been deleted, or its password or second step changed, while it was checked.
@@ -54,12 +57,12 @@ export function enter(
   user: User,
   factor: SecondFactor,
   origin: Origin,
-  before: (tx: DbOrTx) => void = () => {},
+  onEntry: OnEntry = () => {},
 ): SignedIn {
   const { ip } = origin.facts
   refuseLocked(ctx, user.email, ip)
   if (factor.kind === 'missing') throw mfaRequired()
-  const session = factor.kind === 'wrong' ? undefined : tryToEnter(ctx, user, factor, origin, before)
+  const session = factor.kind === 'wrong' ? undefined : tryToEnter(ctx, user, factor, origin, onEntry)
   if (session === undefined) {
     ctx.lockout.fail(user.email, ip)
     throw mfaCodeInvalid()
@@ -72,29 +75,21 @@ export function enter(
   }
 }
 
-function tryToEnter(
-  ctx: Context,
-  user: User,
-  factor: SecondFactor,
-  origin: Origin,
-  before: (tx: DbOrTx) => void,
-) {
+function tryToEnter(ctx: Context, user: User, factor: SecondFactor, origin: Origin, onEntry: OnEntry) {
   return inTransaction(ctx.db, (tx) => {
     const now = findUser(tx, user.id)
     if (now?.passwordHash !== user.passwordHash || now.totpSecret !== user.totpSecret)
       throw wrongCredentials()
     if (!useSecondFactor(tx, user.id, factor)) return undefined
-    before(tx)
     const session = openSession(ctx, tx, user.id, { ip: origin.facts.ip, userAgent: origin.userAgent })
-    audit(ctx, tx, actorOf(now, session.id, origin), {
-      action: 'session.open',
-      target: { kind: 'session', id: session.id },
-    })
+    const actor = actorOf(now, session.id, origin)
+    audit(ctx, tx, actor, { action: 'session.open', target: { kind: 'session', id: session.id } })
+    onEntry(tx, actor)
     return session
   })
 }
 
-export const actorOf = (user: SessionUser, sessionId: string, { facts }: Origin): Actor => ({
+export const actorOf = (user: SessionUser, sessionId: string, { facts }: Origin): UserActor => ({
   kind: 'user',
   user: publicUser(user),
   sessionId,

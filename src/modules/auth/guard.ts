@@ -17,7 +17,7 @@ type Unchecked = {
 export type PathInput = Pick<Unchecked, 'params' | 'query'>
 export type BodyInput = Pick<Unchecked, 'params' | 'query' | 'body'>
 
-export type Rule = {
+type Rule = {
   action: Action | ((input: Unchecked) => Action)
   /** The project that the path names. */
   on?: (input: Unchecked) => About

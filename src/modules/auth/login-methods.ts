@@ -2,7 +2,7 @@ import type { Context, SitePlace } from '../../context.ts'
 import { allowsSignup } from '../projects/service.ts'
 import { readSettings } from '../settings/service.ts'
 
-export type LoginMethods = {
+type LoginMethods = {
   password: true
   providers: { id: string; displayName: string }[]
   allowSignup: boolean

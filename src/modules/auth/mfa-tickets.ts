@@ -5,7 +5,7 @@ import { hashToken, newToken } from '../../platform/tokens.ts'
 import type { User } from './queries.ts'
 
 /** Who proved the first factor, and where. Kept in memory: after a restart the person starts again. */
-export type MfaTicket = {
+type MfaTicket = {
   userId: string
   /** Of the moment of the first factor: a password that was changed since ends the ticket. */
   passwordHash: string | null

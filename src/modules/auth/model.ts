@@ -28,7 +28,7 @@ export const userView = t.Object({
 export const signInBody = t.Object({
   email: emailField,
   // Any length: a wrong password is wrong, not malformed.
-  password: t.String({ maxLength: 1024 }),
+  password: t.String({ maxLength: 1024, error: 'At most 1024 characters' }),
   code: t.Optional(t.String({ maxLength: 64 })),
 })
 

@@ -6,6 +6,8 @@ import { callerOf, originOf } from './caller.ts'
 import { destinationOf } from './handover.ts'
 import { FLOW_COOKIE, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, startOidc } from './oidc.ts'
 
+const leadsOn = { 302: t.Undefined() }
+
 /** Signing in with an OpenID provider. Both are addresses that a browser goes to. contract §3. */
 export const oidcRoutes = (ctx: Context) =>
   new Elysia()
@@ -14,10 +16,12 @@ export const oidcRoutes = (ctx: Context) =>
       ({ request, params, query }) => start(ctx, request, params.provider, query.redirect),
       {
         query: t.Object({ redirect: t.Optional(t.String({ maxLength: 2048 })) }),
+        response: leadsOn,
         detail: { summary: 'Go to an OpenID provider to sign in', security: [] },
       },
     )
     .get('/oidc/:provider/callback', ({ request, params }) => callback(ctx, request, params.provider), {
+      response: leadsOn,
       detail: { summary: 'Come back from an OpenID provider', security: [] },
     })
 

@@ -11,7 +11,7 @@ import {
 } from './queries.ts'
 
 /** `reset` and `invite` set a password; `site_code` carries a session to another domain. contract §3 and §4. */
-export type OneTimePurpose = OneTimeTokenRow['purpose']
+type OneTimePurpose = OneTimeTokenRow['purpose']
 
 type NewOneTimeToken = {
   purpose: OneTimePurpose

@@ -13,8 +13,8 @@ import {
 import { prepared } from '../../db/statements.ts'
 
 export type User = typeof users.$inferSelect
-export type SessionRow = typeof sessions.$inferSelect
-export type TokenRow = typeof sessionTokens.$inferSelect
+type SessionRow = typeof sessions.$inferSelect
+type TokenRow = typeof sessionTokens.$inferSelect
 
 export type FoundToken = {
   kind: 'access' | 'refresh'
@@ -201,7 +201,7 @@ export function deleteRecoveryCode(db: DbOrTx, userId: string, codeHash: string)
 const recoveryCodeOf = (userId: string, codeHash: string) =>
   and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.codeHash, codeHash))
 
-export type ConnectionRow = typeof userConnections.$inferSelect
+type ConnectionRow = typeof userConnections.$inferSelect
 
 export function findConnection(db: DbOrTx, provider: string, subject: string): ConnectionRow | undefined {
   return db

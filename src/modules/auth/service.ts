@@ -14,6 +14,7 @@ import {
   type Credentials,
   checkPassword,
   enter,
+  type OnEntry,
   publicUser,
   refuseLocked,
   type SignedIn,
@@ -49,12 +50,22 @@ export async function signUp(
   origin: Origin,
 ): Promise<SignedIn & { isNew: boolean }> {
   if (input.invitationToken) return signUpInvited(ctx, input, input.invitationToken, origin)
-  const gatedProject = readSettings(ctx).requireProjectMembership.value
-    ? (origin.facts.site?.projectId ?? null)
-    : null
-  return gatedProject === null
+  const projectId = gatedProject(ctx, origin)
+  return projectId === null
     ? signUpToWorkspace(ctx, input, origin)
-    : signUpToSite(ctx, input, origin, gatedProject)
+    : signUpToSite(ctx, input, origin, projectId)
+}
+
+/** The project that decides about signing up here; null where the workspace does. */
+const gatedProject = (ctx: Context, { facts }: Origin): string | null =>
+  readSettings(ctx).requireProjectMembership.value ? (facts.site?.projectId ?? null) : null
+
+/** In the transaction: while the password was hashed it may have been turned off, or the project deleted. */
+function refuseClosed(ctx: Context, origin: Origin, projectId: string | null): void {
+  const isOpen =
+    projectId === null ? readSettings(ctx).allowPublicSignups.value : allowsSignup(ctx, projectId)
+  if (!isOpen || gatedProject(ctx, origin) !== projectId)
+    throw signupDisabled(projectId === null ? 'on this workspace' : 'for this site')
 }
 
 async function signUpToWorkspace(ctx: Context, input: Credentials, origin: Origin) {
@@ -66,20 +77,22 @@ async function signUpToWorkspace(ctx: Context, input: Credentials, origin: Origi
     throw emailExists()
   }
   const user = await register(ctx, email, input.password, 'member')
-  return { ...enterNew(ctx, user, origin), isNew: true }
+  const before = () => refuseClosed(ctx, origin, null)
+  return { ...enterNew(ctx, user, origin, { before }), isNew: true }
 }
 
 async function signUpToSite(ctx: Context, input: Credentials, origin: Origin, projectId: string) {
   const email = normalizeEmail(input.email)
   const isOpen = allowsSignup(ctx, projectId)
   const known = findUserByEmail(ctx.db.orm, email)
+  const joining = (userId: string) => (tx: DbOrTx) => {
+    refuseClosed(ctx, origin, projectId)
+    joinAsGuest(ctx, tx, projectId, userId)
+  }
   if (known === undefined && isOpen) {
     refuseLocked(ctx, email, origin.facts.ip)
     const user = await register(ctx, email, input.password, 'member')
-    return {
-      ...enterNew(ctx, user, origin, { after: (tx) => joinAsGuest(ctx, tx, projectId, user.id) }),
-      isNew: true,
-    }
+    return { ...enterNew(ctx, user, origin, { onEntry: joining(user.id) }), isNew: true }
   }
   const user = await checkPassword(ctx, email, input.password, origin)
   const isMember = user !== undefined && passesGate(ctx, origin.facts.site, user.id)
@@ -88,7 +101,7 @@ async function signUpToSite(ctx: Context, input: Credentials, origin: Origin, pr
     throw isOpen ? emailExists() : signupDisabled('for this site')
   }
   const factor = await judgeCode(ctx, user, input.code)
-  const join = isMember ? undefined : (tx: DbOrTx) => joinAsGuest(ctx, tx, projectId, user.id)
+  const join = isMember ? undefined : joining(user.id)
   return { ...enter(ctx, user, factor, origin, join), isNew: !isMember }
 }
 
@@ -99,14 +112,14 @@ async function signUpToSite(ctx: Context, input: Credentials, origin: Origin, pr
 async function signUpInvited(ctx: Context, input: Credentials, token: string, origin: Origin) {
   const email = normalizeEmail(input.email)
   const { projectId } = openInvitation(ctx, ctx.db.orm, token, email, origin)
-  const redeem = (user: User) => (tx: DbOrTx) => {
+  const redeem: OnEntry = (tx, actor) => {
     const invitation = openInvitation(ctx, tx, token, email, origin)
-    redeemInvitation(ctx, tx, actorOf(user, 'signup', origin), invitation, user.id)
+    redeemInvitation(ctx, tx, actor, invitation)
   }
   if (findUserByEmail(ctx.db.orm, email) === undefined) {
     refuseLocked(ctx, email, origin.facts.ip)
     const user = await register(ctx, email, input.password, 'member')
-    return { ...enterNew(ctx, user, origin, { after: redeem(user) }), isNew: true }
+    return { ...enterNew(ctx, user, origin, { onEntry: redeem }), isNew: true }
   }
   const user = await checkPassword(ctx, email, input.password, origin)
   if (user === undefined) {
@@ -115,7 +128,7 @@ async function signUpInvited(ctx: Context, input: Credentials, token: string, or
   }
   const factor = await judgeCode(ctx, user, input.code)
   const wasMember = standingOf(ctx, user.id, projectId).isMember
-  return { ...enter(ctx, user, factor, origin, redeem(user)), isNew: !wasMember }
+  return { ...enter(ctx, user, factor, origin, redeem), isNew: !wasMember }
 }
 
 function openInvitation(ctx: Context, db: DbOrTx, token: string, email: string, { facts }: Origin) {
@@ -137,19 +150,20 @@ function enterNew(
   ctx: Context,
   user: User,
   origin: Origin,
-  also: { before?: (tx: DbOrTx) => void; after?: (tx: DbOrTx) => void } = {},
+  { before, onEntry }: { before?: () => void; onEntry?: OnEntry } = {},
 ): SignedIn {
   try {
     const { id: sessionId, tokens } = inTransaction(ctx.db, (tx) => {
-      also.before?.(tx)
+      before?.()
       insertUser(tx, user)
-      also.after?.(tx)
       const session = openSession(ctx, tx, user.id, { ip: origin.facts.ip, userAgent: origin.userAgent })
-      audit(ctx, tx, actorOf(user, session.id, origin), {
+      const actor = actorOf(user, session.id, origin)
+      audit(ctx, tx, actor, {
         action: 'user.create',
         target: { kind: 'user', id: user.id },
         after: publicUser(user),
       })
+      onEntry?.(tx, actor)
       return session
     })
     return { user: publicUser(user), sessionId, setCookies: sessionCookies(ctx, tokens, origin.facts) }

@@ -23,14 +23,14 @@ const REFRESH_MS = 30 * DAY_MS
 const REUSE_GRACE_MS = MINUTE_MS
 const TOUCH_EVERY_MS = 5 * MINUTE_MS
 
-export type Session = { id: string; user: SessionUser }
-export type Tokens = { access: string; refresh: string }
+type Session = { id: string; user: SessionUser }
+type Tokens = { access: string; refresh: string }
 
 /**
  * `setCookies`: what to send back. `isAllowed`: what the caller's own question about the person answered. `goodUntil`: the
  * same cookies stand for the same until then, as long as nothing is written; 0 where they have to be looked at again.
  */
-export type ResolvedSession = {
+type ResolvedSession = {
   session: Session
   setCookies: string[]
   isAllowed: boolean

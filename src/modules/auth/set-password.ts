@@ -1,4 +1,4 @@
-import type { Actor, Context } from '../../context.ts'
+import type { Actor, Context, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { normalizeEmail } from '../../domain/email.ts'
@@ -30,7 +30,7 @@ export async function setPassword(
 /** Replaces the current password of somebody signed in; the other sessions end. Counts wrong ones as failed sign-ins. */
 export async function changeOwnPassword(
   ctx: Context,
-  actor: Extract<Actor, { kind: 'user' }>,
+  actor: UserActor,
   input: { currentPassword: string; newPassword: string },
 ): Promise<void> {
   const before = await confirmPassword(ctx, actor, input.currentPassword)
@@ -61,7 +61,7 @@ export function storePassword(
  */
 export async function confirmPassword(
   ctx: Context,
-  { user, ip }: Extract<Actor, { kind: 'user' }>,
+  { user, ip }: UserActor,
   password: string,
 ): Promise<string | null> {
   refuseLocked(ctx, user.email, ip)

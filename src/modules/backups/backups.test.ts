@@ -90,14 +90,15 @@ test('the end of the server ends it, and what such a one left is removed a day l
   await stopBackups(ctx)
   await expect(making).rejects.toThrow('The backup failed')
   const left = join(folder, 'svc-2026-11-18T12-00-00Z.tar.01-ab.partial')
+  const mark = join(ctx.config.dataDir, `${BACKUP_MARK}-01-ab`)
   const copy = join(ctx.config.dataDir, 'tmp', 'backup-01-ab.db')
   const fresh = join(ctx.config.dataDir, 'tmp', 'backup-02.db')
   mkdirSync(join(ctx.config.dataDir, 'tmp'), { recursive: true })
-  for (const path of [left, copy, fresh]) writeFileSync(path, '')
-  for (const path of [left, copy]) utimesSync(path, NOON / 1000 - 90_000, NOON / 1000 - 90_000)
+  for (const path of [left, mark, copy, fresh]) writeFileSync(path, '')
+  for (const path of [left, mark, copy]) utimesSync(path, NOON / 1000 - 90_000, NOON / 1000 - 90_000)
   utimesSync(fresh, NOON / 1000, NOON / 1000)
   await makeBackup(ctx, operatorGrant())
-  expect([left, copy, fresh].map(existsSync)).toEqual([false, false, true])
+  expect([left, mark, copy, fresh].map(existsSync)).toEqual([false, false, false, true])
 })
 
 test('nothing is freed while a backup reads; a mark that nobody touches does not count', async () => {
@@ -109,11 +110,17 @@ test('nothing is freed while a backup reads; a mark that nobody touches does not
   writeFileSync(mark, '')
   const upkeepAt = async (touchedAt: number) => {
     utimesSync(mark, touchedAt / 1000, touchedAt / 1000)
-    const running = await isBackupRunning(app.ctx)
+    const running = isBackupRunning(app.ctx)
     await startUpkeep(app.ctx)()
     return [running, existsSync(leftover)]
   }
   expect(await upkeepAt(NOON - 4 * 60_000)).toEqual([true, true])
+  // Another backup ended meanwhile, or began: each has a mark of its own.
+  const other = `${mark}-other`
+  writeFileSync(other, '')
+  utimesSync(other, NOON / 1000, NOON / 1000)
+  expect(await upkeepAt(NOON - 6 * 60_000)).toEqual([true, true])
+  rmSync(other)
   expect(await upkeepAt(NOON - 6 * 60_000)).toEqual([false, false])
   app.close()
 })

@@ -39,7 +39,7 @@ export async function removeOldBackups(folder: string, keep: number): Promise<st
   return old
 }
 
-/** What a backup that was killed left: its part of a file, and its copy of the database. */
+/** What a backup that was killed left: its part of a file, its copy of the database, and its mark. */
 export async function removeLeftovers(folder: string, dataDir: string, now: number): Promise<void> {
   const left = async (where: string, pattern: RegExp): Promise<void> => {
     for (const name of await readdir(where).catch(() => [])) {
@@ -51,4 +51,5 @@ export async function removeLeftovers(folder: string, dataDir: string, now: numb
   }
   await left(folder, /^svc-[\dTZ-]+\.tar\..+\.partial$/)
   await left(join(dataDir, 'tmp'), /^backup-.+\.db(-journal)?$/)
+  await left(dataDir, /^backup-running/)
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
@@ -103,9 +103,12 @@ export async function newestBackupAt(ctx: Context): Promise<number | null> {
 }
 
 /** True while this or another process reads the contents for a backup: nothing may be freed. */
-export async function isBackupRunning(ctx: Context): Promise<boolean> {
-  const mark = await stat(join(ctx.config.dataDir, BACKUP_MARK)).catch(() => undefined)
-  return mark !== undefined && ctx.now() - mark.mtimeMs < MARK_FRESH_MS
+export function isBackupRunning(ctx: Context): boolean {
+  const { dataDir } = ctx.config
+  return readdirSync(dataDir)
+    .filter((name) => name.startsWith(BACKUP_MARK))
+    .map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false }))
+    .some((mark) => mark !== undefined && ctx.now() - mark.mtimeMs < MARK_FRESH_MS)
 }
 
 function start(ctx: Context, folder: string): Promise<BackupFile> {

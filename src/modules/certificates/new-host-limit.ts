@@ -2,7 +2,7 @@ import { HOUR_MS, WEEK_MS } from '../../domain/durations.ts'
 import { MOST_ALIASES_A_WEEK, MOST_ALIASES_AN_HOUR, MOST_NEW_AN_HOUR, MOST_NEW_OF_PROJECT } from './timing.ts'
 
 /** `projectId` is that of a domain; it is not known of those before the start. */
-export type FirstTry = { at: number; isAlias: boolean; projectId: string | null }
+type FirstTry = { at: number; isAlias: boolean; projectId: string | null }
 
 /** How many new hosts are asked for, as authorities count them. Deleting one does not win its place back. */
 export class NewHostLimit {

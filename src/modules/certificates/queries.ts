@@ -2,7 +2,7 @@ import { asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { aliases, domains, hostLabels, projects } from '../../db/schema.ts'
 
-export type ProvenHost = { host: string; projectId: string }
+type ProvenHost = { host: string; projectId: string }
 
 /** Proven domains, the first of every project before the second of any: nobody waits for a project with very many. */
 export function listProvenHosts(db: DbOrTx): ProvenHost[] {

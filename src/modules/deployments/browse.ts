@@ -46,7 +46,7 @@ export function listFolder(ctx: Context, deploymentId: string, folder: string): 
 }
 
 /** Undefined where the deployment has no such file. */
-export function readFileDetail(
+export function getFileDetail(
   ctx: Context,
   deploymentId: string,
   path: string,

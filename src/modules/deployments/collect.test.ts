@@ -145,6 +145,21 @@ describe('after a deletion', () => {
     expect(isStored('small')).toBe(true)
     expect(await collectGarbage(app.ctx)).toBe(1)
   })
+
+  test('a pack that was not looked at when it was told to stop is looked at the next time', async () => {
+    await remove(await seed({ 'a.txt': 'small' }))
+    await collectGarbage(app.ctx)
+    app.advance(GRACE_MS)
+    const stop = {
+      get aborted() {
+        return !isStored('small')
+      },
+    }
+    expect(await collectGarbage(app.ctx, stop)).toBe(1)
+    expect(packs()).toHaveLength(1)
+    expect(await collectGarbage(app.ctx)).toBe(0)
+    expect(packs()).toEqual([])
+  })
 })
 
 describe('an upload on its way', () => {

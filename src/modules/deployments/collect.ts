@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
+import { onePer } from '../../platform/one-per.ts'
 import { checkPack, removeRetiredPacks } from './collect-packs.ts'
 import {
   type Candidate,
@@ -22,15 +23,22 @@ export const GRACE_MS = HOUR_MS
 const STAMPED_AT_ONCE = 500
 const FREED_AT_ONCE = 100
 
+/** Asked before each step; an `AbortSignal` is one. */
+type Stop = { readonly aborted: boolean }
+const GO_ON: Stop = { aborted: false }
+
+/** Packs that contents were freed of and that were not looked at since: a run that was ended early leaves some. */
+const packsToCheck = onePer((_: Context) => new Set<string>())
+
 /**
  * Frees the contents that nothing has referred to for an hour: rows first, then files. Packs that became empty go, those
  * that are mostly dead are rewritten. Returns how many contents were freed. Works in small steps and ends early when `stop` says
  * so; the next run goes on. Never run it twice at once, nor beside `sweepStore`.
  */
-export async function collectGarbage(ctx: Context, stop = new AbortController().signal): Promise<number> {
+export async function collectGarbage(ctx: Context, stop: Stop = GO_ON): Promise<number> {
   await removeRetiredPacks(ctx, GRACE_MS)
   let freed = 0
-  const packs = new Set<string>()
+  const packs = packsToCheck(ctx)
   const until = ctx.now() - GRACE_MS
   for (
     let after: Candidate | undefined = { seenAt: -1, sha256: '' };
@@ -46,12 +54,16 @@ export async function collectGarbage(ctx: Context, stop = new AbortController().
   }
   while (inTransaction(ctx.db, () => stampCandidates(ctx.db, ctx.now(), STAMPED_AT_ONCE)) > 0)
     await nextTurn()
-  for (const pack of packs) if (!stop.aborted) await checkPack(ctx, pack)
+  for (const pack of packs) {
+    if (stop.aborted) break
+    await checkPack(ctx, pack)
+    packs.delete(pack)
+  }
   return freed
 }
 
 /** At the start: removes what a crash left on the disk, and looks once at every pack. Returns the number of files removed. */
-export async function sweepStore(ctx: Context, stop = new AbortController().signal): Promise<number> {
+export async function sweepStore(ctx: Context, stop: Stop = GO_ON): Promise<number> {
   const removed = await ctx.blobs.sweep((name) =>
     'pack' in name ? hasPack(ctx.db, name.pack) : hasFileOfItsOwn(ctx.db, name.sha256),
   )

@@ -44,7 +44,7 @@ const UPLOAD_MS = HOUR_MS
 /** An upload that expired is known for so much longer, so that its sender is told to begin anew. */
 const REMEMBERED_MS = DAY_MS
 
-export type UploadSlot = { uploadId: string; missing: string[]; expiresAt: string }
+type UploadSlot = { uploadId: string; missing: string[]; expiresAt: string }
 
 /** First request of a delta upload: takes the manifest and says which contents this project does not hold yet. */
 export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {

@@ -14,17 +14,13 @@ import {
   uploadWorld,
   type World,
 } from './upload.fixture.ts'
-import { stopVariants } from './variants.ts'
 
 let world: World
 const open = async (env: Record<string, string> = {}) => {
   world = await uploadWorld(env)
 }
 beforeEach(() => open())
-afterEach(async () => {
-  await stopVariants(world.ctx)
-  world.close()
-})
+afterEach(() => world.close())
 
 type Files = Record<string, Content>
 const manifestOf = (files: Files, more: Record<string, unknown> = {}) => ({
@@ -294,8 +290,7 @@ describe('manifests', () => {
 })
 
 test('past a limit nothing is kept', async () => {
-  await stopVariants(world.ctx)
-  world.close()
+  await world.close()
   await open({ MAX_UPLOAD_BYTES: '100000', MAX_DEPLOYMENT_FILES: '3' })
   const before = world.leftovers()
   const large = await begin(manifestOf({ a: 'x'.repeat(60_000), b: 'y'.repeat(60_000) }))

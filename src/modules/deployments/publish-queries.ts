@@ -71,7 +71,7 @@ export function updateDeployment(db: DbOrTx, id: string, patch: DeploymentPatch)
   if (Object.keys(patch).length > 0) db.update(deployments).set(patch).where(eq(deployments.id, id)).run()
 }
 
-export type PathRow = { id: string; path: string; sha256: string }
+type PathRow = { id: string; path: string; sha256: string }
 
 export function listPaths(db: Db, deploymentId: string): PathRow[] {
   return db.sqlite

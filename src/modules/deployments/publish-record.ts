@@ -2,7 +2,7 @@ import type { Actor, Context } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { isCompressible, mimeTypeOf } from '../../domain/content-type.ts'
-import { AppError } from '../../domain/errors.ts'
+import { invalidChoice } from '../../domain/errors.ts'
 import { deploymentRef } from '../../domain/hostname.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
 import { claimLabel } from '../aliases/host-labels.ts'
@@ -198,7 +198,7 @@ function point(
 ): { alias: AliasRow | null; published: boolean } {
   if (name === null) {
     if (ruleSets.names.length + ruleSets.ids.length > 0)
-      throw new AppError('invalid', 'Rule sets are attached to an alias: name one in the field alias')
+      throw invalidChoice('alias', 'Rule sets are attached to an alias: name one in the field alias')
     return { alias: null, published: false }
   }
   const pointing = { project, name, deployment, basePath: basePath ?? deployment.basePath }

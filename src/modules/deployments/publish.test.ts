@@ -6,7 +6,9 @@ import {
   fieldParts,
   fileParts,
   form,
+  QUERY,
   SHA,
+  SITE,
   sha256,
   tar,
   uploadWorld,
@@ -19,19 +21,11 @@ let world: World
 beforeEach(async () => {
   world = await uploadWorld()
 })
-afterEach(async () => {
-  await stopVariants(world.ctx)
-  world.close()
-})
-
-const SITE = { 'index.html': '<h1>Hi</h1>', 'css/main.css': 'body{}' }
-const QUERY = new URLSearchParams(DOCS).toString()
-const uploadForm = (path: string, key: string, ...parts: Parameters<typeof form>) =>
-  world.send('POST', path, { key, ...form(...parts) })
+afterEach(() => world.close())
 
 describe('a second upload to the same SHA', () => {
   const upload = (files: Record<string, Content>, fields: Record<string, string> = {}) =>
-    uploadForm(
+    world.sendForm(
       '/api/deployments',
       world.keys.docs,
       ...fileParts(files),
@@ -90,7 +84,7 @@ describe('a second upload to the same SHA', () => {
 
 test('a locked alias stays: the upload is kept and says published false', async () => {
   const upload = (commitSha: string) =>
-    uploadForm(
+    world.sendForm(
       '/api/deployments',
       world.keys.docs,
       ...fileParts(SITE),
@@ -112,7 +106,7 @@ test('a locked alias stays: the upload is kept and says published false', async 
 test('every content is stored once, and knows whether compressed forms are wanted', async () => {
   const code = 'let a = 1;'.repeat(200)
   const random = Buffer.alloc(2000, 7)
-  await uploadForm(
+  await world.sendForm(
     '/api/deployments',
     world.keys.docs,
     ...fileParts({ 'a.js': code, 'b.js': code, 'a.bin': random, 'small.js': 'x' }),
@@ -125,7 +119,7 @@ test('every content is stored once, and knows whether compressed forms are wante
       .all()
       .map((row) => row.sha256)
   expect(waiting()).toEqual([sha256(code)])
-  await uploadForm(
+  await world.sendForm(
     '/api/deployments',
     world.keys.docs,
     ...fileParts({ 'a.txt': random }),
@@ -135,7 +129,7 @@ test('every content is stored once, and knows whether compressed forms are wante
 })
 
 test('what is published is in the audit log, with the key that did it', async () => {
-  await uploadForm(
+  await world.sendForm(
     '/api/deployments',
     world.keys.docs,
     ...fileParts(SITE),

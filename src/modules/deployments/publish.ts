@@ -14,7 +14,7 @@ import { scheduleVariants } from './variants.ts'
 export type { Publication } from './publish-record.ts'
 
 /** What came in: the files, staged, and what the upload says about them, known at its end. */
-export type Received = { files: readonly UploadedFile[]; publication: Publication }
+type Received = { files: readonly UploadedFile[]; publication: Publication }
 
 export type Published = {
   projectId: string

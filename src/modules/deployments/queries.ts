@@ -23,8 +23,8 @@ export type DeploymentFilter = {
   alias?: string | undefined
 }
 
-export type DeploymentSort = 'createdAt' | 'commitSha'
-export type FileSort = 'path' | 'size'
+type DeploymentSort = 'createdAt' | 'commitSha'
+type FileSort = 'path' | 'size'
 
 const DEPLOYMENT_SORT = { createdAt: deployments.createdAt, commitSha: deployments.commitSha }
 const FILE_SORT = { path: assets.path, size: assets.sizeBytes }
@@ -101,7 +101,7 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
 }
 
 /** `label` is where the alias is served. The alias `production` first, then the oldest. */
-export type AliasOfDeployment = { deploymentId: string; name: string; label: string | null }
+type AliasOfDeployment = { deploymentId: string; name: string; label: string | null }
 
 export function listAliasesOf(db: DbOrTx, deploymentIds: readonly string[]): AliasOfDeployment[] {
   return db

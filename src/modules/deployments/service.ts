@@ -31,7 +31,7 @@ import {
 export type { AssetRow, DeploymentRow } from './queries.ts'
 
 /** Absolute. `alias` is the host of an alias that points here, `production` before others; null without one. */
-export type DeploymentUrls = { sha: string; preview: string; alias: string | null }
+type DeploymentUrls = { sha: string; preview: string; alias: string | null }
 
 /** The record of the API. contract §5.1. */
 export type DeploymentView = {
@@ -53,7 +53,7 @@ export type DeploymentView = {
   updatedAt: string
 }
 
-export type FileView = { path: string; size: number; mimeType: string; sha256: string; url: string }
+type FileView = { path: string; size: number; mimeType: string; sha256: string; url: string }
 
 /** spec: Asset. `url` is a path on the admin host. */
 export type AssetView = {
@@ -65,7 +65,7 @@ export type AssetView = {
   url: string
 }
 
-export type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
+type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
 
 /** Those of the projects that the caller may read. A `commitSha` of less than 7 digits is `invalid`. */
 export function listDeployments(

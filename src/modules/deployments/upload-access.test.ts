@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { inTransaction } from '../../db/open.ts'
 import type { CallOptions } from '../../testing/test-app.ts'
 import {
+  archive,
   brokenOff,
   DOCS,
   fieldParts,
@@ -13,16 +14,12 @@ import {
   type World,
   zip,
 } from './upload.fixture.ts'
-import { stopVariants } from './variants.ts'
 
 let world: World
 beforeEach(async () => {
   world = await uploadWorld()
 })
-afterEach(async () => {
-  await stopVariants(world.ctx)
-  world.close()
-})
+afterEach(() => world.close())
 
 type Target = { owner: string; repo: string }
 type Way = (target: Target) => Promise<[method: string, path: string, options: CallOptions]>
@@ -32,7 +29,7 @@ const archived = async (target: Target, type: string, bytes: Uint8Array) =>
   [
     'POST',
     `/api/deployments?${new URLSearchParams({ ...target, commitSha: SHA })}`,
-    { body: new Uint8Array(bytes), headers: { 'content-type': type } },
+    archive(type, bytes),
   ] as [string, string, CallOptions]
 
 /** Every way in. */

@@ -46,7 +46,8 @@ const manyFiles: Record<string, Schema> = {
   file: {
     type: 'array',
     items: { type: 'string', format: 'binary' },
-    description: 'The files; the file name of a part, slashes and all, is its path',
+    description:
+      'The files, in parts called file or files; the file name of a part, slashes and all, is its path',
   },
   filePaths: text('JSON array of paths, in place of the file names', '["index.html","css/main.css"]'),
 }
@@ -106,6 +107,8 @@ export const manifestBody = {
             required: ['path', 'size', 'sha256'],
           },
         },
+        isPublic: { type: 'boolean', description: 'Of a project that this upload makes' },
+        tags: { type: 'array', items: { type: 'string' } },
       },
       ['commitSha', 'files'],
     ),

@@ -1,28 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallOptions } from '../../testing/test-app.ts'
 import {
+  archive,
   type Content,
   DOCS,
   fieldParts,
   fileParts,
   form,
   type Part,
+  QUERY,
   SHA,
   tar,
   uploadWorld,
   type World,
   zip,
 } from './upload.fixture.ts'
-import { stopVariants } from './variants.ts'
 
 let world: World
 beforeAll(async () => {
   world = await uploadWorld({ MAX_UPLOAD_BYTES: '200000', MAX_DEPLOYMENT_FILES: '20' })
 })
-afterAll(async () => {
-  await stopVariants(world.ctx)
-  world.close()
-})
+afterAll(() => world.close())
 
 type Body = Pick<CallOptions, 'body' | 'headers'>
 
@@ -37,11 +35,6 @@ async function refused(path: string, body: Body, status: number, message: string
   expect(world.leftovers()).toEqual(before)
 }
 
-const QUERY = new URLSearchParams(DOCS).toString()
-const archive = (type: string, bytes: Uint8Array): Body => ({
-  body: new Uint8Array(bytes),
-  headers: { 'content-type': type },
-})
 const asTar = async (files: Record<string, Content>) => archive('application/x-tar', await tar(files))
 const asZip = (files: Record<string, Content>) => archive('application/zip', zip(files))
 const asGzip = async (files: Record<string, Content>) =>

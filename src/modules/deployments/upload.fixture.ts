@@ -8,6 +8,7 @@ import { type CallOptions, type TestApp, testApp } from '../../testing/test-app.
 import { createOperatorKey } from '../api-keys/service.ts'
 import { openSession } from '../auth/sessions.ts'
 import { addProject } from '../projects/service.ts'
+import { stopVariants } from './variants.ts'
 
 export const SHA = '3f2a9c1d00aa'
 export const sha256 = (content: string | Uint8Array): string => Bun.SHA256.hash(content, 'hex')
@@ -84,6 +85,15 @@ export const fileParts = (files: Readonly<Record<string, Content>>): Part[] =>
   Object.entries(files).map(([file, content]) => ({ file, content }))
 
 export const DOCS = { owner: 'acme', repo: 'docs', commitSha: SHA }
+/** The same in the address, for a body that is the files alone. */
+export const QUERY = new URLSearchParams(DOCS).toString()
+export const SITE = { 'index.html': '<h1>Hi</h1>', 'css/main.css': 'body{}' }
+
+/** A body that is an archive. */
+export const archive = (type: string, bytes: Uint8Array): Pick<CallOptions, 'body' | 'headers'> => ({
+  body: new Uint8Array(bytes),
+  headers: { 'content-type': type },
+})
 
 /** Sends these bytes and then breaks off, as a client that goes away. */
 export function brokenOff(bytes: Uint8Array): ReadableStream<Uint8Array> {
@@ -103,16 +113,18 @@ export type Answer = { status: number; body: Record<string, unknown> & { message
  * A workspace with the private project acme/docs of ann and bob's project bob/blog; on acme/docs also the viewer vera,
  * the contributor cora and the guest gus, and nobody, who has no role anywhere; and three keys.
  */
-export type World = TestApp & {
+export type World = Omit<TestApp, 'close'> & {
   keys: { global: string; docs: string; blog: string }
   docsId: string
   send(method: string, path: string, options?: CallOptions): Promise<Answer>
+  sendForm(path: string, key: string, ...parts: Part[]): Promise<Answer>
   /** The `Cookie` header of a session of ann, bob and so on. */
   cookie(name: string): string
   /** The files of a deployment as stored, by path. */
   filesOf(commitSha?: string): Record<string, string>
   /** Everything that an upload can leave behind: rows by table, and files in the data directory. */
   leftovers(): Record<string, unknown>
+  close(): Promise<void>
 }
 
 export async function uploadWorld(env: Record<string, string> = {}): Promise<World> {
@@ -131,18 +143,24 @@ export async function uploadWorld(env: Record<string, string> = {}): Promise<Wor
       grant.run(docsId, name, role)
   })
   const key = (repository: string | null) => createOperatorKey(ctx, { name: 'ci', repository })
+  const send: World['send'] = async (method, path, options = {}) => {
+    const answer = await app.call(method, path, options)
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) }
+  }
   return {
     ...app,
     docsId,
     keys: { global: key(null), docs: key('acme/docs'), blog: key('bob/blog') },
-    async send(method, path, options = {}) {
-      const answer = await app.call(method, path, options)
-      const text = await answer.text()
-      return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) }
-    },
+    send,
+    sendForm: (path, key, ...parts) => send('POST', path, { key, ...form(...parts) }),
     cookie: (name) => sessionOf(app, name),
     filesOf: (commitSha = SHA) => filesOf(app, commitSha),
     leftovers: () => leftovers(app),
+    async close() {
+      await stopVariants(ctx)
+      app.close()
+    },
   }
 }
 

@@ -2,44 +2,38 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mimeTypeOf } from '../../domain/content-type.ts'
 import { deploymentRef } from '../../domain/hostname.ts'
 import {
+  archive,
   type Content,
   DOCS,
   fieldParts,
   fileParts,
   form,
+  QUERY,
   SHA,
+  SITE,
   sha256,
   tar,
   uploadWorld,
   type World,
   zip,
 } from './upload.fixture.ts'
-import { stopVariants } from './variants.ts'
 
 let world: World
 beforeEach(async () => {
   world = await uploadWorld()
 })
-afterEach(async () => {
-  await stopVariants(world.ctx)
-  world.close()
-})
+afterEach(() => world.close())
 
-const SITE = { 'index.html': '<h1>Hi</h1>', 'css/main.css': 'body{}' }
-const QUERY = new URLSearchParams(DOCS).toString()
-const uploadForm = (path: string, key: string, ...parts: Parameters<typeof form>) =>
-  world.send('POST', path, { key, ...form(...parts) })
 const sendArchive = (type: string, body: Uint8Array, more = '', query = QUERY) =>
   world.send('POST', `/api/deployments?${query}${more}`, {
     key: world.keys.docs,
-    body: new Uint8Array(body),
-    headers: { 'content-type': type },
+    ...archive(type, body),
   })
 const urlOf = (label: string) => `http://${label}.localhost:3000`
 
 describe('POST /api/assets/upload', () => {
   test('answers the records of the files', async () => {
-    const { status, body } = await uploadForm(
+    const { status, body } = await world.sendForm(
       '/api/assets/upload',
       world.keys.docs,
       ...fileParts({ 'index.html': '<h1>Hi</h1>', 'a dir/ü.css': 'body{}' }),
@@ -83,7 +77,7 @@ describe('POST /api/assets/upload', () => {
       ['aaaaaaa', [paths, ...files]],
       ['bbbbbbb', [...files, paths]],
     ] as const) {
-      const answer = await uploadForm(
+      const answer = await world.sendForm(
         '/api/assets/upload',
         world.keys.docs,
         ...parts,
@@ -95,7 +89,7 @@ describe('POST /api/assets/upload', () => {
   })
 
   test('takes repository, alias and description', async () => {
-    const { status, body } = await uploadForm(
+    const { status, body } = await world.sendForm(
       '/api/assets/upload',
       world.keys.docs,
       ...fieldParts({
@@ -168,7 +162,7 @@ describe('POST /api/deployments', () => {
   })
 
   test('takes a form of parts named files, and says nothing of an alias where none was named', async () => {
-    const { status, body } = await uploadForm(
+    const { status, body } = await world.sendForm(
       '/api/deployments',
       world.keys.docs,
       { file: 'index.html', content: 'A', part: 'files' },
@@ -199,7 +193,7 @@ describe('POST /api/deployments', () => {
       'win/dir/a.txt': 'W',
     })
     const parts = fileParts({ '/x.txt': 'X', './y.txt': 'Y', '.hidden/z': 'Z' })
-    const answer = await uploadForm(
+    const answer = await world.sendForm(
       '/api/deployments',
       world.keys.docs,
       ...parts,
@@ -218,7 +212,7 @@ describe('POST /api/deployments', () => {
       { file: './a.txt', content: 'new' },
     ]
     expect(
-      (await uploadForm('/api/deployments', world.keys.docs, ...twice, ...fieldParts(DOCS))).status,
+      (await world.sendForm('/api/deployments', world.keys.docs, ...twice, ...fieldParts(DOCS))).status,
     ).toBe(201)
     expect(world.filesOf()).toEqual({ 'a.txt': 'new' })
   })
@@ -249,7 +243,7 @@ describe('POST /api/deployments/zip', () => {
       key: world.keys.docs,
       ...form(...fieldParts({ ...DOCS, commitSha: 'bbbbbbb', alias: 'main' }), { file: 'x', content: 'X' }),
     })
-    const { status, body } = await uploadForm('/api/deployments/zip', world.keys.docs, ...parts)
+    const { status, body } = await world.sendForm('/api/deployments/zip', world.keys.docs, ...parts)
     expect(status).toBe(201)
     expect(body).toEqual({
       deploymentId: expect.any(String),
@@ -283,7 +277,12 @@ describe('POST /api/deployments/zip', () => {
   })
 
   test('without alias and branch their urls are null', async () => {
-    const { body } = await uploadForm('/api/deployments/zip', world.keys.docs, archive, ...fieldParts(DOCS))
+    const { body } = await world.sendForm(
+      '/api/deployments/zip',
+      world.keys.docs,
+      archive,
+      ...fieldParts(DOCS),
+    )
     expect(body).toMatchObject({ branch: null, aliases: [], urls: { alias: null, branch: null } })
   })
 
@@ -291,7 +290,7 @@ describe('POST /api/deployments/zip', () => {
     'an unknown rule set in %s is 400, and nothing is published',
     async (field) => {
       const before = world.leftovers()
-      const answer = await uploadForm('/api/deployments/zip', world.keys.docs, ...fields, archive, {
+      const answer = await world.sendForm('/api/deployments/zip', world.keys.docs, ...fields, archive, {
         field,
         value: 'nope, neither',
       })

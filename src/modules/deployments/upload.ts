@@ -11,7 +11,7 @@ export async function publishForm(ctx: Context, request: Request): Promise<Publi
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
   if (type !== 'multipart/form-data') refuseType(ctx, caller, request, 'multipart/form-data')
-  const fields = fieldsOf(request)
+  const fields = uploadFieldsOf(request)
   return publish(ctx, caller, async (stage) => {
     const files = await receiveForm(ctx, caller, request, fields, stage)
     return { files, publication: parsePublication(fields) }
@@ -40,7 +40,7 @@ async function publishArchive(
   request: Request,
   kind: ArchiveKind,
 ): Promise<Published> {
-  const fields = fieldsOf(request)
+  const fields = uploadFieldsOf(request)
   authorizeTarget(ctx, caller, fields)
   const publication = parsePublication(fields)
   return publish(ctx, caller, async (stage) => ({
@@ -50,12 +50,15 @@ async function publishArchive(
 }
 
 /** A zip archive that comes as the one file of a form. It is on the disk before it is unpacked. */
-export async function publishZipForm(ctx: Context, request: Request): Promise<Published> {
+export async function publishZipForm(
+  ctx: Context,
+  request: Request,
+  fields = uploadFieldsOf(request),
+): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
   if (type !== 'multipart/form-data')
     refuseType(ctx, caller, request, 'multipart/form-data with one part file')
-  const fields = fieldsOf(request)
   const archive = await receiveArchiveForm(ctx, caller, request, fields)
   try {
     const publication = parsePublication(fields)
@@ -70,7 +73,7 @@ export async function publishZipForm(ctx: Context, request: Request): Promise<Pu
 
 /** Who may not publish to the target that the query names hears that, not what is wrong with the body. contract §2. */
 function refuseType(ctx: Context, caller: Caller, request: Request, readable: string): never {
-  authorizeTarget(ctx, caller, fieldsOf(request))
+  authorizeTarget(ctx, caller, uploadFieldsOf(request))
   throw unsupportedType(mediaTypeOf(request), readable)
 }
 
@@ -79,4 +82,6 @@ function authorizeTarget(ctx: Context, caller: Caller, fields: UploadFields): vo
   if (target !== undefined) authorizeUpload(ctx, caller, target)
 }
 
-const fieldsOf = (request: Request): UploadFields => new UploadFields(new URL(request.url).searchParams)
+/** What the address says; the form's own fields are added while it is read, and can be shown again. */
+export const uploadFieldsOf = (request: Request): UploadFields =>
+  new UploadFields(new URL(request.url).searchParams)

@@ -4,7 +4,7 @@ import { readLimited } from '../../platform/outbound-read.ts'
 import type { DomainRow } from './queries.ts'
 
 /** How it was proven, or what was looked for and not found, as a sentence. */
-export type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
+type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
 
 const TIMEOUT_MS = 5_000
 const MOST_BYTES = 1_024

@@ -13,7 +13,7 @@ export type DomainFilter = {
   hostname?: string | undefined
 }
 
-export type DomainSort = 'createdAt' | 'hostname'
+type DomainSort = 'createdAt' | 'hostname'
 
 const SORT = { createdAt: domains.createdAt, hostname: domains.hostname }
 

@@ -57,7 +57,7 @@ export type DomainView = {
   updatedAt: string
 }
 
-export type DomainSettings = {
+type DomainSettings = {
   pathPrefix?: string | null | undefined
   isPublic?: boolean | null | undefined
   isSpa?: boolean | null | undefined
@@ -66,7 +66,7 @@ export type DomainSettings = {
   /** Skips the proof; for administrators of the workspace. */
   verified?: boolean | undefined
 }
-export type NewDomain = DomainSettings & { hostname: string; alias: string }
+type NewDomain = DomainSettings & { hostname: string; alias: string }
 export type DomainChange = DomainSettings & { alias?: string | undefined }
 
 /** Those of the projects that the caller may read. */
@@ -90,7 +90,7 @@ export function listDomains(
   )
 }
 
-export const getDomain = (ctx: Context, id: string): DomainView => toView(ctx, getRow(ctx.db.orm, id))
+export const getDomain = (ctx: Context, id: string): DomainView => toView(ctx, getDomainRow(ctx.db.orm, id))
 
 /** Throws 409 for a host that is mapped or ours, 404 for an alias that the project does not have. */
 export function createDomain(ctx: Context, grant: Grant, input: NewDomain): DomainView {
@@ -128,7 +128,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
 
 export function changeDomain(ctx: Context, grant: Grant, id: string, change: DomainChange): DomainView {
   inTransaction(ctx.db, (tx) => {
-    const before = getRow(tx, id)
+    const before = getDomainRow(tx, id)
     const patch = patchOf(ctx, grant, before, change)
     updateDomain(tx, id, { ...patch, updatedAt: ctx.now() })
     audit(ctx, tx, grant.actor, {
@@ -143,7 +143,7 @@ export function changeDomain(ctx: Context, grant: Grant, id: string, change: Dom
 
 export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const domain = getRow(tx, id)
+    const domain = getDomainRow(tx, id)
     deleteDomainRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain })
   })
@@ -160,7 +160,7 @@ export async function verifyDomain(
   id: string,
   options: { verified?: boolean | undefined },
 ): Promise<DomainView> {
-  const domain = getRow(ctx.db.orm, id)
+  const domain = getDomainRow(ctx.db.orm, id)
   if (options.verified === true) return changeDomain(ctx, grant, id, { verified: true })
   if (domain.verifiedAt !== null) return toView(ctx, domain)
   const proof = await findProof(ctx, domain)
@@ -172,7 +172,10 @@ export async function verifyDomain(
   inTransaction(ctx.db, (tx) => {
     const patch: DomainPatch = { verifiedBy: proof.by, verifiedAt: checkedAt, updatedAt: checkedAt }
     updateDomain(tx, id, { ...patch, checkedAt, checkError: null })
-    audit(ctx, tx, grant.actor, { ...aboutChange('domain.verify', getRow(tx, id)), after: { by: proof.by } })
+    audit(ctx, tx, grant.actor, {
+      ...aboutChange('domain.verify', getDomainRow(tx, id)),
+      after: { by: proof.by },
+    })
   })
   ctx.certificates.hostsChanged()
   return getDomain(ctx, id)
@@ -183,7 +186,7 @@ export async function verifyDomain(
  * Throws 409 where none can be had, 429 where the certificate authority has to be left alone.
  */
 export async function askCertificate(ctx: Context, grant: Grant, id: string): Promise<DomainView> {
-  const domain = getRow(ctx.db.orm, id)
+  const domain = getDomainRow(ctx.db.orm, id)
   const { hostname } = domain
   if (domain.verifiedAt === null)
     throw new AppError('conflict', `${hostname} gets a certificate once it is proven`)
@@ -221,7 +224,7 @@ function patchOf(ctx: Context, grant: Grant, domain: DomainRow, change: DomainCh
   }
 }
 
-function getRow(db: DbOrTx, id: string): DomainRow {
+function getDomainRow(db: DbOrTx, id: string): DomainRow {
   const domain = findDomain(db, id)
   if (domain === undefined) throw new AppError('not_found', 'There is no such domain')
   return domain

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 
 /** Of a project: how many hosts wait for their proof, and how many have no good certificate. */
-export type DomainTrouble = { unproven: number; uncertified: number }
+type DomainTrouble = { unproven: number; uncertified: number }
 
 /** By project id; those without trouble are left out. */
 export function domainTroubles(

@@ -27,7 +27,7 @@ export type Explainer = {
   }): Promise<Explained>
 }
 
-export type Sample = { url: string; method: string; as: 'anonymous' | 'me'; headers: Headers }
+type Sample = { url: string; method: string; as: 'anonymous' | 'me'; headers: Headers }
 
 /** Why a request gets the answer that it gets. Nothing is sent to a backend, and no pipeline runs. */
 export const explainAddress = (

@@ -6,7 +6,7 @@ import type { Page } from '../../domain/pagination.ts'
 
 export type Group = typeof groups.$inferSelect
 export type CountedGroup = Group & { memberCount: number }
-export type GroupSort = 'name' | 'createdAt'
+type GroupSort = 'name' | 'createdAt'
 
 const counted = {
   id: groups.id,
@@ -47,7 +47,7 @@ export function deleteGroupRow(db: DbOrTx, id: string): void {
   db.delete(groups).where(eq(groups.id, id)).run()
 }
 
-export type GroupMember = { userId: string; email: string; addedAt: number }
+type GroupMember = { userId: string; email: string; addedAt: number }
 
 export function listGroupMembers(db: DbOrTx, groupId: string): GroupMember[] {
   return db

@@ -16,9 +16,9 @@ import {
   changeGroup,
   createGroup,
   deleteGroup,
+  getGroup,
   listGroups,
   listMembersOfGroup,
-  readGroup,
   removeGroupMember,
 } from './service.ts'
 
@@ -26,7 +26,7 @@ export const groupRoutes = (ctx: Context) => {
   const may = { action: 'workspace:administer' } as const
   const mayGroup = {
     ...may,
-    mustFind: ({ params }: PathInput, grant: Grant) => readGroup(ctx, grant, params['id'] ?? ''),
+    mustFind: ({ params }: PathInput, grant: Grant) => getGroup(ctx, grant, params['id'] ?? ''),
   }
   return new Elysia({ prefix: '/api/groups', tags: ['Groups'] })
     .use(guard(ctx))
@@ -42,7 +42,7 @@ export const groupRoutes = (ctx: Context) => {
       response: { 201: groupView },
       detail: { summary: 'Make a group' },
     })
-    .get('/:id', ({ grant, params }) => readGroup(ctx, grant, params.id), {
+    .get('/:id', ({ grant, params }) => getGroup(ctx, grant, params.id), {
       may,
       response: groupView,
       detail: { summary: 'A group' },

@@ -44,14 +44,14 @@ export function listGroups(
 }
 
 /** The group, or 404. For services that give a group a role, too. */
-export function getGroup(db: DbOrTx, id: string): CountedGroup {
+export function getGroupRow(db: DbOrTx, id: string): CountedGroup {
   const group = findGroup(db, id)
   if (group === undefined) throw new AppError('not_found', 'There is no such group')
   return group
 }
 
-export function readGroup(ctx: Context, _grant: Grant, id: string): GroupView {
-  return toView(getGroup(ctx.db.orm, id))
+export function getGroup(ctx: Context, _grant: Grant, id: string): GroupView {
+  return toView(getGroupRow(ctx.db.orm, id))
 }
 
 export function createGroup(
@@ -81,7 +81,7 @@ export function changeGroup(
   change: { name?: string | undefined; description?: string | null | undefined },
 ): GroupView {
   return inTransaction(ctx.db, (tx) => {
-    const { name, description } = getGroup(tx, id)
+    const { name, description } = getGroupRow(tx, id)
     const before = { name, description }
     const after = {
       name: change.name?.trim() ?? name,
@@ -89,21 +89,21 @@ export function changeGroup(
     }
     refuseTaken(taken(after.name), () => updateGroup(tx, id, { ...after, updatedAt: ctx.now() }))
     audit(ctx, tx, grant.actor, { action: 'group.change', target: targetOf(id), before, after })
-    return toView(getGroup(tx, id))
+    return toView(getGroupRow(tx, id))
   })
 }
 
 /** Deletes the group. Its members lose at once what they had by it. */
 export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const before = getGroup(tx, id)
+    const before = getGroupRow(tx, id)
     deleteGroupRow(tx, id)
     audit(ctx, tx, grant.actor, { action: 'group.delete', target: targetOf(id), before })
   })
 }
 
 export function listMembersOfGroup(ctx: Context, _grant: Grant, id: string): GroupMemberView[] {
-  getGroup(ctx.db.orm, id)
+  getGroupRow(ctx.db.orm, id)
   return listGroupMembers(ctx.db.orm, id).map(({ addedAt, ...rest }) => ({
     ...rest,
     addedAt: isoTime(addedAt),
@@ -113,7 +113,7 @@ export function listMembersOfGroup(ctx: Context, _grant: Grant, id: string): Gro
 /** Throws 404 for an unknown group or user, 409 for a member. */
 export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: string): GroupMemberView {
   return inTransaction(ctx.db, (tx) => {
-    const group = getGroup(tx, id)
+    const group = getGroupRow(tx, id)
     const user = getAccount(tx, { userId })
     refuseTaken(`${user.email} is in the group ${group.name} already`, () =>
       insertGroupMember(tx, id, userId, ctx.now()),
@@ -125,7 +125,7 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
 
 export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId: string): void {
   inTransaction(ctx.db, (tx) => {
-    getGroup(tx, id)
+    getGroupRow(tx, id)
     if (!deleteGroupMember(tx, id, userId)) throw new AppError('not_found', 'That user is not in the group')
     audit(ctx, tx, grant.actor, { action: 'group.remove-member', target: targetOf(id), before: { userId } })
   })

@@ -5,7 +5,7 @@ import { emailField } from '../auth/model.ts'
 import { projectRole, projectView } from '../projects/model.ts'
 import { belowOrProject, mayBelow } from '../projects/named.ts'
 import { aboutProject } from '../projects/service.ts'
-import { acceptInvitation, invite, listInvitations, revokeInvitation, seeInvitation } from './service.ts'
+import { acceptInvitation, getInvitation, invite, listInvitations, revokeInvitation } from './service.ts'
 
 const invitationFields = {
   id: t.String(),
@@ -63,7 +63,7 @@ export const projectInvitationRoutes = (ctx: Context) => {
 export const invitationRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/invitations', tags: ['Invitations'] })
     .use(guard(ctx))
-    .get('/:token', ({ params }) => seeInvitation(ctx, params.token), {
+    .get('/:token', ({ params }) => getInvitation(ctx, params.token), {
       may: { action: 'invitation:see' },
       response: offerView,
       detail: { summary: 'What a link invites to', security: [] },

@@ -1,9 +1,9 @@
-import type { Actor, Context, SessionUser } from '../../context.ts'
+import type { Actor, Context, SessionUser, UserActor } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { WEEK_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
@@ -33,7 +33,7 @@ export type InvitationView = {
 }
 
 /** What the holder of a link sees. */
-export type InvitationOffer = {
+type InvitationOffer = {
   email: string
   role: ProjectRole
   project: { id: string; owner: string; name: string; displayName: string }
@@ -58,7 +58,7 @@ export function invite(
   const email = normalizeEmail(input.email)
   const { role } = input
   if (role === 'owner')
-    throw new AppError('invalid', 'Nobody is invited as owner: transfer the ownership instead')
+    throw invalidChoice('role', 'Nobody is invited as owner: transfer the ownership instead')
   return inTransaction(ctx.db, (tx) => {
     const { id: projectId } = projectOf(ctx, grant, tx)
     const base = {
@@ -117,7 +117,7 @@ export function findOpenInvitation(
 }
 
 /** Throws 404 when the link is used, expired or unknown. */
-export function seeInvitation(ctx: Context, token: string): InvitationOffer {
+export function getInvitation(ctx: Context, token: string): InvitationOffer {
   const found = findOpenInvitation(ctx, token)
   if (found === undefined) throw unknownInvitation()
   return offerOf(ctx, found)
@@ -132,18 +132,18 @@ export function acceptInvitation(ctx: Context, grant: Grant, token: string): Inv
     if (found === undefined) throw unknownInvitation()
     if (found.email !== actor.user.email)
       throw new AppError('forbidden', 'This invitation is for another email: sign in with that one')
-    return { ...offerOf(ctx, found), role: redeemInvitation(ctx, tx, actor, found, actor.user.id) }
+    return { ...offerOf(ctx, found), role: redeemInvitation(ctx, tx, actor, found) }
   })
 }
 
-/** Uses an open invitation up for the account that was invited, in the caller's transaction. Returns the direct role held. */
+/** Uses an open invitation up for the person who was invited, in the caller's transaction. Returns the direct role held. */
 export function redeemInvitation(
   ctx: Context,
   tx: DbOrTx,
-  actor: Actor,
+  actor: UserActor,
   invitation: Invitation,
-  userId: string,
 ): ProjectRole {
+  const userId = actor.user.id
   const held = admit(ctx, tx, invitation.projectId, userId, invitation.role)
   markInvitationAccepted(tx, invitation.id, ctx.now())
   record(ctx, tx, actor, 'invitation.accept', invitation, { userId, role: held })

@@ -64,6 +64,21 @@ test('filters by action, project, actor and time, both ends included', async () 
     expect((await call('GET', `/api/audit${query}`)).status).toBe(400)
 })
 
+test('an invitation that made an account was accepted by the session that it opened', async () => {
+  const path = `/api/projects/${docs}/invitations`
+  const invited = await call('POST', path, { email: 'eve@example.com', role: 'viewer' }, 'ann')
+  const invitationToken = new URL(String(invited.body['url'])).searchParams.get('token')
+  const json = { email: 'eve@example.com', password: PASSWORD, invitationToken }
+  expect((await ask(app, 'POST', '/api/auth/signup', { json })).status).toBe(201)
+  const [made] = await entries('?action=user.create&order=desc')
+  const [accepted] = await entries('?action=invitation.accept')
+  expect(accepted).toMatchObject({ actor: { name: 'eve@example.com' }, credential: made?.['credential'] })
+  const session = String(accepted?.['credential']).replace(/^session /, '')
+  expect(app.ctx.db.sqlite.query('SELECT id FROM sessions WHERE id = ?').get(session)).toEqual({
+    id: session,
+  })
+})
+
 test('for global admins only', async () => {
   expect((await ask(app, 'GET', '/api/audit')).status).toBe(401)
   expect((await call('GET', '/api/audit', undefined, 'ann')).status).toBe(403)

@@ -7,7 +7,7 @@ import type { Page } from '../../domain/pagination.ts'
 export type AuditRow = typeof auditLog.$inferSelect
 
 /** Times in milliseconds, both ends included. */
-export type AuditFilter = {
+type AuditFilter = {
   action: string | undefined
   projectId: string | undefined
   actorId: string | undefined

@@ -2,7 +2,7 @@ import type { LogsDb } from '../../db/logs-db.ts'
 import type { LoggedRequest } from '../../platform/request-log-row.ts'
 
 /** Times in milliseconds, both ends included; statuses from and to. */
-export type RequestFilter = {
+type RequestFilter = {
   projectId: string | undefined
   host: string | undefined
   path: string | undefined

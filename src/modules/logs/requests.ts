@@ -22,7 +22,7 @@ import {
 export type RequestView = Omit<LoggedRequest, 'id' | 'at'> & { id: string; at: string }
 
 type Text = string | undefined
-export type RequestQuery = PaginationQuery & {
+type RequestQuery = PaginationQuery & {
   projectId?: Text
   host?: Text
   path?: Text

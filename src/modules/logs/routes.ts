@@ -35,6 +35,12 @@ export const logRoutes = (ctx: Context) =>
         detail: {
           summary:
             'Requests as they come, as server-sent events: request, and skipped where a reader is too slow',
+          responses: {
+            200: {
+              description: 'The events, until one side ends it',
+              content: { 'text/event-stream': { schema: { type: 'string' } } },
+            },
+          },
         },
       },
     )

@@ -18,7 +18,7 @@ export type AuditEntry = {
   after: unknown
 }
 
-export type AuditQuery = PaginationQuery & {
+type AuditQuery = PaginationQuery & {
   action?: string | undefined
   projectId?: string | undefined
   actorId?: string | undefined

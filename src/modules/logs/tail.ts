@@ -7,7 +7,7 @@ import type { Grant } from '../auth/authorize.ts'
 import { parseBots, parseStatus, requestView } from './requests.ts'
 import { listRequestsAfter } from './requests-queries.ts'
 
-export type TailQuery = {
+type TailQuery = {
   projectId?: string | undefined
   status?: string | undefined
   bots?: string | undefined

@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { getGroup } from '../groups/service.ts'
+import { getGroupRow } from '../groups/service.ts'
 import { projectOf } from '../projects/service.ts'
 import { getAccount, type UserRef } from '../users/service.ts'
 import {
@@ -23,7 +23,7 @@ import {
 } from './queries.ts'
 import { endMembership, giveRole, standingOf } from './service.ts'
 
-export type UserPermissionView = Omit<PermissionRow, 'grantedAt'> & { grantedAt: string }
+type UserPermissionView = Omit<PermissionRow, 'grantedAt'> & { grantedAt: string }
 export type GroupPermissionView = Omit<GroupPermissionRow, 'grantedAt'> & { grantedAt: string }
 export type PermissionsView = {
   users: UserPermissionView[]
@@ -41,7 +41,7 @@ export type MemberView = {
 }
 
 /** Every direct role and every group's on the project. contract §4. */
-export function readPermissions(ctx: Context, grant: Grant): PermissionsView {
+export function getPermissions(ctx: Context, grant: Grant): PermissionsView {
   const { id } = projectOf(ctx, grant)
   return {
     users: listPermissions(ctx.db.orm, id).map(withIsoTime),
@@ -101,7 +101,7 @@ export function grantGroupRole(
   refuseOwnerRole(role)
   return inTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
-    const { name } = getGroup(tx, groupId)
+    const { name } = getGroupRow(tx, groupId)
     const before = findGroupPermission(tx, id, groupId)
     upsertGroupPermission(tx, id, groupId, role, ctx.now())
     audit(ctx, tx, grant.actor, {

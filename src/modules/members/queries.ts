@@ -64,7 +64,7 @@ export function insertPermissionIfNone(
   db.insert(permissions).values({ projectId, userId, role, grantedAt }).onConflictDoNothing().run()
 }
 
-export type DirectPermission = { role: ProjectRole; grantedAt: number }
+type DirectPermission = { role: ProjectRole; grantedAt: number }
 
 export function findPermission(db: DbOrTx, projectId: string, userId: string): DirectPermission | undefined {
   return db
@@ -146,7 +146,7 @@ export function listGroupPermissionsOfUser(
     .all()
 }
 
-export type MemberRow = { userId: string; email: string; joinedAt: number }
+type MemberRow = { userId: string; email: string; joinedAt: number }
 
 export function listMemberRows(db: DbOrTx, projectId: string): MemberRow[] {
   return db

@@ -16,10 +16,10 @@ import {
   userPermissionView,
 } from './model.ts'
 import {
+  getPermissions,
   grantGroupRole,
   grantRole,
   listMembers,
-  readPermissions,
   removeMember,
   revokeGroupRole,
   revokeRole,
@@ -34,7 +34,7 @@ export const permissionRoutes = (ctx: Context) => {
     .use(guard(ctx))
     .get(
       '/',
-      ({ grant, params }) => belowOrProject(ctx, grant, params.id, () => readPermissions(ctx, grant)),
+      ({ grant, params }) => belowOrProject(ctx, grant, params.id, () => getPermissions(ctx, grant)),
       {
         may: mayBelow(ctx, 'permissions', 'permission:read'),
         response: t.Union([permissionsView, projectView]),

@@ -17,7 +17,7 @@ import {
 } from './queries.ts'
 
 /** What ties a user to a project: the effective role of all grants, and the membership row. */
-export type Standing = { role: ProjectRole | null; isMember: boolean }
+type Standing = { role: ProjectRole | null; isMember: boolean }
 
 const cache = generationCache<Standing>('access', 50_000)
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 
-export type Things = { projects: number; deployments: number; users: number; sessions: number }
+type Things = { projects: number; deployments: number; users: number; sessions: number }
 
 export function countThings(db: Db): Things {
   return (

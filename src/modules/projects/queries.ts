@@ -57,7 +57,7 @@ export function insertProject(db: DbOrTx, project: Project): void {
   db.insert(projects).values(project).run()
 }
 
-export type ProjectPatch = Partial<Omit<Project, 'id' | 'owner' | 'name' | 'createdAt'>>
+type ProjectPatch = Partial<Omit<Project, 'id' | 'owner' | 'name' | 'createdAt'>>
 
 export function updateProject(db: DbOrTx, id: string, patch: ProjectPatch): void {
   db.update(projects).set(patch).where(eq(projects.id, id)).run()

@@ -28,7 +28,7 @@ export {
 export type { Project, ProjectNames } from './queries.ts'
 export { type ProjectView, primaryUrl } from './view.ts'
 
-export type NewProject = {
+type NewProject = {
   owner: string
   name: string
   displayName?: string | undefined
@@ -84,7 +84,7 @@ export function addProject(
   return project
 }
 
-export type ProjectChange = {
+type ProjectChange = {
   displayName?: string | undefined
   isPublic?: boolean | undefined
   allowPublicSignup?: boolean | undefined

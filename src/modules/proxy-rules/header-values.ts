@@ -26,7 +26,7 @@ const MOST_HEADERS = 100
 /** RFC 9110 §5.5: visible characters, spaces and tabs inside, bytes above ASCII. */
 const VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
-export type SealOptions = {
+type SealOptions = {
   secrets: SecretBox
   ruleId: string
   stored: StoredHeaderConfig | null

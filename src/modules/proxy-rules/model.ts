@@ -24,6 +24,8 @@ const HEADER_CONFIG =
   'An object or null: add has texts of at most 8192 characters by the name of their header; forward and strip ' +
   'are lists of at most 100 names of headers'
 
+const PIPELINE_CONFIG = 'An object with steps'
+
 export const headerConfigBody = t.Object(
   {
     add: t.Optional(
@@ -40,9 +42,15 @@ export const headerConfigBody = t.Object(
 
 /** Throws `invalid` for what the validator would make an empty object of, since every key of it is optional. */
 export function refuseShapeless({ body }: { body: unknown }): void {
-  const config = isRecord(body) ? (body['headerConfig'] ?? {}) : {}
+  if (isRecord(body)) refuseShapelessRule(body, '')
+}
+
+/** `prefix` says where the rule stands, as in `rules.0.`. */
+export function refuseShapelessRule(rule: Record<string, unknown>, prefix: string): void {
+  const config = rule['headerConfig'] ?? {}
   const add = isRecord(config) ? (config['add'] ?? {}) : null
-  if (!isRecord(add)) throw invalidField('headerConfig', HEADER_CONFIG)
+  if (!isRecord(add)) throw invalidField(`${prefix}headerConfig`, HEADER_CONFIG)
+  if (!isRecord(rule['pipelineConfig'] ?? {})) throw invalidField(`${prefix}pipelineConfig`, PIPELINE_CONFIG)
 }
 
 const proxyType = t.Union(
@@ -66,7 +74,7 @@ const settings = {
   forwardCookies: t.Optional(t.Boolean()),
   headerConfig: t.Optional(orNull(headerConfigBody)),
   proxyType: t.Optional(proxyType),
-  pipelineConfig: t.Optional(orNull(t.Record(t.String(), t.Unknown(), { error: 'An object with steps' }))),
+  pipelineConfig: t.Optional(orNull(t.Record(t.String(), t.Unknown(), { error: PIPELINE_CONFIG }))),
   method: t.Optional(orNull(method)),
   methods: t.Optional(
     orNull(t.Array(method, { maxItems: 20, error: 'HTTP methods, such as POST: at most 20' })),

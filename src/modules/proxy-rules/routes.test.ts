@@ -104,6 +104,8 @@ test.each([
   [{ proxyType: 'internal_rewrite', targetUrl: '/../secret' }, 'targetUrl'],
   [{ proxyType: 'internal_rewrite', targetUrl: '//evil.example' }, 'targetUrl'],
   [{ proxyType: 'pipeline' }, 'pipelineConfig'],
+  [{ pipelineConfig: 5 }, 'pipelineConfig'],
+  [{ pipelineConfig: ['steps'] }, 'pipelineConfig'],
   [{ headerConfig: { add: { 'bad name': 'x' } } }, 'headerConfig.add.bad name'],
   [{ headerConfig: { add: { 'x-a': 'a\r\nx-b: c' } } }, 'headerConfig.add.x-a'],
   [{ headerConfig: { add: { 'x-a': '1', 'X-A': '2' } } }, 'headerConfig.add.x-a'],

@@ -2,7 +2,9 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
-import { type Grant, mayDo } from '../auth/authorize.ts'
+import { aboutAlias } from '../aliases/service.ts'
+import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
+import { projectOf } from '../projects/service.ts'
 import { checkRule, detailsOf, flawsOfRule, unknownInPipeline } from './check-rule.ts'
 import { type HeaderConfig, parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
@@ -26,7 +28,7 @@ import { type RuleView, toView, withoutSecrets } from './view.ts'
 export type { RuleLevel, RuleRecord, RuleRow } from './queries.ts'
 export type { RuleView } from './view.ts'
 
-export type RuleSettings = {
+type RuleSettings = {
   targetUrl?: string | undefined
   stripPrefix?: boolean | undefined
   order?: number | undefined
@@ -43,7 +45,7 @@ export type RuleSettings = {
   description?: string | null | undefined
 }
 export type NewRule = RuleSettings & { pathPattern: string }
-export type RuleChange = RuleSettings & { pathPattern?: string | undefined }
+type RuleChange = RuleSettings & { pathPattern?: string | undefined }
 
 /** As they are tried. Values of headers are shown to those who may see them. */
 export function listRules(ctx: Context, grant: Grant, level: RuleLevel): RuleView[] {
@@ -52,7 +54,7 @@ export function listRules(ctx: Context, grant: Grant, level: RuleLevel): RuleVie
 }
 
 export function getRule(ctx: Context, grant: Grant, id: string): RuleView {
-  const rule = getRecord(ctx.db.orm, id)
+  const rule = getRuleRecord(ctx.db.orm, id)
   return toView(ctx.secrets, rule, maySeeValues(ctx, grant, rule.projectId))
 }
 
@@ -67,12 +69,22 @@ export async function createRule(
   const rule: RuleRow = { ...fresh, ...columnsOf(input), headerConfig: sealed(ctx, fresh, input, false) }
   checkRule(rule)
   await checkTarget(ctx, rule)
-  inTransaction(ctx.db, (tx) => {
+  const now = inTransaction(ctx.db, (tx) => {
+    const now = authorizeAgain(ctx, grant, 'traffic:configure')
+    refuseGone(ctx, tx, grant, level)
     const placed = { ...rule, order: input.order ?? nextOrder(tx, level) }
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
+    return now
   })
-  return getRule(ctx, grant, rule.id)
+  return getRule(ctx, now, rule.id)
+}
+
+/** Throws 404 when the project or the alias was deleted while the target was looked up. */
+function refuseGone(ctx: Context, tx: DbOrTx, grant: Grant, { aliasId }: RuleLevel): void {
+  projectOf(ctx, grant, tx)
+  if (aliasId !== null && aboutAlias(ctx, aliasId).projectId === null)
+    throw new AppError('not_found', 'There is no such alias')
 }
 
 /**
@@ -85,16 +97,16 @@ export async function changeRule(
   id: string,
   change: RuleChange,
 ): Promise<RuleView> {
-  const checked = { ...getRecord(ctx.db.orm, id), ...columnsOf(change) }
+  const checked = { ...getRuleRecord(ctx.db.orm, id), ...columnsOf(change) }
   await checkTarget(ctx, checked)
-  inTransaction(ctx.db, (tx) => {
-    const { origin: _, ...before } = getRecord(tx, id)
+  const now = inTransaction(ctx.db, (tx) => {
+    const now = authorizeAgain(ctx, grant, 'traffic:configure')
+    const { origin: _, ...before } = getRuleRecord(tx, id)
     const changed = { ...before, ...columnsOf(change) }
     if (changed.targetUrl !== checked.targetUrl || changed.proxyType !== checked.proxyType)
       throw new AppError('conflict', 'Somebody else changed this rule just now. Load it again.')
     const isDropped =
-      originOf(before.targetUrl) !== originOf(changed.targetUrl) &&
-      !maySeeValues(ctx, grant, before.projectId)
+      originOf(before.targetUrl) !== originOf(changed.targetUrl) && !maySeeValues(ctx, now, before.projectId)
     const patch: RulePatch = {
       ...columnsOf(change),
       headerConfig: sealed(ctx, before, change, isDropped),
@@ -107,8 +119,9 @@ export async function changeRule(
       before: withoutSecrets(before),
       after: withoutSecrets({ ...before, ...patch }),
     })
+    return now
   })
-  return getRule(ctx, grant, id)
+  return getRule(ctx, now, id)
 }
 
 /** All that keeps a rule from being saved, at once, for a form that is being filled in. `id` null: a new one. */
@@ -118,7 +131,7 @@ export async function findRuleFlaws(
   id: string | null,
   input: NewRule,
 ): Promise<ErrorDetail[]> {
-  const before = id === null ? freshRule(ctx, level, input.pathPattern) : getRecord(ctx.db.orm, id)
+  const before = id === null ? freshRule(ctx, level, input.pathPattern) : getRuleRecord(ctx.db.orm, id)
   const rule = { ...before, ...columnsOf(input) }
   const target = detailsOf('targetUrl', () => checkTarget(ctx, rule))
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
@@ -128,7 +141,7 @@ export async function findRuleFlaws(
 
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const rule = getRecord(tx, id)
+    const rule = getRuleRecord(tx, id)
     deleteRuleRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.delete', rule), before: withoutSecrets(rule) })
   })
@@ -243,7 +256,7 @@ function notEveryRule(count: number): AppError {
   return new AppError('invalid', message, { details: [{ path: 'ruleIds', message }] })
 }
 
-function getRecord(db: DbOrTx, id: string): RuleRecord {
+function getRuleRecord(db: DbOrTx, id: string): RuleRecord {
   const rule = findRule(db, id)
   if (rule === undefined) throw new AppError('not_found', 'There is no such proxy rule')
   return rule

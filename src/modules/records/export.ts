@@ -4,7 +4,7 @@ import { listRecordsBefore, type RecordRow } from './queries.ts'
 import { jsonOfRow, viewOfRow } from './store.ts'
 import { type Filter, whereOf } from './where.ts'
 
-export type ExportFormat = 'csv' | 'json'
+type ExportFormat = 'csv' | 'json'
 
 const ROWS_AT_ONCE = 500
 /** Above every id. */

@@ -38,7 +38,7 @@ export const recordRoutes = (ctx: Context) => {
       {
         may: mayRead,
         query: exportQuery,
-        detail: { summary: 'All records as CSV or JSON, streamed' },
+        detail: { summary: 'All records as CSV or JSON, streamed', responses: EXPORTED },
       },
     )
     .get('/:recordId', ({ params }) => getRecord(ctx, params.id, params.recordId), {
@@ -64,6 +64,16 @@ export const recordRoutes = (ctx: Context) => {
       },
       { may: mayWrite, response: { 204: t.Undefined() }, detail: { summary: 'Delete a record' } },
     )
+}
+
+const EXPORTED = {
+  200: {
+    description: 'The records; a cell of CSV that a spreadsheet would calculate begins with an apostrophe',
+    content: {
+      'application/json': { schema: { type: 'array' as const, items: { type: 'object' as const } } },
+      'text/csv': { schema: { type: 'string' as const } },
+    },
+  },
 }
 
 const filtersOf = (url: string) => parseFilters(new URL(url).searchParams)

@@ -2,10 +2,12 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { groupCommit } from '../../db/group-commit.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { FieldType } from '../../domain/field-types.ts'
+import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { RECORD_COLUMNS } from '../../domain/schema-fields.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { getSchemaById, type Schema } from '../schemas/service.ts'
+import { findSchemaOf, getSchemaById, type Schema } from '../schemas/service.ts'
 import { cachedText } from './cached-text.ts'
 import { countKept } from './counts.ts'
 import {
@@ -42,8 +44,8 @@ export type RecordQuery = {
 }
 
 export const OPERATIONS = ['count', 'sum', 'avg', 'min', 'max'] as const
-export type Operation = (typeof OPERATIONS)[number]
-export type Aggregation = {
+type Operation = (typeof OPERATIONS)[number]
+type Aggregation = {
   operation: Operation
   field: string | null
   groupBy: string | null
@@ -57,7 +59,7 @@ export function createRecord(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
 ): Promise<RecordView> {
-  return groupCommit(ctx.db, (db) => insertChecked(ctx, db, schema, input))
+  return groupCommit(ctx.db, (db) => insertChecked(ctx, db, schemaNow(ctx, schema), input))
 }
 
 /** The same, and the record as its JSON. */
@@ -66,7 +68,7 @@ export function createRecordJson(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  return groupCommit(ctx.db, (db) => jsonOfRow(insertRow(ctx, db, schema, input).row))
+  return groupCommit(ctx.db, (db) => jsonOfRow(insertRow(ctx, db, schemaNow(ctx, schema), input).row))
 }
 
 /** The records as they are after the change; an unknown `recordId` changes none. */
@@ -76,16 +78,25 @@ export function updateRecords(
   selection: Selection,
   input: Readonly<Record<string, unknown>>,
 ): Promise<RecordView[]> {
-  return groupCommit(ctx.db, (db) =>
-    idsOf(db, schema, selection).flatMap((id) => updateChecked(ctx, db, schema, id, input) ?? []),
-  )
+  return groupCommit(ctx.db, (db) => {
+    const now = schemaNow(ctx, schema)
+    return idsOf(db, now, selection).flatMap((id) => updateChecked(ctx, db, now, id, input) ?? [])
+  })
 }
 
 /** Ids of the records that were deleted. */
 export function deleteRecords(ctx: Context, schema: Schema, selection: Selection): Promise<string[]> {
-  return groupCommit(ctx.db, (db) =>
-    idsOf(db, schema, selection).filter((id) => deleteStored(db, schema, id)),
-  )
+  return groupCommit(ctx.db, (db) => {
+    const now = schemaNow(ctx, schema)
+    return idsOf(db, now, selection).filter((id) => deleteStored(db, now, id))
+  })
+}
+
+/** A change of the schema may have been committed since the step looked at it: the record must have the fields of now. */
+function schemaNow(ctx: Context, { id, projectId }: Schema): Schema {
+  const found = findSchemaOf(ctx, projectId, id)
+  if (found === undefined) throw new AppError('internal', 'The schema of this step was deleted just now')
+  return found
 }
 
 function idsOf(db: Context['db'], schema: Schema, selection: Selection): string[] {
@@ -120,27 +131,38 @@ export function aggregateRecords(
   { operation, field, groupBy, filters, logic }: Aggregation,
 ): unknown {
   const group = groupBy === null ? null : columnOf(schema.fields, groupBy)
-  const rows = aggregateRows(
-    ctx.db,
-    schema.id,
-    whereOf(schema.fields, filters, logic),
-    measureOf(schema, operation, field),
-    group,
-  )
+  const measure = measureOf(schema, operation, field)
+  const where = whereOf(schema.fields, filters, logic)
+  const rows = aggregateRows(ctx.db, schema.id, where, measure, group).map(({ grouped, value }) => ({
+    grouped: valueOfType(group?.type, grouped),
+    value: valueOfType(measure.type, value),
+  }))
   if (groupBy === null) return rows[0]?.value ?? null
-  const named = (value: number | string | null) =>
-    group?.type === 'boolean' && value !== null ? value === 1 : value
-  return rows.map(({ grouped, value }) => ({ [groupBy]: named(grouped), value }))
+  return rows.map(({ grouped, value }) => ({ [groupBy]: grouped, value }))
 }
 
-function measureOf(schema: Schema, operation: Operation, field: string | null): Sql {
-  if (operation === 'count' && field === null) return { sql: 'count(*)', values: [] }
+/** As a record has it: SQLite keeps truth as 0 and 1, and a record's own times in milliseconds. */
+function valueOfType(
+  type: FieldType | undefined,
+  value: number | string | null,
+): number | string | boolean | null {
+  if (type === 'boolean' && value !== null) return value === 1
+  return type === 'datetime' && typeof value === 'number' ? isoTime(value) : value
+}
+
+function measureOf(schema: Schema, operation: Operation, field: string | null): Sql & { type: FieldType } {
+  if (operation === 'count' && field === null) return { sql: 'count(*)', values: [], type: 'integer' }
   if (field === null) throw new AppError('invalid', `${operation} needs a field`)
   const { sql, values, type } = columnOf(schema.fields, field)
   const needsNumbers = operation === 'sum' || operation === 'avg'
   if (needsNumbers && type !== 'number' && type !== 'integer')
     throw new AppError('invalid', `${operation} needs a field of numbers, and ${field} is ${type}`)
-  return { sql: `${operation === 'sum' ? 'total' : operation}(${sql})`, values }
+  const isOfField = operation === 'min' || operation === 'max'
+  return {
+    sql: `${operation === 'sum' ? 'total' : operation}(${sql})`,
+    values,
+    type: isOfField ? type : 'number',
+  }
 }
 
 function orderOf(schema: Schema, field: string, direction: 'asc' | 'desc'): Sql {

@@ -76,7 +76,10 @@ function conditionOf(fields: readonly SchemaField[], { field, op, value }: Filte
 /** Text is read as the field's type: a query has nothing else. JSON's true and false are 1 and 0 to SQLite. */
 function boundValue(field: string, type: FieldType, isTime: boolean, value: unknown): string | number | null {
   if (value === null || value === undefined) return null
-  const isTextual = type === 'string' || type === 'text' || type === 'json'
+  const isText = type === 'string' || type === 'text'
+  const isTextual = isText || type === 'json'
+  // A rule that writes '12' or 'true' says a number or a truth, and the field has the text.
+  if (isText && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
   const checked = typeof value === 'string' && !isTextual ? convertFilterText(type, value) : value
   if (checked === undefined) throw wrong(field, `is compared with something that is no ${type}`)
   if (typeof checked === 'boolean') return Number(checked)

@@ -23,7 +23,7 @@ export type Applied = {
   missingSecrets: string[]
 }
 
-export type ApplyOptions = {
+type ApplyOptions = {
   prune: boolean
   /** Who may not see the stored values may not take them to another target. contract §4. */
   maySeeValues: boolean

@@ -1,13 +1,15 @@
 import { t } from 'elysia'
+import { invalidField } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { orNull } from '../../http/or-null.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { actorView } from '../aliases/model.ts'
-import { newRuleBody, ruleView } from '../proxy-rules/model.ts'
+import { newRuleBody, refuseShapelessRule, ruleView } from '../proxy-rules/model.ts'
 
 const text = orNull(t.String())
 const note = t.Optional(orNull(t.String({ maxLength: 2000, error: 'At most 2000 characters' })))
 
-export const MAX_NAME = 100
+const MAX_NAME = 100
 
 /** Commas part names where several are given in one field. */
 const name = t.String({
@@ -34,6 +36,9 @@ const pushedSchema = t.Object({
   }),
 })
 
+const OPTIONS = 'An object with prune, dryRun and strictSchemas, each true or false'
+const SOURCE = 'An object with repo, gitSha and path, texts of at most 2000 characters, or null'
+
 const flag = t.Optional(t.Boolean({ error: 'true or false' }))
 
 /** contract §9.2. */
@@ -41,9 +46,21 @@ export const syncBody = t.Object({
   ruleSet: t.Object({ name, description: note, environment: note }),
   rules: t.Array(pushedRule, { maxItems: 5000, error: 'A list of at most 5000 rules' }),
   schemas: t.Optional(t.Array(pushedSchema, { maxItems: 500, error: 'A list of at most 500 schemas' })),
-  options: t.Optional(t.Object({ prune: flag, dryRun: flag, strictSchemas: flag })),
-  source: t.Optional(orNull(t.Object({ repo: note, gitSha: note, path: note }))),
+  options: t.Optional(t.Object({ prune: flag, dryRun: flag, strictSchemas: flag }, { error: OPTIONS })),
+  source: t.Optional(
+    t.Union([t.Object({ repo: note, gitSha: note, path: note }), t.Null()], { error: SOURCE }),
+  ),
 })
+
+/** Throws `invalid` for what the validator would make an empty object of: a rehearsal would become a push. */
+export function refuseShapelessPush({ body }: { body: unknown }): void {
+  if (!isRecord(body)) return
+  if (!isRecord(body['options'] ?? {})) throw invalidField('options', OPTIONS)
+  if (!isRecord(body['source'] ?? {})) throw invalidField('source', SOURCE)
+  const rules = Array.isArray(body['rules']) ? body['rules'] : []
+  for (const [index, rule] of rules.entries())
+    if (isRecord(rule)) refuseShapelessRule(rule, `rules.${index}.`)
+}
 
 export const syncAnswer = t.Object({
   ruleSetId: text,

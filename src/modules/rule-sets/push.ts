@@ -9,7 +9,7 @@ import type { NewRule, RuleRow } from '../proxy-rules/service.ts'
 import { storedTarget } from '../proxy-rules/target.ts'
 
 export type PushedSchema = { id?: string | undefined; name: string; fields: unknown[] }
-export type SyncOptions = {
+type SyncOptions = {
   prune?: boolean | undefined
   dryRun?: boolean | undefined
   strictSchemas?: boolean | undefined

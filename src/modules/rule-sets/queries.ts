@@ -4,7 +4,7 @@ import { aliases, proxyRules, ruleSetAliases, ruleSetRevisions, ruleSets } from 
 import type { RuleRow } from '../proxy-rules/service.ts'
 
 export type RuleSetRow = typeof ruleSets.$inferSelect
-export type RevisionRow = typeof ruleSetRevisions.$inferSelect
+type RevisionRow = typeof ruleSetRevisions.$inferSelect
 
 export function findSet(db: DbOrTx, id: string): RuleSetRow | undefined {
   return db.select().from(ruleSets).where(eq(ruleSets.id, id)).get()
@@ -75,7 +75,7 @@ export function deleteSetRule(db: DbOrTx, id: string): void {
   db.delete(proxyRules).where(eq(proxyRules.id, id)).run()
 }
 
-export type Attachment = { setId: string; aliasId: string; alias: string; position: number }
+type Attachment = { setId: string; aliasId: string; alias: string; position: number }
 
 const attachments = (db: DbOrTx) =>
   db

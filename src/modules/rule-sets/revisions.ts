@@ -8,7 +8,7 @@ import { type ExportedRule, toExportedRule } from './view.ts'
 export const MOST_REVISIONS = 20
 
 /** What a set was. Header values are not kept, and a schema stays what it is: only the names it brought along. */
-export type RevisionContent = {
+type RevisionContent = {
   ruleSet: { description: string | null; environment: string | null }
   rules: ExportedRule[]
   schemas: string[]

@@ -196,6 +196,22 @@ describe('what a push may not have, or has with a warning', () => {
     expect(await get(`/api/proxy-rule-sets/project/${projectId}`)).toEqual({ ruleSets: [] })
   })
 
+  test.each<[Json, string]>([
+    [{ options: 'dryRun' }, 'options'],
+    [{ options: ['dryRun'] }, 'options'],
+    [{ source: 'acme/docs' }, 'source'],
+    [{ source: { repo: 5 } }, 'source'],
+    [
+      { rules: [answerRule('/fine', '1'), proxy('https://api.test', { headerConfig: 'x' })] },
+      'rules.1.headerConfig',
+    ],
+    [{ rules: [answerRule('/a', '1', { pipelineConfig: 5 })] }, 'rules.0.pipelineConfig'],
+  ])('%j is not taken for something empty', async (more, path) => {
+    const body = await sync({ ...push([answerRule('/fine', '1')]), ...more }, { key }, 400)
+    expect(body['details']).toEqual([{ path, message: expect.stringMatching(/^An object /) }])
+    expect(await get(`/api/proxy-rule-sets/project/${projectId}`)).toEqual({ ruleSets: [] })
+  })
+
   test('a long timeout, an unknown handler and the auth of localhost', async () => {
     const unknown = { steps: [{ id: 'a', handlerType: 'teleport_handler' }] }
     const made = await sync(

@@ -4,6 +4,7 @@ import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutProject } from '../projects/service.ts'
 import {
   exportView,
+  refuseShapelessPush,
   revisionList,
   ruleSetList,
   ruleSetPatchBody,
@@ -31,6 +32,7 @@ export const ruleSetRoutes = (ctx: Context) => {
     .use(guard(ctx))
     .put('/project/:projectId/sync', ({ grant, body }) => syncRuleSet(ctx, grant, body), {
       may: { action: 'traffic:configure', ...onProject },
+      transform: refuseShapelessPush,
       body: syncBody,
       response: syncAnswer,
       detail: {

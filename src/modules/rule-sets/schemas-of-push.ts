@@ -15,7 +15,7 @@ export type SchemaResolution = {
   fieldMismatch: boolean
 }
 
-export type MergedSchemas = {
+type MergedSchemas = {
   resolutions: SchemaResolution[]
   warnings: string[]
   isChanged: boolean

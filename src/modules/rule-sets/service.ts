@@ -4,7 +4,7 @@ import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { type Grant, mayDo } from '../auth/authorize.ts'
+import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import type { RuleView } from '../proxy-rules/service.ts'
 import { listSchemas } from '../schemas/service.ts'
@@ -39,14 +39,14 @@ export function listRuleSets(ctx: Context, grant: Grant): RuleSetView[] {
 }
 
 export function getRuleSet(ctx: Context, grant: Grant, id: string): RuleSetWithRules {
-  const set = getRow(ctx.db.orm, id)
+  const set = getRuleSetRow(ctx.db.orm, id)
   const [view] = toSetViews(ctx.db.orm, [set])
   if (view === undefined) throw noSuchSet()
   const maySee = mayDo(ctx, grant.caller, 'secret:read', set.projectId)
   return { ...view, rules: listSetRules(ctx.db.orm, id).map((rule) => toRuleView(ctx, set, rule, maySee)) }
 }
 
-export type ExportedSet = {
+type ExportedSet = {
   ruleSet: { name: string; description: string | null; environment: string | null }
   rules: ExportedRule[]
   schemas: { name: string; fields: unknown[] }[]
@@ -56,7 +56,7 @@ export type ExportedSet = {
 /** The set as a push that would change nothing; header values are empty, which keeps them. */
 export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedSet {
   const { db } = ctx
-  const set = getRow(db.orm, id)
+  const set = getRuleSetRow(db.orm, id)
   const rules = listSetRules(db.orm, id).map(toExportedRule)
   const used = rules.flatMap(({ pipelineConfig }) => schemaNamesOf(pipelineConfig))
   const wanted = new Set([...lastSchemaNames(db.orm, id), ...used])
@@ -71,7 +71,7 @@ export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedS
   }
 }
 
-export type RuleSetChange = {
+type RuleSetChange = {
   name?: string | undefined
   description?: string | null | undefined
   environment?: string | null | undefined
@@ -90,14 +90,14 @@ export function changeRuleSet(
   change: RuleSetChange,
 ): RuleSetWithRules {
   inTransaction(ctx.db, (tx) => {
-    const before = getRow(tx, id)
+    const before = getRuleSetRow(tx, id)
     const { aliases, liveOn, ...plain } = change
     const patch = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
     refuseTaken(`The project has a rule set ${change.name ?? before.name} already`, () =>
       updateSet(tx, id, { ...patch, updatedAt: ctx.now() }),
     )
     if (aliases !== undefined) replaceAliases(ctx, tx, grant.actor, before, aliases)
-    if (liveOn !== undefined) placeSet(tx, getRow(tx, id), liveOn)
+    if (liveOn !== undefined) placeSet(tx, getRuleSetRow(tx, id), liveOn)
     audit(ctx, tx, grant.actor, {
       ...about('rule_set.change', before),
       before: summary(before),
@@ -110,7 +110,7 @@ export function changeRuleSet(
 /** Deletes the set with its rules. Throws 409 naming the aliases that name it. */
 export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const set = getRow(tx, id)
+    const set = getRuleSetRow(tx, id)
     const aliases = listAttachments(tx, [id]).map(({ alias }) => alias)
     if (aliases.length > 0)
       throw new AppError(
@@ -132,7 +132,7 @@ export type RevisionView = {
 
 /** What the set was after each push that changed it, the newest first. */
 export function listRuleSetRevisions(ctx: Context, id: string): RevisionView[] {
-  const rows = listRevisions(ctx.db.orm, getRow(ctx.db.orm, id).id, MOST_REVISIONS)
+  const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, id).id, MOST_REVISIONS)
   const viewOf = actorViews(
     ctx.db.orm,
     rows.map(({ createdBy }) => createdBy),
@@ -162,8 +162,9 @@ export async function rollbackRuleSet(
   const { drafts } = readRules(rules)
   await checkTargets(ctx, drafts)
   inTransaction(ctx.db, (tx) => {
-    const before = getRow(tx, id)
-    const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', before.projectId)
+    const { caller } = authorizeAgain(ctx, grant, 'traffic:configure')
+    const before = getRuleSetRow(tx, id)
+    const maySeeValues = mayDo(ctx, caller, 'secret:read', before.projectId)
     const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
     const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
     const isRedescribed =
@@ -194,7 +195,7 @@ function placeSet(tx: DbOrTx, set: RuleSetRow, liveOn: 'project' | 'aliases'): v
   updateSet(tx, set.id, { liveOn })
 }
 
-function getRow(db: DbOrTx, id: string): RuleSetRow {
+function getRuleSetRow(db: DbOrTx, id: string): RuleSetRow {
   const set = findSet(db, id)
   if (set === undefined) throw noSuchSet()
   return set

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
-import { type Grant, mayDo } from '../auth/authorize.ts'
+import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { type Applied, applyRules } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
@@ -29,7 +29,8 @@ export async function syncRuleSet(ctx: Context, grant: Grant, push: Push): Promi
   await checkTargets(ctx, drafts)
   try {
     return inTransaction(ctx.db, (tx) => {
-      const answer = applyPush(ctx, tx, grant, push, drafts, warnings)
+      const now = authorizeAgain(ctx, grant, 'traffic:configure')
+      const answer = applyPush(ctx, tx, now, push, drafts, warnings)
       if (push.options?.dryRun === true) throw new Rehearsed(answer)
       return answer
     })

@@ -30,7 +30,7 @@ export function insertRun(db: Db, run: RunRow): void {
   )
 }
 
-export type RunFilter = {
+type RunFilter = {
   projectId: string
   ruleId?: string | undefined
   status?: number | undefined

@@ -40,7 +40,7 @@ export function listSchemas(ctx: Context, grant: Grant): SchemaView[] {
   return listSchemaRows(ctx.db.orm, projectOf(ctx, grant).id).map(toView)
 }
 
-export const getSchema = (ctx: Context, id: string): SchemaView => toView(getRow(ctx.db.orm, id))
+export const getSchema = (ctx: Context, id: string): SchemaView => toView(getSchemaRow(ctx.db.orm, id))
 
 /** Throws 409 when the project has a schema of that name. */
 export function createSchema(
@@ -67,7 +67,7 @@ export function changeSchema(
   const fields = change.fields === undefined ? undefined : readFields(change.fields)
   if (change.name !== undefined) checkName(change.name)
   return inTransaction(ctx.db, (tx) => {
-    const row = getRow(tx, id)
+    const row = getSchemaRow(tx, id)
     if (fields !== undefined) applyFieldChanges(tx, id, toSchema(row).fields, fields)
     const patch = {
       ...(change.name === undefined ? {} : { name: change.name }),
@@ -77,20 +77,20 @@ export function changeSchema(
       updateSchema(tx, id, { ...patch, updatedAt: ctx.now() }),
     )
     audit(ctx, tx, grant.actor, { ...about('schema.change', row), before: summary(row), after: patch })
-    return toView(getRow(tx, id))
+    return toView(getSchemaRow(tx, id))
   })
 }
 
 /** Deletes the schema with its records. */
 export function deleteSchema(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const row = getRow(tx, id)
+    const row = getSchemaRow(tx, id)
     deleteSchemaRow(tx, id)
     audit(ctx, tx, grant.actor, { ...about('schema.delete', row), before: summary(row) })
   })
 }
 
-export type SchemaMerge = {
+type SchemaMerge = {
   id: string
   action: 'create' | 'reuse'
   /** A field whose stored type is another than the one pushed: the stored one stays. */
@@ -155,7 +155,7 @@ export function findSchemaOf(ctx: Context, projectId: string, reference: string)
 }
 
 /** The schema itself, for the module of records. Throws 404. */
-export const getSchemaById = (db: DbOrTx, id: string): Schema => toSchema(getRow(db, id))
+export const getSchemaById = (db: DbOrTx, id: string): Schema => toSchema(getSchemaRow(db, id))
 
 /** For routes that name a schema in the path. */
 export const aboutSchema = (ctx: Context, id: string | undefined): NonNullable<About> => ({
@@ -203,7 +203,7 @@ function readFields(value: unknown): SchemaField[] {
 const invalid = (details: ErrorDetail[]): AppError =>
   new AppError('invalid', details.map(({ path, message }) => `${path} ${message}`).join('; '), { details })
 
-function getRow(db: DbOrTx, id: string): SchemaRow {
+function getSchemaRow(db: DbOrTx, id: string): SchemaRow {
   const row = findSchemaRow(db, id)
   if (row === undefined) throw new AppError('not_found', 'There is no such schema')
   return row

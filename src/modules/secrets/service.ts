@@ -11,6 +11,8 @@ import { deleteSecretRow, findSealedSecret, listSecretRows, upsertSecret } from 
 export type SecretView = { name: string; updatedAt: string }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
+const NAME_RULE =
+  'The name of a secret has 1 to 100 letters, digits and underscores and does not begin with a digit'
 const MAX_VALUE_BYTES = 64 * 1024
 
 export function listSecrets(ctx: Context, grant: Grant): SecretView[] {
@@ -23,10 +25,7 @@ export function listSecrets(ctx: Context, grant: Grant): SecretView[] {
 /** Stores the value, over the one of that name if there is one. */
 export function putSecret(ctx: Context, grant: Grant, name: string, value: string): void {
   if (!NAME.test(name))
-    throw new AppError(
-      'invalid',
-      'The name of a secret has 1 to 100 letters, digits and underscores and does not begin with a digit',
-    )
+    throw new AppError('invalid', NAME_RULE, { details: [{ path: 'name', message: NAME_RULE }] })
   if (Buffer.byteLength(value) > MAX_VALUE_BYTES)
     throw new AppError('invalid', `value: at most ${MAX_VALUE_BYTES} bytes`, {
       details: [{ path: 'value', message: `At most ${MAX_VALUE_BYTES} bytes` }],

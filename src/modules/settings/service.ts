@@ -15,7 +15,7 @@ export type Settings = {
   allowPublicSignups: Setting<boolean>
   privateSiteResponse: Setting<PrivateSiteResponse>
 }
-export type SettingsPatch = { [K in keyof Settings]?: Settings[K]['value'] | undefined }
+type SettingsPatch = { [K in keyof Settings]?: Settings[K]['value'] | undefined }
 
 const cache = generationCache<Settings>('access', 1)
 

@@ -15,7 +15,7 @@ export type TrafficView = {
   rules: TrafficRule[]
 }
 
-export type NewTraffic = {
+type NewTraffic = {
   weights: TrafficWeight[]
   sticky?: boolean | undefined
   stickySeconds?: number | undefined

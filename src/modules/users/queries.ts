@@ -14,8 +14,8 @@ export function findUserByEmail(db: DbOrTx, email: string): User | undefined {
   return db.select().from(users).where(eq(users.email, email)).get()
 }
 
-export type UserSort = 'email' | 'createdAt'
-export type UserFilter = {
+type UserSort = 'email' | 'createdAt'
+type UserFilter = {
   /** The whole address, normalised. */
   email: string | undefined
   /** A part of it, normalised. */

@@ -3,12 +3,11 @@ import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, isRefusedBy, refuseTaken } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
-import { authorize, type Grant } from '../auth/authorize.ts'
-import { asOfNow } from '../auth/caller.ts'
+import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { newAccount } from '../auth/new-account.ts'
 import { createOneTimeToken, endResetLinks } from '../auth/one-time-tokens.ts'
 import {
@@ -49,7 +48,7 @@ const filterText = (text: string | undefined): string | undefined =>
   text === undefined || text === '' ? undefined : normalizeEmail(text)
 
 export function getUser(ctx: Context, _grant: Grant, id: string): UserView {
-  return toView(requireUser(ctx.db.orm, { userId: id }))
+  return toView(getUserRow(ctx.db.orm, { userId: id }))
 }
 
 type NewUser = { email: string; password?: string | undefined; role?: GlobalRole | undefined }
@@ -67,8 +66,7 @@ export async function createUser(
     role: input.role ?? 'member',
   })
   const token = inTransaction(ctx.db, (tx) => {
-    // Hashing takes its time: the caller may be an admin no longer.
-    authorize(ctx, asOfNow(ctx, grant.caller), 'workspace:administer', undefined, false)
+    authorizeAgain(ctx, grant, 'workspace:administer')
     refuseTaken(taken(user.email), () => insertUser(tx, user))
     audit(ctx, tx, grant.actor, { action: 'user.create', target: targetOf(user), after: publicPart(user) })
     return passwordHash === null
@@ -86,7 +84,7 @@ export function changeUser(
   change: { email?: string | undefined; role?: GlobalRole | undefined },
 ): UserView {
   return inTransaction(ctx.db, (tx) => {
-    const before = requireUser(tx, { userId: id })
+    const before = getUserRow(tx, { userId: id })
     const email = change.email === undefined ? before.email : normalizeEmail(change.email)
     const after = { ...before, email, role: change.role ?? before.role }
     if (after.email === before.email && after.role === before.role) return toView(before)
@@ -106,7 +104,7 @@ export function changeUser(
 /** Deletes the account with its sessions, roles and memberships. Throws 400 for the last admin, 409 for an owner. */
 export function deleteUser(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const user = requireUser(tx, { userId: id })
+    const user = getUserRow(tx, { userId: id })
     const owned = listOwnedProjects(tx, id).map(({ owner, name }) => `${owner}/${name}`)
     if (owned.length > 0)
       throw new AppError(
@@ -121,7 +119,7 @@ export function deleteUser(ctx: Context, grant: Grant, id: string): void {
 /** A link that sets a new password once, within an hour; the older links of the account end. */
 export function createResetLink(ctx: Context, grant: Grant, id: string): { url: string; expiresAt: string } {
   return inTransaction(ctx.db, (tx) => {
-    const user = requireUser(tx, { userId: id })
+    const user = getUserRow(tx, { userId: id })
     const token = createOneTimeToken(ctx, tx, { purpose: 'reset', userId: id, lifeMs: HOUR_MS })
     audit(ctx, tx, grant.actor, { action: 'user.reset-link', target: targetOf(user) })
     return { url: passwordUrl(ctx, token), expiresAt: isoTime(ctx.now() + HOUR_MS) }
@@ -138,12 +136,12 @@ export function findAccount(db: DbOrTx, { userId, email }: UserRef): SessionUser
 
 /** The same, or 400 when nobody is named, or 404. */
 export function getAccount(db: DbOrTx, ref: UserRef): SessionUser {
-  return publicPart(requireUser(db, ref))
+  return publicPart(getUserRow(db, ref))
 }
 
-function requireUser(db: DbOrTx, { userId, email }: UserRef): User {
+function getUserRow(db: DbOrTx, { userId, email }: UserRef): User {
   if (userId === undefined && email === undefined)
-    throw new AppError('invalid', 'Name the user by userId or email')
+    throw invalidChoice('userId', 'Name the user by userId or email')
   const user = userId === undefined ? findUserByEmail(db, normalizeEmail(email ?? '')) : findUser(db, userId)
   if (user === undefined) throw new AppError('not_found', 'There is no such user')
   return user

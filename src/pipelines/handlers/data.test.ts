@@ -104,6 +104,13 @@ describe('records', () => {
     expect(await emails(config, { method: 'GET', path: '/api/x?age=30' })).toBe(found)
   })
 
+  test("a filter's number is the text that a field of text has", async () => {
+    await app.run([create({ email: "'d@x.ch'", city: "'8001'" })])
+    await app.run([create({ email: "'e@x.ch'", city: "'true'" })])
+    expect(await emails({ filters: { city: { op: 'eq', value: '8001' } } })).toBe('d')
+    expect(await emails({ filters: { city: { op: 'in', value: [8001, 'true'] } } })).toBe('ed')
+  })
+
   test.each<[config: Record<string, unknown>]>([
     [{ filters: { nobody: { op: 'eq', value: 1 } } }],
     [{ filters: { "a' OR 1=1 --": { op: 'eq', value: 1 } } }],
@@ -172,6 +179,10 @@ describe('records', () => {
     [{ operation: 'avg', field: 'age' }, 35],
     [{ operation: 'min', field: 'age' }, 30],
     [{ operation: 'max', field: 'email' }, 'c@x.ch'],
+    [{ operation: 'min', field: 'ok' }, false],
+    [{ operation: 'max', field: 'createdAt' }, '2026-11-20T12:00:00.000Z'],
+    [{ operation: 'count', field: 'updatedAt' }, 3],
+    [{ operation: 'count', groupBy: 'createdAt' }, [{ createdAt: '2026-11-20T12:00:00.000Z', value: 3 }]],
     [{ operation: 'avg', field: 'age', filters: { city: { op: 'eq', value: 'Rome' } } }, null],
     [
       { operation: 'count', groupBy: 'city' },

@@ -110,6 +110,34 @@ describe('form_handler', () => {
     expect(answer).toMatchObject({ status, body: { statusCode: status, step: 'form' } })
   })
 
+  test('a default is of the type of its field', async () => {
+    const fields = {
+      zip: { type: 'string', default: '8001' },
+      code: { type: 'string', default: '007' },
+      word: { type: 'string', default: 'true' },
+      page: { type: 'integer', default: 'request.query.page' },
+      ticked: { type: 'boolean', default: "'on'" },
+      extra: { type: 'json', default: "'[1]'" },
+    }
+    expect(await app.answer([form(fields)], { path: '/api/x?page=3', json: {} })).toEqual(
+      data({ zip: '8001', code: '007', word: 'true', page: 3, ticked: true, extra: '[1]' }),
+    )
+  })
+
+  test('a file that was not chosen is absent', async () => {
+    const fields = { title: { type: 'string' }, photo: { type: 'json', required: true } }
+    const part = (file: string, bytes: string) =>
+      `--b\r\ncontent-disposition: form-data; name="photo"; filename="${file}"\r\ncontent-type: image/png\r\n\r\n${bytes}\r\n--b--\r\n`
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+    expect(await app.answer([form(fields)], { body: part('', ''), headers })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'photo', message: 'photo is required' }] },
+    })
+    expect(await app.answer([form(fields)], { body: part('a.png', ''), headers })).toEqual(
+      data({ title: null, photo: { filename: 'a.png', contentType: 'image/png', size: 0 } }),
+    )
+  })
+
   test('a body over 10 MiB is 413, with and without its length', async () => {
     const large = 'x'.repeat(10 * 1024 * 1024)
     const json = { 'content-type': 'application/json' }

@@ -128,7 +128,7 @@ type NamedRead = Read & { name: string; field: Field }
 
 function readField(name: string, field: Field, given: unknown, isText: boolean): Read {
   if (given === undefined || given === null || given === '') {
-    const fallback = plain(field.default ?? null)
+    const fallback = defaultOf(field)
     if (fallback !== null) return { value: fallback, message: patternProblem(name, field, fallback) }
     return { value: null, message: field.required === true ? `${name} is required` : null }
   }
@@ -139,6 +139,16 @@ function readField(name: string, field: Field, given: unknown, isText: boolean):
   if (!checked.ok) return { value: null, message: `${name} ${checked.message}` }
   const { value } = checked
   return { value, message: rangeProblem(name, field, value) ?? patternProblem(name, field, value) }
+}
+
+/** What the author wrote is of the field's type where it can be: '7' is a number and a text alike. */
+function defaultOf({ type, default: given }: Field): unknown {
+  const value = plain(given ?? null)
+  if (type === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  if (typeof value !== 'string' || type === 'json') return value
+  const converted = convertFieldText(type, value)
+  return converted.ok ? converted.value : value
 }
 
 function rangeProblem(name: string, { min, max }: Field, value: unknown): string | null {

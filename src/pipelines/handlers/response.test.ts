@@ -65,15 +65,22 @@ describe('response_handler', () => {
 
   test.each([
     { status: 99 },
+    { status: 199 },
     { status: 600 },
     { status: "'x'" },
-    { headers: { 'x-a': 'request.body.split' } },
-    { headers: { 'b d': '1' } },
-  ])('cannot answer with %j', async (config) => {
-    expect(
-      (await respond({ body: '{}', ...config }, { json: { split: 'a\r\nset-cookie: b=1' } })).status,
-    ).toBeGreaterThanOrEqual(400)
+    { status: 'request.body.split' },
+  ])('%j is a fault of the rule', async (config) => {
+    expect((await respond({ body: '{}', ...config }, { json: { split: '99' } })).status).toBe(500)
   })
+
+  test.each([{ headers: { 'x-a': 'request.body.split' } }, { headers: { 'b d': '1' } }])(
+    'cannot answer with %j',
+    async (config) => {
+      expect(
+        (await respond({ body: '{}', ...config }, { json: { split: 'a\r\nset-cookie: b=1' } })).status,
+      ).toBeGreaterThanOrEqual(400)
+    },
+  )
 
   test('204 has no body', async () => {
     const response = await respond({ status: 204, body: '{"a":1}' })

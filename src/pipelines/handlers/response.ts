@@ -5,7 +5,7 @@ import { ExpressionError } from '../expressions.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { jsonOf } from '../json-text.ts'
 import { parseTemplate, templateModeOf } from '../templates.ts'
-import { expression, numberOr, objectOf, optionalText, valuesByName, wholeNumber } from './config.ts'
+import { expression, numberOr, objectOf, optionalText, valuesByName } from './config.ts'
 
 const WITHOUT_BODY = new Set([204, 205, 304])
 
@@ -22,7 +22,9 @@ export const responseHandler: Handler = {
         }),
       ),
       status: Type.Optional(numberOr('200 unless given')),
-      contentType: Type.Optional(expression('`application/json` unless given')),
+      contentType: Type.Optional(
+        expression('`application/json` unless given; a page needs `text/html; charset=utf-8`'),
+      ),
       headers: Type.Optional(valuesByName('further headers')),
     },
     { additionalProperties: false },
@@ -30,12 +32,19 @@ export const responseHandler: Handler = {
   isLiteral: ([key, ...deeper]) => key === 'body' && deeper.length === 0,
   check: checkBody,
   run(step, config) {
-    const status = wholeNumber(config, 'status', 200, 200)
-    if (status > 599) throw new AppError('internal', 'The step answers with a status that does not exist')
+    const status = statusOf(config['status'])
     const contentType = optionalText(config, 'contentType') ?? 'application/json'
     const body = WITHOUT_BODY.has(status) ? null : renderBody(step, config['body'], contentType)
     return new Answer({ status, headers: headersOf(config, contentType, body !== null), body })
   },
+}
+
+/** A wrong one is a fault of the rule, whatever it was made of: 500. */
+function statusOf(given: unknown): number {
+  if (given === undefined || given === null || given === '') return 200
+  const status = typeof given === 'string' && /^\d{3}$/.test(given) ? Number(given) : given
+  if (typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599) return status
+  throw new AppError('internal', 'The step answers with a status that does not exist')
 }
 
 /** `config.body` as it is written: it is parsed when the step runs, for only then the content type is known. */

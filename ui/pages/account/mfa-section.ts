@@ -16,7 +16,7 @@ export type MfaState = {
 }
 
 /** As `POST /api/account/mfa/totp` answers it. */
-export type MfaEnrollment = { secret: string; otpauthUrl: string; qrSvg: string }
+type MfaEnrollment = { secret: string; otpauthUrl: string; qrSvg: string }
 
 type MfaErrors = { confirm: FormError | undefined; disable: FormError | undefined }
 

@@ -19,9 +19,9 @@ import { deploymentHref, makerName } from './deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
 /** `isThere`: the deployment was not deleted, so the alias can go back to it. */
-export type Move = HistoryView & { isThere: boolean }
+type Move = HistoryView & { isThere: boolean }
 
-export type AliasPageProps = ProjectPageBase & {
+type AliasPageProps = ProjectPageBase & {
   alias: AliasView
   /** The newest first: the first is where it points now. */
   history: readonly Move[]

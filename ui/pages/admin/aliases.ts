@@ -14,7 +14,7 @@ import type { Failed } from '../../project-request.ts'
 import { deploymentHref } from './deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
-export type AliasesPageProps = ProjectPageBase & {
+type AliasesPageProps = ProjectPageBase & {
   found: Paginated<AliasView>
   hasDeployments: boolean
   failed?: Failed | undefined

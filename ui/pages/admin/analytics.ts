@@ -18,7 +18,7 @@ import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 export const PERIODS = ['1', '7', '30', '90'] as const
 export type Period = (typeof PERIODS)[number]
 
-export type ProjectAnalyticsPageProps = ProjectPageBase & { period: Period; analytics: ProjectAnalytics }
+type ProjectAnalyticsPageProps = ProjectPageBase & { period: Period; analytics: ProjectAnalytics }
 
 /** What visitors did on the sites of one project. */
 export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
@@ -57,7 +57,7 @@ export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
     `,
   )
 
-export type WorkspaceAnalyticsPageProps = WorkspacePageBase & {
+type WorkspaceAnalyticsPageProps = WorkspacePageBase & {
   period: Period
   analytics: WorkspaceAnalytics
 }

@@ -13,9 +13,9 @@ import { makerName } from './deployment-table.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 /** Empty text filters nothing. `from` and `to` are days. */
-export type AuditFilters = { action: string; projectId: string; actorId: string; from: string; to: string }
+type AuditFilters = { action: string; projectId: string; actorId: string; from: string; to: string }
 
-export type AuditPageProps = WorkspacePageBase & {
+type AuditPageProps = WorkspacePageBase & {
   /** Null when the filters were refused; `problem` says why. */
   found: Paginated<AuditEntry> | null
   problem?: string | undefined

@@ -13,9 +13,9 @@ import { type Html, html } from '../../html.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 import { ruleHref, ruleName } from './rule-words.ts'
 
-export type SchemaRow = SchemaView & { usage: SchemaUsage; uses: readonly SchemaUse[] }
+type SchemaRow = SchemaView & { usage: SchemaUsage; uses: readonly SchemaUse[] }
 
-export type DataPageProps = ProjectPageBase & { schemas: readonly SchemaRow[]; apiUrl: string }
+type DataPageProps = ProjectPageBase & { schemas: readonly SchemaRow[]; apiUrl: string }
 
 export const dataHref = (projectId: string, rest = ''): string => projectHref(projectId, `/data${rest}`)
 

@@ -17,7 +17,7 @@ import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref, makerName } from './deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
-export type DeploymentPageProps = ProjectPageBase & {
+type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
   aliases: readonly AliasView[]
   /** What differs from the deployment before it; null where there is none. */

@@ -11,9 +11,9 @@ import { deploymentTable } from './deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
 /** Empty text filters nothing. */
-export type DeploymentFilters = { branch: string; commitSha: string; alias: string }
+type DeploymentFilters = { branch: string; commitSha: string; alias: string }
 
-export type DeploymentsPageProps = ProjectPageBase & {
+type DeploymentsPageProps = ProjectPageBase & {
   found: Paginated<DeploymentView>
   filters: DeploymentFilters
   aliasNames: readonly string[]

@@ -4,7 +4,7 @@ import { roleLabel } from '../../components/role.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 
-export type DomainFieldsProps = {
+type DomainFieldsProps = {
   /** What is stored; undefined for a new one. */
   domain?: DomainView | undefined
   aliasNames: readonly string[]

@@ -9,7 +9,7 @@ import { time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { type CertificateProps, certificateSection } from './domain-certificate.ts'
 
-export type ProofProps = {
+type ProofProps = {
   domain: DomainView
   mayVerify: boolean
   /** Of the workspace: may skip the proof. */

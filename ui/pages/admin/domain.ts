@@ -15,7 +15,7 @@ import { proofCard, type WayProps, wayCard } from './domain-proof.ts'
 import { domainHref, shownBy, stateBadge } from './domains.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
-export type DomainPageProps = ProjectPageBase & {
+type DomainPageProps = ProjectPageBase & {
   domain: DomainView
   split: TrafficView | undefined
   aliasNames: readonly string[]

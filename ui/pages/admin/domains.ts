@@ -14,9 +14,9 @@ import type { Failed } from '../../project-request.ts'
 import { aliasField, otherFields, shortened } from './domain-form.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
-export type DomainListRow = DomainView & { split: TrafficView | undefined }
+type DomainListRow = DomainView & { split: TrafficView | undefined }
 
-export type DomainsPageProps = ProjectPageBase & {
+type DomainsPageProps = ProjectPageBase & {
   found: Paginated<DomainListRow>
   aliasNames: readonly string[]
   baseDomain: string

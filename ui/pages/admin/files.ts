@@ -18,7 +18,7 @@ import { type ProjectPageBase, projectFrame, projectHref } from './project-frame
 type Base = ProjectPageBase & { deployment: DeploymentView }
 
 /** `path` is empty for the top, else ends in `/`. */
-export type FolderPageProps = Base & { path: string; folder: Folder }
+type FolderPageProps = Base & { path: string; folder: Folder }
 
 export const folderPage = (props: FolderPageProps): Html =>
   frame(
@@ -40,7 +40,7 @@ export const folderPage = (props: FolderPageProps): Html =>
   )
 
 /** `pieces`: the text in colours; null where it is shown plain. */
-export type FilePageProps = Base & { file: FileDetail; rawUrl: string; pieces: readonly Piece[] | null }
+type FilePageProps = Base & { file: FileDetail; rawUrl: string; pieces: readonly Piece[] | null }
 
 /** One file: what it is, how it is sent, and its content where that is text or an image. */
 export const filePage = (props: FilePageProps): Html => {

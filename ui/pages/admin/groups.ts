@@ -13,7 +13,7 @@ import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-export type GroupsPageProps = WorkspacePageBase & { found: Paginated<GroupView>; failed?: Failed | undefined }
+type GroupsPageProps = WorkspacePageBase & { found: Paginated<GroupView>; failed?: Failed | undefined }
 
 /** The groups of the workspace. Sends `create` with `name` and `description`. */
 export const groupsPage = (props: GroupsPageProps): Html =>
@@ -68,7 +68,7 @@ const groupFields = (values: Readonly<Record<string, string>>, error: FormError 
   })}
 `
 
-export type GroupPageProps = WorkspacePageBase & {
+type GroupPageProps = WorkspacePageBase & {
   group: GroupView
   members: readonly GroupMemberView[]
   failed?: Failed | undefined

@@ -8,7 +8,7 @@ import { formatDuration } from '../../components/duration.ts'
 import { type Html, html } from '../../html.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-export type HealthPageProps = WorkspacePageBase & {
+type HealthPageProps = WorkspacePageBase & {
   health: Health
   adminUrl: string
   /** Of the admin host. */

@@ -33,7 +33,7 @@ export type ProjectRow = {
   pageUrl: string | null
 }
 
-export type HomePageProps = {
+type HomePageProps = {
   user: PageUser
   /** One page of those that were found. */
   projects: readonly ProjectRow[]

@@ -11,7 +11,7 @@ import type { PageUser } from '../../components/user-menu.ts'
 import { type Html, html } from '../../html.ts'
 import { appLayout } from '../../layout.ts'
 
-export type KeyRow = {
+type KeyRow = {
   id: string
   name: string
   prefix: string
@@ -22,7 +22,7 @@ export type KeyRow = {
   lastUsedAt: string | null
 }
 
-export type KeyProject = { id: string; owner: string; name: string }
+type KeyProject = { id: string; owner: string; name: string }
 
 /** `scope` is `global` or a project's id; `expiresInDays` is empty or one of 30, 90 and 365. */
 export type NewKeyValues = { name: string; scope: string; expiresInDays: string }

@@ -14,7 +14,7 @@ import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref } from './deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
-export type MoveAliasPageProps = ProjectPageBase & {
+type MoveAliasPageProps = ProjectPageBase & {
   alias: AliasView
   from: DeploymentView
   to: DeploymentView

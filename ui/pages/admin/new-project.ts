@@ -6,7 +6,7 @@ import type { PageUser } from '../../components/user-menu.ts'
 import { type Html, html } from '../../html.ts'
 import { appLayout } from '../../layout.ts'
 
-export type NewProjectValues = { owner: string; name: string; displayName: string; isPublic: boolean }
+type NewProjectValues = { owner: string; name: string; displayName: string; isPublic: boolean }
 
 type Failed = { values: NewProjectValues; error: FormError } | undefined
 

@@ -21,7 +21,7 @@ import { type Failed, queryText } from '../../project-request.ts'
 import { projectHref } from './project-frame.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-export type StoragePageProps = WorkspacePageBase & { storage: Storage; page: number }
+type StoragePageProps = WorkspacePageBase & { storage: Storage; page: number }
 
 const PER_PAGE = 50
 
@@ -84,7 +84,7 @@ const STORAGE_COLUMNS: Column<ProjectStorage>[] = [
   { label: 'Stored', align: 'end', cell: (row) => formatSize(row.uniqueBytes) },
 ]
 
-export type BackupsPageProps = WorkspacePageBase & { backups: BackupsView; failed?: Failed | undefined }
+type BackupsPageProps = WorkspacePageBase & { backups: BackupsView; failed?: Failed | undefined }
 
 /** The backups there are. Sends `intent=make`. */
 export const backupsPage = (props: BackupsPageProps): Html => {
@@ -142,8 +142,8 @@ const made = ({ directory, everyHours, keep, backups, running }: BackupsView): H
 `
 
 /** Empty text filters nothing. */
-export type LogFilters = { host: string; path: string; status: string; bots: string }
-export type LogsPageProps = WorkspacePageBase & {
+type LogFilters = { host: string; path: string; status: string; bots: string }
+type LogsPageProps = WorkspacePageBase & {
   /** Null when the filters were refused; `failed` says why. */
   found: Paginated<RequestView> | null
   /** Of all requests, found or not: what comes after it is followed. Null when the filters were refused. */

@@ -15,7 +15,7 @@ import type { Failed } from '../../project-request.ts'
 import { roleField } from './people.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
-export type PersonPageProps = ProjectPageBase & { person: Explanation; failed?: Failed | undefined }
+type PersonPageProps = ProjectPageBase & { person: Explanation; failed?: Failed | undefined }
 
 /** What one person may do here, and why. Sends `grant` with `role`, `revoke`, or `remove`. */
 export const personPage = (props: PersonPageProps): Html =>

@@ -7,7 +7,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import { appLayout, type Crumb } from '../../layout.ts'
 import type { Can } from '../../project-request.ts'
 
-export type ProjectTab =
+type ProjectTab =
   | 'overview'
   | 'publish'
   | 'deployments'
@@ -45,6 +45,7 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
   appLayout(
     {
       title: frame.title,
+      of: frame.tab === 'overview' ? undefined : base.project.displayName,
       user: base.user,
       nav: mainNav(base.user, 'projects'),
       crumbs: [

@@ -17,7 +17,7 @@ import type { Failed } from '../../project-request.ts'
 import { spaWord } from './alias.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 
-export type ProjectSettingsPageProps = ProjectPageBase & {
+type ProjectSettingsPageProps = ProjectPageBase & {
   /** Of the workspace: they decide what some of the project's do. */
   settings: Settings
   failed?: Failed | undefined

@@ -16,7 +16,7 @@ import { deploymentHref, deploymentTable } from './deployment-table.ts'
 import { projectFrame, projectHref } from './project-frame.ts'
 import { type PublishPageProps, publishCards } from './publish.ts'
 
-export type ProjectPageProps = PublishPageProps & {
+type ProjectPageProps = PublishPageProps & {
   aliases: readonly AliasView[]
   /** The newest first. */
   deployments: readonly DeploymentView[]

@@ -7,7 +7,7 @@ import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
 import { schemaHref } from './data.ts'
 import { isNumeric, recordName, valueCell } from './record-value.ts'
 
-export type RecordTableProps = {
+type RecordTableProps = {
   schema: SchemaView
   records: readonly RecordView[]
   query: RecordsQuery

@@ -34,7 +34,7 @@ export const newRecordPage = (props: Base): Html =>
     ),
   )
 
-export type RecordPageProps = Base & { record: RecordView }
+type RecordPageProps = Base & { record: RecordView }
 
 /** One record, whole. Sends `intent=save` with the fields and the time of what was seen, or `intent=delete`. */
 export const recordPage = (props: RecordPageProps): Html =>

@@ -17,7 +17,7 @@ import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import { recordFilters } from './record-filters.ts'
 import { recordTable } from './record-table.ts'
 
-export type RecordsPageProps = ProjectPageBase & {
+type RecordsPageProps = ProjectPageBase & {
   schema: SchemaView
   query: RecordsQuery
   /** Null when the address asks for what cannot be; `problem` says why. */

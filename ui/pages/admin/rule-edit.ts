@@ -20,7 +20,7 @@ import { headerFields } from './rule-headers.ts'
 import type { RuleValues } from './rule-values.ts'
 import { ruleHref, ruleName, rulesHref } from './rule-words.ts'
 
-export type RuleEditPageProps = ProjectPageBase & {
+type RuleEditPageProps = ProjectPageBase & {
   /** Null: a new one. */
   rule: ShownRule | null
   values: RuleValues

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import type { ShownRule } from './rule.ts'
 import { NEW_HEADERS, type RuleValues } from './rule-values.ts'
 
-export type HeaderFieldsProps = {
+type HeaderFieldsProps = {
   stored: ShownRule['headers']
   values: RuleValues
   error: FormError | undefined

@@ -5,7 +5,7 @@ import { type IconName, icon } from '../../components/icon.ts'
 import { type Html, html } from '../../html.ts'
 import { deedOf, disabledBadge, KIND_WORDS, methodText, ruleHref, ruleName } from './rule-words.ts'
 
-export type RuleListProps = {
+type RuleListProps = {
   /** Names the list: "Rules of production". */
   label: string
   rules: readonly RuleView[]

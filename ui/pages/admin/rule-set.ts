@@ -15,7 +15,7 @@ import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import { ruleList } from './rule-list.ts'
 import { provenance, rulesHref } from './rule-words.ts'
 
-export type RuleSetPageProps = ProjectPageBase & {
+type RuleSetPageProps = ProjectPageBase & {
   set: RuleSetWithRules
   /** The newest first: the first is what it is now. */
   revisions: readonly RevisionView[]

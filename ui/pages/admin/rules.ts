@@ -14,7 +14,7 @@ import { moveButton, orderedRuleList, ruleList } from './rule-list.ts'
 import { provenance, rulesHref, setHref } from './rule-words.ts'
 import { noRules } from './rules-empty.ts'
 
-export type SetWithRules = RuleSetView & { rules: readonly RuleView[] }
+type SetWithRules = RuleSetView & { rules: readonly RuleView[] }
 
 /** Rules that were made here, then the sets that are live there: the order in which they are tried. */
 export type RulesOfLevel = {
@@ -26,7 +26,7 @@ export type RulesOfLevel = {
   others: readonly RuleSetView[]
 }
 
-export type RulesPageProps = ProjectPageBase & {
+type RulesPageProps = ProjectPageBase & {
   /** Those that have rules of their own, or the chosen one. */
   aliases: readonly RulesOfLevel[]
   everywhere: RulesOfLevel

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../src/domain/is-record.ts'
 import type { RunView } from '../../../src/modules/runs/service.ts'
 import type { StepTrace } from '../../../src/pipelines/trace.ts'
 import { badge } from '../../components/badge.ts'
@@ -10,7 +11,7 @@ import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import { ruleHref, rulesHref } from './rule-words.ts'
 import { durationText, outcomeBadge, runRuleName } from './runs-table.ts'
 
-export type RunPageProps = ProjectPageBase & {
+type RunPageProps = ProjectPageBase & {
   run: RunView
   /** The rule was not deleted since. */
   isRuleThere: boolean
@@ -89,8 +90,7 @@ const stepOf = (trace: StepTrace): Html => html`
 /** A configuration is shown by its keys, so that code in it keeps its lines. */
 function inputOf({ id, skipped, input }: StepTrace): (readonly [label: string, value: Content])[] {
   if (skipped) return []
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
-  if (!isObject) return [['Input', codeOf(`Input of ${id}`, input)]]
+  if (!isRecord(input)) return [['Input', codeOf(`Input of ${id}`, input)]]
   return Object.entries(input).map(([key, value]) => [
     `Input: ${key}`,
     codeOf(`Input ${key} of ${id}`, value),

@@ -10,7 +10,7 @@ import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import { ruleHref, rulesHref } from './rule-words.ts'
 import { runsTable } from './runs-table.ts'
 
-export type RunsPageProps = ProjectPageBase & {
+type RunsPageProps = ProjectPageBase & {
   found: Paginated<RunView>
   /** Empty text filters nothing. */
   filters: { rule: string; outcome: string }

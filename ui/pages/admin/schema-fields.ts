@@ -5,7 +5,7 @@ import { notice } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
 import type { FieldRow } from '../../schema-form.ts'
 
-export type SchemaFieldsProps = {
+type SchemaFieldsProps = {
   rows: readonly FieldRow[]
   /** Then the types of what is stored stay. */
   hasRecords: boolean

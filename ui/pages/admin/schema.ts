@@ -15,7 +15,7 @@ import { dataHref, schemaHref, sizeText, useList } from './data.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import { schemaButtons, schemaFields } from './schema-fields.ts'
 
-export type NewSchemaPageProps = ProjectPageBase & {
+type NewSchemaPageProps = ProjectPageBase & {
   rows: readonly FieldRow[]
   name: string
   failed?: Failed | undefined
@@ -42,7 +42,7 @@ export const newSchemaPage = (props: NewSchemaPageProps): Html =>
     ),
   )
 
-export type SchemaPageProps = ProjectPageBase & {
+type SchemaPageProps = ProjectPageBase & {
   schema: SchemaView
   /** As it was typed, or as it is. */
   name: string

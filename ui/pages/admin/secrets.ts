@@ -11,7 +11,7 @@ import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 
-export type SecretsPageProps = ProjectPageBase & {
+type SecretsPageProps = ProjectPageBase & {
   secrets: readonly SecretView[]
   failed?: Failed | undefined
 }

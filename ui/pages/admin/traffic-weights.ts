@@ -4,7 +4,7 @@ import type { Failed } from '../../project-request.ts'
 import { MOST_WEIGHTS } from '../../traffic-form.ts'
 import type { TrafficPageProps } from './traffic.ts'
 
-export type WeightRow = { alias: string; weight: number }
+type WeightRow = { alias: string; weight: number }
 
 /** Offered from the start, so that there is something to divide. */
 const MOST_OFFERED = 4

@@ -7,7 +7,7 @@ import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-export type WorkspaceSettingsPageProps = WorkspacePageBase & {
+type WorkspaceSettingsPageProps = WorkspacePageBase & {
   settings: Settings
   failed?: Failed | undefined
 }

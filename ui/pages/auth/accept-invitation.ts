@@ -6,7 +6,7 @@ import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
 import { newPasswordField } from './password-field.ts'
 
-export type AcceptInvitationPageProps = {
+type AcceptInvitationPageProps = {
   project: { owner: string; name: string; displayName: string }
   role: string
   /** Who was invited. */

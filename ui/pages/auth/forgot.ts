@@ -4,7 +4,7 @@ import { notice } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
 
-export type ForgotPageProps = {
+type ForgotPageProps = {
   email?: string | undefined
   /** The same for every email, known or not. */
   isSent?: boolean

@@ -4,7 +4,7 @@ import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
 import { newPasswordField } from './password-field.ts'
 
-export type ResetPageProps = {
+type ResetPageProps = {
   token: string
   /** `invite` sets the first password of an account that an admin made. */
   purpose: 'reset' | 'invite'

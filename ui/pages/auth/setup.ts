@@ -7,7 +7,7 @@ import { authLayout } from '../../layout.ts'
 import { newPasswordField } from './password-field.ts'
 import { type Place, whereItLives } from './where-it-lives.ts'
 
-export type SetupPageProps = {
+type SetupPageProps = {
   /** From the set-up link; sent on as it is. */
   token?: string | undefined
   /** The request did not come from this machine, so the token of the set-up link is asked for. */
@@ -43,7 +43,7 @@ export const setupPage = (props: SetupPageProps): Html =>
     `,
   )
 
-export type SetupDonePageProps = { apiDocsUrl: string; snippets: PublishSnippets; place: Place }
+type SetupDonePageProps = { apiDocsUrl: string; snippets: PublishSnippets; place: Place }
 
 /** After set-up: what to do next. */
 export const setupDonePage = ({ apiDocsUrl, snippets, place }: SetupDonePageProps): Html =>

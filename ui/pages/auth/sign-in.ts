@@ -7,7 +7,7 @@ import { withRedirect } from './with-redirect.ts'
 
 export type LoginProvider = { id: string; displayName: string }
 
-export type SignInPageProps = PasswordStep | MfaStep
+type SignInPageProps = PasswordStep | MfaStep
 
 type Common = {
   /** Where to go afterwards, already checked to be a host of this workspace. */
@@ -15,7 +15,7 @@ type Common = {
   error?: FormError | undefined
 }
 
-export type PasswordStep = Common & {
+type PasswordStep = Common & {
   step: 'password'
   email?: string | undefined
   providers: readonly LoginProvider[]
@@ -24,7 +24,7 @@ export type PasswordStep = Common & {
   notice?: Notice | undefined
 }
 
-export type MfaStep = Common & {
+type MfaStep = Common & {
   step: 'mfa'
   /** Stands for the password that was right, so that the page need not hold it. */
   mfaTicket: string

@@ -6,7 +6,7 @@ import { authLayout } from '../../layout.ts'
 import { newPasswordField } from './password-field.ts'
 import { withRedirect } from './with-redirect.ts'
 
-export type SignUpPageProps = {
+type SignUpPageProps = {
   email?: string | undefined
   redirect?: string | undefined
   /** False shows why there is no form. */

@@ -2,7 +2,7 @@ import { linkButton } from '../../components/button.ts'
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
 
-export type SignedOutPageProps = { signInUrl: string }
+type SignedOutPageProps = { signInUrl: string }
 
 export const signedOutPage = ({ signInUrl }: SignedOutPageProps): Html =>
   authLayout(

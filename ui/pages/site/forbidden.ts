@@ -2,7 +2,7 @@ import { button, linkButton } from '../../components/button.ts'
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
 
-export type ForbiddenPageProps = {
+type ForbiddenPageProps = {
   /** The account that may not see the site. */
   email: string
   siteHost: string

@@ -1,0 +1,95 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDb } from '../db/open.ts'
+import { sealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
+import { createSecretBox, readSecretKeys } from '../platform/secret-box.ts'
+import { checkCommand } from './check.ts'
+import { runCommand } from './run-command.ts'
+import { testIo } from './testing/test-io.ts'
+
+let folder: string
+const at = (...names: string[]) => join(folder, ...names)
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-check-'))
+  openDb(at('svc.db'), 0).sqlite.close()
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function check() {
+  const io = testIo({ env: { DATA_DIR: folder } })
+  const code = await runCommand({ check: () => checkCommand }, ['check'], io, 'check')
+  return { code, out: io.out(), err: io.err() }
+}
+
+/** A second step, a project's secret and a header value. */
+function fillWithSecrets(): void {
+  const secrets = createSecretBox(readSecretKeys(at('secret.key')))
+  const sqlite = new Database(at('svc.db'))
+  sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
+    secrets.seal('totp', 'totp u'),
+  ])
+  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
+  sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0)", [
+    secrets.seal('value', 'project:p:secret:KEY'),
+  ])
+  const options = { secrets, ruleId: 'r', stored: null, onEmpty: 'declare', isDropped: false } as const
+  sqlite.run(
+    `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
+     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0)`,
+    [JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))],
+  )
+  sqlite.close()
+}
+
+test('stored secrets that the key opens are well, those of a lost key are each named', async () => {
+  fillWithSecrets()
+  expect(await check()).toEqual({ code: 0, out: 'all is well\n', err: '' })
+  rmSync(at('secret.key'))
+  expect(await check()).toEqual({
+    code: 1,
+    out: [
+      'the second step of a@example.com',
+      'the secret KEY of acme/docs',
+      'a header value of the rule r (/a)',
+    ]
+      .map((what) => `secret_unreadable: ${what} cannot be opened with this key of secrets\n`)
+      .join(''),
+    err: `svc check: 3 problems found in ${folder}\n`,
+  })
+})
+
+test('an empty database beside contents is damage, and the contents stay', async () => {
+  mkdirSync(at('blobs', 'packs'), { recursive: true })
+  writeFileSync(at('blobs', 'packs', 'a.pack'), 'content')
+  truncateSync(at('svc.db'), 0)
+  const { code, out } = await check()
+  expect({ code, out }).toEqual({
+    code: 1,
+    out: expect.stringMatching(/^database_damaged: .*svc\.db is gone or empty, but .*blobs holds contents/),
+  })
+  expect(existsSync(at('blobs', 'packs', 'a.pack'))).toBe(true)
+})
+
+test('a database of a newer version is not called damaged', async () => {
+  const sqlite = new Database(at('svc.db'))
+  sqlite.run("INSERT INTO schema_migrations VALUES ('9999_later', 0)")
+  sqlite.close()
+  expect(await check()).toEqual({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/^svc check: the database was written by a newer svc .*\n$/),
+  })
+})
+
+test.each([
+  ['svc.db', 'database_damaged: '],
+  ['secret.key', 'secret_key_damaged: '],
+])('%s that is none begins a line with "%s"', async (name, start) => {
+  for (const left of ['-wal', '-shm']) rmSync(at(`${name}${left}`), { force: true })
+  writeFileSync(at(name), 'nothing of the kind\n'.repeat(100))
+  const { code, out } = await check()
+  expect([code, out.slice(0, start.length)]).toEqual([1, start])
+})

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { generationCache } from './generation.ts'
+import { type Db, inTransaction, openDb } from './open.ts'
+
+let db: Db
+beforeEach(() => {
+  db = openDb(':memory:', 0)
+})
+afterEach(() => db.sqlite.close())
+
+const cache = generationCache<string>('access')
+const setting = () =>
+  cache.get(
+    db,
+    'a',
+    () => db.sqlite.query<{ value: string }, []>('SELECT value FROM settings').get()?.value ?? 'none',
+  )
+const set = (value: string) => inTransaction(db, () => write(value))
+const write = (value: string) => {
+  db.sqlite.run("INSERT OR REPLACE INTO settings VALUES ('a', ?, 0)", [value])
+}
+
+test('what was found is kept until its part changes', () => {
+  let loads = 0
+  const counted = () => cache.get(db, 'counted', () => String(++loads))
+  expect([counted(), counted()]).toEqual(['1', '1'])
+  set('new')
+  expect([counted(), counted()]).toEqual(['2', '2'])
+})
+
+test.each([true, false])(
+  'what a transaction saw of itself goes with it (generation known before: %p)',
+  (isKnown) => {
+    set('first')
+    if (isKnown) expect(setting()).toBe('first')
+    const undone = () =>
+      inTransaction(db, () => {
+        write('undone')
+        expect(['first', 'undone']).toContain(setting() ?? '')
+        throw new Error('taken back')
+      })
+    expect(undone).toThrow('taken back')
+    // The generation of the one that was taken back is now that of another.
+    set('second')
+    expect(setting()).toBe('second')
+  },
+)
+
+test('what is loaded in a transaction that is taken back is not there afterwards', () => {
+  cache.get(db, 'other', () => 'makes the generation known')
+  const undone = () =>
+    inTransaction(db, () => {
+      write('undone')
+      setting()
+      throw new Error('taken back')
+    })
+  expect(undone).toThrow('taken back')
+  expect(setting()).toBe('none')
+})
