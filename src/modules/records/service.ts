@@ -59,7 +59,7 @@ export function createRecord(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
 ): Promise<RecordView> {
-  return groupCommit(ctx.db, (db) => insertChecked(ctx, db, schemaNow(ctx, schema), input))
+  return committed(ctx, schema, (db, now) => insertChecked(ctx, db, now, input))
 }
 
 /** The same, and the record as its JSON. */
@@ -68,7 +68,7 @@ export function createRecordJson(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  return groupCommit(ctx.db, (db) => jsonOfRow(insertRow(ctx, db, schemaNow(ctx, schema), input).row))
+  return committed(ctx, schema, (db, now) => jsonOfRow(insertRow(ctx, db, now, input).row))
 }
 
 /** The records as they are after the change; an unknown `recordId` changes none. */
@@ -78,25 +78,33 @@ export function updateRecords(
   selection: Selection,
   input: Readonly<Record<string, unknown>>,
 ): Promise<RecordView[]> {
-  return groupCommit(ctx.db, (db) => {
-    const now = schemaNow(ctx, schema)
-    return idsOf(db, now, selection).flatMap((id) => updateChecked(ctx, db, now, id, input) ?? [])
-  })
+  return committed(ctx, schema, (db, now) =>
+    idsOf(db, now, selection).flatMap((id) => updateChecked(ctx, db, now, id, input) ?? []),
+  )
 }
 
 /** Ids of the records that were deleted. */
 export function deleteRecords(ctx: Context, schema: Schema, selection: Selection): Promise<string[]> {
-  return groupCommit(ctx.db, (db) => {
-    const now = schemaNow(ctx, schema)
-    return idsOf(db, now, selection).filter((id) => deleteStored(db, now, id))
-  })
+  return committed(ctx, schema, (db, now) =>
+    idsOf(db, now, selection).filter((id) => deleteStored(db, now, id)),
+  )
 }
 
-/** A change of the schema may have been committed since the step looked at it: the record must have the fields of now. */
-function schemaNow(ctx: Context, { id, projectId }: Schema): Schema {
-  const found = findSchemaOf(ctx, projectId, id)
-  if (found === undefined) throw new AppError('internal', 'The schema of this step was deleted just now')
-  return found
+/**
+ * A change of the schema may have been committed since the step looked at it: the record must have the fields of the moment
+ * of its own commit. Looked up here first, as what is looked up inside of a transaction is not kept for the next one.
+ */
+function committed<T>(
+  ctx: Context,
+  { id, projectId }: Schema,
+  write: (db: Context['db'], now: Schema) => T extends Promise<unknown> ? never : T,
+): Promise<T> {
+  findSchemaOf(ctx, projectId, id)
+  return groupCommit(ctx.db, (db) => {
+    const now = findSchemaOf(ctx, projectId, id)
+    if (now === undefined) throw new AppError('internal', 'The schema of this step was deleted just now')
+    return write(db, now)
+  })
 }
 
 function idsOf(db: Context['db'], schema: Schema, selection: Selection): string[] {
