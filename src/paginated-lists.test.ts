@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask } from './testing/ask.ts'
-import { seedDeployment } from './testing/seed.ts'
+import { DOCS, seedDeployment } from './testing/seed.ts'
 import { type TestApp, testApp } from './testing/test-app.ts'
 
 const ROOT = 'root@example.com'
@@ -12,12 +12,7 @@ let schemaId = ''
 beforeAll(async () => {
   app = await testApp()
   await app.addUser(ROOT, 'admin')
-  const seeded = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'docs',
-    sha: 'a'.repeat(40),
-    files: { 'index.html': 'Docs' },
-  })
+  const seeded = await seedDeployment(app, DOCS)
   projectId = seeded.projectId
   const json = { projectId, name: 'notes', fields: [{ name: 'text', type: 'string' }] }
   schemaId = String((await ask(app, 'POST', '/api/schemas', { as: ROOT, json })).body['id'])

@@ -23,6 +23,14 @@ type Seed = {
   withVariants?: boolean
 }
 
+/** A site for tests that only need one to be there. */
+export const DOCS: Seed = {
+  owner: 'acme',
+  repo: 'docs',
+  sha: 'a'.repeat(40),
+  files: { 'index.html': 'x' },
+}
+
 /** `host` and `aliasHost` are the names without scheme and port. */
 export type Seeded = {
   projectId: string

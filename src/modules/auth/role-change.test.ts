@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
+import { DOCS, SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 
 /** Role change during a request: whoever sends a body slowly must not act as who they were when it began. */
@@ -17,12 +17,7 @@ beforeEach(async () => {
   app?.close()
   app = await testApp()
   for (const email of [ROOT, EVE]) userIds[email] = await app.addUser(email, 'admin')
-  const seeded = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'docs',
-    sha: 'a'.repeat(40),
-    files: { 'index.html': 'x' },
-  })
+  const seeded = await seedDeployment(app, DOCS)
   projectId = seeded.projectId
 })
 afterAll(() => app.close())

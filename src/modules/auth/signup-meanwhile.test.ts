@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
+import { DOCS, SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
 /** Whether somebody may sign up is decided when the account is stored, not when the hashing of its password began. */
@@ -13,12 +13,7 @@ let projectId = ''
 beforeEach(async () => {
   app = await testApp()
   await app.addUser(ROOT, 'admin')
-  const seeded = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'docs',
-    sha: 'a'.repeat(40),
-    files: { 'index.html': 'x' },
-  })
+  const seeded = await seedDeployment(app, DOCS)
   projectId = seeded.projectId
   await settings({ requireProjectMembership: true, allowPublicSignups: true })
   await app.call('PATCH', `/api/projects/${projectId}`, { as: SEED_OWNER, json: { allowPublicSignup: true } })

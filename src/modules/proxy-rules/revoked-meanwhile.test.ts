@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
+import { DOCS, SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 
 /** Looking up a target's name may take seconds: who lost their role by then changes nothing. */
@@ -25,13 +25,7 @@ beforeEach(async () => {
       },
     },
   )
-  const seeded = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'docs',
-    sha: 'a'.repeat(40),
-    alias: 'production',
-    files: { 'index.html': 'x' },
-  })
+  const seeded = await seedDeployment(app, { ...DOCS, alias: 'production' })
   projectId = seeded.projectId
   aliasId = seeded.aliasId ?? ''
   conId = await app.addUser(CON)
