@@ -6,8 +6,8 @@ import { normalizeHost } from './domain/hostname.ts'
 import { type Handlers, type Listeners, listeningAt } from './listeners.ts'
 import { createPlainDoor } from './plain-door.ts'
 import type { Certificates } from './platform/certificates.ts'
-import { CertificateFileError, openCertificateFiles } from './platform/tls-files.ts'
-import { createTlsListener, type TlsListener } from './platform/tls-listener.ts'
+import { CertificateFileError, openCertificateFiles } from './platform/tls/files.ts'
+import { createTlsListener, type TlsListener } from './platform/tls/listener.ts'
 
 type OwnCertificates = Certificates & { stop(): void | Promise<void> }
 

@@ -2,7 +2,7 @@ import type { Commands } from './cli/command.ts'
 import { helpCommand } from './cli/help.ts'
 import { processIo } from './cli/io.ts'
 import { runCommand } from './cli/run-command.ts'
-import { SANDBOX_ARGUMENT } from './pipelines/sandbox-protocol.ts'
+import { SANDBOX_ARGUMENT } from './pipelines/sandbox/protocol.ts'
 
 const commands: Commands = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
@@ -21,5 +21,5 @@ const commands: Commands = {
 }
 
 if (process.argv[2] === SANDBOX_ARGUMENT)
-  await (await import('./pipelines/sandbox-process.ts')).runSandboxProcess()
+  await (await import('./pipelines/sandbox/process.ts')).runSandboxProcess()
 process.exit(await runCommand(commands, process.argv.slice(2), processIo(process.env), 'serve'))

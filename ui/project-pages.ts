@@ -9,8 +9,8 @@ import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
 import { listDeployments } from '../src/modules/deployments/service.ts'
+import type { UploadFields } from '../src/modules/deployments/upload/fields.ts'
 import { publishZipForm, uploadFieldsOf } from '../src/modules/deployments/upload.ts'
-import type { UploadFields } from '../src/modules/deployments/upload-fields.ts'
 import { newProjectBody } from '../src/modules/projects/model.ts'
 import {
   aboutProject,

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { openLogsDb } from '../../src/db/logs-db.ts'
-import type { Observed } from '../../src/platform/request-log-row.ts'
-import { RequestLogStore } from '../../src/platform/request-log-store.ts'
+import type { Observed } from '../../src/platform/request-log/row.ts'
+import { RequestLogStore } from '../../src/platform/request-log/store.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

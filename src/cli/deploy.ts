@@ -1,17 +1,17 @@
 import { apiClient } from './api-client.ts'
 import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
-import { type FoundFile, findFiles } from './deploy-files.ts'
-import { type HashThread, startHashThread } from './deploy-hash-thread.ts'
-import { type HashedFile, hashFiles, manifestSha } from './deploy-manifest.ts'
-import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy-progress.ts'
+import { type FoundFile, findFiles } from './deploy/files.ts'
+import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
+import { type HashedFile, hashFiles, manifestSha } from './deploy/manifest.ts'
+import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
 import {
   type DeployFlags,
   type DeploySettings,
   folderOf,
   readDeploySettings,
   requireConnection,
-} from './deploy-settings.ts'
-import { type Published, publish, type Target } from './deploy-upload.ts'
+} from './deploy/settings.ts'
+import { type Published, publish, type Target } from './deploy/upload.ts'
 import { isInCheckout } from './git.ts'
 
 const USAGE = `usage: svc deploy DIR [FLAGS]

@@ -2,7 +2,7 @@ import { isRecord } from '../domain/is-record.ts'
 import { apiClient, parseApiUrl } from './api-client.ts'
 import { type Command, EXIT, parseFlags, printable, UsageError } from './command.ts'
 import { findConfigFile } from './config-file.ts'
-import { requireConnection } from './deploy-settings.ts'
+import { requireConnection } from './deploy/settings.ts'
 
 const USAGE = `usage: svc explain URL [--method GET] [--accept text/html] [--api-url URL] [--json]
 

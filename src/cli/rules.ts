@@ -1,8 +1,8 @@
 import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
-import { devRules } from './rules-dev.ts'
-import { initRules } from './rules-init.ts'
-import { pullRules } from './rules-pull.ts'
-import { diffRules, pushRules } from './rules-push.ts'
+import { devRules } from './rules/dev.ts'
+import { initRules } from './rules/init.ts'
+import { pullRules } from './rules/pull.ts'
+import { diffRules, pushRules } from './rules/push.ts'
 import {
   counted,
   loadSets,
@@ -10,8 +10,8 @@ import {
   readRulesFlags,
   requireValid,
   sourceOf,
-} from './rules-settings.ts'
-import { testRules } from './rules-test.ts'
+} from './rules/settings.ts'
+import { testRules } from './rules/test.ts'
 
 const USAGE = `usage: svc rules init [NAME] [--rule "POST /api/messages"] [--schema messages]
        svc rules validate|build|test|push|diff|dev [DIR…] [FLAGS]

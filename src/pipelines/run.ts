@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
-import { OutboundError } from '../platform/outbound-error.ts'
+import { OutboundError } from '../platform/outbound/error.ts'
 import { type CompiledStep, compilePipeline, holdsCondition, resolveValue } from './compile.ts'
 import { ExpressionError, type Scope } from './expressions.ts'
 import { Answer, AuthorError, type StepContext } from './handler.ts'

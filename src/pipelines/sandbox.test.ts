@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import type { SandboxResult } from './sandbox/protocol.ts'
 import { createSandbox } from './sandbox.ts'
-import type { SandboxResult } from './sandbox-protocol.ts'
 
 const limits = {
   processes: 1,

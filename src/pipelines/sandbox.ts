@@ -5,7 +5,7 @@ import {
   type SandboxJob,
   type SandboxReply,
   type SandboxResult,
-} from './sandbox-protocol.ts'
+} from './sandbox/protocol.ts'
 
 /** Runs the code of function steps, in processes that are started when they are needed and end when they are not. */
 type Sandbox = {
@@ -199,5 +199,5 @@ class ProcessPool implements Sandbox {
 /** The executable starts itself; from sources it is Bun that is started. */
 function command(): string[] {
   if (IS_COMPILED) return [process.execPath, SANDBOX_ARGUMENT]
-  return [process.execPath, fileURLToPath(new URL('./sandbox-entry.ts', import.meta.url))]
+  return [process.execPath, fileURLToPath(new URL('./sandbox/entry.ts', import.meta.url))]
 }

@@ -1,13 +1,13 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { access, rename, rm } from 'node:fs/promises'
-import { BlobPlaces, type StoredBlob } from './blob-places.ts'
-import { type BlobStage, Stage } from './blob-stage.ts'
-import { sweepBlobs } from './blob-sweep.ts'
+import { BlobPlaces, type StoredBlob } from './blob-store/places.ts'
+import { type BlobStage, Stage } from './blob-store/stage.ts'
+import { sweepBlobs } from './blob-store/sweep.ts'
 import { type ByteStream, limitBytes } from './byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
 
-export type { StoredBlob } from './blob-places.ts'
-export type { AddedBlob, BlobStage } from './blob-stage.ts'
+export type { StoredBlob } from './blob-store/places.ts'
+export type { AddedBlob, BlobStage } from './blob-store/stage.ts'
 
 /** A body kept on the disk for as long as something needs to jump about in it. */
 export type SpooledFile = { path: string; sizeBytes: number; remove(): Promise<void> }

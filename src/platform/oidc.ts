@@ -2,8 +2,8 @@ import * as oauth from 'oauth4webapi'
 import type { OidcProvider } from '../config.ts'
 import { HOUR_MS } from '../domain/durations.ts'
 import { isEmail, MOST_EMAIL } from '../domain/email.ts'
+import { readLimited } from './outbound/read.ts'
 import type { Outbound, OutboundResponse } from './outbound.ts'
-import { readLimited } from './outbound-read.ts'
 
 /** What the browser is sent away with, and what must be kept for it to come back. */
 type OidcStart = { url: string; state: string; nonce: string; verifier: string }

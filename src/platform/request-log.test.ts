@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { type LogsDb, openLogsDb } from '../db/logs-db.ts'
 import { DAY_MS } from '../domain/durations.ts'
 import { createLog } from './log.ts'
+import type { LoggedRequest, Observed } from './request-log/row.ts'
+import { forgetVisitors, OTHERS } from './request-log/store.ts'
 import { RequestLog } from './request-log.ts'
-import type { LoggedRequest, Observed } from './request-log-row.ts'
-import { forgetVisitors, OTHERS } from './request-log-store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-request-log-'))
 afterAll(() => rmSync(root, { recursive: true }))

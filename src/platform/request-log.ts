@@ -1,7 +1,7 @@
 import { isBusy, type LogsDb } from '../db/logs-db.ts'
 import type { Log } from './log.ts'
-import type { LoggedRequest, Observed } from './request-log-row.ts'
-import { RequestLogStore } from './request-log-store.ts'
+import type { LoggedRequest, Observed } from './request-log/row.ts'
+import { RequestLogStore } from './request-log/store.ts'
 
 /** Since the start. */
 export type RequestCounts = {

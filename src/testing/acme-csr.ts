@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { OID, oid } from '../platform/der.ts'
+import { OID, oid } from '../platform/acme/der.ts'
 
 /** One value of DER: `whole` is it with its tag and length. */
 type Value = { tag: number; content: Buffer; whole: Buffer }

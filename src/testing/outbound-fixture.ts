@@ -1,10 +1,10 @@
+import type { OutboundError } from '../platform/outbound/error.ts'
 import {
   createOutbound,
   type Outbound,
   type OutboundOptions,
   type OutboundRequest,
 } from '../platform/outbound.ts'
-import type { OutboundError } from '../platform/outbound-error.ts'
 import { createTestCa } from './test-ca.ts'
 import { type RawBackend, rawTlsBackend } from './tls-backend.ts'
 

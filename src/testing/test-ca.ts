@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
-import { bitString, der, OID, oid, sequence } from '../platform/der.ts'
+import { bitString, der, OID, oid, sequence } from '../platform/acme/der.ts'
 
 /** A certificate and its key, both PEM. */
 export type TestCertificate = { cert: string; key: string }

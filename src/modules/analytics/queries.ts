@@ -1,5 +1,5 @@
 import type { LogsDb } from '../../db/logs-db.ts'
-import type { DayKind } from '../../platform/request-log-sums.ts'
+import type { DayKind } from '../../platform/request-log/sums.ts'
 
 /** Sums of one hour, day or project. */
 export type Sums = {

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../context.ts'
+import { assetsAnswer, toAssetsAnswer } from '../deployments/upload/answers.ts'
+import { filesBody } from '../deployments/upload/docs.ts'
 import { publishForm } from '../deployments/upload.ts'
-import { assetsAnswer, toAssetsAnswer } from '../deployments/upload-answers.ts'
-import { filesBody } from '../deployments/upload-docs.ts'
 
 /** spec: POST /api/assets/upload. */
 export const assetUploadRoutes = (ctx: Context) =>

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
-import { type AcmeClient, createAcmeClient } from '../../platform/acme-client.ts'
-import { newKey } from '../../platform/acme-keys.ts'
-import { type Issued, type OrderOptions, orderCertificate } from '../../platform/acme-order.ts'
+import { type AcmeClient, createAcmeClient } from '../../platform/acme/client.ts'
+import { newKey } from '../../platform/acme/keys.ts'
+import { type Issued, type OrderOptions, orderCertificate } from '../../platform/acme/order.ts'
 import type { Account, CertificateStore } from './store.ts'
 import { authorityPauseMs } from './timing.ts'
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { Issued } from '../../platform/acme-order.ts'
+import type { Issued } from '../../platform/acme/order.ts'
 import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
 import { Authority } from './authority.ts'
 import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import type { Issued } from '../../platform/acme-order.ts'
+import type { Issued } from '../../platform/acme/order.ts'
 import { manualDelayMs } from './timing.ts'
 
 /** What is known of one host, and outlives a restart. Times in milliseconds since 1970. */

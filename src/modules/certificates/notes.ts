@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import type { Issued } from '../../platform/acme-order.ts'
+import type { Issued } from '../../platform/acme/order.ts'
 import type { HostRecord } from './host-record.ts'
 
 type About = { host: string; projectId: string | null }

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyFromPem, keyToPem } from '../../platform/acme-keys.ts'
+import { keyFromPem, keyToPem } from '../../platform/acme/keys.ts'
 import { DurableFile, syncFolder } from '../../platform/durable-file.ts'
 import type { Log } from '../../platform/log.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'

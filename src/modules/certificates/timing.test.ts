@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { parseRetryAfter } from '../../platform/acme-client.ts'
-import { AcmeError, problemError } from '../../platform/acme-error.ts'
-import { OutboundError } from '../../platform/outbound-error.ts'
+import { parseRetryAfter } from '../../platform/acme/client.ts'
+import { AcmeError, problemError } from '../../platform/acme/error.ts'
+import { OutboundError } from '../../platform/outbound/error.ts'
 import { emptyRecord } from './host-record.ts'
 import { NewHostLimit } from './new-host-limit.ts'
 import {

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from '../../domain/durations.ts'
-import { AcmeError } from '../../platform/acme-error.ts'
-import { OutboundError } from '../../platform/outbound-error.ts'
+import { AcmeError } from '../../platform/acme/error.ts'
+import { OutboundError } from '../../platform/outbound/error.ts'
 import type { HostRecord } from './host-record.ts'
 
 /** An order that is not done by then is given up. */

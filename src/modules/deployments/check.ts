@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
-import { inspectDatabase, listBlobsAfter, listFilesOf, type Problem } from './check-queries.ts'
-import { findBlob } from './variants-queries.ts'
+import { inspectDatabase, listBlobsAfter, listFilesOf, type Problem } from './check/queries.ts'
+import { findBlob } from './variants/queries.ts'
 
-export type { Problem } from './check-queries.ts'
+export type { Problem } from './check/queries.ts'
 
 const PAGE = 500
 

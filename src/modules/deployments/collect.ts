@@ -3,7 +3,7 @@ import { inTransaction } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { checkPack, removeRetiredPacks } from './collect-packs.ts'
+import { checkPack, removeRetiredPacks } from './collect/packs.ts'
 import {
   type Candidate,
   deleteBlob,
@@ -16,7 +16,7 @@ import {
   listVariantsOf,
   nextPack,
   stampCandidates,
-} from './collect-queries.ts'
+} from './collect/queries.ts'
 
 /** So long after its last reference went is a content kept: whoever was about to read it has done so. */
 export const GRACE_MS = HOUR_MS

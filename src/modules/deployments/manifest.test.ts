@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { removeExpiredUploads } from './manifest-upload.ts'
+import { removeExpiredUploads } from './manifest/upload.ts'
 import {
   type Answer,
   brokenOff,
@@ -13,7 +13,7 @@ import {
   tar,
   uploadWorld,
   type World,
-} from './upload.fixture.ts'
+} from './upload/upload.fixture.ts'
 
 let world: World
 const open = async (env: Record<string, string> = {}) => {

@@ -2,9 +2,9 @@ import type { Context } from '../../context.ts'
 import { AppError, type ErrorDetail, invalidField } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { isSha256 } from '../../domain/names.ts'
-import type { Publication } from './publish-record.ts'
-import { parsePublication, UploadFields } from './upload-fields.ts'
-import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from './upload-files.ts'
+import type { Publication } from './publish/record.ts'
+import { parsePublication, UploadFields } from './upload/fields.ts'
+import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from './upload/files.ts'
 
 /** What a delta upload is going to publish: its files with the hashes and sizes that the client says. */
 export type Manifest = { publication: Publication; files: UploadedFile[] }

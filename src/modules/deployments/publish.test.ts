@@ -14,7 +14,7 @@ import {
   uploadWorld,
   type World,
   zip,
-} from './upload.fixture.ts'
+} from './upload/upload.fixture.ts'
 import { stopVariants } from './variants.ts'
 
 let world: World

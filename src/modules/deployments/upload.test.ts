@@ -16,7 +16,7 @@ import {
   uploadWorld,
   type World,
   zip,
-} from './upload.fixture.ts'
+} from './upload/upload.fixture.ts'
 
 let world: World
 beforeEach(async () => {

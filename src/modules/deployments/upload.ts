@@ -1,10 +1,10 @@
 import type { Caller, Context } from '../../context.ts'
+import { authorizeUpload, uploaderOf } from './publish/access.ts'
 import { type Published, publish } from './publish.ts'
-import { authorizeUpload, uploaderOf } from './publish-access.ts'
-import { ARCHIVE_TYPES, type ArchiveKind, receiveArchive, receiveZip } from './upload-archive.ts'
-import { mediaTypeOf, unsupportedType } from './upload-body.ts'
-import { parsePublication, targetOf, UploadFields } from './upload-fields.ts'
-import { receiveArchiveForm, receiveForm } from './upload-form.ts'
+import { ARCHIVE_TYPES, type ArchiveKind, receiveArchive, receiveZip } from './upload/archive.ts'
+import { mediaTypeOf, unsupportedType } from './upload/body.ts'
+import { parsePublication, targetOf, UploadFields } from './upload/fields.ts'
+import { receiveArchiveForm, receiveForm } from './upload/form.ts'
 
 /** A form of files. spec: POST /api/assets/upload; contract §5.2. */
 export async function publishForm(ctx: Context, request: Request): Promise<Published> {

@@ -7,10 +7,10 @@ import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { listStored } from './manifest-queries.ts'
-import { insertBlobs, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from './publish-queries.ts'
-import { whenNoUpload } from './upload-activity.ts'
-import { type AddedVariant, addVariantOfStream, addVariants } from './variants-compress.ts'
+import { listStored } from './manifest/queries.ts'
+import { insertBlobs, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from './publish/queries.ts'
+import { whenNoUpload } from './upload/activity.ts'
+import { type AddedVariant, addVariantOfStream, addVariants } from './variants/compress.ts'
 import {
   addUnreferenced,
   bumpVersions,
@@ -22,7 +22,7 @@ import {
   markDone,
   markUnwanted,
   type PendingFile,
-} from './variants-queries.ts'
+} from './variants/queries.ts'
 
 /** Larger ones are downloads: they would keep the machine busy for long and are asked for in ranges. */
 const MOST_BYTES = 256 * 1024 * 1024

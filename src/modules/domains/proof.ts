@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { messageOf } from '../../domain/errors.ts'
-import { readLimited } from '../../platform/outbound-read.ts'
+import { readLimited } from '../../platform/outbound/read.ts'
 import type { DomainRow } from './queries.ts'
 
 /** How it was proven, or what was looked for and not found, as a sentence. */

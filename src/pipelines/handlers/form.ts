@@ -5,7 +5,7 @@ import { isRecord } from '../../domain/is-record.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { plain } from '../json-text.ts'
 import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
-import { sandboxFor } from '../sandbox-of.ts'
+import { sandboxFor } from '../sandbox/sandbox-for.ts'
 
 const FORM_TYPES = [
   'string',

@@ -5,8 +5,8 @@ import { onePer } from '../../platform/one-per.ts'
 import { AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { requestView } from '../input.ts'
 import { jsonOf } from '../json-text.ts'
-import { sandboxFor } from '../sandbox-of.ts'
-import type { SandboxFailure } from '../sandbox-protocol.ts'
+import type { SandboxFailure } from '../sandbox/protocol.ts'
+import { sandboxFor } from '../sandbox/sandbox-for.ts'
 import { numberOr, wholeNumber } from './config.ts'
 
 const DEFAULT_TIMEOUT_MS = 5000

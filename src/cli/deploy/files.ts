@@ -1,0 +1,93 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { normalizeAssetPath } from '../../domain/asset-path.ts'
+import { messageOf } from '../../domain/errors.ts'
+import { CommandFailure, UsageError } from '../command.ts'
+
+/** A file to publish. `path` is its path in the deployment: `/` between the parts, NFC. */
+export type FoundFile = { path: string; absolutePath: string }
+
+/**
+ * The files below `folder` that belong to a deployment, by path. Left out and refused is what the server would
+ * leave out and refuse. Symbolic links to files inside the folder count as files; every other link and what is
+ * neither file nor folder is refused, so that nothing outside the folder is published unseen.
+ */
+export function findFiles(folder: string): FoundFile[] {
+  const root = realFolder(folder)
+  const files: FoundFile[] = []
+  const pending = ['']
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    const folderPath = join(root, path)
+    for (const entry of listFolder(folderPath)) {
+      const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
+      const stored = normalizeAssetPath(entryPath, 'manifest')
+      if (stored.kind === 'left_out') continue
+      if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)
+      if (entry.isDirectory()) pending.push(entryPath)
+      else
+        files.push({
+          path: entryPath.normalize('NFC'),
+          absolutePath: publishable(root, folderPath, entryPath, entry),
+        })
+    }
+  }
+  return inOrder(files)
+}
+
+function realFolder(folder: string): string {
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  if (stats === undefined) throw new UsageError(`there is no folder ${folder}`)
+  if (!stats.isDirectory()) throw new UsageError(`${folder} is not a folder`)
+  return realpathSync(folder)
+}
+
+function listFolder(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+/** The file's path on this machine, or a failure that says why it is not published. */
+function publishable(root: string, folder: string, path: string, entry: Dirent): string {
+  const absolutePath = `${folder}${sep}${entry.name}`
+  if (entry.name.includes('\\'))
+    throw new CommandFailure(`${path} has a \\ in its name, which a deployment takes for a /; rename it`)
+  if (entry.isSymbolicLink()) refuseLinkOut(root, path, absolutePath)
+  else if (!entry.isFile()) throw new CommandFailure(`${path} is neither a file nor a folder; remove it`)
+  return absolutePath
+}
+
+function refuseLinkOut(root: string, path: string, absolutePath: string): void {
+  let target: string
+  try {
+    target = realpathSync(absolutePath)
+  } catch {
+    throw new CommandFailure(`${path} is a symbolic link that leads nowhere; remove it`)
+  }
+  if (!target.startsWith(root.endsWith(sep) ? root : root + sep))
+    throw new CommandFailure(
+      `${path} is a symbolic link out of the folder, to ${target}; copy the file in instead`,
+    )
+  if (!statSync(target).isFile())
+    throw new CommandFailure(
+      `${path} is a symbolic link to a folder; only links to files are followed, so copy it instead`,
+    )
+}
+
+function inOrder(files: readonly FoundFile[]): FoundFile[] {
+  const byPath = new Map<string, FoundFile>()
+  for (const file of files) {
+    if (byPath.has(file.path))
+      throw new CommandFailure(`${file.path} exists twice, spelled with different Unicode forms; remove one`)
+    byPath.set(file.path, file)
+  }
+  // Texts alone are sorted much faster than by a comparison of ours.
+  return [...byPath.keys()].sort().flatMap((path) => byPath.get(path) ?? [])
+}
+
+/** For a file or folder that cannot be opened or read. */
+export function unreadable(path: string, cause: unknown): CommandFailure {
+  return new CommandFailure(`${path} cannot be read: ${messageOf(cause)}`, undefined, { cause })
+}

@@ -1,0 +1,130 @@
+import type { FoundFile } from './files.ts'
+import type { FileFacts } from './manifest.ts'
+
+/** A second thread, to be started before there is something to hash: that takes it as long as listing a folder. */
+export type HashThread = {
+  /** Has it hash some of the files, once. It begins at once. */
+  share(files: readonly FoundFile[]): SharedHashing
+  end(): void
+}
+
+/** Both sides take blocks of the files until none is left. */
+type SharedHashing = {
+  /** The next block for the caller, `to` not included; undefined when all are taken. */
+  takeBlock(): { from: number; to: number } | undefined
+  /** Bytes and files that the thread hashed since this was asked before. */
+  takeProgress(): [bytes: number, files: number]
+  /** By place in the list. It lacks what the thread could not read and large files; it never fails. */
+  results(): Promise<ReadonlyMap<number, FileFacts>>
+}
+
+const BLOCK_FILES = 32
+/** Larger files are hashed piece by piece, by the caller. */
+const WHOLE_BYTES = 1024 * 1024
+
+type Answer = {
+  places: number[]
+  sizes: number[]
+  sha256s: string[]
+  modifiedMs: number[]
+  changedMs: number[]
+}
+
+/** The thread is given its program as text: one file less that the executable would have to carry. */
+const PROGRAM = `
+  import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+  const buffer = new Uint8Array(${WHOLE_BYTES})
+  function hash(path, place, answer) {
+    const fd = openSync(path, 'r')
+    try {
+      const { size, mtimeMs, ctimeMs } = fstatSync(fd)
+      if (size > buffer.length || readSync(fd, buffer, 0, size, null) !== size) return 0
+      answer.sha256s.push(Bun.SHA256.hash(buffer.subarray(0, size), 'hex'))
+      answer.places.push(place)
+      answer.sizes.push(size)
+      answer.modifiedMs.push(mtimeMs)
+      answer.changedMs.push(ctimeMs)
+      return size
+    } finally {
+      closeSync(fd)
+    }
+  }
+  self.onmessage = ({ data: { paths, shared } }) => {
+    const next = new Int32Array(shared, 0, 1)
+    const done = new Float64Array(shared, 8, 2)
+    const answer = { places: [], sizes: [], sha256s: [], modifiedMs: [], changedMs: [] }
+    for (;;) {
+      const from = Atomics.add(next, 0, ${BLOCK_FILES})
+      if (from >= paths.length) break
+      for (let place = from; place < Math.min(from + ${BLOCK_FILES}, paths.length); place++) {
+        try {
+          done[0] += hash(paths[place], place, answer)
+        } catch {}
+        done[1] = answer.places.length
+      }
+    }
+    postMessage(answer)
+  }`
+
+/** Undefined where the machine has one core only. */
+export function startHashThread(): HashThread | undefined {
+  if (navigator.hardwareConcurrency < 2) return undefined
+  const url = URL.createObjectURL(new Blob([PROGRAM], { type: 'application/javascript' }))
+  const worker = new Worker(url)
+  return {
+    share: (files) => shareFiles(worker, files),
+    end() {
+      worker.terminate()
+      URL.revokeObjectURL(url)
+    },
+  }
+}
+
+function shareFiles(worker: Worker, files: readonly FoundFile[]): SharedHashing {
+  const shared = new SharedArrayBuffer(24)
+  const next = new Int32Array(shared, 0, 1)
+  const done = new Float64Array(shared, 8, 2)
+  const answered = answerOf(worker)
+  worker.postMessage({ paths: files.map(({ absolutePath }) => absolutePath), shared })
+  let told: [bytes: number, files: number] = [0, 0]
+  return {
+    takeBlock() {
+      const from = Atomics.add(next, 0, BLOCK_FILES)
+      return from < files.length ? { from, to: Math.min(from + BLOCK_FILES, files.length) } : undefined
+    },
+    takeProgress() {
+      const [bytes = 0, count = 0] = done
+      const [toldBytes, toldCount] = told
+      told = [bytes, count]
+      return [bytes - toldBytes, count - toldCount]
+    },
+    results: () => answered,
+  }
+}
+
+/** Of a thread that ends without an answer it is an empty one. */
+function answerOf(worker: Worker): Promise<ReadonlyMap<number, FileFacts>> {
+  return new Promise((resolve) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => resolve(factsOf(data)))
+    for (const end of ['error', 'close'])
+      worker.addEventListener(end, (event) => {
+        event.preventDefault()
+        resolve(new Map())
+      })
+  })
+}
+
+function factsOf({ places, sizes, sha256s, modifiedMs, changedMs }: Answer): Map<number, FileFacts> {
+  const facts = new Map<number, FileFacts>()
+  places.forEach((place, index) => {
+    const sha256 = sha256s[index]
+    if (sha256 === undefined) return
+    facts.set(place, {
+      size: sizes[index] ?? 0,
+      sha256,
+      modifiedMs: modifiedMs[index] ?? 0,
+      changedMs: changedMs[index] ?? 0,
+    })
+  })
+  return facts
+}

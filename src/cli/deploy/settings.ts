@@ -1,0 +1,96 @@
+import { resolve } from 'node:path'
+import { isCommitSha, isProjectName } from '../../domain/names.ts'
+import { parseApiUrl } from '../api-client.ts'
+import { type Io, UsageError } from '../command.ts'
+import { findConfigFile } from '../config-file.ts'
+import { type GitFacts, readGit } from '../git.ts'
+import type { Target } from './upload.ts'
+
+export type DeployFlags = {
+  'api-url'?: string | undefined
+  'api-key'?: string | undefined
+  project?: string | undefined
+  sha?: string | undefined
+  alias?: string | undefined
+  branch?: string | undefined
+  message?: string | undefined
+  public?: boolean | undefined
+}
+
+export type DeploySettings = {
+  apiUrl: string | undefined
+  apiKey: string | undefined
+  /** Without a commit SHA where neither flag nor git gives one: it is then that of the contents. */
+  target: Omit<Target, 'commitSha'> & { commitSha?: string }
+}
+
+/**
+ * What `svc deploy` needs to know, each from the first that has it: flag, environment, `.svc/config.json`, git.
+ * No alias is moved that was not named: publishing over a live site is never a guess. Throws a `UsageError`.
+ */
+export async function readDeploySettings(
+  folder: string,
+  flags: DeployFlags,
+  io: Io,
+): Promise<DeploySettings> {
+  const config = findConfigFile([folder, io.cwd])
+  const git = await readGit(folder, io.env)
+  const project = flags.project ?? config.project ?? git.project
+  if (project === undefined)
+    throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
+  const apiUrl = flags['api-url'] || io.env['SVC_API_URL'] || config.apiUrl
+  return {
+    apiUrl: apiUrl === undefined ? undefined : parseApiUrl(apiUrl),
+    apiKey: flags['api-key'] || io.env['SVC_API_KEY'] || undefined,
+    target: {
+      ...parseProject(project),
+      ...commitFacts(flags, git),
+      ...given('alias', flags.alias),
+      ...(flags.public ? { isPublic: true } : {}),
+    },
+  }
+}
+
+/** Both or a `UsageError` that says where they may come from. */
+export function requireConnection({ apiUrl, apiKey }: Pick<DeploySettings, 'apiUrl' | 'apiKey'>): {
+  apiUrl: string
+  apiKey: string
+} {
+  if (apiUrl === undefined)
+    throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
+  if (apiKey === undefined) throw new UsageError('no API key: set SVC_API_KEY or give --api-key')
+  return { apiUrl, apiKey }
+}
+
+export function folderOf(argument: string, io: Io): string {
+  return resolve(io.cwd, argument)
+}
+
+/** `owner/repo`, as the contract's section 4 allows their letters. */
+export function parseProject(text: string): { owner: string; repo: string } {
+  const [owner = '', repo = '', ...more] = text.split('/')
+  if (!isProjectName(owner) || !isProjectName(repo) || more.length > 0)
+    throw new UsageError(`"${text}" is no project; it looks like owner/repo`)
+  return { owner, repo }
+}
+
+/** The message of HEAD describes HEAD only, so another `--sha` goes without it. */
+function commitFacts(
+  flags: DeployFlags,
+  git: GitFacts,
+): { commitSha?: string; branch?: string; description?: string } {
+  const sha = flags.sha?.toLowerCase()
+  if (sha !== undefined && !isCommitSha(sha))
+    throw new UsageError(`"${flags.sha}" is no commit SHA; it has 7 to 64 hexadecimal digits`)
+  const isHead = sha === undefined || git.commitSha?.startsWith(sha) === true
+  return {
+    ...given('commitSha', sha ?? git.commitSha),
+    ...given('branch', flags.branch ?? git.branch),
+    ...given('description', flags.message ?? (isHead ? git.subject : undefined)),
+  }
+}
+
+function given<K extends string>(name: K, value: string | undefined): { [P in K]?: string } {
+  const empty: { [P in K]?: string } = {}
+  return value === undefined || value === '' ? empty : { ...empty, [name]: value }
+}

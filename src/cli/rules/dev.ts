@@ -1,0 +1,54 @@
+import { messageOf } from '../../domain/errors.ts'
+import { signalled } from '../../platform/signalled.ts'
+import { formatProblem } from '../../rules/problems.ts'
+import { EXIT, type Io, printable } from '../command.ts'
+import { watchFolder } from '../watch-folder.ts'
+import { pushRules } from './push.ts'
+import { type LoadedSet, loadSet, loadSets, type RulesFlags } from './settings.ts'
+import { runTests, writeResults } from './test.ts'
+
+/**
+ * Checks and tests the sets at every change until it is interrupted. With `--name-suffix` a set that passes is pushed
+ * too, as a copy of that name: never over what is live.
+ */
+export async function devRules(
+  words: string[],
+  flags: RulesFlags,
+  io: Io,
+  stopped = signalled(),
+): Promise<number> {
+  const sets = await loadSets(words, io)
+  let running: Promise<void> = Promise.resolve()
+  const lookAgain = () => {
+    running = running.then(() => look(sets, flags, io))
+    return running
+  }
+  const watched = sets.map(({ folder }) => watchFolder(folder, lookAgain))
+  io.stdout.write(`watching ${sets.map(({ shown }) => printable(shown)).join(', ')} until Ctrl+C\n`)
+  lookAgain()
+  await stopped
+  await Promise.all(watched.map((close) => close()))
+  await running
+  return EXIT.ok
+}
+
+/** Whatever is wrong is told and waits for the next change: a file may go while it is read. */
+async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Promise<void> {
+  try {
+    const fresh = await Promise.all(sets.map(({ folder }) => loadSet(folder, io)))
+    const problems = fresh.flatMap(({ compiled }) => compiled.problems)
+    for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
+    if (problems.length > 0) return
+    const { results, problems: wrong } = await runTests(fresh)
+    writeResults(results, wrong, io)
+    const isGood = wrong.length === 0 && results.every(({ failure }) => failure === null)
+    if (isGood && flags['name-suffix'])
+      await pushRules(
+        sets.map(({ folder }) => folder),
+        flags,
+        io,
+      )
+  } catch (error) {
+    io.stderr.write(`${printable(messageOf(error))}\n`)
+  }
+}

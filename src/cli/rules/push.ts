@@ -1,0 +1,120 @@
+import { isRecord } from '../../domain/is-record.ts'
+import { compareRules, type ServerSet } from '../../rules/compare.ts'
+import type { CompiledPush } from '../../rules/push.ts'
+import { CommandFailure, EXIT, type Io, printable } from '../command.ts'
+import { retrying } from '../retry.ts'
+import {
+  connect,
+  counted,
+  type LoadedSet,
+  loadSets,
+  type RulesFlags,
+  requireValid,
+  type Server,
+  sourceOf,
+} from './settings.ts'
+
+/** The answer of a sync. contract §9.2. */
+type SyncReport = {
+  name: string
+  path: string
+  ruleSetId: string | null
+  created: number
+  updated: number
+  deleted: number
+  unchanged: number
+  pruneCandidates: { pathPattern: string; method: string | null }[]
+  schemaResolutions: { name: string; action: string; fieldMismatch: boolean }[]
+  missingSecrets: string[]
+  warnings: string[]
+  dryRun: boolean
+  setCreated: boolean
+}
+
+type ReadySet = LoadedSet & { push: CompiledPush }
+
+/** Plans every set first; applies them only when the server refuses none. */
+export async function pushRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {
+  const sets = requireValid(await loadSets(words, io), flags, io)
+  const server = await connect(flags, io)
+  const plans: SyncReport[] = []
+  for (const set of sets) plans.push(await send(server, set, io, true))
+  const reports: SyncReport[] = []
+  if (!flags['dry-run']) for (const set of sets) reports.push(await send(server, set, io, false))
+  const shown = flags['dry-run'] ? plans : reports
+  if (flags.json) io.stdout.write(`${JSON.stringify({ dryRun: flags['dry-run'], ruleSets: shown })}\n`)
+  else for (const report of shown) writeReport(report, io)
+  return EXIT.ok
+}
+
+/** 0: the server has what the files say. 1: it has not. contract §9.1. */
+export async function diffRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {
+  const sets = requireValid(await loadSets(words, io), flags, io, EXIT.usage)
+  const server = await connect(flags, io)
+  const found: { report: SyncReport; lines: string[]; isDrifted: boolean }[] = []
+  for (const set of sets) {
+    const report = await send(server, set, io, true)
+    const differences = compareRules(set.push, await exportedSet(server, set.push.ruleSet.name))
+    const lines = differences.map(({ kind, name }) => `${SIGNS[kind]} ${name}`)
+    const made = report.schemaResolutions
+      .filter(({ action }) => action === 'create')
+      .map(({ name }) => `+ schema ${name}`)
+    const clashes = report.schemaResolutions
+      .filter(({ fieldMismatch }) => fieldMismatch)
+      .map(({ name }) => `~ schema ${name}`)
+    const changes = report.created + report.updated + report.deleted + report.pruneCandidates.length
+    const isDrifted = report.setCreated || changes + made.length + clashes.length > 0
+    found.push({ report, lines: [...lines, ...made, ...clashes], isDrifted })
+  }
+  if (flags.json)
+    io.stdout.write(
+      `${JSON.stringify({ drift: found.some(({ isDrifted }) => isDrifted), ruleSets: found.map(({ report, lines }) => ({ ...report, differences: lines })) })}\n`,
+    )
+  else
+    for (const { report, lines, isDrifted } of found) {
+      io.stdout.write(
+        `${printable(report.name)}: ${isDrifted ? 'differs' : 'the server has what the files say'}\n`,
+      )
+      for (const line of lines) io.stdout.write(`  ${printable(line)}\n`)
+    }
+  return found.some(({ isDrifted }) => isDrifted) ? EXIT.failed : EXIT.ok
+}
+
+const SIGNS = { added: '+', changed: '~', removed: '-' } as const
+
+async function send(server: Server, set: ReadySet, io: Io, dryRun: boolean): Promise<SyncReport> {
+  const body = { ...set.push, options: { ...set.push.options, dryRun }, source: await sourceOf(set, io) }
+  const path = `/api/proxy-rule-sets/project/${server.projectId}/sync`
+  const answer = await retrying({ sleep: io.sleep }, () => server.client.json('PUT', path, body))
+  if (!isRecord(answer) || typeof answer['created'] !== 'number')
+    throw new CommandFailure('the server answered what no svc answers; is it the address of the API?')
+  return { name: set.push.ruleSet.name, path: set.shown, ...(answer as Omit<SyncReport, 'name' | 'path'>) }
+}
+
+/** A set of the project as it is on the server; null where there is none of that name. */
+export async function exportedSet({ client, projectId }: Server, name: string): Promise<ServerSet | null> {
+  const list = await client.json('GET', `/api/proxy-rule-sets/project/${projectId}`)
+  const sets = isRecord(list) && Array.isArray(list['ruleSets']) ? list['ruleSets'].filter(isRecord) : []
+  const found = sets.find((set) => set['name'] === name)
+  if (found === undefined) return null
+  return (await client.json('GET', `/api/proxy-rule-sets/${String(found['id'])}/export`)) as ServerSet
+}
+
+function writeReport(report: SyncReport, io: Io): void {
+  const { name, created, updated, deleted, unchanged, dryRun, setCreated } = report
+  const made = setCreated ? (dryRun ? ' (would be a new set)' : ' (a new set)') : ''
+  const counts = `${created} created, ${updated} updated, ${deleted} deleted, ${unchanged} unchanged`
+  io.stdout.write(`${printable(name)}${made}: ${dryRun ? 'would be ' : ''}${counts}\n`)
+  for (const { name: schema, action } of report.schemaResolutions)
+    if (action === 'create')
+      io.stdout.write(`  schema ${printable(schema)}: ${dryRun ? 'would be ' : ''}created\n`)
+  for (const { pathPattern, method } of report.pruneCandidates)
+    io.stdout.write(
+      `  only on the server: ${method ?? 'ANY'} ${printable(pathPattern)}; --prune deletes it\n`,
+    )
+  if (report.missingSecrets.length > 0)
+    io.stderr.write(
+      `${counted(report.missingSecrets.length, 'header')} without a value on the server: ${printable(report.missingSecrets.join(', '))}\n`,
+    )
+  for (const warning of report.warnings) io.stderr.write(`warning: ${printable(warning)}\n`)
+}

@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { isRecord } from '../../domain/is-record.ts'
+import { type Compiled, compileSet } from '../../rules/compile.ts'
+import { formatProblem, type Problem } from '../../rules/problems.ts'
+import type { CompiledPush } from '../../rules/push.ts'
+import { openSetFiles, type SetFiles } from '../../rules/set-files.ts'
+import { type ApiClient, apiClient, parseApiUrl } from '../api-client.ts'
+import { CommandFailure, type Io, parseFlags, printable, UsageError } from '../command.ts'
+import { findConfigFile } from '../config-file.ts'
+import { parseProject } from '../deploy/settings.ts'
+import { readGit } from '../git.ts'
+
+/** contract §9.1. */
+export type RulesFlags = {
+  'api-url'?: string | undefined
+  project?: string | undefined
+  prune: boolean
+  'dry-run': boolean
+  'strict-schemas': boolean
+  'name-suffix'?: string | undefined
+  json: boolean
+  rule?: string | undefined
+  schema?: string | undefined
+}
+
+export function readRulesFlags(args: string[]): { words: string[]; flags: RulesFlags } {
+  const { values, positionals } = parseFlags({
+    args: joinSuffix(args),
+    options: {
+      'api-url': { type: 'string' },
+      project: { type: 'string' },
+      prune: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      'strict-schemas': { type: 'boolean', default: false },
+      'name-suffix': { type: 'string' },
+      json: { type: 'boolean', default: false },
+      rule: { type: 'string' },
+      schema: { type: 'string' },
+    },
+    allowPositionals: true,
+    strict: true,
+  })
+  return { words: positionals, flags: values }
+}
+
+/** `--name-suffix -pr-12`: a suffix begins with a dash, and would be taken for a flag. */
+function joinSuffix(args: readonly string[]): string[] {
+  const at = args.indexOf('--name-suffix')
+  const suffix = args[at + 1] ?? ''
+  return at !== -1 && /^-[^-]/.test(suffix)
+    ? [...args.slice(0, at), `--name-suffix=${suffix}`, ...args.slice(at + 2)]
+    : [...args]
+}
+
+export type LoadedSet = { folder: string; shown: string; files: SetFiles; compiled: Compiled }
+
+/** The folders named, or those of `.svc/config.json`, each compiled. Throws for none, and for one that is not there. */
+export async function loadSets(words: readonly string[], io: Io): Promise<LoadedSet[]> {
+  const config = findConfigFile([io.cwd])
+  const folders =
+    words.length > 0
+      ? words.map((word) => resolve(io.cwd, word))
+      : (config.ruleSets ?? []).map((one) => resolve(config.root, one))
+  if (folders.length === 0)
+    throw new UsageError(
+      'which rule sets? name their folders, or list them as "ruleSets" in .svc/config.json',
+    )
+  return Promise.all(folders.map((folder) => loadSet(folder, io)))
+}
+
+export async function loadSet(folder: string, io: Io): Promise<LoadedSet> {
+  const shown = relative(io.cwd, folder) || '.'
+  const files = openSetFiles(folder, shown)
+  if (files === undefined) throw new CommandFailure(`there is no folder ${shown}`)
+  return { folder, shown, files, compiled: await compileSet(files) }
+}
+
+/** The sets with their pushes; throws when any file is wrong, after all that is wrong was written. */
+export function requireValid(
+  sets: readonly LoadedSet[],
+  flags: RulesFlags,
+  io: Io,
+  exitCode?: number,
+): (LoadedSet & { push: CompiledPush })[] {
+  const problems = sets.flatMap(({ compiled }) => compiled.problems)
+  if (problems.length > 0) {
+    writeProblems(problems, flags, io)
+    throw new CommandFailure(
+      `${counted(problems.length, 'problem')} in the files; nothing was sent`,
+      exitCode,
+    )
+  }
+  return sets.flatMap((set) => {
+    const { push } = set.compiled
+    return push === null ? [] : [{ ...set, push: withFlags(push, flags) }]
+  })
+}
+
+export function writeProblems(problems: readonly Problem[], flags: RulesFlags, io: Io): void {
+  if (flags.json) io.stdout.write(`${JSON.stringify({ valid: false, problems })}\n`)
+  else for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
+}
+
+function withFlags(push: CompiledPush, flags: RulesFlags): CompiledPush {
+  const suffix = flags['name-suffix'] ?? ''
+  return {
+    ...push,
+    ruleSet: { ...push.ruleSet, name: `${push.ruleSet.name}${suffix}` },
+    options: { prune: flags.prune, dryRun: flags['dry-run'], strictSchemas: flags['strict-schemas'] },
+  }
+}
+
+/** Where the files come from, as the dashboard shows it. */
+export async function sourceOf({ folder }: LoadedSet, io: Io): Promise<NonNullable<CompiledPush['source']>> {
+  const git = await readGit(folder, io.env)
+  const normal = folder.replaceAll('\\', '/')
+  const at = normal.lastIndexOf('/.svc/')
+  return {
+    ...(git.project === undefined ? {} : { repo: git.project }),
+    ...(git.commitSha === undefined ? {} : { gitSha: git.commitSha }),
+    path: at === -1 ? (normal.split('/').at(-1) ?? '') : normal.slice(at + 1),
+  }
+}
+
+export type Server = { client: ApiClient; projectId: string; project: string }
+
+/** The server, and the project that the sets go to. The key comes from SVC_API_KEY alone. */
+export async function connect(flags: RulesFlags, io: Io): Promise<Server> {
+  const config = findConfigFile([io.cwd])
+  const apiUrl = flags['api-url'] || io.env['SVC_API_URL'] || config.apiUrl
+  if (apiUrl === undefined)
+    throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
+  const url = parseApiUrl(apiUrl)
+  const apiKey = io.env['SVC_API_KEY']
+  if (apiKey === undefined || apiKey === '') throw new UsageError('no API key: set SVC_API_KEY')
+  const project = flags.project ?? config.project ?? (await readGit(io.cwd, io.env)).project
+  if (project === undefined)
+    throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
+  const { owner, repo } = parseProject(project)
+  const client = apiClient({ apiUrl: url, apiKey })
+  const found = await client.json(
+    'GET',
+    `/api/projects/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`,
+  )
+  if (!isRecord(found) || typeof found['id'] !== 'string')
+    throw new CommandFailure('the server answered what no svc answers; is it the address of the API?')
+  return { client, projectId: found['id'], project }
+}
+
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+export const folderOfName = (io: Io, name: string): string => {
+  const { root } = findConfigFile([io.cwd])
+  const base = existsSync(resolve(root, '.svc')) ? root : io.cwd
+  return resolve(base, '.svc', 'proxy-rules', name)
+}

@@ -1,0 +1,199 @@
+import { inTransaction } from '../../db/open.ts'
+import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../domain/cookies.ts'
+import { AppError } from '../../domain/errors.ts'
+import { operatorGrant } from '../../modules/auth/authorize.ts'
+import { createAccount } from '../../modules/auth/service.ts'
+import { openSession } from '../../modules/auth/sessions.ts'
+import { grantRole } from '../../modules/members/permissions.ts'
+import { changeOwner, isOwner } from '../../modules/members/service.ts'
+import { createRecord, listRecords } from '../../modules/records/service.ts'
+import { findSchemaOf } from '../../modules/schemas/service.ts'
+import { putSecret } from '../../modules/secrets/service.ts'
+import { changeUser } from '../../modules/users/service.ts'
+import { sandboxFor } from '../../pipelines/sandbox/sandbox-for.ts'
+import type { CompiledRule } from '../../rules/push.ts'
+import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-file.ts'
+import { addSite, type Lab, type LabRequest } from '../lab.ts'
+import type { LoadedSet } from './settings.ts'
+
+const PROJECT_ROLES = ['owner', 'admin', 'contributor', 'viewer', 'guest'] as const
+const GLOBAL_ROLES = ['admin', 'user', 'member'] as const
+
+let siteCount = 0
+
+/** Runs one case on a site of its own; null when all is as expected, else the first thing that is not. */
+export async function runRuleTest(
+  lab: Lab,
+  { compiled }: LoadedSet,
+  rule: CompiledRule,
+  test: RuleTest,
+): Promise<string | null> {
+  try {
+    siteCount += 1
+    const { projectId, host } = await addSite(lab, `site-${siteCount}`)
+    await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, compiled.push)
+    const grant = operatorGrant(projectId)
+    for (const [name, value] of Object.entries(test.secrets)) putSecret(lab.ctx, grant, name, String(value))
+    for (const [schema, records] of Object.entries(test.records))
+      for (const record of records) await createRecord(lab.ctx, schemaNamed(lab, projectId, schema), record)
+    const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
+    const { method, path, init } = requestOf(rule, test.request, cookie)
+    const answer = await lab.fetch(host, method, path, init)
+    return (await judgeAnswer(answer, test.expect)) ?? judgeRecords(lab, projectId, test.expect.records ?? {})
+  } catch (error) {
+    if (error instanceof AppError || error instanceof TestFailure) return error.message
+    throw error
+  }
+}
+
+/** The same for one case of code: the sandbox is the server's own. */
+export async function runFunctionTest(lab: Lab, code: string, test: FunctionTest): Promise<string | null> {
+  const input = { user: null, request: {}, steps: {}, project: {}, deployment: {}, ...test.input }
+  const result = await sandboxFor(lab.ctx).run('test', {
+    code,
+    input: JSON.stringify(input),
+    timeoutMs: 5000,
+    keys: [Buffer.alloc(32, 1).toString('base64')],
+  })
+  if (test.throws !== undefined) {
+    if (result.ok) return `gave back ${result.json}, and was to throw`
+    return result.message.includes(test.throws) ? null : `threw ${result.message}, not ${test.throws}`
+  }
+  if (!result.ok) return `${result.kind}: ${result.message}`
+  return mismatch(test.returns ?? null, JSON.parse(result.json), 'the result')
+}
+
+class TestFailure extends Error {}
+
+function schemaNamed(lab: Lab, projectId: string, name: string) {
+  const schema = findSchemaOf(lab.ctx, projectId, `$schema:${name}`)
+  if (schema === undefined) throw new TestFailure(`the set has no schema ${name}`)
+  return schema
+}
+
+/** A session of somebody who holds the role on the project, as a `Cookie` header. */
+export async function signIn(
+  lab: Lab,
+  projectId: string,
+  user: NonNullable<RuleTest['user']>,
+): Promise<string> {
+  const { ctx } = lab
+  const role = PROJECT_ROLES.find((one) => one === user.role)
+  const globalRole = GLOBAL_ROLES.find((one) => one === (user.globalRole ?? 'member'))
+  if (user.role !== undefined && role === undefined)
+    throw new TestFailure(`user.role is one of ${PROJECT_ROLES.join(', ')}`)
+  if (globalRole === undefined) throw new TestFailure(`user.globalRole is one of ${GLOBAL_ROLES.join(', ')}`)
+  const id = await accountOf(lab, user.email.toLowerCase(), globalRole)
+  if (role === 'owner') makeOwner(lab, projectId, id)
+  else if (role !== undefined) grantRole(ctx, operatorGrant(projectId), { userId: id, role })
+  const { tokens } = inTransaction(ctx.db, (tx) =>
+    openSession(ctx, tx, id, { ip: '127.0.0.1', userAgent: 'test' }),
+  )
+  return `${ACCESS_COOKIE}=${tokens.access}; ${REFRESH_COOKIE}=${tokens.refresh}`
+}
+
+const accounts = new WeakMap<Lab['ctx'], Map<string, string>>()
+
+/** One account for each email, with the global role that is asked for now: the service has no two of one email. */
+async function accountOf({ ctx }: Lab, email: string, role: (typeof GLOBAL_ROLES)[number]): Promise<string> {
+  const known = accounts.get(ctx) ?? new Map<string, string>()
+  accounts.set(ctx, known)
+  const id =
+    known.get(email) ??
+    (await createAccount(ctx, { email, password: 'only in tests', role }, { kind: 'operator' })).id
+  known.set(email, id)
+  changeUser(ctx, operatorGrant(), id, { role })
+  return id
+}
+
+function makeOwner({ ctx }: Lab, projectId: string, userId: string): void {
+  inTransaction(ctx.db, (tx) => {
+    if (!isOwner(tx, projectId, userId)) changeOwner(ctx, tx, projectId, userId)
+  })
+}
+
+function requestOf(
+  rule: CompiledRule,
+  request: RuleTest['request'],
+  cookie: string | null,
+): { method: string; path: string; init: LabRequest } {
+  const isPlain = !rule.pathPattern.includes('*')
+  const path = request.path ?? (isPlain ? rule.pathPattern : null)
+  if (path === null) throw new TestFailure('request.path is required, as the pattern of the rule has a *')
+  const search = new URLSearchParams(
+    Object.entries(request.query ?? {}).map(([key, value]) => [key, String(value)]),
+  ).toString()
+  const content = contentOf(request)
+  return {
+    method: (request.method ?? rule.method ?? rule.methods?.[0] ?? 'GET').toUpperCase(),
+    path: search === '' ? path : `${path}?${search}`,
+    init: {
+      headers: {
+        ...(cookie === null ? {} : { cookie, 'sec-fetch-site': 'same-origin' }),
+        ...content.headers,
+        ...Object.fromEntries(
+          Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
+        ),
+      },
+      body: content.body,
+    },
+  }
+}
+
+function contentOf({ json, form, body }: RuleTest['request']): LabRequest {
+  if (json !== undefined)
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }
+  if (form !== undefined) {
+    const fields = Object.entries(form).map(([key, value]) => [key, String(value)])
+    return {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(fields).toString(),
+    }
+  }
+  return { body }
+}
+
+async function judgeAnswer(answer: Response, expected: RuleTest['expect']): Promise<string | null> {
+  const text = await answer.text()
+  const body = bodyOf(answer, text)
+  if (expected.status !== undefined && answer.status !== expected.status)
+    return `answered ${answer.status}, not ${expected.status}: ${text.slice(0, 500)}`
+  for (const [name, value] of Object.entries(expected.headers ?? {})) {
+    const given = answer.headers.get(name)
+    if (given !== String(value)) return `the header ${name} is ${given ?? 'missing'}, not ${value}`
+  }
+  for (const part of [expected.bodyContains ?? []].flat())
+    if (!text.includes(part)) return `the body does not hold ${JSON.stringify(part)}: ${text.slice(0, 500)}`
+  return expected.body === undefined ? null : mismatch(expected.body, body)
+}
+
+function bodyOf(answer: Response, text: string): unknown {
+  if (!(answer.headers.get('content-type') ?? '').includes('json')) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function judgeRecords(
+  lab: Lab,
+  projectId: string,
+  expected: Record<string, number | unknown[]>,
+): string | null {
+  for (const [name, wanted] of Object.entries(expected)) {
+    const schema = schemaNamed(lab, projectId, name)
+    const { data, pagination } = listRecords(lab.ctx, schema.id, { limit: '100' }, [])
+    const count = typeof wanted === 'number' ? wanted : wanted.length
+    if (pagination.total !== count) return `${name} has ${pagination.total} records, not ${count}`
+    if (typeof wanted === 'number') continue
+    const left: unknown[] = [...data]
+    for (const one of wanted) {
+      const index = left.findIndex((record) => mismatch(one, record) === null)
+      if (index === -1)
+        return `${name} has no record ${JSON.stringify(one)}: ${JSON.stringify(data).slice(0, 500)}`
+      left.splice(index, 1)
+    }
+  }
+  return null
+}

@@ -1,0 +1,100 @@
+import type { Db } from '../../../db/open.ts'
+import type { StoredBlob } from '../../../platform/blob-store.ts'
+
+/** Something that is damaged. `detail` is a sentence for the operator and names it. */
+export type Problem = {
+  kind:
+    | 'database'
+    | 'foreign_key'
+    | 'deployment_counts'
+    | 'alias_project'
+    | 'host_label'
+    | 'asset_size'
+    | 'content_missing'
+    | 'content_damaged'
+  detail: string
+}
+
+/**
+ * What SQLite finds, and what its constraints cannot say. Throws where a damaged database cannot be read on; what was
+ * found before has been yielded.
+ */
+export function* inspectDatabase(db: Db): Generator<Problem, void, undefined> {
+  yield* findCorruption(db)
+  yield* findDangling(db)
+  for (const { kind, sql } of RULES)
+    for (const { detail } of db.sqlite.query<{ detail: string }, []>(sql).all()) yield { kind, detail }
+}
+
+function findCorruption(db: Db): Problem[] {
+  return db.sqlite
+    .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
+    .all()
+    .filter(({ integrity_check }) => integrity_check !== 'ok')
+    .map(({ integrity_check }) => ({ kind: 'database', detail: integrity_check }))
+}
+
+function findDangling(db: Db): Problem[] {
+  return db.sqlite
+    .query<{ table: string; parent: string; count: number }, []>(
+      'SELECT "table", parent, count(*) AS count FROM pragma_foreign_key_check() GROUP BY "table", parent',
+    )
+    .all()
+    .map(({ table, parent, count }) => ({
+      kind: 'foreign_key',
+      detail: `${count} rows of ${table} refer to rows of ${parent} that do not exist`,
+    }))
+}
+
+/** Each yields one row for each thing that is wrong. */
+const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
+  {
+    kind: 'deployment_counts',
+    sql: `SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') says ' || d.file_count || ' files and ' || d.total_size
+                 || ' bytes, but has ' || f.files || ' and ' || f.bytes AS detail
+          FROM deployments d
+          JOIN (SELECT d.id, count(a.id) AS files, coalesce(sum(a.size_bytes), 0) AS bytes
+                FROM deployments d LEFT JOIN assets a ON a.deployment_id = d.id GROUP BY d.id) f ON f.id = d.id
+          WHERE d.file_count <> f.files OR d.total_size <> f.bytes`,
+  },
+  {
+    kind: 'alias_project',
+    sql: `SELECT 'alias ' || a.id || ' (' || a.name || ') points at a deployment of another project' AS detail
+          FROM aliases a JOIN deployments d ON d.id = a.deployment_id WHERE d.project_id <> a.project_id`,
+  },
+  {
+    kind: 'host_label',
+    sql: `SELECT 'alias ' || a.id || ' (' || a.name || ') has no host' AS detail FROM aliases a
+          WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE alias_id = a.id)
+          UNION ALL SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') has no host' FROM deployments d
+          WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE deployment_id = d.id)`,
+  },
+  {
+    kind: 'asset_size',
+    sql: `SELECT 'asset ' || a.id || ' (' || a.path || ') says ' || a.size_bytes || ' bytes, its content has '
+                 || b.size_bytes AS detail
+          FROM assets a JOIN blobs b ON b.sha256 = a.sha256 WHERE a.size_bytes <> b.size_bytes`,
+  },
+]
+
+/** The next contents behind the SHA-256 `after`. */
+export function listBlobsAfter(db: Db, after: string, limit: number): StoredBlob[] {
+  return db.sqlite
+    .query<StoredBlob, [string, number]>(
+      `SELECT sha256, size_bytes AS sizeBytes, pack, offset FROM blobs
+       WHERE sha256 > ? ORDER BY sha256 LIMIT ?`,
+    )
+    .all(after, limit)
+}
+
+/** Some of the files that have the content, as `owner/repo@sha: path`. */
+export function listFilesOf(db: Db, sha256: string, limit: number): string[] {
+  return db.sqlite
+    .query<{ file: string }, [string, number]>(
+      `SELECT p.owner || '/' || p.name || '@' || substr(d.commit_sha, 1, 12) || ': ' || a.path AS file
+       FROM assets a JOIN deployments d ON d.id = a.deployment_id JOIN projects p ON p.id = d.project_id
+       WHERE a.sha256 = ? LIMIT ?`,
+    )
+    .all(sha256, limit)
+    .map(({ file }) => file)
+}

@@ -1,0 +1,66 @@
+import { stat } from 'node:fs/promises'
+import type { Context } from '../../../context.ts'
+import { inTransaction } from '../../../db/open.ts'
+import { BlobPlaces } from '../../../platform/blob-store/places.ts'
+import type { StoredBlob } from '../../../platform/blob-store.ts'
+import { nextTurn } from '../../../platform/next-turn.ts'
+import { onePer } from '../../../platform/one-per.ts'
+import { bumpVersions } from '../variants/queries.ts'
+import { listInPack, listSenders, liveInPack, moveBlob } from './queries.ts'
+
+const MOVED_AT_ONCE = 500
+
+/** Packs without rows that somebody may still be about to read, and since when; a restart removes them as leftovers. */
+const retiredOf = onePer((_: Context) => new Map<string, number>())
+
+/** Removes the pack when nothing in it is alive, and rewrites it when less than half of its bytes are. */
+export async function checkPack(ctx: Context, pack: string): Promise<void> {
+  const { count, bytes } = liveInPack(ctx.db, pack)
+  if (count === 0) return ctx.blobs.removePack(pack)
+  try {
+    const { size } = await stat(new BlobPlaces(ctx.config.dataDir, ctx.newId).pack(pack))
+    if (bytes < size / 2) await movePack(ctx, pack)
+  } catch (error) {
+    ctx.log.error('a pack could not be rewritten', { pack, error })
+  }
+}
+
+/** Removes the old copies of packs that were rewritten more than `graceMs` ago. */
+export async function removeRetiredPacks(ctx: Context, graceMs: number): Promise<void> {
+  const packs = retiredOf(ctx)
+  for (const [pack, since] of [...packs]) {
+    if (ctx.now() - since < graceMs) continue
+    await ctx.blobs.removePack(pack)
+    packs.delete(pack)
+  }
+}
+
+/**
+ * The new pack is on the disk before the first row names it, and the old one stays for the grace time, so the rows may
+ * move in several steps: each of them finds its bytes before and after.
+ */
+async function movePack(ctx: Context, pack: string): Promise<void> {
+  const moved = await ctx.blobs.rewritePack(pack, listInPack(ctx.db, pack))
+  const senders = new Set<string>()
+  try {
+    for (let start = 0; start < moved.length; start += MOVED_AT_ONCE) {
+      for (const id of moveSome(ctx, pack, moved.slice(start, start + MOVED_AT_ONCE))) senders.add(id)
+      await nextTurn()
+    }
+  } finally {
+    // Whoever keeps where these contents lay must look again.
+    inTransaction(ctx.db, () => bumpVersions(ctx.db, [...senders]))
+  }
+  if (liveInPack(ctx.db, pack).count === 0) retiredOf(ctx).set(pack, ctx.now())
+}
+
+/** Returns the deployments that send these contents. */
+function moveSome(ctx: Context, from: string, moved: readonly StoredBlob[]): string[] {
+  return inTransaction(ctx.db, () => {
+    for (const blob of moved) moveBlob(ctx.db, blob, from)
+    return listSenders(
+      ctx.db,
+      moved.map(({ sha256 }) => sha256),
+    )
+  })
+}

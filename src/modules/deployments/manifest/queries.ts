@@ -1,0 +1,76 @@
+import { eq, lt } from 'drizzle-orm'
+import type { Db, DbOrTx } from '../../../db/open.ts'
+import { uploadBlobs, uploads } from '../../../db/schema.ts'
+
+export type UploadRow = typeof uploads.$inferSelect
+
+export function findUpload(db: DbOrTx, id: string): UploadRow | undefined {
+  return db.select().from(uploads).where(eq(uploads.id, id)).get()
+}
+
+export function insertUpload(db: DbOrTx, upload: UploadRow): void {
+  db.insert(uploads).values(upload).run()
+}
+
+export type Holdings = {
+  /**
+   * Contents that the project holds, with their sizes: in a deployment, or sent for a delta upload that has not expired.
+   * What another project holds is not among them: its existence is nobody else's to know.
+   */
+  held: ReadonlyMap<string, number>
+  /** Those that only others hold: they are to be sent and need no second copy. */
+  elsewhere: readonly string[]
+}
+
+/** Which of these contents there are. */
+export function findHoldings(db: Db, projectId: string, sha256s: Iterable<string>, now: number): Holdings {
+  const rows = db.sqlite
+    .query<unknown, { asked: string; projectId: string; now: number }>(
+      `SELECT b.sha256, b.size_bytes, ${HELD} FROM json_each(:asked) a CROSS JOIN blobs b ON b.sha256 = a.value`,
+    )
+    .values({ asked: JSON.stringify([...sha256s]), projectId, now }) as [string, number, 0 | 1][]
+  const held = new Map<string, number>()
+  const elsewhere: string[] = []
+  for (const [sha256, sizeBytes, isHeld] of rows) {
+    if (isHeld === 1) held.set(sha256, sizeBytes)
+    else elsewhere.push(sha256)
+  }
+  return { held, elsewhere }
+}
+
+const HELD = `(
+  EXISTS (SELECT 1 FROM upload_blobs WHERE project_id = :projectId AND sha256 = b.sha256 AND expires_at > :now)
+  OR EXISTS (SELECT 1 FROM assets f JOIN deployments d ON d.id = f.deployment_id
+             WHERE f.sha256 = b.sha256 AND d.project_id = :projectId))`
+
+/** Of these contents those that have a row, whoever brought them. */
+export function listStored(db: Db, sha256s: readonly string[]): string[] {
+  if (sha256s.length === 0) return []
+  return db.sqlite
+    .query<{ sha256: string }, [string]>(
+      'SELECT sha256 FROM blobs WHERE sha256 IN (SELECT value FROM json_each(?))',
+    )
+    .all(JSON.stringify(sha256s))
+    .map(({ sha256 }) => sha256)
+}
+
+export function upsertUploadBlobs(
+  db: Db,
+  projectId: string,
+  sha256s: Iterable<string>,
+  expiresAt: number,
+): void {
+  const upsert = db.sqlite.query<unknown, [string, string, number]>(
+    `INSERT INTO upload_blobs (project_id, sha256, expires_at) VALUES (?, ?, ?)
+     ON CONFLICT (project_id, sha256) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`,
+  )
+  for (const sha256 of sha256s) upsert.run(projectId, sha256, expiresAt)
+}
+
+export function deleteUploadsBefore(db: DbOrTx, before: number): void {
+  db.delete(uploads).where(lt(uploads.expiresAt, before)).run()
+}
+
+export function deleteUploadBlobsBefore(db: DbOrTx, before: number): void {
+  db.delete(uploadBlobs).where(lt(uploadBlobs.expiresAt, before)).run()
+}

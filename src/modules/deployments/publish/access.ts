@@ -1,0 +1,86 @@
+import type { Caller, Context } from '../../../context.ts'
+import type { DbOrTx } from '../../../db/open.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { authorize, mayDo } from '../../auth/authorize.ts'
+import { asOfNow, callerOf } from '../../auth/caller.ts'
+import { aboutProjectName, addProject, findProjectById, type Project } from '../../projects/service.ts'
+import { findFirstAdmin, hasCredential, hasUser, listProjectIdsOfUser } from './queries.ts'
+
+/** The project that an upload names. */
+export type UploadTarget = { owner: string; repo: string }
+
+/** Whoever may upload at all, before a byte of the body is read: 401 for the anonymous, 403 for a session on a site. */
+export function uploaderOf(ctx: Context, request: Request): Caller {
+  const caller = callerOf(ctx, request)
+  const { actor, site } = caller
+  if (actor.kind === 'anonymous' || (actor.kind === 'user' && site !== null))
+    authorize(ctx, caller, 'deployment:create', { projectId: null }, false)
+  return caller
+}
+
+/**
+ * Throws 403 or 404 unless the caller may publish there. Returns the project; undefined for one that does not exist and
+ * that a global key may make by uploading to it. contract §5.2.
+ */
+export function authorizeUpload(ctx: Context, caller: Caller, target: UploadTarget): Project | undefined {
+  const { projectId } = aboutProjectName(ctx, target.owner, target.repo)
+  const { actor } = caller
+  if (projectId === null && actor.kind === 'key' && actor.key.isGlobal) return undefined
+  return authorizeUploadTo(ctx, caller, projectId)
+}
+
+/** The same for a project by id; null for one that does not exist. */
+export function authorizeUploadTo(ctx: Context, caller: Caller, projectId: string | null): Project {
+  authorize(ctx, caller, 'deployment:create', { projectId }, false)
+  const project = projectId === null ? undefined : findProjectById(ctx, projectId)
+  if (project === undefined) throw new AppError('not_found', 'There is no such project')
+  return project
+}
+
+/** Whether there is any project that the caller may publish to. */
+export function mayUploadSomewhere(ctx: Context, caller: Caller): boolean {
+  const { actor } = caller
+  if (actor.kind !== 'user') return actor.kind !== 'anonymous'
+  if (actor.user.role === 'admin') return true
+  return listProjectIdsOfUser(ctx.db, actor.user.id).some((projectId) =>
+    mayDo(ctx, caller, 'deployment:create', projectId, false),
+  )
+}
+
+/**
+ * Decides once more, in the transaction that publishes: minutes may have passed since the upload began. Makes the
+ * project where a global key uploads to a new owner/repo; its owner is who made the key, else the first admin.
+ */
+export function requireUploadProject(
+  ctx: Context,
+  tx: DbOrTx,
+  caller: Caller,
+  target: UploadTarget & { isPublic: boolean },
+): Project {
+  refuseEnded(ctx, caller)
+  const project = authorizeUpload(ctx, asOfNow(ctx, caller), target)
+  if (project !== undefined) return project
+  const { owner, repo: name, isPublic } = target
+  return addProject(ctx, tx, caller.actor, { owner, name, isPublic }, ownerOfNew(ctx, caller))
+}
+
+/** A key that was revoked or a session that ended while the body came in no longer counts. */
+export function refuseEnded(ctx: Context, { actor }: Caller): void {
+  const isGood =
+    actor.kind === 'key'
+      ? hasCredential(ctx.db, 'key', actor.key.id)
+      : actor.kind !== 'user' || hasCredential(ctx.db, 'session', actor.sessionId)
+  if (!isGood)
+    throw new AppError(
+      'unauthenticated',
+      'The API key or the session ended during the upload; nothing was kept',
+    )
+}
+
+function ownerOfNew(ctx: Context, { actor }: Caller): string {
+  const maker = actor.kind === 'key' ? actor.key.createdBy : null
+  const owner = maker !== null && hasUser(ctx.db, maker) ? maker : findFirstAdmin(ctx.db)
+  if (owner === undefined)
+    throw new AppError('conflict', 'A project needs an owner: set up the first admin, then upload again')
+  return owner
+}

@@ -1,0 +1,209 @@
+import type { Actor, Context } from '../../../context.ts'
+import { actorRef, audit } from '../../../db/audit.ts'
+import type { DbOrTx } from '../../../db/open.ts'
+import { isCompressible, mimeTypeOf } from '../../../domain/content-type.ts'
+import { invalidChoice } from '../../../domain/errors.ts'
+import { deploymentRef } from '../../../domain/hostname.ts'
+import type { StoredBlob } from '../../../platform/blob-store.ts'
+import { claimLabel } from '../../aliases/host-labels.ts'
+import { type AliasRow, pointAlias } from '../../aliases/service.ts'
+import type { Project } from '../../projects/service.ts'
+import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
+import { type DeploymentRow, recountDeployment } from '../queries.ts'
+import { refuseClash, tooManyFiles, type UploadedFile } from '../upload/files.ts'
+import {
+  type DeploymentPatch,
+  findDeploymentBySha,
+  insertAssets,
+  insertBlobs,
+  insertCandidates,
+  insertDeployment,
+  listPaths,
+  MIN_COMPRESSED_BYTES,
+  NEVER_COMPRESSED,
+  type NewAsset,
+  replaceContents,
+  updateDeployment,
+  wantVariants,
+} from './queries.ts'
+
+/** What an upload says about itself; null where it says nothing. contract §5.2. */
+export type Publication = {
+  owner: string
+  repo: string
+  /** Lower case. */
+  commitSha: string
+  branch: string | null
+  description: string | null
+  workflowName: string | null
+  workflowRunId: string | null
+  /** Milliseconds since 1970. */
+  committedAt: number | null
+  tags: readonly string[] | null
+  /** Of a project that is made by this upload. */
+  isPublic: boolean
+  alias: string | null
+  /** `''`, or a folder such as `/dist`. */
+  basePath: string | null
+  ruleSets: RuleSetChoice
+}
+
+export type Recorded = {
+  project: Project
+  deployment: Pick<DeploymentRow, 'id' | 'commitSha'>
+  alias: AliasRow | null
+  published: boolean
+  assets: NewAsset[]
+}
+
+/**
+ * Writes the rows of one upload, in its transaction: contents, deployment, files, host, alias and audit. Files of an
+ * earlier upload to the same SHA stay unless this one has their path. Throws `invalid` for paths that clash, `too_large`
+ * when the deployment would have too many files.
+ */
+export function recordPublication(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  project: Project,
+  { files, publication }: { files: readonly UploadedFile[]; publication: Publication },
+  stored: readonly StoredBlob[],
+): Recorded {
+  recordBlobs(ctx, files, stored)
+  const before = findDeploymentBySha(tx, project.id, publication.commitSha)
+  const deployment = before ?? addDeployment(ctx, tx, actor, project, publication)
+  const assets = recordAssets(ctx, deployment, before !== undefined, files)
+  updateDeployment(tx, deployment.id, patchOf(publication))
+  recountDeployment(tx, deployment.id, ctx.now())
+  audit(ctx, tx, actor, {
+    action: before === undefined ? 'deployment.create' : 'deployment.add_files',
+    target: { kind: 'deployment', id: deployment.id },
+    projectId: project.id,
+    after: { commitSha: deployment.commitSha, branch: publication.branch, files: files.length },
+  })
+  const pointed = point(ctx, tx, actor, project, deployment, publication)
+  return { project, deployment, assets, ...pointed }
+}
+
+/** Rows for contents alone, such as those of a delta upload that was cut off; `files` says which paths want them. */
+export function recordBlobs(
+  ctx: Context,
+  files: readonly UploadedFile[],
+  stored: readonly StoredBlob[],
+): void {
+  const used = new Set<string>()
+  const compressed = new Set<string>()
+  for (const { path, sha256, sizeBytes } of files) {
+    used.add(sha256)
+    if (sizeBytes >= MIN_COMPRESSED_BYTES && isCompressible(mimeTypeOf(path))) compressed.add(sha256)
+  }
+  const variantsAt = ({ sha256, sizeBytes }: StoredBlob) => {
+    if (compressed.has(sha256)) return null
+    return sizeBytes < MIN_COMPRESSED_BYTES ? ctx.now() : NEVER_COMPRESSED
+  }
+  // In the order of the table: the pages are then written from front to back.
+  insertBlobs(
+    ctx.db,
+    stored
+      .map((blob) => ({ ...blob, variantsAt: variantsAt(blob) }))
+      .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1)),
+  )
+  // A content that came twice under one path, or that is left out after all.
+  insertCandidates(
+    ctx.db,
+    stored.flatMap(({ sha256 }) => (used.has(sha256) ? [] : [sha256])),
+  )
+  for (const { sha256 } of stored) compressed.delete(sha256)
+  wantVariants(ctx.db, compressed)
+}
+
+function addDeployment(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  project: Project,
+  publication: Publication,
+): DeploymentRow {
+  const now = ctx.now()
+  const { commitSha } = publication
+  const deployment: DeploymentRow = {
+    id: ctx.newId(),
+    projectId: project.id,
+    commitSha,
+    branch: null,
+    description: null,
+    workflowName: null,
+    workflowRunId: null,
+    committedAt: null,
+    tags: null,
+    basePath: '',
+    // Counted once the files are there.
+    fileCount: 0,
+    totalSize: 0,
+    version: 0,
+    createdBy: actorRef(actor),
+    createdAt: now,
+    updatedAt: now,
+  }
+  insertDeployment(tx, deployment)
+  const wanted = { ref: deploymentRef(commitSha), repo: project.name, owner: project.owner }
+  claimLabel(ctx, tx, wanted, { deploymentId: deployment.id })
+  return deployment
+}
+
+function recordAssets(
+  ctx: Context,
+  deployment: DeploymentRow,
+  hasFiles: boolean,
+  files: readonly UploadedFile[],
+): NewAsset[] {
+  const known = new Map(hasFiles ? listPaths(ctx.db, deployment.id).map((row) => [row.path, row]) : [])
+  const added = files.filter(({ path }) => !known.has(path))
+  if (known.size + added.length > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
+  refuseClash([...known.keys(), ...added.map(({ path }) => path)])
+  const assets = files.map((file) => ({ ...file, id: known.get(file.path)?.id ?? ctx.newId() }))
+  insertAssets(
+    ctx.db,
+    deployment.id,
+    assets.filter(({ path }) => !known.has(path)),
+  )
+  replaceContents(
+    ctx.db,
+    assets.filter(({ path, sha256 }) => known.has(path) && known.get(path)?.sha256 !== sha256),
+  )
+  return assets
+}
+
+/** What this upload says; what it leaves out stays as an earlier one said. */
+function patchOf(publication: Publication): DeploymentPatch {
+  const { branch, description, workflowName, workflowRunId, committedAt, tags, basePath } = publication
+  return {
+    ...(branch === null ? {} : { branch }),
+    ...(description === null ? {} : { description }),
+    ...(workflowName === null ? {} : { workflowName }),
+    ...(workflowRunId === null ? {} : { workflowRunId }),
+    ...(committedAt === null ? {} : { committedAt }),
+    ...(tags === null ? {} : { tags: JSON.stringify(tags) }),
+    ...(basePath === null ? {} : { basePath }),
+  }
+}
+
+function point(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  project: Project,
+  deployment: DeploymentRow,
+  { alias: name, basePath, ruleSets }: Publication,
+): { alias: AliasRow | null; published: boolean } {
+  if (name === null) {
+    if (ruleSets.names.length + ruleSets.ids.length > 0)
+      throw invalidChoice('alias', 'Rule sets are attached to an alias: name one in the field alias')
+    return { alias: null, published: false }
+  }
+  const pointing = { project, name, deployment, basePath: basePath ?? deployment.basePath }
+  const pointed = pointAlias(ctx, tx, actor, pointing)
+  const aliasId = pointed.published ? pointed.alias.id : null
+  attachToAlias(ctx, tx, actor, { projectId: project.id, aliasId }, ruleSets)
+  return pointed
+}

@@ -1,0 +1,74 @@
+import { t } from 'elysia'
+import type { Context } from '../../../context.ts'
+import { aliasView as aliasModel } from '../../aliases/model.ts'
+import { aliasView, findAliasByName } from '../../aliases/service.ts'
+import { assetView, deploymentView } from '../model.ts'
+import type { Published } from '../publish.ts'
+
+/** What the ways of uploading answer. contract §5.2. */
+
+export const publishedAnswer = t.Object({
+  success: t.Literal(true),
+  deployment: deploymentView,
+  published: t.Boolean(),
+  alias: t.Optional(aliasModel),
+})
+
+/** Where the named alias shows it, its host is the one of `urls`, though an older alias may show it too. */
+export const toPublishedAnswer = ({ deployment, published, alias }: Published) => ({
+  success: true as const,
+  deployment:
+    published && alias !== null
+      ? { ...deployment, urls: { ...deployment.urls, alias: alias.url } }
+      : deployment,
+  published,
+  ...(alias === null ? {} : { alias }),
+})
+
+export const assetsAnswer = t.Object({
+  success: t.Literal(true),
+  assets: t.Array(assetView),
+  deploymentId: t.String(),
+  published: t.Boolean(),
+})
+
+export const toAssetsAnswer = ({ assets, deployment, published }: Published) => ({
+  success: true as const,
+  assets: assets(),
+  deploymentId: deployment.id,
+  published,
+})
+
+const textOrNull = t.Union([t.String(), t.Null()])
+
+export const zipAnswer = t.Object({
+  deploymentId: t.String(),
+  repository: t.String(),
+  commitSha: t.String(),
+  branch: textOrNull,
+  fileCount: t.Number(),
+  totalSize: t.Number(),
+  aliases: t.Array(t.String()),
+  urls: t.Object({ sha: t.String(), alias: textOrNull, preview: t.String(), branch: textOrNull }),
+})
+
+/** `alias` is the host of the named alias, `branch` that of an alias named like the branch. */
+export function toZipAnswer(ctx: Context, { projectId, deployment, alias }: Published) {
+  const { id, owner, repo, commitSha, branch, fileCount, totalSize, aliases, urls } = deployment
+  const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
+  return {
+    deploymentId: id,
+    repository: `${owner}/${repo}`,
+    commitSha,
+    branch,
+    fileCount,
+    totalSize,
+    aliases,
+    urls: {
+      sha: urls.sha,
+      alias: alias?.url ?? null,
+      preview: urls.preview,
+      branch: branchAlias === undefined ? null : aliasView(ctx, branchAlias).url,
+    },
+  }
+}

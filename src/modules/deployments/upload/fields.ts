@@ -1,0 +1,182 @@
+import { normalizeAssetPath } from '../../../domain/asset-path.ts'
+import { AppError, type ErrorDetail } from '../../../domain/errors.ts'
+import { isCommitSha, isOwnerName, isProjectName } from '../../../domain/names.ts'
+import { checkAliasName } from '../../aliases/service.ts'
+import { nameField, ownerField } from '../../projects/model.ts'
+import type { RuleSetChoice } from '../../rule-sets/service.ts'
+import type { UploadTarget } from '../publish/access.ts'
+import type { Publication } from '../publish/record.ts'
+
+/** The fields of an upload: of a form, else of the query string. Empty ones count as left out: CI jobs send them so. */
+export class UploadFields {
+  readonly #form = new Map<string, string[]>()
+  readonly #query: URLSearchParams
+
+  constructor(query = new URLSearchParams()) {
+    this.#query = query
+  }
+
+  add(name: string, value: string): void {
+    const known = this.#form.get(name)
+    if (known === undefined) this.#form.set(name, [value])
+    else known.push(value)
+  }
+
+  /** The first value, without blanks around it. */
+  first(name: string): string | undefined {
+    return this.all(name)[0]
+  }
+
+  all(name: string): string[] {
+    const given = this.#form.get(name) ?? this.#query.getAll(name)
+    return given.map((value) => value.trim()).filter((value) => value !== '')
+  }
+}
+
+const MAX_NAME = 255
+const MAX_DESCRIPTION = 10_000
+const MAX_TAGS = 100
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/** Where the upload goes: `owner` and `repo`, or `repository`. Undefined while a part of it is unknown. */
+export function targetOf(fields: UploadFields): UploadTarget | undefined {
+  const [owner, repo, ...more] = (fields.first('repository') ?? '').split('/')
+  const target = { owner: fields.first('owner') ?? owner, repo: fields.first('repo') ?? repo }
+  if (!target.owner || !target.repo || more.length > 0) return undefined
+  return { owner: target.owner, repo: target.repo }
+}
+
+/** Throws `invalid` with a detail for every field that is missing or malformed. */
+export function parsePublication(fields: UploadFields): Publication {
+  const check = new FieldCheck(fields)
+  const publication: Publication = {
+    ...checkTarget(check),
+    commitSha: check.commitSha(),
+    branch: check.text('branch', MAX_NAME),
+    description: check.text('description', MAX_DESCRIPTION),
+    workflowName: check.text('workflowName', MAX_NAME),
+    workflowRunId: check.text('workflowRunId', MAX_NAME),
+    committedAt: check.time('committedAt'),
+    tags: check.tags(),
+    isPublic: check.boolean('isPublic'),
+    alias: check.alias(),
+    basePath: check.basePath(),
+    ruleSets: ruleSetsOf(fields),
+  }
+  check.finish()
+  return publication
+}
+
+function checkTarget(check: FieldCheck): UploadTarget {
+  const { fields } = check
+  const repository = fields.first('repository')
+  const target = targetOf(fields)
+  if (target === undefined) {
+    if (repository !== undefined) check.fail('repository', 'must be owner/repo')
+    for (const name of ['owner', 'repo'])
+      if (repository === undefined && fields.first(name) === undefined) check.fail(name, 'is missing')
+    return { owner: '', repo: '' }
+  }
+  if (!isOwnerName(target.owner)) check.fail('owner', String(ownerField['error']))
+  if (!isProjectName(target.repo)) check.fail('repo', String(nameField['error']))
+  if (repository !== undefined && !isSameTarget(repository, target))
+    check.fail('repository', 'names another project than owner and repo')
+  return target
+}
+
+const isSameTarget = (repository: string, { owner, repo }: UploadTarget): boolean =>
+  repository.toLowerCase() === `${owner}/${repo}`.toLowerCase()
+
+function ruleSetsOf(fields: UploadFields): RuleSetChoice {
+  const listed = (...names: string[]) => names.flatMap((name) => splitList(fields.all(name)))
+  return {
+    names: listed('proxyRuleSetName', 'proxyRuleSetNames'),
+    ids: listed('proxyRuleSetId', 'proxyRuleSetIds'),
+  }
+}
+
+/** Repeated or comma-separated. */
+const splitList = (values: readonly string[]): string[] =>
+  values
+    .flatMap((value) => value.split(','))
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+
+/** Reads fields one by one and remembers everything that is wrong with them. */
+class FieldCheck {
+  readonly fields: UploadFields
+  readonly #details: ErrorDetail[] = []
+
+  constructor(fields: UploadFields) {
+    this.fields = fields
+  }
+
+  fail(path: string, message: string): null {
+    this.#details.push({ path, message })
+    return null
+  }
+
+  finish(): void {
+    const [first] = this.#details
+    if (first !== undefined)
+      throw new AppError('invalid', `${first.path}: ${first.message}`, { details: this.#details })
+  }
+
+  commitSha(): string {
+    const sha = this.fields.first('commitSha')?.toLowerCase()
+    if (sha === undefined) this.fail('commitSha', 'is missing')
+    else if (!isCommitSha(sha)) this.fail('commitSha', 'must be 7 to 64 hexadecimal digits')
+    return sha ?? ''
+  }
+
+  text(name: string, maxLength: number): string | null {
+    const value = this.fields.first(name) ?? null
+    if (value === null) return null
+    if (value.length > maxLength) return this.fail(name, `must be ${maxLength} characters at most`)
+    return value.includes('\0') || !value.isWellFormed() ? this.fail(name, 'must be plain text') : value
+  }
+
+  time(name: string): number | null {
+    const value = this.fields.first(name)
+    if (value === undefined) return null
+    const at = ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
+    return Number.isNaN(at) ? this.fail(name, 'must be an ISO 8601 time, such as 2026-11-20T12:00:00Z') : at
+  }
+
+  boolean(name: string): boolean {
+    const value = this.fields.first(name)?.toLowerCase() ?? 'false'
+    if (value !== 'true' && value !== 'false') this.fail(name, 'must be true or false')
+    return value === 'true'
+  }
+
+  tags(): string[] | null {
+    const tags = splitList(this.fields.all('tags'))
+    if (tags.length === 0) return null
+    if (tags.length > MAX_TAGS || tags.some((tag) => tag.length > MAX_NAME))
+      return this.fail('tags', `must be ${MAX_TAGS} tags of ${MAX_NAME} characters at most`)
+    return tags
+  }
+
+  alias(): string | null {
+    const name = this.fields.first('alias')
+    if (name === undefined) return null
+    try {
+      checkAliasName(name)
+      return name
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return this.fail('alias', error.message)
+    }
+  }
+
+  /** `dist`, `/dist/` and `./dist` are `/dist`; `/` is the deployment itself. */
+  basePath(): string | null {
+    const given = this.fields.first('basePath')
+    if (given === undefined) return null
+    const result = normalizeAssetPath(given.replace(/[/\\]+$/, '') || '/', 'form')
+    if (result.kind === 'refused') return this.fail('basePath', result.reason)
+    if (result.kind === 'left_out')
+      return this.fail('basePath', 'names a folder whose files are left out of deployments')
+    return result.kind === 'directory' ? '' : `/${result.path}`
+  }
+}

@@ -1,0 +1,54 @@
+import type { Caller, Context } from '../../../context.ts'
+import { AppError } from '../../../domain/errors.ts'
+import type { ByteStream } from '../../../platform/byte-stream.ts'
+import { authorizeUpload, mayUploadSomewhere } from '../publish/access.ts'
+import { targetOf, type UploadFields } from './fields.ts'
+
+/** Of a caller who may publish nowhere, this much is read for the fields behind the files, which decide the answer. */
+const MAX_PASSED_OVER_BYTES = 1024 * 1024
+
+/** Refuses an upload as early as its fields allow. Whoever gets past it is asked again when it is published. */
+export class UploadGate {
+  readonly #ctx: Context
+  readonly #caller: Caller
+  readonly #fields: UploadFields
+  #isDecided = false
+  #mayUpload: boolean | undefined
+  #passedOverBytes = 0
+
+  constructor(ctx: Context, caller: Caller, fields: UploadFields) {
+    this.#ctx = ctx
+    this.#caller = caller
+    this.#fields = fields
+  }
+
+  /** Call it when a field came. Throws 403 or 404 once the target is known and not the caller's. */
+  check(): void {
+    const target = this.#isDecided ? undefined : targetOf(this.#fields)
+    if (target === undefined) return
+    authorizeUpload(this.#ctx, this.#caller, target)
+    this.#isDecided = true
+  }
+
+  /** False: this content is not to be stored; it was read past, up to a limit. */
+  async admits(body: ByteStream | Uint8Array): Promise<boolean> {
+    if (this.#isDecided) return true
+    this.#mayUpload ??= mayUploadSomewhere(this.#ctx, this.#caller)
+    if (this.#mayUpload) return true
+    for await (const piece of body instanceof Uint8Array ? [body] : body) {
+      this.#passedOverBytes += piece.length
+      if (this.#passedOverBytes > MAX_PASSED_OVER_BYTES) throw this.#refusal()
+    }
+    return false
+  }
+
+  /** At the end of the form: nothing is published without the contents that were passed over. */
+  close(): void {
+    this.check()
+    if (this.#mayUpload === false && targetOf(this.#fields) !== undefined) throw this.#refusal()
+  }
+
+  #refusal(): AppError {
+    return new AppError('forbidden', 'You have no project to publish to: ask for the role contributor on one')
+  }
+}

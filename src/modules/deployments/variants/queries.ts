@@ -1,0 +1,104 @@
+import type { Db } from '../../../db/open.ts'
+import type { ContentCoding } from '../../../domain/content-encoding.ts'
+import type { StoredBlob } from '../../../platform/blob-store.ts'
+import { NEVER_COMPRESSED } from '../publish/queries.ts'
+
+/** `variantsAt`: see the table `blobs`. */
+export type PendingFile = { path: string; sha256: string; sizeBytes: number; variantsAt: number | null }
+
+/** The next files of a deployment behind the path `after`, in order. */
+export function listFilesAfter(db: Db, deploymentId: string, after: string, limit: number): PendingFile[] {
+  return db.sqlite
+    .query<PendingFile, [string, string, number]>(
+      `SELECT a.path, a.sha256, b.size_bytes AS sizeBytes, b.variants_at AS variantsAt
+       FROM assets a JOIN blobs b ON b.sha256 = a.sha256
+       WHERE a.deployment_id = ? AND a.path > ? ORDER BY a.path LIMIT ?`,
+    )
+    .all(deploymentId, after, limit)
+}
+
+/** Where a content lies now; null once it is freed. */
+export function findBlob(db: Db, sha256: string): StoredBlob | null {
+  return db.sqlite
+    .query<StoredBlob, [string]>(
+      'SELECT sha256, size_bytes AS sizeBytes, pack, offset FROM blobs WHERE sha256 = ?',
+    )
+    .get(sha256)
+}
+
+/** Contents whose variants wait to be made, behind `after`, with a few deployments that have them. */
+export function listWaiting(
+  db: Db,
+  after: string,
+  limit: number,
+): { sha256: string; deploymentIds: string[] }[] {
+  const contents = db.sqlite
+    .query<{ sha256: string }, [string, number]>(
+      'SELECT sha256 FROM blobs WHERE variants_at IS NULL AND sha256 > ? ORDER BY sha256 LIMIT ?',
+    )
+    .all(after, limit)
+  const deploymentsOf = db.sqlite.query<{ id: string }, [string]>(
+    'SELECT deployment_id AS id FROM assets WHERE sha256 = ? LIMIT 3',
+  )
+  return contents.map(({ sha256 }) => ({
+    sha256,
+    deploymentIds: deploymentsOf.all(sha256).map(({ id }) => id),
+  }))
+}
+
+/** Prepared once for a batch of hundreds: through drizzle it would hold up requests for a tenth of a second. */
+export function insertVariants(
+  db: Db,
+  variants: readonly { of: string; encoding: ContentCoding; sha256: string }[],
+): void {
+  const insert = db.sqlite.query<unknown, [string, string, string]>(
+    `INSERT INTO blob_variants (sha256, encoding, variant_sha256) VALUES (?, ?, ?)
+     ON CONFLICT (sha256, encoding) DO NOTHING`,
+  )
+  for (const { of, encoding, sha256 } of variants) insert.run(of, encoding, sha256)
+}
+
+/** Those of them that nothing refers to are left to the collector. */
+export function addUnreferenced(db: Db, sha256s: readonly string[]): void {
+  db.sqlite
+    .query(
+      `INSERT OR IGNORE INTO blob_candidates
+       SELECT value, NULL FROM json_each(?)
+       WHERE NOT EXISTS (SELECT 1 FROM blob_variants WHERE variant_sha256 = value)
+         AND NOT EXISTS (SELECT 1 FROM assets WHERE sha256 = value)`,
+    )
+    .run(JSON.stringify(sha256s))
+}
+
+export function markDone(db: Db, sha256s: readonly string[], at: number): void {
+  db.sqlite
+    .query('UPDATE blobs SET variants_at = ? WHERE sha256 IN (SELECT value FROM json_each(?))')
+    .run(at, JSON.stringify(sha256s))
+}
+
+/** No file of theirs has a type that pays; another upload may bring one. */
+export function markUnwanted(db: Db, sha256s: readonly string[]): void {
+  db.sqlite
+    .query(
+      `UPDATE blobs SET variants_at = ?
+       WHERE variants_at IS NULL AND sha256 IN (SELECT value FROM json_each(?))`,
+    )
+    .run(NEVER_COMPRESSED, JSON.stringify(sha256s))
+}
+
+/** The deployments that have one of these contents. */
+export function listUsers(db: Db, sha256s: readonly string[]): string[] {
+  return db.sqlite
+    .query<{ id: string }, [string]>(
+      'SELECT DISTINCT deployment_id AS id FROM assets WHERE sha256 IN (SELECT value FROM json_each(?))',
+    )
+    .all(JSON.stringify(sha256s))
+    .map(({ id }) => id)
+}
+
+/** Whoever keeps their manifests reads them again. */
+export function bumpVersions(db: Db, deploymentIds: readonly string[]): void {
+  db.sqlite
+    .query('UPDATE deployments SET version = version + 1 WHERE id IN (SELECT value FROM json_each(?))')
+    .run(JSON.stringify(deploymentIds))
+}

@@ -1,4 +1,0 @@
-import { runSandboxProcess } from './sandbox-process.ts'
-
-/** What is started where svc runs from its sources; the executable starts itself. */
-await runSandboxProcess()

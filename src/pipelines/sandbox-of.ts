@@ -1,6 +1,0 @@
-import type { Context } from '../context.ts'
-import { onePer } from '../platform/one-per.ts'
-import { createSandbox } from './sandbox.ts'
-
-/** The sandbox of this server. It starts no process before it is given something to run. */
-export const sandboxFor = onePer((_: Context) => createSandbox())

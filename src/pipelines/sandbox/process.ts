@@ -1,0 +1,245 @@
+import { dlopen } from 'bun:ffi'
+import { setPriority } from 'node:os'
+import variant from '@jitl/quickjs-singlefile-mjs-release-sync'
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  type QuickJSWASMModule,
+} from 'quickjs-emscripten-core'
+import { GUEST_SOURCE } from './guest.ts'
+import { MAX_RESULT, type SandboxFailure, type SandboxJob, type SandboxResult } from './protocol.ts'
+import { type SandboxUtils, sandboxUtils } from './utils.ts'
+
+const PAGE = 64 * 1024
+/** Enforced by the memory itself: a limit of the interpreter's own does not hold. 64 MiB. */
+const MOST_PAGES = 1024
+const FIRST_PAGES = 256
+const STACK_BYTES = 256 * 1024
+/** Functions give way to the server and its files, which share the processors with them. */
+const NICENESS = 7
+
+/**
+ * A process that runs one function after another for the server that started it, each in a realm of its own. It is a
+ * process because nothing less can be stopped for certain: some loops inside the interpreter never look at the clock.
+ */
+export function runSandboxProcess(): Promise<never> {
+  giveWay()
+  const alarm = findAlarm()
+  const ready = loadInterpreter()
+  let spare: Realm | undefined
+  process.on('message', async (job: SandboxJob) => {
+    const interpreter = await ready
+    // Ends this process even when the server is gone and the code never does.
+    alarm(Math.ceil(job.timeoutMs / 1000) + 2)
+    const realm = spare ?? interpreter.newRealm()
+    spare = undefined
+    const { result, isBroken } = runJob(realm, job)
+    process.send?.({ result })
+    // Nobody waits for this: the old realm goes and the next one is made when the result is on its way.
+    const isSpent = isBroken || !isCleared(realm) || interpreter.usedBytes() > (MOST_PAGES * PAGE) / 2
+    alarm(0)
+    if (!isSpent) spare = interpreter.newRealm()
+    process.send?.({ isSpent })
+  })
+  process.on('disconnect', () => process.exit(0))
+  return new Promise(() => {})
+}
+
+type Realm = {
+  runtime: QuickJSRuntime
+  context: QuickJSContext
+  /** Every context of the runtime: the library loses track and makes another when memory grows amid a job. */
+  contexts: QuickJSContext[]
+  deadline: number
+  /** What starts a job: it takes the input and the host's functions. */
+  guest: QuickJSHandle
+  host: QuickJSHandle
+  /** Behind the host's functions: of the job, as its keys are. */
+  utils: SandboxUtils
+}
+type Interpreter = { newRealm(): Realm; usedBytes(): number }
+
+async function loadInterpreter(): Promise<Interpreter> {
+  const wasmMemory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES })
+  const module: QuickJSWASMModule = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory }))
+  return {
+    usedBytes: () => wasmMemory.buffer.byteLength,
+    newRealm() {
+      const runtime = module.newRuntime()
+      runtime.setMaxStackSize(STACK_BYTES)
+      const contexts: QuickJSContext[] = []
+      const newContext = runtime.newContext.bind(runtime)
+      runtime.newContext = (options) => {
+        const context = newContext(options)
+        contexts.push(context)
+        return context
+      }
+      const context = runtime.newContext()
+      const guest = context.unwrapResult(context.evalCode(GUEST_SOURCE, 'guest.js'))
+      const utils = sandboxUtils([], () => Date.now())
+      const deadline = Number.POSITIVE_INFINITY
+      const realm: Realm = { runtime, context, contexts, deadline, guest, host: context.newObject(), utils }
+      defineHost(realm)
+      runtime.setInterruptHandler(() => performance.now() > realm.deadline)
+      return realm
+    },
+  }
+}
+
+/** `isBroken`: whatever it was, the interpreter may have suffered. */
+function runJob(realm: Realm, job: SandboxJob): { result: SandboxResult; isBroken: boolean } {
+  const failed = (kind: SandboxFailure, message: string): SandboxResult => ({
+    ok: false,
+    kind,
+    message: message.slice(0, 1000),
+  })
+  try {
+    realm.deadline = performance.now() + job.timeoutMs
+    const { kind, text } = evaluateJob(realm, job)
+    return { result: kind === 'ok' ? { ok: true, json: text } : failed(kind, text), isBroken: false }
+  } catch (error) {
+    const isLate = performance.now() > realm.deadline
+    return { result: failed(isLate ? 'timeout' : 'broken', String(error)), isBroken: true }
+  }
+}
+
+/** False when the interpreter cannot let go of it: the process is good for nothing more. */
+function isCleared({ runtime, contexts }: Realm): boolean {
+  try {
+    for (const context of contexts) context.dispose()
+    runtime.dispose()
+    return true
+  } catch {
+    return false
+  }
+}
+
+type Outcome = { kind: 'ok' | SandboxFailure; text: string }
+
+function evaluateJob(realm: Realm, job: SandboxJob): Outcome {
+  const { context, guest, host } = realm
+  realm.utils = sandboxUtils(job.keys, () => Date.now())
+  const input = context.newString(job.input)
+  const call = take(realm, context.callFunction(guest, context.undefined, input, host))
+  if ('kind' in call) return call
+  const invoke = context.getProp(call.handle, 'invoke')
+  const state = context.getProp(call.handle, 'state')
+  for (const handle of [guest, input, host, call.handle]) handle.dispose()
+
+  const outcome = invokeHandler(realm, job.code, invoke) ?? settle(realm, state)
+  invoke.dispose()
+  state.dispose()
+  return outcome
+}
+
+/** Behind the author's code, as one script is cheaper than two: its value is the value of all. */
+const HANDLER = "\n;typeof handler === 'undefined' ? undefined : handler"
+
+/** Undefined when the handler was called; whatever came of it is in the guest's state, now or later. */
+function invokeHandler(realm: Realm, code: string, invoke: QuickJSHandle): Outcome | undefined {
+  const { context } = realm
+  const handler = take(realm, context.evalCode(`${code}${HANDLER}`, 'function.js'))
+  if ('kind' in handler) return handler
+  const called = take(realm, context.callFunction(invoke, context.undefined, handler.handle))
+  handler.handle.dispose()
+  if ('kind' in called) return called
+  called.handle.dispose()
+  return undefined
+}
+
+/** Runs what was promised until the handler is done, the time is over, or nothing is left to do. */
+function settle(realm: Realm, state: QuickJSHandle): Outcome {
+  const { context, runtime } = realm
+  while (runtime.hasPendingJob() && textOf(context, state, 'kind') === 'pending') {
+    if (performance.now() > realm.deadline) return LATE
+    const done = runtime.executePendingJobs(100)
+    if (done.error !== undefined) {
+      done.error.dispose()
+      return performance.now() > realm.deadline ? LATE : { kind: 'threw', text: 'a job failed' }
+    }
+  }
+  const kind = textOf(context, state, 'kind')
+  if (kind === 'pending' && performance.now() > realm.deadline) return LATE
+  if (kind === 'pending')
+    return { kind: 'never_settles', text: 'the promise that the handler gave back never settles' }
+  const text = textOf(context, state, 'text')
+  if (kind !== 'ok') return failureOf(realm, text)
+  return text.length > MAX_RESULT
+    ? { kind: 'too_large', text: `the result is larger than ${MAX_RESULT} characters` }
+    : { kind: 'ok', text }
+}
+
+const LATE: Outcome = { kind: 'timeout', text: 'the time is over' }
+
+function failureOf(realm: Realm, message: string): Outcome {
+  if (performance.now() > realm.deadline) return LATE
+  if (message === 'out of memory') return { kind: 'memory', text: 'the memory is used up' }
+  return { kind: 'threw', text: message }
+}
+
+function textOf(context: QuickJSContext, object: QuickJSHandle, name: string): string {
+  const handle = context.getProp(object, name)
+  const text = context.getString(handle)
+  handle.dispose()
+  return text
+}
+
+type Taken = { handle: QuickJSHandle } | Outcome
+
+function take(realm: Realm, result: ReturnType<QuickJSContext['evalCode']>): Taken {
+  if (result.error === undefined) return { handle: result.value }
+  const { context } = realm
+  const message = context.getProp(result.error, 'message')
+  const text = context.typeof(message) === 'string' ? context.getString(message) : 'the code threw'
+  message.dispose()
+  result.error.dispose()
+  return failureOf(realm, text)
+}
+
+/** Functions that take texts and numbers and give back a text or null: nothing of this process can be reached by them. */
+function defineHost(realm: Realm): void {
+  const { context, host } = realm
+  const define = (name: keyof SandboxUtils, work: (...given: QuickJSHandle[]) => string | null) => {
+    const handle = context.newFunction(name, (...given) => {
+      const result = work(...given)
+      return result === null ? context.null : context.newString(result)
+    })
+    context.setProp(host, name, handle)
+    handle.dispose()
+  }
+  const text = (handle: QuickJSHandle | undefined) => (handle === undefined ? '' : context.getString(handle))
+  const number = (handle: QuickJSHandle | undefined) => (handle === undefined ? 0 : context.getNumber(handle))
+  define('sha256', (given) => realm.utils.sha256(text(given)))
+  define('hmacSha256', (key, given) => realm.utils.hmacSha256(text(key), text(given)))
+  define('randomToken', (bytes) => realm.utils.randomToken(number(bytes)))
+  define('randomUUID', () => realm.utils.randomUUID())
+  define('base64urlEncode', (given) => realm.utils.base64urlEncode(text(given)))
+  define('base64urlDecode', (given) => realm.utils.base64urlDecode(text(given)))
+  define('sign', (json, seconds) => realm.utils.sign(text(json), number(seconds)))
+  define('verify', (token) => realm.utils.verify(text(token)))
+}
+
+function giveWay(): void {
+  try {
+    setPriority(NICENESS)
+  } catch {
+    // Where it is not allowed, functions are as urgent as the rest.
+  }
+}
+
+/** The system's `alarm`, whose signal ends a process that does not expect it; nothing where it cannot be had. */
+function findAlarm(): (seconds: number) => void {
+  const names = process.platform === 'darwin' ? ['libSystem.B.dylib'] : ['libc.so.6', 'libc.so']
+  for (const name of names) {
+    try {
+      const { symbols } = dlopen(name, { alarm: { args: ['u32'], returns: 'u32' } })
+      return (seconds) => void symbols.alarm(seconds)
+    } catch {
+      // Another C library: the next name, or none.
+    }
+  }
+  return () => {}
+}

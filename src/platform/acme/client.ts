@@ -1,0 +1,216 @@
+import type { KeyObject } from 'node:crypto'
+import { readLimited } from '../outbound/read.ts'
+import type { Outbound, OutboundResponse } from '../outbound.ts'
+import { AcmeError, fieldsOf, problemError } from './error.ts'
+import { jwkOf, signJws } from './keys.ts'
+
+type AcmeClientOptions = {
+  outbound: Outbound
+  /** `ACME_DIRECTORY`. */
+  directory: string
+  /** Of the account. */
+  key: KeyObject
+  /** What an earlier run was told; null to ask. */
+  accountUrl: string | null
+  email: string | null
+  userAgent: string
+  now: () => number
+  /** Ends what several orders wait for together: the directory and the account. */
+  signal: AbortSignal
+}
+
+export type AcmeAnswer = {
+  status: number
+  /** What the authority calls the thing that was made. */
+  location: string | null
+  retryAfterMs: number | null
+  text: string
+  /** `{}` where the text is no JSON object. */
+  json: Record<string, unknown>
+}
+
+/** One account at one authority. Every call rejects with `AcmeError`, `OutboundError` or the reason of its signal. RFC 8555. */
+export type AcmeClient = {
+  readonly accountUrl: string | null
+  post(url: string, payload: unknown, signal: AbortSignal): Promise<AcmeAnswer>
+  /** Reads what only the account may read. RFC 8555 §6.3. */
+  read(url: string, signal: AbortSignal, accept?: string): Promise<AcmeAnswer>
+  newOrder(host: string, signal: AbortSignal): Promise<AcmeAnswer>
+}
+
+const TIMEOUT_MS = 20_000
+const MOST_BYTES = 256 * 1024
+/** A nonce may be refused because the authority restarted; more often than that it is something else. */
+const MOST_BAD_NONCES = 4
+const MOST_NONCES = 8
+
+export function createAcmeClient(options: AcmeClientOptions): AcmeClient {
+  return new Client(options)
+}
+
+type Sending = { method: string; body: string | null; accept?: string | undefined; signal: AbortSignal }
+
+class Client implements AcmeClient {
+  readonly #options: AcmeClientOptions
+  #accountUrl: string | null
+  #account: Promise<string> | undefined
+  #directory: Promise<Record<string, unknown>> | undefined
+  readonly #nonces: string[] = []
+
+  constructor(options: AcmeClientOptions) {
+    this.#options = options
+    this.#accountUrl = options.accountUrl
+  }
+
+  get accountUrl(): string | null {
+    return this.#accountUrl
+  }
+
+  async newOrder(host: string, signal: AbortSignal): Promise<AcmeAnswer> {
+    const url = await this.#resource('newOrder')
+    return this.post(url, { identifiers: [{ type: 'dns', value: host }] }, signal)
+  }
+
+  read(url: string, signal: AbortSignal, accept?: string): Promise<AcmeAnswer> {
+    return this.#postAs(url, null, signal, accept)
+  }
+
+  post(url: string, payload: unknown, signal: AbortSignal): Promise<AcmeAnswer> {
+    return this.#postAs(url, payload, signal)
+  }
+
+  /** An account that the authority forgot is made again, once. */
+  async #postAs(url: string, payload: unknown, signal: AbortSignal, accept?: string): Promise<AcmeAnswer> {
+    const kid = await this.#accountOf()
+    try {
+      return await this.#signed(url, { kid }, payload, signal, accept)
+    } catch (error) {
+      if (!(error instanceof AcmeError) || error.type !== 'accountDoesNotExist') throw error
+      if (this.#accountUrl === kid) this.#accountUrl = null
+      return this.#signed(url, { kid: await this.#accountOf() }, payload, signal, accept)
+    }
+  }
+
+  /** Several orders at once wait for one account. */
+  #accountOf(): string | Promise<string> {
+    if (this.#accountUrl !== null) return this.#accountUrl
+    this.#account ??= this.#makeAccount().finally(() => {
+      this.#account = undefined
+    })
+    return this.#account
+  }
+
+  async #makeAccount(): Promise<string> {
+    const { key, email, signal } = this.#options
+    const { meta } = await this.#known()
+    if (fieldsOf(meta)['externalAccountRequired'] === true)
+      throw new AcmeError(
+        'This certificate authority wants an account made elsewhere (external account binding), which svc cannot use',
+      )
+    const contact = email === null ? {} : { contact: [`mailto:${email}`] }
+    const url = await this.#resource('newAccount')
+    const payload = { termsOfServiceAgreed: true, ...contact }
+    const { location } = await this.#signed(url, { jwk: jwkOf(key) }, payload, signal)
+    if (location === null) throw new AcmeError('The certificate authority made an account without an address')
+    this.#accountUrl = location
+    return location
+  }
+
+  async #signed(
+    url: string,
+    who: { kid: string } | { jwk: unknown },
+    payload: unknown,
+    signal: AbortSignal,
+    accept?: string,
+  ): Promise<AcmeAnswer> {
+    for (let tries = 1; ; tries++) {
+      const nonce = this.#nonces.pop() ?? (await this.#newNonce(signal))
+      const body = signJws(this.#options.key, { url, nonce, ...who }, payload)
+      try {
+        return await this.#send(url, { method: 'POST', body, accept, signal })
+      } catch (error) {
+        const isBadNonce = error instanceof AcmeError && error.type === 'badNonce'
+        if (!isBadNonce || tries === MOST_BAD_NONCES) throw error
+      }
+    }
+  }
+
+  async #newNonce(signal: AbortSignal): Promise<string> {
+    const url = await this.#resource('newNonce')
+    await this.#send(url, { method: 'HEAD', body: null, signal })
+    const nonce = this.#nonces.pop()
+    if (nonce === undefined) throw new AcmeError('The certificate authority gives no nonce')
+    return nonce
+  }
+
+  async #resource(name: string): Promise<string> {
+    const url = (await this.#known())[name]
+    if (typeof url !== 'string')
+      throw new AcmeError(`${this.#options.directory} is no ACME directory: it names no ${name}`)
+    return url
+  }
+
+  /** Read once; after a failure it is read again. */
+  #known(): Promise<Record<string, unknown>> {
+    const { directory, signal } = this.#options
+    this.#directory ??= this.#send(directory, { method: 'GET', body: null, signal })
+      .then(({ json }) => json)
+      .catch((error) => {
+        this.#directory = undefined
+        throw error
+      })
+    return this.#directory
+  }
+
+  async #send(
+    url: string,
+    { method, body, accept = 'application/json', signal }: Sending,
+  ): Promise<AcmeAnswer> {
+    const response = await this.#options.outbound.request(parseUrl(url), {
+      method,
+      headers: [
+        ['accept', accept],
+        ['user-agent', this.#options.userAgent],
+        ...(body === null ? [] : [['content-type', 'application/jose+json'] as const]),
+      ],
+      body: body === null ? null : Buffer.from(body),
+      headTimeoutMs: TIMEOUT_MS,
+      idleTimeoutMs: TIMEOUT_MS,
+      signal,
+    })
+    return this.#answerOf(response)
+  }
+
+  async #answerOf(response: OutboundResponse): Promise<AcmeAnswer> {
+    const header = (wanted: string) => response.headers.find(([name]) => name === wanted)?.[1] ?? null
+    const nonce = header('replay-nonce')
+    if (nonce !== null && this.#nonces.length < MOST_NONCES) this.#nonces.push(nonce)
+    const text = new TextDecoder().decode(await readLimited(response, MOST_BYTES))
+    const { status } = response
+    const retryAfterMs = parseRetryAfter(header('retry-after'), this.#options.now())
+    const json = parseObject(text)
+    if (status >= 400) throw problemError(json, { status, retryAfterMs })
+    return { status, location: header('location'), retryAfterMs, text, json }
+  }
+}
+
+/** Seconds, or a date. RFC 9110 §10.2.3. */
+export function parseRetryAfter(text: string | null, now: number): number | null {
+  if (text === null) return null
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? null : Math.max(0, at - now)
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new AcmeError('The certificate authority names an address that is none')
+  return new URL(text)
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,182 @@
+import type { ByteStream } from '../byte-stream.ts'
+
+/**
+ * A file to pack. The body must be exactly `sizeBytes` long. A function writes the whole of it into the archive's own
+ * memory; it is for files of up to `MAX_FILLED_BYTES`.
+ */
+export type TarSource = {
+  name: string
+  sizeBytes: number
+  body: ByteStream | Uint8Array | ((into: Uint8Array) => void)
+}
+
+export const MAX_FILLED_BYTES = 128 * 1024
+
+const BLOCK_BYTES = 512
+const BATCH_BYTES = 256 * 1024
+const MAX_OCTAL_SIZE = 8 ** 11 - 1
+
+const NAME_BYTES = 100
+const SIZE_AT = 124
+const SIZE_DIGITS = 11
+const SUM_AT = 148
+const TYPE_AT = 156
+
+const utf8 = new TextEncoder()
+
+/**
+ * A tar archive of these files while they are read, in pax format where a name or size asks for it. The same files give
+ * the same bytes: there are no times or owners in it. Fails when a body is not as long as was said.
+ */
+export async function* tarEntries(
+  sources: AsyncIterable<TarSource> | Iterable<TarSource>,
+): AsyncGenerator<Uint8Array> {
+  const batch = new Batch()
+  if (Symbol.iterator in sources) {
+    // Thousands of small files that are at hand need no wait each.
+    for (const source of sources) {
+      if (!packWhole(batch, source)) yield* packStream(batch, source)
+      if (batch.isFull) yield* batch.take()
+    }
+  } else
+    for await (const source of sources) {
+      if (!packWhole(batch, source)) yield* packStream(batch, source)
+      if (batch.isFull) yield* batch.take()
+    }
+  batch.add(PADDING)
+  yield* batch.rest()
+}
+
+/** False for a body that is still to come. */
+function packWhole(batch: Batch, { name, sizeBytes, body }: TarSource): boolean {
+  if (typeof body !== 'function' && !(body instanceof Uint8Array)) return false
+  addHeader(batch, name, sizeBytes)
+  if (typeof body === 'function') body(batch.reserve(sizeBytes))
+  else if (body.length === sizeBytes) batch.add(body)
+  else throw changed(name)
+  batch.add(PADDING.subarray(0, paddingOf(sizeBytes)))
+  return true
+}
+
+async function* packStream(batch: Batch, { name, sizeBytes, body }: TarSource): AsyncGenerator<Uint8Array> {
+  if (typeof body === 'function' || body instanceof Uint8Array) return
+  addHeader(batch, name, sizeBytes)
+  let written = 0
+  for await (const piece of body) {
+    written += piece.length
+    if (written > sizeBytes) break
+    batch.add(piece)
+    if (batch.isFull) yield* batch.take()
+  }
+  if (written !== sizeBytes) throw changed(name)
+  batch.add(PADDING.subarray(0, paddingOf(sizeBytes)))
+}
+
+const changed = (name: string): Error => new Error(`${name} changed while it was packed; try again`)
+
+/** Two empty blocks, which also end an archive. */
+const PADDING = new Uint8Array(2 * BLOCK_BYTES)
+const paddingOf = (bytes: number): number => (BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES
+
+/** Small pieces go out together: one chunk each would cost more than their bytes. */
+class Batch {
+  #full: Uint8Array[] = []
+  #buffer = new Uint8Array(BATCH_BYTES)
+  #used = 0
+
+  /** Something waits to be taken. */
+  get isFull(): boolean {
+    return this.#full.length > 0
+  }
+
+  add(bytes: Uint8Array): void {
+    if (this.#used + bytes.length > BATCH_BYTES) this.#close()
+    if (bytes.length > BATCH_BYTES) {
+      this.#full.push(bytes)
+    } else {
+      this.#buffer.set(bytes, this.#used)
+      this.#used += bytes.length
+    }
+  }
+
+  /** Room for so many bytes, which the caller fills before it adds more. */
+  reserve(bytes: number): Uint8Array {
+    if (bytes > BATCH_BYTES) throw new Error(`${bytes} bytes are more than a batch holds`)
+    if (this.#used + bytes > BATCH_BYTES) this.#close()
+    this.#used += bytes
+    return this.#buffer.subarray(this.#used - bytes, this.#used)
+  }
+
+  /** What is full, in order. */
+  take(): Uint8Array[] {
+    return this.#full.splice(0)
+  }
+
+  rest(): Uint8Array[] {
+    this.#close()
+    return this.take()
+  }
+
+  #close(): void {
+    if (this.#used === 0) return
+    this.#full.push(this.#buffer.subarray(0, this.#used))
+    this.#buffer = new Uint8Array(BATCH_BYTES)
+    this.#used = 0
+  }
+}
+
+function addHeader(batch: Batch, name: string, sizeBytes: number): void {
+  const fits = name.length <= NAME_BYTES && Buffer.byteLength(name) === name.length
+  const isOctal = sizeBytes <= MAX_OCTAL_SIZE
+  const records: string[] = []
+  if (!fits) records.push(paxRecord('path', name))
+  if (!isOctal) records.push(paxRecord('size', String(sizeBytes)))
+  if (records.length > 0) {
+    const pax = utf8.encode(records.join(''))
+    addBlock(batch, 'x', 'PaxHeader', pax.length)
+    batch.add(pax)
+    batch.add(PADDING.subarray(0, paddingOf(pax.length)))
+  }
+  // Readers that know no pax get what of the name fits.
+  addBlock(batch, '0', name, isOctal ? sizeBytes : 0)
+}
+
+function addBlock(batch: Batch, type: string, name: string, sizeBytes: number): void {
+  const block = batch.reserve(BLOCK_BYTES)
+  block.set(COMMON_HEADER)
+  const { written } = utf8.encodeInto(name, block.subarray(0, NAME_BYTES))
+  setField(block, sizeBytes.toString(8).padStart(SIZE_DIGITS, '0'), SIZE_AT)
+  setField(block, type, TYPE_AT)
+  // The fields that are empty in the common header count on top of its sum.
+  let sum = COMMON_SUM + (block[TYPE_AT] ?? 0)
+  for (let at = 0; at < written; at++) sum += block[at] ?? 0
+  for (let at = SIZE_AT; at < SIZE_AT + SIZE_DIGITS; at++) sum += block[at] ?? 0
+  setField(block, `${sum.toString(8).padStart(6, '0')}\0 `, SUM_AT)
+}
+
+function setField(block: Uint8Array, text: string, at: number): void {
+  for (let i = 0; i < text.length; i++) block[at + i] = text.charCodeAt(i)
+}
+
+/** What all headers share; the checksum counts its own field as spaces. */
+const COMMON_HEADER = commonHeader()
+const COMMON_SUM = COMMON_HEADER.reduce((sum, byte) => sum + byte, 0)
+
+function commonHeader(): Uint8Array {
+  const block = new Uint8Array(BLOCK_BYTES)
+  setField(block, '0000644\0', 100)
+  setField(block, '0000000\0', 108)
+  setField(block, '0000000\0', 116)
+  setField(block, '00000000000\0', 136)
+  setField(block, '        ', SUM_AT)
+  setField(block, 'ustar\x0000', 257)
+  return block
+}
+
+/** `length key=value` and a line feed, where the length counts its own digits. */
+function paxRecord(key: string, value: string): string {
+  const rest = utf8.encode(` ${key}=${value}\n`).length
+  let length = rest + String(rest).length
+  if (rest + String(length).length !== length) length = rest + String(length).length
+  return `${length} ${key}=${value}\n`
+}

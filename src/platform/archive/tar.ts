@@ -1,0 +1,179 @@
+import { AppError } from '../../domain/errors.ts'
+import { ByteReader, type ByteStream } from '../byte-stream.ts'
+import { ArchiveBudget, type ArchiveEntry, type ArchiveLimits, refusedEntry, WHOLE_BYTES } from './entry.ts'
+import {
+  BLOCK_BYTES,
+  parsePaxRecords,
+  parseTarHeader,
+  type TarHeader,
+  type TarOverrides,
+  tarText,
+} from './tar-header.ts'
+
+const MAX_METADATA_BYTES = 1024 * 1024
+
+/** Why a type of entry is refused. Everything else that is not a file or a folder is refused by its letter. */
+const REFUSED: Readonly<Record<string, string>> = {
+  '1': 'is a hard link; pack it with --hard-dereference',
+  '2': 'is a symbolic link; pack it with --dereference',
+  '3': 'is a device',
+  '4': 'is a device',
+  '6': 'is a named pipe',
+  S: 'is a sparse file; pack it without the option --sparse',
+}
+
+/**
+ * The files of a tar archive (ustar, GNU long names, pax) while it comes in. Folders are passed over. `invalid` for links,
+ * devices, damage and an archive that ends too soon; `too_large` past the limits. No bytes at all are an empty archive.
+ */
+export async function* readTar(bytes: ByteStream, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
+  for await (const entries of readTarTogether(bytes, limits)) yield* entries
+}
+
+/** The same, where small files that arrived together are handed out together: thousands of them need no wait each. */
+export async function* readTarTogether(
+  bytes: ByteStream,
+  limits: ArchiveLimits,
+): AsyncGenerator<ArchiveEntry[]> {
+  const reader = new ByteReader(bytes)
+  const budget = new ArchiveBudget(limits)
+  try {
+    for (let header = await nextFile(reader, budget); header; header = await nextFile(reader, budget)) {
+      const { path, sizeBytes } = header
+      budget.addFile(sizeBytes)
+      if (sizeBytes <= WHOLE_BYTES) {
+        const entry = { path, sizeBytes, body: await takeWhole(reader, sizeBytes) }
+        const hasPadding = reader.takeArrived(padding(sizeBytes)) !== undefined
+        yield hasPadding ? [entry, ...takeArrivedFiles(reader, budget)] : [entry]
+        if (!hasPadding) await skip(reader, padding(sizeBytes))
+      } else {
+        const body = new TarBody(reader, header)
+        yield [{ path, sizeBytes, body: body.read() }]
+        await body.finish()
+        await skip(reader, padding(sizeBytes))
+      }
+    }
+    // What is left is filling. It is read, so that the sender sees an answer and not a broken connection.
+    await reader.skip(Number.POSITIVE_INFINITY)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** The small files that arrived whole. What is not quite one, or is damaged, is left for `nextFile` to wait for or refuse. */
+function takeArrivedFiles(reader: ByteReader, budget: ArchiveBudget): ArchiveEntry[] {
+  const entries: ArchiveEntry[] = []
+  for (let entry = takeArrivedFile(reader, budget); entry; entry = takeArrivedFile(reader, budget))
+    entries.push(entry)
+  return entries
+}
+
+function takeArrivedFile(reader: ByteReader, budget: ArchiveBudget): ArchiveEntry | undefined {
+  const block = reader.peekArrived(BLOCK_BYTES)
+  if (block === undefined) return undefined
+  try {
+    const header = parseTarHeader(block)
+    if (header === undefined || isMetadata(header.type) || header.sizeBytes > WHOLE_BYTES) return undefined
+    const { path, sizeBytes } = header
+    const whole = reader.peekArrived(BLOCK_BYTES + sizeBytes + padding(sizeBytes))
+    if (whole === undefined || !isFile(header) || !budget.allows(sizeBytes)) return undefined
+    budget.addFile(sizeBytes)
+    reader.takeArrived(whole.length)
+    return { path, sizeBytes, body: whole.subarray(BLOCK_BYTES, BLOCK_BYTES + sizeBytes) }
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+/** The next header of a file with what the headers before it said about it; undefined at the end of the archive. */
+async function nextFile(reader: ByteReader, budget: ArchiveBudget): Promise<TarHeader | undefined> {
+  let overrides: TarOverrides = {}
+  while (true) {
+    const block = reader.takeArrived(BLOCK_BYTES) ?? (await reader.take(BLOCK_BYTES))
+    if (block.length === 0 && !reader.hasStarted) return undefined
+    if (block.length < BLOCK_BYTES) throw cutOff()
+    const header = parseTarHeader(block)
+    if (header === undefined) return undefined
+    if (isMetadata(header.type)) {
+      overrides = { ...overrides, ...(await readMetadata(reader, header)) }
+      continue
+    }
+    const entry = { ...header, ...overrides }
+    overrides = {}
+    if (isFile(entry)) return entry
+    budget.addFolder()
+  }
+}
+
+/** False for a folder, which has no bytes whatever its size says. */
+function isFile({ type, path }: TarHeader): boolean {
+  if (type === '5') return false
+  if (type === '0' || type === '7') return !path.endsWith('/')
+  throw refusedEntry(path, REFUSED[type] ?? `is of a type that is not supported (${JSON.stringify(type)})`)
+}
+
+function isMetadata(type: string): boolean {
+  return type === 'x' || type === 'g' || type === 'L' || type === 'K'
+}
+
+async function readMetadata(reader: ByteReader, header: TarHeader): Promise<TarOverrides> {
+  if (header.sizeBytes > MAX_METADATA_BYTES) throw refusedEntry(header.path, 'is a header of over 1 MiB')
+  const bytes = await takeWhole(reader, header.sizeBytes)
+  await skip(reader, padding(header.sizeBytes))
+  if (header.type === 'L') return { path: tarText(bytes) }
+  if (header.type === 'K') return {}
+  const overrides = parsePaxRecords(bytes)
+  if (header.type === 'g' && Object.keys(overrides).length > 0)
+    throw new AppError(
+      'invalid',
+      'The tar archive gives one path or size for all entries, which makes no sense',
+    )
+  return overrides
+}
+
+/** The bytes of a larger file, handed on as they come. */
+class TarBody {
+  readonly #reader: ByteReader
+  #left: number
+  #isOver = false
+
+  constructor(reader: ByteReader, header: TarHeader) {
+    this.#reader = reader
+    this.#left = header.sizeBytes
+  }
+
+  async *read(): AsyncGenerator<Uint8Array> {
+    while (this.#left > 0) {
+      if (this.#isOver) throw new Error('An archive entry was read after the next one was asked for')
+      const piece = await this.#reader.takeSome(this.#left)
+      if (piece.length === 0) throw cutOff()
+      this.#left -= piece.length
+      yield piece
+    }
+  }
+
+  /** Passes over what was not read. */
+  async finish(): Promise<void> {
+    await skip(this.#reader, this.#left)
+    this.#isOver = true
+  }
+}
+
+async function takeWhole(reader: ByteReader, size: number): Promise<Uint8Array> {
+  const bytes = reader.takeArrived(size) ?? (await reader.take(size))
+  if (bytes.length < size) throw cutOff()
+  return bytes
+}
+
+async function skip(reader: ByteReader, size: number): Promise<void> {
+  if (reader.takeArrived(size) === undefined && !(await reader.skip(size))) throw cutOff()
+}
+
+function padding(sizeBytes: number): number {
+  return (BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES
+}
+
+function cutOff(): AppError {
+  return new AppError('invalid', 'The tar archive ends too soon: a part of it is missing')
+}

@@ -1,0 +1,109 @@
+import { mkdirSync, renameSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { syncFolder } from '../durable-file.ts'
+
+/** Where a content lies: in a pack at `offset`, or with `pack: null` in a file of its own. */
+export type StoredBlob = { sha256: string; sizeBytes: number; pack: string | null; offset: number }
+
+/**
+ * The names of everything below the data directory that holds contents, and what this process has on the way:
+ * the contents pinned by uploads, and the names that a sweep must take for work in progress, not for leftovers.
+ */
+export class BlobPlaces {
+  readonly packs: string
+  readonly files: string
+  readonly tmp: string
+  readonly #newId: () => string
+  readonly #pins = new Map<string, number>()
+  /** Temporary names now in use, and packs that this process made. */
+  readonly #own = new Set<string>()
+
+  constructor(dataDir: string, newId: () => string) {
+    this.packs = join(dataDir, 'blobs', 'packs')
+    this.files = join(dataDir, 'blobs', 'files')
+    this.tmp = join(dataDir, 'tmp')
+    this.#newId = newId
+  }
+
+  /** Makes the folders that lack, durably. */
+  async create(): Promise<void> {
+    for (const folder of [this.packs, this.files, this.tmp]) {
+      const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+      if (first === undefined) continue
+      await syncFolder(dirname(first))
+      await syncFolder(dirname(folder))
+    }
+  }
+
+  newPackId(): string {
+    const id = this.#newId()
+    this.#own.add(id)
+    return id
+  }
+
+  pack(id: string): string {
+    return join(this.packs, `${id}.pack`)
+  }
+
+  file(sha256: string): string {
+    return join(this.files, sha256.slice(0, 2), sha256)
+  }
+
+  of(blob: StoredBlob): string {
+    return blob.pack === null ? this.file(blob.sha256) : this.pack(blob.pack)
+  }
+
+  /** A fresh name in `tmp/`; `forget` it when the file is gone. */
+  newTmp(): string {
+    const name = `blob-${this.#newId()}`
+    this.#own.add(name)
+    return join(this.tmp, name)
+  }
+
+  forgetTmp(path: string): void {
+    this.#own.delete(path.slice(this.tmp.length + 1))
+  }
+
+  /** True for a temporary name in use and for a pack made by this process: its rows may be yet to come. */
+  isOwn(name: string): boolean {
+    return this.#own.has(name)
+  }
+
+  pin(sha256: string): void {
+    this.#pins.set(sha256, (this.#pins.get(sha256) ?? 0) + 1)
+  }
+
+  unpin(sha256: string): void {
+    const left = (this.#pins.get(sha256) ?? 0) - 1
+    if (left > 0) this.#pins.set(sha256, left)
+    else this.#pins.delete(sha256)
+  }
+
+  isPinned(sha256: string): boolean {
+    return this.#pins.has(sha256)
+  }
+
+  /**
+   * Removes a large content's file unless an upload pins it, which may have renamed an equal one over it or be about
+   * to. The look and the rename away happen in one turn, so that no upload's rename comes between them.
+   */
+  async removeUnpinned(sha256: string): Promise<boolean> {
+    if (this.isPinned(sha256)) return false
+    const aside = this.newTmp()
+    try {
+      renameSync(this.file(sha256), aside)
+    } catch (error) {
+      this.forgetTmp(aside)
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+      throw error
+    }
+    await this.removeTmp(aside)
+    return true
+  }
+
+  async removeTmp(path: string): Promise<void> {
+    await rm(path, { force: true })
+    this.forgetTmp(path)
+  }
+}

@@ -1,0 +1,280 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { AppError } from '../../domain/errors.ts'
+import { ByteCollector, type ByteStream, tooLarge } from '../byte-stream.ts'
+import { DurableFile, syncFolder, toStorageError } from '../durable-file.ts'
+import type { BlobPlaces, StoredBlob } from './places.ts'
+
+/** Contents up to this size share a pack; larger ones are files of their own. */
+const PACKED_BYTES = 1024 * 1024
+
+export type AddedBlob = { sha256: string; sizeBytes: number }
+
+/** One upload on its way to the disk. After a failed `add` it goes on as if that content had never come. */
+export type BlobStage = {
+  /**
+   * Hashes while it writes, in flat memory. A content that is stored, or was added before, is not written again.
+   * Over `limitBytes`: `too_large`. Other bytes than those of `expectedSha256` (lower-case hex): `invalid`.
+   */
+  add(body: ByteStream | Uint8Array, limitBytes?: number, expectedSha256?: string): Promise<AddedBlob>
+  /** The same for one of thousands of small contents. A promise, where given, is to be awaited before the next is added. */
+  addSmall(bytes: Uint8Array, expectedSha256: string): Promise<void> | undefined
+  /**
+   * Says beforehand what may come. `listStored` is asked once which of it have a committed row; those stay until the
+   * stage ends, and no content is looked for one by one any more.
+   */
+  expect(sha256s: Iterable<string>, listStored: () => Iterable<string>): void
+  /**
+   * The contents that this stage brought; bytes and names are on the disk when it resolves. Two uploads of the same
+   * small content bring a copy each: whose row is not taken (INSERT OR IGNORE) leaves dead space in its pack.
+   */
+  seal(): Promise<StoredBlob[]>
+  /** Removes what this stage brought, unless another one needs it or has committed it. Any number of times, any time. */
+  discard(): Promise<void>
+  /** After the commit: the garbage collector may look at these contents again. */
+  release(): void
+}
+
+/** What is to become of a content: nothing (it is stored), a place in the pack, or a file that still has a tmp name. */
+type Content =
+  | { kind: 'stored' }
+  | { kind: 'packed'; sizeBytes: number; offset: number }
+  | { kind: 'file'; sizeBytes: number; file: DurableFile }
+
+export class Stage implements BlobStage {
+  readonly #places: BlobPlaces
+  readonly #isStored: (sha256: string) => boolean
+  readonly #contents = new Map<string, Content>()
+  /** What `expect` named: whether it was stored then. A row that came since costs a copy, and no row can have gone. */
+  readonly #expected = new Map<string, boolean>()
+  #packFile: { id: string; file: DurableFile } | undefined
+  #state: 'open' | 'sealing' | 'sealed' | 'ended' = 'open'
+  /** The large file that is being synced while the next content comes in. */
+  #syncing: Promise<unknown> = Promise.resolve()
+
+  constructor(places: BlobPlaces, isStored: (sha256: string) => boolean) {
+    this.#places = places
+    this.#isStored = isStored
+  }
+
+  async add(
+    body: ByteStream | Uint8Array,
+    limitBytes = Number.POSITIVE_INFINITY,
+    expectedSha256?: string,
+  ): Promise<AddedBlob> {
+    if (this.#state !== 'open') throw new Error('The stage takes no more contents')
+    try {
+      if (!(body instanceof Uint8Array)) return await this.#addStream(body, limitBytes, expectedSha256)
+      if (body.length > limitBytes) throw tooLarge('The file', limitBytes)
+      if (body.length <= PACKED_BYTES) return await this.#addWhole(body, expectedSha256)
+      return await this.#addStream(slices(body), limitBytes, expectedSha256)
+    } catch (error) {
+      throw toStorageError(error)
+    }
+  }
+
+  addSmall(bytes: Uint8Array, expectedSha256: string): Promise<void> | undefined {
+    if (this.#state !== 'open') throw new Error('The stage takes no more contents')
+    if (bytes.length > PACKED_BYTES) throw new Error(`${bytes.length} bytes are no small content`)
+    try {
+      expectHash(Bun.SHA256.hash(bytes, 'hex'), expectedSha256)
+      return this.#pack(expectedSha256, bytes)?.catch((error) => {
+        throw toStorageError(error)
+      })
+    } catch (error) {
+      throw toStorageError(error)
+    }
+  }
+
+  expect(sha256s: Iterable<string>, listStored: () => Iterable<string>): void {
+    if (this.#state !== 'open') throw new Error('The stage takes no more contents')
+    for (const sha256 of sha256s) {
+      if (this.#expected.has(sha256)) continue
+      this.#places.pin(sha256)
+      this.#expected.set(sha256, false)
+    }
+    for (const sha256 of listStored()) if (this.#expected.has(sha256)) this.#expected.set(sha256, true)
+  }
+
+  async seal(): Promise<StoredBlob[]> {
+    if (this.#state !== 'open') throw new Error('The stage was sealed before')
+    this.#state = 'sealing'
+    try {
+      await this.#syncing
+      await this.#sealPack()
+      await this.#sealFiles()
+    } catch (error) {
+      throw toStorageError(error)
+    }
+    this.#state = 'sealed'
+    return [...this.#contents].flatMap(([sha256, content]) => this.#located(sha256, content))
+  }
+
+  async discard(): Promise<void> {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    await this.#syncing.catch(() => undefined)
+    await this.#removePack()
+    this.#unpin()
+    for (const [sha256, content] of this.#contents) {
+      if (content.kind !== 'file') continue
+      await this.#removeTmp(content.file)
+      // Sealed by us or by a stage that had the same content and left it to us: without a row it is nobody's.
+      if (!this.#isStored(sha256)) await this.#places.removeUnpinned(sha256)
+    }
+  }
+
+  release(): void {
+    if (this.#state !== 'sealed') throw new Error('Only a sealed stage can be released')
+    this.#state = 'ended'
+    this.#unpin()
+  }
+
+  async #addWhole(bytes: Uint8Array, expectedSha256: string | undefined): Promise<AddedBlob> {
+    const sha256 = Bun.SHA256.hash(bytes, 'hex')
+    expectHash(sha256, expectedSha256)
+    const wait = this.#pack(sha256, bytes)
+    if (wait !== undefined) await wait
+    return { sha256, sizeBytes: bytes.length }
+  }
+
+  #pack(sha256: string, bytes: Uint8Array): Promise<void> | undefined {
+    if (!this.#isNew(sha256)) return undefined
+    this.#packFile ??= this.#openPack()
+    const { file } = this.#packFile
+    this.#contents.set(sha256, { kind: 'packed', sizeBytes: bytes.length, offset: file.sizeBytes })
+    return file.append(bytes)
+  }
+
+  /** Gathers up to the size of a packed content; what is larger goes on into a file. */
+  async #addStream(
+    body: ByteStream,
+    limitBytes: number,
+    expectedSha256: string | undefined,
+  ): Promise<AddedBlob> {
+    const gathered = new ByteCollector()
+    let large: LargeContent | undefined
+    let sizeBytes = 0
+    try {
+      for await (const chunk of body) {
+        sizeBytes += chunk.length
+        if (sizeBytes > limitBytes) throw tooLarge('The file', limitBytes)
+        if (large === undefined && sizeBytes > PACKED_BYTES) {
+          large = new LargeContent(this.#places.newTmp())
+          await large.append(gathered.bytes())
+        }
+        if (large === undefined) gathered.push(chunk)
+        else await large.append(chunk)
+      }
+      if (large === undefined) return await this.#addWhole(gathered.bytes(), expectedSha256)
+      return { sha256: await this.#addLarge(large, expectedSha256), sizeBytes }
+    } catch (error) {
+      if (large !== undefined) await this.#removeTmp(large.file)
+      throw error
+    }
+  }
+
+  async #addLarge(large: LargeContent, expected: string | undefined): Promise<string> {
+    const { file } = large
+    const sha256 = large.hash.digest('hex')
+    expectHash(sha256, expected)
+    if (!this.#isNew(sha256)) {
+      await this.#removeTmp(file)
+      return sha256
+    }
+    this.#contents.set(sha256, { kind: 'file', sizeBytes: file.sizeBytes, file })
+    const before = this.#syncing
+    this.#syncing = Promise.all([before, file.finish({ durable: true })])
+    this.#syncing.catch(() => undefined) // seal() reports it
+    await before
+    return sha256
+  }
+
+  /** Pins the content and says whether this stage has to bring its bytes. */
+  #isNew(sha256: string): boolean {
+    if (this.#contents.has(sha256)) return false
+    const isStored = this.#expected.get(sha256) ?? this.#isStored(sha256)
+    this.#places.pin(sha256)
+    if (isStored) this.#contents.set(sha256, { kind: 'stored' })
+    return !isStored
+  }
+
+  #unpin(): void {
+    for (const sha256 of this.#contents.keys()) this.#places.unpin(sha256)
+    for (const sha256 of this.#expected.keys()) this.#places.unpin(sha256)
+  }
+
+  #openPack(): { id: string; file: DurableFile } {
+    return {
+      id: this.#places.newPackId(),
+      file: new DurableFile(this.#places.newTmp(), { syncsEarly: true }),
+    }
+  }
+
+  async #sealPack(): Promise<void> {
+    if (this.#packFile === undefined) return
+    const { id, file } = this.#packFile
+    await file.finish({ durable: true })
+    await rename(file.path, this.#places.pack(id))
+    this.#places.forgetTmp(file.path)
+    await syncFolder(this.#places.packs)
+  }
+
+  async #sealFiles(): Promise<void> {
+    const folders = new Set<string>()
+    for (const [sha256, content] of this.#contents) {
+      if (content.kind !== 'file') continue
+      const path = this.#places.file(sha256)
+      const folder = dirname(path)
+      if (!folders.has(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
+      folders.add(folder)
+      await rename(content.file.path, path)
+      this.#places.forgetTmp(content.file.path)
+    }
+    // The folder above too, even if it was there: another upload may have made it and not come to its sync.
+    if (folders.size > 0) folders.add(this.#places.files)
+    for (const folder of folders) await syncFolder(folder)
+  }
+
+  #located(sha256: string, content: Content): StoredBlob[] {
+    if (content.kind === 'stored') return []
+    const { sizeBytes } = content
+    if (content.kind === 'file') return [{ sha256, sizeBytes, pack: null, offset: 0 }]
+    return [{ sha256, sizeBytes, pack: this.#packFile?.id ?? null, offset: content.offset }]
+  }
+
+  async #removePack(): Promise<void> {
+    if (this.#packFile === undefined) return
+    await this.#removeTmp(this.#packFile.file)
+    await rm(this.#places.pack(this.#packFile.id), { force: true })
+  }
+
+  async #removeTmp(file: DurableFile): Promise<void> {
+    await file.remove()
+    this.#places.forgetTmp(file.path)
+  }
+}
+
+class LargeContent {
+  readonly file: DurableFile
+  readonly hash = new Bun.CryptoHasher('sha256')
+
+  constructor(path: string) {
+    this.file = new DurableFile(path, { syncsEarly: true })
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    this.hash.update(bytes)
+    await this.file.append(bytes)
+  }
+}
+
+function expectHash(sha256: string, expected: string | undefined): void {
+  if (expected === undefined || expected === sha256) return
+  throw new AppError('invalid', `The bytes sent as ${expected} have the SHA-256 ${sha256}`)
+}
+
+async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += PACKED_BYTES)
+    yield bytes.subarray(start, start + PACKED_BYTES)
+}

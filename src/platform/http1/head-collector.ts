@@ -1,0 +1,66 @@
+import { Http1Error, MOST_HEAD_BYTES } from './response-head.ts'
+
+const NOTHING = Buffer.alloc(0)
+const END = Buffer.from('\r\n\r\n')
+
+/** Puts together the head of an answer that comes in pieces, at worst byte by byte. */
+export class HeadCollector {
+  /** Of the head that `add` gave: where in its bytes it ended. */
+  end = 0
+  #kept = NOTHING
+  #length = 0
+
+  /** Nothing of an answer has come yet. */
+  get isEmpty(): boolean {
+    return this.#length === 0
+  }
+
+  /**
+   * The head as text up to the CR LF of its last field, with its `end`; null when there is more to come. Throws
+   * `Http1Error` when it is too long.
+   */
+  add(bytes: Buffer, start: number): string | null {
+    if (this.#length === 0) {
+      const at = bytes.indexOf(END, start)
+      if (at !== -1) {
+        this.end = at + END.length
+        return headText(bytes, start, at + 2)
+      }
+    }
+    return this.#addPiece(bytes, start)
+  }
+
+  #addPiece(bytes: Buffer, start: number): string | null {
+    const before = this.#length
+    const room = MOST_HEAD_BYTES + END.length - before
+    this.#keep(bytes.subarray(start, start + room))
+    const kept = this.#kept
+    const at = kept.subarray(0, this.#length).indexOf(END, Math.max(0, before - 3))
+    if (at === -1) {
+      if (this.#length >= MOST_HEAD_BYTES + END.length) throw tooLong()
+      return null
+    }
+    this.#kept = NOTHING
+    this.#length = 0
+    this.end = start + at + END.length - before
+    return headText(kept, 0, at + 2)
+  }
+
+  #keep(piece: Uint8Array): void {
+    const length = this.#length + piece.length
+    if (length > this.#kept.length) {
+      const grown = Buffer.alloc(Math.max(length, this.#kept.length * 2, 1024))
+      this.#kept.copy(grown, 0, 0, this.#length)
+      this.#kept = grown
+    }
+    this.#kept.set(piece, this.#length)
+    this.#length = length
+  }
+}
+
+function headText(bytes: Buffer, start: number, end: number): string {
+  if (end - start > MOST_HEAD_BYTES) throw tooLong()
+  return bytes.toString('latin1', start, end)
+}
+
+const tooLong = () => new Http1Error(`more than ${MOST_HEAD_BYTES / 1024} KiB of header fields`)

@@ -1,0 +1,118 @@
+import { OutboundError } from '../outbound/error.ts'
+
+export type RequestBody = ReadableStream<Uint8Array> | Uint8Array | null
+
+/** A request as it goes on the wire. */
+export type WireRequest = {
+  method: string
+  /** Each character stands for one byte. */
+  head: string
+  body: RequestBody
+  /** Of a streamed body: how many bytes it must have; null sends it chunked. */
+  contentLength: number | null
+  /** Sending it twice has the effect of sending it once, and the body is still there. RFC 9110 §9.2.2. */
+  isRepeatable: boolean
+}
+
+type RequestParts = {
+  method: string
+  /** Path and query, sent byte for byte. */
+  target: string
+  host: string
+  headers: Iterable<readonly [string, string]>
+  body: RequestBody
+  /** The protocol to switch to, such as `websocket`. */
+  upgrade: string | null
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const ORIGIN_FORM = /^\/[\x21-\x22\x24-\x7e]*$/
+const HOST = /^[\x21\x24-\x2e\x30-\x3e\x41-\x5b\x5d-\x7e]+$/
+const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
+
+/** This client frames the message and owns the connection; a caller has no say in these. RFC 9110 §7.6.1. */
+const OWN: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/**
+ * Builds the head of a request. `host` of the headers takes the place of the target's; `content-length`
+ * counts for a streamed body alone. Throws `OutboundError` `bad_request` where a name, a value or the target
+ * would not stay what it is on the wire: nothing with a CR, LF or NUL ever passes. RFC 9112 §3, §5.
+ */
+export function toWireRequest(parts: RequestParts): WireRequest {
+  const { method, target, body, upgrade } = parts
+  if (!TOKEN.test(method) || method === 'CONNECT') throw refuse('method')
+  if (!ORIGIN_FORM.test(target)) throw refuse('path')
+  const { host, lines, declaredLength } = readHeaders(parts)
+  if (!HOST.test(host)) throw refuse('Host header')
+  const isStream = body instanceof ReadableStream
+  const framing = framingOf(method, body, declaredLength)
+  const connection = upgrade === null ? '' : `connection: Upgrade\r\nupgrade: ${upgrade}\r\n`
+  return {
+    method,
+    head: `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${lines}${framing}${connection}\r\n`,
+    body,
+    contentLength: isStream ? declaredLength : null,
+    isRepeatable: !isStream && upgrade === null && IDEMPOTENT.has(method),
+  }
+}
+
+function readHeaders(parts: RequestParts): { host: string; lines: string; declaredLength: number | null } {
+  let { host } = parts
+  let lines = ''
+  let declaredLength: number | null = null
+  for (const [rawName, value] of parts.headers) {
+    const name = wireName(rawName)
+    if (name === null || NOT_IN_VALUE.test(value)) throw refuse(`header ${JSON.stringify(rawName)}`)
+    if (!OWN.has(name)) lines += `${name}: ${value}\r\n`
+    else if (name === 'host') host = value
+    else if (name === 'content-length') declaredLength = parseLength(value, declaredLength)
+  }
+  return { host, lines, declaredLength }
+}
+
+/** Names that were found good, with their lower case: a few are all that a visitor's browser ever says. */
+const goodNames = new Map<string, string>()
+const MOST_GOOD_NAMES = 500
+const MOST_NAME_LENGTH = 64
+
+/** Null for what is no name of a field. */
+function wireName(rawName: string): string | null {
+  const known = goodNames.get(rawName)
+  if (known !== undefined) return known
+  if (!TOKEN.test(rawName)) return null
+  const name = rawName.toLowerCase()
+  if (goodNames.size >= MOST_GOOD_NAMES) goodNames.clear()
+  if (rawName.length <= MOST_NAME_LENGTH) goodNames.set(rawName, name)
+  return name
+}
+
+/** A body always says how long it is; no body says so where the method expects one. RFC 9110 §8.6. */
+function framingOf(method: string, body: RequestBody, declaredLength: number | null): string {
+  if (body instanceof ReadableStream)
+    return declaredLength === null
+      ? 'transfer-encoding: chunked\r\n'
+      : `content-length: ${declaredLength}\r\n`
+  if (body !== null) return `content-length: ${body.length}\r\n`
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? 'content-length: 0\r\n' : ''
+}
+
+function parseLength(value: string, before: number | null): number {
+  const length = /^\d{1,15}$/.test(value) ? Number(value) : null
+  if (length === null || (before !== null && before !== length)) throw refuse('header "content-length"')
+  return length
+}
+
+const refuse = (what: string) => new OutboundError('bad_request', `The ${what} of the request cannot be sent`)

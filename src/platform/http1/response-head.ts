@@ -1,0 +1,154 @@
+import type { HeaderPair } from '../../domain/forward-headers.ts'
+
+/** How the end of a message is found. RFC 9112 §6.3. */
+export type Framing =
+  | { kind: 'none' }
+  | { kind: 'length'; length: number }
+  | { kind: 'chunked' }
+  | { kind: 'close' }
+
+/** Nobody changes one: the same object stands for every answer that says the same. */
+export type ResponseHead = {
+  readonly status: number
+  /** Names in lower case, values without the white space around them. */
+  readonly headers: readonly HeaderPair[]
+  /** For an answer to a method that has one; see `hasNoBody`. */
+  readonly framing: Framing
+  /** Whether another request may follow on the connection. */
+  readonly isPersistent: boolean
+  /** How long the other end keeps an idle connection, where it says so. */
+  readonly keepAliveSeconds: number | null
+}
+
+/** The answer is not HTTP/1.1 as the RFC has it. The message completes "… sent". */
+export class Http1Error extends Error {}
+
+export const MOST_HEAD_BYTES = 64 * 1024
+export const MOST_FIELDS = 200
+
+const STATUS_LINE = 'HTTP/1\\.[01] [1-5]\\d\\d(?: [\\t\\x20-\\x7e\\x80-\\xff]*)?\\r\\n'
+const LINE = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n"
+const FIELD = new RegExp(LINE, 'y')
+const HEAD = new RegExp(`^${STATUS_LINE}(?:${LINE}){0,${MOST_FIELDS}}$`)
+const STARTS_WELL = new RegExp(`^${STATUS_LINE}`)
+/** Where a status line that fits has them. */
+const VERSION_AT = 'HTTP/1.'.length
+const STATUS_AT = 'HTTP/1.1 '.length
+
+/**
+ * Reads status line and fields: `text` ends with the CR LF of the last one. Throws `Http1Error` for whatever
+ * two readers could understand in two ways: bare CR or LF, folded lines, white space before the colon, a
+ * length said twice, a length beside a transfer coding. RFC 9112 §4 to §6.
+ */
+export function parseResponseHead(text: string): ResponseHead {
+  // All lines are checked in one go, which is far quicker than one by one; then they need only be cut.
+  if (!HEAD.test(text)) throw new Http1Error(describeBadHead(text))
+  const isHttp10 = text[VERSION_AT] === '0'
+  const headers = cutFields(text, text.indexOf('\r\n') + 2)
+  const found = interpret(headers)
+  if (isHttp10 && found.isChunked) throw new Http1Error('a transfer coding with HTTP/1.0')
+  return {
+    status: Number(text.slice(STATUS_AT, STATUS_AT + 3)),
+    headers,
+    framing: framingOf(found),
+    isPersistent: found.isClosing ? false : !isHttp10 || found.isKeptAlive,
+    keepAliveSeconds: found.keepAliveSeconds,
+  }
+}
+
+/** Answers to HEAD, and 1xx, 204 and 304, have no body whatever their fields say. RFC 9112 §6.3. */
+export function hasNoBody(method: string, status: number): boolean {
+  return method === 'HEAD' || status < 200 || status === 204 || status === 304
+}
+
+function cutFields(text: string, start: number): HeaderPair[] {
+  const headers: HeaderPair[] = []
+  for (let at = start; at < text.length; ) {
+    const colon = text.indexOf(':', at)
+    const end = text.indexOf('\r\n', colon)
+    headers.push([text.slice(at, colon).toLowerCase(), withoutSpaceAround(text, colon + 1, end)])
+    at = end + 2
+  }
+  return headers
+}
+
+const isSpace = (code: number) => code === 32 || code === 9
+
+/** Space and tab alone: `trim` would take a no-break space too. */
+function withoutSpaceAround(text: string, from: number, to: number): string {
+  let start = from
+  let end = to
+  while (start < end && isSpace(text.charCodeAt(start))) start++
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function describeBadHead(text: string): string {
+  if (!STARTS_WELL.test(text)) return 'a status line that is not HTTP/1.1'
+  const start = text.indexOf('\r\n') + 2
+  FIELD.lastIndex = start
+  let fields = 0
+  let at = start
+  while (at < text.length && FIELD.test(text)) {
+    at = FIELD.lastIndex
+    fields += 1
+  }
+  if (fields > MOST_FIELDS) return `more than ${MOST_FIELDS} header fields`
+  return isSpace(text.charCodeAt(at)) ? 'a folded header line' : 'a header line that is not one'
+}
+
+type Found = {
+  contentLength: number | null
+  isChunked: boolean
+  isClosing: boolean
+  isKeptAlive: boolean
+  keepAliveSeconds: number | null
+}
+
+function interpret(headers: readonly HeaderPair[]): Found {
+  const found: Found = {
+    contentLength: null,
+    isChunked: false,
+    isClosing: false,
+    isKeptAlive: false,
+    keepAliveSeconds: null,
+  }
+  for (const [name, value] of headers) {
+    if (name === 'content-length') readLength(found, value)
+    else if (name === 'transfer-encoding') readCoding(found, value)
+    else if (name === 'connection') readConnection(found, value.toLowerCase())
+    else if (name === 'keep-alive') readKeepAlive(found, value)
+  }
+  return found
+}
+
+/** One field with one number: equal lengths said twice are refused too. RFC 9110 §8.6 leaves that open. */
+function readLength(found: Found, value: string): void {
+  if (found.contentLength !== null) throw new Http1Error('its length more than once')
+  if (!/^\d{1,15}$/.test(value)) throw new Http1Error('a length that is not a number')
+  found.contentLength = Number(value)
+}
+
+function readCoding(found: Found, value: string): void {
+  if (found.isChunked || value.toLowerCase() !== 'chunked')
+    throw new Http1Error('a transfer coding other than chunked')
+  found.isChunked = true
+}
+
+function readConnection(found: Found, value: string): void {
+  for (const option of value.split(',')) {
+    if (option.trim() === 'close') found.isClosing = true
+    if (option.trim() === 'keep-alive') found.isKeptAlive = true
+  }
+}
+
+function readKeepAlive(found: Found, value: string): void {
+  const seconds = /(?:^|[,\s])timeout=(\d{1,6})/i.exec(value)?.[1]
+  if (seconds !== undefined) found.keepAliveSeconds = Number(seconds)
+}
+
+function framingOf({ contentLength, isChunked }: Found): Framing {
+  if (isChunked && contentLength !== null) throw new Http1Error('both a length and a transfer coding')
+  if (isChunked) return { kind: 'chunked' }
+  return contentLength === null ? { kind: 'close' } : { kind: 'length', length: contentLength }
+}

@@ -1,0 +1,67 @@
+import type { LineSocket } from '../outbound/dial.ts'
+
+/** Heads go out by way of it: nothing of it is needed once the system has taken them. */
+const scratch = Buffer.alloc(16 * 1024)
+
+/** Bytes on their way out. One writer at a time; `progressed` is told of every byte that the system took. */
+export class SocketWriter {
+  readonly #socket: LineSocket
+  readonly #progressed: () => void
+  #rest: Uint8Array | null = null
+  #failure: { error: unknown } | null = null
+  #waiting: { resolve: () => void; reject: (error: unknown) => void } | null = null
+
+  constructor(socket: LineSocket, progressed: () => void) {
+    this.#socket = socket
+    this.#progressed = progressed
+  }
+
+  /** Null when all of it was taken; else a promise for that, which is rejected when the connection fails. */
+  write(bytes: Uint8Array): Promise<void> | null {
+    if (this.#failure !== null) return Promise.reject(this.#failure.error)
+    const taken = this.#hand(bytes, bytes.length)
+    return taken === bytes.length ? null : this.#keep(bytes.subarray(taken))
+  }
+
+  /** The same of a text whose characters are bytes. */
+  writeText(text: string): Promise<void> | null {
+    const { length } = text
+    if (length > scratch.length || this.#failure !== null) return this.write(Buffer.from(text, 'latin1'))
+    scratch.write(text, 'latin1')
+    const taken = this.#hand(scratch, length)
+    return taken === length ? null : this.#keep(Buffer.from(scratch.subarray(taken, length)))
+  }
+
+  /** How many of the first `length` bytes the system took. */
+  #hand(bytes: Uint8Array, length: number): number {
+    const taken = Math.max(0, this.#socket.write(bytes, 0, length))
+    if (taken > 0) this.#progressed()
+    return taken
+  }
+
+  #keep(rest: Uint8Array): Promise<void> {
+    this.#rest = rest
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+
+  drain(): void {
+    if (this.#rest === null) return
+    const taken = this.#hand(this.#rest, this.#rest.length)
+    this.#rest = taken === this.#rest.length ? null : this.#rest.subarray(taken)
+    if (this.#rest === null) this.#settle()?.resolve()
+  }
+
+  fail(error: unknown): void {
+    this.#rest = null
+    this.#failure ??= { error }
+    this.#settle()?.reject(error)
+  }
+
+  #settle() {
+    const waiting = this.#waiting
+    this.#waiting = null
+    return waiting
+  }
+}

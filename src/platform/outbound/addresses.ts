@@ -1,0 +1,76 @@
+import {
+  type Cidr,
+  cidrContains,
+  formatIp,
+  type IpAddress,
+  isPublicAddress,
+  parseCidr,
+  parseIp,
+} from '../../domain/ip-ranges.ts'
+
+/** One entry of `PROXY_ALLOWED_TARGETS`; `port` null allows every port. */
+type AllowedTarget = { name: string | null; range: Cidr | null; port: number | null }
+
+export type AddressRules = {
+  /**
+   * The addresses that may be dialled for `name`, canonical and in order; null when it leads where nobody
+   * may go.
+   */
+  allowedOf(name: string, port: number, addresses: readonly string[]): string[] | null
+  /** Names that mean this machine whatever the resolver says (RFC 6761 §6.3), unless the operator named them. */
+  isForbiddenName(name: string, port: number): boolean
+}
+
+/**
+ * Every address of a name must be public: one that is not refuses the name, so that a resolver that mixes
+ * answers gains nothing. Where the operator allowed some of its addresses, those alone are used. contract §8.
+ */
+export function addressRules(allowedTargets: readonly string[]): AddressRules {
+  const targets = allowedTargets.map(parseAllowedTarget)
+
+  const isNamed = (name: string, port: number) =>
+    targets.some((one) => one.name === name && (one.port === null || one.port === port))
+
+  const isInRange = (ip: IpAddress, port: number) =>
+    targets.some(
+      ({ range, port: only }) =>
+        range !== null && cidrContains(range, ip) && (only === null || only === port),
+    )
+
+  return {
+    allowedOf(name, port, addresses) {
+      const ips = addresses.map(parseIp)
+      if (!ips.every((ip) => ip !== null)) return null
+      if (isNamed(name, port) || ips.every(isPublicAddress)) return ips.map(formatIp)
+      const allowed = ips.filter((ip) => isInRange(ip, port))
+      return allowed.length === 0 ? null : allowed.map(formatIp)
+    },
+    isForbiddenName: (name, port) =>
+      (name === 'localhost' || name.endsWith('.localhost')) &&
+      !isNamed(name, port) &&
+      !LOOPBACK.some((ip) => isInRange(ip, port)),
+  }
+}
+
+/** The name of a URL as the rules compare it: lower case, no brackets, no dot at the end. */
+export function bareHostname(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+}
+
+const LOOPBACK: readonly IpAddress[] = ['127.0.0.1', '::1'].flatMap((text) => parseIp(text) ?? [])
+
+function parseAllowedTarget(text: string): AllowedTarget {
+  const range = parseCidr(text)
+  if (range !== null) return { name: null, range, port: null }
+  const [, host = text, portText] = /^(.*?)(?::(\d{1,5}))?$/.exec(text) ?? []
+  const bare = bareHostname(host)
+  const ip = parseIp(bare)
+  return {
+    name: ip === null ? bare : null,
+    range: ip === null ? null : parseCidr(formatIp(ip)),
+    port: portText === undefined ? null : Number(portText),
+  }
+}

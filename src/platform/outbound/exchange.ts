@@ -1,0 +1,149 @@
+import type { HeaderPair } from '../../domain/forward-headers.ts'
+import type { Answer, Exchange, Http1Connection } from '../http1/connection.ts'
+import type { WireRequest } from '../http1/request.ts'
+import { atEndOfTurn } from '../http1/turn.ts'
+import { OutboundError } from './error.ts'
+
+export type IdleTimeout = number | ((status: number, headers: readonly HeaderPair[]) => number)
+
+export type ExchangeOptions = {
+  /** For messages, such as `api.example.com:443`. */
+  label: string
+  request: WireRequest
+  upgrade: string | null
+  headTimeoutMs: number
+  idleTimeoutMs: IdleTimeout
+  signal: LazySignal
+}
+
+/** A function is asked only where the request lasts: most are answered before a signal of theirs is worth making. */
+export type LazySignal = AbortSignal | (() => AbortSignal) | null
+
+/** How long an answer may take before its signal is asked for. */
+const PROMPT_MS = 50
+
+/** What the backend does with an exchange that ends or has to be tried again. */
+interface ExchangeOwner {
+  retry(exchange: OutboundExchange): void
+  /** Called once, when the exchange takes up nothing any more. */
+  left(exchange: OutboundExchange): void
+}
+
+/** One request from the caller's side: waits for its turn, for a connection and for the answer. */
+export class OutboundExchange implements Exchange {
+  readonly request: WireRequest
+  readonly upgrade: string | null
+  readonly headTimeoutMs: number
+  readonly answer: Promise<Answer>
+  /** The connection that it was given. */
+  connection: Http1Connection | null = null
+  isOver = false
+  readonly #options: ExchangeOptions
+  readonly #owner: ExchangeOwner
+  readonly startedAt = performance.now()
+  #resolve: (answer: Answer) => void = () => {}
+  #reject: (error: OutboundError) => void = () => {}
+  #signal: AbortSignal | null = null
+  #aborted: (() => void) | null = null
+  #hasBeenRetried = false
+  #gaveUp: AbortController | null = null
+  #timer: Timer | null = null
+
+  constructor(options: ExchangeOptions, owner: ExchangeOwner) {
+    this.#options = options
+    this.#owner = owner
+    this.request = options.request
+    this.upgrade = options.upgrade
+    this.headTimeoutMs = options.headTimeoutMs
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    if (options.signal instanceof AbortSignal) this.#listen(options.signal)
+  }
+
+  /** Asks for the signal of an exchange that is not answered promptly. True while it may still have to be asked. */
+  watchSignal(now: number): boolean {
+    const { signal } = this.#options
+    if (this.isOver || this.#signal !== null || typeof signal !== 'function') return false
+    if (now - this.startedAt < PROMPT_MS) return true
+    this.#listen(signal())
+    return false
+  }
+
+  /** Starts the time limit for what comes before a connection. The signal fires when the exchange is over. */
+  limitWait(): AbortSignal {
+    this.#gaveUp ??= new AbortController()
+    const leftMs = this.headTimeoutMs - (performance.now() - this.startedAt)
+    this.#timer ??= setTimeout(() => this.failed(this.#late(), false), Math.max(1, leftMs))
+    this.watchSignal(Number.POSITIVE_INFINITY)
+    return this.#gaveUp.signal
+  }
+
+  startOn(connection: Http1Connection): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.connection = connection
+    connection.start(this)
+  }
+
+  idleTimeoutMs(status: number, headers: readonly HeaderPair[]): number {
+    const { idleTimeoutMs } = this.#options
+    return typeof idleTimeoutMs === 'number' ? idleTimeoutMs : idleTimeoutMs(status, headers)
+  }
+
+  /** Handed on when all answers of this turn were read. */
+  answered(answer: Answer): void {
+    atEndOfTurn(() => this.#resolve(answer))
+  }
+
+  /**
+   * A kept connection may end just when a request goes out on it: what may be repeated is sent again, once.
+   * RFC 9112 §9.3.1.
+   */
+  failed(error: OutboundError, isStale: boolean): void {
+    if (this.isOver) return
+    this.connection = null
+    if (isStale && this.request.isRepeatable && !this.#hasBeenRetried) {
+      this.#hasBeenRetried = true
+      this.#owner.retry(this)
+    } else {
+      this.#dropBody(error)
+      this.#reject(error)
+      this.finished()
+      this.#gaveUp?.abort(error)
+    }
+  }
+
+  finished(): void {
+    if (this.isOver) return
+    this.isOver = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    if (this.#aborted !== null) this.#signal?.removeEventListener('abort', this.#aborted)
+    this.#owner.left(this)
+  }
+
+  #listen(signal: AbortSignal): void {
+    this.#signal = signal
+    this.#aborted = () => this.#abort()
+    if (signal.aborted) this.#abort()
+    else signal.addEventListener('abort', this.#aborted, { once: true })
+  }
+
+  #abort(): void {
+    const error = new OutboundError('aborted', `The request to ${this.#options.label} was given up`)
+    if (this.connection === null) this.failed(error, false)
+    else this.connection.fail(error)
+  }
+
+  #late(): OutboundError {
+    const { label } = this.#options
+    return new OutboundError('timeout', `${label} was not reached within ${this.headTimeoutMs} ms`)
+  }
+
+  /** A body that no connection has taken up is told that nobody wants it. */
+  #dropBody(reason: unknown): void {
+    const { body } = this.request
+    if (body instanceof ReadableStream && !body.locked) body.cancel(reason).catch(() => {})
+  }
+}

@@ -1,0 +1,173 @@
+import { afterAll, expect, test } from 'bun:test'
+import type { Socket } from 'node:net'
+import { failureOf, outboundFixture, textOf } from '../../testing/outbound-fixture.ts'
+import { onRequest, rawPlainBackend } from '../../testing/tls-backend.ts'
+
+const fixture = outboundFixture()
+afterAll(() => fixture.close())
+
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n'
+
+const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
+
+/** A backend whose one connection can be waited for. */
+async function backendThat(act: (socket: Socket) => void) {
+  const { promise, resolve } = Promise.withResolvers<Socket>()
+  const backend = await fixture.backend((socket) => {
+    resolve(socket)
+    onRequest(socket, () => act(socket))
+  })
+  return { ...backend, socket: promise }
+}
+
+test('a head that does not come in time is a timeout, and the backend is let go', async () => {
+  const { port, socket } = await backendThat(() => {})
+  const failure = failureOf(fixture.send(port, { headTimeoutMs: 100 }))
+  const gone = socket.then(closed)
+  expect(await failure).toEqual({
+    kind: 'timeout',
+    message: `backend.test:${port} did not answer within 100 ms`,
+  })
+  await gone
+})
+
+test('a head that drips does not stretch the time', async () => {
+  const { port } = await backendThat(async (socket) => {
+    for (const byte of HEAD.slice(0, 20)) {
+      socket.write(byte)
+      await Bun.sleep(20)
+    }
+  })
+  expect((await failureOf(fixture.send(port, { headTimeoutMs: 100 }))).kind).toBe('timeout')
+})
+
+test('a TLS handshake that hangs is a timeout', async () => {
+  const silent = await rawPlainBackend(() => {})
+  expect(await failureOf(fixture.send(silent.port, { headTimeoutMs: 100 }))).toEqual({
+    kind: 'timeout',
+    message: `backend.test:${silent.port} was not reached within 100 ms`,
+  })
+  await silent.close()
+})
+
+test('attempts that were given up do not pile up', async () => {
+  const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 0 } })
+  const silent = await rawPlainBackend(() => {})
+  for (let i = 0; i < 5; i++)
+    expect((await failureOf(small.send(silent.port, { headTimeoutMs: 30 }))).kind).toBe('timeout')
+  await silent.close()
+  await small.close()
+})
+
+test('a name that takes for ever is a timeout', async () => {
+  const slow = outboundFixture({ resolve: () => new Promise(() => {}) })
+  expect((await failureOf(slow.send(443, { headTimeoutMs: 50 }))).kind).toBe('timeout')
+  await slow.close()
+})
+
+test('silence in the midst of a body cuts it', async () => {
+  const { port, socket } = await backendThat((one) => one.write(`${HEAD}hello`))
+  const response = await fixture.send(port, { idleTimeoutMs: 100 })
+  const gone = socket.then(closed)
+  expect(await failureOf(textOf(response.body))).toEqual({
+    kind: 'stalled',
+    message: `backend.test:${port} was silent for 100 ms in the midst of its answer`,
+  })
+  await gone
+})
+
+test('bytes that keep coming keep the answer alive for longer than the time', async () => {
+  const { port } = await backendThat(async (socket) => {
+    socket.write(HEAD)
+    for (let i = 0; i < 10; i++) {
+      await Bun.sleep(30)
+      socket.write('x')
+    }
+  })
+  const response = await fixture.send(port, { idleTimeoutMs: 200 })
+  expect(await textOf(response.body)).toBe('x'.repeat(10))
+})
+
+test('the silence that is allowed may depend on the head', async () => {
+  const { port } = await backendThat(async (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\na')
+    await Bun.sleep(150)
+    socket.write('b')
+  })
+  const response = await fixture.send(port, {
+    idleTimeoutMs: (_status, headers) =>
+      headers.some(([, value]) => value === 'text/event-stream') ? 5_000 : 50,
+  })
+  expect(await textOf(response.body)).toBe('ab')
+})
+
+test('a request body that stops coming is a timeout', async () => {
+  const { port } = await backendThat(() => {})
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(Buffer.from('x')) })
+  expect(await failureOf(fixture.send(port, { method: 'POST', body, headTimeoutMs: 100 }))).toEqual({
+    kind: 'timeout',
+    message: 'The body of the request stopped coming for 100 ms',
+  })
+})
+
+test('a request body that keeps coming does not run out of time', async () => {
+  const { port } = await fixture.backend((socket) =>
+    socket.on(
+      'data',
+      (bytes) => bytes.toString('latin1').endsWith('0\r\n\r\n') && socket.write(`${HEAD}0123456789`),
+    ),
+  )
+  let left = 10
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await Bun.sleep(30)
+      if (left-- > 0) controller.enqueue(Buffer.from('x'))
+      else controller.close()
+    },
+  })
+  expect((await fixture.send(port, { method: 'POST', body, headTimeoutMs: 200 })).status).toBe(200)
+})
+
+test('a signal ends the request before the head', async () => {
+  const { port, socket } = await backendThat(() => abort.abort())
+  const abort = new AbortController()
+  expect(await failureOf(fixture.send(port, { signal: abort.signal }))).toEqual({
+    kind: 'aborted',
+    message: `The request to backend.test:${port} was given up`,
+  })
+  await socket.then((one) => (one.destroyed ? undefined : closed(one)))
+})
+
+test('a signal that has fired already sends nothing', async () => {
+  const { port, received } = await backendThat(() => {})
+  expect((await failureOf(fixture.send(port, { signal: AbortSignal.abort() }))).kind).toBe('aborted')
+  expect(received).toEqual([])
+})
+
+test('a signal ends the connection in the midst of a body', async () => {
+  const { port, socket } = await backendThat((one) => one.write(`${HEAD}hello`))
+  const abort = new AbortController()
+  const response = await fixture.send(port, { signal: abort.signal })
+  const gone = socket.then(closed)
+  abort.abort()
+  expect((await failureOf(textOf(response.body))).kind).toBe('aborted')
+  await gone
+})
+
+test('a body that is cancelled ends the connection', async () => {
+  const { port, socket } = await backendThat((one) => one.write(`${HEAD}hello`))
+  const response = await fixture.send(port)
+  const gone = socket.then(closed)
+  if (!(response.body instanceof ReadableStream)) throw new Error('came whole')
+  await response.body.cancel()
+  await gone
+})
+
+test('a signal that fires after the answer is no trouble', async () => {
+  const { port } = await backendThat((socket) => socket.write(`${HEAD}0123456789`))
+  const abort = new AbortController()
+  const response = await fixture.send(port, { signal: abort.signal })
+  abort.abort()
+  expect(await textOf(response.body)).toBe('0123456789')
+  expect((await fixture.send(port)).status).toBe(200)
+})

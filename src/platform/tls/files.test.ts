@@ -1,0 +1,132 @@
+import { afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTestCa, type TestCertificate } from '../../testing/test-ca.ts'
+import { createLog } from '../log.ts'
+import { CertificateFileError, openCertificateFiles, readPair } from './files.ts'
+
+const ca = createTestCa()
+const good = ca.issue({ names: ['a.test', '*.b.test', '127.0.0.1'] })
+const other = ca.issue({ names: ['c.test'] })
+const ended: (() => void)[] = []
+afterEach(() => {
+  for (const end of ended.splice(0)) end()
+})
+
+function folderOf(pair: Partial<TestCertificate>): { certFile: string; keyFile: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'))
+  ended.push(() => rmSync(folder, { recursive: true, force: true }))
+  const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') }
+  if (pair.cert !== undefined) writeFileSync(files.certFile, pair.cert)
+  if (pair.key !== undefined) writeFileSync(files.keyFile, pair.key)
+  return files
+}
+
+function open(files: { certFile: string; keyFile: string }, now = Date.now()) {
+  const lines: string[] = []
+  const log = createLog({ level: 'info', format: 'json', now: () => now, write: (line) => lines.push(line) })
+  const certificates = openCertificateFiles(files, { log, now: () => now, lookEveryMs: 5 })
+  ended.push(() => certificates.stop())
+  return { certificates, lines }
+}
+
+/** The test's own time limit ends the wait. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(2)
+}
+
+test('a pair is read with its names and its end', () => {
+  const pair = readPair(folderOf(good))
+  expect(pair.hosts).toEqual(['a.test', '*.b.test'])
+  expect(pair.expiresAt).toBeGreaterThan(Date.now())
+})
+
+test('a key may follow its parameters, as openssl writes one', () => {
+  const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n'
+  expect(readPair(folderOf({ ...good, key: `${parameters}${good.key}` })).hosts).toHaveLength(2)
+})
+
+const JUNK = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+const ENCRYPTED = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n'
+const bad: [name: string, pair: Partial<TestCertificate>, says: RegExp][] = [
+  [
+    'no certificate file',
+    { key: good.key },
+    /^TLS_CERT_FILE is ".*cert\.pem", but must be a file .*\(ENOENT\)$/,
+  ],
+  ['no key file', { cert: good.cert }, /^TLS_KEY_FILE is ".*key\.pem", but must be a file .*\(ENOENT\)$/],
+  ['an empty certificate', { ...good, cert: '' }, /^TLS_CERT_FILE is .* hold a certificate in PEM$/],
+  ['a broken certificate', { ...good, cert: JUNK }, /^TLS_CERT_FILE is .* hold certificates in PEM$/],
+  ['a broken chain', { ...good, cert: good.cert + JUNK }, /^TLS_CERT_FILE is .* hold certificates in PEM$/],
+  ['the key as certificate', { ...good, cert: good.key }, /^TLS_CERT_FILE is .* hold a certificate in PEM$/],
+  [
+    'a broken key',
+    { ...good, key: 'nothing' },
+    /^TLS_KEY_FILE is .* hold a key in PEM without a passphrase$/,
+  ],
+  ['a key with a passphrase', { ...good, key: ENCRYPTED }, /^TLS_KEY_FILE is .* without a passphrase$/],
+  [
+    "another certificate's key",
+    { ...good, key: other.key },
+    /^TLS_KEY_FILE is .* hold the key of the certificate/,
+  ],
+]
+
+test.each(bad)('%s is refused in a line', (_name, pair, says) => {
+  const read = () => readPair(folderOf(pair))
+  expect(read).toThrow(CertificateFileError)
+  expect(read).toThrow(says)
+})
+
+test('a renewed pair is served and told, whether the files are written or a link leads elsewhere', async () => {
+  const files = folderOf(good)
+  const { certificates, lines } = open(files)
+  let changes = 0
+  certificates.onChange(() => {
+    changes += 1
+  })
+  writeFileSync(files.keyFile, other.key)
+  writeFileSync(files.certFile, other.cert)
+  await until(() => changes === 1)
+  expect(certificates.all()[0]).toMatchObject({ hosts: ['c.test'], certPem: other.cert, keyPem: other.key })
+  expect(lines.join('')).toContain('"names":"c.test"')
+
+  const renewed = ca.issue({ names: ['d.test'] })
+  const elsewhere = folderOf(renewed)
+  for (const [target, link] of [
+    [elsewhere.keyFile, files.keyFile],
+    [elsewhere.certFile, files.certFile],
+  ] as const) {
+    symlinkSync(target, `${link}.new`)
+    renameSync(`${link}.new`, link)
+  }
+  await until(() => certificates.all()[0]?.hosts[0] === 'd.test')
+})
+
+test('a pair that cannot be served leaves the last one in use, and the log says so once', async () => {
+  const files = folderOf(good)
+  const { certificates, lines } = open(files)
+  writeFileSync(files.certFile, other.cert)
+  await until(() => lines.length > 0)
+  expect(certificates.all()[0]?.certPem).toBe(good.cert)
+  expect(lines.join('')).toContain('the last one stays in use')
+  expect(lines.join('')).toContain('TLS_KEY_FILE')
+  expect(lines.join('')).not.toContain('PRIVATE')
+  const told = lines.length
+  await Bun.sleep(40)
+  expect(lines).toHaveLength(told)
+  rmSync(files.certFile)
+  await until(() => lines.length > told)
+  expect(certificates.all()[0]?.certPem).toBe(good.cert)
+})
+
+test('what it says of a host: for other names, valid, expired', () => {
+  const pair = ca.issue({ names: ['a.test', '*.b.test'] })
+  const { certificates } = open(folderOf(pair))
+  expect(certificates.stateOf('x.b.test')).toMatchObject({ status: 'active', error: null })
+  expect(certificates.stateOf('b.test')).toMatchObject({ status: 'failed', expiresAt: null })
+  const later = open(folderOf(pair), Date.now() + 3 * 86_400_000)
+  expect(later.certificates.stateOf('a.test').status).toBe('expired')
+  expect(later.lines.join('')).toContain('the certificate has expired')
+})

@@ -1,0 +1,106 @@
+import type { Tunnel } from '../http1/tunnel.ts'
+import { encodeFrame, FrameReader, OPCODE, SocketFailure } from './frames.ts'
+
+/** What a backend's WebSocket tells. `closed` comes last and once; 1006 for an end without a closing handshake. */
+type BackendOwner = {
+  /** Nothing more is read until it resolves. */
+  received(message: string | Uint8Array): Promise<void> | void
+  closed(code: number, reason: string): void
+}
+
+export type BackendSocket = {
+  /** Sent in order. More than `mostWaiting` bytes that the backend does not take close the socket with 1013. */
+  send(message: string | Uint8Array): void
+  close(code: number, reason: string): void
+  cut(): void
+}
+
+const NO_STATUS = 1005
+const ABNORMAL = 1006
+const OVERLOADED = 1013
+
+/** The client's side of RFC 6455 over a connection that has been upgraded; no extensions. */
+export function openBackendSocket(
+  tunnel: Tunnel,
+  owner: BackendOwner,
+  limits: { messageBytes: number; mostWaiting: number },
+): BackendSocket {
+  let sending: Promise<void> = Promise.resolve()
+  let waiting = 0
+  let hasEnded = false
+  let hasSentClose = false
+
+  const end = (code: number, reason: string) => {
+    if (hasEnded) return
+    hasEnded = true
+    tunnel.close()
+    owner.closed(code, reason)
+  }
+  const write = (opcode: number, payload: Uint8Array) => {
+    if (hasEnded || hasSentClose) return
+    hasSentClose = opcode === OPCODE.close
+    waiting += payload.length
+    sending = sending
+      .then(() => tunnel.write(encodeFrame(opcode, payload)))
+      .then(
+        () => {
+          waiting -= payload.length
+        },
+        () => end(ABNORMAL, ''),
+      )
+  }
+  const close = (code: number, reason: string) => {
+    write(OPCODE.close, closePayload(code, reason))
+  }
+
+  void readAll(tunnel, limits.messageBytes, {
+    message: (message) => owner.received(message),
+    ping: (payload) => write(OPCODE.pong, payload),
+    async over(code, reason) {
+      close(code, reason)
+      await sending
+      end(code, reason)
+    },
+  })
+
+  return {
+    send(message) {
+      const isText = typeof message === 'string'
+      write(isText ? OPCODE.text : OPCODE.binary, isText ? new TextEncoder().encode(message) : message)
+      if (waiting > limits.mostWaiting) end(OVERLOADED, 'The backend does not read')
+    },
+    close,
+    cut: () => end(ABNORMAL, ''),
+  }
+}
+
+type Reading = {
+  message(message: string | Uint8Array): Promise<void> | void
+  ping(payload: Uint8Array): void
+  /** The backend closed, or cannot be understood any more. */
+  over(code: number, reason: string): Promise<void>
+}
+
+async function readAll(tunnel: Tunnel, messageBytes: number, on: Reading): Promise<void> {
+  const frames = new FrameReader(messageBytes)
+  try {
+    for await (const bytes of tunnel.readable) {
+      for (const event of frames.read(bytes)) {
+        if (event.kind === 'message') await on.message(event.message)
+        else if (event.kind === 'ping') on.ping(event.payload)
+        else return await on.over(event.code ?? NO_STATUS, event.reason)
+      }
+    }
+    await on.over(ABNORMAL, '')
+  } catch (error) {
+    if (error instanceof SocketFailure) await on.over(error.code, error.message)
+    else await on.over(ABNORMAL, '')
+  }
+}
+
+/** Codes that only describe an end are not sent. RFC 6455 §7.4.1. */
+function closePayload(code: number, reason: string): Uint8Array {
+  if (code === NO_STATUS || code === ABNORMAL || code === 1015) return new Uint8Array()
+  const text = new TextEncoder().encode(reason).subarray(0, 123)
+  return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), text])
+}
