@@ -98,7 +98,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const wire = toWireRequest({ method, target, host, headers, body, upgrade })
     if (typeof signal === 'function') signals.begun()
     else if (signal?.aborted) throw new OutboundError('aborted', `The request to ${host} was given up`)
-    const backend = shared.backends.get(origin) ?? createBackend(shared, url)
+    const pool = upgrade === null ? origin : `${origin} ${upgrade}`
+    const backend = shared.backends.get(pool) ?? createBackend(shared, url, pool)
     const { label } = backend
     return backend.request({ label, request: wire, upgrade, headTimeoutMs, idleTimeoutMs, signal }).answer
   }
@@ -171,20 +172,27 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-function createBackend(shared: Shared, url: URL): Backend {
+/** WebSockets last: many of them must not take the turns of requests, so they have a limit of their own. */
+const WEBSOCKETS_PER_REQUEST = 16
+
+function createBackend(shared: Shared, url: URL, pool: string): Backend {
   const { name, port } = placeOf(url)
-  const { origin, hostname } = url
-  const label = `${hostname}:${port}`
+  const { mostInFlight, mostWaiting } = shared.limits
+  const isOfRequests = pool === url.origin
+  const label = `${url.hostname}:${port}`
   const backend = new Backend({
     label,
-    limits: shared.limits,
+    limits: {
+      mostInFlight: isOfRequests ? mostInFlight : mostInFlight * WEBSOCKETS_PER_REQUEST,
+      mostWaiting,
+    },
     idle: shared.idle,
     knownHeads: shared.knownHeads,
-    emptied: () => shared.backends.delete(origin),
+    emptied: () => shared.backends.delete(pool),
     target: { port, label, ca: shared.ca(), serverName: url.protocol === 'https:' ? name : null },
     ...checkedAddresses(shared, name, port),
   })
-  shared.backends.set(origin, backend)
+  shared.backends.set(pool, backend)
   return backend
 }
 

@@ -1,5 +1,9 @@
 /** How much may wait for the reader before the socket is paused; a packet (at most 512 KiB) may come on top. */
 const MOST_WAITING_BYTES = 128 * 1024
+/** What a piece takes besides its bytes, about: a backend may send a byte in each. */
+const PIECE_COST_BYTES = 512
+/** A packet that falls into more pieces than this is handed on in one. */
+const MOST_PIECES = 16
 
 export interface StreamOwner {
   /** The reader is behind: read no more from the socket. */
@@ -29,7 +33,10 @@ export class BodyStream {
           owner.cancelled()
         },
       },
-      { highWaterMark: MOST_WAITING_BYTES, size: (content?: Uint8Array) => content?.length ?? 0 },
+      {
+        highWaterMark: MOST_WAITING_BYTES,
+        size: (content?: Uint8Array) => (content?.length ?? 0) + PIECE_COST_BYTES,
+      },
     )
   }
 
@@ -44,6 +51,12 @@ export class BodyStream {
     if (this.#isPaused || (controller.desiredSize ?? 1) > 0) return
     this.#isPaused = true
     this.#owner.pause()
+  }
+
+  /** What one packet brought. */
+  pushAll(pieces: readonly Uint8Array[]): void {
+    if (pieces.length > MOST_PIECES) this.push(Buffer.concat(pieces))
+    else pieces.forEach(this.push)
   }
 
   /** All of it has come. What waits for the reader needs the socket no more, and the next answer must not find it paused. */

@@ -131,7 +131,7 @@ export class ResponseReceiver {
     this.#endGathering()
     this.stream = new BodyStream(this.#owner)
     this.#owner.answered(read, this.stream.readable)
-    pieces.forEach(this.stream.push)
+    this.stream.pushAll(pieces)
   }
 
   #endGathering(): void {
@@ -141,7 +141,9 @@ export class ResponseReceiver {
 
   #readBody(reader: BodyReader, bytes: Buffer): void {
     if (this.stream === null) throw new Http1Error('more than its answer')
-    const end = reader.read(bytes, 0, this.stream.push)
+    const pieces: Uint8Array[] = []
+    const end = reader.read(bytes, 0, (content) => pieces.push(content))
+    this.stream.pushAll(pieces)
     if (!reader.isDone) return
     this.stream.finish()
     this.#owner.done(end === bytes.length)

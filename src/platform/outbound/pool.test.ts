@@ -64,6 +64,18 @@ test.each(once)('%s is never sent twice', async (_name, method, body) => {
   expect(received.join('').split(`${method} /`)).toHaveLength(2)
 })
 
+test('what cannot be repeated takes no connection that may be closing just now', async () => {
+  const { backend, send } = setUp()
+  const { port, received } = await backend((socket) => onRequest(socket, () => answer(socket, '')))
+  await send(port)
+  await send(port, { method: 'POST' })
+  expect(received).toHaveLength(1)
+  // Longer than a connection counts as fresh.
+  await Bun.sleep(2100)
+  await send(port, { method: 'POST' })
+  expect(received).toHaveLength(2)
+})
+
 test('a request is not sent again once its answer has begun', async () => {
   const { backend, send } = setUp()
   const { port, received } = await backend(goneStale((socket) => void socket.end('HTTP/1.1 2')))
@@ -153,6 +165,20 @@ test('a kept connection to an address that the name has left is not used, allowe
   expect((await send(port)).status).toBe(200)
   now += 40_000
   expect((await failureOf(send(port))).kind).toBe('refused')
+})
+
+test('nor is one whose name moved while its old address still counted', async () => {
+  let now = 0
+  let asked = 0
+  const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'])
+  const { backend, send } = setUp({ resolve, now: () => now })
+  const { port, received } = await backend((socket) => onRequest(socket, () => answer(socket, '')))
+  expect((await send(port)).status).toBe(200)
+  now += 25_000
+  expect((await send(port)).status).toBe(200)
+  await Bun.sleep(0)
+  expect((await failureOf(send(port))).kind).toBe('refused')
+  expect(received.join('').split('GET /')).toHaveLength(3)
 })
 
 test('a name that passed when saved is refused when it turns to a forbidden address', async () => {

@@ -8,8 +8,8 @@ afterAll(() => fixture.close())
 
 const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n'
 
-const upgrade = (port: number, request: Partial<UpgradeRequest> = {}) =>
-  fixture.outbound.upgrade(new URL(`https://${BACKEND}:${port}/chat`), {
+const upgrade = (port: number, request: Partial<UpgradeRequest> = {}, through = fixture) =>
+  through.outbound.upgrade(new URL(`https://${BACKEND}:${port}/chat`), {
     headers: [['sec-websocket-key', 'x']],
     headTimeoutMs: 5_000,
     idleTimeoutMs: 5_000,
@@ -88,4 +88,21 @@ test('an answer that does not switch is a plain answer', async () => {
 test.each(['h2c', ''])('a switch to %p is a broken answer', async (protocol) => {
   const { port } = await backend((socket) => socket.write(SWITCHED.replace('WebSocket', protocol)))
   expect((await failureOf(upgrade(port))).kind).toBe('broken')
+})
+
+test('open tunnels do not take the turns of requests, and have a limit of their own', async () => {
+  const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 0 } })
+  const { port } = await small.backend((socket) =>
+    socket.on('data', (bytes) =>
+      socket.write(
+        bytes.includes('upgrade: websocket') ? SWITCHED : 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+      ),
+    ),
+  )
+  const open = () => upgrade(port, {}, small)
+  const tunnels = await Promise.all(Array.from({ length: 16 }, open))
+  expect(tunnels.map(({ status }) => status)).toEqual(Array(16).fill(101))
+  expect((await failureOf(open())).kind).toBe('overloaded')
+  expect((await small.send(port)).status).toBe(200)
+  await small.close()
 })

@@ -9,7 +9,7 @@ type BackendOwner = {
 }
 
 export type BackendSocket = {
-  /** Sent in order. More than `mostWaiting` bytes that the backend does not take close the socket with 1013. */
+  /** Sent in order. More than `mostWaiting` bytes that the backend does not take end the socket with 1013. */
   send(message: string | Uint8Array): void
   close(code: number, reason: string): void
   cut(): void
@@ -18,6 +18,8 @@ export type BackendSocket = {
 const NO_STATUS = 1005
 const ABNORMAL = 1006
 const OVERLOADED = 1013
+/** What a frame that waits takes besides its bytes, about: many empty ones must not fill the memory. */
+const FRAME_COST_BYTES = 1024
 
 /** The client's side of RFC 6455 over a connection that has been upgraded; no extensions. */
 export function openBackendSocket(
@@ -39,15 +41,17 @@ export function openBackendSocket(
   const write = (opcode: number, payload: Uint8Array) => {
     if (hasEnded || hasSentClose) return
     hasSentClose = opcode === OPCODE.close
-    waiting += payload.length
+    const cost = payload.length + FRAME_COST_BYTES
+    waiting += cost
     sending = sending
       .then(() => tunnel.write(encodeFrame(opcode, payload)))
       .then(
         () => {
-          waiting -= payload.length
+          waiting -= cost
         },
         () => end(ABNORMAL, ''),
       )
+    if (waiting > limits.mostWaiting) end(OVERLOADED, 'The backend does not read')
   }
   const close = (code: number, reason: string) => {
     write(OPCODE.close, closePayload(code, reason))
@@ -67,7 +71,6 @@ export function openBackendSocket(
     send(message) {
       const isText = typeof message === 'string'
       write(isText ? OPCODE.text : OPCODE.binary, isText ? new TextEncoder().encode(message) : message)
-      if (waiting > limits.mostWaiting) end(OVERLOADED, 'The backend does not read')
     },
     close,
     cut: () => end(ABNORMAL, ''),

@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { encodeFrame, type FrameEvent, FrameReader, OPCODE, SocketFailure } from './frames.ts'
 
@@ -39,6 +40,26 @@ test('frames are put together, however their bytes arrive', () => {
   ])
   for (const piece of [1, 2, 3, 7, 64]) expect(readAll(conversation, piece)).toEqual(whole)
 })
+
+test('a message in countless frames takes no more than its bytes', () => {
+  const reader = new FrameReader(1_000_000)
+  const pair = [served(OPCODE.continuation, 'x', 0), served(OPCODE.continuation, '', 0)]
+  const frames = Buffer.concat([
+    served(OPCODE.text, '', 0),
+    ...Array.from({ length: 50_000 }, () => pair).flat(),
+  ])
+  const before = arraysAlive()
+  expect([...reader.read(frames)]).toEqual([])
+  expect(arraysAlive() - before).toBeLessThan(1000)
+  expect([...reader.read(served(OPCODE.continuation, '!'))]).toEqual([
+    { kind: 'message', message: `${'x'.repeat(50_000)}!` },
+  ])
+})
+
+function arraysAlive(): number {
+  Bun.gc(true)
+  return heapStats().objectTypeCounts['Uint8Array'] ?? 0
+}
 
 test.each([
   ['masked by a server', Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5]), 1002],

@@ -1,3 +1,5 @@
+import { ByteCollector } from '../byte-stream.ts'
+
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 /** The other end broke RFC 6455; `code` is what the socket is to be closed with. */
@@ -40,9 +42,8 @@ export class FrameReader {
   #pieces: Uint8Array[] = []
   #held = 0
   #wanted = 2
-  #parts: Buffer[] = []
-  #partBytes = 0
-  #opcode = 0
+  /** Of a message in several frames; null between two. A frame of it may hold a byte or none, so none is kept for itself. */
+  #begun: { opcode: number; bytes: ByteCollector } | null = null
 
   constructor(messageBytes: number) {
     this.#messageBytes = messageBytes
@@ -69,7 +70,7 @@ export class FrameReader {
     if (held.length < header) return this.#want(header)
     const length =
       short === 126 ? held.readUInt16BE(2) : short === 127 ? Number(held.readBigUInt64BE(2)) : short
-    if (length + this.#partBytes > this.#messageBytes)
+    if (length + (this.#begun?.bytes.sizeBytes ?? 0) > this.#messageBytes)
       throw new SocketFailure(1009, 'The message is too long')
     if (held.length < header + length) return this.#want(header + length)
     const payload = held.subarray(header, header + length)
@@ -99,18 +100,20 @@ export class FrameReader {
     if (opcode === OPCODE.close) return closeOf(payload)
     if (opcode === OPCODE.ping) return { kind: 'ping', payload: new Uint8Array(payload) }
     if (opcode === OPCODE.pong) return null
-    if ((opcode === OPCODE.continuation) !== this.#parts.length > 0)
+    if ((opcode === OPCODE.continuation) !== (this.#begun !== null))
       throw new SocketFailure(1002, 'A message began in the midst of another, or went on without a beginning')
-    if (opcode !== OPCODE.continuation) this.#opcode = opcode
-    this.#parts.push(payload)
-    this.#partBytes += payload.length
-    if (!isLast) return null
-    const whole = Buffer.concat(this.#parts)
-    this.#parts = []
-    this.#partBytes = 0
-    return { kind: 'message', message: this.#opcode === OPCODE.text ? decode(whole) : new Uint8Array(whole) }
+    if (this.#begun === null && isLast) return messageOf(opcode, payload)
+    const begun = this.#begun ?? { opcode, bytes: new ByteCollector() }
+    begun.bytes.push(payload)
+    this.#begun = isLast ? null : begun
+    return isLast ? messageOf(begun.opcode, begun.bytes.bytes()) : null
   }
 }
+
+const messageOf = (opcode: number, bytes: Uint8Array): FrameEvent => ({
+  kind: 'message',
+  message: opcode === OPCODE.text ? decode(bytes) : new Uint8Array(bytes),
+})
 
 function frameOf(first: number, payload: Buffer): Frame {
   const opcode = first & 0x0f
