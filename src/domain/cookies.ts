@@ -4,13 +4,16 @@ export const REFRESH_COOKIE = 'sIdRefreshToken'
 /** Cookies of ours that never leave the service. */
 export const SESSION_COOKIES: readonly string[] = [ACCESS_COOKIE, REFRESH_COOKIE]
 
-/** Every value of that name, in the order sent: a sibling site can add a second one. RFC 6265 §4.2. */
+/**
+ * Every value of that name, in the order sent: a sibling site can add a second one. RFC 6265 §4.2. A name with a space
+ * behind it is another one: what counts as a session here, `hasSessionCookie` must see too.
+ */
 export function cookieValues(header: string | null, name: string): string[] {
   if (header === null || !header.includes(name)) return []
   const values: string[] = []
   for (const pair of header.split(';')) {
     const cut = pair.indexOf('=')
-    if (cut > 0 && pair.slice(0, cut).trim() === name) values.push(pair.slice(cut + 1).trim())
+    if (cut > 0 && pair.slice(0, cut).trimStart() === name) values.push(pair.slice(cut + 1).trim())
   }
   return values
 }

@@ -164,6 +164,18 @@ describe('requestHeadersToForward', () => {
     ])
   })
 
+  test('attack: a name that backends take for one of ours or of the rule’s does not pass', () => {
+    const headers: HeaderPair[] = [
+      ['X_Forwarded_For', '1.2.3.4'],
+      ['x.forwarded-proto', 'https'],
+      ['X_Api_Key', 'svc_x'],
+      ['x_secret', 'mine'],
+      ['x_other', 'passes'],
+    ]
+    const passed = forwarded(headers, { config: { add: { 'X-Secret': 's' } } })
+    expect(passed.map(([name]) => name)).toEqual(['x_other', ...OWN_NAMES, 'x-secret'])
+  })
+
   test('x-forwarded-for of a trusted peer is appended to', () => {
     const headers = forwarded([['X-Forwarded-For', '203.0.113.9']], { trustedXff: '203.0.113.9' })
     expect(headers[0]).toEqual(['x-forwarded-for', '203.0.113.9, 198.51.100.7'])

@@ -107,7 +107,7 @@ function visitorHeadersThatPass(
   for (const [rawName, rawValue] of visitorHeaders) {
     const name = rawName.toLowerCase()
     if (name === 'connection') options += `,${rawValue}`
-    if (NEVER_SENT.has(name) || !mayPass(policy, name)) continue
+    if (isTwin(name, policy) || NEVER_SENT.has(name) || !mayPass(policy, name)) continue
     if (name !== 'cookie') passed.push([name, rawValue])
     else if (forwardCookies) {
       const value = withoutSessionCookies(rawValue)
@@ -116,6 +116,19 @@ function visitorHeadersThatPass(
   }
   return withoutNamed(passed, options)
 }
+
+/**
+ * Many backends read `x_forwarded_for` and `x-forwarded-for` as one name (CGI): a visitor must not put a second value
+ * beside what the service or the rule says.
+ */
+function isTwin(name: string, { replaced }: Policy): boolean {
+  if (!UNUSUAL.test(name)) return false
+  const twin = name.replaceAll(UNUSUAL_ALL, '-')
+  return NEVER_SENT.has(twin) || replaced.has(twin)
+}
+
+const UNUSUAL = /[^a-z0-9-]/
+const UNUSUAL_ALL = /[^a-z0-9-]/g
 
 /** What a rule says of headers, with its names ready to be compared. */
 type Policy = {

@@ -34,6 +34,8 @@ describe('normalizeHost', () => {
     ['example.com:http', null],
     ['example.com:-1', null],
     ['example.com:65536', null],
+    ['example.com:000080', null],
+    ['[::1]:000080', null],
     ['example.com:80:80', null],
     ['exa mple.com', null],
     ['example.com/path', null],

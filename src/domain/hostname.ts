@@ -85,8 +85,12 @@ function normalizeIpv6Host(header: string): string | null {
   return ip?.version === 6 ? `[${formatIp(ip)}]` : null
 }
 
-/** Digits up to 65535, or nothing, as RFC 3986 §3.2.3 allows. */
+/**
+ * Digits up to 65535, or nothing, as RFC 3986 §3.2.3 allows; no more than five of them, so that nobody writes one host in
+ * endless ways.
+ */
 function isPort(header: string, from: number): boolean {
+  if (header.length - from > 5) return false
   let port = 0
   for (let i = from; i < header.length; i++) {
     const digit = header.charCodeAt(i) - 0x30

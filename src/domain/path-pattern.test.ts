@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import {
+  behindPrefix,
   compareSpecificity,
   literalPrefix,
   matchesPath,
@@ -96,6 +97,7 @@ function pathsUpTo(length: number): string[] {
 test.each([
   ['', 'A path pattern begins with / or *'],
   ['api/*', 'A path pattern begins with / or *'],
+  ['/\ud800', 'A path pattern is whole Unicode characters'],
   [' /api', 'A path pattern begins with / or *'],
   ['https://a.example/*', 'A path pattern begins with / or *'],
   ['/api?x=1', 'A path pattern has no ? and no #: the query is not matched'],
@@ -121,6 +123,16 @@ test.each([
   ['/files/v*/raw/*', '/files/v'],
 ])('stripPrefix of %s removes %p', (source, expected) => {
   expect(literalPrefix(patternOf(source))).toBe(expected)
+})
+
+test.each([
+  ['/api/a%7Eb', '/api', '/a%7Eb'],
+  ['/%61pi/a%7Eb', '/api', '/a%7Eb'],
+  ['/%c3%a9/%c3%a9', '/%C3%A9', '/%c3%a9'],
+  ['/%61%70%69', '/api', ''],
+  ['/x', '', '/x'],
+])('of %s there is behind %s, byte for byte: %p', (path, prefix, expected) => {
+  expect(behindPrefix(path, prefix)).toBe(expected)
 })
 
 test('the most specific rule comes first', () => {

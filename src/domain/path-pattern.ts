@@ -1,4 +1,5 @@
 const MAX_PATTERN = 1024
+const TRIPLET = /%[0-9a-f]{2}/gi
 
 /** `literal` is what stands before the first `*`; of an exact pattern all. */
 export type PathPattern =
@@ -15,13 +16,16 @@ type ParsedPathPattern = { ok: true; pattern: PathPattern } | { ok: false; error
 /** Reads a pattern of a rule; `error` says what is allowed. spec: Proxy behaviour 2, contract §8. */
 export function parsePathPattern(source: string): ParsedPathPattern {
   const error = findError(source)
-  if (error !== null) return { ok: false, error }
+  return error === null ? { ok: true, pattern: readPathPattern(source) } : { ok: false, error }
+}
 
+/** Of a pattern that was checked when it was saved; written as in an address it may be longer than was allowed. */
+export function readPathPattern(source: string): PathPattern {
   const parts = source.split('*')
   const literal = parts[0] ?? ''
   const suffix = parts.at(-1) ?? ''
   const middle = parts.slice(1, -1).filter((part) => part !== '')
-  return { ok: true, pattern: classify(parts.length > 1, literal, middle, suffix) }
+  return classify(parts.length > 1, literal, middle, suffix)
 }
 
 /**
@@ -50,6 +54,31 @@ export function literalPrefix(pattern: PathPattern): string {
   return kind !== 'exact' && literal.endsWith('/') ? literal.slice(0, -1) : literal
 }
 
+/** `%61` and `a` are the same path, and `é` is written `%C3%A9`. RFC 3986 §6.2.2. */
+export function canonicalPath(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replace(TRIPLET, (triplet) => {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+    return /[A-Za-z0-9._~-]/.test(character) ? character : triplet.toUpperCase()
+  })
+}
+
+/** A pattern as canonical paths are compared with it. */
+export const canonicalPattern = (pattern: string): string =>
+  canonicalPath(pattern.replace(/[^\x21-\x7e]+/gu, (text) => encodeURIComponent(text)))
+
+/** What a raw path has behind a canonical prefix that it begins with, byte for byte. */
+export function behindPrefix(path: string, prefix: string): string {
+  if (path.startsWith(prefix)) return path.slice(prefix.length)
+  let at = 0
+  for (let left = prefix.length; left > 0 && at < path.length; ) {
+    const triplet = /^%[0-9a-f]{2}/i.exec(path.slice(at, at + 3))?.[0] ?? path.charAt(at)
+    left -= canonicalPath(triplet).length
+    at += triplet.length
+  }
+  return path.slice(at)
+}
+
 /**
  * Sorts rules without `order`, the most specific first: more literal segments, fewer wildcards, then pattern,
  * then method, those without a method last. contract §9.1.
@@ -72,6 +101,7 @@ function findError(source: string): string | null {
   if (!source.startsWith('/') && !source.startsWith('*')) return 'A path pattern begins with / or *'
   if (source.length > MAX_PATTERN) return `A path pattern has at most ${MAX_PATTERN} characters`
   if (/[?#]/.test(source)) return 'A path pattern has no ? and no #: the query is not matched'
+  if (!source.isWellFormed()) return 'A path pattern is whole Unicode characters'
   if (/\p{Cc}/u.test(source)) return 'A path pattern has no control characters'
   return null
 }

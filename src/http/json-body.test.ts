@@ -34,3 +34,24 @@ test('null is none either, and an object without keys changes nothing', async ()
   expect((await patch('null')).status).toBe(400)
   expect((await patch('{}')).status).toBe(200)
 })
+
+test.each([
+  ['a field that is checked', (inner: string) => `{"displayName":${inner}}`],
+  ['a field that nobody knows', (inner: string) => `{"other":${inner}}`],
+])('%s that nests without end is refused before anybody walks through it', async (_, bodyWith) => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  expect(await patch(bodyWith(deep))).toMatchObject({
+    status: 400,
+    body: { message: 'The body is nested more than 200 levels deep' },
+  })
+})
+
+test.each(['{"toString":1}', '[{"valueOf":"x"}, {"toString":{}}]', '{"to\\u0053tring":1}'])(
+  '%s in place of a text is refused like any other',
+  async (value) => {
+    expect(await patch(`{"displayName":${value}}`)).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'displayName' }] },
+    })
+  },
+)

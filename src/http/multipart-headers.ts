@@ -41,17 +41,24 @@ export function parsePartHeaders(block: Uint8Array): PartHeaders {
   }
 }
 
+/**
+ * `; key="quoted"`, the same up to the next quote (a path may end in a backslash), or `; key=token`. No text can be read in
+ * two ways within one of the three: trying all of them would take exponential time.
+ */
+const PARAMETER =
+  /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\["\\]|\\(?!["\\]))*)"|"([^"]*)"|([^\s;"]*))\s*(?=;|$)/
+
 /** `value; key=token; key="quoted"`. Within quotes a backslash counts only before `"` and `\`: paths hold others. */
 function parseHeader(text: string): { value: string; parameters: Map<string, string> } {
   const parameters = new Map<string, string>()
   const [value = ''] = text.split(';', 1)
-  const pattern = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:\\["\\]|[^"])*)"|([^\s;"]*))\s*(?=;|$)/gy
+  const pattern = new RegExp(PARAMETER, 'gy')
   pattern.lastIndex = value.length
   let end = value.length
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    const [whole, key = '', quoted, token = ''] = match
+    const [whole, key = '', strict, loose, token = ''] = match
     end += whole.length
-    const parameter = quoted === undefined ? token : quoted.replace(/\\(["\\])/g, '$1')
+    const parameter = (strict ?? loose)?.replace(/\\(["\\])/g, '$1') ?? token
     if (!parameters.has(key.toLowerCase())) parameters.set(key.toLowerCase(), parameter)
   }
   if (!/^[;\s]*$/.test(text.slice(end)))

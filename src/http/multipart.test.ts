@@ -152,12 +152,24 @@ describe('file names', () => {
     ["filename*=iso-8859-1''gr%F6%DFe", 'größe'],
     ['filename=""', ''],
     ['FILENAME="a"', 'a'],
+    ['filename="C:\\dir\\"', 'C:\\dir\\'],
+    ['filename="C:\\dir\\"; x="y"', 'C:\\dir\\'],
+    ['filename="C:\\\\dir\\"', 'C:\\dir\\'],
+    [`filename="${'\\'.repeat(2000)}"`, '\\'.repeat(1000)],
   ]
   test.each(cases)('%s', async (disposition, filename) => {
     expect(await readText(headed(`form-data; name="file"; ${disposition}`))).toEqual([
       ['file', 'file', filename, ''],
     ])
   })
+})
+
+// Each of them would take seconds if backslashes could be read in two ways; together, longer than a test may take.
+test('a quoted text that never ends is refused at once, however many backslashes it has', async () => {
+  for (let count = 40; count < 60; count++) {
+    const headers = headed(`form-data; name="${'\\'.repeat(count)}`)
+    await expect(readText(headers)).rejects.toThrow('A header cannot be read')
+  }
 })
 
 describe('content types', () => {

@@ -56,3 +56,16 @@ test('an address in X-Forwarded-For counts only when the peer is a proxy of ours
   expect((await ask('198.51.100.7', '203.0.113.51')).status).toBe(429)
   app.close()
 })
+
+test('what a proxy of ours writes as it may is understood, and nothing before it is believed', async () => {
+  const app = await testApp({ RATE_LIMIT_API: '1', TRUST_PROXY: '10.0.0.0/8' })
+  const ask = (forwardedFor: string) =>
+    app.call('GET', '/api/setup/status', { from: '10.0.0.1', headers: { 'x-forwarded-for': forwardedFor } })
+  expect((await ask('198.51.100.1, 203.0.113.1:4711')).status).toBe(200)
+  expect((await ask('198.51.100.2, 203.0.113.1:4712, 10.0.0.9:80, ')).status).toBe(429)
+  expect((await ask('198.51.100.3, [2001:db8::1]:4711')).status).toBe(200)
+  expect((await ask('198.51.100.4, 2001:db8::1')).status).toBe(429)
+  expect((await ask('198.51.100.5, unknown')).status).toBe(200)
+  expect((await ask('198.51.100.6, unknown')).status).toBe(429)
+  app.close()
+})

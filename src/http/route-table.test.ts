@@ -20,6 +20,9 @@ const rows: [path: string, methods: string[]][] = [
   ['/api/docs/a/b', ['GET']],
   ['/api/docs', ['GET']],
   ['/api', []],
+  ['/api//projects', []],
+  ['/api/projects//', []],
+  ['/api/projects//reorder', []],
   ['/', []],
 ]
 

@@ -16,7 +16,8 @@ export function createRouteTable(routes: Iterable<{ method: string; path: string
   return { methodsOf: (path) => find(root, segmentsOf(path), 0) }
 }
 
-const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
+/** A slash at the end makes no difference; one too many inside makes another path, as for the router. */
+const segmentsOf = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/')
 
 function add(root: Node, method: string, segments: readonly string[]): void {
   let node = root
@@ -41,6 +42,6 @@ function find(node: Node, segments: readonly string[], at: number): readonly str
   const child = node.children.get(segment)
   const literal = child === undefined ? [] : find(child, segments, at + 1)
   if (literal.length > 0) return literal
-  const param = node.param === null ? [] : find(node.param, segments, at + 1)
+  const param = node.param === null || segment === '' ? [] : find(node.param, segments, at + 1)
   return param.length > 0 ? param : (node.rest ?? [])
 }

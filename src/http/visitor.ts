@@ -31,11 +31,23 @@ export function visitedHost(ctx: Context, request: Request, peer: Peer): string 
   return request.headers.get('x-forwarded-host')?.split(',')[0]?.trim() || host
 }
 
-/** The right-most address of `X-Forwarded-For` that is no proxy of ours, when the peer is one. contract §2. */
+/**
+ * The right-most address of `X-Forwarded-For` that is no proxy of ours, when the peer is one. contract §2. What stands
+ * before a hop that is no address (`unknown`) is the visitor's own word, and is not believed.
+ */
 export function clientAddress(ctx: Context, request: Request, peer: Peer): string {
   if (!isTrusted(ctx, peer.address)) return peer.address
-  const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim())
-  return hops.findLast((hop) => parseIp(hop) !== null && !isTrusted(ctx, hop)) ?? peer.address
+  const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').filter((hop) => hop.trim() !== '')
+  const client = hops.map(addressOfHop).findLast((hop) => hop === null || !isTrusted(ctx, hop))
+  return client ?? peer.address
+}
+
+/** Some proxies write the port behind the address: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function addressOfHop(hop: string): string | null {
+  const bare = hop.trim()
+  const [, inBrackets, dotted] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(bare) ?? []
+  const address = inBrackets ?? dotted ?? bare
+  return parseIp(address) === null ? null : address
 }
 
 /** A proxy of ours: what it says of the visitor is believed. `TRUST_PROXY`. */
