@@ -15,16 +15,26 @@ export function prepare() {
   return bun
 }
 
-/** Runs a command in the foreground until it ends, hands signals on to it, and ends with its exit code. */
+/**
+ * Runs a command in the foreground until it ends, hands signals on to it, and ends with its exit code.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ */
 export function become(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: 'inherit' })
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  if (process.env.npm_lifecycle_event !== undefined) endWithParent(child)
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP']))
+    process.on(signal, () => child.kill(signal))
+  if (process.env['npm_lifecycle_event'] !== undefined) endWithParent(child)
   child.on('error', (error) => fail(`${command} could not be started: ${error.message}`))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
 }
 
-/** Who ends npm ends the shell that it put between, and the shell tells nobody: the server would stay behind. */
+/**
+ * Who ends npm ends the shell that it put between, and the shell tells nobody: the server would stay behind.
+ *
+ * @param {import('node:child_process').ChildProcess} child
+ */
 function endWithParent(child) {
   const parent = process.ppid
   const timer = setInterval(() => {
@@ -35,7 +45,12 @@ function endWithParent(child) {
   timer.unref()
 }
 
-/** Runs a command to its end; ends this process when it fails. */
+/**
+ * Runs a command to its end; ends this process when it fails.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ */
 export function run(command, args) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
   if (error !== undefined) fail(`${command} could not be started: ${error.message}`)
@@ -61,6 +76,7 @@ function cpu() {
   return process.arch === 'arm64' ? 'aarch64' : process.arch
 }
 
+/** @param {string} path */
 function isWanted(path) {
   if (path.includes('/') && !existsSync(path)) return false
   const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
@@ -78,7 +94,11 @@ function installBun() {
   return found
 }
 
-/** Exactly what bun.lock says; quick when it is all there. */
+/**
+ * Exactly what bun.lock says; quick when it is all there.
+ *
+ * @param {string} bun
+ */
 function installPackages(bun) {
   const { status, stdout, stderr } = spawnSync(bun, ['install', '--frozen-lockfile', '--ignore-scripts'], {
     cwd: root,
@@ -87,6 +107,10 @@ function installPackages(bun) {
   if (status !== 0) fail(`Installing the packages failed:\n${stdout}${stderr}`)
 }
 
+/**
+ * @param {string} message
+ * @returns {never}
+ */
 function fail(message) {
   console.error(message)
   process.exit(1)

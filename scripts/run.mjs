@@ -1,5 +1,4 @@
 // node scripts/run.mjs SCRIPT …: installs what is needed and runs a script of this project with Bun.
 import { become, prepare } from './bootstrap.mjs'
 
-const [script, ...args] = process.argv.slice(2)
-become(prepare(), [script, ...args])
+become(prepare(), process.argv.slice(2))

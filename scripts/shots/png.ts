@@ -35,35 +35,32 @@ function read(png: Buffer): Image {
   return { width, height, channels, pixels }
 }
 
+/** `stride`: the bytes of a line; `step`: of a pixel. */
+type Raster = { pixels: Uint8Array; stride: number; step: number }
+
 /** Takes back the filter of each line, which its first byte names. */
 function unfiltered(data: Uint8Array, stride: number, step: number): Uint8Array {
   const lines = data.length / (stride + 1)
   const pixels = new Uint8Array(lines * stride)
+  const raster = { pixels, stride, step }
   for (let line = 0; line < lines; line++) {
     const filter = data[line * (stride + 1)] ?? 0
     for (let x = 0; x < stride; x++) {
       const place = line * stride + x
-      pixels[place] =
-        (data[line * (stride + 1) + 1 + x] ?? 0) + predicted(filter, pixels, place, x, stride, step)
+      pixels[place] = (data[line * (stride + 1) + 1 + x] ?? 0) + predicted(raster, filter, place)
     }
   }
   return pixels
 }
 
-function predicted(
-  filter: number,
-  pixels: Uint8Array,
-  place: number,
-  x: number,
-  stride: number,
-  step: number,
-): number {
-  const left = x >= step ? (pixels[place - step] ?? 0) : 0
+function predicted({ pixels, stride, step }: Raster, filter: number, place: number): number {
+  const hasLeft = place % stride >= step
+  const left = hasLeft ? (pixels[place - step] ?? 0) : 0
   const up = pixels[place - stride] ?? 0
   if (filter === 1) return left
   if (filter === 2) return up
   if (filter === 3) return (left + up) >> 1
-  return filter === 4 ? paeth(left, up, x >= step ? (pixels[place - stride - step] ?? 0) : 0) : 0
+  return filter === 4 ? paeth(left, up, hasLeft ? (pixels[place - stride - step] ?? 0) : 0) : 0
 }
 
 function paeth(left: number, up: number, corner: number): number {
@@ -83,25 +80,20 @@ function withoutAlpha({ width, height, channels, pixels }: Image): Image {
 const FILTERS = [0, 1, 2, 4] as const
 
 function filteredLines({ width, height, channels, pixels }: Image): Uint8Array[] {
-  const stride = width * channels
+  const raster = { pixels, stride: width * channels, step: channels }
   return Array.from({ length: height }, (_, line) => {
-    const tried = FILTERS.map((filter) => filtered(filter, pixels, line, stride, channels))
+    const tried = FILTERS.map((filter) => filtered(raster, filter, line))
     return tried.reduce((best, one) => (cost(one) < cost(best) ? one : best))
   })
 }
 
-function filtered(
-  filter: number,
-  pixels: Uint8Array,
-  line: number,
-  stride: number,
-  step: number,
-): Uint8Array {
+function filtered(raster: Raster, filter: number, line: number): Uint8Array {
+  const { pixels, stride } = raster
   const bytes = new Uint8Array(stride + 1)
   bytes[0] = filter
   for (let x = 0; x < stride; x++) {
     const place = line * stride + x
-    bytes[x + 1] = (pixels[place] ?? 0) - predicted(filter, pixels, place, x, stride, step)
+    bytes[x + 1] = (pixels[place] ?? 0) - predicted(raster, filter, place)
   }
   return bytes
 }

@@ -16,7 +16,7 @@ type SvcOptions = {
   command?: readonly string[]
 }
 
-/** Starts an appliance on an empty or existing data directory, with limits and request log off. */
+/** Starts an appliance on an empty or existing data directory: without limits, and with no line in its log for a request. */
 export async function startSvc(lab: Lab, options: SvcOptions = {}): Promise<Svc> {
   const dataDir = options.dataDir ?? lab.folder('data')
   mkdirSync(dataDir, { recursive: true })

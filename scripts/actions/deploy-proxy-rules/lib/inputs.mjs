@@ -1,10 +1,12 @@
 /** Expected, so its message is all that the log needs. */
 export class ActionFailure extends Error {}
 
+/** @typedef {Record<string, string | undefined>} Env */
+
 /**
  * The inputs, the key masked before anything else is said.
  *
- * @param {NodeJS.ProcessEnv} env
+ * @param {Env} env
  * @param {(text: string) => void} mask
  */
 export function readInputs(env, mask) {
@@ -16,7 +18,7 @@ export function readInputs(env, mask) {
     .filter((line) => line !== '')
   const dashed = folders.find((folder) => folder.startsWith('-'))
   if (dashed !== undefined) throw new ActionFailure(`The input path has no flags: ${dashed}`)
-  const project = input(env, 'project') || env.GITHUB_REPOSITORY || ''
+  const project = input(env, 'project') || env['GITHUB_REPOSITORY'] || ''
   if (!/^[^/\s]+\/[^/\s]+$/.test(project))
     throw new ActionFailure(`The input project is no owner/repo: ${project}`)
   return {
@@ -28,16 +30,24 @@ export function readInputs(env, mask) {
     dryRun: flag(env, 'dry-run'),
     nameSuffix: input(env, 'name-suffix'),
     svcPath: input(env, 'svc-path'),
-    workspace: env.GITHUB_WORKSPACE || '.',
+    workspace: env['GITHUB_WORKSPACE'] || '.',
   }
 }
 
+/**
+ * @param {Env} env
+ * @param {string} name
+ */
 function required(env, name) {
   const value = input(env, name)
   if (value === '') throw new ActionFailure(`The input ${name} is required`)
   return value
 }
 
+/**
+ * @param {Env} env
+ * @param {string} name
+ */
 function flag(env, name) {
   const value = input(env, name).toLowerCase() || 'false'
   if (value !== 'true' && value !== 'false')
@@ -45,7 +55,12 @@ function flag(env, name) {
   return value === 'true'
 }
 
-/** Runners keep the hyphen in the variable's name; shells, which cannot, may write an underscore. */
+/**
+ * Runners keep the hyphen in the variable's name; shells, which cannot, may write an underscore.
+ *
+ * @param {Env} env
+ * @param {string} name
+ */
 function input(env, name) {
   const variable = `INPUT_${name.toUpperCase()}`
   return (env[variable] ?? env[variable.replaceAll('-', '_')] ?? '').trim()

@@ -1,26 +1,42 @@
 import { appendFileSync } from 'node:fs'
 
 /**
+ * What came of one rule set, as `svc rules push --json` says it.
+ *
+ * @typedef {{ name: string, ruleSetId: string | null, created: number, updated: number, deleted: number,
+ *   unchanged: number, missingSecrets: string[], warnings: string[] }} RuleSetReport
+ * @typedef {{ dryRun: boolean, ruleSets: RuleSetReport[] }} Report
+ */
+
+/**
  * What a workflow's runner understands: commands on stdout, outputs and the summary in files that it names.
  *
- * @param {NodeJS.ProcessEnv} env
+ * @param {import('./inputs.mjs').Env} env
  * @param {(text: string) => void} write
  */
 export function createRunner(env, write) {
+  /** @param {string} text */
   const log = (text) => write(`${singleLine(text)}\n`)
   return {
     log,
+    /** @param {string} text */
     mask: (text) => write(`::add-mask::${escapeData(text)}\n`),
+    /** @param {string} text */
     error: (text) => write(`::error::${escapeData(text)}\n`),
-    /** Outputs, summary and log lines of a push. */
+    /**
+     * Outputs, summary and log lines of a push.
+     *
+     * @param {Report} report
+     * @param {string[]} notes
+     */
     report({ dryRun, ruleSets }, notes) {
       const warnings = ruleSets.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`))
       for (const note of [...notes, ...warnings]) write(`::warning::${escapeData(note)}\n`)
       for (const set of ruleSets) log(`${set.name}: ${counts(set)}`)
       const isChanged = ruleSets.some(({ created, updated, deleted }) => created + updated + deleted > 0)
-      append(env.GITHUB_STEP_SUMMARY, summary(dryRun, ruleSets))
+      append(env['GITHUB_STEP_SUMMARY'], summary(dryRun, ruleSets))
       append(
-        env.GITHUB_OUTPUT,
+        env['GITHUB_OUTPUT'],
         outputs({
           'rule-set-ids': ruleSets.map(({ ruleSetId }) => ruleSetId ?? '').join(','),
           'rule-set-names': ruleSets.map(({ name }) => name).join(','),
@@ -32,20 +48,33 @@ export function createRunner(env, write) {
   }
 }
 
+/** @param {RuleSetReport} set */
 const counts = ({ created, updated, deleted, unchanged }) =>
   `${created} created, ${updated} updated, ${deleted} deleted, ${unchanged} unchanged`
 
+/**
+ * @param {string | undefined} path
+ * @param {string} text
+ */
 function append(path, text) {
   if (path) appendFileSync(path, text)
 }
 
-/** One line a value: what the server says cannot add an output of its own. */
+/**
+ * One line a value: what the server says cannot add an output of its own.
+ *
+ * @param {Record<string, string | boolean>} values
+ */
 function outputs(values) {
   return Object.entries(values)
     .map(([name, value]) => `${name}=${String(value).replace(/\p{Cc}+/gu, ' ')}\n`)
     .join('')
 }
 
+/**
+ * @param {boolean} dryRun
+ * @param {RuleSetReport[]} ruleSets
+ */
 function summary(dryRun, ruleSets) {
   const rows = ruleSets.map(
     ({ name, created, updated, deleted, unchanged, missingSecrets }) =>
@@ -55,16 +84,25 @@ function summary(dryRun, ruleSets) {
   return `### Rule sets${dryRun ? ' (dry run)' : ''}\n\n${head}\n| --- | --- | --- | --- | --- | --- |\n${rows.join('\n')}\n\n`
 }
 
-/** Text of others inside a Markdown table. */
+/**
+ * Text of others inside a Markdown table.
+ *
+ * @param {string} text
+ */
 function cell(text) {
   return singleLine(text).replace(/[|<>`[\]()\\]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one. */
+/**
+ * Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one.
+ *
+ * @param {string} text
+ */
 function singleLine(text) {
   return text.replace(/\p{Cc}+/gu, ' ').replace(/^::|##\[/g, (start) => start.split('').join(' '))
 }
 
+/** @param {string} text */
 function escapeData(text) {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

@@ -9,9 +9,10 @@ const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url))
 /**
  * Pushes the rule sets with `svc rules push`, which compiles them. Answers its report and what it said beside it.
  *
- * @param {ReturnType<import('./inputs.mjs').readInputs>} inputs
- * @param {NodeJS.ProcessEnv} env
+ * @param {ReturnType<typeof import('./inputs.mjs').readInputs>} inputs
+ * @param {import('./inputs.mjs').Env} env
  * @param {(text: string) => void} log
+ * @returns {Promise<{ report: import('./runner.mjs').Report, notes: string[] }>}
  */
 export async function pushRules(inputs, env, log) {
   const { folders, apiUrl, apiKey, project, prune, dryRun, nameSuffix, workspace } = inputs
@@ -19,50 +20,68 @@ export async function pushRules(inputs, env, log) {
   if (prune) args.push('--prune')
   if (dryRun) args.push('--dry-run')
   if (nameSuffix !== '') args.push(`--name-suffix=${nameSuffix}`)
-  const [command, ...before] = await findSvc(inputs, env, log)
+  const { command, before } = await findSvc(inputs, env, log)
   const { code, stdout, stderr } = await run(command, [...before, ...args], {
     cwd: workspace,
     env: { ...env, SVC_API_KEY: apiKey },
   })
-  const report = parse(stdout)
-  if (code === 0 && Array.isArray(report?.ruleSets)) return { report, notes: lines(stderr) }
-  const problems = (report?.problems ?? []).map(
+  const report = /** @type {Partial<import('./runner.mjs').Report> & { problems?: Problem[] }} */ (
+    parse(stdout)
+  )
+  const { ruleSets } = report
+  if (code === 0 && Array.isArray(ruleSets)) return { report: { dryRun, ruleSets }, notes: lines(stderr) }
+  const problems = (report.problems ?? []).map(
     ({ file, line, column, message }) => `${file}:${line}:${column} ${message}`,
   )
   throw new ActionFailure([...problems, ...lines(stderr)].join('\n') || `svc ended with ${code}`)
 }
 
-/** The command and what comes before its arguments. */
+/** @typedef {{ file: string, line: number, column: number, message: string }} Problem */
+
+/**
+ * The command and what comes before its arguments.
+ *
+ * @param {{ svcPath: string }} inputs
+ * @param {import('./inputs.mjs').Env} env
+ * @param {(text: string) => void} log
+ * @returns {Promise<{ command: string, before: string[] }>}
+ */
 async function findSvc({ svcPath }, env, log) {
   if (svcPath !== '') {
     if (!existsSync(svcPath)) throw new ActionFailure(`The input svc-path names no file: ${svcPath}`)
-    return [svcPath]
+    return { command: svcPath, before: [] }
   }
   const name = process.platform === 'win32' ? 'svc.exe' : 'svc'
-  const onPath = (env.PATH ?? '')
+  const onPath = (env['PATH'] ?? '')
     .split(delimiter)
     .map((folder) => join(folder, name))
     .find((path) => existsSync(path))
-  if (onPath !== undefined) return [onPath]
+  if (onPath !== undefined) return { command: onPath, before: [] }
   if (!isCheckout())
     throw new ActionFailure('There is no svc here: put it on the PATH, or name it with the input svc-path')
   log('No svc on the PATH: running the one of this checkout')
   const { prepare } = await import(new URL('../../../bootstrap.mjs', import.meta.url).href)
-  return [prepare(), join(CHECKOUT, 'src/main.ts')]
+  return { command: prepare(), before: [join(CHECKOUT, 'src/main.ts')] }
 }
 
 function isCheckout() {
   const manifest = join(CHECKOUT, 'package.json')
-  return existsSync(manifest) && parse(readFileSync(manifest, 'utf8'))?.name === 'svc'
+  return existsSync(manifest) && parse(readFileSync(manifest, 'utf8'))['name'] === 'svc'
 }
 
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd: string, env: import('./inputs.mjs').Env }} options
+ * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
+ */
 function run(command, args, options) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     const output = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr']) {
+    for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
       child[name].setEncoding('utf8')
-      child[name].on('data', (text) => {
+      child[name].on('data', (/** @type {string} */ text) => {
         output[name] += text
       })
     }
@@ -73,12 +92,19 @@ function run(command, args, options) {
   })
 }
 
+/**
+ * Nothing, where it is no JSON object.
+ *
+ * @param {string} text
+ * @returns {Record<string, unknown>}
+ */
 function parse(text) {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text) ?? {}
   } catch {
-    return undefined
+    return {}
   }
 }
 
+/** @param {string} text */
 const lines = (text) => text.split('\n').filter((line) => line.trim() !== '')

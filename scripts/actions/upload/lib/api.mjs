@@ -6,14 +6,21 @@ import { pipeline } from 'node:stream/promises'
 import { ActionFailure, ApiFailure, messageOf, ServerUnreachable } from './failure.mjs'
 
 /**
+ * @typedef {{ apiUrl: string, apiKey: string }} Server
+ * @typedef {string | Iterable<Buffer>} Body
+ * @typedef {Record<string, unknown>} Json An object: the API answers nothing else.
+ * @typedef {{ status: number, headers: http.IncomingHttpHeaders, text: string }} Answer
+ */
+
+/**
  * One request; the answer's JSON. `body` is text or an iterable of buffers, which is sent as the line takes it.
  * Throws `ApiFailure` for a refusal, `ServerUnreachable` for no answer, and what the iterable throws. Redirects
  * are not followed: they would carry the key to another host.
  *
- * @param {{ apiUrl: string, apiKey: string }} server
+ * @param {Server} server
  * @param {string} path
- * @param {{ method: string, contentType: string, body: string | Iterable<Buffer>, signal: AbortSignal }} call
- * @returns {Promise<any>}
+ * @param {{ method: string, contentType: string, body: Body, signal: AbortSignal }} call
+ * @returns {Promise<Json>}
  */
 export async function callApi({ apiUrl, apiKey }, path, { method, contentType, body, signal }) {
   const headers = {
@@ -22,6 +29,7 @@ export async function callApi({ apiUrl, apiKey }, path, { method, contentType, b
     'user-agent': 'svc-upload-action',
     'x-api-key': apiKey,
   }
+  /** @type {Answer} */
   let answer
   try {
     answer = await exchange(apiUrl + path, { method, headers, signal }, body)
@@ -33,13 +41,20 @@ export async function callApi({ apiUrl, apiKey }, path, { method, contentType, b
   if (answer.status >= 200 && answer.status < 300 && json !== undefined) return json
   throw new ApiFailure({
     status: answer.status,
-    code: json?.error,
+    code: typeof json?.['error'] === 'string' ? json['error'] : undefined,
     message: describeRefusal(apiUrl, answer, json),
     retryAfterMs: parseRetryAfter(answer.headers['retry-after']),
   })
 }
 
-/** Not `fetch`: that of Node 20 keeps every chunk of a streamed body in memory until the request is over. */
+/**
+ * Not `fetch`: that of Node 20 keeps every chunk of a streamed body in memory until the request is over.
+ *
+ * @param {string} url
+ * @param {http.RequestOptions} options
+ * @param {Body} body
+ * @returns {Promise<Answer>}
+ */
 function exchange(url, options, body) {
   const { request } = url.startsWith('https:') ? https : http
   return new Promise((resolve, reject) => {
@@ -48,7 +63,7 @@ function exchange(url, options, body) {
     outgoing.on('response', async (incoming) => {
       try {
         const text = await textOf(incoming)
-        resolve({ status: incoming.statusCode, headers: incoming.headers, text })
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text })
       } catch (error) {
         reject(error)
       } finally {
@@ -61,28 +76,52 @@ function exchange(url, options, body) {
   })
 }
 
+/**
+ * A name may have several addresses, and none may answer: the first of those says it all.
+ *
+ * @param {unknown} error
+ */
 function reasonOf(error) {
-  const cause = error?.name === 'AbortError' ? error.cause : error
-  return cause?.errors?.[0]?.message ?? messageOf(cause)
+  const cause = error instanceof Error && error.name === 'AbortError' ? error.cause : error
+  return messageOf(cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause)
 }
 
+/**
+ * @param {string} text
+ * @returns {Json | undefined}
+ */
 function parseJson(text) {
   try {
-    return JSON.parse(text) ?? undefined
+    const value = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
   } catch {
     return undefined
   }
 }
 
+/**
+ * @param {string} apiUrl
+ * @param {Answer} answer
+ * @param {Json | undefined} json
+ */
 function describeRefusal(apiUrl, { status, headers }, json) {
-  const details = Array.isArray(json?.details) ? json.details : []
-  if (typeof json?.message === 'string')
-    return [json.message, ...details.map(({ path, message }) => `  ${path}: ${message}`)].join('\n')
+  if (typeof json?.['message'] === 'string') return [json['message'], ...detailsOf(json)].join('\n')
   if (headers.location !== undefined)
     return `${apiUrl} redirects to ${headers.location}; give that address as api-url`
   return `${apiUrl} answered ${status} without JSON; is it the address of the API?`
 }
 
+/** @param {Json} json */
+function detailsOf({ details }) {
+  const list = /** @type {{ path: string, message: string }[]} */ (Array.isArray(details) ? details : [])
+  return list.map(({ path, message }) => `  ${path}: ${message}`)
+}
+
+/**
+ * Only the seconds that svc says: this folder has to work by itself.
+ *
+ * @param {string | undefined} value
+ */
 function parseRetryAfter(value) {
   return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : undefined
 }

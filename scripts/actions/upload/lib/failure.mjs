@@ -3,7 +3,7 @@ export class ActionFailure extends Error {}
 
 /** The server answered, and the answer was no. */
 export class ApiFailure extends ActionFailure {
-  /** @param {{ status: number, code: string, message: string, retryAfterMs?: number }} answer */
+  /** @param {{ status: number, code?: string | undefined, message: string, retryAfterMs?: number | undefined }} answer */
   constructor({ status, code, message, retryAfterMs }) {
     super(message)
     this.status = status
@@ -15,7 +15,11 @@ export class ApiFailure extends ActionFailure {
 /** No answer came: refused, reset, unresolved, timed out, cut off. */
 export class ServerUnreachable extends ActionFailure {}
 
-/** Of whatever was thrown. */
+/**
+ * Of whatever was thrown.
+ *
+ * @param {unknown} error
+ */
 export function messageOf(error) {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,3 +1,4 @@
+/** @import { Dirent } from 'node:fs' */
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { ActionFailure } from './failure.mjs'
@@ -13,6 +14,7 @@ import { ActionFailure } from './failure.mjs'
  */
 export function findFiles(folder, takes) {
   const root = realFolder(folder)
+  /** @type {{ path: string, absolutePath: string }[]} */
   const files = []
   const pending = ['']
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
@@ -26,16 +28,23 @@ export function findFiles(folder, takes) {
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
+/** @param {string} folder */
 function realFolder(folder) {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new ActionFailure(`There is no folder ${folder}; see the input path`)
   return realpathSync(folder)
 }
 
+/** @param {string} name */
 function isLeftOut(name) {
   return (name.startsWith('.') && name !== '.well-known') || name === 'node_modules' || name === '__MACOSX'
 }
 
+/**
+ * @param {string} root
+ * @param {string} path
+ * @param {Dirent} entry
+ */
 function publishedFile(root, path, entry) {
   const absolutePath = join(root, path)
   if (entry.name.includes('\\'))
@@ -45,6 +54,11 @@ function publishedFile(root, path, entry) {
   return { path: path.normalize('NFC'), absolutePath }
 }
 
+/**
+ * @param {string} root
+ * @param {string} path
+ * @param {string} absolutePath
+ */
 function refuseLinkOut(root, path, absolutePath) {
   let target
   try {

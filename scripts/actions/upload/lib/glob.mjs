@@ -16,6 +16,7 @@ export function createMatcher(lines) {
   return (path) => rules.findLast(({ expression }) => expression.test(path))?.takes ?? false
 }
 
+/** @param {string} pattern */
 function toRegExp(pattern) {
   const plain = pattern.replace(/^(?:\.\/)+/, '').replace(/^\.$/, '**')
   const whole = plain.endsWith('/') ? `${plain}**` : plain
@@ -24,6 +25,7 @@ function toRegExp(pattern) {
   return new RegExp(`^(?:${alternatives.join('|')})${below}$`, 's')
 }
 
+/** @param {string} pattern */
 function alternativeToRegExp(pattern) {
   const parts = pattern.split('/').filter((part, index, all) => part !== '**' || all[index - 1] !== '**')
   return parts
@@ -35,6 +37,7 @@ function alternativeToRegExp(pattern) {
     .join('')
 }
 
+/** @param {string} part */
 function partToRegExp(part) {
   return part
     .replace(/[.+^$()|[\]\\{}]/g, '\\$&')
@@ -42,8 +45,13 @@ function partToRegExp(part) {
     .replace(/\?/g, '[^/]')
 }
 
-/** `a.{js,{css,map}}` becomes `a.js`, `a.css`, `a.map`; braces without a comma or a partner stand for themselves. */
+/**
+ * `a.{js,{css,map}}` becomes `a.js`, `a.css`, `a.map`; braces without a comma or a partner stand for themselves.
+ *
+ * @param {string} pattern
+ */
 function expandBraces(pattern) {
+  /** @type {string[]} */
   const expanded = []
   const pending = [pattern]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -55,6 +63,7 @@ function expandBraces(pattern) {
   return expanded
 }
 
+/** @param {string} pattern */
 function firstGroup(pattern) {
   for (let open = pattern.indexOf('{'); open !== -1; open = pattern.indexOf('{', open + 1)) {
     const group = groupAt(pattern, open)
@@ -63,7 +72,12 @@ function firstGroup(pattern) {
   return undefined
 }
 
+/**
+ * @param {string} pattern
+ * @param {number} open where its brace stands
+ */
 function groupAt(pattern, open) {
+  /** @type {string[]} */
   const options = []
   let depth = 0
   let start = open + 1

@@ -4,6 +4,8 @@ import { ActionFailure } from './failure.mjs'
 
 const READ_BYTES = 1024 * 1024
 
+/** @typedef {{ path: string, absolutePath: string, size: number, sha256: string, modifiedMs: number }} HashedFile */
+
 /**
  * Adds size, SHA-256 and time of change to each file, with one buffer for all.
  *
@@ -14,6 +16,11 @@ export function hashFiles(files) {
   return files.map((file) => hashFile(file, buffer))
 }
 
+/**
+ * @param {{ path: string, absolutePath: string }} file
+ * @param {Buffer} buffer
+ * @returns {HashedFile}
+ */
 function hashFile(file, buffer) {
   const fd = openSync(file.absolutePath, 'r')
   try {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ActionFailure, ApiFailure, ServerUnreachable } from './failure.mjs'
+import { ActionFailure, ApiFailure, messageOf, ServerUnreachable } from './failure.mjs'
 
 /** Before the second, third, fourth and fifth try. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000]
@@ -27,7 +27,7 @@ export async function retrying({ log, sleep = delay }, attempt) {
       const waitMs = waitAfter(error, WAITS_MS[tries])
       if (!isPassing(error) || waitMs === undefined) throw error
       tries += 1
-      log(`Trying again in ${Math.ceil(waitMs / 1_000)} s: ${error.message}`)
+      log(`Trying again in ${Math.ceil(waitMs / 1_000)} s: ${messageOf(error)}`)
       await sleep(waitMs)
     }
   }
@@ -36,12 +36,20 @@ export async function retrying({ log, sleep = delay }, attempt) {
 /** The server no longer knows the upload, or holds less of it than it said: asking anew mends both. */
 export class LostUpload extends ActionFailure {}
 
+/** @param {unknown} error */
 function isPassing(error) {
   if (error instanceof ServerUnreachable || error instanceof LostUpload) return true
   return error instanceof ApiFailure && PASSING.includes(error.status)
 }
 
+/**
+ * Undefined: no further try, or one that would come too late.
+ *
+ * @param {unknown} error
+ * @param {number | undefined} waitMs
+ */
 function waitAfter(error, waitMs) {
-  if (waitMs === undefined || error.retryAfterMs === undefined) return waitMs
-  return error.retryAfterMs > LONGEST_WAIT_MS ? undefined : Math.max(error.retryAfterMs, waitMs)
+  const asked = error instanceof ApiFailure ? error.retryAfterMs : undefined
+  if (waitMs === undefined || asked === undefined) return waitMs
+  return asked > LONGEST_WAIT_MS ? undefined : Math.max(asked, waitMs)
 }

@@ -1,18 +1,28 @@
 import { appendFileSync } from 'node:fs'
 
+/** @typedef {import('./inputs.mjs').Target} Target */
+
 /**
  * What a workflow's runner understands: commands on stdout, outputs and the summary in files that it names.
  *
- * @param {NodeJS.ProcessEnv} env
+ * @param {import('./inputs.mjs').Env} env
  * @param {(text: string) => void} write
  */
 export function createRunner(env, write) {
+  /** @param {string} text */
   const log = (text) => write(`${singleLine(text)}\n`)
   return {
     log,
+    /** @param {string} text */
     mask: (text) => write(`::add-mask::${escapeData(text)}\n`),
+    /** @param {string} text */
     error: (text) => write(`::error::${escapeData(text)}\n`),
-    /** Outputs, summary and log lines of a deployment. */
+    /**
+     * Outputs, summary and log lines of a deployment.
+     *
+     * @param {Target} target
+     * @param {import('./upload.mjs').Published} answer
+     */
     report(target, answer) {
       const { id, fileCount, totalSize, urls = {} } = answer.deployment
       const isPublished = answer.published === true
@@ -21,9 +31,9 @@ export function createRunner(env, write) {
         write(`::warning::${escapeData(`The alias ${target.alias} is locked, so it was not moved`)}\n`)
       const links = { [target.alias ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
       for (const [name, url] of Object.entries(links)) if (url) log(`${name}: ${url}`)
-      append(env.GITHUB_STEP_SUMMARY, summary(target, { fileCount, totalSize, links }))
+      append(env['GITHUB_STEP_SUMMARY'], summary(target, { fileCount, totalSize, links }))
       append(
-        env.GITHUB_OUTPUT,
+        env['GITHUB_OUTPUT'],
         outputs({
           'deployment-id': id,
           'sha-url': urls.sha,
@@ -38,16 +48,28 @@ export function createRunner(env, write) {
   }
 }
 
+/**
+ * @param {string | undefined} path
+ * @param {string} text
+ */
 function append(path, text) {
   if (path) appendFileSync(path, text)
 }
 
-/** One line a value: what the server says cannot add an output of its own. */
+/**
+ * One line a value: what the server says cannot add an output of its own.
+ *
+ * @param {Record<string, string | number | boolean | undefined>} values
+ */
 function outputs(values) {
   const lines = Object.entries(values).map(([name, value]) => `${name}=${singleLine(String(value ?? ''))}\n`)
   return lines.join('')
 }
 
+/**
+ * @param {Target} target
+ * @param {{ fileCount: number, totalSize: number, links: Record<string, string | undefined> }} shown
+ */
 function summary(target, { fileCount, totalSize, links }) {
   const rows = [
     ['Commit SHA', `\`${target.commitSha}\``],
@@ -61,16 +83,25 @@ function summary(target, { fileCount, totalSize, links }) {
   return `### ${cell(target.owner)}/${cell(target.repo)}\n\n| | |\n| --- | --- |\n${table}\n\n`
 }
 
-/** Text of others inside a Markdown table. */
+/**
+ * Text of others inside a Markdown table.
+ *
+ * @param {string} text
+ */
 function cell(text) {
   return singleLine(text).replace(/[|<>`[\]()\\]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one. */
+/**
+ * Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one.
+ *
+ * @param {string} text
+ */
 function singleLine(text) {
   return text.replace(/\p{Cc}+/gu, ' ').replace(/^::|##\[/g, (start) => start.split('').join(' '))
 }
 
+/** @param {string} text */
 function escapeData(text) {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

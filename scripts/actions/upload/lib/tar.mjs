@@ -3,6 +3,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ActionFailure, messageOf } from './failure.mjs'
 import { changedWhileRead } from './manifest.mjs'
 
+/** @typedef {import('./manifest.mjs').HashedFile} HashedFile */
+
 const BLOCK = 512
 const CHUNK_BYTES = 512 * BLOCK
 const LARGEST_OCTAL_SIZE = 0o77777777777
@@ -11,7 +13,7 @@ const LARGEST_OCTAL_SIZE = 0o77777777777
  * A tar of the files' contents, each named by its SHA-256, read as it is taken. A file that changed since it was
  * hashed throws, and the tar stays without its end. `onRead` is called for each piece read.
  *
- * @param {{ path: string, absolutePath: string, size: number, sha256: string, modifiedMs: number }[]} files
+ * @param {HashedFile[]} files
  * @param {() => void} onRead
  */
 export function* tarChunks(files, onRead) {
@@ -48,6 +50,7 @@ export function* tarChunks(files, onRead) {
   yield Buffer.alloc(2 * BLOCK)
 }
 
+/** @param {HashedFile} file */
 function openChecked(file) {
   const fd = openSync(file.absolutePath, 'r')
   const hash = createHash('sha256')
@@ -59,6 +62,7 @@ function openChecked(file) {
   }
   return {
     rest: () => rest,
+    /** @param {Buffer} into */
     read(into) {
       const count = readSync(fd, into, 0, Math.min(rest, into.length), null)
       if (count === 0) throw changedWhileRead(file)
@@ -73,11 +77,20 @@ function openChecked(file) {
   }
 }
 
+/**
+ * @param {HashedFile} file
+ * @param {unknown} error
+ */
 function unreadable({ path }, error) {
   return new ActionFailure(`${path} cannot be read: ${messageOf(error)}`)
 }
 
-/** A ustar header (POSIX.1-1988): a regular file of mode 0644, owner and time zero. `header` is all zeros. */
+/**
+ * A ustar header (POSIX.1-1988): a regular file of mode 0644, owner and time zero. `header` is all zeros.
+ *
+ * @param {Buffer} header
+ * @param {HashedFile} file
+ */
 function writeHeader(header, { sha256, size }) {
   header.write(sha256, 0)
   header.write('0000644\0'.concat('0000000\0', '0000000\0'), 100)
@@ -91,12 +104,21 @@ function writeHeader(header, { sha256, size }) {
   header.write(`${octal(sum, 6)}\0 `, 148)
 }
 
-/** Sizes of 8 GiB and more, as GNU tar writes them: big-endian, top bit set. */
+/**
+ * Sizes of 8 GiB and more, as GNU tar writes them: big-endian, top bit set.
+ *
+ * @param {Buffer} field
+ * @param {number} size
+ */
 function writeBinarySize(field, size) {
   field.writeUIntBE(size, field.length - 6, 6)
   field[0] = 0x80
 }
 
+/**
+ * @param {number} value
+ * @param {number} digits
+ */
 function octal(value, digits) {
   return value.toString(8).padStart(digits, '0')
 }

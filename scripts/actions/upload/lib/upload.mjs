@@ -1,5 +1,5 @@
 import { callApi } from './api.mjs'
-import { ActionFailure, ApiFailure } from './failure.mjs'
+import { ActionFailure, ApiFailure, messageOf } from './failure.mjs'
 import { LostUpload, retrying } from './retry.mjs'
 import { tarChunks } from './tar.mjs'
 
@@ -9,11 +9,22 @@ const ANSWER_TIMEOUT_MS = 120_000
 const STALL_MS = 120_000
 
 /**
+ * What is used of the server's answer.
+ *
+ * @typedef {{ deployment: { id: string, fileCount: number, totalSize: number,
+ *   urls?: { sha?: string, alias?: string, preview?: string } },
+ *   alias?: { url?: string } | null, published?: boolean }} Published
+ * @typedef {import('./manifest.mjs').HashedFile} HashedFile
+ * @typedef {import('./api.mjs').Json} Json
+ */
+
+/**
  * Publishes by the delta upload: the manifest, then the contents that the project does not hold yet. After a
  * passing fault it asks again, so only the rest goes. Answers what the server answered.
  *
- * @param {{ apiUrl: string, apiKey: string, target: Record<string, string>, log: (text: string) => void,
- *   files: { path: string, absolutePath: string, size: number, sha256: string, modifiedMs: number }[] }} upload
+ * @param {{ apiUrl: string, apiKey: string, target: import('./inputs.mjs').Target, log: (text: string) => void,
+ *   files: HashedFile[] }} upload
+ * @returns {Promise<Published>}
  */
 export async function publish({ apiUrl, apiKey, target, files, log }) {
   const server = { apiUrl, apiKey }
@@ -27,18 +38,23 @@ export async function publish({ apiUrl, apiKey, target, files, log }) {
       body: JSON.stringify(manifest),
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     })
-    const missing = missingFiles(slot, byHash)
+    const { uploadId, missing } = readSlot(slot, byHash)
     if (missing.length < fewestMissing) restart()
     fewestMissing = Math.min(fewestMissing, missing.length)
     log(
-      `${files.length} files; sending ${missing.length}, ${missing.reduce((sum, { size }) => sum + size, 0)} bytes`,
+      `${files.length} ${files.length === 1 ? 'file' : 'files'}; sending ${missing.length}, ${missing.reduce((sum, { size }) => sum + size, 0)} bytes`,
     )
-    const answer = await sendContents(server, slot.uploadId, missing)
-    if (typeof answer.deployment?.id !== 'string') throw strangeAnswer()
+    const answer = await sendContents(server, uploadId, missing)
+    if (!isPublished(answer)) throw strangeAnswer()
     return answer
   })
 }
 
+/**
+ * @param {import('./api.mjs').Server} server
+ * @param {string} uploadId
+ * @param {HashedFile[]} missing
+ */
 async function sendContents(server, uploadId, missing) {
   const controller = new AbortController()
   const bite = () => controller.abort(new Error(`nothing moved for ${STALL_MS / 1_000} s`))
@@ -55,22 +71,45 @@ async function sendContents(server, uploadId, missing) {
       signal: controller.signal,
     })
   } catch (error) {
-    throw isLostUpload(error) ? new LostUpload(error.message) : error
+    throw isLostUpload(error) ? new LostUpload(messageOf(error)) : error
   } finally {
     clearTimeout(timer)
   }
 }
 
+/** @param {unknown} error */
 function isLostUpload(error) {
   return error instanceof ApiFailure && (error.status === 404 || error.code === 'UPLOAD_INCOMPLETE')
 }
 
-function missingFiles({ uploadId, missing }, byHash) {
-  const files = Array.isArray(missing)
-    ? [...new Set(missing)].map((sha256) => byHash.get(sha256))
-    : [undefined]
-  if (typeof uploadId !== 'string' || files.includes(undefined)) throw strangeAnswer()
-  return files
+/**
+ * Where the upload goes, and the files that it lacks.
+ *
+ * @param {Json} slot
+ * @param {ReadonlyMap<unknown, HashedFile>} byHash
+ */
+function readSlot({ uploadId, missing }, byHash) {
+  if (typeof uploadId !== 'string' || !Array.isArray(missing)) throw strangeAnswer()
+  const files = [...new Set(missing)].map((sha256) => byHash.get(sha256) ?? raise(strangeAnswer()))
+  return { uploadId, missing: files }
+}
+
+/**
+ * @param {Error} error
+ * @returns {never}
+ */
+function raise(error) {
+  throw error
+}
+
+/**
+ * @param {object} answer
+ * @returns {answer is Published}
+ */
+function isPublished(answer) {
+  if (!('deployment' in answer) || typeof answer.deployment !== 'object' || answer.deployment === null)
+    return false
+  return 'id' in answer.deployment && typeof answer.deployment.id === 'string'
 }
 
 function strangeAnswer() {
