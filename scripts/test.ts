@@ -15,7 +15,10 @@ const steps: Step[] =
   only.length > 0
     ? [{ name: 'tests', run: () => unitTests(only) }]
     : [
-        { name: 'types', run: () => command(['node_modules/.bin/tsc', '--noEmit']) },
+        ...['tsconfig.json', 'tsconfig.scripts.json', 'tsconfig.browser.json'].map((project) => ({
+          name: `types of ${project}`,
+          run: () => command(['node_modules/.bin/tsc', '-p', project]),
+        })),
         {
           name: 'lint',
           run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),

@@ -57,7 +57,7 @@ export const oneOf =
   <T extends string>(...allowed: readonly T[]) =>
   (text: string): Parsed<T> => {
     const value = allowed.find((one) => one === text)
-    return value === undefined ? { expected: allowed.join(', ') } : ok(value)
+    return value === undefined ? { expected: `one of ${allowed.join(', ')}` } : ok(value)
   }
 
 export function boolean(text: string): Parsed<boolean> {

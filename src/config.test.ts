@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ConfigError, configFlags, configHelp, loadConfig } from './config.ts'
 
 describe('defaults', () => {
@@ -106,7 +108,7 @@ const bad: [variable: string, text: string, says: string][] = [
   ['PROXY_ALLOWED_TARGETS', '10.0.0.0/99', 'hosts, host:port or CIDRs'],
   ['PROXY_ALLOWED_TARGETS', 'nas,https://db', 'hosts, host:port or CIDRs'],
   ['PROXY_ALLOWED_TARGETS', 'nas:70000', 'hosts, host:port or CIDRs'],
-  ['TLS', 'on', 'TLS is "on", but must be off, auto, files'],
+  ['TLS', 'on', 'TLS is "on", but must be one of off, auto, files'],
   ['HTTP_PORT', 'none', 'a whole number from 0 to 65535, or off'],
   ['ACME_DIRECTORY', 'http://ca.internal/directory', 'an address that starts with https://'],
 ]
@@ -164,8 +166,17 @@ test.each(conflicts)('what does not go together is told: %s', (says, env) => {
   expect(() => loadConfig({ env })).toThrow(says)
 })
 
+const variables = [...configHelp().matchAll(/^ {2}([A-Z_]+) /gm)].map((match) => match[1] ?? '')
+
 test('every variable is a flag and has a line of help', () => {
-  const variables = [...configHelp().matchAll(/^ {2}([A-Z_]+) /gm)].map((match) => match[1])
   expect(variables).toHaveLength(Object.keys(configFlags).length)
   expect(Object.keys(configFlags)).toContain('base-domain')
+})
+
+const manual = readFileSync(join(import.meta.dir, '../docs/operating.md'), 'utf8')
+
+test.each(variables)('the manual explains %s', (name) => {
+  expect(
+    manual.split('\n').filter((line) => line.startsWith('|') && line.includes(`\`${name}\``)),
+  ).not.toEqual([])
 })

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { inTransaction } from './db/open.ts'
 import { seedDeployment } from './testing/seed.ts'
-import { type TestApp, testApp } from './testing/test-app.ts'
+import { listening, type TestApp, testApp } from './testing/test-app.ts'
 
 const apps: TestApp[] = []
 afterAll(() => {
@@ -188,11 +188,7 @@ describe('a file that was sent before', () => {
 
   /** As Bun reads it off a socket: `target` is what the request line names. */
   async function over(app: TestApp, target: string, headers: Record<string, string>): Promise<string> {
-    const server = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: (request) => app.app.fetch(request, { address: '127.0.0.1' }),
-    })
+    const server = listening(app)
     const lines = Object.entries({ ...headers, connection: 'close' }).map(
       ([name, value]) => `${name}: ${value}`,
     )

@@ -26,11 +26,12 @@ export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering
   const { requestLog } = ctx
   const seen = (request: Request, peer: Peer, response: Response, startedAt: number): Response => {
     const weight = requestLog.weigh(response.status, startedAt)
-    if (weight > 0) described(ctx, request, peer, response, startedAt, weight)
-    if (ctx.log.isInfo) {
-      const { path } = splitUrl(request.url)
-      logRequest(ctx, request, response, { path, startedAt, address: clientAddress(ctx, request, peer) })
-    }
+    if (weight === 0 && !ctx.log.isInfo) return response
+    const { path } = splitUrl(request.url)
+    const address = clientAddress(ctx, request, peer)
+    const hostHeader = visitedHost(ctx, request, peer)
+    if (weight > 0) observe(ctx, request, response, { startedAt, hostHeader, path, address, weight })
+    if (ctx.log.isInfo) logRequest(ctx, request, response, { path, startedAt, address })
     return response
   }
   return (request, peer) => {
@@ -65,22 +66,4 @@ const NO_PAGES: SitePages = {
   notFound: () => NEEDS_PAGE,
   hidden: () => NEEDS_PAGE,
   forbidden: () => NEEDS_PAGE,
-}
-
-/** For the request log, where not too many came at once. */
-function described(
-  ctx: Context,
-  request: Request,
-  peer: Peer,
-  response: Response,
-  startedAt: number,
-  weight: number,
-): void {
-  observe(ctx, request, response, {
-    startedAt,
-    hostHeader: visitedHost(ctx, request, peer),
-    path: splitUrl(request.url).path,
-    address: clientAddress(ctx, request, peer),
-    weight,
-  })
 }

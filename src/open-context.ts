@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { openLogsDb } from './db/logs-db.ts'
+import { type LogsDb, openLogsDb } from './db/logs-db.ts'
 import { openDb } from './db/open.ts'
 import { openBlobStore } from './platform/blob-store.ts'
 import { noCertificates } from './platform/certificates.ts'
@@ -11,7 +11,7 @@ import { createLog } from './platform/log.ts'
 import { refuseLostDatabase } from './platform/lost-database.ts'
 import { createMailer } from './platform/mail.ts'
 import { readExtraCas } from './platform/outbound/ca.ts'
-import { createOutbound } from './platform/outbound.ts'
+import { createOutbound, type OutboundOptions } from './platform/outbound.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { RequestLog } from './platform/request-log.ts'
 import { createSecretBox, readSecretKeys } from './platform/secret-box.ts'
@@ -40,22 +40,53 @@ export async function openContext(
   keepToOurselves()
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   if (!isInMemory) refuseLostDatabase(config.dataDir)
-  const now = systemNow
-  const newId = () => Bun.randomUUIDv7()
-  const keys =
+  const secretKeys =
     config.secretKey === null ? readSecretKeys(join(config.dataDir, 'secret.key')) : [config.secretKey]
-  const db = openDb(isInMemory ? ':memory:' : join(config.dataDir, 'svc.db'), now())
+  const opened = await createContext(config, {
+    version,
+    write,
+    now: systemNow,
+    secretKeys,
+    setupToken: newToken(),
+    db: openDb(isInMemory ? ':memory:' : join(config.dataDir, 'svc.db'), systemNow()),
+    logsDb: openLogsDb(join(config.dataDir, 'logs.db')),
+    port: () => port,
+    resolveTxt: txtRecords,
+  })
+  return {
+    ...opened,
+    listensOn(chosen) {
+      port = chosen
+    },
+  }
+}
+
+/** What a context is made of, besides the configuration. */
+type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
+  /** Takes the lines of the log. */
+  write: (text: string) => void
+  /** The first one seals. */
+  secretKeys: readonly string[]
+  /** Where the configuration has none. */
+  setupToken: string
+  logsDb: LogsDb
+  port: () => number
+  /** Instead of the machine's own network. */
+  outside?: Pick<OutboundOptions, 'resolve' | 'limits'>
+}
+
+/** Puts it together; `close` closes what it was given too. */
+export async function createContext(config: Config, parts: Parts): Promise<{ ctx: Context; close(): void }> {
+  const { version, now, db, resolveTxt, outside = {} } = parts
+  const newId = () => Bun.randomUUIDv7()
   const blobs = await openBlobStore(config.dataDir, newId)
   const outbound = createOutbound({
     allowedTargets: config.proxyAllowedTargets,
     extraCaPem: config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts),
+    ...outside,
   })
-  const log = createLog({ level: config.logLevel, format: config.logFormat, now, write })
-  const requestLog = new RequestLog({
-    db: openLogsDb(join(config.dataDir, 'logs.db')),
-    log,
-    keepsRows: config.logRetentionDays > 0,
-  })
+  const log = createLog({ level: config.logLevel, format: config.logFormat, now, write: parts.write })
+  const requestLog = new RequestLog({ db: parts.logsDb, log, keepsRows: config.logRetentionDays > 0 })
   const ctx: Context = {
     config,
     db,
@@ -65,30 +96,25 @@ export async function openContext(
     log,
     requestLog,
     passwords: createPasswords(),
-    secrets: createSecretBox(keys),
+    secrets: createSecretBox(parts.secretKeys),
     lockout: createLockout(now),
     mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
     outbound,
     certificates: noCertificates,
-    resolveTxt: txtRecords,
-    setupToken: config.setupToken ?? newToken(),
-    ...addresses(config, () => port),
+    resolveTxt,
+    setupToken: config.setupToken ?? parts.setupToken,
+    ...addresses(config, parts.port),
     siteAt: (host) => siteAt(ctx, host),
     version,
     startedAt: now(),
   }
-  return {
-    ctx,
-    listensOn(chosen) {
-      port = chosen
-    },
-    close() {
-      requestLog.close()
-      outbound.close()
-      blobs.close()
-      db.sqlite.close()
-    },
+  const close = () => {
+    requestLog.close()
+    outbound.close()
+    blobs.close()
+    db.sqlite.close()
   }
+  return { ctx, close }
 }
 
 /** Accounts and secrets: what this process makes from here on is nobody else's to read, whatever folder it lies in. */
@@ -98,7 +124,7 @@ export const keepToOurselves = (): void => void process.umask(0o077)
 export const systemNow = (): number => Date.now()
 
 /** How links are written: `PUBLIC_URL` gives scheme and port (and the admin's host), else the listener does. */
-export function addresses(config: Config, port: () => number): Pick<Context, 'adminUrl' | 'siteUrl'> {
+function addresses(config: Config, port: () => number): Pick<Context, 'adminUrl' | 'siteUrl'> {
   const known = config.publicUrl === null ? null : new URL(config.publicUrl)
   const scheme = known?.protocol ?? (config.tls === 'off' ? 'http:' : 'https:')
   const usualPort = scheme === 'https:' ? 443 : 80

@@ -14,15 +14,17 @@ const LOOPBACK = /^(::1$|(::ffff:)?127\.)/
 const RETRY_SECONDS = 10
 
 type PlainDoor = (request: Request, peer: Peer) => Promise<Response>
+type House = { ctx: Context; app: App; isTlsOpen: () => boolean }
 
 /**
  * What answers without TLS beside a listener that has it: proofs that a host is ours, health for this machine, and the way
  * to https. No content, cookie or API, and no body is read. contract §10.
  */
 export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean): PlainDoor {
+  const house = { ctx, app, isTlsOpen }
   return async (request, peer) => {
     const startedAt = performance.now()
-    const answer = await route(ctx, app, isTlsOpen, request, peer)
+    const answer = await route(house, request, peer)
     // A body that nobody reads ends with the connection.
     answer.headers.set('connection', 'close')
     if (ctx.log.isInfo) {
@@ -33,13 +35,7 @@ export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean
   }
 }
 
-function route(
-  ctx: Context,
-  app: App,
-  isTlsOpen: () => boolean,
-  request: Request,
-  peer: Peer,
-): Response | Promise<Response> {
+function route({ ctx, app, isTlsOpen }: House, request: Request, peer: Peer): Response | Promise<Response> {
   const host = normalizeHost(request.headers.get('host'))
   const target = targetOf(request.url)
   if (host === null || target === undefined || request.method === 'CONNECT')

@@ -15,6 +15,7 @@ import { elysiaOptions } from './http/elysia-options.ts'
 import { errorResponse, toAppError } from './http/error-response.ts'
 import { errorResponses } from './http/errors.ts'
 import { factsOf, isNoted } from './http/request-facts.ts'
+import { signInAddress } from './http/safe-redirect.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { aliasRoutes } from './modules/aliases/routes.ts'
 import { analyticsRoutes } from './modules/analytics/routes.ts'
@@ -76,15 +77,15 @@ export function createRooms(ctx: Context): Rooms {
       if (api.isApiRoute(path) && isNoted(request)) return api.refuse(request, path, error)
       return errorResponse(toAppError(ctx, error, request))
     },
-    pages: PAGES,
+    pages: pagesOf(ctx),
   }
 }
 
 /** The pages that a site host shows on the service's own behalf. */
-const PAGES: Rooms['pages'] = {
+const pagesOf = (ctx: Context): Rooms['pages'] => ({
   notFound: () => page(notFoundPage(), 404),
-  noSite: (host) => page(noSitePage(host), 404),
-  hidden: (host) => page(noSitePage(host), 404),
+  noSite: (host) => noSiteAnswer(ctx, host),
+  hidden: (host) => noSiteAnswer(ctx, host),
   unproven: (host) => page(unprovenDomainPage(host), 421),
   forbidden: ({ email, siteHost, adminUrl }) =>
     page(
@@ -96,12 +97,15 @@ const PAGES: Rooms['pages'] = {
       }),
       403,
     ),
-}
+})
+
+const noSiteAnswer = (ctx: Context, host: string): Response =>
+  page(noSitePage({ host, signInUrl: signInAddress(ctx, `${ctx.siteUrl(host)}/`) }), 404)
 
 /** The site engine's own account of a request, for those who ask the API or a page for it. */
 export const explainerOf = (ctx: Context, isApiRoute: (path: string) => boolean): Explainer => ({
   projectOf: (url) => projectOfUrl(ctx, url),
-  explain: (input) => explain(ctx, { pages: PAGES, isApiRoute }, input),
+  explain: (input) => explain(ctx, { pages: pagesOf(ctx), isApiRoute }, input),
 })
 
 /** Every route of the API; the access test walks `routes`. `isApiRoute` is what the door makes of them. */

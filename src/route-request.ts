@@ -44,8 +44,12 @@ export function routeRequest(
         rooms.asset(splitUrl(request.url).path) ??
         rooms.pages.noSite(normalizeHost(hostHeader) ?? 'this address')
       )
-    if (place.kind === 'site') return serveHosted(ctx, rooms, request, peer, hostHeader, place)
-    if (place.kind === 'admin') return serveAdmin(ctx, rooms, request, peer, hostHeader)
+    if (place.kind === 'site')
+      return (
+        serveFileAtOnce(ctx, rooms, request, place) ??
+        serveHosted(ctx, rooms, { request, peer, hostHeader }, place)
+      )
+    if (place.kind === 'admin') return serveAdmin(ctx, rooms, { request, peer, hostHeader })
     const answer = serveMapped(place, splitUrl(request.url))
     return place.kind === 'unproven' && answer.status !== 200
       ? serveUnproven(rooms, request, place.host, answer)
@@ -61,46 +65,46 @@ function serveUnproven(rooms: Rooms, request: Request, host: string, error: Resp
   return rooms.asset(path) ?? (acceptsHtml(request) ? rooms.pages.unproven(host) : error)
 }
 
-function serveHosted(
-  ctx: Context,
-  rooms: Rooms,
-  request: Request,
-  peer: Peer,
-  hostHeader: string,
-  site: Site,
-): Response | Promise<Response> {
+/** What most requests are: a file that everybody may see, or that the sender was shown before. Nothing is looked up for it. */
+function serveFileAtOnce(ctx: Context, rooms: Rooms, request: Request, site: Site): Response | undefined {
   const { path, search } = splitUrl(request.url)
-  if (isPlainRead(request) && !isOurs(path)) {
-    const asked = { request, path, search, mount: '' }
-    const isSeen =
-      isFileOnly(site, request.method, path) ||
-      (isFileOnlyOnceSeen(site, request.method, path) && maySeeStill(ctx, request, site))
-    if (isSeen) return serveAsset(ctx, rooms.pages, site, asked)
-  }
-  const noted = note(request, factsAbout(ctx, request, peer, hostHeader, site))
-  refuseForgery(request, noted.facts)
-  const way = chooseWay(ctx, site, rooms.isApiRoute, { request, path, facts: noted.facts, peer })
+  if (!isPlainRead(request) || isOurs(path)) return undefined
+  const isSeen =
+    isFileOnly(site, request.method, path) ||
+    (isFileOnlyOnceSeen(site, request.method, path) && maySeeStill(ctx, request, site))
+  return isSeen ? serveAsset(ctx, rooms.pages, site, { request, path, search, mount: '' }) : undefined
+}
+
+/** A request as it came in, and the host that it names. */
+type Arrival = { request: Request; peer: Peer; hostHeader: string }
+
+function serveHosted(ctx: Context, rooms: Rooms, arrival: Arrival, site: Site): Response | Promise<Response> {
+  const { request, peer } = arrival
+  const { path, search } = splitUrl(request.url)
+  const noted = note(request, factsAbout(ctx, arrival, site))
+  const { facts } = noted
+  refuseForgery(request, facts)
+  const visitor = { request, path, facts, callerOf: callerBehind(ctx, request), peer }
+  const way = chooseWay(ctx, site, rooms.isApiRoute, visitor)
   if (way.to === 'service') return finish(noted, rooms.admin(request))
   const asked = { request, path, search, mount: '', visit: way.visit }
-  const answer = serveSite(ctx, rooms.pages, way.shown, asked, () => callerOf(ctx, request, 'ignore'))
+  const answer = serveSite(ctx, rooms.pages, way.shown, asked)
   return answer instanceof Response ? withCookies(noted, answer) : finish(noted, answer)
 }
 
-function serveAdmin(
-  ctx: Context,
-  rooms: Rooms,
-  request: Request,
-  peer: Peer,
-  hostHeader: string,
-): Response | Promise<Response> {
+function serveAdmin(ctx: Context, rooms: Rooms, arrival: Arrival): Response | Promise<Response> {
+  const { request, peer } = arrival
   const { path, search } = splitUrl(request.url)
-  const noted = note(request, factsAbout(ctx, request, peer, hostHeader, null))
-  refuseForgery(request, noted.facts)
-  const asked = { request, path, search, facts: noted.facts, peer }
-  const hosted = servePathForm(ctx, rooms.pages, asked, () => callerOf(ctx, request, 'ignore'))
+  const noted = note(request, factsAbout(ctx, arrival, null))
+  const { facts } = noted
+  refuseForgery(request, facts)
+  const asked = { request, path, search, facts, callerOf: callerBehind(ctx, request), peer }
+  const hosted = servePathForm(ctx, rooms.pages, asked)
   if (hosted === undefined) return finish(noted, rooms.admin(request))
   return hosted instanceof Response ? withCookies(noted, hosted) : finish(noted, hosted)
 }
+
+const callerBehind = (ctx: Context, request: Request) => () => callerOf(ctx, request, 'ignore')
 
 function refuseForgery(request: Request, facts: RequestFacts): void {
   if (request.headers.has('x-api-key') || !hasSessionCookie(request.headers.get('cookie'))) return
@@ -117,17 +121,11 @@ function withCookies({ setCookies }: Noted, response: Response): Response {
   return response
 }
 
-function factsAbout(
-  ctx: Context,
-  request: Request,
-  peer: Peer,
-  hostHeader: string,
-  site: Site | null,
-): RequestFacts {
+function factsAbout(ctx: Context, { request, peer, hostHeader }: Arrival, site: Site | null): RequestFacts {
   const host = normalizeHost(hostHeader) ?? ''
   const isBehindProxy = isTrusted(ctx, peer.address)
   const forwardedProto = isBehindProxy
-    ? request.headers.get('x-forwarded-proto')?.split(',')[0]?.trim()
+    ? request.headers.get('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase()
     : undefined
   const proto = forwardedProto ?? (request.url.startsWith('https:') ? 'https' : 'http')
   return {

@@ -4,7 +4,7 @@ import { removeExpiredOneTimeTokens } from './modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from './modules/auth/sessions.ts'
 import { isBackupRunning, makeBackupWhenDue, stopBackups } from './modules/backups/service.ts'
 import { collectGarbage, sweepStore } from './modules/deployments/collect.ts'
-import { removeExpiredUploads } from './modules/deployments/manifest/upload.ts'
+import { removeExpiredUploads } from './modules/deployments/manifest.ts'
 import { resumeVariants, stopVariants } from './modules/deployments/variants.ts'
 import { removeOldLogs } from './modules/logs/requests.ts'
 import { endTails } from './modules/logs/tail.ts'
@@ -14,15 +14,15 @@ import { startPipelines } from './pipelines/background.ts'
 /** What the server does for itself in the background. Returns how to end it; running work is waited for. */
 export function startUpkeep(ctx: Context): () => Promise<void> {
   const jobs = [
-    every(ctx, 10 * MINUTE_MS, 'expired sessions', () => removeExpiredSessions(ctx)),
-    every(ctx, 10 * MINUTE_MS, 'expired links', () => removeExpiredOneTimeTokens(ctx)),
-    every(ctx, 10 * MINUTE_MS, 'expired uploads', () => removeExpiredUploads(ctx)),
-    everyFromNow(ctx, 10 * MINUTE_MS, 'compressed forms', () => resumeVariants(ctx)),
+    every(ctx, 'expired sessions', () => removeExpiredSessions(ctx)),
+    every(ctx, 'expired links', () => removeExpiredOneTimeTokens(ctx)),
+    every(ctx, 'expired uploads', () => removeExpiredUploads(ctx)),
+    everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
     cleanStore(ctx),
     () => stopVariants(ctx),
-    every(ctx, 10 * MINUTE_MS, 'old runs', () => removeOldRuns(ctx)),
-    every(ctx, 10 * MINUTE_MS, 'old requests', () => removeOldLogs(ctx)),
-    every(ctx, 10 * MINUTE_MS, 'backup', () => makeBackupWhenDue(ctx)),
+    every(ctx, 'old runs', () => removeOldRuns(ctx)),
+    every(ctx, 'old requests', () => removeOldLogs(ctx)),
+    every(ctx, 'backup', () => makeBackupWhenDue(ctx)),
     () => stopBackups(ctx),
     async () => endTails(ctx),
     startPipelines(ctx),
@@ -44,7 +44,7 @@ function cleanStore(ctx: Context): () => Promise<void> {
     },
   }
   let isSwept = false
-  const stop = everyFromNow(ctx, 10 * MINUTE_MS, 'unused contents', async () => {
+  const stop = everyFromNow(ctx, 'unused contents', async () => {
     if (stopping.aborted) return
     if (isSwept) await collectGarbage(ctx, stopping)
     else await sweepStore(ctx, stopping)
@@ -56,10 +56,11 @@ function cleanStore(ctx: Context): () => Promise<void> {
   }
 }
 
+const ROUND_MS = 10 * MINUTE_MS
+
 /** Runs `work` again and again, never twice at once. A failure is logged and the next round tries again. */
 function every(
   ctx: Context,
-  ms: number,
   name: string,
   work: () => void | Promise<void>,
   isFromNow = false,
@@ -77,7 +78,7 @@ function every(
   const start = () => {
     running ??= round()
   }
-  const timer = setInterval(start, ms)
+  const timer = setInterval(start, ROUND_MS)
   if (isFromNow) start()
   return async () => {
     clearInterval(timer)
@@ -86,5 +87,4 @@ function every(
 }
 
 /** The same, the first time at once. */
-const everyFromNow = (ctx: Context, ms: number, name: string, work: () => Promise<void>) =>
-  every(ctx, ms, name, work, true)
+const everyFromNow = (ctx: Context, name: string, work: () => Promise<void>) => every(ctx, name, work, true)

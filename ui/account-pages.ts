@@ -1,28 +1,24 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../src/context.ts'
+import { getAccountHub, leaveSite, listOwnSites } from '../src/modules/account/service.ts'
+import { authorize, type Grant, personOf } from '../src/modules/auth/authorize.ts'
+import { removeConnection } from '../src/modules/auth/connections.ts'
+import { loginMethods } from '../src/modules/auth/login-methods.ts'
+import { passwordField } from '../src/modules/auth/model.ts'
+import { signInProblem } from '../src/modules/auth/oidc-problems.ts'
+import { endOwnSession } from '../src/modules/auth/own-sessions.ts'
 import {
   confirmEnrollment,
   pendingEnrollment,
   startEnrollment,
   turnOffSecondStep,
-} from '../src/modules/account/second-step.ts'
-import {
-  endOwnSession,
-  getAccountHub,
-  leaveSite,
-  listOwnSites,
-  personOf,
-  removeConnection,
-} from '../src/modules/account/service.ts'
-import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
-import { loginMethods } from '../src/modules/auth/login-methods.ts'
-import { passwordField } from '../src/modules/auth/model.ts'
-import { signInProblem } from '../src/modules/auth/oidc-problems.ts'
+} from '../src/modules/auth/second-step.ts'
 import { changeOwnPassword } from '../src/modules/auth/set-password.ts'
 import type { Notice } from './components/notice.ts'
 import { checkInput, type Form, unknownIntent } from './form.ts'
 import { page } from './html.ts'
-import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
+import { obeyOnce } from './obey-once.ts'
+import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf, visitUrl } from './page-request.ts'
 import { type AccountIntent, type AccountPageData, accountPage } from './pages/account/account.ts'
 import type { MfaState } from './pages/account/mfa-section.ts'
 
@@ -44,7 +40,7 @@ const DONE: Record<string, string> = {
 
 type Shown = { mfa?: Partial<MfaState>; failed?: AccountPageData['failed'] }
 
-function showAccount(ctx: Context, request: Request, shown: Shown = {}, status = 200): Response {
+function showAccount(ctx: Context, request: Request, shown: Shown = {}): Response {
   const { caller, user } = viewerOf(ctx, request)
   const grant = authorize(ctx, caller, 'account:use', undefined, true)
   const { mfa, connections, sessions } = getAccountHub(ctx, grant)
@@ -54,14 +50,20 @@ function showAccount(ctx: Context, request: Request, shown: Shown = {}, status =
     mfa: { ...mfa, ...shown.mfa },
     connections,
     sessions,
-    // Before anything is published a site has no address of its own, and its project is what there is to see.
-    sites: sites.map((site) => ({ ...site, url: site.url ?? `/projects/${site.projectId}` })),
+    sites: sites.map((site) => ({ ...site, url: siteUrlOf(ctx, request, site) })),
     providers: loginMethods(ctx, null).providers,
     notices: noticesOf(request),
     failed: shown.failed,
   }
-  return page(accountPage(data), status)
+  return page(accountPage(data), shown.failed?.error.status)
 }
+
+/** Before anything is published a site has no address of its own, and its project is what there is to see. */
+const siteUrlOf = (
+  ctx: Context,
+  request: Request,
+  { url, projectId }: { url: string | null; projectId: string },
+): string => (url === null ? `/projects/${projectId}` : visitUrl(ctx, request, { url, isPublic: false }))
 
 function noticesOf(request: Request): Notice[] {
   const done = DONE[queryOf(request, 'done') ?? '']
@@ -83,7 +85,7 @@ async function submitAccount(ctx: Context, request: Request): Promise<Response> 
     const error = expectedFailure(thrown)
     // The QR code stays on the page while the person tries the next code.
     const enrollment = intent === 'mfa-confirm' ? pendingEnrollment(ctx, grant) : undefined
-    return showAccount(ctx, request, { mfa: { enrollment }, failed: { intent, error } }, error.status)
+    return showAccount(ctx, request, { mfa: { enrollment }, failed: { intent, error } })
   }
 }
 
@@ -100,20 +102,22 @@ type Act = (ctx: Context, request: Request, grant: Grant, form: Form) => Respons
 const done = (intent: AccountIntent): Response => seeOther(`/account?done=${intent}`)
 
 const ACTIONS: Record<AccountIntent, Act> = {
-  async password(ctx, request, grant, form) {
-    const input = { currentPassword: form.text('currentPassword'), newPassword: form.text('newPassword') }
-    const { newPassword } = input
-    checkInput(ctx, request, t.Object({ newPassword: passwordField }), { newPassword })
-    await changeOwnPassword(ctx, personOf(grant), input)
-    return done('password')
-  },
+  password: (ctx, request, grant, form) =>
+    obeyOnce(ctx, request, { form, sender: personOf(grant).user.id }, async () => {
+      const input = { currentPassword: form.text('currentPassword'), newPassword: form.text('newPassword') }
+      const { newPassword } = input
+      checkInput(ctx, request, t.Object({ newPassword: passwordField }), { newPassword })
+      await changeOwnPassword(ctx, grant, input)
+      return done('password')
+    }),
   'mfa-start': (ctx, request, grant) =>
     showAccount(ctx, request, { mfa: { enrollment: startEnrollment(ctx, grant) } }),
   // The recovery codes are shown in this answer and never again, so it is no redirect.
-  async 'mfa-confirm'(ctx, request, grant, form) {
-    const recoveryCodes = await confirmEnrollment(ctx, grant, form.text('code'))
-    return showAccount(ctx, request, { mfa: { recoveryCodes } })
-  },
+  'mfa-confirm': (ctx, request, grant, form) =>
+    obeyOnce(ctx, request, { form, sender: personOf(grant).user.id }, async () => {
+      const recoveryCodes = await confirmEnrollment(ctx, grant, form.text('code'))
+      return showAccount(ctx, request, { mfa: { recoveryCodes } })
+    }),
   async 'mfa-disable'(ctx, _request, grant, form) {
     await turnOffSecondStep(ctx, grant, form.text('password'))
     return done('mfa-disable')

@@ -42,7 +42,9 @@ describe('the list of projects', () => {
   test('shows what the API lists, with the way to each site', async () => {
     const html = await textOf(await browser.open('/', { as: ADMIN }))
     expect(html).toContain(`href="/projects/${published.projectId}"`)
-    expect(html).toContain(`href="http://${published.aliasHost}:3000"`)
+    // It is private, and the session of the admin does not reach it.
+    const site = encodeURIComponent(`http://${published.aliasHost}:3000`)
+    expect(html).toContain(`href="/signin?redirect=${site}"`)
     expect(html).toContain('20 Nov 2026, 12:00 UTC')
   })
 

@@ -19,7 +19,7 @@ import { ruleSetsOfAlias } from '../src/modules/rule-sets/service.ts'
 import type { CertificateState } from '../src/platform/certificates.ts'
 import { booleanOf, type Form, marked } from './form.ts'
 import { page } from './html.ts'
-import { queryOf } from './page-request.ts'
+import { queryOf, visitUrl } from './page-request.ts'
 import { aliasPage } from './pages/admin/alias.ts'
 import { aliasesPage } from './pages/admin/aliases.ts'
 import { movePage } from './pages/admin/move-alias.ts'
@@ -32,30 +32,27 @@ export const aliasPages = (ctx: Context) =>
     .post('/projects/:id/aliases', ({ request, params }) => submitAliases(ctx, request, params.id), {
       parse: 'none',
     })
-    .get('/projects/:id/aliases/:aliasId', ({ request, params }) =>
-      showAlias(ctx, request, params.id, params.aliasId),
-    )
-    .post(
-      '/projects/:id/aliases/:aliasId',
-      ({ request, params }) => submitAlias(ctx, request, params.id, params.aliasId),
-      { parse: 'none' },
-    )
+    .get('/projects/:id/aliases/:aliasId', ({ request, params }) => showAlias(ctx, request, params))
+    .post('/projects/:id/aliases/:aliasId', ({ request, params }) => submitAlias(ctx, request, params), {
+      parse: 'none',
+    })
     .get('/projects/:id/aliases/:aliasId/move', ({ request, params }) =>
-      showMove(ctx, request, params.id, params.aliasId, queryOf(request, 'to')),
+      showMove(ctx, request, { ...params, toId: queryOf(request, 'to') }),
     )
-    .post(
-      '/projects/:id/aliases/:aliasId/move',
-      ({ request, params }) => submitMove(ctx, request, params.id, params.aliasId),
-      { parse: 'none' },
-    )
+    .post('/projects/:id/aliases/:aliasId/move', ({ request, params }) => submitMove(ctx, request, params), {
+      parse: 'none',
+    })
 
-function showAliases(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+function showAliases(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   const query = { projectId: id, page: queryOf(request, 'page'), sort: 'updatedAt' }
   const found = listAliases(ctx, looking.grant, query)
   const { total } = listDeployments(ctx, looking.grant, { projectId: id, limit: '1' }).pagination
   const notices = doneNotice(request, { deleted: 'The alias is deleted.' })
-  return page(aliasesPage({ ...looking, found, hasDeployments: total > 0, failed, notices }), status)
+  return page(
+    aliasesPage({ ...looking, found, hasDeployments: total > 0, failed, notices }),
+    failed?.error.status,
+  )
 }
 
 const submitAliases = (ctx: Context, request: Request, id: string) =>
@@ -72,23 +69,18 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
         },
       },
     },
-    show: (failed, status) => showAliases(ctx, request, id, failed, status),
+    show: (failed) => showAliases(ctx, request, id, failed),
   })
 
 const notASha = () =>
   marked({ path: 'commitSha', message: '7 to 64 hexadecimal digits: the commit SHA, or how it begins' })
 
-function showAlias(
-  ctx: Context,
-  request: Request,
-  id: string,
-  aliasId: string,
-  failed?: Failed,
-  status = 200,
-): Response {
+type Place = { id: string; aliasId: string }
+
+function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutAlias(ctx, aliasId))
-  const history = historyOf(ctx, aliasId)
+  const history = historyOf(ctx, looking.grant, aliasId)
     .slice(0, MOST_MOVES)
     .map((move) => ({
       ...move,
@@ -99,10 +91,25 @@ function showAlias(
     saved: 'Saved.',
     moved: 'The alias points there now.',
   })
-  const alias = getAlias(ctx, aliasId)
-  const ruleSets = ruleSetsOfAlias(ctx, aliasId)
+  const alias = getAlias(ctx, looking.grant, aliasId)
+  const ruleSets = ruleSetsOfAlias(ctx, looking.grant, aliasId)
   const certificate = certificateOf(ctx, alias)
-  return page(aliasPage({ ...looking, alias, history, ruleSets, certificate, failed, notices }), status)
+  return page(
+    aliasPage({
+      ...looking,
+      alias,
+      visitUrl: visitUrl(ctx, request, {
+        url: alias.url,
+        isPublic: alias.isPublic ?? looking.project.isPublic,
+      }),
+      history,
+      ruleSets,
+      certificate,
+      failed,
+      notices,
+    }),
+    failed?.error.status,
+  )
 }
 
 /** Whoever looks at an alias is about to visit it: it gets one even if it is private. */
@@ -114,7 +121,7 @@ function certificateOf(ctx: Context, { url }: AliasView): CertificateState {
 
 const MOST_MOVES = 50
 
-const submitAlias = (ctx: Context, request: Request, id: string, aliasId: string) =>
+const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:manage',
@@ -133,7 +140,7 @@ const submitAlias = (ctx: Context, request: Request, id: string, aliasId: string
         },
       },
     },
-    show: (failed, status) => showAlias(ctx, request, id, aliasId, failed, status),
+    show: (failed) => showAlias(ctx, request, { id, aliasId }, failed),
   })
 
 function settingsOf(form: Form): AliasChange {
@@ -149,23 +156,20 @@ function settingsOf(form: Form): AliasChange {
 function showMove(
   ctx: Context,
   request: Request,
-  id: string,
-  aliasId: string,
-  toId: string | undefined,
+  { id, aliasId, toId }: Place & { toId: string | undefined },
   failed?: Failed,
-  status = 200,
 ): Response {
   const looking = lookAt(ctx, request, id, 'alias:write')
   requireBelow(id, aboutAlias(ctx, aliasId))
   requireBelow(id, aboutDeployment(ctx, toId))
-  const alias = getAlias(ctx, aliasId)
-  const to = getDeployment(ctx, toId ?? '')
-  const from = getDeployment(ctx, alias.deploymentId)
-  const comparison = compareDeployments(ctx, from.id, to.id)
-  return page(movePage({ ...looking, alias, from, to, comparison, failed }), status)
+  const alias = getAlias(ctx, looking.grant, aliasId)
+  const to = getDeployment(ctx, looking.grant, toId ?? '')
+  const from = getDeployment(ctx, looking.grant, alias.deploymentId)
+  const comparison = compareDeployments(ctx, looking.grant, from.id, to.id)
+  return page(movePage({ ...looking, alias, from, to, comparison, failed }), failed?.error.status)
 }
 
-const submitMove = (ctx: Context, request: Request, id: string, aliasId: string) =>
+const submitMove = (ctx: Context, request: Request, { id, aliasId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:write',
@@ -178,6 +182,5 @@ const submitMove = (ctx: Context, request: Request, id: string, aliasId: string)
         },
       },
     },
-    show: (failed, status) =>
-      showMove(ctx, request, id, aliasId, failed.values['deploymentId'], failed, status),
+    show: (failed) => showMove(ctx, request, { id, aliasId, toId: failed.values['deploymentId'] }, failed),
   })

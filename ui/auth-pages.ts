@@ -13,6 +13,7 @@ import { clearedCookies } from '../src/modules/auth/sessions.ts'
 import { beginSignIn, completeMfa, mfaTicketEmail } from '../src/modules/auth/sign-in.ts'
 import { checkInput, type Form, readForm } from './form.ts'
 import { page } from './html.ts'
+import { obeyOnce } from './obey-once.ts'
 import { arrive, expectedFailure, leadOn, queryOf, redirectTo, seeOther } from './page-request.ts'
 import { signInPage } from './pages/auth/sign-in.ts'
 import { signUpPage } from './pages/auth/sign-up.ts'
@@ -59,9 +60,9 @@ async function submitSignIn(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
   const redirect = safeRedirect(ctx, form.optional('redirect'))
   const mfaTicket = form.optional('mfaTicket')
-  return mfaTicket === undefined
-    ? submitPassword(ctx, request, form, redirect)
-    : submitCode(ctx, request, { mfaTicket, code: form.text('code') }, redirect)
+  if (mfaTicket === undefined) return submitPassword(ctx, request, form, redirect)
+  const input = { mfaTicket, code: form.text('code') }
+  return obeyOnce(ctx, request, { form }, () => submitCode(ctx, request, input, redirect))
 }
 
 async function submitPassword(
@@ -115,6 +116,10 @@ function showSignUp(ctx: Context, request: Request): Response {
 
 async function submitSignUp(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
+  return obeyOnce(ctx, request, { form }, () => makeAccount(ctx, request, form))
+}
+
+async function makeAccount(ctx: Context, request: Request, form: Form): Promise<Response> {
   const redirect = safeRedirect(ctx, form.optional('redirect'))
   const input = { email: form.text('email'), password: form.text('password') }
   try {

@@ -83,6 +83,9 @@ describe('the list', () => {
     expect(html).toContain('POST /api/guests')
     expect(html).toContain('data_create, data_query')
     expect(html).toContain(`${'{"email":"a@example.com"}'.length}\u00a0B`)
+    const unused = await makeSchema('unused', [])
+    expect(await read(at(`/${id}/schema`))).toContain('Rename it in them too')
+    expect(await read(at(`/${unused}/schema`))).not.toContain('Rename it in them too')
   })
 })
 

@@ -36,12 +36,10 @@ export const dataPages = (ctx: Context) =>
     .post('/projects/:id/data/new', ({ request, params }) => submitNewSchema(ctx, request, params.id), {
       parse: 'none',
     })
-    .get('/projects/:id/data/:schemaId/schema', ({ request, params }) =>
-      showSchema(ctx, request, params.id, params.schemaId, {}),
-    )
+    .get('/projects/:id/data/:schemaId/schema', ({ request, params }) => showSchema(ctx, request, params, {}))
     .post(
       '/projects/:id/data/:schemaId/schema',
-      ({ request, params }) => submitSchema(ctx, request, params.id, params.schemaId),
+      ({ request, params }) => submitSchema(ctx, request, params),
       { parse: 'none' },
     )
 
@@ -58,7 +56,7 @@ function showData(ctx: Context, request: Request, id: string): Response {
   const uses = listSchemaUses(ctx, looking.grant)
   const schemas = listSchemas(ctx, looking.grant).map((schema) => ({
     ...schema,
-    usage: usageOf(ctx, schema.id),
+    usage: usageOf(ctx, looking.grant, schema.id),
     uses: usesOf(uses, schema),
   }))
   const notices = doneNotice(request, { deleted: 'The schema is deleted with its records.' })
@@ -72,12 +70,15 @@ const usesOf = (uses: ReturnType<typeof listSchemaUses>, { id, name }: SchemaVie
 
 type Shown = { failed?: Failed; moreRows?: number; removing?: readonly string[] }
 
-function showNewSchema(ctx: Context, request: Request, id: string, shown: Shown, status = 200): Response {
+function showNewSchema(ctx: Context, request: Request, id: string, shown: Shown): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
   const { failed, moreRows = 0 } = shown
   const rows = failed === undefined ? withRows([], NEW_ROWS) : withRows(rowsOfForm(failed.values), moreRows)
   const name = failed?.values['name'] ?? ''
-  return page(newSchemaPage({ ...looking, rows, name, failed: moreRows > 0 ? undefined : failed }), status)
+  return page(
+    newSchemaPage({ ...looking, rows, name, failed: moreRows > 0 ? undefined : failed }),
+    failed?.error.status,
+  )
 }
 
 const submitNewSchema = (ctx: Context, request: Request, id: string) =>
@@ -95,7 +96,7 @@ const submitNewSchema = (ctx: Context, request: Request, id: string) =>
         },
       },
     },
-    show: (failed, status) => showNewSchema(ctx, request, id, { failed }, status),
+    show: (failed) => showNewSchema(ctx, request, id, { failed }),
   })
 
 /** What was typed, and rows besides. */
@@ -112,17 +113,12 @@ function inForm<T>(inRows: (error: AppError) => AppError, run: () => T): T {
   }
 }
 
-function showSchema(
-  ctx: Context,
-  request: Request,
-  id: string,
-  schemaId: string,
-  shown: Shown,
-  status = 200,
-): Response {
+type Place = { id: string; schemaId: string }
+
+function showSchema(ctx: Context, request: Request, { id, schemaId }: Place, shown: Shown): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutSchema(ctx, schemaId))
-  const schema = getSchema(ctx, schemaId)
+  const schema = getSchema(ctx, looking.grant, schemaId)
   const { failed, moreRows = 0, removing = [] } = shown
   const typed = failed === undefined || failed.intent === 'delete' ? [] : rowsOfForm(failed.values)
   const rows = typed.length === 0 ? withRows(rowsOfFields(schema.fields), 1) : withRows(typed, moreRows)
@@ -131,51 +127,49 @@ function showSchema(
       ...looking,
       schema,
       name: shown.failed?.values['name'] ?? schema.name,
-      usage: usageOf(ctx, schemaId),
+      usage: usageOf(ctx, looking.grant, schemaId),
       uses: usesOf(listSchemaUses(ctx, looking.grant), schema),
       rows,
       removing,
       failed: moreRows > 0 ? undefined : failed,
       notices: doneNotice(request, { saved: 'Saved.' }),
     }),
-    status,
+    failed?.error.status,
   )
 }
 
-const submitSchema = (ctx: Context, request: Request, id: string, schemaId: string) =>
-  submitProjectForm(ctx, request, {
+const submitSchema = (ctx: Context, request: Request, place: Place) => {
+  const { id, schemaId } = place
+  return submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
     check: () => requireBelow(id, aboutSchema(ctx, schemaId)),
     intents: {
-      more: { run: ({ form }) => showSchema(ctx, request, id, schemaId, moreOf(form.all())) },
-      save: { run: (doing) => saveSchema(ctx, request, id, schemaId, doing) },
+      more: { run: ({ form }) => showSchema(ctx, request, place, moreOf(form.all())) },
+      save: { run: (doing) => saveSchema(ctx, request, place, doing) },
       delete: {
         run({ grant, form }) {
-          requireTyped(form, getSchema(ctx, schemaId).name)
+          requireTyped(form, getSchema(ctx, grant, schemaId).name)
           deleteSchema(ctx, grant, schemaId)
           return `/projects/${id}/data?done=deleted`
         },
       },
     },
-    show: (failed, status) => showSchema(ctx, request, id, schemaId, { failed }, status),
+    show: (failed) => showSchema(ctx, request, place, { failed }),
   })
+}
 
 /** Taking a field away takes what records hold in it, so that is asked once more. */
-function saveSchema(
-  ctx: Context,
-  request: Request,
-  id: string,
-  schemaId: string,
-  { grant, form }: Doing,
-): string | Response {
-  const schema = getSchema(ctx, schemaId)
+function saveSchema(ctx: Context, request: Request, place: Place, { grant, form }: Doing): string | Response {
+  const { id, schemaId } = place
+  const schema = getSchema(ctx, grant, schemaId)
   const { fields, removed, inRows } = readFields(form, schema.fields)
-  const isAsked = removed.length > 0 && usageOf(ctx, schemaId).records > 0
+  const isAsked = removed.length > 0 && usageOf(ctx, grant, schemaId).records > 0
   if (isAsked && !form.isTicked('isRemovalMeant')) {
-    const error = { message: 'Removing a field takes away what records hold in it. Tick that you mean it.' }
+    const message = 'Removing a field takes away what records hold in it. Tick that you mean it.'
+    const error = { message, status: 400 }
     const failed = { intent: 'save', error, values: form.all() }
-    return showSchema(ctx, request, id, schemaId, { failed, removing: removed }, 400)
+    return showSchema(ctx, request, place, { failed, removing: removed })
   }
   const name = form.text('name').trim()
   inForm(inRows, () => changeSchema(ctx, grant, schemaId, { name, fields }))

@@ -13,7 +13,7 @@ import {
 } from '../src/modules/deployments/service.ts'
 import { highlight } from './highlight.ts'
 import { page } from './html.ts'
-import { queryOf } from './page-request.ts'
+import { queryOf, visitUrl } from './page-request.ts'
 import { deploymentPage } from './pages/admin/deployment.ts'
 import { deploymentsPage } from './pages/admin/deployments.ts'
 import { filePage, folderPage } from './pages/admin/files.ts'
@@ -31,15 +31,15 @@ export const deploymentPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/deployments', ({ request, params }) => showDeployments(ctx, request, params.id))
     .get('/projects/:id/deployments/:deploymentId', ({ request, params }) =>
-      showDeployment(ctx, request, params.id, params.deploymentId),
+      showDeployment(ctx, request, params),
     )
     .post(
       '/projects/:id/deployments/:deploymentId',
-      ({ request, params }) => submitDeployment(ctx, request, params.id, params.deploymentId),
+      ({ request, params }) => submitDeployment(ctx, request, params),
       { parse: 'none' },
     )
     .get('/projects/:id/deployments/:deploymentId/files', ({ request, params }) =>
-      showFiles(ctx, request, params.id, params.deploymentId),
+      showFiles(ctx, request, params),
     )
 
 function showDeployments(ctx: Context, request: Request, id: string): Response {
@@ -69,27 +69,28 @@ function showDeployments(ctx: Context, request: Request, id: string): Response {
   )
 }
 
+type Place = { id: string; deploymentId: string }
+
 function showDeployment(
   ctx: Context,
   request: Request,
-  id: string,
-  deploymentId: string,
+  { id, deploymentId }: Place,
   failed?: Failed,
-  status = 200,
 ): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutDeployment(ctx, deploymentId))
-  const deployment = getDeployment(ctx, deploymentId)
+  const deployment = getDeployment(ctx, looking.grant, deploymentId)
   return page(
     deploymentPage({
       ...looking,
       deployment,
+      visitUrl: visitUrl(ctx, request, { url: deployment.urls.preview, isPublic: looking.project.isPublic }),
       aliases: aliasesOf(ctx, looking),
       before: beforeOf(ctx, looking, deployment),
       failed,
       notices: doneNotice(request, { published: 'Published.', created: 'The alias is made.' }),
     }),
-    status,
+    failed?.error.status,
   )
 }
 
@@ -103,15 +104,16 @@ function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   const candidate =
     own === undefined
       ? (aliases.find(({ name }) => name === 'production') ?? aliases[0])?.deploymentId
-      : historyOf(ctx, own.id).find(({ deploymentId }) => deploymentId !== deployment.id)?.deploymentId
+      : historyOf(ctx, looking.grant, own.id).find(({ deploymentId }) => deploymentId !== deployment.id)
+          ?.deploymentId
   if (candidate === undefined || aboutDeployment(ctx, candidate).projectId !== looking.project.id) return null
   return {
-    deployment: getDeployment(ctx, candidate),
-    comparison: compareDeployments(ctx, candidate, deployment.id),
+    deployment: getDeployment(ctx, looking.grant, candidate),
+    comparison: compareDeployments(ctx, looking.grant, candidate, deployment.id),
   }
 }
 
-const submitDeployment = (ctx: Context, request: Request, id: string, deploymentId: string) =>
+const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:write',
@@ -131,26 +133,21 @@ const submitDeployment = (ctx: Context, request: Request, id: string, deployment
         },
       },
     },
-    show: (failed, status) => showDeployment(ctx, request, id, deploymentId, failed, status),
+    show: (failed) => showDeployment(ctx, request, { id, deploymentId }, failed),
   })
 
 /** `path` is a file, or a folder where it is empty or ends in `/`. */
-async function showFiles(
-  ctx: Context,
-  request: Request,
-  id: string,
-  deploymentId: string,
-): Promise<Response> {
+async function showFiles(ctx: Context, request: Request, { id, deploymentId }: Place): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutDeployment(ctx, deploymentId))
-  const deployment = getDeployment(ctx, deploymentId)
+  const deployment = getDeployment(ctx, looking.grant, deploymentId)
   const path = queryOf(request, 'path') ?? ''
   const { isPublic } = looking.project
   if (path === '' || path.endsWith('/')) {
-    const folder = listFolder(ctx, deploymentId, path)
+    const folder = listFolder(ctx, looking.grant, deploymentId, path)
     return page(folderPage({ ...looking, deployment, path, folder }))
   }
-  const file = getFileDetail(ctx, deploymentId, path, isPublic)
+  const file = getFileDetail(ctx, looking.grant, deploymentId, path, isPublic)
   if (file === undefined) throw new AppError('not_found', 'This deployment holds no such file.')
   const { owner, repo, commitSha } = deployment
   return page(

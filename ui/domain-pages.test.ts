@@ -176,6 +176,20 @@ describe('traffic', () => {
     expect(await split()).toMatchObject({ statusCode: 404 })
   })
 
+  test('they go on where the alias of the domain is gone, and the page says so', async () => {
+    const hostname = 'halflost.sites.test'
+    const at = `${place}/${await add(hostname)}`
+    await send(`${at}/traffic`, shares({ 'weight-1': '100' }), contributor)
+    app.ctx.db.sqlite.run("UPDATE domains SET alias = 'gone' WHERE hostname = ?", [hostname])
+    app.ctx.db.writes += 1
+    const page = await read(at)
+    expect(page).toContain('The project has no alias gone now. Visitors see what the split shows them')
+    expect(page).toContain('Serves')
+    expect(page).not.toContain('Alias is missing')
+    expect(await textAt(hostname)).toBe('next')
+    await send(at, { intent: 'delete' })
+  })
+
   test('shares are saved, an empty one is left out, and another alias joins', async () => {
     expect((await send(path, shares({ 'weight-0': '75', 'weight-1': '25' }), contributor)).html).toContain(
       'Saved. It counts from the next request on.',

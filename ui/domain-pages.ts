@@ -36,20 +36,16 @@ export const domainPages = (ctx: Context) =>
     .post('/projects/:id/domains', ({ request, params }) => submitDomains(ctx, request, params.id), {
       parse: 'none',
     })
-    .get('/projects/:id/domains/:domainId', ({ request, params }) =>
-      showDomain(ctx, request, params.id, params.domainId),
-    )
-    .post(
-      '/projects/:id/domains/:domainId',
-      ({ request, params }) => submitDomain(ctx, request, params.id, params.domainId),
-      { parse: 'none' },
-    )
+    .get('/projects/:id/domains/:domainId', ({ request, params }) => showDomain(ctx, request, params))
+    .post('/projects/:id/domains/:domainId', ({ request, params }) => submitDomain(ctx, request, params), {
+      parse: 'none',
+    })
 
-function showDomains(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+function showDomains(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   const query = { projectId: id, page: queryOf(request, 'page'), sort: 'hostname', order: 'asc' }
   const found = listDomains(ctx, looking.grant, query)
-  const rows = found.data.map((domain) => ({ ...domain, split: findSplit(ctx, domain.id) }))
+  const rows = found.data.map((domain) => ({ ...domain, split: findSplit(ctx, looking.grant, domain.id) }))
   return page(
     domainsPage({
       ...looking,
@@ -59,7 +55,7 @@ function showDomains(ctx: Context, request: Request, id: string, failed?: Failed
       failed,
       notices: doneNotice(request, { deleted: 'The domain is taken off.' }),
     }),
-    status,
+    failed?.error.status,
   )
 }
 
@@ -77,24 +73,19 @@ const submitDomains = (ctx: Context, request: Request, id: string) =>
         },
       },
     },
-    show: (failed, status) => showDomains(ctx, request, id, failed, status),
+    show: (failed) => showDomains(ctx, request, id, failed),
   })
 
-function showDomain(
-  ctx: Context,
-  request: Request,
-  id: string,
-  domainId: string,
-  failed?: Failed,
-  status = 200,
-): Response {
+type Place = { id: string; domainId: string }
+
+function showDomain(ctx: Context, request: Request, { id, domainId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutDomain(ctx, domainId))
   return page(
     domainPage({
       ...looking,
-      domain: getDomain(ctx, domainId),
-      split: findSplit(ctx, domainId),
+      domain: getDomain(ctx, looking.grant, domainId),
+      split: findSplit(ctx, looking.grant, domainId),
       aliasNames: aliasNamesOf(ctx, looking),
       baseDomain: ctx.config.baseDomain,
       adminHost: ctx.config.adminHost,
@@ -107,11 +98,11 @@ function showDomain(
         saved: 'Saved.',
       }),
     }),
-    status,
+    failed?.error.status,
   )
 }
 
-const submitDomain = (ctx: Context, request: Request, id: string, domainId: string) => {
+const submitDomain = (ctx: Context, request: Request, { id, domainId }: Place) => {
   const place = `/projects/${id}/domains/${domainId}`
   const verify = async (grant: Looking['grant'], isTrusted: boolean) => {
     const { verification } = await verifyDomain(ctx, grant, domainId, { verified: isTrusted })
@@ -144,7 +135,7 @@ const submitDomain = (ctx: Context, request: Request, id: string, domainId: stri
         },
       },
     },
-    show: (failed, status) => showDomain(ctx, request, id, domainId, failed, status),
+    show: (failed) => showDomain(ctx, request, { id, domainId }, failed),
   })
 }
 

@@ -30,11 +30,11 @@ const REVOKED = { tone: 'good', message: 'The key is revoked.' } as const
 
 type Shown = Pick<KeysPageProps, 'created' | 'failed' | 'notices'>
 
-function showKeys(ctx: Context, request: Request, shown: Shown, status = 200): Response {
+function showKeys(ctx: Context, request: Request, shown: Shown): Response {
   const { caller, user } = viewerOf(ctx, request)
   const grant = authorize(ctx, caller, 'workspace:administer', undefined, true)
   const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
-  return page(keysPage({ user, keys: allKeys(ctx, grant), projects, ...shown }), status)
+  return page(keysPage({ user, keys: allKeys(ctx, grant), projects, ...shown }), shown.failed?.error.status)
 }
 
 /** Every key, so that each can be revoked. */
@@ -75,7 +75,7 @@ function submitNewKey(ctx: Context, request: Request, grant: Grant, form: Form):
     return showKeys(ctx, request, { created: { name: values.name, key } })
   } catch (thrown) {
     const error = expectedFailure(thrown)
-    return showKeys(ctx, request, { failed: { values, error } }, error.status)
+    return showKeys(ctx, request, { failed: { values, error } })
   }
 }
 

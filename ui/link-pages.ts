@@ -11,6 +11,7 @@ import { clearedCookies } from '../src/modules/auth/sessions.ts'
 import { acceptInvitation, getInvitation } from '../src/modules/invitations/service.ts'
 import { checkInput, type Form, readForm, unknownIntent } from './form.ts'
 import { page } from './html.ts'
+import { obeyOnce } from './obey-once.ts'
 import { expectedFailure, failurePage, queryOf, seeOther } from './page-request.ts'
 import { acceptInvitationPage } from './pages/auth/accept-invitation.ts'
 import { forgotPage } from './pages/auth/forgot.ts'
@@ -27,9 +28,13 @@ export const linkPages = (ctx: Context) =>
     .get('/invite', ({ request }) => showInvitation(ctx, request))
     .post('/invite', ({ request }) => submitInvitation(ctx, request), { parse: 'none' })
 
-/** The same page for every email. */
 async function submitForgot(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
+  return obeyOnce(ctx, request, { form }, async () => mailLink(ctx, request, form))
+}
+
+/** The same page for every email. */
+function mailLink(ctx: Context, request: Request, form: Form): Response {
   const email = form.text('email')
   const canMail = ctx.mail.isConfigured
   try {
@@ -57,6 +62,10 @@ function showReset(ctx: Context, token: string, error?: AppError): Response {
 
 async function submitReset(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
+  return obeyOnce(ctx, request, { form }, () => setPassword(ctx, request, form))
+}
+
+async function setPassword(ctx: Context, request: Request, form: Form): Promise<Response> {
   const input = { token: form.text('token'), password: form.text('password') }
   try {
     checkPassword(ctx, request, input.password)
@@ -84,11 +93,16 @@ function showInvitation(ctx: Context, request: Request, error?: AppError): Respo
 async function submitInvitation(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
   const token = queryOf(request, 'token') ?? ''
-  try {
-    return await answerInvitation(ctx, request, form, token)
-  } catch (thrown) {
-    return showInvitation(ctx, request, expectedFailure(thrown))
-  }
+  // Signing up needs no session, and a second click may come with the cookies of the first.
+  const { actor } = callerOf(ctx, request, 'ignore')
+  const sender = form.text('intent') !== 'signup' && actor.kind === 'user' ? actor.user.id : undefined
+  return obeyOnce(ctx, request, { form, sender }, async () => {
+    try {
+      return await answerInvitation(ctx, request, form, token)
+    } catch (thrown) {
+      return showInvitation(ctx, request, expectedFailure(thrown))
+    }
+  })
 }
 
 async function answerInvitation(

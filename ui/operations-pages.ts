@@ -60,13 +60,16 @@ function showLogs(ctx: Context, request: Request): Response {
   }
 }
 
-async function showBackups(ctx: Context, request: Request, failed?: Failed, status = 200): Promise<Response> {
+async function showBackups(ctx: Context, request: Request, failed?: Failed): Promise<Response> {
   const { user, grant } = administer(ctx, request)
   const notices = doneNotice(request, {
     made: 'The backup is written.',
     running: 'The backup goes on by itself.',
   })
-  return page(backupsPage({ user, backups: await listBackups(ctx, grant), failed, notices }), status)
+  return page(
+    backupsPage({ user, backups: await listBackups(ctx, grant), failed, notices }),
+    failed?.error.status,
+  )
 }
 
 const submitBackups = (ctx: Context, request: Request): Promise<Response> =>
@@ -81,5 +84,5 @@ const submitBackups = (ctx: Context, request: Request): Promise<Response> =>
         },
       },
     },
-    (failed, status) => showBackups(ctx, request, failed, status),
+    (failed) => showBackups(ctx, request, failed),
   )

@@ -6,7 +6,7 @@ import { factsOf, notedOf } from '../src/http/request-facts.ts'
 import type { Grant } from '../src/modules/auth/authorize.ts'
 import { callerOf } from '../src/modules/auth/caller.ts'
 import type { SignedIn } from '../src/modules/auth/credentials.ts'
-import { destinationOf } from '../src/modules/auth/handover.ts'
+import { destinationOf, visitAddress } from '../src/modules/auth/handover.ts'
 import { type Form, readForm } from './form.ts'
 import { page } from './html.ts'
 import { type ContinuePageProps, continuePage } from './pages/auth/continue.ts'
@@ -64,6 +64,10 @@ export function arrive(
   const isOnThisHost = target.startsWith('/') || host === factsOf(request).hostWithPort
   return isOnThisHost && !PATH_FORM.test(pathname) ? seeOther(target) : leadOn(target)
 }
+
+/** Where a link to a site leads this person. */
+export const visitUrl = (ctx: Context, request: Request, site: { url: string; isPublic: boolean }): string =>
+  visitAddress(ctx, factsOf(request), site)
 
 /** Content, which is redirected to the host of its site. */
 const PATH_FORM = /^\/(public|repo)\//

@@ -37,18 +37,14 @@ export const peoplePages = (ctx: Context) =>
     .post('/projects/:id/people', ({ request, params }) => submitPeople(ctx, request, params.id), {
       parse: 'none',
     })
-    .get('/projects/:id/people/:userId', ({ request, params }) =>
-      showPerson(ctx, request, params.id, params.userId),
-    )
-    .post(
-      '/projects/:id/people/:userId',
-      ({ request, params }) => submitPerson(ctx, request, params.id, params.userId),
-      { parse: 'none' },
-    )
+    .get('/projects/:id/people/:userId', ({ request, params }) => showPerson(ctx, request, params))
+    .post('/projects/:id/people/:userId', ({ request, params }) => submitPerson(ctx, request, params), {
+      parse: 'none',
+    })
 
 type Shown = Pick<PeoplePageProps, 'invited' | 'failed'>
 
-function showPeople(ctx: Context, request: Request, id: string, shown: Shown, status = 200): Response {
+function showPeople(ctx: Context, request: Request, id: string, shown: Shown): Response {
   const looking = lookAt(ctx, request, id, 'permission:read')
   const { grant, can } = looking
   return page(
@@ -65,7 +61,7 @@ function showPeople(ctx: Context, request: Request, id: string, shown: Shown, st
       }),
       ...shown,
     }),
-    status,
+    shown.failed?.error.status,
   )
 }
 
@@ -108,7 +104,7 @@ const submitPeople = (ctx: Context, request: Request, id: string) =>
         },
       },
     },
-    show: (failed, status) => showPeople(ctx, request, id, { failed }, status),
+    show: (failed) => showPeople(ctx, request, id, { failed }),
   })
 
 const invitationBody = t.Object({ email: emailField, role: projectRole })
@@ -127,19 +123,14 @@ function roleOf(form: Form): ProjectRole {
   throw marked({ path: 'role', message: 'Choose one of the list.' })
 }
 
-function showPerson(
-  ctx: Context,
-  request: Request,
-  id: string,
-  userId: string,
-  failed?: Failed,
-  status = 200,
-): Response {
+type Place = { id: string; userId: string }
+
+function showPerson(ctx: Context, request: Request, { id, userId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'permission:read')
   const person = explainAccess(ctx, looking.grant, userId)
   requireTied(looking, person)
   const notices = doneNotice(request, { granted: 'The role is given.', revoked: 'The role is taken away.' })
-  return page(personPage({ ...looking, person, failed, notices }), status)
+  return page(personPage({ ...looking, person, failed, notices }), failed?.error.status)
 }
 
 /** Those who manage no people learn of nobody who has nothing to do with the project. */
@@ -148,7 +139,7 @@ function requireTied({ can }: Looking, person: ReturnType<typeof explainAccess>)
   throw new AppError('not_found', 'There is no such user')
 }
 
-const submitPerson = (ctx: Context, request: Request, id: string, userId: string) =>
+const submitPerson = (ctx: Context, request: Request, { id, userId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'permission:manage',
@@ -172,5 +163,5 @@ const submitPerson = (ctx: Context, request: Request, id: string, userId: string
         },
       },
     },
-    show: (failed, status) => showPerson(ctx, request, id, userId, failed, status),
+    show: (failed) => showPerson(ctx, request, { id, userId }, failed),
   })

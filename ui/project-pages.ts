@@ -20,7 +20,7 @@ import {
 } from '../src/modules/projects/service.ts'
 import { checkInput, type Form, pageNumberOf } from './form.ts'
 import { page } from './html.ts'
-import { decidedForm, expectedFailure, queryOf, viewerOf } from './page-request.ts'
+import { decidedForm, expectedFailure, queryOf, viewerOf, visitUrl } from './page-request.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
 import { projectPage, type Visits } from './pages/admin/project.ts'
@@ -58,9 +58,10 @@ function showHome(ctx: Context, request: Request): Response {
   return page(
     homePage({
       user,
-      projects: projects.map((project) =>
-        rowOf(ctx, caller, project, { at: times.get(project.id) ?? null, health: healthOf(project.id) }),
-      ),
+      projects: projects.map((project) => ({
+        ...rowOf(ctx, caller, project, { at: times.get(project.id) ?? null, health: healthOf(project.id) }),
+        url: visitUrlOf(ctx, request, project),
+      })),
       search,
       ...place,
       canCreate: creatorGrant(ctx, caller) !== undefined,
@@ -68,6 +69,10 @@ function showHome(ctx: Context, request: Request): Response {
     }),
   )
 }
+
+/** Null before the project has an address. */
+const visitUrlOf = (ctx: Context, request: Request, { url, isPublic }: ProjectView): string | null =>
+  url === null ? null : visitUrl(ctx, request, { url, isPublic })
 
 function rowOf(
   ctx: Context,
@@ -95,15 +100,10 @@ function creatorGrant(ctx: Context, caller: Caller): Grant | undefined {
   }
 }
 
-function showNewProject(
-  ctx: Context,
-  request: Request,
-  failed?: NewProjectPageProps['failed'],
-  status = 200,
-): Response {
+function showNewProject(ctx: Context, request: Request, failed?: NewProjectPageProps['failed']): Response {
   const { caller, user } = viewerOf(ctx, request)
   authorize(ctx, caller, 'project:create', undefined, request.method === 'GET')
-  return page(newProjectPage({ user, failed }), status)
+  return page(newProjectPage({ user, failed }), failed?.error.status)
 }
 
 async function submitProject(ctx: Context, request: Request): Promise<Response> {
@@ -118,7 +118,7 @@ async function submitProject(ctx: Context, request: Request): Promise<Response> 
       checkInput(ctx, request, newProjectBody, input)
       return `/projects/${createProject(ctx, grant, input).id}`
     },
-    (error) => showNewProject(ctx, request, { values, error }, error.status),
+    (error) => showNewProject(ctx, request, { values, error }),
   )
 }
 
@@ -139,6 +139,7 @@ function showProject(ctx: Context, request: Request, id: string): Response {
   return page(
     projectPage({
       ...looking,
+      project: { ...project, url: visitUrlOf(ctx, request, project) },
       aliases,
       deployments: latest.data,
       deploymentCount: latest.pagination.total,
@@ -164,10 +165,12 @@ function showPublish(
   request: Request,
   id: string,
   failed?: PublishPageProps['failed'],
-  status = 200,
 ): Response {
   const looking = lookAt(ctx, request, id, 'deployment:create')
-  return page(publishPage({ ...looking, apiUrl: ctx.adminUrl(), commitSha: newSha(ctx), failed }), status)
+  return page(
+    publishPage({ ...looking, apiUrl: ctx.adminUrl(), commitSha: newSha(ctx), failed }),
+    failed?.error.status,
+  )
 }
 
 /** What is published from a browser belongs to no commit: 40 digits that nothing else has. */
@@ -190,7 +193,7 @@ async function submitUpload(
       const { projectId, deployment } = await publishZipForm(ctx, request, fields)
       return `/projects/${projectId}/deployments/${deployment.id}?done=published`
     },
-    (error) => showPublish(ctx, request, id, { error, values: typedOf(fields) }, error.status),
+    (error) => showPublish(ctx, request, id, { error, values: typedOf(fields) }),
   )
 }
 

@@ -88,10 +88,10 @@ type ProjectForm = {
   /** More than a form usually has. */
   maxFormBytes?: number
   /** Throws 404 where the path names a thing of another project. */
-  check?(): void
+  check?(grant: Grant): void
   intents: Readonly<Record<string, Intent>>
   /** The page again, with what is wrong. */
-  show(failed: Failed, status: number): Response | Promise<Response>
+  show(failed: Failed): Response | Promise<Response>
 }
 
 export async function submitProjectForm(
@@ -102,7 +102,7 @@ export async function submitProjectForm(
   const about = aboutProject(ctx, page.projectId)
   const decide = (caller: Caller): Grant => {
     const grant = authorize(ctx, caller, page.action, about, false)
-    page.check?.()
+    page.check?.(grant)
     return grant
   }
   const { form, caller, grant } = await decidedForm(ctx, request, decide, page.maxFormBytes)
@@ -111,7 +111,7 @@ export async function submitProjectForm(
   const allowed = intent.action === undefined ? grant : authorize(ctx, caller, intent.action, about, false)
   return answerForm(
     () => intent.run({ grant: allowed, form, caller }),
-    (error) => page.show({ intent: name, error, values: form.all() }, error.status),
+    (error) => page.show({ intent: name, error, values: form.all() }),
   )
 }
 
@@ -129,7 +129,7 @@ export async function submitWorkspaceForm(
   const intent = intentOf(intents, name)
   return answerForm(
     () => intent.run({ grant, form, caller }),
-    (error) => show({ intent: name, error, values: form.all() }, error.status),
+    (error) => show({ intent: name, error, values: form.all() }),
   )
 }
 

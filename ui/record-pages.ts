@@ -1,14 +1,15 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
+import type { Grant } from '../src/modules/auth/authorize.ts'
 import {
   addRecord,
   changeRecord,
   getRecord,
   listRecords,
-  type RecordView,
   removeRecord,
-} from '../src/modules/records/service.ts'
+} from '../src/modules/records/manage.ts'
+import type { RecordView } from '../src/modules/records/service.ts'
 import { aboutSchema, getSchema } from '../src/modules/schemas/service.ts'
 import { page } from './html.ts'
 import { expectedFailure, seeOther } from './page-request.ts'
@@ -35,20 +36,14 @@ import {
 /** The records of a schema: found, read, written and deleted. */
 export const recordPages = (ctx: Context) =>
   new Elysia()
-    .get('/projects/:id/data/:schemaId', ({ request, params }) =>
-      showRecords(ctx, request, params.id, params.schemaId),
-    )
-    .post(
-      '/projects/:id/data/:schemaId',
-      ({ request, params }) => submitRecords(ctx, request, params.id, params.schemaId),
-      { parse: 'none' },
-    )
-    .get('/projects/:id/data/:schemaId/new', ({ request, params }) =>
-      showNewRecord(ctx, request, params.id, params.schemaId),
-    )
+    .get('/projects/:id/data/:schemaId', ({ request, params }) => showRecords(ctx, request, params))
+    .post('/projects/:id/data/:schemaId', ({ request, params }) => submitRecords(ctx, request, params), {
+      parse: 'none',
+    })
+    .get('/projects/:id/data/:schemaId/new', ({ request, params }) => showNewRecord(ctx, request, params))
     .post(
       '/projects/:id/data/:schemaId/new',
-      ({ request, params }) => submitNewRecord(ctx, request, params.id, params.schemaId),
+      ({ request, params }) => submitNewRecord(ctx, request, params),
       { parse: 'none' },
     )
     .get('/projects/:id/data/:schemaId/:recordId', ({ request, params }) => showRecord(ctx, request, params))
@@ -60,25 +55,25 @@ export const recordPages = (ctx: Context) =>
 
 const PER_PAGE = 50
 
+type SchemaPlace = { id: string; schemaId: string }
+
 function showRecords(
   ctx: Context,
   request: Request,
-  id: string,
-  schemaId: string,
+  { id, schemaId }: SchemaPlace,
   failed?: Failed,
-  status = 200,
 ): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutSchema(ctx, schemaId))
-  const schema = getSchema(ctx, schemaId)
+  const schema = getSchema(ctx, looking.grant, schemaId)
   const notices = doneNotice(request, DONE)
   const base = { ...looking, schema, failed, notices }
   let asked = NOTHING_ASKED
   try {
     asked = parseRecordsQuery(request.url)
     if (isAdding(request.url)) return seeOther(schemaHref(id, schemaId, withAdded(asked, request.url)))
-    const { found, query } = find(ctx, schemaId, asked)
-    return page(recordsPage({ ...base, found, query }), status)
+    const { found, query } = find(ctx, looking.grant, schemaId, asked)
+    return page(recordsPage({ ...base, found, query }), failed?.error.status)
   } catch (thrown) {
     const { message: problem, status: refusal } = expectedFailure(thrown)
     return page(recordsPage({ ...base, found: null, query: asked, problem }), refusal)
@@ -99,16 +94,17 @@ function withAdded(query: RecordsQuery, url: string): string {
 }
 
 /** The last page there is, where a later one is asked for: what was on it may have been deleted. */
-function find(ctx: Context, schemaId: string, query: RecordsQuery) {
+function find(ctx: Context, grant: Grant, schemaId: string, query: RecordsQuery) {
   const { sort, order, filters } = query
-  const list = (at: number) => listRecords(ctx, schemaId, { page: at, limit: PER_PAGE, sort, order }, filters)
+  const list = (at: number) =>
+    listRecords(ctx, grant, schemaId, { page: at, limit: PER_PAGE, sort, order }, filters)
   const found = list(query.page)
   const { pages } = found.pagination
   if (found.data.length > 0 || query.page <= Math.max(1, pages)) return { found, query }
   return { found: list(Math.max(1, pages)), query: { ...query, page: Math.max(1, pages) } }
 }
 
-const submitRecords = (ctx: Context, request: Request, id: string, schemaId: string) =>
+const submitRecords = (ctx: Context, request: Request, { id, schemaId }: SchemaPlace) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
@@ -122,7 +118,7 @@ const submitRecords = (ctx: Context, request: Request, id: string, schemaId: str
         },
       },
     },
-    show: (failed, status) => showRecords(ctx, request, id, schemaId, failed, status),
+    show: (failed) => showRecords(ctx, request, { id, schemaId }, failed),
   })
 
 async function removeSelected(ctx: Context, schemaId: string, { grant, form }: Doing): Promise<void> {
@@ -138,17 +134,18 @@ async function removeSelected(ctx: Context, schemaId: string, { grant, form }: D
 function showNewRecord(
   ctx: Context,
   request: Request,
-  id: string,
-  schemaId: string,
+  { id, schemaId }: SchemaPlace,
   failed?: Failed,
-  status = 200,
 ): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
   requireBelow(id, aboutSchema(ctx, schemaId))
-  return page(newRecordPage({ ...looking, schema: getSchema(ctx, schemaId), failed }), status)
+  return page(
+    newRecordPage({ ...looking, schema: getSchema(ctx, looking.grant, schemaId), failed }),
+    failed?.error.status,
+  )
 }
 
-const submitNewRecord = (ctx: Context, request: Request, id: string, schemaId: string) =>
+const submitNewRecord = (ctx: Context, request: Request, { id, schemaId }: SchemaPlace) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
@@ -157,29 +154,29 @@ const submitNewRecord = (ctx: Context, request: Request, id: string, schemaId: s
     intents: {
       create: {
         async run({ grant, form }) {
-          const input = readRecord(form, getSchema(ctx, schemaId).fields, null)
+          const input = readRecord(form, getSchema(ctx, grant, schemaId).fields, null)
           const record = await addRecord(ctx, grant, schemaId, input)
           return schemaHref(id, schemaId, `/${record.id}?done=created`)
         },
       },
     },
-    show: (failed, status) => showNewRecord(ctx, request, id, schemaId, failed, status),
+    show: (failed) => showNewRecord(ctx, request, { id, schemaId }, failed),
   })
 
-type Place = { id: string; schemaId: string; recordId: string }
+type Place = SchemaPlace & { recordId: string }
 
 /** Throws 404 unless the record is of the schema, and the schema of the project. */
-function recordAt(ctx: Context, { id, schemaId, recordId }: Place): RecordView {
+function recordAt(ctx: Context, grant: Grant, { id, schemaId, recordId }: Place): RecordView {
   requireBelow(id, aboutSchema(ctx, schemaId))
-  return getRecord(ctx, schemaId, recordId)
+  return getRecord(ctx, grant, schemaId, recordId)
 }
 
-function showRecord(ctx: Context, request: Request, place: Place, failed?: Failed, status = 200): Response {
+function showRecord(ctx: Context, request: Request, place: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, place.id)
-  const record = recordAt(ctx, place)
+  const record = recordAt(ctx, looking.grant, place)
   const notices = doneNotice(request, { created: 'The record is added.', saved: 'Saved.' })
-  const schema = getSchema(ctx, place.schemaId)
-  return page(recordPage({ ...looking, schema, record, failed, notices }), status)
+  const schema = getSchema(ctx, looking.grant, place.schemaId)
+  return page(recordPage({ ...looking, schema, record, failed, notices }), failed?.error.status)
 }
 
 const submitRecord = (ctx: Context, request: Request, place: Place) =>
@@ -187,7 +184,7 @@ const submitRecord = (ctx: Context, request: Request, place: Place) =>
     projectId: place.id,
     action: 'traffic:configure',
     maxFormBytes: MOST_FORM_BYTES,
-    check: () => void recordAt(ctx, place),
+    check: (grant) => void recordAt(ctx, grant, place),
     intents: {
       save: { run: (doing) => saveRecord(ctx, place, doing) },
       delete: {
@@ -197,18 +194,18 @@ const submitRecord = (ctx: Context, request: Request, place: Place) =>
         },
       },
     },
-    show: (failed, status) => showRecord(ctx, request, place, failed, status),
+    show: (failed) => showRecord(ctx, request, place, failed),
   })
 
 async function saveRecord(ctx: Context, place: Place, { grant, form }: Doing): Promise<string> {
   const { id, schemaId, recordId } = place
-  const record = recordAt(ctx, place)
+  const record = recordAt(ctx, grant, place)
   if (form.text('updatedAt') !== record.updatedAt)
     throw new AppError(
       'conflict',
       'Somebody changed this record meanwhile. Saving again puts yours in its place.',
     )
-  const change = readRecord(form, getSchema(ctx, schemaId).fields, record)
+  const change = readRecord(form, getSchema(ctx, grant, schemaId).fields, record)
   if (Object.keys(change).length > 0) await changeRecord(ctx, grant, schemaId, recordId, change)
   return schemaHref(id, schemaId, `/${recordId}?done=saved`)
 }

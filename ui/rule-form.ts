@@ -1,6 +1,7 @@
 import type { Context } from '../src/context.ts'
 import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
 import { isRecord } from '../src/domain/is-record.ts'
+import type { Grant } from '../src/modules/auth/authorize.ts'
 import { REDACTED } from '../src/modules/proxy-rules/header-values.ts'
 import { headerConfigBody, newRuleBody } from '../src/modules/proxy-rules/model.ts'
 import { findRuleFlaws, type NewRule, type RuleLevel } from '../src/modules/proxy-rules/service.ts'
@@ -10,39 +11,35 @@ import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
 /** A pipeline with its code is more than a form usually has. */
 export const MOST_RULE_FORM_BYTES = 1024 * 1024
 
+/** A form with a rule: where it is to stand, and which one it changes (null: a new one). */
+export type TypedRule = { grant: Grant; level: RuleLevel; id: string | null; form: Form }
+
 /** All that is wrong with the form, each under the name of its field. Nothing is written. */
 export async function flawsOfForm(
   ctx: Context,
   request: Request,
-  level: RuleLevel,
-  id: string | null,
-  form: Form,
+  { grant, level, id, form }: TypedRule,
 ): Promise<ErrorDetail[]> {
   const values = form.all()
   const own = [...flawOfJson(form), ...flawsOfHeaders(values)]
   const input = ruleOf(form)
-  const found = await detailsOf(ctx, request, level, id, input)
+  const flaws = flawsOfShape(ctx, request, input)
+  const found = flaws.length > 0 ? flaws : await findRuleFlaws(ctx, grant, level, id, input)
   const named = found.map(({ path, message }) => toField(path, message, values))
   const all = [...own, ...named]
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at)
 }
 
-async function detailsOf(
-  ctx: Context,
-  request: Request,
-  level: RuleLevel,
-  id: string | null,
-  input: NewRule,
-): Promise<readonly ErrorDetail[]> {
+/** As the API would refuse it. */
+function flawsOfShape(ctx: Context, request: Request, input: NewRule): ErrorDetail[] {
   // What is no number is null in JSON, which is refused as what it is: no number.
   const { headerConfig, ...rest } = JSON.parse(JSON.stringify(input))
-  const details = [
+  return [
     ...checked(() => checkInput(ctx, request, newRuleBody, rest)),
     ...checked(() => checkInput(ctx, request, headerConfigBody, headerConfig ?? {})).map(
       ({ path, message }) => ({ path: `headerConfig.${path}`, message }),
     ),
   ]
-  return details.length > 0 ? details : findRuleFlaws(ctx, level, id, input)
 }
 
 function checked(check: () => void): readonly ErrorDetail[] {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { RULE_FORM, type RulesApp, rulesApp } from './rules-testing.ts'
+import { OF_REPOSITORY, RULE_FORM, type RulesApp, rulesApp } from './rules-testing.ts'
 import { redirectOf } from './testing.ts'
 
 let project: RulesApp
@@ -53,6 +53,35 @@ describe('a rule', () => {
     expect(html).toContain('Only on <a')
     expect(html).not.toContain('s3cret')
   })
+
+  test('of files says what is set here all the same: the values of its headers', async () => {
+    const rules = [
+      { pathPattern: '/a/*', targetUrl: 'https://api.example.com', headerConfig: { add: { 'x-key': '' } } },
+      { pathPattern: '/b/*', targetUrl: 'https://api.example.com' },
+    ]
+    await project.push('book', [], { ...OF_REPOSITORY, rules })
+    const made = (await project.json('GET', `/api/proxy-rules/project/${project.site.projectId}`)).rules
+    const [withHeader, without] = await Promise.all(
+      made.map(({ id }: { id: string }) => project.read(project.at(`/${id}`))),
+    )
+    expect(withHeader).toContain('Only the values of its headers are set here')
+    expect(without).not.toContain('Only the values of its headers are set here')
+  })
+
+  const paths: [pathPattern: string, stripPrefix: boolean, says: string][] = [
+    ['/api/*', true, 'Sent on without what stands before the *'],
+    ['/api/*', false, 'Sent on as the visitor asked for it'],
+    ['/graphql', true, 'Not sent on: the target itself is called'],
+    ['*.json', true, 'Sent on as the visitor asked for it'],
+  ]
+  test.each(paths)(
+    'of %s, prefix taken off: %p, says what becomes of the path',
+    async (path, stripPrefix, says) => {
+      const backend = { proxyType: 'external_proxy', targetUrl: 'https://api.example.com', stripPrefix }
+      const { id } = await project.makeRule(path, backend)
+      expect(await project.read(project.at(`/${id}`))).toContain(says)
+    },
+  )
 
   const flaws: [fields: Record<string, string>, field: string, message: string][] = [
     [{ pathPattern: 'api' }, 'pathPattern', 'begins with / or *'],

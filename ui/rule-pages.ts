@@ -29,7 +29,7 @@ import {
   requireBelow,
   submitProjectForm,
 } from './project-request.ts'
-import { flawsOfForm, MOST_RULE_FORM_BYTES, ruleOf } from './rule-form.ts'
+import { flawsOfForm, MOST_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
 
 /** One rule, and the form of one. */
 export const rulePages = (ctx: Context) =>
@@ -38,33 +38,20 @@ export const rulePages = (ctx: Context) =>
     .post('/projects/:id/rules/new', ({ request, params }) => submitNew(ctx, request, params.id), {
       parse: 'none',
     })
-    .get('/projects/:id/rules/:ruleId', ({ request, params }) =>
-      showRule(ctx, request, params.id, params.ruleId),
-    )
-    .post(
-      '/projects/:id/rules/:ruleId',
-      ({ request, params }) => submitRule(ctx, request, params.id, params.ruleId),
-      { parse: 'none' },
-    )
-    .get('/projects/:id/rules/:ruleId/edit', ({ request, params }) =>
-      showEdit(ctx, request, params.id, params.ruleId),
-    )
-    .post(
-      '/projects/:id/rules/:ruleId/edit',
-      ({ request, params }) => submitEdit(ctx, request, params.id, params.ruleId),
-      { parse: 'none' },
-    )
+    .get('/projects/:id/rules/:ruleId', ({ request, params }) => showRule(ctx, request, params))
+    .post('/projects/:id/rules/:ruleId', ({ request, params }) => submitRule(ctx, request, params), {
+      parse: 'none',
+    })
+    .get('/projects/:id/rules/:ruleId/edit', ({ request, params }) => showEdit(ctx, request, params))
+    .post('/projects/:id/rules/:ruleId/edit', ({ request, params }) => submitEdit(ctx, request, params), {
+      parse: 'none',
+    })
 
 const LATEST = '5'
 
-function showRule(
-  ctx: Context,
-  request: Request,
-  id: string,
-  ruleId: string,
-  failed?: Failed,
-  status = 200,
-): Response {
+type Place = { id: string; ruleId: string }
+
+function showRule(ctx: Context, request: Request, { id, ruleId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutRuleId(ctx, ruleId))
   const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
@@ -84,7 +71,7 @@ function showRule(
       failed,
       notices,
     }),
-    status,
+    failed?.error.status,
   )
 }
 
@@ -98,10 +85,10 @@ function placeOf(
   { aliasId, ruleSetId }: ShownRule,
 ): RulePageProps['place'] {
   if (ruleSetId !== null) return { kind: 'set', id: ruleSetId, name: getRuleSet(ctx, grant, ruleSetId).name }
-  return aliasId === null ? null : { kind: 'alias', id: aliasId, name: getAlias(ctx, aliasId).name }
+  return aliasId === null ? null : { kind: 'alias', id: aliasId, name: getAlias(ctx, grant, aliasId).name }
 }
 
-const submitRule = (ctx: Context, request: Request, id: string, ruleId: string) => {
+const submitRule = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   const at = `/projects/${id}/rules/${ruleId}`
   return submitProjectForm(ctx, request, {
     projectId: id,
@@ -118,7 +105,7 @@ const submitRule = (ctx: Context, request: Request, id: string, ruleId: string) 
         return `/projects/${id}/rules?done=deleted`
       }),
     },
-    show: (failed, status) => showRule(ctx, request, id, ruleId, failed, status),
+    show: (failed) => showRule(ctx, request, { id, ruleId }, failed),
   })
 }
 
@@ -136,7 +123,7 @@ const ofUnlocked = (ctx: Context, ruleId: string, run: Intent['run']): Intent =>
   },
 })
 
-function showNew(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+function showNew(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
   const query = { projectId: id, limit: '100', sort: 'name', order: 'asc' }
   return page(
@@ -148,7 +135,7 @@ function showNew(ctx: Context, request: Request, id: string, failed?: Failed, st
       isUnlocked: false,
       error: failed?.error,
     }),
-    status,
+    failed?.error.status,
   )
 }
 
@@ -158,17 +145,20 @@ const submitNew = (ctx: Context, request: Request, id: string) =>
     action: 'traffic:configure',
     maxFormBytes: MOST_RULE_FORM_BYTES,
     intents: {
-      check: { run: ({ form }) => answerCheck(ctx, request, levelOf(ctx, id, form), null, form) },
+      check: {
+        run: ({ grant, form }) =>
+          answerCheck(ctx, request, { grant, level: levelOf(ctx, id, form), id: null, form }),
+      },
       save: {
         async run({ grant, form }) {
           const level = levelOf(ctx, id, form)
-          await requireFlawless(ctx, request, level, null, form)
+          await requireFlawless(ctx, request, { grant, level, id: null, form })
           const rule = await createRule(ctx, grant, level, ruleOf(form))
           return `/projects/${id}/rules/${rule.id}?done=created`
         },
       },
     },
-    show: (failed, status) => showNew(ctx, request, id, failed, status),
+    show: (failed) => showNew(ctx, request, id, failed),
   })
 
 /** Throws 404 for an alias of another project. */
@@ -178,14 +168,7 @@ function levelOf(ctx: Context, projectId: string, form: Form): RuleLevel {
   return { projectId, aliasId }
 }
 
-function showEdit(
-  ctx: Context,
-  request: Request,
-  id: string,
-  ruleId: string,
-  failed?: Failed,
-  status = 200,
-): Response {
+function showEdit(ctx: Context, request: Request, { id, ruleId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
   requireBelow(id, aboutRuleId(ctx, ruleId))
   const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
@@ -193,7 +176,7 @@ function showEdit(
   if (rule.source !== null && !unlocked)
     return failed === undefined
       ? seeOther(`/projects/${id}/rules/${ruleId}`)
-      : showRule(ctx, request, id, ruleId, failed, status)
+      : showRule(ctx, request, { id, ruleId }, failed)
   return page(
     ruleEditPage({
       ...looking,
@@ -203,14 +186,14 @@ function showEdit(
       isUnlocked: unlocked,
       error: failed?.error,
     }),
-    status,
+    failed?.error.status,
   )
 }
 
-const submitEdit = (ctx: Context, request: Request, id: string, ruleId: string) => {
+const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   const save = async ({ grant, form }: Doing) => {
     const { aliasId } = getRule(ctx, grant, ruleId)
-    await requireFlawless(ctx, request, { projectId: id, aliasId }, ruleId, form)
+    await requireFlawless(ctx, request, { grant, level: { projectId: id, aliasId }, id: ruleId, form })
     await changeRule(ctx, grant, ruleId, ruleOf(form))
     return `/projects/${id}/rules/${ruleId}?done=saved${unlockedQuery(form)}`
   }
@@ -221,35 +204,24 @@ const submitEdit = (ctx: Context, request: Request, id: string, ruleId: string) 
     check: () => requireBelow(id, aboutRuleId(ctx, ruleId)),
     intents: {
       check: {
-        run: ({ form }) => answerCheck(ctx, request, { projectId: id, aliasId: null }, ruleId, form),
+        run: ({ grant, form }) =>
+          answerCheck(ctx, request, { grant, level: { projectId: id, aliasId: null }, id: ruleId, form }),
       },
       unlock: unlocking(`/projects/${id}/rules/${ruleId}`),
       save: ofUnlocked(ctx, ruleId, save),
     },
-    show: (failed, status) => showEdit(ctx, request, id, ruleId, failed, status),
+    show: (failed) => showEdit(ctx, request, { id, ruleId }, failed),
   })
 }
 
 /** For the script: what is wrong while somebody is still typing. */
-const answerCheck = async (
-  ctx: Context,
-  request: Request,
-  level: RuleLevel,
-  ruleId: string | null,
-  form: Form,
-): Promise<Response> =>
+const answerCheck = async (ctx: Context, request: Request, typed: TypedRule): Promise<Response> =>
   Response.json(
-    { details: await flawsOfForm(ctx, request, level, ruleId, form) },
+    { details: await flawsOfForm(ctx, request, typed) },
     { headers: { 'cache-control': 'no-store' } },
   )
 
-async function requireFlawless(
-  ctx: Context,
-  request: Request,
-  level: RuleLevel,
-  ruleId: string | null,
-  form: Form,
-): Promise<void> {
-  const details = await flawsOfForm(ctx, request, level, ruleId, form)
+async function requireFlawless(ctx: Context, request: Request, typed: TypedRule): Promise<void> {
+  const details = await flawsOfForm(ctx, request, typed)
   if (details.length > 0) throw marked(...details)
 }

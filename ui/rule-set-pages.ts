@@ -17,23 +17,14 @@ import { doneNotice, type Failed, lookAt, requireBelow, submitProjectForm } from
 /** One rule set: where it comes from, where it is live, and what it was before. */
 export const ruleSetPages = (ctx: Context) =>
   new Elysia()
-    .get('/projects/:id/rules/sets/:setId', ({ request, params }) =>
-      showSet(ctx, request, params.id, params.setId),
-    )
-    .post(
-      '/projects/:id/rules/sets/:setId',
-      ({ request, params }) => submitSet(ctx, request, params.id, params.setId),
-      { parse: 'none' },
-    )
+    .get('/projects/:id/rules/sets/:setId', ({ request, params }) => showSet(ctx, request, params))
+    .post('/projects/:id/rules/sets/:setId', ({ request, params }) => submitSet(ctx, request, params), {
+      parse: 'none',
+    })
 
-function showSet(
-  ctx: Context,
-  request: Request,
-  id: string,
-  setId: string,
-  failed?: Failed,
-  status = 200,
-): Response {
+type Place = { id: string; setId: string }
+
+function showSet(ctx: Context, request: Request, { id, setId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutRuleSet(ctx, setId))
   const notices = doneNotice(request, {
@@ -45,15 +36,15 @@ function showSet(
     ruleSetPage({
       ...looking,
       set: getRuleSet(ctx, looking.grant, setId),
-      revisions: listRuleSetRevisions(ctx, setId),
+      revisions: listRuleSetRevisions(ctx, looking.grant, setId),
       failed,
       notices,
     }),
-    status,
+    failed?.error.status,
   )
 }
 
-const submitSet = (ctx: Context, request: Request, id: string, setId: string) => {
+const submitSet = (ctx: Context, request: Request, { id, setId }: Place) => {
   const at = `/projects/${id}/rules/sets/${setId}`
   return submitProjectForm(ctx, request, {
     projectId: id,
@@ -91,6 +82,6 @@ const submitSet = (ctx: Context, request: Request, id: string, setId: string) =>
         },
       },
     },
-    show: (failed, status) => showSet(ctx, request, id, setId, failed, status),
+    show: (failed) => showSet(ctx, request, { id, setId }, failed),
   })
 }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { AppError } from '../src/domain/errors.ts'
 import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
-import { authorize } from '../src/modules/auth/authorize.ts'
+import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
 import { type Explainer, explainAddress, parseUrl } from '../src/modules/explain/service.ts'
 import { aboutProject } from '../src/modules/projects/service.ts'
 import { aboutRuleId, getRule } from '../src/modules/proxy-rules/service.ts'
@@ -26,7 +26,7 @@ export const ruleTestPages = (ctx: Context, explainer: Explainer) =>
 
 type Shown = Pick<RuleTestPageProps, 'error' | 'explained'> & { values?: RuleValues }
 
-function showTest(ctx: Context, request: Request, id: string, shown: Shown, status = 200): Response {
+function showTest(ctx: Context, request: Request, id: string, shown: Shown): Response {
   const looking = lookAt(ctx, request, id)
   const query = { projectId: id, limit: '100', sort: 'name', order: 'asc' }
   const aliases = listAliases(ctx, looking.grant, query).data
@@ -36,7 +36,7 @@ function showTest(ctx: Context, request: Request, id: string, shown: Shown, stat
     alias: aliases.find(({ name }) => name === 'production')?.id ?? aliases[0]?.id ?? '',
     ...sampleFor(ctx, request, id),
   }
-  return page(ruleTestPage({ ...looking, aliases, ...shown, values }), status)
+  return page(ruleTestPage({ ...looking, aliases, ...shown, values }), shown.error?.status)
 }
 
 /** A request that the rule of `?rule=` would take. */
@@ -66,7 +66,7 @@ async function submitTest(
   const values = form.all()
   return answerForm(
     async () => {
-      const url = addressOf(ctx, explainer, id, values)
+      const url = addressOf(ctx, explainer, grant, values)
       const explained = await explainAddress(ctx, explainer, grant, {
         url: url.href,
         method: methodOf(values),
@@ -75,26 +75,24 @@ async function submitTest(
       })
       return showTest(ctx, request, id, { values, explained })
     },
-    (error) => showTest(ctx, request, id, { values, error }, error.status),
+    (error) => showTest(ctx, request, id, { values, error }),
   )
 }
 
 /** Throws 400 unless it is an address of this project. */
-function addressOf(ctx: Context, explainer: Explainer, id: string, values: RuleValues): URL {
+function addressOf(ctx: Context, explainer: Explainer, grant: Grant, values: RuleValues): URL {
   const host = values['host']?.trim() ?? ''
   const path = values['path']?.trim() ?? ''
   if (!path.startsWith('/')) throw refused('path', 'A path begins with /, such as /api/users')
-  const url = parseUrl(`${host === '' ? originOf(ctx, id, values) : originOfHost(ctx, host)}${path}`)
-  if (url !== null && explainer.projectOf(url) === id) return url
+  const url = parseUrl(`${host === '' ? originOf(ctx, grant, values) : originOfHost(ctx, host)}${path}`)
+  if (url !== null && explainer.projectOf(url) === grant.projectId) return url
   throw refused(host === '' ? 'alias' : 'host', 'No site of this project lives at this address')
 }
 
-function originOf(ctx: Context, id: string, values: RuleValues): string {
+function originOf(ctx: Context, grant: Grant, values: RuleValues): string {
   const aliasId = values['alias'] ?? ''
   if (aliasId === '') throw refused('alias', 'Choose an alias, or name a host')
-  const alias = getAlias(ctx, aliasId)
-  requireBelow(id, alias)
-  return new URL(alias.url).origin
+  return new URL(getAlias(ctx, grant, aliasId).url).origin
 }
 
 /** With the scheme of the sites here, where none is given. */

@@ -15,6 +15,7 @@ describe('the list', () => {
     const html = await project.read(project.at())
     expect(html).toContain('No rules yet')
     expect(html).toContain('svc rules init guestbook')
+    expect(html).toContain('export SVC_API_KEY=')
     const names = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)"/g)]
     const fields = Object.fromEntries(names.map(([, name = '', value = '']) => [name, value]))
     const answer = await project.submit('/new', {

@@ -30,7 +30,7 @@ export const rulesPages = (ctx: Context) =>
 const ALIASES_PER_PAGE = 10
 const MOST_CHOICES = '100'
 
-function showRules(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+function showRules(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   const { grant } = looking
   const names = listAliases(ctx, grant, {
@@ -60,7 +60,7 @@ function showRules(ctx: Context, request: Request, id: string, failed?: Failed, 
       failed,
       notices: doneNotice(request, DONE),
     }),
-    status,
+    failed?.error.status,
   )
 }
 
@@ -98,7 +98,7 @@ function ofAlias(
   alias: NamedAlias,
   sets: readonly RuleSetView[],
 ): RulesOfLevel {
-  const named = ruleSetsOfAlias(ctx, alias.id)
+  const named = ruleSetsOfAlias(ctx, grant, alias.id)
   const others = sets.filter(({ id }) => !named.some((set) => set.id === id))
   return { alias, others, ...split(ctx, grant, { projectId, aliasId: alias.id }, named) }
 }
@@ -129,13 +129,13 @@ const submitRules = (ctx: Context, request: Request, id: string) =>
         run({ grant, form }) {
           const aliasId = form.text('aliasId')
           requireBelow(id, aboutAlias(ctx, aliasId))
-          placeRuleSets(ctx, grant, aliasId, newSets(ctx, aliasId, form))
-          const { name } = getAlias(ctx, aliasId)
+          placeRuleSets(ctx, grant, aliasId, newSets(ctx, grant, aliasId, form))
+          const { name } = getAlias(ctx, grant, aliasId)
           return `/projects/${id}/rules?alias=${encodeURIComponent(name)}&done=sets`
         },
       },
     },
-    show: (failed, status) => showRules(ctx, request, id, failed, status),
+    show: (failed) => showRules(ctx, request, id, failed),
   })
 
 /** The same page with the same choice. */
@@ -153,8 +153,8 @@ function newOrder(ctx: Context, grant: Grant, level: RuleLevel, form: Form): str
   return moved(ids, form.text('move'))
 }
 
-function newSets(ctx: Context, aliasId: string, form: Form): string[] {
-  const ids = ruleSetsOfAlias(ctx, aliasId).map(({ id }) => id)
+function newSets(ctx: Context, grant: Grant, aliasId: string, form: Form): string[] {
+  const ids = ruleSetsOfAlias(ctx, grant, aliasId).map(({ id }) => id)
   const detach = form.optional('detach')
   if (detach !== undefined) return ids.filter((id) => id !== detach)
   const attach = form.optional('attach')

@@ -34,15 +34,23 @@ export const settingsPages = (ctx: Context) =>
       parse: 'none',
     })
 
-function showSettings(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+function showSettings(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'settings:manage')
   const notices = doneNotice(request, { saved: 'Saved.', transferred: 'The project has a new owner.' })
-  return page(projectSettingsPage({ ...looking, settings: readSettings(ctx), failed, notices }), status)
+  return page(
+    projectSettingsPage({ ...looking, settings: readSettings(ctx), failed, notices }),
+    failed?.error.status,
+  )
 }
 
 const submitSettings = (ctx: Context, request: Request, id: string) => {
   const change = (changeOf: (form: Form) => object) => ({
-    run: (doing: Doing) => saveChange(ctx, request, id, doing, changeOf(doing.form)),
+    run({ grant, form }: Doing) {
+      const patch = changeOf(form)
+      checkInput(ctx, request, projectPatchBody, patch)
+      changeProject(ctx, grant, patch)
+      return `/projects/${id}/settings?done=saved`
+    },
   })
   return submitProjectForm(ctx, request, {
     projectId: id,
@@ -67,14 +75,8 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
         run: (doing) => removeProject(ctx, doing),
       },
     },
-    show: (failed, status) => showSettings(ctx, request, id, failed, status),
+    show: (failed) => showSettings(ctx, request, id, failed),
   })
-}
-
-function saveChange(ctx: Context, request: Request, id: string, { grant }: Doing, change: object): string {
-  checkInput(ctx, request, projectPatchBody, change)
-  changeProject(ctx, grant, change)
-  return `/projects/${id}/settings?done=saved`
 }
 
 /** Whoever gives the project away may keep nothing but a role of it, so this leads to its overview. */
@@ -97,11 +99,11 @@ function fullName(ctx: Context, grant: Doing['grant']): string {
   return `${owner}/${name}`
 }
 
-function showSecrets(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+function showSecrets(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'secret:names')
   const notices = doneNotice(request, { stored: 'The secret is stored.', deleted: 'The secret is deleted.' })
   const secrets = listSecrets(ctx, looking.grant)
-  return page(secretsPage({ ...looking, secrets, failed, notices }), status)
+  return page(secretsPage({ ...looking, secrets, failed, notices }), failed?.error.status)
 }
 
 /** The longest value there may be, 64 KiB, as a browser sends it: three bytes for one at worst, and six for a line break. */
@@ -129,8 +131,8 @@ const submitSecrets = (ctx: Context, request: Request, id: string) =>
       },
     },
     // The value is not shown again.
-    show: (failed, status) => {
+    show: (failed) => {
       const values = { ...failed.values, value: '' }
-      return showSecrets(ctx, request, id, { ...failed, values }, status)
+      return showSecrets(ctx, request, id, { ...failed, values })
     },
   })

@@ -7,8 +7,9 @@ import { credentialsBody } from '../src/modules/auth/model.ts'
 import { workspaceHasAdmin } from '../src/modules/auth/service.ts'
 import { completeSetup } from '../src/modules/setup/service.ts'
 import { publishSnippets } from './components/publish-snippets.ts'
-import { checkInput, readForm } from './form.ts'
+import { checkInput, type Form, readForm } from './form.ts'
 import { page } from './html.ts'
+import { obeyOnce } from './obey-once.ts'
 import { expectedFailure, queryOf, redirectTo, seeOther, viewerOf } from './page-request.ts'
 import { setupDonePage, setupPage } from './pages/auth/setup.ts'
 
@@ -31,8 +32,12 @@ function showSetup(ctx: Context, request: Request): Response {
 }
 
 async function submitSetup(ctx: Context, request: Request): Promise<Response> {
-  if (workspaceHasAdmin(ctx)) return seeOther('/')
   const form = await readForm(request)
+  return obeyOnce(ctx, request, { form }, () => makeAdmin(ctx, request, form))
+}
+
+async function makeAdmin(ctx: Context, request: Request, form: Form): Promise<Response> {
+  if (workspaceHasAdmin(ctx)) return seeOther('/')
   // On the machine itself the link of an earlier start is as good as none.
   const setupToken = needsToken(request) ? form.optional('setupToken')?.trim() : undefined
   const input = { email: form.text('email'), password: form.text('password'), setupToken }

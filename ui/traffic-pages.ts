@@ -21,22 +21,17 @@ import { checkTraffic, readRule, readWeights } from './traffic-form.ts'
 export const trafficPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/domains/:domainId/traffic', ({ request, params }) =>
-      showTraffic(ctx, request, params.id, params.domainId),
+      showTraffic(ctx, request, params),
     )
     .post(
       '/projects/:id/domains/:domainId/traffic',
-      ({ request, params }) => submitTraffic(ctx, request, params.id, params.domainId),
+      ({ request, params }) => submitTraffic(ctx, request, params),
       { parse: 'none' },
     )
 
-function showTraffic(
-  ctx: Context,
-  request: Request,
-  id: string,
-  domainId: string,
-  failed?: Failed,
-  status = 200,
-): Response {
+type Place = { id: string; domainId: string }
+
+function showTraffic(ctx: Context, request: Request, { id, domainId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutDomain(ctx, domainId))
   const notices = doneNotice(request, {
@@ -49,32 +44,33 @@ function showTraffic(
   return page(
     trafficPage({
       ...looking,
-      domain: getDomain(ctx, domainId),
-      split: findSplit(ctx, domainId),
+      domain: getDomain(ctx, looking.grant, domainId),
+      split: findSplit(ctx, looking.grant, domainId),
       aliasNames: aliasNamesOf(ctx, looking),
       failed,
       notices,
     }),
-    status,
+    failed?.error.status,
   )
 }
 
-const submitTraffic = (ctx: Context, request: Request, id: string, domainId: string) =>
+const submitTraffic = (ctx: Context, request: Request, { id, domainId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
     check: () => requireBelow(id, aboutDomain(ctx, domainId)),
     intents: intentsOf(ctx, request, domainId, `/projects/${id}/domains/${domainId}/traffic`),
-    show: (failed, status) => showTraffic(ctx, request, id, domainId, failed, status),
+    show: (failed) => showTraffic(ctx, request, { id, domainId }, failed),
   })
 
 function intentsOf(ctx: Context, request: Request, domainId: string, place: string): Record<string, Intent> {
   /** Reads what is stored, changes it, and stores it. */
   const changing = (done: string, change: (split: TrafficView, doing: Doing) => TrafficView): Intent => ({
     run(doing) {
-      const changed = change(findSplit(ctx, domainId) ?? undivided(ctx, domainId), doing)
+      const { grant } = doing
+      const changed = change(findSplit(ctx, grant, domainId) ?? undivided(ctx, grant, domainId), doing)
       checkTraffic(ctx, request, changed)
-      setTraffic(ctx, doing.grant, domainId, changed)
+      setTraffic(ctx, grant, domainId, changed)
       return `${place}?done=${done}`
     },
   })
@@ -103,8 +99,8 @@ type Rules = TrafficView['rules']
 const DAY_SECONDS = 86_400
 
 /** What a domain does that divides nothing, as a split. */
-const undivided = (ctx: Context, domainId: string): TrafficView => ({
-  weights: [{ alias: getDomain(ctx, domainId).alias, weight: 100 }],
+const undivided = (ctx: Context, grant: Doing['grant'], domainId: string): TrafficView => ({
+  weights: [{ alias: getDomain(ctx, grant, domainId).alias, weight: 100 }],
   sticky: true,
   stickySeconds: DAY_SECONDS,
   rules: [],

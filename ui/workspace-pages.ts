@@ -57,12 +57,15 @@ export const workspacePages = (ctx: Context) =>
 
 type UsersShown = Pick<UsersPageProps, 'created' | 'failed'>
 
-function showUsers(ctx: Context, request: Request, shown: UsersShown, status = 200): Response {
+function showUsers(ctx: Context, request: Request, shown: UsersShown): Response {
   const { user, grant } = administer(ctx, request)
   const search = queryOf(request, 'q')?.trim() ?? ''
   const query = { page: queryOf(request, 'page'), search, sort: 'email', order: 'asc' }
   const notices = doneNotice(request, { deleted: 'The account is deleted.' })
-  return page(usersPage({ user, found: listUsers(ctx, grant, query), search, notices, ...shown }), status)
+  return page(
+    usersPage({ user, found: listUsers(ctx, grant, query), search, notices, ...shown }),
+    shown.failed?.error.status,
+  )
 }
 
 const submitUsers = (ctx: Context, request: Request) =>
@@ -79,15 +82,18 @@ const submitUsers = (ctx: Context, request: Request) =>
         },
       },
     },
-    (failed, status) => showUsers(ctx, request, { failed }, status),
+    (failed) => showUsers(ctx, request, { failed }),
   )
 
 type UserShown = Pick<UserPageProps, 'reset' | 'failed'>
 
-function showUser(ctx: Context, request: Request, id: string, shown: UserShown, status = 200): Response {
+function showUser(ctx: Context, request: Request, id: string, shown: UserShown): Response {
   const { user, grant } = administer(ctx, request)
   const notices = doneNotice(request, { saved: 'The role is saved.' })
-  return page(userPage({ user, account: getUser(ctx, grant, id), notices, ...shown }), status)
+  return page(
+    userPage({ user, account: getUser(ctx, grant, id), notices, ...shown }),
+    shown.failed?.error.status,
+  )
 }
 
 function submitUser(ctx: Context, request: Request, id: string): Promise<Response> {
@@ -113,15 +119,15 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
         },
       },
     },
-    (failed, status) => showUser(ctx, request, id, { failed }, status),
+    (failed) => showUser(ctx, request, id, { failed }),
   )
 }
 
-function showGroups(ctx: Context, request: Request, failed?: Failed, status = 200): Response {
+function showGroups(ctx: Context, request: Request, failed?: Failed): Response {
   const { user, grant } = administer(ctx, request)
   const found = listGroups(ctx, grant, { page: queryOf(request, 'page') })
   const notices = doneNotice(request, { deleted: 'The group is deleted.' })
-  return page(groupsPage({ user, found, failed, notices }), status)
+  return page(groupsPage({ user, found, failed, notices }), failed?.error.status)
 }
 
 const groupInput = (form: Form) => ({
@@ -142,10 +148,10 @@ const submitGroups = (ctx: Context, request: Request) =>
         },
       },
     },
-    (failed, status) => showGroups(ctx, request, failed, status),
+    (failed) => showGroups(ctx, request, failed),
   )
 
-function showGroup(ctx: Context, request: Request, id: string, failed?: Failed, status = 200): Response {
+function showGroup(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const { user, grant } = administer(ctx, request)
   const group = getGroup(ctx, grant, id)
   const notices = doneNotice(request, {
@@ -155,7 +161,7 @@ function showGroup(ctx: Context, request: Request, id: string, failed?: Failed, 
   })
   return page(
     groupPage({ user, group, members: listMembersOfGroup(ctx, grant, id), failed, notices }),
-    status,
+    failed?.error.status,
   )
 }
 
@@ -191,7 +197,7 @@ function submitGroup(ctx: Context, request: Request, id: string): Promise<Respon
         },
       },
     },
-    (failed, status) => showGroup(ctx, request, id, failed, status),
+    (failed) => showGroup(ctx, request, id, failed),
   )
 }
 
@@ -202,10 +208,13 @@ function userIdOf(ctx: Context, { grant, form }: Doing): string {
   throw new AppError('not_found', message, { details: [{ path: 'email', message }] })
 }
 
-function showSettings(ctx: Context, request: Request, failed?: Failed, status = 200): Response {
+function showSettings(ctx: Context, request: Request, failed?: Failed): Response {
   const { user } = administer(ctx, request)
   const notices = doneNotice(request, { saved: 'Saved. It counts at once.' })
-  return page(workspaceSettingsPage({ user, settings: readSettings(ctx), failed, notices }), status)
+  return page(
+    workspaceSettingsPage({ user, settings: readSettings(ctx), failed, notices }),
+    failed?.error.status,
+  )
 }
 
 function submitSettings(ctx: Context, request: Request): Promise<Response> {
@@ -225,7 +234,7 @@ function submitSettings(ctx: Context, request: Request): Promise<Response> {
       registration: save((form) => ({ allowPublicSignups: form.isTicked('allowPublicSignups') })),
       'private-sites': save((form) => ({ privateSiteResponse: form.text('privateSiteResponse') })),
     },
-    (failed, status) => showSettings(ctx, request, failed, status),
+    (failed) => showSettings(ctx, request, failed),
   )
 }
 

@@ -27,6 +27,13 @@ function ask(sql: string): unknown[] {
   return rows.flatMap((row) => Object.values(row))
 }
 
+test('create says when it made a new data directory', async () => {
+  const first = await admin(['create', 'ann@example.com'], 'correct horse battery')
+  expect(first.err).toBe(`ann@example.com is an administrator now, in the new data directory ${folder}\n`)
+  const second = await admin(['create', 'bob@example.com'], 'correct horse battery')
+  expect(second.err).toBe('bob@example.com is an administrator now\n')
+})
+
 describe('reset-mfa', () => {
   beforeEach(async () => {
     await admin(['create', 'ann@example.com'], 'correct horse battery')

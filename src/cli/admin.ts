@@ -1,11 +1,12 @@
+import { resolve } from 'node:path'
 import type { Context } from '../context.ts'
 import { isEmail } from '../domain/email.ts'
 import { isPassword, PASSWORD_RULE } from '../domain/password-rule.ts'
-import { resetSecondStep } from '../modules/account/second-step.ts'
+import { resetSecondStep } from '../modules/auth/second-step.ts'
 import { createAccount } from '../modules/auth/service.ts'
 import { setPassword } from '../modules/auth/set-password.ts'
 import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
-import { onDataDir, requireDatabase } from './operator.ts'
+import { hasDatabase, onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
 
 const OPERATOR = { kind: 'operator' } as const
@@ -60,8 +61,10 @@ A password is asked for, or read as one line from stdin. It is never a flag. The
     if (!isEmail(email)) throw new UsageError(`"${email}" is not an email address`)
     if (verb.needsDatabase) requireDatabase(config)
     const work = await verb.prepare(email, io)
+    // An account in the wrong folder would be missed only when signing in fails.
+    const where = hasDatabase(config) ? '' : `, in the new data directory ${resolve(config.dataDir)}`
     await onDataDir(config, io, work)
-    io.stderr.write(`${verb.done(email)}\n`)
+    io.stderr.write(`${verb.done(email)}${where}\n`)
     return EXIT.ok
   },
 }

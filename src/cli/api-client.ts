@@ -1,6 +1,8 @@
-import { messageOf } from '../domain/errors.ts'
+import { parseHttpDate } from '../domain/http-date.ts'
 import { isRecord } from '../domain/is-record.ts'
+import { parseRetryAfter } from '../domain/retry-after.ts'
 import { CommandFailure, EXIT, UsageError } from './command.ts'
+import { unreachableReason } from './unreachable.ts'
 import { VERSION } from './version.ts'
 
 /** The server answered, and the answer was no. `message` is the server's sentence. */
@@ -10,6 +12,8 @@ export class ApiFailure extends CommandFailure {
   readonly code: string
   readonly details: readonly ApiDetail[]
   readonly retryAfterMs: number | undefined
+  /** The API itself said so; false where a proxy or another server answered. */
+  readonly isOfApi: boolean
 
   constructor(answer: FailedAnswer) {
     super(describeFailure(answer), EXIT.failed)
@@ -17,6 +21,7 @@ export class ApiFailure extends CommandFailure {
     this.code = answer.code
     this.details = answer.details
     this.retryAfterMs = answer.retryAfterMs
+    this.isOfApi = answer.isOfApi
   }
 }
 
@@ -38,7 +43,7 @@ class ServerUntrusted extends CommandFailure {
 }
 
 type ApiDetail = { path: string; message: string }
-type FailedAnswer = Pick<ApiFailure, 'status' | 'code' | 'message' | 'details' | 'retryAfterMs'>
+type FailedAnswer = Pick<ApiFailure, 'status' | 'code' | 'message' | 'details' | 'retryAfterMs' | 'isOfApi'>
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type StreamedBody = { contentType: string; body: ReadableStream<Uint8Array> | null; signal?: AbortSignal }
 
@@ -111,7 +116,7 @@ async function request(url: string, init: RequestInit): Promise<unknown> {
     if (error instanceof CommandFailure) throw error
     const { origin } = new URL(url)
     if (isAboutCertificate(error)) throw new ServerUntrusted(origin, error)
-    throw new ServerUnreachable(`${origin} is not reachable: ${messageOf(error)}`, error)
+    throw new ServerUnreachable(`${origin} is not reachable: ${unreachableReason(error)}`, error)
   }
   const json = parseJson(text)
   if (response.ok && (json !== undefined || text === '')) return json
@@ -140,7 +145,8 @@ function failedAnswer(response: Response, json: unknown): FailedAnswer {
     code: typeof error === 'string' ? error : response.statusText,
     message: typeof message === 'string' ? message : describeStranger(response),
     details: Array.isArray(details) ? details.filter(isDetail) : [],
-    retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
+    retryAfterMs: retryAfterOf(response.headers),
+    isOfApi: typeof message === 'string',
   }
 }
 
@@ -161,8 +167,10 @@ function describeFailure({ message, details }: FailedAnswer): string {
   return [message, ...others.map((line) => `  ${line}`)].join('\n')
 }
 
-function parseRetryAfter(value: string | null): number | undefined {
-  return value !== null && /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : undefined
+/** A date counts by the clock of whoever sent it. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const sentAt = parseHttpDate(headers.get('date') ?? '')
+  return parseRetryAfter(headers.get('retry-after'), sentAt) ?? undefined
 }
 
 function isDetail(value: unknown): value is ApiDetail {

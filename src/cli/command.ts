@@ -41,7 +41,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The command line was wrong, so the usage is shown with it. */
+/** The command line was wrong, so its synopsis is shown with it. */
 export class UsageError extends CommandFailure {
   constructor(message: string) {
     super(message, EXIT.usage)
@@ -53,10 +53,16 @@ export function parseFlags<const T extends ParseArgsConfig>(config: T): ReturnTy
   try {
     return parseArgs<T>(config)
   } catch (error) {
-    if (error instanceof TypeError && 'code' in error) throw new UsageError(error.message)
+    if (error instanceof TypeError && 'code' in error) throw new UsageError(inOurWords(error.message))
     throw error
   }
 }
+
+/** Node goes on with advice about words that begin with a dash, which none of ours do. */
+const inOurWords = (message: string): string =>
+  message
+    .replace(/^Unknown option '([^']*)'.*$/s, 'there is no flag $1')
+    .replace(/^Option '(--[\w-]+) <value>' argument missing$/, '$1 needs a value')
 
 /** Text of others (file names, a server's message) without the control characters that could drive a terminal. */
 export function printable(text: string): string {

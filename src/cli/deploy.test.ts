@@ -222,6 +222,15 @@ test('names are sent composed, and two that differ only in that are refused', as
   expect(err().includes('exists twice')).toBe(keepsBoth)
 })
 
+test('a folder without a start page is published, and it is said that there is none', async () => {
+  const note = 'there is no index.html at the top of'
+  at.write('dist/index.html', '<h1>hello</h1>')
+  const { code, err } = await at.deploy()
+  expect([code, err()]).toEqual([0, expect.stringContaining(note)])
+  at.write('index.html', '<h1>hello</h1>')
+  expect((await at.deploy()).err()).not.toContain(note)
+})
+
 test('an empty folder is not published', async () => {
   at.write('.env', 'SECRET=1')
   const { code, err } = await at.deploy()

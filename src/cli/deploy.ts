@@ -25,7 +25,8 @@ Publishes the folder DIR. Only what the project does not hold yet is sent.
   --alias NAME          the alias to move here, such as production; without it none is moved
   --branch NAME         else git's branch
   --message TEXT        the deployment's description; else the first line of the commit's message
-  --public              when this makes the project (a global key may): its site is for everybody
+  --public              when this makes the project (a global key may): its site is for everybody; a project that
+                        is there keeps its visibility, which its settings change
   --dry-run             show what would be published, and send nothing
   --json                print one JSON object on stdout
 
@@ -80,6 +81,7 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
   else writeSummary(io, target, files, published)
   noteAlias(target, published, progress)
+  noteIndex(files, folder, progress)
 }
 
 async function showDeploy(
@@ -188,6 +190,14 @@ function noteAlias({ alias }: Target, { isPublished }: Published, progress: Prog
   if (alias === undefined) progress.note('no alias was named, so none was moved; --alias NAME moves one')
   else if (!isPublished)
     progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
+}
+
+/** Often it is the folder above the one that was built. */
+function noteIndex(files: readonly HashedFile[], folder: string, progress: Progress): void {
+  if (!files.some(({ path }) => path === 'index.html'))
+    progress.note(
+      `there is no index.html at the top of ${printable(folder)}, so the address itself shows nothing`,
+    )
 }
 
 function writeJson(io: Io, value: unknown): void {

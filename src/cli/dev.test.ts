@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { devCommand, startTwin, type Twin } from './dev.ts'
+import { devCommand, greeting, startTwin, type Twin } from './dev.ts'
 import { runCommand } from './run-command.ts'
 import { testIo } from './testing/test-io.ts'
 
@@ -101,6 +101,14 @@ test.each([[[]], [['a', 'b']], [['nowhere']], [['.', '--port', 'x']]])('%j is wr
   expect(
     await runCommand({ dev: () => devCommand }, ['dev', ...args], testIo({ cwd: folder }), 'serve'),
   ).toBe(2)
+})
+
+test('says which rules were found', () => {
+  const io = testIo({ cwd: folder })
+  expect(greeting(folder, io, 'http://x')).toContain('. is at http://x;')
+  expect(greeting(folder, io, 'http://x')).toContain('\nrules: .svc/proxy-rules/guestbook\n')
+  rmSync(join(folder, '.svc'), { recursive: true })
+  expect(greeting(folder, io, 'http://x')).toContain('\nrules: none here; svc rules init makes some\n')
 })
 
 test('a port that is taken is told in one line', async () => {

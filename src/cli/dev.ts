@@ -47,13 +47,18 @@ export const devCommand: Command = {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
       throw new UsageError(`there is no folder ${argument}`)
     const twin = await startTwin(folder, io, { port, hostname: values.host })
-    io.stdout.write(
-      `${relative(io.cwd, folder) || '.'} is at ${twin.url}; who is signed in is at ${twin.url}/_dev/\n`,
-    )
+    io.stdout.write(greeting(folder, io, twin.url))
     await signalled()
     await twin.close()
     return EXIT.ok
   },
+}
+
+/** Rules are looked for upwards, so it is said which were found. */
+export function greeting(folder: string, io: Io, url: string): string {
+  const shown = (path: string) => printable(relative(io.cwd, path) || '.')
+  const rules = ruleFolders(folder).map(shown).join(', ') || 'none here; svc rules init makes some'
+  return `${shown(folder)} is at ${url}; who is signed in is at ${url}/_dev/\nrules: ${rules}\n`
 }
 
 export type Twin = { url: string; close(): Promise<void> }
@@ -66,7 +71,7 @@ export async function startTwin(
 ): Promise<Twin> {
   const lab = await openLab({ LOG_FORMAT: 'pretty', ...outside(io.env) }, (line) => io.stderr.write(line))
   const site = { host: `production--${REPO}--${SITE_OWNER}.${lab.ctx.config.baseDomain}`, projectId: '' }
-  const listeners = new Set<ReadableStreamDefaultController<string>>()
+  const listeners: Shown['listeners'] = new Set()
   const publish = async () => {
     site.projectId = await publishFolder(lab, folder)
     await publishRules(lab, site.projectId, folder, io)
@@ -77,7 +82,7 @@ export async function startTwin(
     Bun.serve({
       ...at,
       idleTimeout: IDLE_SECONDS,
-      fetch: (request, server) => answer(lab, site, listeners, request, server),
+      fetch: (request, server) => answer({ lab, site, listeners }, request, server),
       error(error) {
         complain(error, io)
         return new Response(error.message, { status: 400 })
@@ -108,10 +113,15 @@ function outside(env: Io['env']): Record<string, string> {
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
+/** What is shown, and the pages that are told when it changes. */
+type Shown = {
+  lab: Lab
+  site: { host: string; projectId: string }
+  listeners: Set<ReadableStreamDefaultController<string>>
+}
+
 async function answer(
-  lab: Lab,
-  site: { host: string; projectId: string },
-  listeners: Set<ReadableStreamDefaultController<string>>,
+  { lab, site, listeners }: Shown,
   request: Request,
   server: Bun.Server<SocketOwner>,
 ): Promise<Response> {
@@ -145,7 +155,7 @@ async function signedIn(lab: Lab, host: string, request: Request): Promise<strin
   return user?.email ?? null
 }
 
-function liveStream(listeners: Set<ReadableStreamDefaultController<string>>): Response {
+function liveStream(listeners: Shown['listeners']): Response {
   let own: ReadableStreamDefaultController<string> | undefined
   const stream = new ReadableStream<string>({
     start(controller) {

@@ -29,7 +29,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
     io,
     'explain',
   )
-  return { code, stdout: io.out() }
+  return { code, stdout: io.out(), stderr: io.err() }
 }
 
 test('says each step on a line of its own, or all as JSON', async () => {
@@ -47,5 +47,9 @@ test('an address of somebody else, a key that is wrong, no address', async () =>
   expect((await run(['http://nowhere.example/'])).code).toBe(1)
   expect((await run(['http://nowhere.example/'], { SVC_API_KEY: 'svc_wrong' })).code).toBe(1)
   expect((await run([])).code).toBe(2)
-  expect((await run(['http://x.example/'], { SVC_API_KEY: '' })).code).toBe(2)
+  const keyless = await run(['http://x.example/'], { SVC_API_KEY: '' })
+  expect([keyless.code, keyless.stderr.split('\n')[0]]).toEqual([
+    2,
+    'svc explain: no API key: set SVC_API_KEY',
+  ])
 })

@@ -29,10 +29,13 @@ export const explainCommand: Command = {
     const [url, ...others] = positionals
     if (url === undefined || others.length > 0) throw new UsageError('name one address')
     const named = values['api-url'] || io.env['SVC_API_URL'] || findConfigFile([io.cwd]).apiUrl
-    const connection = requireConnection({
-      apiUrl: named === undefined ? undefined : parseApiUrl(named),
-      apiKey: io.env['SVC_API_KEY'] || undefined,
-    })
+    const connection = requireConnection(
+      {
+        apiUrl: named === undefined ? undefined : parseApiUrl(named),
+        apiKey: io.env['SVC_API_KEY'] || undefined,
+      },
+      'set SVC_API_KEY',
+    )
     const query = new URLSearchParams({
       url,
       method: values.method ?? 'GET',

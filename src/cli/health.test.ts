@@ -47,7 +47,7 @@ test('nobody there ends with 1', async () => {
   const port = await withAnswer(200, {}, async (port) => port)
   const output = await health(['--port', port])
   expect(output.code).toBe(1)
-  expect(output.err).toContain(`http://127.0.0.1:${port} is not well`)
+  expect(output.err).toContain(`http://127.0.0.1:${port} is not well: nothing listens there (ECONNREFUSED)`)
 })
 
 test('a word beside the flags is wrong usage', async () => {

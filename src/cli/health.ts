@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
-import { messageOf } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
+import { unreachableReason } from './unreachable.ts'
 
 const USAGE = `usage: svc health [--host ADDRESS] [--port PORT]
 
@@ -55,7 +55,7 @@ async function askHealth(address: string): Promise<{ isWell: boolean; text: stri
       text: `${response.status} ${text.slice(0, 500)}`,
     }
   } catch (error) {
-    return { isWell: false, text: messageOf(error) }
+    return { isWell: false, text: unreachableReason(error) }
   }
 }
 

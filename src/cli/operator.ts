@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -23,6 +23,8 @@ export async function onDataDir<T>(
     close()
   }
 }
+
+export const hasDatabase = ({ dataDir }: Config): boolean => existsSync(join(dataDir, 'svc.db'))
 
 /** For commands that only look: a directory without a database is a mistake, not a new one. */
 export function requireDatabase(config: Config): void {

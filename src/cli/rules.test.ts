@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { seedDeployment } from '../testing/seed.ts'
-import { type TestApp, testApp } from '../testing/test-app.ts'
+import { listening, type TestApp, testApp } from '../testing/test-app.ts'
 import { rulesCommand } from './rules.ts'
 import { runCommand } from './run-command.ts'
 import { testIo } from './testing/test-io.ts'
@@ -17,15 +17,12 @@ let folder: string
 let key: string
 let host: string
 let project: string
+let projectId: string
 let counter = 0
 
 beforeAll(async () => {
   app = await testApp({}, { resolve: async () => ['93.184.216.34'] })
-  server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request) => app.app.fetch(request, { address: '127.0.0.1' }),
-  })
+  server = listening(app)
 })
 afterAll(async () => {
   await server.stop(true)
@@ -44,6 +41,7 @@ beforeEach(async () => {
     files,
   })
   host = site.aliasHost ?? ''
+  projectId = site.projectId
   key = createOperatorKey(app.ctx, { name: 'ci', repository: project })
 })
 afterEach(() => rmSync(folder, { recursive: true }))
@@ -185,6 +183,38 @@ describe('push and diff', () => {
     expect(await onServer(['diff', '--json'])).toMatchObject({ code: 0 })
   })
 
+  test('diff names a changed schema and what the set is said to be', async () => {
+    const schema = (more = '') =>
+      write(
+        `${SET}/schemas/notes.schema.yaml`,
+        `name: notes\nfields:\n  - { name: text, type: string }\n${more}`,
+      )
+    writeSet()
+    schema('  - { name: old, type: string }\n')
+    await onServer(['push'])
+    schema()
+    expect(await onServer(['diff'])).toMatchObject({ code: 0 })
+    schema('  - { name: added, type: string }\n')
+    write(`${SET}/ruleset.yaml`, 'name: book\ndescription: The book\n')
+    const { code, out } = await onServer(['diff'])
+    expect({ code, out }).toEqual({ code: 1, out: 'book: differs\n  ~ description\n  ~ schema notes\n' })
+    await onServer(['push'])
+    expect(await onServer(['diff'])).toMatchObject({ code: 0 })
+  })
+
+  test('a rule whose code was pulled into a file is still the same', async () => {
+    const config = { code: 'const handler = () => 1', timeout: 1000, condition: 'true' }
+    const steps = [{ id: 'f', handlerType: 'function_handler', config }]
+    const pushed = await app.call('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, {
+      key,
+      json: { ruleSet: { name: 'book' }, rules: [{ pathPattern: '/f', pipelineConfig: { steps } }] },
+    })
+    expect(pushed.status).toBe(200)
+    await onServer(['pull', 'book'])
+    expect(await onServer(['diff', SET])).toMatchObject({ code: 0 })
+    expect((await onServer(['push', SET])).out).toContain('0 created, 0 updated, 0 deleted, 1 unchanged')
+  })
+
   test('one refused set keeps all of them from being applied', async () => {
     writeSet()
     write('other/ruleset.yaml', 'name: other\n')
@@ -204,6 +234,19 @@ describe('push and diff', () => {
     expect((await onServer(['push'], { SVC_API_URL: 'http://127.0.0.1:1' })).code).toBe(3)
     expect((await onServer(['push', '--api-key', 'x'])).code).toBe(2)
   })
+})
+
+test('a project that is not there yet is named, with what makes it', async () => {
+  writeSet()
+  const { code, err } = await run(['push', '--project', 'acme/nothing'])
+  expect(code).toBe(1)
+  expect(err).toContain('acme/nothing is no project that this key reaches; make it in the admin')
+})
+
+test('without a folder the sets that lie there are an example of one', async () => {
+  expect((await run(['test'])).err).toContain('name their folders, or list them as "ruleSets"')
+  await run(['init', 'demo'])
+  expect((await run(['test'])).err).toContain('name their folders, such as .svc/proxy-rules/demo, or list')
 })
 
 describe('pull', () => {

@@ -54,6 +54,24 @@ test.each([
   expect(io.out()).toBe('')
 })
 
+test('a flag without its value is named', async () => {
+  const io = testIo()
+  expect(await runCommand(commands, ['serve', '--port'], io, 'serve')).toBe(2)
+  expect(io.err()).toStartWith('svc serve: --port needs a value\n')
+})
+
+test('wrong usage shows what was wrong and the synopsis, and no more', async () => {
+  const wordy: Command = {
+    ...serve,
+    usage: 'usage: svc serve [--port N]\n       svc serve\n\nServes.\n\nMore.',
+  }
+  const io = testIo()
+  expect(await runCommand({ serve: () => wordy }, ['serve', '--verbose'], io, 'serve')).toBe(2)
+  expect(io.err()).toBe(
+    'svc serve: there is no flag --verbose\n\nusage: svc serve [--port N]\n       svc serve\nsvc help serve explains it.\n',
+  )
+})
+
 test('help lists every command with its summary', async () => {
   const io = testIo()
   expect(await runCommand(commands, ['help'], io, 'serve')).toBe(0)

@@ -63,6 +63,9 @@ function reportFailure(name: string, command: Command, error: unknown, io: Io): 
   }
   const message = error.message.split('\n').map(printable).join('\n')
   io.stderr.write(`svc ${name}: ${message}\n`)
-  if (error instanceof UsageError) io.stderr.write(`\n${command.usage.trimEnd()}\n`)
+  if (error instanceof UsageError) io.stderr.write(`\n${synopsis(command)}\nsvc help ${name} explains it.\n`)
   return error.exitCode
 }
+
+/** The whole text would push what was wrong off the screen. */
+const synopsis = ({ usage }: Command): string => usage.trimEnd().replace(/\n\n.*$/s, '')

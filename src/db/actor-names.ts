@@ -3,7 +3,7 @@ import type { DbOrTx } from './open.ts'
 import { apiKeys, users } from './schema.ts'
 
 /** Who a record says made it. `name` is the email or the key's name, null once the account or key is gone. */
-export type ActorView = { kind: 'user' | 'key' | 'operator'; id: string | null; name: string | null }
+type ActorView = { kind: 'user' | 'key' | 'operator'; id: string | null; name: string | null }
 
 /** Reads the references that `actorRef` wrote, those of a whole page in two queries at most. */
 export function actorViews(db: DbOrTx, refs: Iterable<string>): (ref: string) => ActorView {

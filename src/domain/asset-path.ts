@@ -13,7 +13,8 @@ type AssetPathResult =
 
 const LEFT_OUT: AssetPathResult = { kind: 'left_out' }
 const DIRECTORY: AssetPathResult = { kind: 'directory' }
-const MAX_PATH_BYTES = 1024
+/** Of the whole path; no folder of a deployment is longer either. */
+export const MAX_PATH_BYTES = 1024
 const MAX_SEGMENT_BYTES = 255
 
 /** What most paths are: ASCII letters and digits, no segment that begins with a dot. They need no closer look. */

@@ -22,6 +22,8 @@ const cases: [userAgent: string, name: string | null][] = [
   ['SomeThing-Crawler/3 (+https://example.com)', 'something-crawler'],
   [`${CHROME.replace('Chrome', 'HeadlessChrome')} Safari/537.36`, 'headlesschrome'],
   ['curl/8.5.0', 'curl'],
+  ['svc/0.1.0', 'svc'],
+  ['svc-upload-action', 'svc-upload-action'],
   ['python-requests/2.32', 'python'],
   ['Go-http-client/2.0', 'go-http-client'],
   ['Bun/1.4.4', 'bun'],

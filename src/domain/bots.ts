@@ -5,9 +5,9 @@ const CRAWLERS =
 /** Whatever calls itself so: `FooBot/1.0`, `some-crawler`. */
 const GENERAL = /([\w.-]*(?:bot|crawl|spider|scrape|monitor|preview|fetcher|checker|archiver)[\w-]*)/i
 
-/** Programs and libraries that fetch without a person looking. */
+/** Programs and libraries that fetch without a person looking; ours are among them. */
 const PROGRAMS =
-  /^(curl|wget|python|aiohttp|httpx|go-http-client|java|okhttp|apache-httpclient|ruby|faraday|perl|libwww|php|guzzle|node|undici|axios|got|bun|deno|dart|rust|reqwest|httpie|postman\w*|insomnia|powershell|feed\w*|rss)\b/i
+  /^(svc(?:-[\w-]+)?|curl|wget|python|aiohttp|httpx|go-http-client|java|okhttp|apache-httpclient|ruby|faraday|perl|libwww|php|guzzle|node|undici|axios|got|bun|deno|dart|rust|reqwest|httpie|postman\w*|insomnia|powershell|feed\w*|rss)\b/i
 
 /** Phones whose name has `bot` in it. */
 const NOT_BOTS = /\bcubot\b/i

@@ -22,7 +22,7 @@ export const apiDocs = (version: string) =>
           title: 'svc',
           version,
           description:
-            'Publishes folders as immutable deployments and serves them. Every failure is `{ statusCode, message, error }`.',
+            'Publishes folders as immutable deployments and serves them. Every failure is `{ statusCode, message, error }`. [Open the admin](/)',
         },
         components: {
           securitySchemes: {

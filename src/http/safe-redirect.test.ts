@@ -61,6 +61,15 @@ const refused: [attack: string, address: string][] = [
   ['too long', `/${'a'.repeat(2048)}`],
 ]
 
+test.each([
+  ['/日本/größe?q=é#ü', '/%E6%97%A5%E6%9C%AC/gr%C3%B6%C3%9Fe?q=%C3%A9#%C3%BC'],
+  ['/\u2028/evil.example', '/%E2%80%A8/evil.example'],
+  ['/\ud800', '/%EF%BF%BD'],
+  ['/.//evil.example', '/.//evil.example'],
+])('a path of letters that no header can say is encoded: %j', (address, expected) => {
+  expect(safeRedirect(local.ctx, address)).toBe(expected)
+})
+
 describe('behind https://admin.sites.example.com', () => {
   test.each(kept)('keeps %s', (address) => {
     const expected = address.startsWith('/') ? address : new URL(address).href

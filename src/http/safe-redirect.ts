@@ -12,7 +12,7 @@ const ABSOLUTE = /^https?:\/\/[^/]/i
  */
 export function safeRedirect(ctx: Context, address: string | null | undefined): string | undefined {
   if (!address || address.length > MAX_LENGTH || holdsTrap(address)) return undefined
-  if (OWN_PATH.test(address)) return address
+  if (OWN_PATH.test(address)) return inAscii(address)
   const url = ABSOLUTE.test(address) ? URL.parse(address) : null
   if (url === null || url.username !== '' || url.password !== '') return undefined
   if (isWorkspaceOrigin(ctx, url)) return url.href
@@ -20,6 +20,14 @@ export function safeRedirect(ctx: Context, address: string | null | undefined): 
   const isOwnDomain = !isBelow(ctx, url.hostname) && ctx.siteAt(url.hostname) !== null
   return isOwnDomain ? `${ctx.siteUrl(url.hostname)}${url.pathname}${url.search}${url.hash}` : undefined
 }
+
+/** Where one signs in and goes on to `address`, if that is in the workspace: whoever comes back is checked there. */
+export const signInAddress = (ctx: Context, address: string): string =>
+  `${ctx.adminUrl()}/signin?redirect=${encodeURIComponent(address)}`
+
+/** As a header can say it. Written as it is otherwise: a parser would make `//evil.example` of `/.//evil.example`. */
+const inAscii = (path: string): string =>
+  path.toWellFormed().replaceAll(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text))
 
 /** Browsers read a backslash as a slash and drop control characters, so both can hide where an address leads. */
 function holdsTrap(address: string): boolean {

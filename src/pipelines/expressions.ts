@@ -79,6 +79,8 @@ export function evaluate(expression: Expression, scope: Scope): unknown {
 function follow(root: Root, keys: readonly string[], scope: Scope): unknown {
   const [first = '', ...rest] = keys
   if (root === 'secrets') return rest.reduce(own, scope.secret(first) as unknown)
+  // All outputs as they are now: what keeps them becomes one of them, and must not hold itself.
+  if (root === 'steps' && keys.length === 0) return { ...(scope.root(root) as object) }
   return keys.reduce(own, scope.root(root)) ?? null
 }
 

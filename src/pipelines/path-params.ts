@@ -1,7 +1,10 @@
+import { canonicalPath, canonicalPattern } from '../domain/path-pattern.ts'
+
 /** What each `*` of a pattern stood for in a path that matches it, from `0`; the leftmost take the least. */
-export function paramsOf(pattern: string, path: string): Record<string, string> {
+export function paramsOf(pattern: string, asked: string): Record<string, string> {
   if (!pattern.includes('*')) return {}
-  const [first = '', ...rest] = pattern.split('*')
+  const path = canonicalPath(asked)
+  const [first = '', ...rest] = canonicalPattern(pattern).split('*')
   const params: [string, string][] = []
   let at = first.length
   for (const [i, literal] of rest.entries()) {

@@ -52,6 +52,23 @@ describe('post steps', () => {
     expect([what.sort(), queued()]).toEqual([['done', 'left'], 0])
   })
 
+  test('that were begun three times, and brought the server down each time, are given up', async () => {
+    const id = app.addSchema('poison', [{ name: 'what', type: 'string' }])
+    const postSteps = [step('p1', 'data_create', { schemaId: id, fields: { what: "'done'" } })]
+    await app.run({ steps: [respond('{"ok":true}')], postSteps })
+    for (const attempts of [2, 3])
+      app.ctx.db.sqlite.run(
+        `INSERT INTO post_steps (id, project_id, work, attempts, created_at)
+          SELECT 'tried-${attempts}', project_id, replace(work, 'done', 'tried ${attempts}'), ${attempts}, created_at
+          FROM post_steps WHERE attempts = 0`,
+      )
+    await resumePostSteps(app.ctx)
+    await settleWorks(app.ctx, 5000)
+    const what = app.stored(id).map((record) => record['what'])
+    expect([what.sort(), queued()]).toEqual([['done', 'tried 2'], 0])
+    expect(app.lines.join('')).toContain('post steps were given up')
+  })
+
   test('are left out when a step fails', async () => {
     const answer = await app.run({ steps: [step('x', 'teleport')], postSteps: [respond('{}')] })
     expect([answer.status, queued()]).toEqual([501, 0])

@@ -10,6 +10,8 @@ import type { PipelineBody } from './input.ts'
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 const DEEPEST = 200
+/** Of an urlencoded form: each costs far more than its bytes. */
+const MOST_FIELDS = 10_000
 const UTF8 = new TextDecoder()
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true })
 const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldBytes: MAX_BODY_BYTES }
@@ -23,8 +25,7 @@ export async function readPipelineBody(request: Request): Promise<PipelineBody> 
   const bytes = await readBytes(request)
   if (bytes.length === 0) return { kind: 'none' }
   if (/^application\/([\w.-]+\+)?json$/.test(type)) return parseJson(bytes)
-  if (type === 'application/x-www-form-urlencoded')
-    return { kind: 'form', value: grouped(formPairs(UTF8.decode(bytes))) }
+  if (type === 'application/x-www-form-urlencoded') return readUrlencoded(UTF8.decode(bytes))
   if (type === '' || type.startsWith('text/')) return readText(bytes)
   return { kind: 'unsupported', contentType: type }
 }
@@ -55,6 +56,12 @@ export function grouped(given: Iterable<readonly [string, unknown]>): Record<str
     else known.push(value)
   }
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
+}
+
+function readUrlencoded(text: string): PipelineBody {
+  const isLong = text.length > MOST_FIELDS && text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
+  if (isLong) throw new AppError('too_large', `The form holds more than the ${MOST_FIELDS} fields allowed`)
+  return { kind: 'form', value: grouped(formPairs(text)) }
 }
 
 /** A `sendBeacon` says text and means JSON. */

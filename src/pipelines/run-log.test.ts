@@ -99,6 +99,16 @@ describe('the run log', () => {
     expect(JSON.stringify(data)).not.toContain('hook-4711')
   })
 
+  test('says why a step failed without the secret that stands in it', async () => {
+    putSecret(app.ctx, operatorGrant(app.projectId), 'WORD', 'swordfish')
+    const rule = { id: 'r-failing', debugEnabled: true }
+    expect((await app.run([respond('{{{secrets.WORD}}}')], { rule })).status).toBe(500)
+    const { data } = await runs('?ruleId=r-failing')
+    expect(JSON.stringify(data)).not.toContain('swordfish')
+    const about = expect.stringMatching(/not valid JSON .*\[redacted\]/)
+    expect(data).toMatchObject([{ error: about, steps: [{ id: 'r', error: about }] }])
+  })
+
   test('costs no commit of its own for each request', async () => {
     await runs()
     const before = app.ctx.db.writes

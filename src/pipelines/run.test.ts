@@ -32,6 +32,14 @@ describe('steps', () => {
     expect(await json(steps, { json: { x: 'X' } })).toEqual({ byId: 'X', byName: 'X', b: null })
   })
 
+  test('all outputs can be kept in one of them', async () => {
+    const all = step('all', 'form_handler', { fields: { x: { type: 'json', default: 'steps' } } })
+    const first = step('first', 'form_handler', { fields: { y: { type: 'string' } } })
+    expect(await json([first, all], { json: { y: 'Y' } })).toMatchObject({
+      data: { x: { first: { y: 'Y' } } },
+    })
+  })
+
   test('the first response ends the steps', async () => {
     const id = app.addSchema('after', [{ name: 'x', type: 'string' }])
     const steps = [respond({ n: 1 }), step('s', 'data_create', { schemaId: id, fields: {} })]

@@ -96,7 +96,7 @@ function createRun(
   outputs: Record<string, unknown>,
 ): Run {
   const secrets = new Set<string>()
-  const scope = createScope(ctx, projectId, input, outputs, secrets)
+  const scope = createScope(ctx, { projectId, input, outputs, secrets })
   return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null }
 }
 

@@ -12,11 +12,15 @@ export const compilePattern = (pattern: string): RegExp => new RegExp(`^(?:${pat
 export function isQuickPattern(pattern: string, textLength: number): boolean {
   const bare = pattern.replaceAll(/\\[^\dk]/g, 'a').replaceAll(/\[[^\]]*\]/g, 'a')
   if (/\)[*+{]|\\[\dk]|\(\?[=!<]/.test(bare)) return false
-  const repeats =
-    bare.match(/[*+]|\{\d{0,5},?\d{0,5}\}/g)?.filter((one) => one.length === 1 || !isSmall(one)) ?? []
-  const choices = bare.match(/[?|]/g)?.length ?? 0
+  const all = bare.match(/[*+]|\{\d*,?\d*\}/g) ?? []
+  const repeats = all.filter((one) => !isSmall(one))
+  const small = all.reduce((sum, one) => sum + (isSmall(one) ? waysOf(one) : 0), 0)
+  const choices = (bare.match(/[?|]/g)?.length ?? 0) + small
   return textLength ** (repeats.length + 1) * 2 ** Math.min(choices, 30) <= MOST_STEPS
 }
 
 /** `{2}`, `{1,3}`: repeated a few times at most. */
-const isSmall = (braces: string): boolean => /^\{([0-4])(,[0-4])?\}$/.test(braces)
+const isSmall = (braces: string): boolean => /^\{[0-4](,[0-4])?\}$/.test(braces)
+
+/** How often a small repeat doubles the ways to match, at the most. */
+const waysOf = (braces: string): number => (braces.includes(',') ? Number(braces[3]) - Number(braces[1]) : 0)

@@ -3,14 +3,16 @@ import { openSecret } from '../modules/secrets/service.ts'
 import type { Scope } from './expressions.ts'
 import { inputView, type PipelineInput, requestView } from './input.ts'
 
-/** What expressions of a run see. `usedSecrets` collects the values that were opened, for masking the run log. */
-export function createScope(
-  ctx: Context,
-  projectId: string,
-  input: PipelineInput,
-  outputs: Readonly<Record<string, unknown>>,
-  usedSecrets: Set<string>,
-): Scope {
+type Seen = {
+  projectId: string
+  input: PipelineInput
+  outputs: Readonly<Record<string, unknown>>
+  /** Collects the values that were opened, for masking the run log. */
+  secrets: Set<string>
+}
+
+/** What expressions of a run see. */
+export function createScope(ctx: Context, { projectId, input, outputs, secrets }: Seen): Scope {
   let request: Record<string, unknown> | undefined
   let merged: Record<string, unknown> | undefined
   return {
@@ -31,7 +33,7 @@ export function createScope(
     },
     secret(name) {
       const value = openSecret(ctx, projectId, name) ?? null
-      if (value !== null && value !== '') usedSecrets.add(value)
+      if (value !== null && value !== '') secrets.add(value)
       return value
     },
     now: () => new Date(ctx.now()).toISOString(),

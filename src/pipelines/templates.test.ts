@@ -51,6 +51,8 @@ test.each<[source: string, mode: TemplateMode, expected: string]>([
   ['{"q":"\\"{{steps.name}}","n":{{steps.n}}}', 'json', '{"q":"\\"Ann \\"A\\" <b>&\\n","n":5}'],
   ['{{{{steps.n}}}}', 'text', '{5}'],
   ['{{\'}}\'}} {{ "{{" }}', 'text', '}} {{'],
+  ["{{steps.list['}}']}}|{{steps['name'][0][\"}}\"]}}|", 'text', '||'],
+  ['{{"open}} {{"x"}}', 'text', '"open x'],
   ["{{steps['n']}}", 'text', '5'],
   ["{{don't}}", 'text', "don't"],
   ['{{{ steps.n }}}', 'text', '5'],

@@ -120,16 +120,20 @@ function readTag(source: string, open: number): Tag {
   return { start, end: close + closing.length, isRaw, expression: parseAt(text, inner) }
 }
 
-/** A quoted text may hold braces; an apostrophe that is never closed is just one. */
+/** Behind an expression that has its end, for quotes in it may hold braces; else the next. A lone quote is just one. */
 function findClosing(source: string, from: number, closing: string): number {
-  const first = source.indexOf(closing, from)
-  const quoted = /^\s*(?:\w+\s*\[\s*)?(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")/.exec(
-    source.slice(from, from + 2000),
-  )
-  return quoted !== null && first !== -1 && from + quoted[0].length > first
-    ? source.indexOf(closing, from + quoted[0].length)
-    : first
+  const expression = EXPRESSION.exec(source.slice(from, from + LONGEST_TAG))?.[0] ?? ''
+  const end = from + expression.length
+  return source.startsWith(closing, end) ? end : source.indexOf(closing, from)
 }
+
+const LONGEST_TAG = 2000
+const QUOTED = String.raw`'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"`
+const NAME = String.raw`[\p{L}\p{N}_$]+`
+const EXPRESSION = new RegExp(
+  String.raw`^\s*(?:${QUOTED}|${NAME}(?:\.${NAME}|\[(?:\d+|${QUOTED})\])*)\s*`,
+  'su',
+)
 
 function parseAt(text: string, offset: number): Expression {
   try {

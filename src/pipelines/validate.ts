@@ -67,31 +67,40 @@ function checkValidator(validator: { type: string; config?: unknown }, index: nu
 
 /** Unknown keys are warnings, all else are errors; of several about one place the first that says something. */
 function checkAgainst(schema: TSchema, value: unknown, at: readonly string[], found: Found): void {
-  const byPath = new Map<string, string>()
+  const messages = new Map<string, string>()
   for (const error of Value.Errors(schema, value)) {
-    const path = [...at, ...keysOf(error.instancePath)]
-    if (error.keyword === 'additionalProperties') {
-      const { additionalProperties } = error.params as { additionalProperties: string[] }
-      for (const key of additionalProperties)
-        found.warnings.push({
-          kind: 'unknown_key',
-          path: pathText([...path, key]),
-          message: `is not known here${knownKeys(schema, error.instancePath)}`,
-        })
-    } else if (error.keyword === 'required') {
-      const { requiredProperties } = error.params as { requiredProperties: string[] }
-      for (const key of requiredProperties) byPath.set(pathText([...path, key]), 'is required')
-    } else if (error.keyword !== 'boolean') {
-      const known = byPath.get(pathText(path))
-      if (known === undefined || error.keyword === 'anyOf')
-        byPath.set(
-          pathText(path),
-          error.keyword === 'anyOf' ? allowedAt(schema, error.instancePath) : error.message,
+    const { instancePath: pointer } = error
+    const keys = [...at, ...keysOf(pointer)]
+    const path = pathText(keys)
+    switch (error.keyword) {
+      case 'additionalProperties':
+        found.warnings.push(
+          ...unknownKeys(keys, error.params.additionalProperties, knownKeys(schema, pointer)),
         )
+        break
+      case 'required':
+        for (const key of error.params.requiredProperties)
+          messages.set(pathText([...keys, key]), 'is required')
+        break
+      case 'anyOf':
+        messages.set(path, allowedAt(schema, pointer))
+        break
+      // Said once more of each unknown key.
+      case 'boolean':
+        break
+      default:
+        if (!messages.has(path)) messages.set(path, error.message)
     }
   }
-  for (const [path, message] of byPath) found.errors.push({ path, message })
+  for (const [path, message] of messages) found.errors.push({ path, message })
 }
+
+const unknownKeys = (path: readonly string[], keys: readonly string[], known: string): ConfigWarning[] =>
+  keys.map((key) => ({
+    kind: 'unknown_key',
+    path: pathText([...path, key]),
+    message: `is not known here${known}`,
+  }))
 
 /** The keys of a JSON pointer. RFC 6901. */
 const keysOf = (pointer: string): string[] =>

@@ -35,22 +35,21 @@ type RateLimit = Type.Static<(typeof VALIDATOR_CONFIGS)['rate_limit']>
 
 /** Throws 401, 403 or 429. One that this version does not know, or cannot read, lets nobody pass: 501. */
 export function checkValidators(ctx: Context, rule: PipelineRule, caller: Caller): void {
-  for (const [i, validator] of (rule.pipelineConfig.validators ?? []).entries())
-    checkValidator(ctx, rule, caller, validator, i)
+  for (const numbered of (rule.pipelineConfig.validators ?? []).entries())
+    checkValidator(ctx, rule, caller, numbered)
 }
 
 /** Decides once more who may, for a caller whose standing changed while the body came in. Nothing is counted again. */
 export function checkAuthAgain(ctx: Context, rule: PipelineRule, caller: Caller): void {
-  for (const [i, validator] of (rule.pipelineConfig.validators ?? []).entries())
-    if (validator.type === 'auth_required') checkValidator(ctx, rule, caller, validator, i)
+  for (const numbered of (rule.pipelineConfig.validators ?? []).entries())
+    if (numbered[1].type === 'auth_required') checkValidator(ctx, rule, caller, numbered)
 }
 
 function checkValidator(
   ctx: Context,
   rule: PipelineRule,
   caller: Caller,
-  { type, config = {} }: PipelineValidator,
-  index: number,
+  [index, { type, config = {} }]: [number, PipelineValidator],
 ): void {
   if (type === 'auth_required' && isConfigOf(VALIDATOR_CONFIGS.auth_required, config))
     requireAuth(ctx, rule, caller, config)

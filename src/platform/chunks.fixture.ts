@@ -18,7 +18,7 @@ export async function* chunkedAtRandom(
 }
 
 /** Numbers in 0..1 that depend on the seed alone (mulberry32). */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

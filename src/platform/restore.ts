@@ -59,36 +59,47 @@ function refuseFilled(dataDir: string): void {
     throw new RestoreError(`${dataDir} is not empty; restore into a new data directory`)
 }
 
+/** Returns how many files there were. */
 async function unpack(file: string, staged: string): Promise<number> {
   const folders = new Set<string>()
   const sum = new BackupSum()
-  let first = true
-  let end: string | undefined
-  let files = 0
-  try {
-    const limits = { maxFiles: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER }
-    for await (const { path, body } of readTar(createReadStream(file), limits)) {
-      if (first && path !== BACKUP_FORMAT.name) break
-      if (path === BACKUP_END) end = await textOf(body)
-      else if (first) await textOf(sum.entry(path, body))
-      else {
-        if (!KNOWN.test(path) || path.includes('..'))
-          throw new RestoreError(`${file} holds "${path}", which no backup does`)
-        await writeDurably(join(staged, path), sum.entry(path, body), folders)
-        files += 1
-      }
-      first = false
-    }
-  } catch (error) {
+  const { files, end } = await unpackEntries(file, staged, folders, sum).catch((error: unknown) => {
     // Of the place that it goes to, not of the backup.
     if (error instanceof RestoreError || isFull(error)) throw error
     throw new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`)
-  }
+  })
   if (end === undefined) throw new RestoreError(`${file} is no backup of svc, or not a whole one`)
   if (end !== '' && end !== sum.text())
     throw new RestoreError(`${file} is damaged: it does not hold what was written`)
   for (const folder of folders) await syncFolder(folder)
   return files
+}
+
+const UNLIMITED = { maxFiles: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER }
+
+/** `end`: what the last entry of a backup says; undefined where it is not there. */
+async function unpackEntries(
+  file: string,
+  staged: string,
+  folders: Set<string>,
+  sum: BackupSum,
+): Promise<{ files: number; end: string | undefined }> {
+  let isFirst = true
+  let end: string | undefined
+  let files = 0
+  for await (const { path, body } of readTar(createReadStream(file), UNLIMITED)) {
+    if (isFirst && path !== BACKUP_FORMAT.name) break
+    if (path === BACKUP_END) end = await textOf(body)
+    else if (isFirst) await textOf(sum.entry(path, body))
+    else {
+      if (!KNOWN.test(path) || path.includes('..'))
+        throw new RestoreError(`${file} holds "${path}", which no backup does`)
+      await writeDurably(join(staged, path), sum.entry(path, body), folders)
+      files += 1
+    }
+    isFirst = false
+  }
+  return { files, end }
 }
 
 const isFull = (error: unknown): boolean =>

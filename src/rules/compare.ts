@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isSamePipeline } from '../pipelines/same-pipeline.ts'
 import type { CompiledPush, CompiledRule } from './push.ts'
 
 /** A rule as `GET /api/proxy-rule-sets/:id/export` gives it: every setting said, header values empty. */
@@ -56,7 +57,12 @@ export const identityOf = ({
   method?: string | null | undefined
 }): string => `${method ?? 'ANY'} ${pathPattern}`
 
-export const isSameRule = (a: ServerRule, b: ServerRule): boolean => isDeepStrictEqual(a, b)
+export function isSameRule(a: ServerRule, b: ServerRule): boolean {
+  const { pipelineConfig: ours, ...rest } = a
+  const { pipelineConfig: theirs, ...other } = b
+  if (!isDeepStrictEqual(rest, other)) return false
+  return ours && theirs ? isSamePipeline(ours, theirs) : ours === theirs
+}
 
 type Difference = { kind: 'added' | 'changed' | 'removed'; name: string }
 
@@ -72,3 +78,32 @@ export function compareRules(push: CompiledPush, server: ServerSet | null): Diff
   })
   return [...differences, ...[...there.keys()].map((name): Difference => ({ kind: 'removed', name }))]
 }
+
+/** What a push would change of the set besides its rules. */
+export function compareLabels({ ruleSet }: CompiledPush, server: ServerSet | null): string[] {
+  if (server === null) return []
+  return (['description', 'environment'] as const).filter(
+    (key) => (ruleSet[key] ?? null) !== server.ruleSet[key],
+  )
+}
+
+type Fields = readonly { name: string; fields: readonly unknown[] }[]
+
+/** Names of the schemas that a push would change, or whose types on the server are others. Fields are only ever added. */
+export function compareSchemas(pushed: Fields, stored: Fields): string[] {
+  const known = new Map(stored.map(({ name, fields }) => [name, fields.map(wholeField)]))
+  return pushed.flatMap(({ name, fields }) => {
+    const there = known.get(name)
+    const isSame = fields
+      .map(wholeField)
+      .every((field) => there?.some((other) => isDeepStrictEqual(field, other)))
+    return there === undefined || isSame ? [] : [name]
+  })
+}
+
+/** With what is so when nothing is said. */
+export const wholeField = (field: unknown): Record<string, unknown> => ({
+  required: false,
+  unique: false,
+  ...(field as Record<string, unknown>),
+})

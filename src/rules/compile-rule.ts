@@ -2,10 +2,11 @@ import { METHODS } from 'node:http'
 import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
+import { isPlainAddress, isRewritePath } from '../domain/target-shape.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
-import { compilePipeline } from './compile-pipeline.ts'
 import type { Problem } from './problems.ts'
 import type { CompiledRule } from './push.ts'
+import { readPipeline } from './read-pipeline.ts'
 import { type Route, readRoute } from './route-path.ts'
 import { fileProblem, type SetFiles } from './set-files.ts'
 import type { YamlFile } from './yaml-file.ts'
@@ -31,10 +32,11 @@ const pathPattern: Check = (value) => {
 
 const targetUrl: Check = (value) => {
   if (typeof value !== 'string') return 'must be an https address, or a path of the same deployment'
-  if (/^\/(?!\/)[^\\?#\s]*$/.test(value)) return null
-  if (!URL.canParse(value) || /\s/.test(value))
-    return 'must be an https address, or a path of the same deployment'
-  return new URL(value).protocol === 'https:' ? null : 'must be an https address: http is not allowed'
+  if (isRewritePath(value) || isPlainAddress(value)) return null
+  if (!URL.canParse(value)) return 'must be an https address, or a path of the same deployment'
+  return new URL(value).protocol === 'https:'
+    ? 'must be an https address without spaces, backslashes and #'
+    : 'must be an https address: http is not allowed'
 }
 
 const PROXY_KEYS = {
@@ -58,13 +60,13 @@ export const RULE_KEYS: Readonly<Record<string, Check>> = {
   ...PROXY_KEYS,
 }
 
-/** One rule file; nothing where it is too wrong to go on. */
+type RuleSet = { files: SetFiles; schemas: ReadonlyMap<string, string>; problems: Problem[] }
+
+/** One rule file; nothing where it is too wrong to go on. What is wrong goes to `problems`. */
 export async function compileRule(
-  files: SetFiles,
+  { files, schemas, problems }: RuleSet,
   path: string,
   yaml: YamlFile,
-  schemas: ReadonlyMap<string, string>,
-  problems: Problem[],
 ): Promise<RuleSource[]> {
   const read = readRoute(path)
   if ('problem' in read) {
@@ -79,12 +81,14 @@ export async function compileRule(
   }
   checkKind(given, read.route, checker)
   const headerConfig = checkHeaders(given['headerConfig'], checker)
+  const codeProblems: Problem[] = []
+  const { folder } = read.route
   const pipeline =
     given['pipeline'] === undefined
       ? undefined
-      : await compilePipeline(files, read.route.folder, given['pipeline'], checker, schemas)
-  problems.push(...checker.problems, ...(pipeline?.problems ?? []))
-  const rule = ruleOf(given, read.route, headerConfig, pipeline?.config)
+      : await readPipeline({ files, folder, checker, codeProblems, schemas }, given['pipeline'])
+  problems.push(...checker.problems, ...codeProblems)
+  const rule = ruleOf(given, read.route, headerConfig, pipeline)
   return [{ path, rule, at: { file: yaml.file, ...yaml.at([]) } }]
 }
 

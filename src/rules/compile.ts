@@ -41,9 +41,10 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
   const ruleSet = manifestOf(files, open, problems)
   const schemas = schemasOf(files, open, problems)
   const rules: RuleSource[] = []
+  const set = { files, schemas: schemas.names, problems }
   for (const path of files.paths.filter((one) => one.startsWith('rules/') && isRuleFile(one))) {
     const yaml = open(path)
-    if (yaml !== null) rules.push(...(await compileRule(files, path, yaml, schemas.names, problems)))
+    if (yaml !== null) rules.push(...(await compileRule(set, path, yaml)))
   }
   refuseDoubles(rules, problems)
   rules.sort((a, b) => compareSpecificity(withMethod(a), withMethod(b)))

@@ -22,6 +22,8 @@ const storedFrom = (push: CompiledPush): ServerSet => ({
 async function pulledAgain(set: ServerSet): Promise<CompiledPush> {
   const { texts, notes } = layOutSet(set)
   expect(notes).toEqual([])
+  const names = [...texts.keys()].flatMap((path) => path.split('/'))
+  expect(names.filter(({ length }) => length > 255)).toEqual([])
   const { push, problems } = await compileSet(filesOf('pulled', texts))
   expect(problems.map(formatProblem)).toEqual([])
   if (push === null) throw new Error('not reached')
@@ -65,6 +67,7 @@ const PATTERNS = [
   '*',
   '/node_modules/x',
   '/con-trol',
+  `/${'long'.repeat(100)}`,
 ]
 const METHODS = [null, 'GET', 'POST', 'DELETE', 'PROPFIND', 'M-SEARCH']
 const TEXTS = [
@@ -155,4 +158,44 @@ test('whatever a server holds is written so that it comes back the same', async 
     expect(compareRules(again, set)).toEqual([])
     expect(again.ruleSet.description ?? null).toBe(set.ruleSet.description)
   }
+})
+
+test('a rule that no file can say is left out, and the others stay as they are', async () => {
+  const set = storedFrom({
+    ruleSet: { name: 'set' },
+    rules: ['/a', '/b', '/c'].map((pathPattern) => ({
+      pathPattern,
+      proxyType: 'internal_rewrite',
+      targetUrl: '/',
+    })),
+    schemas: [],
+    options: { prune: false, dryRun: false, strictSchemas: false },
+  })
+  const [first, ...others] = set.rules
+  if (first === undefined) throw new Error('not reached')
+  for (const left of [
+    { ...first, method: 'SHOUT' },
+    { ...first, method: 'GET', methods: ['POST'] },
+  ]) {
+    const { texts, notes } = layOutSet({ ...set, rules: [left, ...others] })
+    expect(notes).toEqual([expect.stringContaining('was left out')])
+    const { push, problems } = await compileSet(filesOf('pulled', texts))
+    expect(problems.map(formatProblem)).toEqual([])
+    expect(push && compareRules(push, { ...set, rules: others })).toEqual([])
+  }
+})
+
+test('no folder takes the name of a file', () => {
+  const rules = ['/', '/get.rule.yaml', '/get.rule.yaml/x', '/get.a.js'].map((pathPattern) => ({
+    ...completed({ pathPattern, proxyType: 'internal_rewrite', targetUrl: '/' }, 0),
+    method: 'GET',
+  }))
+  const { texts } = layOutSet({
+    ruleSet: { name: 'set', description: null, environment: null },
+    rules,
+    schemas: [],
+  })
+  expect([...texts.keys()].filter((path) => path.includes('.rule.yaml/') || path.includes('.js/'))).toEqual(
+    [],
+  )
 })

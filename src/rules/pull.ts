@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { compareSpecificity } from '../domain/path-pattern.ts'
 import { completed, identityOf, type ServerRule, type ServerSet } from './compare.ts'
-import { folderOfPattern } from './route-path.ts'
+import { folderOfPattern, isMethodWord } from './route-path.ts'
 import { MAX_FILE_BYTES } from './yaml-file.ts'
 
 /** The files of a set that is on a server, by their path inside it. `notes`: what files cannot say. */
@@ -27,14 +27,9 @@ export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = n
       known.get(`schema ${schema.name}`) ?? `schemas/${schema.name}.schema.yaml`,
       yamlOf({ name: schema.name, fields: schema.fields.map(plainField) }),
     )
-  const sorted = [...set.rules].sort(compareSpecificity)
+  const sorted = set.rules.filter((rule) => canBeFile(rule, notes)).sort(compareSpecificity)
   for (const [index, rule] of sorted.entries()) {
-    if (rule.method !== null && rule.methods !== null) {
-      notes.push(`${identityOf(rule)} has a method and methods too, which a file cannot say: it was left out`)
-      continue
-    }
-    const path = known.get(identityOf(rule)) ?? freePath(rule, texts, notes)
-    if (path === null) continue
+    const path = known.get(identityOf(rule)) ?? freePath(rule, texts)
     const coded = takeOutCode(rule, path, texts, owners)
     const text = yamlOf(fileOf(coded, index, path))
     if (Buffer.byteLength(text) > MAX_FILE_BYTES)
@@ -44,13 +39,20 @@ export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = n
   return { texts, owners, notes }
 }
 
-/** `rules/api/contact/post.rule.yaml`; a pattern that folders cannot say gets a folder of its own. */
-function freePath(rule: ServerRule, texts: ReadonlyMap<string, string>, notes: string[]): string | null {
-  const word = (rule.method ?? 'ANY').toLowerCase()
-  if (!/^[a-z-]+$/.test(word)) {
+function canBeFile(rule: ServerRule, notes: string[]): boolean {
+  const { method, methods } = rule
+  if (method !== null && methods !== null)
+    notes.push(`${identityOf(rule)} has a method and methods too, which a file cannot say: it was left out`)
+  else if (!isMethodWord(wordOf(rule)))
     notes.push(`${identityOf(rule)} has a method that no file is named by: it was left out`)
-    return null
-  }
+  else return true
+  return false
+}
+
+const wordOf = ({ method }: ServerRule): string => (method ?? 'ANY').toLowerCase()
+
+/** `rules/api/contact/post.rule.yaml`; a pattern that folders cannot say gets a folder of its own. */
+function freePath(rule: ServerRule, texts: ReadonlyMap<string, string>): string {
   const folder = folderOfPattern(rule.pathPattern)
   const plain =
     folder ??
@@ -60,7 +62,7 @@ function freePath(rule: ServerRule, texts: ReadonlyMap<string, string>, notes: s
       .slice(0, 60)
   for (let i = 1; ; i++) {
     const numbered = i === 1 ? (folder === null ? `pattern-${plain}` : plain) : `${plain}-${i}`
-    const path = ['rules', numbered, `${word}.rule.yaml`].filter((part) => part !== '').join('/')
+    const path = ['rules', numbered, `${wordOf(rule)}.rule.yaml`].filter((part) => part !== '').join('/')
     if (!texts.has(path)) return path
   }
 }

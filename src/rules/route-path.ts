@@ -6,6 +6,9 @@ export type Route = { pathPattern: string; method: string | null; folder: string
 const USUAL = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'any']
 const KNOWN = new Set([...METHODS.map((method) => method.toLowerCase()), 'any'])
 
+/** Whether a rule file may be named by it: a method in lower case, or `any`. */
+export const isMethodWord = (word: string): boolean => KNOWN.has(word)
+
 /** Whether the file is a rule by its name, right or wrong: `post.rule.yaml`, `post/rule.yaml`. */
 export const isRuleFile = (path: string): boolean => /(^|\/)([^/]*\.)?rule\.ya?ml$/.test(path)
 
@@ -15,7 +18,7 @@ export function readRoute(path: string): { route: Route } | { problem: string } 
   const parts = path.split('/').slice(1)
   const file = parts.pop() ?? ''
   const word = file === 'rule.yaml' ? parts.pop() : file.slice(0, -'.rule.yaml'.length)
-  if (word === undefined || !KNOWN.has(word))
+  if (word === undefined || !isMethodWord(word))
     return {
       problem: `${word === undefined ? 'this' : `"${word}"`} is no method; a rule file is named by one of ${USUAL.join(', ')}`,
     }
@@ -38,6 +41,9 @@ function segmentOf(part: string): string | null {
   return /[[\]*?#]/.test(part) ? null : part
 }
 
+/** Most file systems take 255 bytes. */
+const LONGEST_FOLDER = 200
+
 /** The folder of a pattern, where folders can say it: `/api/*` is `api/[...path]`. */
 export function folderOfPattern(pathPattern: string): string | null {
   if (pathPattern === '/') return ''
@@ -45,9 +51,13 @@ export function folderOfPattern(pathPattern: string): string | null {
   const segments = pathPattern.slice(1).split('/')
   const folders = segments.map((segment, i) => {
     if (segment === '*') return i === segments.length - 1 ? '[...path]' : '[any]'
-    return /^([A-Za-z0-9_~-][A-Za-z0-9._~-]*|\.well-known)$/.test(segment) && segment !== 'node_modules'
-      ? segment
-      : null
+    const isName = /^([A-Za-z0-9_~-][A-Za-z0-9._~-]*|\.well-known)$/.test(segment)
+    const isFree = segment !== 'node_modules' && segment.length <= LONGEST_FOLDER && !isNameOfFile(segment)
+    return isName && isFree ? segment : null
   })
   return folders.includes(null) ? null : folders.join('/')
 }
+
+/** `get.rule.yaml` and `get.step.js` stand for files of a rule, beside which no folder can have the name. */
+const isNameOfFile = (segment: string): boolean =>
+  /\.(rule\.yaml|js)$/.test(segment) && isMethodWord(segment.slice(0, segment.indexOf('.')))

@@ -1,3 +1,5 @@
+import { isRecord } from '../domain/is-record.ts'
+import { isHeaderName } from '../domain/names.ts'
 import { anything, type Check, Checker, label, type Path, text } from './checks.ts'
 import type { Problem } from './problems.ts'
 import type { YamlFile } from './yaml-file.ts'
@@ -41,8 +43,7 @@ export type FunctionTest = {
 
 type TestFile<T> = { target: string | null; tests: T[]; problems: Problem[] }
 
-const map: Check = (value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'must be a map'
+const map: Check = (value) => (isRecord(value) ? null : 'must be a map')
 const status: Check = (value) =>
   Number.isInteger(value) && Number(value) >= 100 && Number(value) <= 599
     ? null
@@ -52,16 +53,41 @@ const texts: Check = (value) =>
     ? null
     : 'must be a text or a list of texts'
 
+const method: Check = (value) =>
+  typeof value === 'string' && /^[A-Za-z-]{1,20}$/.test(value) ? null : 'must be an HTTP method, such as POST'
+const path: Check = (value) =>
+  typeof value === 'string' && value.startsWith('/') ? null : 'must be a path, which begins with /'
+const headers: Check = (value) => {
+  if (!isRecord(value)) return 'must be a map'
+  const wrong = Object.entries(value).find(
+    ([name, one]) => !isHeaderName(name) || !isHeaderValue(String(one)),
+  )
+  return wrong === undefined ? null : `must be headers, which ${JSON.stringify(wrong[0])} is not`
+}
+const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+const secrets: Check = (value) =>
+  isRecord(value) && Object.values(value).every((one) => typeof one !== 'object')
+    ? null
+    : 'must be a map of names to texts'
+const storedRecords: Check = (value) =>
+  isRecord(value) && Object.values(value).every((list) => Array.isArray(list) && list.every(isRecord))
+    ? null
+    : 'must be a map of schemas to lists of records'
+const foundRecords: Check = (value) =>
+  isRecord(value) && Object.values(value).every((one) => typeof one === 'number' || Array.isArray(one))
+    ? null
+    : 'must be a map of schemas to a number, or to a list of records'
+
 const REQUEST_KEYS = {
-  method: text(20),
-  path: text(),
+  method,
+  path,
   query: map,
-  headers: map,
+  headers,
   json: anything,
   form: map,
   body: text(1_000_000),
 }
-const EXPECT_KEYS = { status, headers: map, body: anything, bodyContains: texts, records: map }
+const EXPECT_KEYS = { status, headers, body: anything, bodyContains: texts, records: foundRecords }
 const USER_KEYS = { email: text(200), role: text(20), globalRole: text(20) }
 
 export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
@@ -76,6 +102,8 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
       }))
         if (given[key] !== undefined && given[key] !== null) checker.object(given[key], [...path, key], keys)
       if (given['expect'] === undefined) checker.report(path, `${label(path)}expect is required`)
+      if (isRecord(given['user']) && given['user']['email'] === undefined)
+        checker.report([...path, 'user'], `${label([...path, 'user'])}email is required`)
       return {
         records: (given['records'] ?? {}) as RuleTest['records'],
         secrets: (given['secrets'] ?? {}) as RuleTest['secrets'],
@@ -84,7 +112,7 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         expect: (given['expect'] ?? {}) as RuleTest['expect'],
       }
     },
-    { records: map, secrets: map, user: anything, request: map, expect: map },
+    { records: storedRecords, secrets, user: anything, request: map, expect: map },
   )
 }
 

@@ -18,23 +18,20 @@ import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validat
 import type { Site } from './resolve-site.ts'
 import type { SiteRequest, Visit } from './serve-site.ts'
 
-/** What a pipeline has to know of the site and of what is asked of it. */
-export type PipelineSite = Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
-export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'> & {
-  visit?: Pick<Visit, 'allowSilence'>
-}
+/** A request that a rule hands to its pipeline, with what that has to know of the site. */
+export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'> &
+  Pick<Visit, 'allowSilence'> & {
+    site: Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
+    rule: PipelineRule
+    caller: Caller
+  }
 
 /** Answers a request with a pipeline: who may, then the body, then the steps. contract §9.3. Never rejects. */
-export async function answerPipeline(
-  ctx: Context,
-  site: PipelineSite,
-  rule: PipelineRule,
-  asked: PipelineRequest,
-  caller: Caller,
-): Promise<Response> {
+export async function answerPipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
+  const { rule } = asked
   const startedAt = performance.now()
   const at = ctx.now()
-  const ended = await run(ctx, site, rule, asked, caller)
+  const ended = await run(ctx, asked)
   recordRun(ctx, {
     projectId: rule.projectId,
     ruleId: rule.id,
@@ -55,13 +52,8 @@ export async function answerPipeline(
 
 type Ended = { response: Response; failedStep: string | null; error: string | null; steps: string | null }
 
-async function run(
-  ctx: Context,
-  site: PipelineSite,
-  rule: PipelineRule,
-  asked: PipelineRequest,
-  caller: Caller,
-): Promise<Ended> {
+async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
+  const { rule, caller, allowSilence } = asked
   let outcome: RunOutcome | undefined
   try {
     checkValidators(ctx, rule, caller)
@@ -70,28 +62,27 @@ async function run(
     // A body may take its time: whose role changed meanwhile is asked again, and acts as who they are now.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
     if (sender !== caller) checkAuthAgain(ctx, rule, sender)
-    const input = inputOf(ctx, site, rule, asked, sender, body)
+    const input = inputOf(ctx, asked, sender, body)
     // The body is in, so nothing moves on the connection until the steps are done: they have limits of their own.
-    asked.visit?.allowSilence?.(true)
+    allowSilence?.(true)
     outcome = await runPipeline(ctx, rule, input)
     const { result, outputs } = outcome
-    if ('error' in result) return failed(ctx, asked, result.error, result.step, outcome)
+    if ('error' in result) return failed(ctx, asked, result, outcome)
     const response = toResponse(result.answer)
     if (!result.answer.isFinal && hasPostSteps(rule))
       (await queuePostSteps(ctx, { rule, input, outputs })).start()
     return { response, failedStep: null, error: null, steps: traceOf(outcome) }
   } catch (error) {
-    return failed(ctx, asked, error, null, outcome)
+    return failed(ctx, asked, { error, step: null }, outcome)
   } finally {
-    asked.visit?.allowSilence?.(false)
+    allowSilence?.(false)
   }
 }
 
 function failed(
   ctx: Context,
   { request }: PipelineRequest,
-  error: unknown,
-  step: string | null,
+  { error, step }: { error: unknown; step: string | null },
   outcome: RunOutcome | undefined,
 ): Ended {
   const failure = toAppError(ctx, error, request)
@@ -131,9 +122,7 @@ function toResponse({ status, headers, body }: Answer): Response {
 
 function inputOf(
   ctx: Context,
-  site: PipelineSite,
-  rule: PipelineRule,
-  { request, path, search }: PipelineRequest,
+  { site, rule, request, path, search }: PipelineRequest,
   caller: Caller,
   body: PipelineInput['body'],
 ): PipelineInput {
@@ -180,9 +169,12 @@ function userOf({ actor }: Caller): PipelineUser | null {
 
 const projects = generationCache<Record<string, unknown>>('sites')
 
-function projectOf(ctx: Context, site: PipelineSite): Record<string, unknown> {
-  const project = projects.get(ctx.db, site.project.id, () => {
-    const found = findProjectById(ctx, site.project.id)
+function projectOf(
+  ctx: Context,
+  { project: { id: projectId } }: PipelineRequest['site'],
+): Record<string, unknown> {
+  const project = projects.get(ctx.db, projectId, () => {
+    const found = findProjectById(ctx, projectId)
     if (found === undefined) return undefined
     const { id, owner, name, displayName, isPublic } = found
     return { id, owner, name, displayName, isPublic }

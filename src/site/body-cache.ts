@@ -14,7 +14,7 @@ const caches = new WeakMap<Context, Cache>()
 /** What to send for a content: from memory up to 2 MiB, else read by the system as the client takes it. */
 export function bodyOf(ctx: Context, blob: StoredBlob): Body {
   if (blob.sizeBytes > LARGEST_KEPT) return ctx.blobs.file(blob)
-  const cache = cacheOf(ctx)
+  const cache = caches.get(ctx) ?? newCache(ctx)
   const known = cache.bodies.get(blob.sha256)
   if (known !== undefined) return known
   const bytes = new Uint8Array(ctx.blobs.readSync(blob))
@@ -35,8 +35,8 @@ export function rangeOf(ctx: Context, blob: StoredBlob, start: number, end: numb
   return body instanceof Blob ? body.slice(start, end + 1) : body.subarray(start, end + 1)
 }
 
-function cacheOf(ctx: Context): Cache {
-  const cache = caches.get(ctx) ?? { bodies: new Map<string, Body>(), bytes: 0 }
+function newCache(ctx: Context): Cache {
+  const cache: Cache = { bodies: new Map(), bytes: 0 }
   caches.set(ctx, cache)
   return cache
 }

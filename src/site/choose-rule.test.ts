@@ -69,6 +69,13 @@ test('project level: rules made by hand, then the live sets from the oldest', as
   ])
 })
 
+test('a pattern that is long as an address writes it', async () => {
+  const word = 'é'.repeat(300)
+  addRule('hand', `path_pattern = '/${word}'`)
+  const answer = await app.call('GET', `/${encodeURIComponent(word)}`, { host: site.aliasHost ?? '' })
+  expect(await answer.text()).toBe('hand')
+})
+
 test('an attached set counts for its aliases alone, before the project, in the order of attachment', async () => {
   addSet('older')
   addSet('attached')

@@ -1,7 +1,15 @@
 import type { Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import type { HeaderConfig } from '../domain/forward-headers.ts'
-import { literalPrefix, matchesPath, type PathPattern, parsePathPattern } from '../domain/path-pattern.ts'
+import {
+  behindPrefix,
+  canonicalPath,
+  canonicalPattern,
+  literalPrefix,
+  matchesPath,
+  type PathPattern,
+  readPathPattern,
+} from '../domain/path-pattern.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
 import { parseMethods } from '../modules/proxy-rules/methods.ts'
@@ -67,8 +75,7 @@ export function chooseRule(
 
 /** What is left of a raw path when the rule's prefix is taken off; begins with `/`, or is empty. */
 export function restOfPath(rule: SiteRule, path: string): string {
-  if (path.startsWith(rule.prefix)) return path.slice(rule.prefix.length)
-  return canonicalPath(path).slice(rule.prefix.length)
+  return behindPrefix(path, rule.prefix)
 }
 
 type Miss = 'disabled' | 'path' | 'method'
@@ -79,50 +86,38 @@ function whyNot({ record, pattern, methods }: SiteRule, method: string, path: st
   return methods === null || methods.has(method) ? null : 'method'
 }
 
-/** `%61` and `a` are the same path, and `é` is written `%C3%A9`. RFC 3986 §6.2.2. */
-function canonicalPath(path: string): string {
-  if (!path.includes('%')) return path
-  return path.replace(/%[0-9a-f]{2}/gi, (triplet) => {
-    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
-    return /[A-Za-z0-9._~-]/.test(character) ? character : triplet.toUpperCase()
-  })
-}
-
 function rulesOfLevel(ctx: Context, projectId: string, aliasId: string | null): readonly SiteRule[] {
   const load = () => {
     const records = listRulesFor(ctx, { projectId, aliasId })
     const level = aliasId === null ? 'project' : 'alias'
-    return records.length === 0 ? NO_RULES : records.flatMap((record) => compile(ctx, record, level))
+    return records.length === 0 ? NO_RULES : records.map((record) => compile(ctx, record, level))
   }
   return cache.get(ctx.db, `${projectId} ${aliasId ?? ''}`, load) ?? NO_RULES
 }
 
-function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): SiteRule[] {
-  const parsed = parsePathPattern(canonicalPath(escapeUnicode(record.pathPattern)))
-  if (!parsed.ok) return []
+function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): SiteRule {
+  const pattern = readPathPattern(canonicalPattern(record.pathPattern))
   const { method } = record
   const methods = [...(parseMethods(record.methods) ?? []), ...(method === null ? [] : [method])]
   const { targetUrl, proxyType } = record
   let opened: { config: HeaderConfig | null } | null = null
   let pipeline: PipelineRule | null = null
-  return [
-    {
-      record,
-      level,
-      pattern: parsed.pattern,
-      prefix: record.stripPrefix ? literalPrefix(parsed.pattern) : '',
-      methods: methods.length === 0 ? null : new Set(methods),
-      target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetOf(new URL(targetUrl)) : null,
-      pipeline: () => {
-        pipeline ??= pipelineOf(record)
-        return pipeline
-      },
-      headerConfig: () => {
-        opened ??= { config: openHeaderConfig(ctx, record) }
-        return opened.config
-      },
+  return {
+    record,
+    level,
+    pattern,
+    prefix: record.stripPrefix ? literalPrefix(pattern) : '',
+    methods: methods.length === 0 ? null : new Set(methods),
+    target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetOf(new URL(targetUrl)) : null,
+    pipeline: () => {
+      pipeline ??= pipelineOf(record)
+      return pipeline
     },
-  ]
+    headerConfig: () => {
+      opened ??= { config: openHeaderConfig(ctx, record) }
+      return opened.config
+    },
+  }
 }
 
 function targetOf(url: URL): RuleTarget {
@@ -154,6 +149,3 @@ function openHeaderConfig(ctx: Context, record: RuleRecord): HeaderConfig | null
     strip: [...(stored.strip ?? []), ...unset],
   }
 }
-
-const escapeUnicode = (pattern: string): string =>
-  pattern.replace(/[^\x21-\x7e]+/gu, (text) => encodeURIComponent(text))

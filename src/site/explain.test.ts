@@ -87,6 +87,39 @@ test('the way of a request, in the order in which it is decided', async () => {
   clear()
 })
 
+test('what is sent in the place of a missing file', async () => {
+  const textOf = async (path: string) =>
+    (await explained(`http://${fixture.site.aliasHost}${path}`)).steps.find(({ step }) => step === 'file')
+      ?.text
+  const setSpa = (isSpa: boolean | null) =>
+    ask(fixture.app, 'PATCH', `/api/projects/${fixture.site.projectId}`, { as: SEED_OWNER, json: { isSpa } })
+  expect(await textOf('/none')).toBe('There is no file for /none: the page /404.html is sent')
+  expect(await textOf('/none.js')).toBe('There is no file for /none.js')
+  await setSpa(true)
+  expect(await textOf('/none')).toBe(
+    'There is no file for /none: /index.html is sent, because the site is a single-page app',
+  )
+  await setSpa(null)
+})
+
+test('who decided that it is private, and who for whom', async () => {
+  const { app, site } = fixture
+  const textOf = async () =>
+    (await explained(`http://${site.aliasHost}/`)).steps.find(({ step }) => step === 'visibility')?.text
+  const set = (path: string, json: object) => ask(app, 'PATCH', path, { as: SEED_OWNER, json })
+  const [project, alias] = [`/api/projects/${site.projectId}`, `/api/aliases/${site.aliasId}`]
+  const before = await textOf()
+  await set(project, { isPublic: false })
+  expect(await textOf()).toBe('The site is private and needs the role guest, as the project says')
+  await set(alias, { requiredRole: 'viewer' })
+  expect(await textOf()).toBe(
+    'The site is private and needs the role viewer, as the project and the alias say',
+  )
+  await set(alias, { requiredRole: null })
+  await set(project, { isPublic: true })
+  expect(await textOf()).toBe(before)
+})
+
 test('hosts that show no site', async () => {
   const { app, site } = fixture
   const map = (hostname: string, more = {}) =>

@@ -4,8 +4,8 @@ import { findMapping } from './domain-queries.ts'
 import type { SitePages } from './pages.ts'
 import { projectOfPathForm } from './parse-path-form.ts'
 import { servePathForm } from './path-forms.ts'
-import { chooseWay } from './plan-visit.ts'
-import { type Place, resolveHost, type Site } from './resolve-site.ts'
+import { chooseWay, type VisitInput } from './plan-visit.ts'
+import { resolveHost, type Site } from './resolve-site.ts'
 import { serveMapped } from './serve-mapped.ts'
 import { serveSite } from './serve-site.ts'
 import { createTrace, type Trace, type TraceStep } from './trace.ts'
@@ -56,8 +56,7 @@ const mappedProject = (ctx: Context, host: string | null): string | null =>
 export async function explain(ctx: Context, rooms: Rooms, input: ExplainInput): Promise<Explanation> {
   const { url, method } = input
   const trace = createTrace()
-  const place = resolveHost(ctx, url.host)
-  const answer = await answerAt(ctx, rooms, input, place, trace)
+  const answer = await answerAt(ctx, rooms, input, trace)
   const last = trace.steps.findLast(({ step, detail }) => step === 'rule' && detail?.['matched'] === true)
   const sent = trace.steps.find(({ step }) => step === 'forward' || step === 'pipeline')
   const kind = answer === 'service' || answer === 'nothing' ? answer : (sent?.step ?? 'answer')
@@ -80,48 +79,54 @@ export async function explain(ctx: Context, rooms: Rooms, input: ExplainInput): 
   }
 }
 
-async function answerAt(
-  ctx: Context,
-  rooms: Rooms,
-  input: ExplainInput,
-  place: Place | undefined,
-  trace: Trace,
-): Promise<Response | 'service' | 'nothing'> {
-  const { url, method, headers } = input
-  const host = normalizeHost(url.host) ?? url.host
+type Told = Promise<Response | 'service' | 'nothing'>
+
+async function answerAt(ctx: Context, rooms: Rooms, input: ExplainInput, trace: Trace): Told {
+  const place = resolveHost(ctx, input.url.host)
+  const host = hostOf(input)
   if (place === undefined) {
     trace.add('host', `Nothing lives at ${host}`)
     return 'nothing'
   }
-  const path = url.pathname
-  const { search } = url
-  if (place.kind === 'redirect' || place.kind === 'unproven') {
-    const what =
-      place.kind === 'redirect' ? `It leads to ${place.to}` : 'Nobody has proven yet that it is theirs'
-    trace.add('host', `${host} is a mapped domain. ${what}.`)
-    return serveMapped(place, { path, search })
-  }
-  const request = new Request(url, { method, headers: withHost(headers, url.host) })
-  const site = place.kind === 'site' ? { projectId: place.project.id, host: place.host } : null
-  const facts = factsOf(input, host, site)
-  const visitor = { request, path, facts, peer: {}, trace }
+  if (place.kind === 'site') return answerOfSite(ctx, rooms, place, visitorOf(input, place, trace))
   if (place.kind === 'admin') {
     trace.add('host', `${host} is the admin host; the path names the site`)
-    traceProject(trace, projectOfPathForm(ctx, path), null)
-    return (
-      (await servePathForm(ctx, rooms.pages, { ...visitor, search }, () => input.caller(null))) ?? 'service'
-    )
+    traceProject(trace, projectOfPathForm(ctx, input.url.pathname), null)
+    return (await servePathForm(ctx, rooms.pages, visitorOf(input, null, trace))) ?? 'service'
   }
-  trace.add(
-    'host',
-    `${host} shows ${place.alias === null ? 'a deployment by its SHA' : `the alias ${place.alias.name}`}`,
-  )
-  traceProject(trace, place.project, place)
-  const way = chooseWay(ctx, place, rooms.isApiRoute, visitor)
-  if (way.to === 'service') return 'service'
-  const asked = { request, path, search, mount: '', visit: way.visit }
-  return serveSite(ctx, rooms.pages, way.shown, asked, () => input.caller(site))
+  const what =
+    place.kind === 'redirect' ? `It leads to ${place.to}` : 'Nobody has proven yet that it is theirs'
+  trace.add('host', `${host} is a mapped domain. ${what}.`)
+  return serveMapped(place, { path: input.url.pathname, search: input.url.search })
 }
+
+type Visitor = VisitInput & { search: string; trace: Trace }
+
+async function answerOfSite(ctx: Context, rooms: Rooms, site: Site, visitor: Visitor): Told {
+  const { request, path, search, facts, trace } = visitor
+  const shown = site.alias === null ? 'a deployment by its SHA' : `the alias ${site.alias.name}`
+  trace.add('host', `${facts.host} shows ${shown}`)
+  traceProject(trace, site.project, site)
+  const way = chooseWay(ctx, site, rooms.isApiRoute, visitor)
+  if (way.to === 'service') return 'service'
+  return serveSite(ctx, rooms.pages, way.shown, { request, path, search, mount: '', visit: way.visit })
+}
+
+function visitorOf(input: ExplainInput, shown: Site | null, trace: Trace): Visitor {
+  const { url, method, headers } = input
+  const site = shown === null ? null : { projectId: shown.project.id, host: shown.host }
+  return {
+    request: new Request(url, { method, headers: withHost(headers, url.host) }),
+    path: url.pathname,
+    search: url.search,
+    facts: factsOf(input, site),
+    callerOf: () => input.caller(site),
+    peer: {},
+    trace,
+  }
+}
+
+const hostOf = ({ url }: ExplainInput): string => normalizeHost(url.host) ?? url.host
 
 function traceProject(trace: Trace, project: Site['project'] | undefined, site: Site | null): void {
   if (project === undefined) return
@@ -137,13 +142,14 @@ function withHost(headers: Headers, host: string): Headers {
   return all
 }
 
-function factsOf({ url, caller }: ExplainInput, host: string, site: Caller['site']): RequestFacts {
-  const { actor } = caller(site)
+function factsOf(input: ExplainInput, site: Caller['site']): RequestFacts {
+  const { url } = input
+  const { actor } = input.caller(site)
   const ip = actor.kind === 'operator' ? '' : actor.ip
   return {
     ip,
     isSecure: url.protocol === 'https:',
-    host,
+    host: hostOf(input),
     hostWithPort: url.host,
     site,
     peerAddress: ip,

@@ -69,6 +69,11 @@ describe('a private site', () => {
     expect(script.headers.get('vary')).toBe('Accept-Encoding, Cookie')
   })
 
+  test('is not for the pages of sibling sites, which have the cookie too', async () => {
+    const script = await visit('guest@example.com', {}, '/app.js')
+    expect(script.headers.get('cross-origin-resource-policy')).toBe('same-origin')
+  })
+
   test('tells a stranger whose account it refuses and where the hub is', async () => {
     const page = await visit('stranger@example.com')
     const body = await page.text()
@@ -90,6 +95,19 @@ describe('a private site', () => {
     const [there, missing] = [await visit(null, HTML, '/'), await visit(null, HTML, '/nothing')]
     expect(await there.text()).toBe(await missing.text())
     expect((await visit('stranger@example.com', HTML, '/nothing')).status).toBe(403)
+  })
+
+  test('answers a stranger the same as where no site is, with the way in for whoever was invited', async () => {
+    const nowhere = 'production--nothing--acme.localhost'
+    const seen = async (host: string) => {
+      const answer = await app.call('GET', '/a/b?c=1', { host, headers: HTML })
+      const { date: _, ...headers } = Object.fromEntries(answer.headers)
+      return { status: answer.status, headers, html: (await answer.text()).replaceAll(host, 'HOST') }
+    }
+    const hidden = await seen(HOST)
+    expect(hidden).toEqual(await seen(nowhere))
+    const wayIn = /href="([^"]+\/signin[^"]+)"/.exec(hidden.html)?.[1] ?? ''
+    expect(new URL(wayIn).searchParams.get('redirect')).toBe('http://HOST:3000/')
   })
 
   test('refuses before the method is looked at', async () => {

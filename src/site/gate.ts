@@ -1,37 +1,34 @@
-import type { Caller, Context, SessionUser } from '../context.ts'
+import type { Caller, Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { decideView } from '../domain/access.ts'
 import { AppError } from '../domain/errors.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
+import { signInAddress } from '../http/safe-redirect.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { readSettings } from '../modules/settings/service.ts'
 import type { SitePages } from './pages.ts'
 import type { Site } from './resolve-site.ts'
 
+/** Who wants to see a site. `origin`: where the request was sent, for the way back, where that is not the site's own host. */
+type Viewer = { request: Request; caller: Caller; origin?: string }
+
 /**
  * May this caller see the site? Undefined when so, else the answer: for the anonymous 404 or the way to sign in, for a
- * person (also one whom the membership gate refuses) a 403 that names them. `origin` is where the request was sent, for
- * the way back. contract §4.
+ * person (also one whom the membership gate refuses) a 403 that names them. contract §4.
  */
-export function refuseView(
-  ctx: Context,
-  pages: SitePages,
-  request: Request,
-  site: Site,
-  caller: Caller,
-  origin = ctx.siteUrl(site.host),
-): Response | undefined {
+export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: Viewer): Response | undefined {
   if (site.visibility.isPublic) return undefined
+  const { request, caller } = viewer
   const { allowed } = decideView(site.visibility, roleOnSite(ctx, caller, site.project.id))
   if (allowed) {
     rememberView(ctx, request, site, caller)
     return undefined
   }
   const person = caller.actor.kind === 'user' ? caller.actor.user : caller.refused
-  return person === null
-    ? refuseAnonymous(ctx, pages, request, site, origin)
-    : refusePerson(ctx, pages, request, site, person)
+  if (person === null) return refuseAnonymous(ctx, pages, site, viewer)
+  const about = { email: person.email, siteHost: site.host, adminUrl: ctx.adminUrl() }
+  return refusePerson(pages, request, about)
 }
 
 /** Longer ones carry cookies of the site's own: they are looked at each time, so that nobody fills the memory with them. */
@@ -63,27 +60,21 @@ function rememberView(ctx: Context, request: Request, site: Site, { goodUntil, s
 }
 
 function refusePerson(
-  ctx: Context,
   pages: SitePages,
   request: Request,
-  site: Site,
-  person: SessionUser,
+  about: Parameters<SitePages['forbidden']>[0],
 ): Response {
-  const adminUrl = ctx.adminUrl()
-  if (acceptsHtml(request) || isNavigation(request))
-    return pages.forbidden({ email: person.email, siteHost: site.host, adminUrl })
-  const reason = `${person.email} has no access to this site`
-  return errorResponse(
-    new AppError('forbidden', `${reason}. Ask its owner for an invitation, or look at ${adminUrl}/account.`),
-  )
+  if (acceptsHtml(request) || isNavigation(request)) return pages.forbidden(about)
+  const { email, adminUrl } = about
+  const hint = `Ask its owner for an invitation, or look at ${adminUrl}/account.`
+  return errorResponse(new AppError('forbidden', `${email} has no access to this site. ${hint}`))
 }
 
 function refuseAnonymous(
   ctx: Context,
   pages: SitePages,
-  request: Request,
   site: Site,
-  origin: string,
+  { request, origin = ctx.siteUrl(site.host) }: Viewer,
 ): Response {
   const answer = site.privateSiteResponse ?? readSettings(ctx).privateSiteResponse.value
   if (answer === 'not_found') return pages.hidden(site.host)
@@ -94,12 +85,11 @@ function refuseAnonymous(
 }
 
 function redirectToSignIn(ctx: Context, request: Request, origin: string): Response {
-  const url = new URL(request.url)
-  const back = `${origin}${url.pathname}${url.search}`
+  const { pathname, search } = new URL(request.url)
   return new Response(null, {
     status: 302,
     headers: {
-      location: `${ctx.adminUrl()}/signin?redirect=${encodeURIComponent(back)}`,
+      location: signInAddress(ctx, `${origin}${pathname}${search}`),
       'cache-control': 'no-store',
     },
   })

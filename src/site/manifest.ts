@@ -6,6 +6,10 @@ import { httpDate } from '../domain/http-date.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
 import { LARGEST_KEPT } from './body-cache.ts'
 import { listFiles, listVariants } from './queries.ts'
+import type { Site } from './resolve-site.ts'
+
+/** To whom a file is shown. */
+export type Shown = Pick<Site, 'isShared' | 'visibility'>
 
 /** One way of sending a file: its bytes in one coding, its tag, and its headers, made when they are first sent. */
 export class Representation {
@@ -13,10 +17,11 @@ export class Representation {
   readonly etag: string
   readonly #file: SiteFile
   readonly #encoding: Encoding
-  #public: Headers | undefined
+  #shared: Headers | undefined
+  #varied: Headers | undefined
   #private: Headers | undefined
-  #publicNotModified: ResponseInit | undefined
-  #privateNotModified: ResponseInit | undefined
+  #sharedNotModified: ResponseInit | undefined
+  #ownNotModified: ResponseInit | undefined
 
   constructor(file: SiteFile, encoding: Encoding, blob: StoredBlob, sha256: string) {
     this.#file = file
@@ -26,25 +31,29 @@ export class Representation {
   }
 
   /** Ready-made and shared: copied before anything is added. */
-  headers(isPublic: boolean): Headers {
-    if (isPublic) {
-      this.#public ??= this.#make(true)
-      return this.#public
+  headers(shown: Shown): Headers {
+    if (shown.isShared) {
+      this.#shared ??= this.#make(shown)
+      return this.#shared
     }
-    this.#private ??= this.#make(false)
+    if (shown.visibility.isPublic) {
+      this.#varied ??= this.#make(shown)
+      return this.#varied
+    }
+    this.#private ??= this.#make(shown)
     return this.#private
   }
 
   /** 304, with what a cache needs to go on using its copy (RFC 9110 §15.4.5), and the type, by which visits are counted. */
-  notModified(isPublic: boolean): Response {
-    if (isPublic) this.#publicNotModified ??= notModifiedInit(this.headers(true))
-    else this.#privateNotModified ??= notModifiedInit(this.headers(false))
-    return new Response(null, isPublic ? this.#publicNotModified : this.#privateNotModified)
+  notModified(shown: Shown): Response {
+    if (shown.isShared) this.#sharedNotModified ??= notModifiedInit(this.headers(shown))
+    else this.#ownNotModified ??= notModifiedInit(this.headers(shown))
+    return new Response(null, shown.isShared ? this.#sharedNotModified : this.#ownNotModified)
   }
 
-  #make(isPublic: boolean): Headers {
+  #make({ isShared, visibility }: Shown): Headers {
     const { path, available, lastModified, commitSha } = this.#file
-    const vary = [...(available.length > 0 ? ['Accept-Encoding'] : []), ...(isPublic ? [] : ['Cookie'])]
+    const vary = [...(available.length > 0 ? ['Accept-Encoding'] : []), ...(isShared ? [] : ['Cookie'])]
     return new Headers({
       'content-type': contentTypeOf(path),
       // The runtime counts for itself; the request log, which cannot ask a body, reads it here.
@@ -54,8 +63,10 @@ export class Representation {
       'last-modified': httpDate(lastModified),
       'accept-ranges': 'bytes',
       'x-svc-commit': commitSha,
-      'cache-control': cacheControlOf(path, isPublic),
+      'cache-control': cacheControlOf(path, isShared),
       ...(vary.length === 0 ? {} : { vary: vary.join(', ') }),
+      // The page of a sibling site is given the visitor's cookie too: it must not load a private script as its own.
+      ...(visibility.isPublic ? {} : { 'cross-origin-resource-policy': 'same-origin' }),
       ...(this.#encoding === 'identity' ? {} : { 'content-encoding': this.#encoding }),
       // Where the runtime sends from a file it would add one that names the content's file.
       ...(this.blob.sizeBytes > LARGEST_KEPT ? { 'content-disposition': 'inline' } : {}),

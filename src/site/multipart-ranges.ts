@@ -11,39 +11,17 @@ export function multipartRanges(
   read: (start: number, end: number) => Part,
 ): Response {
   const boundary = crypto.randomUUID().replaceAll('-', '')
-  const encode = new TextEncoder()
-  const heads = ranges.map(({ start, end }) =>
-    encode.encode(
-      `\r\n--${boundary}\r\nContent-Type: ${headers.get('content-type')}\r\nContent-Range: bytes ${start}-${end}/${size}\r\n\r\n`,
+  const type = headers.get('content-type')
+  const parts = ranges.map(({ start, end }) => ({
+    head: bytesOf(
+      `\r\n--${boundary}\r\nContent-Type: ${type}\r\nContent-Range: bytes ${start}-${end}/${size}\r\n\r\n`,
     ),
-  )
-  const tail = encode.encode(`\r\n--${boundary}--\r\n`)
-  const length = ranges.reduce(
-    (sum, { start, end }, i) => sum + (heads[i]?.length ?? 0) + end - start + 1,
-    tail.length,
-  )
-
-  async function* parts(): AsyncGenerator<Uint8Array, void, undefined> {
-    for (const [i, { start, end }] of ranges.entries()) {
-      yield heads[i] ?? new Uint8Array()
-      const part = read(start, end)
-      if (part instanceof Blob) yield* part.stream()
-      else yield part
-    }
-    yield tail
-  }
-  const iterator = parts()
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await iterator.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    async cancel() {
-      await iterator.return(undefined)
-    },
-  })
-  return new Response(body, {
+    sizeBytes: end - start + 1,
+    read: () => read(start, end),
+  }))
+  const tail = bytesOf(`\r\n--${boundary}--\r\n`)
+  const length = parts.reduce((sum, { head, sizeBytes }) => sum + head.length + sizeBytes, tail.length)
+  return new Response(streamOf(joined(parts, tail)), {
     status: 206,
     headers: withHeaders(headers, {
       'content-type': `multipart/byteranges; boundary=${boundary}`,
@@ -51,3 +29,31 @@ export function multipartRanges(
     }),
   })
 }
+
+const encoder = new TextEncoder()
+const bytesOf = (text: string) => encoder.encode(text)
+
+type Pieces = AsyncGenerator<Uint8Array, void, undefined>
+
+async function* joined(parts: readonly { head: Uint8Array; read: () => Part }[], tail: Uint8Array): Pieces {
+  for (const { head, read } of parts) {
+    yield head
+    const part = read()
+    if (part instanceof Blob) yield* part.stream()
+    else yield part
+  }
+  yield tail
+}
+
+/** Nothing is read that the visitor does not take. */
+const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await pieces.return(undefined)
+    },
+  })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { seedDeployment } from '../testing/seed.ts'
-import { type TestApp, testApp } from '../testing/test-app.ts'
+import { listening, type TestApp, testApp } from '../testing/test-app.ts'
 
 /** What only a socket shows: lengths, HEAD, and what the runtime adds to answers from files. */
 
@@ -30,11 +30,7 @@ beforeAll(async () => {
     files,
     withVariants: true,
   })
-  server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request) => app.app.fetch(request, { address: '127.0.0.1' }),
-  })
+  server = listening(app)
 })
 afterAll(async () => {
   await server.stop(true)

@@ -145,6 +145,19 @@ describe('pages never run in the origin of the admin', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
   })
 
+  test.each([
+    ['script', 'same-origin', 404],
+    ['style', 'same-origin', 404],
+    ['serviceworker', 'same-origin', 404],
+    ['script', 'cross-site', 200],
+    ['script', 'same-site', 200],
+    ['image', 'same-origin', 200],
+    ['empty', 'same-origin', 200],
+  ])('a %s that a page of %s asks for is %i', async (destination, from, status) => {
+    const headers = { 'sec-fetch-dest': destination, 'sec-fetch-site': from }
+    expect((await app.call('GET', `/repo/Acme/Docs/${SHA}/app.js`, { headers })).status).toBe(status)
+  })
+
   test("a site's own 404 page is sandboxed too", async () => {
     await seedDeployment(app, {
       owner: 'acme',
@@ -242,6 +255,25 @@ describe('private projects', () => {
     const back = encodeURIComponent(`http://localhost:3000/repo/acme/secret/${SHA}/?a`)
     expect(answer.headers.get('location')).toBe(`http://localhost:3000/signin?redirect=${back}`)
   })
+})
+
+test('a pipeline is told who calls, but for /public, which looks at no credentials', async () => {
+  const { projectId } = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'who',
+    sha: SHA,
+    alias: 'production',
+    files: { 'index.html': 'x' },
+  })
+  const steps = [{ id: 'tell', handlerType: 'response_handler', config: { body: '{{{user}}}' } }]
+  const rule = { pathPattern: '/whoami', proxyType: 'pipeline', pipelineConfig: { steps } }
+  const made = await app.call('POST', `/api/proxy-rules/project/${projectId}`, { as: SEED_OWNER, json: rule })
+  expect(made.status).toBe(201)
+  const ask = async (form: string) => (await app.call('GET', `${form}/whoami`, { as: SEED_OWNER })).json()
+  expect(await ask('/repo/acme/who/alias/production')).toMatchObject({ email: SEED_OWNER })
+  expect(await ask(`/repo/acme/who/${SHA}`)).toMatchObject({ email: SEED_OWNER })
+  expect(await ask('/public/acme/who/production')).toBeNull()
+  expect(await ask(`/public/acme/who/${SHA}`)).toBeNull()
 })
 
 test('a site on its own host is not sandboxed', async () => {

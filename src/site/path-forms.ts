@@ -7,7 +7,7 @@ import { type PathForm, parsePathForm } from './parse-path-form.ts'
 import { planVisit, type VisitInput } from './plan-visit.ts'
 import type { Site } from './resolve-site.ts'
 import { redirect } from './serve-asset.ts'
-import { type SiteRequest, serveSite } from './serve-site.ts'
+import { type PlannedRequest, serveSite, type Visit } from './serve-site.ts'
 
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
 
@@ -19,25 +19,43 @@ const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
 export function servePathForm(
   ctx: Context,
   pages: SitePages,
-  { request, path, search, facts, peer, trace }: VisitInput & { search: string },
-  callerOf: () => Caller,
+  input: VisitInput & { search: string },
 ): Response | Promise<Response> | undefined {
+  const { request, path, search, callerOf } = input
   if (!path.startsWith('/public/') && !path.startsWith('/repo/')) return undefined
-  const form = parsePathForm(ctx, path)
+  const form = isRunByAdmin(request) ? undefined : parsePathForm(ctx, path)
   if (form === undefined) return notFound(pages, request)
-  const { site, mount, rest } = form
-  const refusal = refuse(ctx, pages, request, form, callerOf)
+  const { site, mount, rest, isAnonymous } = form
+  const refusal = refuse(ctx, pages, form, input)
   if (refusal !== undefined) return refusal
   if (rest === '') return sandboxed(redirect(`${mount}/${search}`, site), site)
-  const { visit } = planVisit(ctx, site, { request, path: rest, facts, peer, trace })
-  if (visit.rule !== undefined)
-    return serveRuled(ctx, pages, form, { request, path: rest, search, mount, visit }, callerOf)
-  const answer = serveSite(ctx, pages, site, { request, path: rest, search, mount, visit }, callerOf)
+  const visitor = isAnonymous ? () => nobody(callerOf()) : callerOf
+  const { visit } = planVisit(ctx, site, { ...input, path: rest, callerOf: visitor })
+  const asked = { request, path: rest, search, mount, visit }
+  if (visit.rule !== undefined) return serveRuled(ctx, pages, form, asked)
+  const answer = serveSite(ctx, pages, site, asked)
   if (!(answer instanceof Response)) return answer.then((late) => sandboxed(late, site))
   const isPage = isHtmlAnswer(answer, rest)
   const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
   return hostPath === undefined ? sandboxed(answer, site) : toSiteHost(ctx, site, hostPath, search)
 }
+
+/**
+ * No page of the admin runs what is hosted here. One that asks for it has had markup slipped into it, and its policy, which
+ * takes scripts of its own origin, would not help. Hosted pages themselves are of no origin, or of another.
+ */
+const isRunByAdmin = ({ headers }: Request): boolean =>
+  headers.get('sec-fetch-site') === 'same-origin' && RUN.has(headers.get('sec-fetch-dest') ?? '')
+
+const RUN: ReadonlySet<string> = new Set([
+  'embed',
+  'object',
+  'script',
+  'serviceworker',
+  'sharedworker',
+  'style',
+  'worker',
+])
 
 /**
  * What a rule answers. A browser that goes to a page goes to the site's own host, before a backend is asked. What comes
@@ -46,16 +64,31 @@ export function servePathForm(
 async function serveRuled(
   ctx: Context,
   pages: SitePages,
-  { site, rest, isAnonymous }: PathForm,
-  asked: SiteRequest,
-  callerOf: () => Caller,
+  { site, rest }: PathForm,
+  asked: PlannedRequest,
 ): Promise<Response> {
   const hostPath = isDocument(asked.request) ? pathOnHost(site, rest) : undefined
   if (hostPath !== undefined) return toSiteHost(ctx, site, hostPath, asked.search)
-  const visitor = isAnonymous ? () => nobody(callerOf()) : callerOf
-  const answer = await serveSite(ctx, pages, site, asked, visitor)
-  for (const name of OF_THE_ORIGIN) answer.headers.delete(name)
+  const answer = await serveSite(ctx, pages, site, { ...asked, visit: withBareUpgrade(asked.visit) })
+  dropWhatIsKept(answer.headers)
   return sandboxed(answer, site)
+}
+
+/** A browser reads the headers of an answer that opens a WebSocket too. */
+function withBareUpgrade(visit: Visit): Visit {
+  const { upgrade } = visit
+  if (upgrade === undefined) return visit
+  return {
+    ...visit,
+    upgrade(headers, owner) {
+      dropWhatIsKept(headers)
+      return upgrade(headers, owner)
+    },
+  }
+}
+
+function dropWhatIsKept(headers: Headers): void {
+  for (const name of KEPT_FOR_THE_ORIGIN) headers.delete(name)
 }
 
 /** `/public/...` never looks at credentials. contract §4. */
@@ -65,26 +98,31 @@ const nobody = (caller: Caller): Caller => ({
   refused: null,
 })
 
-const OF_THE_ORIGIN = ['set-cookie', 'clear-site-data', 'service-worker-allowed', 'strict-transport-security']
+/** `nel` with `report-to` would have browsers tell another host which addresses of the admin they ask for. */
+const KEPT_FOR_THE_ORIGIN = [
+  'accept-ch',
+  'alt-svc',
+  'clear-site-data',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-login',
+  'strict-transport-security',
+]
 
 /** To the last header like the answer for what does not exist; it is our own, so it needs no sandbox. */
 function refuse(
   ctx: Context,
   pages: SitePages,
-  request: Request,
   { site, isAnonymous }: PathForm,
-  callerOf: () => Caller,
+  { request, callerOf }: Pick<VisitInput, 'request' | 'callerOf'>,
 ): Response | undefined {
   if (site.visibility.isPublic) return undefined
   if (isAnonymous) return notFound(pages, request)
-  return refuseView(
-    ctx,
-    { ...pages, hidden: () => notFound(pages, request) },
-    request,
-    site,
-    callerOf(),
-    ctx.adminUrl(),
-  )
+  const hidden = () => notFound(pages, request)
+  return refuseView(ctx, { ...pages, hidden }, site, { request, caller: callerOf(), origin: ctx.adminUrl() })
 }
 
 function isHtmlAnswer(answer: Response, rest: string): boolean {

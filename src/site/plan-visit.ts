@@ -1,4 +1,4 @@
-import type { Context, RequestFacts } from '../context.ts'
+import type { Caller, Context, RequestFacts } from '../context.ts'
 import { chooseRule } from './choose-rule.ts'
 import type { Site } from './resolve-site.ts'
 import type { Visit } from './serve-site.ts'
@@ -14,6 +14,7 @@ export type VisitInput = {
   /** Below the site, raw. */
   path: string
   facts: RequestFacts
+  callerOf: () => Caller
   peer: Connection
   trace?: Trace | undefined
 }
@@ -41,9 +42,8 @@ export function chooseWay(
 
 /** Which site a visitor is shown, and which rule of it takes the request: traffic first, as each alias has rules of its own. */
 export function planVisit(ctx: Context, site: Site, input: VisitInput): { shown: Site; visit: Visit } {
-  const { request, path, facts, peer, trace } = input
-  const variant =
-    site.split === null ? undefined : chooseVariant(ctx, site, site.split, request, facts, trace)
+  const { request, path, facts, callerOf, peer, trace } = input
+  const variant = site.split === null ? undefined : chooseVariant(ctx, site, site.split, input)
   const shown = variant?.site ?? site
   const rule = shown.rules.length === 0 ? undefined : chooseRule(shown.rules, request.method, path, trace)
   return {
@@ -52,6 +52,7 @@ export function planVisit(ctx: Context, site: Site, input: VisitInput): { shown:
       rule,
       variant,
       facts,
+      callerOf,
       allowSilence: (isAllowed) => peer.allowSilence?.(isAllowed),
       upgrade:
         peer.upgrade === undefined ? undefined : (headers, owner) => peer.upgrade?.(headers, owner) ?? false,

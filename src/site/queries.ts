@@ -115,12 +115,24 @@ export function listEarlierDeployments(db: Db, aliasId: string, since: number): 
     `SELECT d.id AS deploymentId, d.version, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
        FROM (SELECT deployment_id, base_path, moved_at,
                     lead(moved_at, 1, 9e15) OVER (ORDER BY moved_at, id) AS shown_until
-             FROM alias_history WHERE alias_id = ?1) h
+             FROM alias_history
+             -- From the last move before that time on: a busy alias has many thousands, and a visitor asks.
+             WHERE alias_id = ?1 AND moved_at >= coalesce(
+               (SELECT max(moved_at) FROM alias_history WHERE alias_id = ?1 AND moved_at < ?2), 0)) h
        JOIN deployments d ON d.id = h.deployment_id
        WHERE h.shown_until >= ?2
          AND d.id <> (SELECT deployment_id FROM aliases WHERE id = ?1)
        GROUP BY d.id ORDER BY max(h.moved_at) DESC`,
   ).all(aliasId, since)
+}
+
+/** Whether the deployment has a file at one of the paths. */
+export function hasFileAt(db: Db, deploymentId: string, paths: readonly string[]): boolean {
+  const found = prepared(
+    db,
+    'SELECT 1 FROM assets WHERE deployment_id = ? AND path IN (SELECT value FROM json_each(?)) LIMIT 1',
+  ).get(deploymentId, JSON.stringify(paths))
+  return found !== null
 }
 
 type EarlierDeployment = {

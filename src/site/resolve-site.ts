@@ -68,6 +68,8 @@ export function resolveHost(ctx: Context, hostHeader: string): Place | undefined
 function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
   const host = normalizeHost(hostHeader)
   if (host === null) return undefined
+  // All spellings of a host share what lives there: a visitor can make up any number of them.
+  if (host !== hostHeader) return resolveHost(ctx, host)
   if (host === ctx.config.adminHost || host === 'localhost' || isIpLiteral(host)) return ADMIN
   const mapping = findMapping(ctx.db, host)
   if (mapping !== null) return mappedPlace(ctx, mapping)
@@ -84,7 +86,7 @@ export function siteAt(ctx: Context, host: string): SitePlace {
 
 /** `/repo/:owner/:repo/alias/:alias`. */
 export function resolveAliasPath(ctx: Context, owner: string, repo: string, alias: string): Site | undefined {
-  return byPath.get(ctx.db, `${owner}/${repo}/@${alias}`, () => {
+  return byPath.get(ctx.db, `${owner}/${repo}/@${alias}`.toLowerCase(), () => {
     const row = findSiteByAlias(ctx.db, owner, repo, alias)
     return row === null ? undefined : toSite(ctx, row)
   })
@@ -94,7 +96,7 @@ export function resolveAliasPath(ctx: Context, owner: string, repo: string, alia
 export function resolveShaPath(ctx: Context, owner: string, repo: string, sha: string): Site | undefined {
   if (!isCommitSha(sha)) return undefined
   const from = sha.toLowerCase()
-  return byPath.get(ctx.db, `${owner}/${repo}/${from}`, () => {
+  return byPath.get(ctx.db, `${owner}/${repo}/${from}`.toLowerCase(), () => {
     const rows = findSitesBySha(ctx.db, owner, repo, from, `${from}g`)
     const exact = rows.find(({ commitSha }) => commitSha === from)
     const row = exact ?? (rows.length === 1 ? rows[0] : undefined)
@@ -109,10 +111,16 @@ function mappedPlace(ctx: Context, mapping: MappingRow): Place | undefined {
     return { kind: 'redirect', to: redirectTo.includes('://') ? redirectTo : ctx.siteUrl(redirectTo) }
   const split = splitOf(ctx, mapping)
   const row = findSiteOfProject(ctx.db, projectId, alias)
-  if (row === null) return undefined
-  const site = toSite(ctx, row, mapping)
-  return split === null ? site : { ...site, split, isShared: false, isOpen: false }
+  const site = row === null ? drawnSite(split) : toSite(ctx, row, mapping)
+  if (site === undefined || split === null) return site
+  return { ...site, split, isShared: false, isOpen: false }
 }
+
+/** What stands for the domain's own alias where that is gone: a site that visitors are drawn to. */
+const drawnSite = (split: SiteSplit | null): Site | undefined =>
+  split?.weights
+    .map(({ alias, weight }) => (weight > 0 ? split.sites.get(alias.toLowerCase()) : undefined))
+    .find((site) => site !== undefined)
 
 /** A split with what each of its aliases shows on this host. */
 function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { encodePath, requestPathToAssetPath } from '../domain/asset-path.ts'
+import { encodePath, MAX_PATH_BYTES, requestPathToAssetPath } from '../domain/asset-path.ts'
 import { hasContentHash } from '../domain/cache-control.ts'
 import { contentTypeOf } from '../domain/content-type.ts'
 import { WEEK_MS } from '../domain/durations.ts'
@@ -8,7 +8,7 @@ import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
 import { notFound, plainNotFound, type SitePages } from './pages.ts'
-import { listEarlierDeployments } from './queries.ts'
+import { hasFileAt, listEarlierDeployments } from './queries.ts'
 import type { Site } from './resolve-site.ts'
 import { serveFile } from './serve-file.ts'
 import type { SiteRequest } from './serve-site.ts'
@@ -35,18 +35,21 @@ export function serveAsset(
   const found = findTarget(targets, asked.path)
   const target =
     isRewrite && found !== undefined && 'redirectTo' in found ? targets.get(found.redirectTo) : found
-  traceFile(asked.visit?.trace, asked.path, target)
   if (target === undefined) return serveMissing(ctx, pages, site, targets, asked)
+  traceFile(asked.visit?.trace, asked.path, target)
   if ('redirectTo' in target)
     return redirect(`${asked.mount}${encodePath(target.redirectTo)}${asked.search}`, site)
   return serveFile(ctx, request, target, site)
 }
 
-function traceFile(trace: Trace | undefined, path: string, target: Target | undefined): void {
-  if (target === undefined) trace?.add('file', `There is no file for ${path}`, { path: null })
-  else if ('redirectTo' in target) trace?.add('file', `${path} is a folder: it leads to ${target.redirectTo}`)
+function traceFile(trace: Trace | undefined, path: string, target: Target): void {
+  if ('redirectTo' in target) trace?.add('file', `${path} is a folder: it leads to ${target.redirectTo}`)
   else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
 }
+
+/** With what is sent in its place: a 200 for what is not there would puzzle. */
+const traceMissing = ({ path, visit }: SiteRequest, instead: string): void =>
+  visit?.trace?.add('file', `There is no file for ${path}${instead}`, { path: null })
 
 /** What is written as it is stored needs no decoding. `a%20b` asks for `a b`, and for a file called that only where there is none. */
 function findTarget(targets: Manifest['targets'], path: string): Target | undefined {
@@ -72,15 +75,22 @@ function serveMissing(
   const { request, path } = asked
   const name = requestPathToAssetPath(path) ?? path
   const earlier = hasContentHash(name) ? findEarlier(ctx, site, path) : undefined
-  if (earlier !== undefined) return serveFile(ctx, request, earlier, site)
+  if (earlier !== undefined) {
+    traceMissing(asked, ': that of an earlier deployment is sent')
+    return serveFile(ctx, request, earlier, site)
+  }
   const app =
     isSpa(site, targets) && acceptsHtml(request) && !hasExtension(name)
       ? targets.get('/index.html')
       : undefined
-  if (app !== undefined && 'path' in app) return serveFile(ctx, request, app, site)
-  if (isScript(name)) return plainNotFound()
-  const page = nearest404(targets, path)
-  return page === undefined ? notFound(pages, request) : serveFile(ctx, request, page, site, 404)
+  if (app !== undefined && 'path' in app) {
+    traceMissing(asked, ': /index.html is sent, because the site is a single-page app')
+    return serveFile(ctx, request, app, site)
+  }
+  const page = isScript(name) ? undefined : nearest404(targets, path)
+  traceMissing(asked, page === undefined ? '' : `: the page ${page.path} is sent`)
+  if (page !== undefined) return serveFile(ctx, request, page, site, 404)
+  return isScript(name) ? plainNotFound() : notFound(pages, request)
 }
 
 /** Tabs opened before a deploy keep working: what the alias showed in the last week is still there by its hashed name. */
@@ -88,6 +98,8 @@ function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefin
   if (site.alias === null) return undefined
   for (const earlier of listEarlierDeployments(ctx.db, site.alias.id, ctx.now() - KEEP_EARLIER_MS)) {
     const basePath = `${earlier.basePath}${site.pathPrefix}`
+    // A manifest takes long to read, and anybody can ask for what no deployment ever had.
+    if (!hasFileAt(ctx.db, earlier.deploymentId, storedPaths(basePath, path))) continue
     const { targets } = loadManifest(ctx, {
       ...earlier,
       basePath,
@@ -97,6 +109,13 @@ function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefin
     if (target !== undefined && 'path' in target) return target
   }
   return undefined
+}
+
+/** Where a file that `path` asks for is stored, if it is there: `/about` may be `about.html`. */
+function storedPaths(basePath: string, path: string): string[] {
+  const folder = `${basePath}/`.slice(1)
+  const names = new Set([requestPathToAssetPath(path) ?? '', path.slice(1)])
+  return [...names].flatMap((name) => [`${folder}${name}`, `${folder}${name}.html`])
 }
 
 /** By default any deployment with an index and no 404 page of its own. */
@@ -111,7 +130,7 @@ const isScript = (path: string): boolean => contentTypeOf(path).startsWith('text
 
 function nearest404(targets: Manifest['targets'], path: string): SiteFile | undefined {
   const decoded = `/${requestPathToAssetPath(path) ?? ''}`
-  for (let folder = decoded; folder !== ''; ) {
+  for (let folder = decoded.slice(0, MAX_PATH_BYTES + 1); folder !== ''; ) {
     folder = folder.slice(0, folder.lastIndexOf('/'))
     const page = targets.get(`${folder}/404.html`)
     if (page !== undefined && 'path' in page) return page

@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { bodyOf, rangeOf } from './body-cache.ts'
-import type { Representation, SiteFile } from './manifest.ts'
+import type { Representation, Shown, SiteFile } from './manifest.ts'
 import { multipartRanges } from './multipart-ranges.ts'
 import type { Site } from './resolve-site.ts'
 import { withHeaders } from './with-headers.ts'
@@ -17,25 +17,19 @@ export function serveFile(
   ctx: Context,
   request: Request,
   file: SiteFile,
-  { isShared: isPublic, shownSince }: Pick<Site, 'isShared' | 'shownSince'>,
+  site: Shown & Pick<Site, 'shownSince'>,
   status = 200,
 ): Response {
   const asked = request.headers
   const form = file.available.length === 0 ? file.as('identity') : choose(file, asked.get('accept-encoding'))
-  const headers = form.headers(isPublic)
+  const headers = form.headers(site)
   if (status !== 200)
     return new Response(bodyOf(ctx, form.blob), {
       status,
       headers: withHeaders(headers, { 'cache-control': 'no-store' }),
     })
 
-  const refusal = answerCondition(
-    request.method,
-    asked,
-    form,
-    { lastModified: file.lastModified, shownSince },
-    isPublic,
-  )
+  const refusal = answerCondition(request, form, file.lastModified, site)
   if (refusal !== undefined) return refusal
   const range = asked.get('range')
   if (
@@ -49,11 +43,10 @@ export function serveFile(
 
 /** 304 or 412 where a condition says so. Most requests carry none. */
 function answerCondition(
-  method: string,
-  asked: Headers,
+  { method, headers: asked }: Request,
   form: Representation,
-  times: { lastModified: number; shownSince: number },
-  isPublic: boolean,
+  lastModified: number,
+  site: Shown & Pick<Site, 'shownSince'>,
 ): Response | undefined {
   const ifNoneMatch = asked.get('if-none-match')
   const ifModifiedSince = asked.get('if-modified-since')
@@ -63,11 +56,15 @@ function answerCondition(
     return undefined
   // What browsers send: the one tag that they were given.
   if (ifNoneMatch === form.etag && ifMatch === null && ifUnmodifiedSince === null)
-    return form.notModified(isPublic)
+    return form.notModified(site)
 
   const condition = { method, ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince }
-  const decision = decideConditional(condition, { etag: form.etag, ...times })
-  if (decision === 'not_modified') return form.notModified(isPublic)
+  const decision = decideConditional(condition, {
+    etag: form.etag,
+    lastModified,
+    shownSince: site.shownSince,
+  })
+  if (decision === 'not_modified') return form.notModified(site)
   if (decision === 'proceed') return undefined
   return errorResponse(
     new AppError('precondition_failed', 'The file is not the one that If-Match or If-Unmodified-Since names'),

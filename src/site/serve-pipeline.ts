@@ -1,6 +1,5 @@
-import type { Caller, Context } from '../context.ts'
-import type { PipelineRule } from '../pipelines/model.ts'
-import type { PipelineRequest, PipelineSite } from './answer-pipeline.ts'
+import type { Context } from '../context.ts'
+import type { PipelineRequest } from './answer-pipeline.ts'
 
 type Engine = typeof import('./answer-pipeline.ts')
 let engine: Engine | undefined
@@ -9,15 +8,9 @@ let engine: Engine | undefined
  * Answers a request with the pipeline of a rule. Never rejects. The engine is loaded with the first of them: a server
  * that has only files starts and stays without it.
  */
-export function servePipeline(
-  ctx: Context,
-  site: PipelineSite,
-  rule: PipelineRule,
-  asked: PipelineRequest,
-  caller: Caller,
-): Promise<Response> {
-  if (engine !== undefined) return engine.answerPipeline(ctx, site, rule, asked, caller)
-  return load().then(({ answerPipeline }) => answerPipeline(ctx, site, rule, asked, caller))
+export function servePipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
+  if (engine !== undefined) return engine.answerPipeline(ctx, asked)
+  return load().then(({ answerPipeline }) => answerPipeline(ctx, asked))
 }
 
 async function load(): Promise<Engine> {

@@ -260,6 +260,18 @@ test('a 5xx of the backend is 502 with the error body', async () => {
   expect(got.text).not.toContain('secret')
 })
 
+test('a 5xx whose body goes on for ever keeps no connection busy', async () => {
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+  const gone = Promise.withResolvers<void>()
+  answer = (_, response) => {
+    response.on('close', () => gone.resolve())
+    response.writeHead(500)
+    response.write('x'.repeat(300_000))
+  }
+  expect((await fixture.send('/api/x')).status).toBe(502)
+  await gone.promise
+})
+
 test('refused, unknown, untrusted and private targets are 502, and the message says which', async () => {
   const strange = await rawTlsBackend(fixture.certificate, () => {})
   const cases: [string, RegExp][] = [
@@ -314,7 +326,8 @@ test('a head that does not come in time is 504', async () => {
 test.each(['content-length', 'chunked'])(
   'a body that stops (%s) is cut, so that it does not look whole',
   async (framing) => {
-    await fixture.rule({ pathPattern: '/api/*', targetUrl: target, timeout: 150 })
+    // Long enough for the head to come on a busy machine: only the silence after it is meant.
+    await fixture.rule({ pathPattern: '/api/*', targetUrl: target, timeout: 1000 })
     answer = (_, response) => {
       response.writeHead(200, framing === 'chunked' ? {} : { 'content-length': '100' })
       response.write('half')
@@ -358,6 +371,34 @@ test('events pass as they come, and the end of the visitor is the end of the bac
   await gone.promise
 })
 
+test('a connection may be silent while a backend thinks, and not after its answer', async () => {
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+  const thought = Promise.withResolvers<void>()
+  answer = (_, response) => void thought.promise.then(() => response.end('done'))
+  const heard: boolean[] = []
+  const host = fixture.site.aliasHost
+  const got = await fixture.app.app.fetch(new Request(`http://${host}/api/x`, { headers: { host } }), {
+    address: '127.0.0.1',
+    allowSilence(isAllowed) {
+      heard.push(isAllowed)
+      if (isAllowed) thought.resolve()
+    },
+  })
+  expect(await got.text()).toBe('done')
+  expect(heard).toEqual([true, false])
+})
+
+test('a fragment that a client sends is not handed on', async () => {
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+  const asked: (string | undefined)[] = []
+  answer = ({ url }, response) => {
+    asked.push(url)
+    response.end()
+  }
+  for (const path of ['/api/x#part', '/api/x?a=1#part']) await fixture.send(path)
+  expect(asked).toEqual(['/x', '/x?a=1'])
+})
+
 test('a visitor who leaves before the answer ends the backend request', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const gone = Promise.withResolvers<void>()
@@ -390,6 +431,7 @@ test.each([
   ['*', '/page.html'],
   ['/*', '/page.html'],
   ['/old*', '/old/page.html'],
+  ['/new/*', '/%6Eew/page.html'],
 ])('a rewrite of %s to a folder finds its files', async (pathPattern, path) => {
   await fixture.rule({ pathPattern, targetUrl: '/app/', proxyType: 'internal_rewrite' })
   expect(await fixture.send(path)).toMatchObject({ status: 200, text: 'page' })
@@ -409,6 +451,8 @@ test('on the admin host an answer is sandboxed, sets no cookie and clears nothin
     response.writeHead(200, {
       'set-cookie': 'a=1',
       'clear-site-data': '"cookies"',
+      nel: '{"report_to":"g","max_age":60,"success_fraction":1}',
+      'report-to': '{"group":"g","max_age":60,"endpoints":[{"url":"https://evil.example/"}]}',
       'content-security-policy': 'x',
     })
     response.end('ok')
@@ -418,6 +462,7 @@ test('on the admin host an answer is sandboxed, sets no cookie and clears nothin
   expect([got.status, got.text, only().url, only().method]).toEqual([200, 'ok', '/x?q=1', 'POST'])
   expect(got.headers['set-cookie']).toBeUndefined()
   expect(got.headers['clear-site-data']).toBeUndefined()
+  expect([got.headers['nel'], got.headers['report-to']]).toEqual([undefined, undefined])
   expect(got.headers['content-security-policy']).toStartWith('sandbox')
   const page = await fixture.send(path, {
     host: 'admin.sites.test',

@@ -90,6 +90,11 @@ describe('clean URLs', () => {
     expect([answer.status, await answer.text()]).toEqual([status, body])
   })
 
+  test('a path that is longer than any that is stored still finds the nearest page', async () => {
+    const answer = await get(host, `/docs${'/a'.repeat(4000)}`)
+    expect([answer.status, await answer.text()]).toEqual([404, 'docs 404'])
+  })
+
   const redirects: [path: string, location: string][] = [
     ['/docs', '/docs/'],
     ['/docs?a=1&b=%20', '/docs/?a=1&b=%20'],
@@ -385,7 +390,13 @@ test('after a roll-back a copy of the younger deployment is no longer good, by i
 })
 
 describe('a deploy under open tabs', () => {
-  const old = { 'index.html': 'old', 'app-aaaa1111.js': 'old script', 'plain.js': 'old plain' }
+  const old = {
+    'index.html': 'old',
+    'app-aaaa1111.js': 'old script',
+    'plain.js': 'old plain',
+    'a b/ü-bbbb2222.html': 'old page',
+    '100%-cccc3333.txt': 'old percent',
+  }
   const moved = async (basePath?: string) => {
     const where = basePath === undefined ? '' : `${basePath.slice(1)}/`
     const rename = (files: Record<string, string>) =>
@@ -414,6 +425,16 @@ describe('a deploy under open tabs', () => {
   test('from below the folder that the alias served then', async () => {
     const { aliasHost } = await moved('/dist')
     expect(await (await get(aliasHost, '/app-aaaa1111.js')).text()).toBe('old script')
+  })
+
+  test.each([
+    ['/a%20b/%C3%BC-bbbb2222.html', 'old page'],
+    ['/a%20b/u%CC%88-bbbb2222', 'old page'],
+    ['/100%25-cccc3333.txt', 'old percent'],
+  ])('however it is written: %s', async (path, text) => {
+    const { aliasHost } = await moved('/dist')
+    const answer = await get(aliasHost, path)
+    expect([answer.status, await answer.text()]).toEqual([200, text])
   })
 
   test('a file without a hash is not', async () => {

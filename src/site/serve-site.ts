@@ -1,4 +1,5 @@
 import type { Caller, Context, RequestFacts } from '../context.ts'
+import { behindPrefix } from '../domain/path-pattern.ts'
 import type { SiteRule } from './choose-rule.ts'
 import { refuseView } from './gate.ts'
 import type { SitePages } from './pages.ts'
@@ -20,6 +21,9 @@ export type SiteRequest = {
   visit?: Visit
 }
 
+/** The same, planned: which is needed for all but files. */
+export type PlannedRequest = SiteRequest & { visit: Visit }
+
 /** What is known of a request to a site that has more than files. */
 export type Visit = {
   /** The one that takes the request. */
@@ -27,43 +31,28 @@ export type Visit = {
   /** What a split chose. */
   variant: Variant | undefined
   facts: RequestFacts
+  /** Who calls: asked only where the answer depends on it. */
+  callerOf: () => Caller
   allowSilence?: ((isAllowed: boolean) => void) | undefined
   upgrade?: Upgrade | undefined
   trace?: Trace | undefined
 }
 
-/** Visibility and gate, then the rule or the file. `callerOf` is asked only where the answer depends on who calls. contract §1 Hosts. */
+/** Visibility and gate, then the rule or the file. What the gate refuses does not say which variant it would be. contract §1 Hosts. */
 export function serveSite(
   ctx: Context,
   pages: SitePages,
   site: Site,
-  asked: SiteRequest,
-  callerOf: () => Caller,
+  asked: PlannedRequest,
 ): Response | Promise<Response> {
+  const { request, visit } = asked
   const refusal = site.visibility.isPublic
     ? undefined
-    : refuseView(ctx, pages, asked.request, site, callerOf())
-  if (asked.visit !== undefined) return visited(ctx, pages, site, asked, asked.visit, refusal, callerOf)
-  return refusal ?? serveAsset(ctx, pages, site, asked)
-}
-
-/** What the gate refuses says nothing of the variant that it would have been. */
-function visited(
-  ctx: Context,
-  pages: SitePages,
-  site: Site,
-  asked: SiteRequest,
-  visit: Visit,
-  refusal: Response | undefined,
-  callerOf: () => Caller,
-): Response | Promise<Response> {
+    : refuseView(ctx, pages, site, { request, caller: visit.callerOf() })
   traceView(site, visit, refusal)
   if (refusal !== undefined) return refusal
-  const { rule, variant } = visit
-  const answer =
-    rule === undefined
-      ? serveAsset(ctx, pages, site, asked)
-      : serveRule(ctx, pages, site, asked, visit, rule, callerOf)
+  const answer = serveChosen(ctx, pages, site, asked)
+  const { variant } = visit
   if (variant === undefined) return answer
   return answer instanceof Response
     ? markVariant(answer, variant)
@@ -74,40 +63,50 @@ function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | u
   if (trace === undefined) return
   const { isPublic, requiredRole, setBy } = visibility
   const what = isPublic ? 'The site is public' : `The site is private and needs the role ${requiredRole}`
-  const by = isPublic ? setBy.isPublic : `${setBy.isPublic} and ${setBy.requiredRole}`
-  trace.add('visibility', `${what}, as the ${by} says`, { ...visibility })
+  const by = [...new Set(isPublic ? [setBy.isPublic] : [setBy.isPublic, setBy.requiredRole])]
+  const says = by.length === 1 ? 'says' : 'say'
+  trace.add('visibility', `${what}, as the ${by.join(' and the ')} ${says}`, { ...visibility })
   if (isPublic) trace.add('gate', 'Everybody may see it')
   else if (refusal === undefined) trace.add('gate', 'The visitor may see it')
   else trace.add('gate', `The visitor may not see it: ${refusal.status}`, { status: refusal.status })
 }
 
-function serveRule(
+/** The file, or what the rule that takes the request says. */
+function serveChosen(
   ctx: Context,
   pages: SitePages,
   site: Site,
-  asked: SiteRequest,
-  visit: Visit,
-  rule: SiteRule,
-  callerOf: () => Caller,
+  asked: PlannedRequest,
 ): Response | Promise<Response> {
-  const { request, path, search } = asked
-  if (rule.record.proxyType === 'pipeline') {
-    if (visit.trace === undefined) return servePipeline(ctx, site, rule.pipeline(), asked, callerOf())
-    visit.trace.add('pipeline', 'The pipeline of the rule runs')
-    return new Response(null)
+  const { request, path, search, visit } = asked
+  const { rule, facts, callerOf, allowSilence, upgrade, trace } = visit
+  switch (rule?.record.proxyType) {
+    case undefined:
+      return serveAsset(ctx, pages, site, asked)
+    case 'internal_rewrite':
+      return serveAsset(ctx, pages, site, { ...asked, path: rewritten(rule, path) }, true)
+    case 'pipeline': {
+      if (trace !== undefined) return explainPipeline(trace)
+      const call = { site, rule: rule.pipeline(), request, path, search, caller: callerOf(), allowSilence }
+      return servePipeline(ctx, call)
+    }
+    case 'external_proxy': {
+      const proxied = { request, path, search, facts, allowSilence, upgrade, trace }
+      return isWebSocket(request) && trace === undefined
+        ? serveWebSocket(ctx, site, rule, proxied)
+        : serveProxy(ctx, site, rule, proxied)
+    }
   }
-  if (rule.record.proxyType === 'internal_rewrite')
-    return serveAsset(ctx, pages, site, { ...asked, path: rewritten(rule, path) }, true)
-  const { facts, allowSilence, trace } = visit
-  const proxied = { request, path, search, facts, allowSilence, trace }
-  return isWebSocket(request) && visit.trace === undefined
-    ? serveWebSocket(ctx, site, rule, proxied, visit.upgrade)
-    : serveProxy(ctx, site, rule, proxied)
+}
+
+function explainPipeline(trace: Trace): Response {
+  trace.add('pipeline', 'The pipeline of the rule runs')
+  return new Response(null)
 }
 
 /** A target that ends in `/` gets what stands for the star of a `/x/*` pattern, of `*` without its `/`. contract §8. */
 function rewritten({ record, pattern }: SiteRule, path: string): string {
   const { targetUrl } = record
-  const rest = pattern.kind === 'prefix' ? path.slice(pattern.literal.length).replace(/^\//, '') : ''
+  const rest = pattern.kind === 'prefix' ? behindPrefix(path, pattern.literal).replace(/^\//, '') : ''
   return targetUrl.endsWith('/') ? `${targetUrl}${rest}` : targetUrl
 }

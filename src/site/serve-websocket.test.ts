@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { get, type IncomingMessage } from 'node:http'
 import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
-import { rawTlsBackend } from '../testing/tls-backend.ts'
+import { onRequest, rawTlsBackend } from '../testing/tls-backend.ts'
 
 type Opened = { url: string; headers: Headers; closed: Promise<[number, string]> }
 
@@ -127,6 +128,22 @@ const upgrade = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 }
 
+test('on the admin host a WebSocket opens without the cookies of the backend', async () => {
+  const handshakeOf = (host: string, path: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = get({ port: fixture.port, path, headers: { ...upgrade, host } })
+      asked.on('error', reject)
+      asked.on('upgrade', (answer, socket) => {
+        socket.destroy()
+        resolve(answer)
+      })
+    })
+  const own = await handshakeOf(fixture.site.aliasHost, '/live/a')
+  expect([own.statusCode, own.headers['set-cookie']]).toEqual([101, ['a=1']])
+  const onAdmin = await handshakeOf('admin.sites.test', '/public/acme/docs/production/live/a')
+  expect([onAdmin.statusCode, onAdmin.headers['set-cookie']]).toEqual([101, undefined])
+})
+
 test('an answer that is no 101 goes to the visitor', async () => {
   expect(await fixture.send('/live/teapot', { headers: upgrade })).toMatchObject({
     status: 418,
@@ -137,6 +154,35 @@ test('an answer that is no 101 goes to the visitor', async () => {
     headers: { 'x-upstream-status': '500' },
   })
 })
+
+test('a backend that pings without end and reads nothing is cut off', async () => {
+  const gone = Promise.withResolvers<void>()
+  const deaf = await rawTlsBackend(fixture.certificate, (socket) => {
+    socket.once('close', () => gone.resolve())
+    onRequest(socket, (head) => {
+      const key = /sec-websocket-key: (.*)/i.exec(head)?.[1] ?? ''
+      const accept = new Bun.CryptoHasher('sha1').update(`${key}${GUID}`).digest('base64')
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      )
+      socket.pause()
+      const pings = Buffer.concat(Array.from({ length: 5000 }, () => [PING]).flat())
+      const more = () => {
+        while (!socket.destroyed && socket.write(pings));
+      }
+      socket.on('drain', more)
+      more()
+    })
+  })
+  await fixture.rule({ pathPattern: '/deaf', targetUrl: `https://${BACKEND}:${deaf.port}` })
+  const { closed } = await connect('/deaf')
+  expect(await closed).toMatchObject({ code: 1013 })
+  await gone.promise
+  await deaf.close()
+})
+
+const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+const PING = Buffer.concat([Buffer.from([0x89, 125]), Buffer.alloc(125)])
 
 test('a backend that agrees without proof is 502', async () => {
   const liar = await rawTlsBackend(fixture.certificate, (socket) =>

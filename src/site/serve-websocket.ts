@@ -47,9 +47,9 @@ export async function serveWebSocket(
   ctx: Context,
   site: Site,
   rule: SiteRule,
-  asked: ProxyRequest,
-  upgrade: Upgrade | undefined,
+  asked: ProxyRequest & { upgrade?: Upgrade | undefined },
 ): Promise<Response> {
+  const { upgrade } = asked
   const { target } = rule
   if (target === null) return noTarget()
   if (upgrade === undefined)

@@ -8,6 +8,7 @@ import {
   type TrafficSplit,
   VARIANT_COOKIE,
 } from '../domain/traffic.ts'
+import { fractionOf } from '../platform/random.ts'
 import type { Site } from './resolve-site.ts'
 import type { Trace } from './trace.ts'
 
@@ -25,16 +26,14 @@ export function chooseVariant(
   ctx: Pick<Context, 'newId'>,
   site: Site,
   split: SiteSplit,
-  request: Request,
-  facts: Pick<RequestFacts, 'isSecure'>,
-  trace?: Trace,
+  { request, facts, trace }: { request: Request; facts: RequestFacts; trace?: Trace | undefined },
 ): Variant {
   const find = (alias: string) => split.sites.get(alias.toLowerCase())
   const choice = chooseAlias(
     split,
     factsOf(request),
     (alias) => find(alias) !== undefined,
-    () => randomPosition(ctx.newId()),
+    () => fractionOf(ctx.newId()),
   )
   const shown = choice === null ? undefined : find(choice.alias)
   const headers = new Headers()
@@ -80,6 +79,3 @@ function factsOf(request: Request): TrafficFacts {
 
 const variantCookie = (alias: string, maxAgeSeconds: number, isSecure: boolean): string =>
   setCookie(VARIANT_COOKIE, alias, { domain: null, maxAgeSeconds, isSecure })
-
-/** The last 32 bits of a UUID (v7) are random. RFC 9562 §5.7. */
-const randomPosition = (id: string): number => Number.parseInt(id.slice(-8), 16) / 2 ** 32

@@ -8,18 +8,8 @@ import { openLogsDb } from '../db/logs-db.ts'
 import { openDb } from '../db/open.ts'
 import type { GlobalRole } from '../domain/roles.ts'
 import { createAccount } from '../modules/auth/service.ts'
-import { addresses } from '../open-context.ts'
-import { openBlobStore } from '../platform/blob-store.ts'
-import { noCertificates } from '../platform/certificates.ts'
-import { createLockout } from '../platform/lockout.ts'
-import { createLog } from '../platform/log.ts'
-import { createMailer } from '../platform/mail.ts'
-import { readExtraCas } from '../platform/outbound/ca.ts'
-import { createOutbound, type OutboundOptions } from '../platform/outbound.ts'
-import { createPasswords } from '../platform/passwords.ts'
-import { RequestLog } from '../platform/request-log.ts'
-import { createSecretBox } from '../platform/secret-box.ts'
-import { siteAt } from '../site/resolve-site.ts'
+import { createContext } from '../open-context.ts'
+import type { OutboundOptions } from '../platform/outbound.ts'
 
 export const PASSWORD = 'correct horse battery'
 export const NOON = Date.parse('2026-11-20T12:00:00.000Z')
@@ -71,58 +61,23 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
     env: { RATE_LIMIT_API: '0', RATE_LIMIT_UPLOAD: '0', LOG_LEVEL: 'error', DATA_DIR: root, ...env },
   })
   let at = NOON
-  const now = () => at
   const lines: string[] = []
-  const newId = () => Bun.randomUUIDv7()
-  const db = openDb(':memory:', at)
-  const blobs = await openBlobStore(root, newId)
-  const outbound = createOutbound({
-    allowedTargets: config.proxyAllowedTargets,
-    extraCaPem: config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts),
-    resolve: outside.resolve ?? resolveTestName,
-    ...(outside.limits === undefined ? {} : { limits: outside.limits }),
-  })
-  const log = createLog({
-    level: config.logLevel,
-    format: 'json',
-    now,
-    write: (line) => lines.push(line),
-  })
-  const requestLog = new RequestLog({
-    db: openLogsDb(':memory:'),
-    log,
-    keepsRows: config.logRetentionDays > 0,
-  })
-  const ctx: Context = {
-    config,
-    db,
-    blobs,
-    now,
-    newId,
-    log,
-    requestLog,
-    passwords: createPasswords(),
-    secrets: createSecretBox([config.secretKey ?? Buffer.alloc(32, 7).toString('base64')]),
-    lockout: createLockout(now),
-    mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
-    outbound,
-    certificates: noCertificates,
-    resolveTxt: outside.resolveTxt ?? (async () => []),
-    setupToken: config.setupToken ?? 'test-setup-token',
-    ...addresses(config, () => config.port),
-    siteAt: (host) => siteAt(ctx, host),
+  const { resolveTxt = async () => [], resolve = resolveTestName, limits } = outside
+  const opened = await createContext(config, {
     version: '0.0.0-test',
-    startedAt: at,
-  }
+    write: (line) => lines.push(line),
+    now: () => at,
+    secretKeys: [config.secretKey ?? Buffer.alloc(32, 7).toString('base64')],
+    setupToken: 'test-setup-token',
+    db: openDb(':memory:', at),
+    logsDb: openLogsDb(':memory:'),
+    port: () => config.port,
+    resolveTxt,
+    outside: { resolve, ...(limits === undefined ? {} : { limits }) },
+  })
+  const { ctx } = opened
   const app = createApp(ctx)
   const cookies = new Map<string, string>()
-  const close = () => {
-    requestLog.close()
-    outbound.close()
-    blobs.close()
-    db.sqlite.close()
-    rmSync(root, { recursive: true, force: true })
-  }
 
   const cookieOf = async (email: string, host = 'localhost'): Promise<string> => {
     const key = `${email} ${host}`
@@ -140,7 +95,10 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
     app,
     lines,
     cookieOf,
-    close,
+    close() {
+      opened.close()
+      rmSync(root, { recursive: true, force: true })
+    },
     advance(ms) {
       at += ms
     },
@@ -157,6 +115,14 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
     },
   }
 }
+
+/** The same behind a port of this machine, for clients that need one. */
+export const listening = ({ app }: TestApp): Bun.Server<undefined> =>
+  Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) => app.fetch(request, { address: '127.0.0.1' }),
+  })
 
 /** The cookies that an answer sets, as a browser would send them back. */
 export function cookieHeader(answer: Response): string {

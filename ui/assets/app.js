@@ -15,6 +15,7 @@ function make(tag, attributes = {}, ...children) {
 
 /* How long ago, with the exact time in the viewer's zone on hover. */
 
+/** @type {[unit: Intl.RelativeTimeFormatUnit, seconds: number][]} */
 const STEPS = [
   ['year', 31_536_000],
   ['month', 2_592_000],
@@ -32,8 +33,8 @@ const onDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short
 function tellAge(time) {
   time.title = exactly.format(Date.parse(time.dateTime))
   const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000
-  const [unit, size] = STEPS.find(([, least]) => Math.abs(seconds) >= least) ?? []
-  time.textContent = unit === undefined ? 'just now' : words.format(Math.round(seconds / size), unit)
+  const step = STEPS.find(([, least]) => Math.abs(seconds) >= least)
+  time.textContent = step === undefined ? 'just now' : words.format(Math.round(seconds / step[1]), step[0])
 }
 
 const tellAges = () => each('time[data-ago]', tellAge)
@@ -54,12 +55,15 @@ each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inl
 const startsElsewhere = [...document.querySelectorAll('main [autofocus]')].some((one) =>
   one.checkVisibility(),
 )
+/** @type {HTMLElement | null} */
 const wrong =
   document.querySelector('main [aria-invalid=true]') ??
   document.querySelector('main .notice[role=alert]:not([hidden])')
 if (wrong !== null && !startsElsewhere) {
   wrong.closest('details')?.setAttribute('open', '')
-  wrong.closest('[popover]')?.showPopover()
+  /** @type {HTMLElement | null} */
+  const popover = wrong.closest('[popover]')
+  popover?.showPopover()
   if (wrong.matches('.notice')) wrong.setAttribute('tabindex', '-1')
   wrong.focus()
 }
@@ -70,10 +74,11 @@ const AGAIN_MS = 5000
 const sentAt = new WeakMap()
 
 document.addEventListener('submit', (event) => {
-  const before = sentAt.get(event.target)
+  const form = /** @type {HTMLFormElement} */ (event.target)
+  const before = sentAt.get(form)
   if (event.defaultPrevented) return
   if (before !== undefined && event.timeStamp - before < AGAIN_MS) event.preventDefault()
-  else sentAt.set(event.target, event.timeStamp)
+  else sentAt.set(form, event.timeStamp)
 })
 
 /* Copying */

@@ -42,7 +42,7 @@ input { width: 100%; padding: .5em .7em; border: 1px solid var(--line); border-r
 .provider { display: block; text-align: center; color: inherit; text-decoration: none; }
 p { margin: .75rem 0 0; }
 .error { color: var(--bad); font-weight: 600; }
-.hint, footer { color: var(--muted); font-size: .9em; }
+.hint, footer { color: var(--muted); font-size: .9em; font-weight: 400; }
 footer { margin-top: 1.25rem; padding-top: .75rem; border-top: 1px solid var(--line); }
 [hidden], :host([dialog-only]) .bar { display: none !important; }
 `
@@ -154,8 +154,14 @@ class SvcAuth extends HTMLElement {
     const close = make('button', { type: 'button', textContent: '×', onclick: () => this.#dialog.close() })
     close.setAttribute('aria-label', 'Close')
     const hub = make('a', { href: `${HUB}/account`, textContent: 'Manage your account' })
-    const footer = make('footer', {}, hub, ' · one account for every site here')
-    this.#dialog.append(make('header', {}, this.#title, close), this.#error, this.#status, this.#body, footer)
+    const footer = make('footer', { role: 'presentation' }, hub, ' · one account for every site here')
+    this.#dialog.append(
+      make('header', { role: 'presentation' }, this.#title, close),
+      this.#error,
+      this.#status,
+      this.#body,
+      footer,
+    )
     this.#dialog.addEventListener('close', () => {
       this.#typed = {}
       this.#body.replaceChildren()

@@ -6,6 +6,8 @@ import { notice } from './notice.ts'
 export type FormError = {
   message: string
   code?: string | undefined
+  /** Of the answer that shows the form again. */
+  status?: number | undefined
   details?: readonly { path: string; message: string }[] | undefined
 }
 
@@ -75,6 +77,7 @@ type TextAreaProps = {
   value?: string | undefined
   rows?: number
   required?: boolean
+  isPlain?: boolean
 }
 
 /** Several lines of code, keys or lists. */

@@ -20,7 +20,7 @@ type WorkspacePlace =
 
 const WORKSPACE: readonly [place: WorkspacePlace, label: string, href: string, icon: IconName][] = [
   ['users', 'Users', '/admin/users', 'people'],
-  ['groups', 'Groups', '/admin/groups', 'people'],
+  ['groups', 'Groups', '/admin/groups', 'group'],
   ['keys', 'API keys', '/keys', 'key'],
   ['settings', 'Settings', '/admin/settings/auth', 'cog'],
   ['analytics', 'Analytics', '/admin/analytics', 'chart'],

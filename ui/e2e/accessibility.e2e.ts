@@ -133,3 +133,28 @@ for (const [what, pagesOf] of [
     for (const path of pagesOf(ids)) await check(path)
     expect(wrong).toEqual({})
   })
+
+test('the pages for strangers keep nobody out', async ({ page, appliance }) => {
+  const make = async (path: string, json: unknown) =>
+    (await appliance.asAdmin('POST', path, json)).json() as Promise<Record<string, string>>
+  await appliance.asAdmin('PATCH', '/api/settings', { allowPublicSignups: true })
+  const project = await make('/api/projects', { owner: 'acme', name: 'website' })
+  const guest = { email: 'new@example.com', role: 'guest' }
+  const invitation = await make(`/api/projects/${project['id']}/invitations`, guest)
+  const { inviteUrl } = await make('/api/users', { email: 'grace@example.com' })
+  const links = [invitation['url'], inviteUrl].map((link) => {
+    const { pathname, search } = new URL(String(link))
+    return pathname + search
+  })
+  const wrong: Record<string, string[]> = {}
+  const forms = ['/signin', '/signup', '/forgot-password', '/reset-password?token=spent', ...links]
+  for (const url of [
+    ...forms.map((path) => appliance.url + path),
+    `http://nothing.localhost:${appliance.port}/`,
+  ]) {
+    await page.goto(url)
+    const faults = await faultsOf(page)
+    if (faults.length > 0) wrong[url] = faults
+  }
+  expect(wrong).toEqual({})
+})

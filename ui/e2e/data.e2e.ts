@@ -99,6 +99,32 @@ for (const javaScriptEnabled of [true, false])
     })
   })
 
+test('a phone shows records whole, and sorts them', async ({ page, appliance }) => {
+  const made = await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+  const { id: projectId } = await made.json()
+  const fields = ['name', 'street', 'place', 'country', 'remark'].map((name) => ({ name, type: 'string' }))
+  const schema = await appliance.asAdmin('POST', '/api/schemas', { projectId, name: 'visits', fields })
+  const { id } = await schema.json()
+  for (const name of ['Ann', 'Ben']) {
+    const record = {
+      name,
+      street: 'A rather long street name 12',
+      place: 'Oberdorf',
+      remark: `${name} came late`,
+    }
+    await appliance.asAdmin('POST', `/api/schemas/${id}/records`, record)
+  }
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.goto(`${appliance.url}/projects/${projectId}/data/${id}`)
+  await signIn(page)
+  const list = page.getByRole('region', { name: 'Table of records' })
+  expect(await list.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
+  await expect(page.getByRole('cell', { name: 'Ben came late' })).toBeInViewport({ ratio: 1 })
+  await expect(page.getByRole('rowheader')).toHaveText(['Ben', 'Ann'])
+  await page.getByRole('columnheader', { name: 'name' }).getByRole('link').click()
+  await expect(page.getByRole('rowheader')).toHaveText(['Ann', 'Ben'])
+})
+
 test('a file is shown in colours that can be read', async ({ page, appliance, folder }) => {
   const { id } = await (
     await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })

@@ -18,6 +18,7 @@ test('the explorer lists the API and tries a request with the session', async ({
   await openProjects(page)
   await page.getByRole('button', { name: 'Execute' }).click()
   await expect(page.getByRole('cell', { name: '200', exact: true }).first()).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Open the admin' })).toHaveAttribute('href', '/')
 })
 
 test('the explorer tries a request with a key', async ({ page, appliance }) => {

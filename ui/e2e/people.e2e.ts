@@ -34,7 +34,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('combobox', { name: 'Role' }).selectOption('contributor')
       await page.getByRole('button', { name: 'Save' }).click()
       await expect(page.getByRole('status')).toContainText('The role is given.')
-      await expect(page.getByRole('row', { name: 'Publish Contributor Yes' })).toBeVisible()
+      await expect(page.getByRole('row', { name: /^Contributor Publish .* Yes$/ })).toBeVisible()
 
       await page.getByRole('link', { name: 'Settings' }).last().click()
       await page.getByLabel('Email of the new owner').fill('grace@example.com')

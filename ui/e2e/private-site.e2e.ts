@@ -51,11 +51,50 @@ test.describe('below a base domain', () => {
 test.describe('on localhost, where no cookie is shared', () => {
   test.use({ env: { ...WITH_ADMIN, PRIVATE_SITE_RESPONSE: 'login' } })
 
-  test('the session is handed on to the site', async ({ page, appliance, folder }) => {
+  test('the session is handed on to the site, also where it is hidden', async ({
+    page,
+    appliance,
+    folder,
+  }) => {
     const site = await publish(appliance, folder(HANDBOOK))
     await page.goto(site.url)
     await signIn(page)
     await expect(page).toHaveURL(site.url)
+    await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
+
+    await appliance.asAdmin('PATCH', `/api/projects/${site.id}`, { privateSiteResponse: 'not_found' })
+    await page.context().clearCookies()
+    await page.goto(`${site.url}?page=1`)
+    await expect(page.getByRole('heading', { name: 'No site lives here' })).toBeVisible()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await signIn(page)
+    await expect(page).toHaveURL(site.url)
+    await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
+  })
+
+  test('the admin and the account hub lead right into a hidden site', async ({ page, appliance, folder }) => {
+    const site = await publish(appliance, folder(HANDBOOK))
+    await appliance.asAdmin('PATCH', `/api/projects/${site.id}`, { privateSiteResponse: 'not_found' })
+    await appliance.asAdmin('POST', `/api/projects/${site.id}/permissions/users`, {
+      email: VISITOR.email,
+      role: 'guest',
+    })
+    await page.goto(`${appliance.url}/account`)
+    await signIn(page, VISITOR)
+    await page.getByRole('link', { name: 'handbook' }).click()
+    await expect(page).toHaveURL(site.url)
+    await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
+
+    await page.context().clearCookies()
+    await page.goto(`${appliance.url}/projects/${site.id}`)
+    await signIn(page)
+    await page.getByRole('link', { name: 'Visit the site' }).click()
+    await expect(page).toHaveURL(site.url)
+    await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
+
+    await page.goto(`${appliance.url}/projects/${site.id}/deployments`)
+    await page.getByRole('table').getByRole('link').first().click()
+    await page.getByRole('link', { name: 'Preview' }).click()
     await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
   })
 })

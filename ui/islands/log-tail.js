@@ -90,6 +90,7 @@ const isWanted = ({ host, path }) =>
 
 /** The list, which is not there while nothing was found. */
 function bodyOf(place, template) {
+  /** @type {HTMLTableElement | null} */
   const table = document.querySelector('.cards > .table')
   if (table !== null) return table.tBodies[0]
   const made = template.querySelector('table').cloneNode(true)

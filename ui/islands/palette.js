@@ -1,6 +1,6 @@
 /* Going anywhere from the keyboard: Ctrl+K or ⌘K. A combobox over a list; the focus stays in the input. */
 
-const KEYS = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
+const OPENED_BY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
 const NAME = 'Go to a page or project'
 const MOST_SHOWN = 20
 const ASK_AFTER_MS = 150
@@ -146,7 +146,7 @@ each('.topbar .menu', (menu) => {
     class: 'btn btn-secondary btn-small opener',
     'aria-keyshortcuts': 'Control+K Meta+K',
   })
-  opener.append('Go to ', make('kbd', {}, KEYS))
+  opener.append('Go to ', make('kbd', {}, OPENED_BY))
   opener.addEventListener('click', open)
   menu.before(opener)
 })

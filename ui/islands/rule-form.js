@@ -12,7 +12,8 @@ each('form[data-check]', (form) => {
   const check = async () => {
     asked += 1
     const mine = asked
-    const body = new URLSearchParams(new FormData(form))
+    const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)])
+    const body = new URLSearchParams(fields)
     body.set('intent', 'check')
     const answer = await fetch(form.action, { method: 'POST', body }).catch(() => undefined)
     if (answer?.ok !== true || mine !== asked) return

@@ -28,11 +28,16 @@ each('form[data-order]', (form) => {
 
   const save = async () => {
     const wanted = rows()
-    const body = new URLSearchParams(new FormData(form))
+    const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)])
+    const body = new URLSearchParams(fields)
     body.set('order', wanted.map((row) => row.dataset.id).join(','))
     // Whoever goes on at once is still obeyed.
-    const sent = { method: 'POST', body, redirect: 'manual', keepalive: true }
-    const answer = await fetch(form.action, sent).catch(() => undefined)
+    const answer = await fetch(form.action, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+      keepalive: true,
+    }).catch(() => undefined)
     // A form that was taken is answered with the way back to its page.
     const isSaved = answer?.type === 'opaqueredirect'
     if (isSaved) saved = wanted

@@ -2,8 +2,12 @@
 
 each('[data-selection]', (cell) => {
   const { selection } = cell.dataset
-  const boxes = [...document.querySelectorAll(`input[form="${selection}"]`)]
-  const opener = document.querySelector(`[data-opens="${selection}"] > button`)
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const found = document.querySelectorAll(`input[form="${selection}"]`)
+  const boxes = [...found]
+  const opener = /** @type {HTMLButtonElement} */ (
+    document.querySelector(`[data-opens="${selection}"] > button`)
+  )
   const label = opener.textContent
   const all = make('input', { type: 'checkbox', class: 'tick', 'aria-label': 'Select all on this page' })
 

@@ -68,16 +68,20 @@ each('.menu-panel ul', (menu) => {
 function deedOf(key) {
   if (key === '?') return openHelp
   if (key === '/') {
+    /** @type {HTMLInputElement | null} */
     const search = document.querySelector('form[role=search] input')
     return search === null ? undefined : () => search.focus()
   }
-  const tab = /^[1-9]$/.test(key) ? document.querySelectorAll('.tabs a')[Number(key) - 1] : undefined
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const tabs = document.querySelectorAll('.tabs a')
+  const tab = /^[1-9]$/.test(key) ? tabs[Number(key) - 1] : undefined
   return tab === undefined ? undefined : () => tab.click()
 }
 
 document.addEventListener('keydown', (event) => {
   const { key, metaKey, ctrlKey, altKey } = event
-  const field = event.target.closest('input, textarea, select, [contenteditable], dialog')
+  const at = /** @type {Element} */ (event.target)
+  const field = at.closest('input, textarea, select, [contenteditable], dialog')
   // A dialog that was just closed may hold the focus for a moment.
   const isTyping = field?.checkVisibility() === true
   if (!areOn || isTyping || metaKey || ctrlKey || altKey) return

@@ -8,12 +8,14 @@ type ErrorPageProps = {
   message: string
   /** What to do about it. */
   hint?: string | undefined
+  /** A further way on, in a paragraph of its own. */
+  way?: Html | undefined
   /** The host has no start page that the visitor could go to. */
   isNowhere?: boolean
 }
 
 /** Any failure that a person sees; the JSON twin is the error body of the API. */
-export const errorPage = ({ status, title, message, hint, isNowhere }: ErrorPageProps): Html =>
+export const errorPage = ({ status, title, message, hint, way, isNowhere }: ErrorPageProps): Html =>
   authLayout(
     title,
     html`
@@ -21,6 +23,7 @@ export const errorPage = ({ status, title, message, hint, isNowhere }: ErrorPage
       <h1>${title}</h1>
       <p>${message}</p>
       ${hint !== undefined && html`<p class="muted">${hint}</p>`}
+      ${way !== undefined && html`<p>${way}</p>`}
       ${!isNowhere && html`<p><a href="/">Go to the start page</a></p>`}
     `,
   )

@@ -60,6 +60,14 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
   }),
+  sample('project-not-live', projectPage, {
+    ...owner,
+    aliases: [],
+    deployments: deployments.map((one) => ({ ...one, aliases: [] })),
+    deploymentCount: 2,
+    apiUrl,
+    commitSha: sha,
+  }),
   sample('project-empty', projectPage, {
     ...owner,
     aliases: [],
@@ -90,17 +98,25 @@ export const projectSamples = [
   sample('deployment', deploymentPage, {
     ...owner,
     deployment: newest,
+    visitUrl: newest.urls.preview,
     aliases,
     before: { deployment: older, comparison },
   }),
   sample('deployment-failed', deploymentPage, {
     ...owner,
     deployment: older,
+    visitUrl: older.urls.preview,
     aliases: [],
     before: null,
     failed: { intent: 'create-alias', error: wrong('name'), values: { name: 'a b' } },
   }),
-  sample('deployment-viewer', deploymentPage, { ...viewer, deployment: newest, aliases, before: null }),
+  sample('deployment-viewer', deploymentPage, {
+    ...viewer,
+    deployment: newest,
+    visitUrl: newest.urls.preview,
+    aliases,
+    before: null,
+  }),
   sample('folder', folderPage, {
     ...owner,
     deployment: newest,
@@ -142,6 +158,7 @@ export const projectSamples = [
   sample('alias', aliasPage, {
     ...owner,
     alias: production,
+    visitUrl: production.url,
     certificate: {
       status: 'active' as const,
       expiresAt: Date.parse('2027-02-18T12:00:00.000Z'),

@@ -44,6 +44,7 @@ const account: AccountPageData = {
     {
       id: 's1',
       current: true,
+      host: null,
       ip: '192.0.2.7',
       userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
       lastSeenAt: '2026-11-20T09:05:00.000Z',
@@ -51,6 +52,7 @@ const account: AccountPageData = {
     {
       id: 's2',
       current: false,
+      host: 'handbook.example.com',
       ip: '2001:db8::17',
       userAgent:
         'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1',
@@ -173,7 +175,10 @@ const siteSamples = [
     signOutUrl: '/_svc/auth/signout',
   }),
   sample('not-found', notFoundPage, undefined),
-  sample('no-site', noSitePage, 'nowhere.sites.example.com'),
+  sample('no-site', noSitePage, {
+    host: 'nowhere.sites.example.com',
+    signInUrl: `${apiUrl}/signin?redirect=x`,
+  }),
   sample('unproven-domain', unprovenDomainPage, 'shop.example.net'),
   sample('error', errorPage, {
     status: 500,

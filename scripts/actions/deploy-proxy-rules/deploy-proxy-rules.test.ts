@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { createOperatorKey } from '../../../src/modules/api-keys/service.ts'
 import { seedDeployment } from '../../../src/testing/seed.ts'
-import { type TestApp, testApp } from '../../../src/testing/test-app.ts'
+import { listening, type TestApp, testApp } from '../../../src/testing/test-app.ts'
 
 const NODE = Bun.which('node') ?? process.execPath
 const ROOT = join(import.meta.dir, '../../..')
@@ -25,11 +25,7 @@ beforeAll(async () => {
     files: { 'index.html': 'hi' },
   })
   key = createOperatorKey(app.ctx, { name: 'ci', repository: 'acme/book' })
-  server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request) => app.app.fetch(request, { address: '127.0.0.1' }),
-  })
+  server = listening(app)
 })
 afterAll(async () => {
   await server.stop(true)

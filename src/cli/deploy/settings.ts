@@ -52,13 +52,13 @@ export async function readDeploySettings(
 }
 
 /** Both or a `UsageError` that says where they may come from. */
-export function requireConnection({ apiUrl, apiKey }: Pick<DeploySettings, 'apiUrl' | 'apiKey'>): {
-  apiUrl: string
-  apiKey: string
-} {
+export function requireConnection(
+  { apiUrl, apiKey }: Pick<DeploySettings, 'apiUrl' | 'apiKey'>,
+  wherefrom = 'set SVC_API_KEY or give --api-key',
+): { apiUrl: string; apiKey: string } {
   if (apiUrl === undefined)
     throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
-  if (apiKey === undefined) throw new UsageError('no API key: set SVC_API_KEY or give --api-key')
+  if (apiKey === undefined) throw new UsageError(`no API key: ${wherefrom}`)
   return { apiUrl, apiKey }
 }
 

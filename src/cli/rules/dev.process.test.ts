@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createOperatorKey } from '../../modules/api-keys/service.ts'
 import { seedDeployment } from '../../testing/seed.ts'
-import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { listening, type TestApp, testApp } from '../../testing/test-app.ts'
 
 const MAIN = join(import.meta.dir, '../../main.ts')
 const SET = '.svc/proxy-rules/book'
@@ -99,11 +99,7 @@ test('with a suffix, what passes is pushed as a copy, and what fails is not', as
   const seed = { owner: 'acme', repo: 'book', sha: 'a'.repeat(40), alias: 'production', files }
   const { projectId } = await seedDeployment(app, seed)
   const key = createOperatorKey(app.ctx, { name: 'ci', repository: 'acme/book' })
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request) => app.app.fetch(request, { address: '127.0.0.1' }),
-  })
+  const server = listening(app)
   const env = { SVC_API_URL: server.url.origin, SVC_API_KEY: key }
   const dev = start(['--name-suffix=-dev', '--project', 'acme/book'], env)
   await dev.said('book-dev (a new set): 1 created')

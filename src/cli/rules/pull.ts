@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { completed, identityOf, isSameRule, type ServerSet } from '../../rules/compare.ts'
+import { completed, identityOf, isSameRule, type ServerSet, wholeField } from '../../rules/compare.ts'
 import { layOutSet } from '../../rules/pull.ts'
 import { CommandFailure, EXIT, type Io, printable, UsageError } from '../command.ts'
 import { exportedSet } from './push.ts'
@@ -51,25 +51,30 @@ async function writeSet(set: ServerSet, folder: string, flags: RulesFlags, io: I
   const { texts, owners, notes } = layOutSet(set, pathsOf(local))
   const kept = keptFiles(set, local)
   const stale = staleFiles(set, local)
-  const written: string[] = []
-  for (const [path, text] of texts) {
-    if (kept.has(owners.get(path) ?? path) || currentText(folder, path) === text) continue
-    written.push(path)
-    if (flags['dry-run']) continue
-    const absolute = resolve(folder, path)
-    if (!absolute.startsWith(join(folder, '/'))) throw new CommandFailure(`${path} leads out of ${shown}`)
-    mkdirSync(dirname(absolute), { recursive: true })
-    writeFileSync(absolute, text)
+  const changed = [...texts].filter(
+    ([path, text]) => !kept.has(owners.get(path) ?? path) && currentText(folder, path) !== text,
+  )
+  if (!flags['dry-run']) {
+    for (const [path, text] of changed) writeInside(folder, path, text)
+    if (flags.prune) for (const path of stale) rmSync(join(folder, path))
   }
-  if (flags.prune && !flags['dry-run']) for (const path of stale) rmSync(join(folder, path))
   return {
     name: set.ruleSet.name,
     path: shown,
-    written,
+    written: changed.map(([path]) => path),
     deleted: flags.prune ? stale : [],
     onlyInFiles: flags.prune ? [] : stale,
     notes,
   }
+}
+
+/** The server names the files, so it must not name one elsewhere. */
+function writeInside(folder: string, path: string, text: string): void {
+  const absolute = resolve(folder, path)
+  if (!absolute.startsWith(join(folder, '/')))
+    throw new CommandFailure(`${path} leads out of the folder of the rule set`)
+  mkdirSync(dirname(absolute), { recursive: true })
+  writeFileSync(absolute, text)
 }
 
 /** Where each rule and schema stands already. */
@@ -116,11 +121,8 @@ function staleFiles(set: ServerSet, local: LoadedSet | null): string[] {
   ]
 }
 
-const sameFields = (a: readonly unknown[], b: readonly unknown[]): boolean => {
-  const plain = (fields: readonly unknown[]) =>
-    fields.map((field) => ({ required: false, unique: false, ...(field as Record<string, unknown>) }))
-  return Bun.deepEquals(plain(a), plain(b), true)
-}
+const sameFields = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  Bun.deepEquals(a.map(wholeField), b.map(wholeField), true)
 
 const currentText = (folder: string, path: string): string | null =>
   existsSync(join(folder, path)) ? readFileSync(join(folder, path), 'utf8') : null

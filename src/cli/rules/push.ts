@@ -1,5 +1,5 @@
 import { isRecord } from '../../domain/is-record.ts'
-import { compareRules, type ServerSet } from '../../rules/compare.ts'
+import { compareLabels, compareRules, compareSchemas, type ServerSet } from '../../rules/compare.ts'
 import type { CompiledPush } from '../../rules/push.ts'
 import { CommandFailure, EXIT, type Io, printable } from '../command.ts'
 import { retrying } from '../retry.ts'
@@ -52,23 +52,11 @@ export async function diffRules(words: string[], flags: RulesFlags, io: Io): Pro
   const sets = requireValid(await loadSets(words, io), flags, io, EXIT.usage)
   const server = await connect(flags, io)
   const found: { report: SyncReport; lines: string[]; isDrifted: boolean }[] = []
-  for (const set of sets) {
-    const report = await send(server, set, io, true)
-    const differences = compareRules(set.push, await exportedSet(server, set.push.ruleSet.name))
-    const lines = differences.map(({ kind, name }) => `${SIGNS[kind]} ${name}`)
-    const made = report.schemaResolutions
-      .filter(({ action }) => action === 'create')
-      .map(({ name }) => `+ schema ${name}`)
-    const clashes = report.schemaResolutions
-      .filter(({ fieldMismatch }) => fieldMismatch)
-      .map(({ name }) => `~ schema ${name}`)
-    const changes = report.created + report.updated + report.deleted + report.pruneCandidates.length
-    const isDrifted = report.setCreated || changes + made.length + clashes.length > 0
-    found.push({ report, lines: [...lines, ...made, ...clashes], isDrifted })
-  }
+  for (const set of sets) found.push(await compared(server, set, io))
+  const isDrifted = found.some((one) => one.isDrifted)
   if (flags.json)
     io.stdout.write(
-      `${JSON.stringify({ drift: found.some(({ isDrifted }) => isDrifted), ruleSets: found.map(({ report, lines }) => ({ ...report, differences: lines })) })}\n`,
+      `${JSON.stringify({ drift: isDrifted, ruleSets: found.map(({ report, lines }) => ({ ...report, differences: lines })) })}\n`,
     )
   else
     for (const { report, lines, isDrifted } of found) {
@@ -77,7 +65,32 @@ export async function diffRules(words: string[], flags: RulesFlags, io: Io): Pro
       )
       for (const line of lines) io.stdout.write(`  ${printable(line)}\n`)
     }
-  return found.some(({ isDrifted }) => isDrifted) ? EXIT.failed : EXIT.ok
+  return isDrifted ? EXIT.failed : EXIT.ok
+}
+
+/** `lines` names all that a push would change, and what only the server has. */
+async function compared(server: Server, set: ReadySet, io: Io) {
+  const report = await send(server, set, io, true)
+  const there = await exportedSet(server, set.push.ruleSet.name)
+  const schemas = set.push.schemas.length === 0 ? [] : await storedSchemas(server)
+  const lines = [
+    ...compareLabels(set.push, there).map((key) => `~ ${key}`),
+    ...compareRules(set.push, there).map(({ kind, name }) => `${SIGNS[kind]} ${name}`),
+    ...report.schemaResolutions.flatMap(({ action, name }) =>
+      action === 'create' ? [`+ schema ${name}`] : [],
+    ),
+    ...compareSchemas(set.push.schemas, schemas).map((name) => `~ schema ${name}`),
+  ]
+  const changes = report.created + report.updated + report.deleted + report.pruneCandidates.length
+  return { report, lines, isDrifted: report.setCreated || changes + lines.length > 0 }
+}
+
+async function storedSchemas({ client, projectId }: Server): Promise<ServerSet['schemas']> {
+  const { schemas } = (await client.json('GET', `/api/schemas?projectId=${projectId}`)) as Pick<
+    ServerSet,
+    'schemas'
+  >
+  return schemas
 }
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const
@@ -114,7 +127,7 @@ function writeReport(report: SyncReport, io: Io): void {
     )
   if (report.missingSecrets.length > 0)
     io.stderr.write(
-      `${counted(report.missingSecrets.length, 'header')} without a value on the server: ${printable(report.missingSecrets.join(', '))}\n`,
+      `${counted(report.missingSecrets.length, 'header')} without a value: ${printable(report.missingSecrets.join(', '))}; set it on the page of the rule\n`,
     )
   for (const warning of report.warnings) io.stderr.write(`warning: ${printable(warning)}\n`)
 }

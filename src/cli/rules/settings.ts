@@ -5,11 +5,12 @@ import { type Compiled, compileSet } from '../../rules/compile.ts'
 import { formatProblem, type Problem } from '../../rules/problems.ts'
 import type { CompiledPush } from '../../rules/push.ts'
 import { openSetFiles, type SetFiles } from '../../rules/set-files.ts'
-import { type ApiClient, apiClient, parseApiUrl } from '../api-client.ts'
+import { type ApiClient, ApiFailure, apiClient, parseApiUrl } from '../api-client.ts'
 import { CommandFailure, type Io, parseFlags, printable, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
 import { parseProject } from '../deploy/settings.ts'
 import { readGit } from '../git.ts'
+import { ruleFolders } from './rule-folders.ts'
 
 /** contract §9.1. */
 export type RulesFlags = {
@@ -64,10 +65,16 @@ export async function loadSets(words: readonly string[], io: Io): Promise<Loaded
       : (config.ruleSets ?? []).map((one) => resolve(config.root, one))
   if (folders.length === 0)
     throw new UsageError(
-      'which rule sets? name their folders, or list them as "ruleSets" in .svc/config.json',
+      `which rule sets? name their folders${example(io)}, or list them as "ruleSets" in .svc/config.json`,
     )
   return Promise.all(folders.map((folder) => loadSet(folder, io)))
 }
+
+const example = (io: Io): string =>
+  ruleFolders(io.cwd)
+    .slice(0, 1)
+    .map((folder) => `, such as ${printable(relative(io.cwd, folder))}`)
+    .join('')
 
 export async function loadSet(folder: string, io: Io): Promise<LoadedSet> {
   const shown = relative(io.cwd, folder) || '.'
@@ -137,15 +144,23 @@ export async function connect(flags: RulesFlags, io: Io): Promise<Server> {
   const project = flags.project ?? config.project ?? (await readGit(io.cwd, io.env)).project
   if (project === undefined)
     throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
-  const { owner, repo } = parseProject(project)
   const client = apiClient({ apiUrl: url, apiKey })
-  const found = await client.json(
-    'GET',
-    `/api/projects/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`,
-  )
+  return { client, projectId: await projectIdOf(client, project), project }
+}
+
+/** Rules go before the pages that call them, so often nothing was published yet: it is said what makes a project. */
+async function projectIdOf(client: ApiClient, project: string): Promise<string> {
+  const { owner, repo } = parseProject(project)
+  const path = `/api/projects/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
+  const found = await client.json('GET', path).catch((error: unknown) => {
+    if (!(error instanceof ApiFailure) || error.status !== 404 || !error.isOfApi) throw error
+    throw new CommandFailure(
+      `${project} is no project that this key reaches; make it in the admin, or publish to it first with a key for all projects`,
+    )
+  })
   if (!isRecord(found) || typeof found['id'] !== 'string')
     throw new CommandFailure('the server answered what no svc answers; is it the address of the API?')
-  return { client, projectId: found['id'], project }
+  return found['id']
 }
 
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

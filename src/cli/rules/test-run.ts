@@ -6,7 +6,8 @@ import { createAccount } from '../../modules/auth/service.ts'
 import { openSession } from '../../modules/auth/sessions.ts'
 import { grantRole } from '../../modules/members/permissions.ts'
 import { changeOwner, isOwner } from '../../modules/members/service.ts'
-import { createRecord, listRecords } from '../../modules/records/service.ts'
+import { listRecords } from '../../modules/records/manage.ts'
+import { createRecord } from '../../modules/records/service.ts'
 import { findSchemaOf } from '../../modules/schemas/service.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { changeUser } from '../../modules/users/service.ts'
@@ -183,7 +184,13 @@ function judgeRecords(
 ): string | null {
   for (const [name, wanted] of Object.entries(expected)) {
     const schema = schemaNamed(lab, projectId, name)
-    const { data, pagination } = listRecords(lab.ctx, schema.id, { limit: '100' }, [])
+    const { data, pagination } = listRecords(
+      lab.ctx,
+      operatorGrant(projectId),
+      schema.id,
+      { limit: '100' },
+      [],
+    )
     const count = typeof wanted === 'number' ? wanted : wanted.length
     if (pagination.total !== count) return `${name} has ${pagination.total} records, not ${count}`
     if (typeof wanted === 'number') continue

@@ -68,21 +68,22 @@ export function startManifestServer(apiKey: string): ManifestServer {
     published.push(new Map(manifest.files.map(({ path, sha256 }) => [path, held.get(sha256) ?? ''])))
     return Response.json(publishedAnswer(manifest, state.lockedAliases), { status: 201 })
   }
+  const answer = async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url)
+    state.requests.push({ method: request.method, path: pathname, headers: request.headers })
+    const refusal = state.refusals.shift()
+    if (refusal !== undefined) return refusal
+    if (request.headers.get('x-api-key') !== apiKey)
+      return failure(401, 'Unauthorized', 'This API key is unknown')
+    const uploadId = /^\/api\/deployments\/manifest\/([^/]+)$/.exec(pathname)?.[1]
+    if (request.method === 'PUT' && uploadId !== undefined) return receive(request, uploadId)
+    if (request.method === 'POST' && pathname === '/api/deployments/manifest') return openUpload(request)
+    return failure(404, 'Not Found', 'There is no such route')
+  }
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    async fetch(request) {
-      const { pathname } = new URL(request.url)
-      state.requests.push({ method: request.method, path: pathname, headers: request.headers })
-      const refusal = state.refusals.shift()
-      if (refusal !== undefined) return refusal
-      if (request.headers.get('x-api-key') !== apiKey)
-        return failure(401, 'Unauthorized', 'This API key is unknown')
-      const uploadId = /^\/api\/deployments\/manifest\/([^/]+)$/.exec(pathname)?.[1]
-      if (request.method === 'PUT' && uploadId !== undefined) return await receive(request, uploadId)
-      if (request.method === 'POST' && pathname === '/api/deployments/manifest') return openUpload(request)
-      return failure(404, 'Not Found', 'There is no such route')
-    },
+    fetch: answer,
     error: (error) => failure(500, 'Internal Server Error', error.message),
   })
   state.url = `http://127.0.0.1:${server.port}`

@@ -1,50 +1,20 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { factsOf, notedOf } from '../../http/request-facts.ts'
+import { personOf } from '../auth/authorize.ts'
+import { removeConnection } from '../auth/connections.ts'
 import { guard } from '../auth/guard.ts'
-import { passwordField, successView, userView } from '../auth/model.ts'
+import { enrollmentView, passwordField, successView } from '../auth/model.ts'
+import { endOwnSession } from '../auth/own-sessions.ts'
+import { confirmEnrollment, startEnrollment, turnOffSecondStep } from '../auth/second-step.ts'
 import { clearedCookies } from '../auth/sessions.ts'
 import { changeOwnPassword } from '../auth/set-password.ts'
-import { projectRole } from '../projects/model.ts'
-import { confirmEnrollment, startEnrollment, turnOffSecondStep } from './second-step.ts'
-import {
-  endOwnSession,
-  getAccountHub,
-  leaveSite,
-  listOwnSites,
-  personOf,
-  removeConnection,
-} from './service.ts'
+import { accountSiteView, accountView } from './model.ts'
+import { getAccountHub, leaveSite, listOwnSites } from './service.ts'
 
 const may = { action: 'account:use' } as const
 const noContent = { 204: t.Undefined() }
 const typedPassword = t.String({ maxLength: 1024, examples: ['correct horse battery'] })
-
-const accountView = t.Object({
-  user: userView,
-  mfa: t.Object({ totp: t.Boolean(), recoveryCodesLeft: t.Integer() }),
-  connections: t.Array(t.Object({ provider: t.String(), email: t.String(), connectedAt: t.String() })),
-  sessions: t.Array(
-    t.Object({
-      id: t.String({ format: 'uuid' }),
-      current: t.Boolean(),
-      ip: t.String(),
-      userAgent: t.String(),
-      lastSeenAt: t.String(),
-    }),
-  ),
-})
-
-const siteView = t.Object({
-  projectId: t.String({ format: 'uuid' }),
-  owner: t.String(),
-  name: t.String(),
-  displayName: t.String(),
-  url: t.Union([t.String(), t.Null()]),
-  role: t.Union([projectRole, t.Null()]),
-  isOwner: t.Boolean(),
-  joinedAt: t.String(),
-})
 
 export const accountRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/account', tags: ['Account'] })
@@ -62,7 +32,7 @@ const overviewRoutes = (ctx: Context) =>
     })
     .get('/sites', ({ grant }) => ({ sites: listOwnSites(ctx, grant) }), {
       may,
-      response: t.Object({ sites: t.Array(siteView) }),
+      response: t.Object({ sites: t.Array(accountSiteView) }),
       detail: { summary: 'My Sites: the projects that the account is a member of' },
     })
 
@@ -72,7 +42,7 @@ const passwordRoutes = (ctx: Context) =>
     .post(
       '/password',
       async ({ grant, body }) => {
-        await changeOwnPassword(ctx, personOf(grant), body)
+        await changeOwnPassword(ctx, grant, body)
         return { success: true as const }
       },
       {
@@ -84,7 +54,7 @@ const passwordRoutes = (ctx: Context) =>
     )
     .post('/mfa/totp', ({ grant }) => startEnrollment(ctx, grant), {
       may,
-      response: t.Object({ secret: t.String(), otpauthUrl: t.String(), qrSvg: t.String() }),
+      response: enrollmentView,
       detail: { summary: 'Begin two-step sign-in: a secret for an authenticator app' },
     })
     .post(

@@ -3,17 +3,10 @@ import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isAliasName, isCommitSha } from '../../domain/names.ts'
-import type { ProjectRole } from '../../domain/roles.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
+import type { AliasChange } from './model.ts'
 import { type AliasRow, findAliasOfProject, insertAlias, insertHistory, updateAlias } from './queries.ts'
-
-export type AliasSettings = {
-  isPublic?: boolean | null | undefined
-  isSpa?: boolean | null | undefined
-  requiredRole?: ProjectRole | null | undefined
-  isLocked?: boolean | undefined
-}
 
 /** What points an alias somewhere: the upload, or a person. `basePath` is `''` or a folder such as `/dist`. */
 type Pointing = {
@@ -59,7 +52,9 @@ export const changesSettings = (body: unknown): boolean =>
 
 const SETTINGS = ['isPublic', 'isSpa', 'requiredRole', 'isLocked'] as const
 
-export function settingsOf(input: AliasSettings): Partial<Pick<AliasRow, (typeof SETTINGS)[number]>> {
+type Settings = Partial<Pick<AliasRow, (typeof SETTINGS)[number]>>
+
+export function settingsOf(input: AliasChange): Settings {
   const { isPublic, isSpa, requiredRole, isLocked } = input
   return {
     ...(isPublic === undefined ? {} : { isPublic }),
@@ -74,7 +69,7 @@ export function addAlias(
   tx: DbOrTx,
   actor: Actor,
   { project, name, deployment, basePath }: Pointing,
-  settings: ReturnType<typeof settingsOf>,
+  settings: Settings,
 ): AliasRow {
   checkAliasName(name)
   const now = ctx.now()
@@ -124,7 +119,7 @@ export function changeSettings(
   tx: DbOrTx,
   actor: Actor,
   alias: AliasRow,
-  settings: ReturnType<typeof settingsOf>,
+  settings: Settings,
 ): void {
   const keys = SETTINGS.filter((key) => key in settings)
   if (keys.length === 0) return

@@ -4,6 +4,14 @@ import { clashLabel, hostLabel } from '../../domain/hostname.ts'
 import { isHostMapped } from '../domains/mapped-hosts.ts'
 import { findLabelOf, hasLabel, insertLabel, type LabelTarget } from './queries.ts'
 
+export {
+  findPrimaryLabel,
+  isAliasLabel,
+  listAliasesOf,
+  listLabelsOf,
+  listPublicAliasLabels,
+} from './queries.ts'
+
 /**
  * Takes the label under which an alias (`ref`: its name) or a deployment (`ref`: `deploymentRef(commitSha)`) is served,
  * and returns it. What has a label keeps it. One that is taken is cut and ended in a hash, as often as it needs.

@@ -1,5 +1,6 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 import { ALIAS_NAME, COMMIT_SHA } from '../../domain/names.ts'
+import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { nameField, ownerField, projectRole } from '../projects/model.ts'
@@ -17,6 +18,7 @@ const settings = {
   isLocked: t.Optional(t.Boolean({ error: 'true or false' })),
 }
 
+/** By id, or by its SHA, which may be short where that is unambiguous. */
 const deploymentChoice = {
   deploymentId: t.Optional(t.String({ error: 'The id of a deployment of this project' })),
   commitSha: t.Optional(commitSha),
@@ -34,8 +36,10 @@ export const newAliasBody = t.Object({
   ...deploymentChoice,
   ...settings,
 })
+export type NewAlias = InputOf<typeof newAliasBody>
 
 export const aliasPatchBody = t.Object({ ...deploymentChoice, ...settings })
+export type AliasChange = InputOf<typeof aliasPatchBody>
 
 export const aliasQuery = t.Object({
   ...pageQuery,
@@ -45,6 +49,7 @@ export const aliasQuery = t.Object({
   name: t.Optional(t.String()),
 })
 
+/** contract §5.1. */
 export const aliasView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
@@ -61,6 +66,7 @@ export const aliasView = t.Object({
   createdAt: t.String(),
   updatedAt: t.String(),
 })
+export type AliasView = Static<typeof aliasView>
 
 /** Who made something. */
 export const actorView = t.Object({
@@ -75,3 +81,4 @@ export const historyView = t.Object({
   movedBy: actorView,
   movedAt: t.String(),
 })
+export type HistoryView = Static<typeof historyView>

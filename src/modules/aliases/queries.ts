@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
-import type { DbOrTx } from '../../db/open.ts'
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Db, DbOrTx } from '../../db/open.ts'
 import { aliases, aliasHistory, deployments, hostLabels, projects } from '../../db/schema.ts'
 import { inList, inPage } from '../../db/select.ts'
+import { prepared } from '../../db/statements.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type AliasRow = typeof aliases.$inferSelect
@@ -128,40 +129,6 @@ export function findFormerBasePath(db: DbOrTx, aliasId: string, deploymentId: st
     .get()?.basePath
 }
 
-/** A deployment, as far as an alias needs it. */
-export type PointedAt = { id: string; commitSha: string; basePath: string }
-
-const pointedAt = {
-  id: deployments.id,
-  commitSha: deployments.commitSha,
-  basePath: deployments.basePath,
-}
-
-export function findDeploymentOfProject(db: DbOrTx, projectId: string, id: string): PointedAt | undefined {
-  return db
-    .select(pointedAt)
-    .from(deployments)
-    .where(and(eq(deployments.projectId, projectId), eq(deployments.id, id)))
-    .get()
-}
-
-/** Those whose SHA begins so, the exact one first; two mean that a short form is ambiguous. */
-export function findDeploymentsBySha(db: DbOrTx, projectId: string, prefix: string): PointedAt[] {
-  return db
-    .select(pointedAt)
-    .from(deployments)
-    .where(
-      and(
-        eq(deployments.projectId, projectId),
-        gte(deployments.commitSha, prefix),
-        lt(deployments.commitSha, `${prefix}g`),
-      ),
-    )
-    .orderBy(asc(deployments.commitSha))
-    .limit(2)
-    .all()
-}
-
 export type LabelTarget = { aliasId: string } | { deploymentId: string }
 
 export function findLabelOf(db: DbOrTx, target: LabelTarget): string | undefined {
@@ -183,4 +150,60 @@ export function insertLabel(db: DbOrTx, label: string, target: LabelTarget): voi
   db.insert(hostLabels)
     .values({ label, aliasId: null, deploymentId: null, ...target })
     .run()
+}
+
+/** `label` is where the alias is served. The alias `production` first, then the oldest. */
+type AliasOfDeployment = { deploymentId: string; name: string; label: string | null }
+
+export function listAliasesOf(db: DbOrTx, deploymentIds: readonly string[]): AliasOfDeployment[] {
+  return db
+    .select({ deploymentId: aliases.deploymentId, name: aliases.name, label: hostLabels.label })
+    .from(aliases)
+    .leftJoin(hostLabels, eq(hostLabels.aliasId, aliases.id))
+    .where(inList(aliases.deploymentId, deploymentIds))
+    .orderBy(sql`${aliases.name} <> 'production'`, asc(aliases.createdAt), asc(aliases.id))
+    .all()
+}
+
+export function listLabelsOf(
+  db: DbOrTx,
+  deploymentIds: readonly string[],
+): { deploymentId: string; label: string }[] {
+  return db
+    .select({ deploymentId: hostLabels.deploymentId, label: hostLabels.label })
+    .from(hostLabels)
+    .where(inList(hostLabels.deploymentId, deploymentIds))
+    .all()
+    .flatMap(({ deploymentId, label }) => (deploymentId === null ? [] : [{ deploymentId, label }]))
+}
+
+/** Host label of the alias `production`, or of the oldest alias; undefined while there is none. */
+export const findPrimaryLabel = (db: Db, projectId: string): string | undefined =>
+  prepared<{ label: string }>(
+    db,
+    `SELECT label FROM aliases JOIN host_labels ON alias_id = aliases.id WHERE project_id = ?
+     ORDER BY name <> 'production', created_at LIMIT 1`,
+  ).get(projectId)?.label
+
+/** Labels of the aliases that everybody may see, the oldest first. */
+export function listPublicAliasLabels(db: DbOrTx): string[] {
+  return db
+    .select({ label: hostLabels.label })
+    .from(aliases)
+    .innerJoin(hostLabels, eq(hostLabels.aliasId, aliases.id))
+    .innerJoin(projects, eq(projects.id, aliases.projectId))
+    .where(sql`coalesce(${aliases.isPublic}, ${projects.isPublic}) = 1`)
+    .orderBy(asc(aliases.createdAt), asc(aliases.id))
+    .all()
+    .map(({ label }) => label)
+}
+
+/** Whether the label is that of an alias; those of deployments are not. */
+export function isAliasLabel(db: DbOrTx, label: string): boolean {
+  const found = db
+    .select({ aliasId: hostLabels.aliasId })
+    .from(hostLabels)
+    .where(eq(hostLabels.label, label))
+    .get()
+  return found !== undefined && found.aliasId !== null
 }

@@ -54,7 +54,7 @@ export const aliasRoutes = (ctx: Context) => {
         detail: { summary: 'Delete an alias; its deployments stay' },
       },
     )
-    .get('/:id/history', ({ params }) => ({ history: historyOf(ctx, params.id) }), {
+    .get('/:id/history', ({ grant, params }) => ({ history: historyOf(ctx, grant, params.id) }), {
       may: { action: 'project:read', ...onAlias },
       response: t.Object({ history: t.Array(historyView) }),
       detail: { summary: 'Where an alias pointed, the newest first' },

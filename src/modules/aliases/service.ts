@@ -1,22 +1,15 @@
 import type { Context } from '../../context.ts'
-import { type ActorView, actorViews } from '../../db/actor-names.ts'
+import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
-import type { ProjectRole } from '../../domain/roles.ts'
-import { type Grant, mayDo } from '../auth/authorize.ts'
+import { type Grant, mayDo, within } from '../auth/authorize.ts'
+import { findDeploymentOfProject, findDeploymentsBySha, type PointedAt } from '../deployments/service.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
-import {
-  type AliasSettings,
-  aboutChange,
-  addAlias,
-  changeSettings,
-  checkAliasName,
-  moveAlias,
-  settingsOf,
-} from './changes.ts'
+import { aboutChange, addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
+import type { AliasChange, AliasView, HistoryView, NewAlias } from './model.ts'
 import {
   type AliasFilter,
   type AliasRecord,
@@ -26,46 +19,18 @@ import {
   findAlias,
   findAliasOfProject,
   findAliasRecord,
-  findDeploymentOfProject,
-  findDeploymentsBySha,
   findFormerBasePath,
   listAliasRecords,
   listHistory,
-  type PointedAt,
 } from './queries.ts'
 
 export { changesSettings, checkAliasName, pointAlias } from './changes.ts'
+export type { AliasChange, AliasView, HistoryView } from './model.ts'
 export type { AliasRow } from './queries.ts'
-
-/** The record of the API. contract §5.1. */
-export type AliasView = {
-  id: string
-  projectId: string
-  owner: string
-  repo: string
-  name: string
-  deploymentId: string
-  commitSha: string
-  isPublic: boolean | null
-  isSpa: boolean | null
-  requiredRole: ProjectRole | null
-  isLocked: boolean
-  url: string
-  createdAt: string
-  updatedAt: string
-}
-
-export type HistoryView = { deploymentId: string; commitSha: string; movedBy: ActorView; movedAt: string }
-
-/** Which deployment: by id, or by its SHA, which may be short where that is unambiguous. */
-type DeploymentChoice = { deploymentId?: string | undefined; commitSha?: string | undefined }
-
-type NewAlias = DeploymentChoice & AliasSettings & { name: string }
-export type AliasChange = DeploymentChoice & AliasSettings
 
 const HISTORY_LIMIT = 1000
 
-/** The record of one alias; of a list, `listAliases` makes them all at once. */
+/** The record of one alias that is known to be the caller's to see; of a list, `listAliases` makes them all at once. */
 export function aliasView(ctx: Context, { id }: Pick<AliasRow, 'id'>): AliasView {
   const record = findAliasRecord(ctx.db.orm, id)
   if (record === undefined) throw noSuchAlias()
@@ -97,9 +62,8 @@ export function listAliases(
   return paginated(data, countAliases(ctx.db.orm, filter), page)
 }
 
-export function getAlias(ctx: Context, id: string): AliasView {
-  return aliasView(ctx, { id })
-}
+export const getAlias = (ctx: Context, grant: Grant, id: string): AliasView =>
+  aliasView(ctx, requireAlias(ctx.db.orm, grant, id))
 
 /** Throws 404 for an unknown deployment, 409 when the name is taken. Its settings need `alias:manage`. */
 export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasView {
@@ -123,7 +87,7 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
  */
 export function changeAlias(ctx: Context, grant: Grant, id: string, change: AliasChange): AliasView {
   inTransaction(ctx.db, (tx) => {
-    const alias = getAliasRow(tx, id)
+    const alias = requireAlias(tx, grant, id)
     const deployment = chooseDeployment(tx, alias.projectId, change)
     if (deployment !== undefined) {
       refuseLocked(ctx, grant, alias)
@@ -137,15 +101,15 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
 
 export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const alias = getAliasRow(tx, id)
+    const alias = requireAlias(tx, grant, id)
     deleteAliasRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
   })
 }
 
 /** Where the alias pointed, the newest first; the last 1000 moves. */
-export function historyOf(ctx: Context, id: string): HistoryView[] {
-  const rows = listHistory(ctx.db.orm, id, HISTORY_LIMIT)
+export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[] {
+  const rows = listHistory(ctx.db.orm, requireAlias(ctx.db.orm, grant, id).id, HISTORY_LIMIT)
   const viewOf = actorViews(
     ctx.db.orm,
     rows.map(({ movedBy }) => movedBy),
@@ -159,7 +123,7 @@ export function historyOf(ctx: Context, id: string): HistoryView[] {
 }
 
 /** Undefined when none is named. Throws 404 for one that is not the project's, 400 for a short SHA that fits several. */
-function chooseDeployment(tx: DbOrTx, projectId: string, choice: DeploymentChoice): PointedAt | undefined {
+function chooseDeployment(tx: DbOrTx, projectId: string, choice: AliasChange): PointedAt | undefined {
   const { deploymentId, commitSha } = choice
   if (deploymentId !== undefined) {
     const found = findDeploymentOfProject(tx, projectId, deploymentId)
@@ -190,8 +154,9 @@ function refuseLocked(ctx: Context, grant: Grant, alias: AliasRow): void {
   )
 }
 
-function getAliasRow(tx: DbOrTx, id: string): AliasRow {
-  const alias = findAlias(tx, id)
+/** The alias, of the project of the grant. Throws 404. */
+export function requireAlias(db: DbOrTx, grant: Grant, id: string): AliasRow {
+  const alias = within(grant, findAlias(db, id))
   if (alias === undefined) throw noSuchAlias()
   return alias
 }

@@ -1,4 +1,6 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { InputOf } from '../../http/input-of.ts'
+import { orNull } from '../../http/or-null.ts'
 import { projectView } from '../projects/model.ts'
 
 const text = t.Optional(t.String())
@@ -10,6 +12,7 @@ export const analyticsQuery = t.Object({
   interval: t.Optional(t.String({ description: 'hour or day; without it as the length of time suggests' })),
   limit: text,
 })
+export type AnalyticsQuery = InputOf<typeof analyticsQuery>
 
 const sums = {
   views: t.Integer({ description: 'Pages that people looked at' }),
@@ -21,15 +24,21 @@ const sums = {
   errors: t.Integer({ description: 'Answers of 500 and above' }),
 }
 
+/** Of one hour, day or project. */
+const sumsView = t.Object(sums)
+export type Sums = Static<typeof sumsView>
+
 const overview = {
   from: t.String(),
   to: t.String(),
   interval: t.Union([t.Literal('hour'), t.Literal('day')]),
-  totals: t.Object(sums),
+  totals: sumsView,
   series: t.Array(t.Object({ at: t.String({ description: 'When the hour or day (UTC) begins' }), ...sums })),
   statuses: t.Array(t.Object({ status: count, requests: count })),
   botNames: t.Array(t.Object({ name: t.String(), requests: count })),
 }
+const overviewView = t.Object(overview)
+export type Overview = Static<typeof overviewView>
 
 const projectAnalytics = t.Object({
   ...overview,
@@ -39,6 +48,7 @@ const projectAnalytics = t.Object({
     description: 'What people asked for and got a 404',
   }),
 })
+export type ProjectAnalytics = Static<typeof projectAnalytics>
 
 export const projectAnalyticsView = t.Union([projectAnalytics, projectView])
 
@@ -49,9 +59,10 @@ export const workspaceAnalyticsView = t.Object({
       projectId: t.Union([t.String(), t.Null()], {
         description: 'Null: the admin, and hosts without a site',
       }),
-      owner: t.Union([t.String(), t.Null()]),
-      name: t.Union([t.String(), t.Null()]),
+      owner: orNull(t.String()),
+      name: orNull(t.String()),
       ...sums,
     }),
   ),
 })
+export type WorkspaceAnalytics = Static<typeof workspaceAnalyticsView>

@@ -1,16 +1,6 @@
 import type { LogsDb } from '../../db/logs-db.ts'
 import type { DayKind } from '../../platform/request-log/sums.ts'
-
-/** Sums of one hour, day or project. */
-export type Sums = {
-  views: number
-  visitors: number
-  requests: number
-  bots: number
-  bytes: number
-  notFound: number
-  errors: number
-}
+import type { Sums } from './model.ts'
 
 /** `from` included, `to` not. `projectId` undefined: the whole workspace. */
 export type Span = { projectId: string | undefined; from: number; to: number }
@@ -42,6 +32,21 @@ export function sumByProject(db: LogsDb, span: Span): (Sums & { projectId: strin
     `SELECT project_id AS projectId, ${SUMS} FROM hours WHERE hour >= ? AND hour < ? AND`,
     'GROUP BY project_id ORDER BY views DESC, requests DESC',
   )
+}
+
+/** Behind the time `since`; projects without any are left out. */
+export function sumErrors(
+  { sqlite }: LogsDb,
+  since: number,
+  projectIds: readonly string[],
+): { projectId: string; errors: number }[] {
+  return sqlite
+    .query<{ projectId: string; errors: number }, [number, string]>(
+      `SELECT project_id AS projectId, sum(errors) AS errors FROM hours
+       WHERE hour > ? AND project_id IN (SELECT value FROM json_each(?))
+       GROUP BY project_id HAVING sum(errors) > 0`,
+    )
+    .all(since, JSON.stringify(projectIds))
 }
 
 /** The most frequent first. Days are whole: `from` and `to` are their beginnings. */

@@ -5,36 +5,10 @@ import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type DayKind, startOf } from '../../platform/request-log/sums.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
-import { countNames, type Span, type Sums, sumAll, sumByProject, sumByTime } from './queries.ts'
+import type { AnalyticsQuery, Overview, ProjectAnalytics, Sums, WorkspaceAnalytics } from './model.ts'
+import { countNames, type Span, sumAll, sumByProject, sumByTime } from './queries.ts'
 
-export type { Sums } from './queries.ts'
-
-type AnalyticsQuery = {
-  from?: string | undefined
-  to?: string | undefined
-  interval?: string | undefined
-  limit?: string | undefined
-}
-
-export type Overview = {
-  from: string
-  to: string
-  interval: 'hour' | 'day'
-  totals: Sums
-  series: (Sums & { at: string })[]
-  statuses: { status: number; requests: number }[]
-  botNames: { name: string; requests: number }[]
-}
-
-export type ProjectAnalytics = Overview & {
-  pages: { path: string; views: number }[]
-  referrers: { host: string; views: number }[]
-  missing: { path: string; requests: number }[]
-}
-
-export type WorkspaceAnalytics = Overview & {
-  projects: (Sums & { projectId: string | null; owner: string | null; name: string | null })[]
-}
+export type { Overview, ProjectAnalytics, WorkspaceAnalytics } from './model.ts'
 
 const DEFAULT_DAYS = 30
 const DEFAULT_NAMES = 20

@@ -1,7 +1,9 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { InputOf } from '../../http/input-of.ts'
+import { orNull } from '../../http/or-null.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
 
-const orNull = t.Union([t.String(), t.Null()])
+const textOrNull = orNull(t.String())
 
 export const newKeyBody = t.Object({
   name: t.String({
@@ -11,7 +13,8 @@ export const newKeyBody = t.Object({
     error: '1 to 100 characters, not only spaces',
     examples: ['ci'],
   }),
-  projectId: t.Optional(orNull),
+  projectId: t.Optional(textOrNull),
+  /** `owner/repo`, in place of the id. */
   repository: t.Optional(
     t.Union([t.String({ pattern: '^[^/]+/[^/]+$' }), t.Null()], {
       error: 'owner/repo',
@@ -26,17 +29,22 @@ export const newKeyBody = t.Object({
   ),
 })
 
+export type NewApiKey = InputOf<typeof newKeyBody>
+
+/** contract §7. The key itself is in no record. */
 const keyView = t.Object({
   id: t.String({ format: 'uuid' }),
   name: t.String(),
   prefix: t.String(),
-  projectId: orNull,
+  projectId: textOrNull,
   isGlobal: t.Boolean(),
-  createdBy: orNull,
+  createdBy: textOrNull,
   createdAt: t.String(),
-  expiresAt: orNull,
-  lastUsedAt: orNull,
+  expiresAt: textOrNull,
+  lastUsedAt: textOrNull,
 })
+
+export type ApiKeyView = Static<typeof keyView>
 
 export const newKeyAnswer = t.Object({ apiKey: keyView, key: t.String() })
 

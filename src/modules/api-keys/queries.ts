@@ -24,6 +24,14 @@ export function findKey(db: DbOrTx, id: string): ApiKey | undefined {
   return db.select().from(apiKeys).where(eq(apiKeys.id, id)).get()
 }
 
+export function findKeyByHash(db: DbOrTx, tokenHash: string): ApiKey | undefined {
+  return db.select().from(apiKeys).where(eq(apiKeys.tokenHash, tokenHash)).get()
+}
+
+export function touchKey(db: DbOrTx, id: string, lastUsedAt: number): void {
+  db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, id)).run()
+}
+
 export function insertKey(db: DbOrTx, key: ApiKey): void {
   db.insert(apiKeys).values(key).run()
 }

@@ -7,29 +7,10 @@ import { type Paginated, type PaginationQuery, paginated, parsePagination } from
 import { apiKeyPrefix, hashToken, newApiKey } from '../../platform/tokens.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { aboutProjectName, findProjectById } from '../projects/service.ts'
+import type { ApiKeyView, NewApiKey } from './model.ts'
 import { type ApiKey, deleteKeyRow, findKey, insertKey, selectKeys } from './queries.ts'
 
-/** The record of the API. contract §7. The key itself is in no record. */
-export type ApiKeyView = {
-  id: string
-  name: string
-  prefix: string
-  projectId: string | null
-  isGlobal: boolean
-  createdBy: string | null
-  createdAt: string
-  expiresAt: string | null
-  lastUsedAt: string | null
-}
-
-export type NewApiKey = {
-  name: string
-  projectId?: string | null | undefined
-  /** `owner/repo`, in place of the id. */
-  repository?: string | null | undefined
-  isGlobal?: boolean | undefined
-  expiresAt?: string | null | undefined
-}
+export type { ApiKeyView, NewApiKey } from './model.ts'
 
 export function listKeys(
   ctx: Context,
@@ -123,7 +104,11 @@ function idOfRepository(ctx: Context, repository: string): string {
   if (!owner || !name || rest.length > 0)
     throw invalidChoice('repository', `"${repository}" is not of the form owner/repo`)
   const { projectId } = aboutProjectName(ctx, owner, name)
-  if (projectId === null) throw new AppError('not_found', `There is no project ${repository}`)
+  if (projectId === null)
+    throw new AppError(
+      'not_found',
+      `There is no project ${repository}: make it in the admin, or publish to it with a key for all projects`,
+    )
   return projectId
 }
 

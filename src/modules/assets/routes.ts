@@ -8,7 +8,7 @@ export const assetRoutes = (ctx: Context) => {
   const onAsset = { on: ({ params }: PathInput) => aboutAsset(ctx, params['id']) }
   return new Elysia({ prefix: '/api/assets', tags: ['Assets'] })
     .use(guard(ctx))
-    .get('/:id', ({ params }) => getAsset(ctx, params.id), {
+    .get('/:id', ({ grant, params }) => getAsset(ctx, grant, params.id), {
       may: { action: 'project:read', ...onAsset },
       response: assetView,
       detail: { summary: 'A file of a deployment by id' },

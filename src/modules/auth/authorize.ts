@@ -1,4 +1,4 @@
-import type { Actor, Caller, Context } from '../../context.ts'
+import type { Actor, Caller, Context, UserActor } from '../../context.ts'
 import { type Action, type Asker, type Denial, decideAccess, roleOfAsker } from '../../domain/access.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
@@ -62,6 +62,16 @@ export function mayDo(
 /** What the caller acts as when looking at the project's sites; null for nobody in particular. */
 export const roleOnSite = (ctx: Context, caller: Caller, projectId: string): ProjectRole | null =>
   roleOfAsker(askerOf(caller, projectId), roleOn(ctx, caller.actor, projectId))
+
+/** What was found by an id, where it belongs to the project of the grant: it may be another's. */
+export const within = <T extends { projectId: string }>(grant: Grant, found: T | undefined): T | undefined =>
+  found?.projectId === grant.projectId ? found : undefined
+
+/** The person of a grant: an account is used with a session only. */
+export function personOf({ actor }: Grant): UserActor {
+  if (actor.kind !== 'user') throw new AppError('forbidden', 'Sign in to manage an account')
+  return actor
+}
 
 /** The grant of the command line and of the first start, which have the data directory itself. */
 export const operatorGrant = (projectId: string | null = null): Grant => ({

@@ -1,13 +1,11 @@
-import type { Actor, ApiKeyIdentity, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
-import { currentGeneration, generationCache } from '../../db/generation.ts'
-import { inTransaction } from '../../db/open.ts'
-import { MINUTE_MS } from '../../domain/durations.ts'
+import type { Actor, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
+import { currentGeneration } from '../../db/generation.ts'
 import { AppError } from '../../domain/errors.ts'
 import { notedOf } from '../../http/request-facts.ts'
-import { hashToken } from '../../platform/tokens.ts'
+import { identifyKey, isKeyGood } from '../api-keys/identify.ts'
 import { standingOf } from '../members/service.ts'
 import { readSettings } from '../settings/service.ts'
-import { findKeyByHash, findKeyById, findSessionUser, type KeyRow, touchKey } from './queries.ts'
+import { findSessionUser } from './queries.ts'
 import { resolveSession } from './sessions.ts'
 
 /** Where a sign-in comes from. */
@@ -17,9 +15,6 @@ export const originOf = (request: Request): Origin => ({
   facts: notedOf(request).facts,
   userAgent: request.headers.get('user-agent') ?? '',
 })
-
-const TOUCH_EVERY_MS = MINUTE_MS
-const keyCache = generationCache<KeyRow>('access')
 
 /**
  * Who calls. A key that is sent wins over a session; one that is not good is refused on the API (`onBadKey: 'refuse'`) and
@@ -42,7 +37,7 @@ export function asOfNow(ctx: Context, caller: Caller): Caller {
   const { actor, site } = caller
   if (actor.kind === 'anonymous' || actor.kind === 'operator') return caller
   const nobody: Caller = { actor: { kind: 'anonymous', ip: actor.ip }, site, refused: null }
-  if (actor.kind === 'key') return isGood(ctx, findKeyById(ctx.db.orm, actor.key.id)) ? caller : nobody
+  if (actor.kind === 'key') return isKeyGood(ctx, actor.key.id) ? caller : nobody
   const user = findSessionUser(ctx.db, actor.sessionId)
   if (user === undefined) return nobody
   return passesGate(ctx, site, user.id)
@@ -59,7 +54,7 @@ function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore
   })
   const apiKey = request.headers.get('x-api-key')
   if (apiKey !== null) {
-    const key = findKey(ctx, apiKey)
+    const key = identifyKey(ctx, apiKey)
     if (key !== undefined) return caller({ kind: 'key', key, ip: facts.ip })
     if (onBadKey === 'refuse')
       throw new AppError('unauthenticated', 'The API key is unknown, revoked or expired')
@@ -83,23 +78,3 @@ export function passesGate(ctx: Context, site: Caller['site'], userId: string): 
   if (site === null || !readSettings(ctx).requireProjectMembership.value) return true
   return standingOf(ctx, userId, site.projectId).isMember
 }
-
-function findKey(ctx: Context, apiKey: string): ApiKeyIdentity | undefined {
-  const hash = hashToken(apiKey)
-  const row = keyCache.get(ctx.db, hash, () => findKeyByHash(ctx.db.orm, hash))
-  if (!isGood(ctx, row)) return undefined
-  if (ctx.now() - (row.lastUsedAt ?? 0) > TOUCH_EVERY_MS) {
-    row.lastUsedAt = ctx.now()
-    inTransaction(ctx.db, (tx) => touchKey(tx, row.id, ctx.now()))
-  }
-  return {
-    id: row.id,
-    name: row.name,
-    projectId: row.projectId,
-    isGlobal: row.isGlobal,
-    createdBy: row.createdBy,
-  }
-}
-
-const isGood = (ctx: Context, row: KeyRow | undefined): row is KeyRow =>
-  row !== undefined && (row.expiresAt === null || row.expiresAt > ctx.now())

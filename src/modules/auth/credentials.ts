@@ -2,9 +2,9 @@ import type { Context, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { findUser, findUserByEmail, publicUser, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { mfaCodeInvalid, mfaRequired, type SecondFactor, useSecondFactor } from './mfa.ts'
-import { findUser, findUserByEmail, type User } from './queries.ts'
 import { openSession, sessionCookies } from './sessions.ts'
 
 export type Credentials = { email: string; password: string; code?: string | undefined }
@@ -12,9 +12,6 @@ export type SignedIn = { user: SessionUser; sessionId: string; setCookies: strin
 
 export const wrongCredentials = () =>
   new AppError('unauthenticated', 'Email or password is wrong', { code: 'WRONG_CREDENTIALS_ERROR' })
-
-/** The shape of `user` in every answer. */
-export const publicUser = ({ id, email, role }: SessionUser): SessionUser => ({ id, email, role })
 
 /**
  * The account whose password it is. Refuses a pair of email and address that failed too often, right password or not;

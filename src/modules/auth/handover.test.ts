@@ -3,7 +3,7 @@ import { inTransaction } from '../../db/open.ts'
 import { ask } from '../../testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { cookieHeader, type TestApp, testApp } from '../../testing/test-app.ts'
-import { destinationOf } from './handover.ts'
+import { destinationOf, visitAddress } from './handover.ts'
 import { openSession, sessionCookies } from './sessions.ts'
 
 /** With plain `localhost` no cookie is shared, so every site is a domain of its own, as a mapped one is. */
@@ -65,6 +65,29 @@ const codeFor = (address: string, by = signedIn) =>
   new URL(destination(address, by) ?? '').searchParams.get('code') ?? ''
 const redeem = (query: Record<string, string>, host = HOST) =>
   app.call('GET', `/_svc/auth/callback?${new URLSearchParams(query)}`, { host })
+
+test('a link to a site goes by the sign-in page only where it has to', async () => {
+  const link = (url: string, isPublic: boolean) => visitAddress(app.ctx, adminFacts, { url, isPublic })
+  expect(link(ORIGIN, true)).toBe(ORIGIN)
+  expect(link(ORIGIN, false)).toBe(`/signin?redirect=${encodeURIComponent(ORIGIN)}`)
+  const wide = await testApp({ BASE_DOMAIN: 'sites.example.com' })
+  const below = 'http://production--docs--acme.sites.example.com:3000'
+  const at = { ...adminFacts, host: 'admin.sites.example.com' }
+  expect(visitAddress(wide.ctx, at, { url: below, isPublic: false })).toBe(below)
+  wide.close()
+})
+
+test('visiting again takes the place of the session that was handed over before', async () => {
+  const by = signIn()
+  const handedOver = () =>
+    app.ctx.db.sqlite
+      .query<{ host: string }, [string]>('SELECT host FROM sessions WHERE opened_from = ? ORDER BY host')
+      .all(by.sessionId)
+      .map(({ host }) => host)
+  for (const host of [HOST, OTHER, HOST])
+    expect((await redeem({ code: codeFor(`http://${host}:3000/`, by) }, host)).status).toBe(303)
+  expect(handedOver()).toEqual([OTHER, HOST])
+})
 
 test('a code read by a service worker of the site is worth nothing elsewhere', async () => {
   const cookie = cookieHeader(await redeem({ code: codeFor(`${ORIGIN}/`) }))

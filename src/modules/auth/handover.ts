@@ -5,10 +5,11 @@ import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { safeRedirect, sharesSession } from '../../http/safe-redirect.ts'
 import { hashToken } from '../../platform/tokens.ts'
+import { findUser } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { actorOf } from './credentials.ts'
 import { consumeOneTimeToken, createOneTimeToken } from './one-time-tokens.ts'
-import { findUser, hasSession } from './queries.ts'
+import { deleteHandedOver, findSession } from './queries.ts'
 import { openSession, sessionCookies } from './sessions.ts'
 
 /** Where a code is redeemed, on every site host. */
@@ -40,6 +41,19 @@ export function destinationOf(
   const url = new URL(target)
   const needsCode = ctx.siteAt(url.hostname) !== null && !sharesSession(ctx, facts.host, url.hostname)
   return needsCode ? handOver(ctx, person, url) : target
+}
+
+/**
+ * The link to a private site for somebody who is signed in here: by way of the sign-in page, which hands the session on,
+ * where its cookies do not reach. Without that they would find nothing there. The site itself for one that is public.
+ */
+export function visitAddress(
+  ctx: Context,
+  facts: RequestFacts,
+  { url, isPublic }: { url: string; isPublic: boolean },
+): string {
+  if (isPublic || sharesSession(ctx, facts.host, new URL(url).hostname)) return url
+  return `/signin?${new URLSearchParams({ redirect: url })}`
 }
 
 function handOver(ctx: Context, { user, sessionId }: SignedInAs, target: URL): string {
@@ -92,10 +106,13 @@ export function redeemCode(
     const user = spent && findUser(tx, spent.userId)
     const made = JSON.parse(spent?.data ?? 'null') as Handover | null
     // The code is spent by a visit to the wrong host too: whoever brings it there has seen it.
-    if (user === undefined || made?.host !== facts.host || !hasSession(tx, made.sessionId)) return undefined
+    if (user === undefined || made?.host !== facts.host || findSession(tx, made.sessionId) === undefined)
+      return undefined
     if (made.browser === null && secrets !== undefined) return 'not-bound'
     if (made.browser !== null && !secrets?.some((secret) => hashToken(secret) === made.browser))
       return undefined
+    // Its cookies are replaced, so the one of the last visit is worth nothing more.
+    deleteHandedOver(tx, made.sessionId, facts.host)
     const from = { ip: facts.ip, userAgent, onlyOn: facts.host, openedFrom: made.sessionId }
     const session = openSession(ctx, tx, user.id, from)
     audit(ctx, tx, actorOf(user, session.id, origin), {

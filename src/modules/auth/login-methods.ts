@@ -1,12 +1,7 @@
 import type { Context, SitePlace } from '../../context.ts'
 import { allowsSignup } from '../projects/service.ts'
 import { readSettings } from '../settings/service.ts'
-
-type LoginMethods = {
-  password: true
-  providers: { id: string; displayName: string }[]
-  allowSignup: boolean
-}
+import type { LoginMethods } from './model.ts'
 
 /** How somebody may sign in on the host. Behind the gate the project says who may sign up, else the workspace. */
 export function loginMethods(ctx: Context, site: SitePlace): LoginMethods {

@@ -3,7 +3,8 @@ import type { DbOrTx } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { hashRecoveryCode } from '../../platform/recovery-codes.ts'
 import { asTotpCode, matchingStep } from '../../platform/totp.ts'
-import { claimTotpStep, deleteRecoveryCode, hasRecoveryCode, type User } from './queries.ts'
+import { claimTotpStep, type User } from '../users/accounts.ts'
+import { deleteRecoveryCode, hasRecoveryCode } from './queries.ts'
 
 /** What the code that came with a sign-in is worth: `none` where the account has no second step. */
 export type SecondFactor =

@@ -1,4 +1,4 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 import { MOST_EMAIL } from '../../domain/email.ts'
 import { LEAST_PASSWORD, MOST_PASSWORD, PASSWORD_RULE } from '../../domain/password-rule.ts'
 
@@ -19,11 +19,9 @@ export const passwordField = t.String({
 
 export const credentialsBody = { email: emailField, password: passwordField }
 
-export const userView = t.Object({
-  id: t.String({ format: 'uuid' }),
-  email: t.String(),
-  role: t.Union([t.Literal('admin'), t.Literal('user'), t.Literal('member')]),
-})
+export const globalRole = t.Union([t.Literal('admin'), t.Literal('user'), t.Literal('member')])
+
+export const userView = t.Object({ id: t.String({ format: 'uuid' }), email: t.String(), role: globalRole })
 
 export const signInBody = t.Object({
   email: emailField,
@@ -47,5 +45,9 @@ export const loginMethodsView = t.Object({
   providers: t.Array(t.Object({ id: t.String(), displayName: t.String() })),
   allowSignup: t.Boolean(),
 })
+export type LoginMethods = Static<typeof loginMethodsView>
 
 export const successView = t.Object({ success: t.Literal(true) })
+
+export const enrollmentView = t.Object({ secret: t.String(), otpauthUrl: t.String(), qrSvg: t.String() })
+export type Enrollment = Static<typeof enrollmentView>

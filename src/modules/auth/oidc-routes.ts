@@ -71,11 +71,13 @@ function absolute(ctx: Context, { site, host }: RequestFacts, redirect = '/'): s
 async function callback(ctx: Context, request: Request, id: string): Promise<Response> {
   const provider = getProvider(ctx, id)
   const noted = notedOf(request)
-  const flows = cookieValues(request.headers.get('cookie'), FLOW_COOKIE)
   const { actor } = callerOf(ctx, request, 'ignore')
-  const signedInId = actor.kind === 'user' ? actor.user.id : null
-  const origin = originOf(request)
-  const result = await finishOidc(ctx, provider, flows, new URL(request.url), signedInId, origin)
+  const result = await finishOidc(ctx, provider, {
+    sealedFlows: cookieValues(request.headers.get('cookie'), FLOW_COOKIE),
+    callback: new URL(request.url),
+    signedInId: actor.kind === 'user' ? actor.user.id : null,
+    origin: originOf(request),
+  })
   if (result.kind === 'entered' && result.step.step === 'done') noted.setCookies = result.step.setCookies
   noted.setCookies.push(flowCookie('', 0, noted.facts))
   return found(nextOf(ctx, noted.facts, result))

@@ -9,20 +9,12 @@ import { createOidcClient, type OidcClient, type OidcIdentity, OidcRefusal } fro
 import { onePer } from '../../platform/one-per.ts'
 import { joinAsGuest } from '../members/service.ts'
 import { readSettings } from '../settings/service.ts'
+import { findUser, findUserByEmail, insertUser, newAccount, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { loginMethods } from './login-methods.ts'
-import { newAccount } from './new-account.ts'
 import { decideOidc, type OidcOutcome } from './oidc-decision.ts'
 import type { OidcProblem } from './oidc-problems.ts'
-import {
-  findConnection,
-  findUser,
-  findUserByEmail,
-  hasConnection,
-  insertConnection,
-  insertUser,
-  type User,
-} from './queries.ts'
+import { findConnection, hasConnection, insertConnection } from './queries.ts'
 import { enterOrAsk, type SignInStep } from './sign-in.ts'
 
 /** What a browser keeps while it is at the provider: sealed, in a cookie of its own. */
@@ -88,14 +80,21 @@ export async function startOidc(
   return { url, flow: ctx.secrets.seal(JSON.stringify(flow), SEAL) }
 }
 
-/** Ends what `startOidc` began. `signedInId`: who is signed in now; a connection is only made for who asked for it. */
+/** How a browser came back from a provider. */
+type Return = {
+  /** What its cookies of that name hold. */
+  sealedFlows: readonly string[]
+  callback: URL
+  /** Who is signed in now: a connection is only made for who asked for it. */
+  signedInId: string | null
+  origin: Origin
+}
+
+/** Ends what `startOidc` began. */
 export async function finishOidc(
   ctx: Context,
   provider: OidcProvider,
-  sealedFlows: readonly string[],
-  callback: URL,
-  signedInId: string | null,
-  origin: Origin,
+  { sealedFlows, callback, signedInId, origin }: Return,
 ): Promise<OidcResult> {
   const flow = sealedFlows.flatMap((sealed) => openFlow(ctx, sealed, provider, callback) ?? [])[0]
   if (flow === undefined) return problem('provider-expired', undefined, false)

@@ -1,18 +1,17 @@
-import { and, eq, inArray, lt, ne, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lt, ne, notExists, or, sql } from 'drizzle-orm'
 import type { SessionUser } from '../../context.ts'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import {
-  apiKeys,
   oneTimeTokens,
   recoveryCodes,
   sessions,
   sessionTokens,
+  totpEnrollments,
   userConnections,
-  users,
 } from '../../db/schema.ts'
+import { countRows } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 
-export type User = typeof users.$inferSelect
 type SessionRow = typeof sessions.$inferSelect
 type TokenRow = typeof sessionTokens.$inferSelect
 
@@ -85,8 +84,25 @@ export function deleteSession(db: DbOrTx, sessionId: string): void {
     .run()
 }
 
-export function hasSession(db: DbOrTx, sessionId: string): boolean {
-  return db.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, sessionId)).get() !== undefined
+/** What was handed over from a session to one host. */
+export function deleteHandedOver(db: DbOrTx, openedFrom: string, host: string): void {
+  db.delete(sessions)
+    .where(and(eq(sessions.openedFrom, openedFrom), eq(sessions.host, host)))
+    .run()
+}
+
+/** Those used last come first. */
+export function listSessions(db: DbOrTx, userId: string): SessionRow[] {
+  return db
+    .select()
+    .from(sessions)
+    .where(eq(sessions.userId, userId))
+    .orderBy(desc(sessions.lastSeenAt))
+    .all()
+}
+
+export function findSession(db: DbOrTx, sessionId: string): SessionRow | undefined {
+  return db.select().from(sessions).where(eq(sessions.id, sessionId)).get()
 }
 
 export function touchSession(db: DbOrTx, sessionId: string, seen: { lastSeenAt: number; ip: string }): void {
@@ -97,32 +113,6 @@ export function deleteExpiredTokens(db: DbOrTx, now: number): void {
   db.delete(sessionTokens).where(lt(sessionTokens.expiresAt, now)).run()
 }
 
-export function findUserByEmail(db: DbOrTx, email: string): User | undefined {
-  return db.select().from(users).where(eq(users.email, email)).get()
-}
-
-export function findUser(db: DbOrTx, id: string): User | undefined {
-  return db.select().from(users).where(eq(users.id, id)).get()
-}
-
-export function insertUser(db: DbOrTx, user: User): void {
-  db.insert(users).values(user).run()
-}
-
-export type KeyRow = typeof apiKeys.$inferSelect
-
-export function findKeyByHash(db: DbOrTx, tokenHash: string): KeyRow | undefined {
-  return db.select().from(apiKeys).where(eq(apiKeys.tokenHash, tokenHash)).get()
-}
-
-export function findKeyById(db: DbOrTx, id: string): KeyRow | undefined {
-  return db.select().from(apiKeys).where(eq(apiKeys.id, id)).get()
-}
-
-export function touchKey(db: DbOrTx, id: string, lastUsedAt: number): void {
-  db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, id)).run()
-}
-
 export function deleteSessionsWithoutTokens(db: DbOrTx): void {
   db.delete(sessions)
     .where(
@@ -131,15 +121,6 @@ export function deleteSessionsWithoutTokens(db: DbOrTx): void {
       ),
     )
     .run()
-}
-
-export function updatePasswordHash(
-  db: DbOrTx,
-  userId: string,
-  passwordHash: string,
-  updatedAt: number,
-): void {
-  db.update(users).set({ passwordHash, updatedAt }).where(eq(users.id, userId)).run()
 }
 
 /** Ends every session of the user but `keep`. */
@@ -178,19 +159,20 @@ export function deleteExpiredOneTimeTokens(db: DbOrTx, now: number): void {
   db.delete(oneTimeTokens).where(lt(oneTimeTokens.expiresAt, now)).run()
 }
 
-/** True when the step is later than every one that was used: two requests with one code cannot both have it. */
-export function claimTotpStep(db: DbOrTx, userId: string, step: number): boolean {
-  const claimed = db
-    .update(users)
-    .set({ totpLastStep: step })
-    .where(and(eq(users.id, userId), lt(users.totpLastStep, step)))
-    .returning({ id: users.id })
-    .all()
-  return claimed.length === 1
-}
-
 export function hasRecoveryCode(db: DbOrTx, userId: string, codeHash: string): boolean {
   return db.select().from(recoveryCodes).where(recoveryCodeOf(userId, codeHash)).get() !== undefined
+}
+
+export const countRecoveryCodes = (db: DbOrTx, userId: string): number =>
+  countRows(db, recoveryCodes, eq(recoveryCodes.userId, userId))
+
+/** Replaces all codes of the user. */
+export function replaceRecoveryCodes(db: DbOrTx, userId: string, codeHashes: readonly string[]): void {
+  db.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId)).run()
+  if (codeHashes.length === 0) return
+  db.insert(recoveryCodes)
+    .values(codeHashes.map((codeHash) => ({ userId, codeHash })))
+    .run()
 }
 
 /** True when there was one. */
@@ -200,6 +182,21 @@ export function deleteRecoveryCode(db: DbOrTx, userId: string, codeHash: string)
 
 const recoveryCodeOf = (userId: string, codeHash: string) =>
   and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.codeHash, codeHash))
+
+type EnrollmentRow = typeof totpEnrollments.$inferSelect
+
+export function findEnrollment(db: DbOrTx, userId: string): EnrollmentRow | undefined {
+  return db.select().from(totpEnrollments).where(eq(totpEnrollments.userId, userId)).get()
+}
+
+export function upsertEnrollment(db: DbOrTx, row: EnrollmentRow): void {
+  const { userId: _, ...set } = row
+  db.insert(totpEnrollments).values(row).onConflictDoUpdate({ target: totpEnrollments.userId, set }).run()
+}
+
+export function deleteEnrollment(db: DbOrTx, userId: string): void {
+  db.delete(totpEnrollments).where(eq(totpEnrollments.userId, userId)).run()
+}
 
 type ConnectionRow = typeof userConnections.$inferSelect
 
@@ -222,6 +219,21 @@ export function hasConnection(db: DbOrTx, userId: string, provider?: string): bo
       .limit(1)
       .get() !== undefined
   )
+}
+
+export function listConnections(db: DbOrTx, userId: string): ConnectionRow[] {
+  return db
+    .select()
+    .from(userConnections)
+    .where(eq(userConnections.userId, userId))
+    .orderBy(asc(userConnections.provider))
+    .all()
+}
+
+export function deleteConnection(db: DbOrTx, userId: string, provider: string): void {
+  db.delete(userConnections)
+    .where(and(eq(userConnections.userId, userId), eq(userConnections.provider, provider)))
+    .run()
 }
 
 export function insertConnection(db: DbOrTx, connection: ConnectionRow): void {

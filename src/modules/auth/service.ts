@@ -8,6 +8,8 @@ import { findOpenInvitation, redeemInvitation } from '../invitations/service.ts'
 import { joinAsGuest, standingOf } from '../members/service.ts'
 import { allowsSignup } from '../projects/service.ts'
 import { readSettings } from '../settings/service.ts'
+import { findUserByEmail, insertUser, newAccount, publicUser, type User } from '../users/accounts.ts'
+import { hasAdmin } from '../users/has-admin.ts'
 import { type Origin, passesGate } from './caller.ts'
 import {
   actorOf,
@@ -15,14 +17,11 @@ import {
   checkPassword,
   enter,
   type OnEntry,
-  publicUser,
   refuseLocked,
   type SignedIn,
 } from './credentials.ts'
-import { hasAdmin } from './has-admin.ts'
 import { judgeCode } from './mfa.ts'
-import { newAccount } from './new-account.ts'
-import { deleteSession, findUserByEmail, insertUser, type User } from './queries.ts'
+import { deleteSession } from './queries.ts'
 import { openSession, resolveSession, rotateCookies, sessionCookies } from './sessions.ts'
 
 const emailExists = () =>

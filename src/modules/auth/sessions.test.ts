@@ -67,7 +67,7 @@ describe('cookies', () => {
     const secure = await app.call('POST', '/api/auth/signin', {
       host: SITE,
       from: '10.9.0.1',
-      headers: { 'x-forwarded-proto': 'https' },
+      headers: { 'x-forwarded-proto': 'HTTPS, http' },
       json: { email: 'ann@example.com', password: PASSWORD },
     })
     for (const cookie of attributes(secure)) expect(cookie).toEndWith('; Secure')

@@ -3,14 +3,10 @@ import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
+import { findUser, findUserByEmail, updateUser } from '../users/accounts.ts'
+import { authorizeAgain, type Grant, personOf } from './authorize.ts'
 import { refuseLocked } from './credentials.ts'
-import {
-  deleteOneTimeTokensOf,
-  deleteSessionsOfUser,
-  findUser,
-  findUserByEmail,
-  updatePasswordHash,
-} from './queries.ts'
+import { deleteOneTimeTokensOf, deleteSessionsOfUser } from './queries.ts'
 
 /** Gives an account a new password and ends its sessions. Throws 404 for an unknown email. */
 export async function setPassword(
@@ -30,14 +26,16 @@ export async function setPassword(
 /** Replaces the current password of somebody signed in; the other sessions end. Counts wrong ones as failed sign-ins. */
 export async function changeOwnPassword(
   ctx: Context,
-  actor: UserActor,
+  grant: Grant,
   input: { currentPassword: string; newPassword: string },
 ): Promise<void> {
+  const actor = personOf(grant)
   const before = await confirmPassword(ctx, actor, input.currentPassword)
   const passwordHash = await ctx.passwords.hash(input.newPassword)
   inTransaction(ctx.db, (tx) => {
     // A reset that came in between is the newer word.
     if (findUser(tx, actor.user.id)?.passwordHash !== before) throw wrongPassword()
+    authorizeAgain(ctx, grant, 'account:use')
     storePassword(ctx, tx, { userId: actor.user.id, passwordHash, keepSession: actor.sessionId }, actor)
   })
 }
@@ -49,7 +47,8 @@ export function storePassword(
   change: { userId: string; passwordHash: string; keepSession: string | null },
   actor: Actor,
 ): void {
-  updatePasswordHash(tx, change.userId, change.passwordHash, ctx.now())
+  const { userId, passwordHash } = change
+  updateUser(tx, userId, { passwordHash, updatedAt: ctx.now() })
   deleteSessionsOfUser(tx, change.userId, change.keepSession)
   deleteOneTimeTokensOf(tx, change.userId, ['reset', 'invite', 'site_code'])
   audit(ctx, tx, actor, { action: 'user.set-password', target: { kind: 'user', id: change.userId } })

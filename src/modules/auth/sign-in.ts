@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
+import { findUser, type User } from '../users/accounts.ts'
 import { type Origin, passesGate } from './caller.ts'
 import { type Credentials, checkPassword, enter, type SignedIn, wrongCredentials } from './credentials.ts'
 import { judgeCode } from './mfa.ts'
 import { findMfaTicket, issueMfaTicket, spendMfaTicket } from './mfa-tickets.ts'
-import { findUser, type User } from './queries.ts'
 
 /** Signs in with email, password and, where the account has a second step, its code. */
 export async function signIn(ctx: Context, input: Credentials, origin: Origin): Promise<SignedIn> {

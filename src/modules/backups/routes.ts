@@ -1,18 +1,8 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
-import { orNull } from '../../http/or-null.ts'
 import { guard } from '../auth/guard.ts'
+import { backupsView, backupView } from './model.ts'
 import { listBackups, makeBackup } from './service.ts'
-
-const backup = t.Object({ name: t.String(), sizeBytes: t.Integer(), createdAt: t.String() })
-const backupsView = t.Object({
-  directory: t.Union([t.String(), t.Null()], { description: 'BACKUP_DIR; null: not set up' }),
-  everyHours: t.Integer(),
-  keep: t.Integer(),
-  backups: t.Array(backup),
-  running: orNull(t.Object({ startedAt: t.String() })),
-  lastFailure: orNull(t.Object({ at: t.String(), message: t.String() })),
-})
 
 /** A backup holds every secret of the workspace: they are made and listed here, and fetched on the machine. */
 export const backupRoutes = (ctx: Context) =>
@@ -31,7 +21,7 @@ export const backupRoutes = (ctx: Context) =>
       },
       {
         may: { action: 'workspace:administer' },
-        response: { 201: backup, 202: t.Object({ running: t.Literal(true) }) },
+        response: { 201: backupView, 202: t.Object({ running: t.Literal(true) }) },
         detail: { summary: 'Make a backup now; 202 when it takes over half a minute and goes on by itself' },
       },
     )

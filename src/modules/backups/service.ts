@@ -18,19 +18,9 @@ import {
   removeLeftovers,
   removeOldBackups,
 } from './files.ts'
+import type { BackupsView, BackupView } from './model.ts'
 
-export type BackupView = { name: string; sizeBytes: number; createdAt: string }
-
-export type BackupsView = {
-  /** Null: backups are not set up. */
-  directory: string | null
-  everyHours: number
-  keep: number
-  backups: BackupView[]
-  running: { startedAt: string } | null
-  /** Of this process; null again after a success. */
-  lastFailure: { at: string; message: string } | null
-}
+export type { BackupsView, BackupView } from './model.ts'
 
 type Running = { startedAt: number; process: BackupProcess; result: Promise<BackupFile> }
 type State = { running: Running | null; lastFailure: { at: number; message: string } | null }

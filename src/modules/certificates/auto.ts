@@ -3,6 +3,7 @@ import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
 import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
+import { fractionOf } from '../../platform/random.ts'
 import { Authority } from './authority.ts'
 import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'
 import { asAskedAt, emptyRecord, FRESH, type HostRecord, refuseTooSoon } from './host-record.ts'
@@ -262,7 +263,8 @@ class Auto implements AutoCertificates {
     record.error = reasonOf(error)
     record.blockedUntil = now + blockMs(error)
     const isElsewhere = isAuthorityAtFault(error)
-    const delay = retryDelayMs({ failures: record.failures, leftMs, isElsewhere, random: Math.random() })
+    const random = fractionOf(this.#ctx.newId())
+    const delay = retryDelayMs({ failures: record.failures, leftMs, isElsewhere, random })
     record.nextTryAt = Math.max(record.blockedUntil, now + delay)
     if (isElsewhere) this.#authority.pause(now)
     await this.#store.saveHost(record).catch((cause) => this.#notStored(record, cause))

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { isIpLiteral, siteLabelOf } from '../../domain/hostname.ts'
-import { isAliasLabel, listProvenHosts, listPublicAliasLabels } from './queries.ts'
+import { isAliasLabel, listPublicAliasLabels } from '../aliases/host-labels.ts'
+import { listProvenHosts } from '../domains/mapped-hosts.ts'
 
 export type WantedHost = { host: string; projectId: string | null }
 

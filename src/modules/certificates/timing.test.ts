@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { parseRetryAfter } from '../../platform/acme/client.ts'
 import { AcmeError, problemError } from '../../platform/acme/error.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { emptyRecord } from './host-record.ts'
@@ -96,19 +95,6 @@ test('a problem is said with its parts, and with none it is still said', () => {
     expect(problemError(nothing, about).message).toBe(
       'The certificate authority answered 400 without a reason',
     )
-})
-
-test.each([
-  ['120', 120_000],
-  ['0', 0],
-  ['Fri, 20 Nov 2026 12:00:10 GMT', 10_000],
-  ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
-  ['-5', null],
-  ['soon', null],
-  [null, null],
-])('Retry-After %p is %p ms', (text, expected) => {
-  const now = Date.parse('2026-11-20T12:00:00Z')
-  expect(parseRetryAfter(text, now)).toBe(expected)
 })
 
 test('new hosts: 30 an hour; of aliases 6 an hour and 30 a week, half of them without being visited', () => {

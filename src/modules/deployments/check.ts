@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
+import { findBlob } from './blob-queries.ts'
 import { inspectDatabase, listBlobsAfter, listFilesOf, type Problem } from './check/queries.ts'
-import { findBlob } from './variants/queries.ts'
 
 export type { Problem } from './check/queries.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { removeExpiredUploads } from './manifest/upload.ts'
+import { removeExpiredUploads } from './manifest.ts'
 import {
   type Answer,
   brokenOff,

@@ -1,105 +1,128 @@
-import type { Context } from '../../context.ts'
-import { AppError, type ErrorDetail, invalidField } from '../../domain/errors.ts'
-import { isRecord } from '../../domain/is-record.ts'
-import { isSha256 } from '../../domain/names.ts'
-import type { Publication } from './publish/record.ts'
-import { parsePublication, UploadFields } from './upload/fields.ts'
-import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from './upload/files.ts'
+import type { Caller, Context } from '../../context.ts'
+import { actorRef } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { DAY_MS } from '../../domain/durations.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
+import { MAX_SYNC_BYTES, parseJson, readBody } from '../../http/json-body.ts'
+import { tooLarge } from '../../platform/byte-stream.ts'
+import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
+import {
+  contentsOf,
+  type Manifest,
+  manifestFields,
+  parseManifest,
+  refuseWrongSizes,
+} from './manifest/parse.ts'
+import {
+  deleteUploadBlobsBefore,
+  deleteUploadsBefore,
+  findHoldings,
+  findUpload,
+  insertUpload,
+  type UploadRow,
+} from './manifest/queries.ts'
+import { keepRecentUpload } from './manifest/recent.ts'
+import type { UploadSlot } from './model.ts'
+import { authorizeUpload, authorizeUploadTo, requireUploadProject, uploaderOf } from './publish/access.ts'
+import { findDeploymentBySha, listPaths } from './publish/queries.ts'
+import type { Published } from './publish.ts'
+import { asUpload } from './upload/activity.ts'
+import { ARCHIVE_TYPES } from './upload/archive.ts'
+import { mediaTypeOf, unsupportedType } from './upload/body.ts'
+import { targetOf } from './upload/fields.ts'
+import { refuseClash, tooManyFiles } from './upload/files.ts'
 
-/** What a delta upload is going to publish: its files with the hashes and sizes that the client says. */
-export type Manifest = { publication: Publication; files: UploadedFile[] }
+/** An upload that expired is known for so much longer, so that its sender is told to begin anew. */
+const REMEMBERED_MS = DAY_MS
 
-/** A list of everything wrong with 50,000 entries helps nobody. */
-const MAX_DETAILS = 20
-
-/** The fields of a JSON body as those of a form. Throws `invalid` where one is neither text nor a list of texts. */
-export function manifestFields(body: unknown): UploadFields {
-  if (!isRecord(body)) throw new AppError('invalid', 'The body must be a JSON object')
-  const fields = new UploadFields()
-  for (const [name, value] of Object.entries(body)) {
-    if (name === 'files' || !KNOWN_FIELDS.has(name) || value === null) continue
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (typeof one !== 'string' && typeof one !== 'boolean') throw invalidField(name, 'must be a text')
-      fields.add(name, String(one))
+/** First request of a delta upload: takes the manifest and says which contents this project does not hold yet. */
+export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {
+  const caller = uploaderOf(ctx, request)
+  const body = await readManifest(request)
+  const fields = manifestFields(body)
+  const target = targetOf(fields)
+  if (target !== undefined) authorizeUpload(ctx, caller, target)
+  const manifest = parseManifest(ctx, body, fields)
+  const contents = contentsOf(manifest.files)
+  const begun = inTransaction(ctx.db, (tx) => {
+    const project = requireUploadProject(ctx, tx, caller, manifest.publication)
+    refuseHopeless(ctx, project.id, manifest)
+    const holdings = findHoldings(ctx.db, project.id, contents.keys(), ctx.now())
+    const { held } = holdings
+    refuseWrongSizes(contents, held)
+    const missing = [...contents.keys()].filter((sha256) => !held.has(sha256))
+    const bytes = missing.reduce((sum, sha256) => sum + (contents.get(sha256) ?? 0), 0)
+    if (bytes > ctx.config.maxUploadBytes) throw tooLarge('What is missing', ctx.config.maxUploadBytes)
+    const upload: UploadRow = {
+      id: ctx.newId(),
+      projectId: project.id,
+      manifest: JSON.stringify(manifest),
+      createdBy: actorRef(caller.actor),
+      expiresAt: ctx.now() + UPLOAD_MS,
     }
-  }
-  return fields
+    insertUpload(tx, upload)
+    return { upload, holdings, missing }
+  })
+  const { upload, holdings, missing } = begun
+  keepRecentUpload(ctx, { uploadId: upload.id, manifest, contents, holdings, heldAt: ctx.db.writes })
+  return { uploadId: upload.id, missing, expiresAt: isoTime(upload.expiresAt) }
 }
 
-const KNOWN_FIELDS: ReadonlySet<string> = new Set([
-  'owner',
-  'repo',
-  'repository',
-  'commitSha',
-  'branch',
-  'description',
-  'workflowName',
-  'workflowRunId',
-  'committedAt',
-  'tags',
-  'isPublic',
-  'alias',
-  'basePath',
-  'proxyRuleSetName',
-  'proxyRuleSetNames',
-  'proxyRuleSetId',
-  'proxyRuleSetIds',
-])
-
-/** Throws `invalid` with details for what is malformed or contradicts itself, `too_large` for too many files. */
-export function parseManifest(ctx: Context, body: unknown, fields: UploadFields): Manifest {
-  const publication = parsePublication(fields)
-  const entries = isRecord(body) ? body['files'] : undefined
-  if (!Array.isArray(entries)) throw invalidField('files', 'must be a list of { path, size, sha256 }')
-  const files = new Map<string, UploadedFile>()
-  const details: ErrorDetail[] = []
-  for (const [index, entry] of entries.entries()) {
-    const problem = addEntry(files, entry)
-    if (problem !== undefined)
-      details.push({ path: `files[${index}]${problem.path}`, message: problem.message })
-    if (details.length === MAX_DETAILS) break
-    if (files.size > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
-  }
-  const [first] = details
-  if (first !== undefined) throw new AppError('invalid', `${first.path}: ${first.message}`, { details })
-  if (files.size === 0) throw invalidField('files', 'names no files, or none but those that are left out')
-  refuseClash([...files.keys()])
-  return { publication, files: [...files.values()] }
+/**
+ * Second request: takes the missing contents and publishes. What of them arrived whole is kept for the next try when
+ * the body is cut off, lacks files or holds wrong bytes; past a limit nothing is.
+ */
+export async function receiveContents(ctx: Context, request: Request, uploadId: string): Promise<Published> {
+  const caller = uploaderOf(ctx, request)
+  const upload = findUpload(ctx.db.orm, uploadId)
+  authorizeUploadTo(ctx, caller, upload?.projectId ?? null)
+  if (upload === undefined || upload.expiresAt <= ctx.now())
+    throw new AppError('not_found', 'There is no such upload, or it has expired: send the manifest again')
+  const type = mediaTypeOf(request)
+  if (request.body !== null && ARCHIVE_TYPES.get(type) !== 'tar') throw unsupportedType(type, TAR_TYPE)
+  return asUpload(ctx, () => deliver(ctx, caller, request, upload))
 }
 
-function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail | undefined {
-  const { path, size, sha256 } = isRecord(entry) ? entry : {}
-  if (typeof path !== 'string') return { path: '.path', message: 'must be a text' }
-  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
-    return { path: '.size', message: 'must be a whole number of bytes' }
-  const hash = typeof sha256 === 'string' ? sha256.toLowerCase() : ''
-  if (!isSha256(hash)) return { path: '.sha256', message: 'must be 64 hexadecimal digits' }
-  const stored = readPath(path)
-  if (stored instanceof AppError) return { path: '.path', message: stored.message }
-  if (stored === null) return undefined
-  const known = files.get(stored)
-  if (known !== undefined && (known.sha256 !== hash || known.sizeBytes !== size))
-    return { path: '.path', message: `${JSON.stringify(stored)} is named twice, with different contents` }
-  files.set(stored, { path: stored, sha256: hash, sizeBytes: size })
-  return undefined
-}
-
-function readPath(path: string): string | null | AppError {
+async function deliver(
+  ctx: Context,
+  caller: Caller,
+  request: Request,
+  upload: UploadRow,
+): Promise<Published> {
+  const delivery = new Delivery(ctx, caller, upload)
   try {
-    return storedPath(path, 'manifest')
+    await delivery.receive(request)
+    return await delivery.publish()
   } catch (error) {
-    if (error instanceof AppError) return error
+    await delivery.discard()
     throw error
   }
 }
 
-/** Contents of the manifest by hash. Throws `invalid` when it gives one content two sizes. */
-export function contentsOf(files: readonly UploadedFile[]): Map<string, number> {
-  const contents = new Map<string, number>()
-  for (const { sha256, sizeBytes } of files) {
-    if ((contents.get(sha256) ?? sizeBytes) !== sizeBytes)
-      throw invalidField('files', `give ${sha256} two sizes`)
-    contents.set(sha256, sizeBytes)
-  }
-  return contents
+const TAR_TYPE = 'application/x-tar'
+
+/** What cannot be published in the end is refused before its contents are sent. */
+function refuseHopeless(ctx: Context, projectId: string, { files, publication }: Manifest): void {
+  const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
+  if (deployment === undefined) return
+  const paths = new Set(listPaths(ctx.db, deployment.id).map(({ path }) => path))
+  for (const { path } of files) paths.add(path)
+  if (paths.size > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
+  refuseClash([...paths])
+}
+
+/** The body of the first request: JSON of up to 16 MiB, which is 50,000 files. */
+async function readManifest(request: Request): Promise<unknown> {
+  const type = mediaTypeOf(request)
+  if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw unsupportedType(type, 'application/json')
+  return parseJson(await readBody(request, MAX_SYNC_BYTES))
+}
+
+/** Upkeep: what expired is forgotten, and contents that nothing else refers to are freed. */
+export function removeExpiredUploads(ctx: Context): void {
+  inTransaction(ctx.db, (tx) => {
+    deleteUploadsBefore(tx, ctx.now() - REMEMBERED_MS)
+    deleteUploadBlobsBefore(tx, ctx.now())
+  })
 }

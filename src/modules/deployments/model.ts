@@ -1,5 +1,6 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 import { COMMIT_SHA } from '../../domain/names.ts'
+import { orNull } from '../../http/or-null.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { actorView } from '../aliases/model.ts'
 
@@ -22,8 +23,9 @@ export const deploymentQuery = t.Object({
 
 export const fileQuery = t.Object({ ...pageQuery, prefix: optionalText })
 
-const textOrNull = t.Union([t.String(), t.Null()])
+const textOrNull = orNull(t.String())
 
+/** contract §5.1. `urls` are absolute; `alias` is the host of an alias that points here, `production` before others. */
 export const deploymentView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
@@ -42,6 +44,7 @@ export const deploymentView = t.Object({
   createdAt: t.String(),
   updatedAt: t.String(),
 })
+export type DeploymentView = Static<typeof deploymentView>
 
 export const fileView = t.Object({
   path: t.String(),
@@ -50,7 +53,9 @@ export const fileView = t.Object({
   sha256: t.String(),
   url: t.String(),
 })
+export type FileView = Static<typeof fileView>
 
+/** spec: Asset. `url` is a path on the admin host. */
 export const assetView = t.Object({
   id: t.String({ format: 'uuid' }),
   fileName: t.String(),
@@ -59,3 +64,12 @@ export const assetView = t.Object({
   size: t.Number(),
   url: t.String(),
 })
+export type AssetView = Static<typeof assetView>
+
+/** What a delta upload still has to send. */
+export const uploadSlotView = t.Object({
+  uploadId: t.String(),
+  missing: t.Array(t.String()),
+  expiresAt: t.String(),
+})
+export type UploadSlot = Static<typeof uploadSlotView>

@@ -3,15 +3,13 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
 import { type AliasView, aliasView } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
+import { blobLookup } from './blob-queries.ts'
 import { requireUploadProject } from './publish/access.ts'
-import { blobLookup } from './publish/queries.ts'
 import { type Publication, type Recorded, recordPublication } from './publish/record.ts'
 import { type AssetView, assetView, type DeploymentView, deploymentView } from './service.ts'
 import { asUpload } from './upload/activity.ts'
 import type { UploadedFile } from './upload/files.ts'
 import { scheduleVariants } from './variants.ts'
-
-export type { Publication } from './publish/record.ts'
 
 /** What came in: the files, staged, and what the upload says about them, known at its end. */
 type Received = { files: readonly UploadedFile[]; publication: Publication }

@@ -1,7 +1,8 @@
 import { and, asc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
-import type { DbOrTx } from '../../db/open.ts'
-import { aliases, assets, deployments, hostLabels, projects } from '../../db/schema.ts'
+import type { Db, DbOrTx } from '../../db/open.ts'
+import { aliases, assets, deployments, projects } from '../../db/schema.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
+import { prepared } from '../../db/statements.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type DeploymentRow = typeof deployments.$inferSelect
@@ -100,29 +101,38 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
   )
 }
 
-/** `label` is where the alias is served. The alias `production` first, then the oldest. */
-type AliasOfDeployment = { deploymentId: string; name: string; label: string | null }
+/** A deployment, as far as what points at it needs it. */
+export type PointedAt = { id: string; commitSha: string; basePath: string }
 
-export function listAliasesOf(db: DbOrTx, deploymentIds: readonly string[]): AliasOfDeployment[] {
-  return db
-    .select({ deploymentId: aliases.deploymentId, name: aliases.name, label: hostLabels.label })
-    .from(aliases)
-    .leftJoin(hostLabels, eq(hostLabels.aliasId, aliases.id))
-    .where(inList(aliases.deploymentId, deploymentIds))
-    .orderBy(sql`${aliases.name} <> 'production'`, asc(aliases.createdAt), asc(aliases.id))
-    .all()
+const pointedAt = {
+  id: deployments.id,
+  commitSha: deployments.commitSha,
+  basePath: deployments.basePath,
 }
 
-export function listLabelsOf(
-  db: DbOrTx,
-  deploymentIds: readonly string[],
-): { deploymentId: string; label: string }[] {
+export function findDeploymentOfProject(db: DbOrTx, projectId: string, id: string): PointedAt | undefined {
   return db
-    .select({ deploymentId: hostLabels.deploymentId, label: hostLabels.label })
-    .from(hostLabels)
-    .where(inList(hostLabels.deploymentId, deploymentIds))
+    .select(pointedAt)
+    .from(deployments)
+    .where(and(eq(deployments.projectId, projectId), eq(deployments.id, id)))
+    .get()
+}
+
+/** Those whose SHA begins so, the exact one first; two mean that a short form is ambiguous. */
+export function findDeploymentsBySha(db: DbOrTx, projectId: string, prefix: string): PointedAt[] {
+  return db
+    .select(pointedAt)
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.projectId, projectId),
+        gte(deployments.commitSha, prefix),
+        lt(deployments.commitSha, `${prefix}g`),
+      ),
+    )
+    .orderBy(asc(deployments.commitSha))
+    .limit(2)
     .all()
-    .flatMap(({ deploymentId, label }) => (deploymentId === null ? [] : [{ deploymentId, label }]))
 }
 
 export function deleteDeploymentRow(db: DbOrTx, id: string): void {
@@ -170,3 +180,60 @@ const below = (deploymentId: string, prefix: string): SQL | undefined =>
     prefix === '' ? undefined : gte(assets.path, prefix),
     prefix === '' ? undefined : lt(assets.path, `${prefix}\u{10ffff}`),
   )
+
+/** When something was last published to each project; those without anything are left out. */
+export const listLastTimes = (db: Db, projectIds: readonly string[]): { projectId: string; at: number }[] =>
+  prepared<{ projectId: string; at: number }>(
+    db,
+    `SELECT projectId, at FROM (
+       SELECT value AS projectId, (SELECT max(updated_at) FROM deployments WHERE project_id = value) AS at
+       FROM json_each(?)) WHERE at IS NOT NULL`,
+  ).all(JSON.stringify(projectIds))
+
+/** Those of the projects whose newest deployment is shown by no alias. */
+export const listUnreleased = (db: Db, projectIds: readonly string[]): string[] =>
+  prepared<{ projectId: string }>(
+    db,
+    `SELECT projectId FROM (
+       SELECT value AS projectId, (
+         SELECT id FROM deployments WHERE project_id = value ORDER BY updated_at DESC, id DESC LIMIT 1
+       ) AS newest FROM json_each(?))
+     WHERE newest IS NOT NULL AND NOT EXISTS (SELECT 1 FROM aliases WHERE deployment_id = newest)`,
+  )
+    .all(JSON.stringify(projectIds))
+    .map(({ projectId }) => projectId)
+
+type Published = { deployments: number; files: number; bytes: number }
+
+/** As published: what several deployments share is in each of them. */
+export const sumPublished = (db: Db, projectId: string): Published =>
+  prepared<Published>(
+    db,
+    `SELECT count(*) AS deployments, coalesce(sum(file_count), 0) AS files, coalesce(sum(total_size), 0) AS bytes
+     FROM deployments WHERE project_id = ?`,
+  ).get(projectId) ?? { deployments: 0, files: 0, bytes: 0 }
+
+/** Each content of the project once. */
+export const sumUnique = (db: Db, projectId: string): number =>
+  prepared<{ bytes: number }>(
+    db,
+    `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM blobs WHERE sha256 IN (
+       SELECT a.sha256 FROM deployments d JOIN assets a ON a.deployment_id = d.id WHERE d.project_id = ?)`,
+  ).get(projectId)?.bytes ?? 0
+
+export type Stored = { contents: number; bytes: number }
+
+/** Each content of the workspace once, and the compressed forms. */
+export const sumStored = (db: Db): Stored =>
+  prepared<Stored>(
+    db,
+    'SELECT count(*) AS contents, coalesce(sum(size_bytes), 0) AS bytes FROM blobs',
+  ).get() ?? { contents: 0, bytes: 0 }
+
+/** What they send lies elsewhere now, or in another form: whoever keeps their manifests reads them again. */
+export function bumpVersions(db: Db, ids: readonly string[]): void {
+  prepared(
+    db,
+    'UPDATE deployments SET version = version + 1 WHERE id IN (SELECT value FROM json_each(?))',
+  ).run(JSON.stringify(ids))
+}

@@ -15,12 +15,12 @@ export const deploymentRoutes = (ctx: Context) => {
       response: pageOf(deploymentView),
       detail: { summary: 'Deployments of the projects that the caller may read' },
     })
-    .get('/:id', ({ params }) => getDeployment(ctx, params.id), {
+    .get('/:id', ({ grant, params }) => getDeployment(ctx, grant, params.id), {
       may: { action: 'project:read', ...onDeployment },
       response: deploymentView,
       detail: { summary: 'A deployment by id' },
     })
-    .get('/:id/files', ({ params, query }) => listFiles(ctx, params.id, query), {
+    .get('/:id/files', ({ grant, params, query }) => listFiles(ctx, grant, params.id, query), {
       may: { action: 'project:read', ...onDeployment },
       query: fileQuery,
       response: pageOf(fileView),

@@ -1,14 +1,16 @@
 import type { Context } from '../../context.ts'
-import { type ActorView, actorViews } from '../../db/actor-names.ts'
+import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
-import { inTransaction } from '../../db/open.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { encodePath } from '../../domain/asset-path.ts'
 import { mimeTypeOf } from '../../domain/content-type.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { listAliasesOf, listLabelsOf } from '../aliases/host-labels.ts'
+import { type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
+import type { AssetView, DeploymentView, FileView } from './model.ts'
 import {
   type AssetRow,
   countAssets,
@@ -21,49 +23,14 @@ import {
   findAsset,
   findDeployment,
   findDeploymentRecord,
-  listAliasesOf,
   listAssets,
   listDeploymentRecords,
-  listLabelsOf,
   recountDeployment,
 } from './queries.ts'
 
-export type { AssetRow, DeploymentRow } from './queries.ts'
-
-/** Absolute. `alias` is the host of an alias that points here, `production` before others; null without one. */
-type DeploymentUrls = { sha: string; preview: string; alias: string | null }
-
-/** The record of the API. contract §5.1. */
-export type DeploymentView = {
-  id: string
-  projectId: string
-  owner: string
-  repo: string
-  commitSha: string
-  branch: string | null
-  description: string | null
-  workflowName: string | null
-  workflowRunId: string | null
-  fileCount: number
-  totalSize: number
-  aliases: string[]
-  urls: DeploymentUrls
-  createdBy: ActorView
-  createdAt: string
-  updatedAt: string
-}
-
-type FileView = { path: string; size: number; mimeType: string; sha256: string; url: string }
-
-/** spec: Asset. `url` is a path on the admin host. */
-export type AssetView = {
-  id: string
-  fileName: string
-  storageKey: string
-  mimeType: string
-  size: number
-  url: string
-}
+export type { AssetView, DeploymentView } from './model.ts'
+export type { PointedAt } from './queries.ts'
+export { findDeploymentOfProject, findDeploymentsBySha } from './queries.ts'
 
 type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
 
@@ -87,11 +54,17 @@ export function listDeployments(
 }
 
 /** Throws 404 when it is gone. */
-export function getDeployment(ctx: Context, id: string): DeploymentView {
-  return deploymentView(ctx, { id })
+export const getDeployment = (ctx: Context, grant: Grant, id: string): DeploymentView =>
+  deploymentView(ctx, requireDeployment(ctx.db.orm, grant, id))
+
+/** The deployment, of the project of the grant. Throws 404. */
+export function requireDeployment(db: DbOrTx, grant: Grant, id: string): DeploymentRow {
+  const deployment = within(grant, findDeployment(db, id))
+  if (deployment === undefined) throw noSuchDeployment()
+  return deployment
 }
 
-/** The record of one deployment, with what points at it now. */
+/** The record of one deployment that is known to be the caller's to see, with what points at it now. */
 export function deploymentView(ctx: Context, { id }: Pick<DeploymentRow, 'id'>): DeploymentView {
   const record = findDeploymentRecord(ctx.db.orm, id)
   const [view] = record === undefined ? [] : viewsOf(ctx, [record])
@@ -101,6 +74,7 @@ export function deploymentView(ctx: Context, { id }: Pick<DeploymentRow, 'id'>):
 
 export function listFiles(
   ctx: Context,
+  grant: Grant,
   id: string,
   query: PaginationQuery & { prefix?: string | undefined },
 ): Paginated<FileView> {
@@ -109,7 +83,7 @@ export function listFiles(
     defaultSort: 'path',
     defaultOrder: 'asc',
   })
-  const deployment = findDeploymentRecord(ctx.db.orm, id)
+  const deployment = within(grant, findDeploymentRecord(ctx.db.orm, id))
   if (deployment === undefined) throw noSuchDeployment()
   const prefix = (query.prefix ?? '').replace(/^\//, '').normalize('NFC')
   const data = listAssets(ctx.db.orm, id, prefix, page).map((asset) => ({
@@ -125,8 +99,7 @@ export function listFiles(
 /** Throws 409 naming them while aliases point at it. What nothing else refers to is freed after the grace hour. */
 export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const deployment = findDeployment(tx, id)
-    if (deployment === undefined) throw noSuchDeployment()
+    const deployment = requireDeployment(tx, grant, id)
     const names = listAliasesOf(tx, [id]).map(({ name }) => name)
     if (names.length > 0)
       throw new AppError('conflict', `Move or delete what points at it first: ${names.join(', ')}`)
@@ -151,9 +124,9 @@ export function aboutAsset(ctx: Context, id: string | undefined): { projectId: s
 }
 
 /** Throws 404 when it is gone. */
-export function getAsset(ctx: Context, id: string): AssetView {
+export function getAsset(ctx: Context, grant: Grant, id: string): AssetView {
   const asset = findAsset(ctx.db.orm, id)
-  const deployment = asset && findDeploymentRecord(ctx.db.orm, asset.deploymentId)
+  const deployment = asset && within(grant, findDeploymentRecord(ctx.db.orm, asset.deploymentId))
   if (asset === undefined || deployment === undefined) throw noSuchAsset()
   return assetView(asset, deployment)
 }
@@ -162,7 +135,8 @@ export function getAsset(ctx: Context, id: string): AssetView {
 export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const asset = findAsset(tx, id)
-    if (asset === undefined) throw noSuchAsset()
+    if (asset === undefined || within(grant, findDeployment(tx, asset.deploymentId)) === undefined)
+      throw noSuchAsset()
     deleteAssetRow(tx, id)
     recountDeployment(tx, asset.deploymentId, ctx.now())
     audit(ctx, tx, grant.actor, {

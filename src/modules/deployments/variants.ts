@@ -7,14 +7,12 @@ import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { listStored } from './manifest/queries.ts'
-import { insertBlobs, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from './publish/queries.ts'
+import { findBlob, insertBlobs, listStored, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from './blob-queries.ts'
+import { bumpVersions } from './queries.ts'
 import { whenNoUpload } from './upload/activity.ts'
 import { type AddedVariant, addVariantOfStream, addVariants } from './variants/compress.ts'
 import {
   addUnreferenced,
-  bumpVersions,
-  findBlob,
   insertVariants,
   listFilesAfter,
   listUsers,

@@ -1,4 +1,5 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { projectRole } from '../projects/model.ts'
@@ -32,7 +33,11 @@ export const newDomainBody = t.Object({
   ...settings,
 })
 
+/** The project is that of the grant. */
+export type NewDomain = Omit<InputOf<typeof newDomainBody>, 'projectId'>
+
 export const domainPatchBody = t.Object({ alias: t.Optional(alias), ...settings })
+export type DomainChange = InputOf<typeof domainPatchBody>
 
 export const verifyBody = t.Optional(
   t.Object({ verified: settings.verified }, { examples: [{ verified: true }] }),
@@ -46,6 +51,12 @@ export const domainQuery = t.Object({
 
 const text = orNull(t.String())
 
+/**
+ * contract §10. `pathPrefix` is a folder inside of what the alias serves, null for all of it. `verification` says what
+ * proves the host: a TXT record of that name and value, or the value as the answer at `url`; `checkedAt` and `error` are of
+ * the last look for it. `certificate` is of this server's own listener: `off` where a proxy holds it, and an active one
+ * with an error could not be renewed.
+ */
 export const domainView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
@@ -80,3 +91,4 @@ export const domainView = t.Object({
   createdAt: t.String(),
   updatedAt: t.String(),
 })
+export type DomainView = Static<typeof domainView>

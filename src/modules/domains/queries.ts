@@ -1,4 +1,4 @@
-import { and, eq, type SQL } from 'drizzle-orm'
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { domains } from '../../db/schema.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
@@ -53,4 +53,27 @@ function conditionOf({ projectIds, projectId, hostname }: DomainFilter): SQL | u
     projectId === undefined ? undefined : eq(domains.projectId, projectId),
     hostname === undefined ? undefined : eq(domains.hostname, hostname.toLowerCase()),
   )
+}
+
+type HostOfProject = Pick<DomainRow, 'projectId' | 'hostname' | 'verifiedAt'>
+
+export function listHostsOf(db: DbOrTx, projectIds: readonly string[]): HostOfProject[] {
+  return db
+    .select({ projectId: domains.projectId, hostname: domains.hostname, verifiedAt: domains.verifiedAt })
+    .from(domains)
+    .where(inList(domains.projectId, projectIds))
+    .all()
+}
+
+type ProvenHost = { host: string; projectId: string }
+
+/** Proven domains, the first of every project before the second of any: nobody waits for a project with very many. */
+export function listProvenHosts(db: DbOrTx): ProvenHost[] {
+  const rank = sql`row_number() OVER (PARTITION BY ${domains.projectId} ORDER BY ${domains.verifiedAt})`
+  return db
+    .select({ host: domains.hostname, projectId: domains.projectId })
+    .from(domains)
+    .where(isNotNull(domains.verifiedAt))
+    .orderBy(rank, domains.verifiedAt)
+    .all()
 }

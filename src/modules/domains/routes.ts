@@ -38,7 +38,7 @@ export const domainRoutes = (ctx: Context) => {
           '`verification` names, or the same value at its `url`. `verified: true` skips that, for administrators.',
       },
     })
-    .get('/:id', ({ params }) => getDomain(ctx, params.id), {
+    .get('/:id', ({ grant, params }) => getDomain(ctx, grant, params.id), {
       may: { action: 'project:read', ...onDomain },
       response: domainView,
       detail: { summary: 'A domain' },

@@ -4,13 +4,12 @@ import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
-import type { ProjectRole } from '../../domain/roles.ts'
-import type { CertificateState } from '../../platform/certificates.ts'
 import { newToken } from '../../platform/tokens.ts'
 import { findAliasByName } from '../aliases/service.ts'
-import { authorize, type Grant } from '../auth/authorize.ts'
+import { authorize, authorizeAgain, type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
 import { isBelowBase, parseHostname, parsePathPrefix, parseRedirect, refuseReserved } from './hostname.ts'
+import type { DomainChange, DomainView, NewDomain } from './model.ts'
 import { challengeUrlOf, findProof, txtNameOf } from './proof.ts'
 import {
   countDomains,
@@ -24,50 +23,7 @@ import {
   updateDomain,
 } from './queries.ts'
 
-export type { DomainRow } from './queries.ts'
-
-/** The record of the API. contract §10. */
-export type DomainView = {
-  id: string
-  projectId: string
-  hostname: string
-  alias: string
-  /** A folder inside of what the alias serves; null for all of it. */
-  pathPrefix: string | null
-  isPublic: boolean | null
-  isSpa: boolean | null
-  requiredRole: ProjectRole | null
-  redirectTo: string | null
-  url: string
-  /** What proves the host: a TXT record of that name and value, or the value as the answer at `url`. */
-  verification: {
-    method: NonNullable<DomainRow['verifiedBy']>
-    name: string | null
-    value: string | null
-    url: string | null
-    verifiedAt: string | null
-    /** When the proof was last looked for. */
-    checkedAt: string | null
-    /** Why the last look found no proof; null once it did. */
-    error: string | null
-  }
-  /** Of this server's own listener: `off` where a proxy holds it. An active one with an error could not be renewed. */
-  certificate: { status: CertificateState['status']; expiresAt: string | null; error: string | null }
-  createdAt: string
-  updatedAt: string
-}
-
-type DomainSettings = {
-  pathPrefix?: string | null | undefined
-  isPublic?: boolean | null | undefined
-  isSpa?: boolean | null | undefined
-  requiredRole?: ProjectRole | null | undefined
-  redirectTo?: string | null | undefined
-  /** Skips the proof; for administrators of the workspace. */
-  verified?: boolean | undefined
-}
-type NewDomain = DomainSettings & { hostname: string; alias: string }
-export type DomainChange = DomainSettings & { alias?: string | undefined }
+export type { DomainChange, DomainView } from './model.ts'
 
 /** Those of the projects that the caller may read. */
 export function listDomains(
@@ -90,7 +46,8 @@ export function listDomains(
   )
 }
 
-export const getDomain = (ctx: Context, id: string): DomainView => toView(ctx, getDomainRow(ctx.db.orm, id))
+export const getDomain = (ctx: Context, grant: Grant, id: string): DomainView =>
+  toView(ctx, requireDomain(ctx.db.orm, grant, id))
 
 /** Throws 409 for a host that is mapped or ours, 404 for an alias that the project does not have. */
 export function createDomain(ctx: Context, grant: Grant, input: NewDomain): DomainView {
@@ -128,7 +85,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
 
 export function changeDomain(ctx: Context, grant: Grant, id: string, change: DomainChange): DomainView {
   inTransaction(ctx.db, (tx) => {
-    const before = getDomainRow(tx, id)
+    const before = requireDomain(tx, grant, id)
     const patch = patchOf(ctx, grant, before, change)
     updateDomain(tx, id, { ...patch, updatedAt: ctx.now() })
     audit(ctx, tx, grant.actor, {
@@ -138,12 +95,12 @@ export function changeDomain(ctx: Context, grant: Grant, id: string, change: Dom
     })
   })
   ctx.certificates.hostsChanged()
-  return getDomain(ctx, id)
+  return getDomain(ctx, grant, id)
 }
 
 export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const domain = getDomainRow(tx, id)
+    const domain = requireDomain(tx, grant, id)
     deleteDomainRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain })
   })
@@ -160,25 +117,24 @@ export async function verifyDomain(
   id: string,
   options: { verified?: boolean | undefined },
 ): Promise<DomainView> {
-  const domain = getDomainRow(ctx.db.orm, id)
+  const domain = requireDomain(ctx.db.orm, grant, id)
   if (options.verified === true) return changeDomain(ctx, grant, id, { verified: true })
   if (domain.verifiedAt !== null) return toView(ctx, domain)
   const proof = await findProof(ctx, domain)
   const checkedAt = ctx.now()
-  if (proof.by === null) {
-    inTransaction(ctx.db, (tx) => updateDomain(tx, id, { checkedAt, checkError: proof.reason }))
-    return getDomain(ctx, id)
-  }
   inTransaction(ctx.db, (tx) => {
-    const patch: DomainPatch = { verifiedBy: proof.by, verifiedAt: checkedAt, updatedAt: checkedAt }
+    authorizeAgain(ctx, grant, 'domain:manage')
+    const { by } = proof
+    if (by === null) return updateDomain(tx, id, { checkedAt, checkError: proof.reason })
+    const patch: DomainPatch = { verifiedBy: by, verifiedAt: checkedAt, updatedAt: checkedAt }
     updateDomain(tx, id, { ...patch, checkedAt, checkError: null })
     audit(ctx, tx, grant.actor, {
-      ...aboutChange('domain.verify', getDomainRow(tx, id)),
-      after: { by: proof.by },
+      ...aboutChange('domain.verify', requireDomain(tx, grant, id)),
+      after: { by },
     })
   })
-  ctx.certificates.hostsChanged()
-  return getDomain(ctx, id)
+  if (proof.by !== null) ctx.certificates.hostsChanged()
+  return getDomain(ctx, grant, id)
 }
 
 /**
@@ -186,7 +142,7 @@ export async function verifyDomain(
  * Throws 409 where none can be had, 429 where the certificate authority has to be left alone.
  */
 export async function askCertificate(ctx: Context, grant: Grant, id: string): Promise<DomainView> {
-  const domain = getDomainRow(ctx.db.orm, id)
+  const domain = requireDomain(ctx.db.orm, grant, id)
   const { hostname } = domain
   if (domain.verifiedAt === null)
     throw new AppError('conflict', `${hostname} gets a certificate once it is proven`)
@@ -194,7 +150,7 @@ export async function askCertificate(ctx: Context, grant: Grant, id: string): Pr
     throw new AppError('conflict', 'This server makes no certificates; the proxy in front of it holds them')
   await ctx.certificates.tryNow(hostname)
   inTransaction(ctx.db, (tx) => audit(ctx, tx, grant.actor, aboutChange('domain.certificate', domain)))
-  return getDomain(ctx, id)
+  return getDomain(ctx, grant, id)
 }
 
 /** For routes that name a domain in the path. */
@@ -224,8 +180,9 @@ function patchOf(ctx: Context, grant: Grant, domain: DomainRow, change: DomainCh
   }
 }
 
-function getDomainRow(db: DbOrTx, id: string): DomainRow {
-  const domain = findDomain(db, id)
+/** The domain, of the project of the grant. Throws 404. */
+export function requireDomain(db: DbOrTx, grant: Grant, id: string): DomainRow {
+  const domain = within(grant, findDomain(db, id))
   if (domain === undefined) throw new AppError('not_found', 'There is no such domain')
   return domain
 }

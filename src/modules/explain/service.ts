@@ -2,19 +2,9 @@ import type { Caller, Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { passesGate } from '../auth/caller.ts'
+import type { Explained } from './model.ts'
 
-export type Explained = {
-  url: string
-  method: string
-  steps: { step: string; text: string; detail?: Record<string, unknown> }[]
-  outcome: {
-    kind: string
-    status: number | null
-    headers: Record<string, string>
-    ruleId: string | null
-    target: string | null
-  }
-}
+export type { Explained } from './model.ts'
 
 /** The site engine, as far as this module may know it: floors below do not import it. */
 export type Explainer = {

@@ -1,4 +1,5 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { InputOf } from '../../http/input-of.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
 
 const name = t.String({
@@ -16,6 +17,10 @@ const description = t.Union([t.String({ maxLength: 1000 }), t.Null()], {
 export const newGroupBody = t.Object({ name, description: t.Optional(description) })
 export const groupPatchBody = t.Object({ name: t.Optional(name), description: t.Optional(description) })
 
+export type NewGroup = InputOf<typeof newGroupBody>
+export type GroupChange = InputOf<typeof groupPatchBody>
+
+/** contract §3. */
 export const groupView = t.Object({
   id: t.String({ format: 'uuid' }),
   name: t.String(),
@@ -23,6 +28,8 @@ export const groupView = t.Object({
   memberCount: t.Integer(),
   createdAt: t.String(),
 })
+
+export type GroupView = Static<typeof groupView>
 
 export const groupListQuery = t.Object({ ...pageQuery, search: t.Optional(t.String()) })
 export const groupPage = pageOf(groupView)
@@ -32,3 +39,4 @@ export const newGroupMemberBody = t.Object({
 })
 
 export const groupMemberView = t.Object({ userId: t.String(), email: t.String(), addedAt: t.String() })
+export type GroupMemberView = Static<typeof groupMemberView>

@@ -5,7 +5,8 @@ import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { getAccount } from '../users/service.ts'
+import { getAccount } from '../users/accounts.ts'
+import type { GroupChange, GroupMemberView, GroupView, NewGroup } from './model.ts'
 import {
   type CountedGroup,
   deleteGroupMember,
@@ -19,15 +20,7 @@ import {
   updateGroup,
 } from './queries.ts'
 
-/** The record of the API. contract §3. */
-export type GroupView = {
-  id: string
-  name: string
-  description: string | null
-  memberCount: number
-  createdAt: string
-}
-export type GroupMemberView = { userId: string; email: string; addedAt: string }
+export type { GroupMemberView, GroupView } from './model.ts'
 
 export function listGroups(
   ctx: Context,
@@ -54,11 +47,7 @@ export function getGroup(ctx: Context, _grant: Grant, id: string): GroupView {
   return toView(getGroupRow(ctx.db.orm, id))
 }
 
-export function createGroup(
-  ctx: Context,
-  grant: Grant,
-  input: { name: string; description?: string | null | undefined },
-): GroupView {
+export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupView {
   const now = ctx.now()
   const group: Group = {
     id: ctx.newId(),
@@ -74,12 +63,7 @@ export function createGroup(
   return toView({ ...group, memberCount: 0 })
 }
 
-export function changeGroup(
-  ctx: Context,
-  grant: Grant,
-  id: string,
-  change: { name?: string | undefined; description?: string | null | undefined },
-): GroupView {
+export function changeGroup(ctx: Context, grant: Grant, id: string, change: GroupChange): GroupView {
   return inTransaction(ctx.db, (tx) => {
     const { name, description } = getGroupRow(tx, id)
     const before = { name, description }
@@ -115,11 +99,12 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
   return inTransaction(ctx.db, (tx) => {
     const group = getGroupRow(tx, id)
     const user = getAccount(tx, { userId })
+    const addedAt = ctx.now()
     refuseTaken(`${user.email} is in the group ${group.name} already`, () =>
-      insertGroupMember(tx, id, userId, ctx.now()),
+      insertGroupMember(tx, id, userId, addedAt),
     )
     audit(ctx, tx, grant.actor, { action: 'group.add-member', target: targetOf(id), after: { userId } })
-    return { userId, email: user.email, addedAt: isoTime(ctx.now()) }
+    return { userId, email: user.email, addedAt: isoTime(addedAt) }
   })
 }
 

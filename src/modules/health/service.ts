@@ -1,16 +1,25 @@
 import type { Context } from '../../context.ts'
+import { onePer } from '../../platform/one-per.ts'
+import type { Health, HealthCheck } from './model.ts'
 import { probeDatabase } from './queries.ts'
 
-type Check = { status: 'ok' | 'error'; message?: string }
-export type Health = {
-  status: 'ok' | 'error'
-  version: string
-  uptime: number
-  checks: { database: Check; storage: Check }
+export type { Health } from './model.ts'
+
+const runningOf = onePer((_: Context): { probe?: Promise<Health> } => ({}))
+
+/**
+ * Really probes: a write to the database that is rolled back, and a small file written, synced and read. Whoever asks
+ * meanwhile gets the same answer: it costs a sync of the disk, and anybody may ask as often as they like.
+ */
+export function probe(ctx: Context): Promise<Health> {
+  const running = runningOf(ctx)
+  running.probe ??= tryAll(ctx).finally(() => {
+    delete running.probe
+  })
+  return running.probe
 }
 
-/** Really probes: a write to the database that is rolled back, and a small file written, synced and read. */
-export async function probe(ctx: Context): Promise<Health> {
+async function tryAll(ctx: Context): Promise<Health> {
   const [database, storage] = await Promise.all([
     check(ctx, 'database', () => probeDatabase(ctx.db)),
     check(ctx, 'storage', () => ctx.blobs.probe()),
@@ -21,7 +30,7 @@ export async function probe(ctx: Context): Promise<Health> {
 }
 
 /** What went wrong is for the log; the visitor learns only which part. */
-async function check(ctx: Context, name: string, work: () => unknown): Promise<Check> {
+async function check(ctx: Context, name: string, work: () => unknown): Promise<HealthCheck> {
   try {
     await work()
     return { status: 'ok' }

@@ -1,27 +1,11 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
-import { emailField } from '../auth/model.ts'
-import { projectRole, projectView } from '../projects/model.ts'
+import { projectView } from '../projects/model.ts'
 import { belowOrProject, mayBelow } from '../projects/named.ts'
 import { aboutProject } from '../projects/service.ts'
+import { invitationsView, newInvitationBody, newInvitationView, offerView } from './model.ts'
 import { acceptInvitation, getInvitation, invite, listInvitations, revokeInvitation } from './service.ts'
-
-const invitationFields = {
-  id: t.String(),
-  email: t.String(),
-  role: projectRole,
-  status: t.Union([t.Literal('pending'), t.Literal('accepted'), t.Literal('expired')]),
-  createdAt: t.String(),
-  expiresAt: t.Union([t.String(), t.Null()]),
-}
-const invitationsView = t.Object({ invitations: t.Array(t.Object(invitationFields)) })
-
-const offerView = t.Object({
-  email: t.String(),
-  role: projectRole,
-  project: t.Object({ id: t.String(), owner: t.String(), name: t.String(), displayName: t.String() }),
-})
 
 /** Invitations as the project's admins see them. */
 export const projectInvitationRoutes = (ctx: Context) => {
@@ -41,8 +25,8 @@ export const projectInvitationRoutes = (ctx: Context) => {
     )
     .post('/', ({ grant, body, status }) => status(201, invite(ctx, grant, body)), {
       may: mayManage,
-      body: t.Object({ email: emailField, role: projectRole }),
-      response: { 201: t.Object({ ...invitationFields, url: t.Optional(t.String()) }) },
+      body: newInvitationBody,
+      response: { 201: newInvitationView },
       detail: { summary: 'Invite an email; for one without an account the answer holds the link' },
     })
     .delete(

@@ -10,7 +10,8 @@ import { hashToken, newToken } from '../../platform/tokens.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { admit, isOwner } from '../members/service.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
-import { findAccount } from '../users/service.ts'
+import { findAccount } from '../users/accounts.ts'
+import type { InvitationOffer, InvitationView } from './model.ts'
 import {
   deleteInvitationRow,
   deleteOpenInvitation,
@@ -22,22 +23,7 @@ import {
   markInvitationAccepted,
 } from './queries.ts'
 
-/** The record of the API. contract §4. `expiresAt` is null once accepted. */
-export type InvitationView = {
-  id: string
-  email: string
-  role: ProjectRole
-  status: 'pending' | 'accepted' | 'expired'
-  createdAt: string
-  expiresAt: string | null
-}
-
-/** What the holder of a link sees. */
-type InvitationOffer = {
-  email: string
-  role: ProjectRole
-  project: { id: string; owner: string; name: string; displayName: string }
-}
+export type { InvitationView } from './model.ts'
 
 const LIFE_MS = WEEK_MS
 

@@ -1,8 +1,9 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import { orNull } from '../../http/or-null.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
 
 const text = t.Optional(t.String())
-const orNull = t.Union([t.String(), t.Null()])
+const textOrNull = orNull(t.String())
 
 export const auditQuery = t.Object({
   ...pageQuery,
@@ -13,18 +14,20 @@ export const auditQuery = t.Object({
   to: text,
 })
 
+/** One change: who, with which credential and from where, what, and how it was before and after, without secrets. */
 const auditEntry = t.Object({
   id: t.String(),
   at: t.String(),
-  actor: t.Object({ kind: t.String(), id: orNull, name: orNull }),
+  actor: t.Object({ kind: t.String(), id: textOrNull, name: textOrNull }),
   credential: t.String(),
-  ip: orNull,
+  ip: textOrNull,
   action: t.String(),
-  target: t.Object({ kind: t.String(), id: orNull }),
-  projectId: orNull,
+  target: t.Object({ kind: t.String(), id: textOrNull }),
+  projectId: textOrNull,
   before: t.Unknown({ description: 'What it was before, without secrets; null where nothing was' }),
   after: t.Unknown({ description: 'What it is now, without secrets; null where nothing is' }),
 })
+export type AuditEntry = Static<typeof auditEntry>
 
 export const auditPage = pageOf(auditEntry)
 
@@ -50,7 +53,7 @@ export const tailQuery = t.Object({
 const loggedRequest = t.Object({
   id: t.String(),
   at: t.String(),
-  projectId: orNull,
+  projectId: textOrNull,
   method: t.String(),
   host: t.String(),
   path: t.String({ description: 'Without the query' }),
@@ -65,5 +68,6 @@ const loggedRequest = t.Object({
   }),
   weight: t.Integer({ description: 'How many requests it stands for; above 1 when very many came at once' }),
 })
+export type RequestView = Static<typeof loggedRequest>
 
 export const requestPage = pageOf(loggedRequest)

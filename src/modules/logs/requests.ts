@@ -9,6 +9,7 @@ import { forgetVisitors } from '../../platform/request-log/store.ts'
 import { startOf } from '../../platform/request-log/sums.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById } from '../projects/service.ts'
+import type { RequestView } from './model.ts'
 import {
   countRequests,
   deleteOldCounts,
@@ -19,7 +20,7 @@ import {
   listRequests,
 } from './requests-queries.ts'
 
-export type RequestView = Omit<LoggedRequest, 'id' | 'at'> & { id: string; at: string }
+export type { RequestView } from './model.ts'
 
 type Text = string | undefined
 type RequestQuery = PaginationQuery & {

@@ -2,21 +2,10 @@ import type { Context } from '../../context.ts'
 import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
+import type { AuditEntry } from './model.ts'
 import { type AuditRow, selectAudit } from './queries.ts'
 
-/** One change: who, with which credential and from where, what, and how it was before and after, without secrets. */
-export type AuditEntry = {
-  id: string
-  at: string
-  actor: { kind: string; id: string | null; name: string | null }
-  credential: string
-  ip: string | null
-  action: string
-  target: { kind: string; id: string | null }
-  projectId: string | null
-  before: unknown
-  after: unknown
-}
+export type { AuditEntry } from './model.ts'
 
 type AuditQuery = PaginationQuery & {
   action?: string | undefined

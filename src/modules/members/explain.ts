@@ -5,33 +5,12 @@ import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { type Project, projectOf } from '../projects/service.ts'
 import { readSettings } from '../settings/service.ts'
-import { getAccount } from '../users/service.ts'
+import { getAccount } from '../users/accounts.ts'
+import type { Explanation, RoleSource } from './model.ts'
 import { findMembership, findPermission, listGroupPermissionsOfUser } from './queries.ts'
 import { standingOf } from './service.ts'
 
-/** Where a role comes from. A group has its id and name. */
-type Source = {
-  kind: 'global_role' | 'permission' | 'group'
-  role: ProjectRole
-  groupId?: string
-  name?: string
-  grantedAt: string | null
-}
-
-/** What a person may do on a project, and why. `site` is what they meet on the hosts of the project. */
-export type Explanation = {
-  user: SessionUser
-  effectiveRole: ProjectRole | null
-  sources: Source[]
-  membership: { isMember: boolean; joinedAt: string | null }
-  settings: {
-    requireProjectMembership: { value: boolean; source: string }
-    isPublic: boolean
-    requiredRole: ProjectRole
-  }
-  site: { passesGate: boolean; mayView: boolean; reason: string }
-  actions: { action: ProjectAction; allowed: boolean; reason: string }[]
-}
+export type { Explanation } from './model.ts'
 
 /** Asks the same rules that decide, with everything that they look at. Throws 404 for an unknown user. */
 export function explainAccess(ctx: Context, grant: Grant, userId: string): Explanation {
@@ -74,7 +53,7 @@ function explainSite(project: Project, role: ProjectRole | null, passesGate: boo
   return { passesGate, mayView: allowed, reason: passesGate ? reason : refusal + reason }
 }
 
-function sourcesOf(ctx: Context, projectId: string, user: SessionUser): Source[] {
+function sourcesOf(ctx: Context, projectId: string, user: SessionUser): RoleSource[] {
   const direct = findPermission(ctx.db.orm, projectId, user.id)
   return [
     ...(user.role === 'admin'

@@ -1,4 +1,7 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { ProjectAction } from '../../domain/access.ts'
+import { orNull } from '../../http/or-null.ts'
+import { userView } from '../auth/model.ts'
 import { projectRole, userRefFields } from '../projects/model.ts'
 
 export const roleGrantBody = t.Object({ ...userRefFields, role: projectRole })
@@ -11,7 +14,7 @@ export const groupGrantBody = t.Object({
   role: projectRole,
 })
 
-const roleOrNull = t.Union([projectRole, t.Null()])
+const roleOrNull = orNull(projectRole)
 
 export const userPermissionView = t.Object({
   userId: t.String(),
@@ -20,6 +23,7 @@ export const userPermissionView = t.Object({
   isMember: t.Boolean(),
   grantedAt: t.String(),
 })
+export type UserPermissionView = Static<typeof userPermissionView>
 
 export const groupPermissionView = t.Object({
   groupId: t.String(),
@@ -27,47 +31,56 @@ export const groupPermissionView = t.Object({
   role: projectRole,
   grantedAt: t.String(),
 })
+export type GroupPermissionView = Static<typeof groupPermissionView>
 
+/** `me`: what the caller acts as. */
 export const permissionsView = t.Object({
   users: t.Array(userPermissionView),
   groups: t.Array(groupPermissionView),
   me: t.Object({ role: roleOrNull }),
 })
+export type PermissionsView = Static<typeof permissionsView>
 
-export const membersView = t.Object({
-  members: t.Array(
-    t.Object({
-      userId: t.String(),
-      email: t.String(),
-      role: roleOrNull,
-      isOwner: t.Boolean(),
-      joinedAt: t.String(),
-    }),
-  ),
+/** `role` is the effective one of all grants; null for a member without any. */
+const memberView = t.Object({
+  userId: t.String(),
+  email: t.String(),
+  role: roleOrNull,
+  isOwner: t.Boolean(),
+  joinedAt: t.String(),
 })
+export type MemberView = Static<typeof memberView>
+
+export const membersView = t.Object({ members: t.Array(memberView) })
 
 export const explainQuery = t.Object({
   userId: t.String({ maxLength: 100, error: 'The id of a user' }),
 })
 
+/** Where a role comes from. A group has its id and name. */
+const sourceView = t.Object({
+  kind: t.Union([t.Literal('global_role'), t.Literal('permission'), t.Literal('group')]),
+  role: projectRole,
+  groupId: t.Optional(t.String()),
+  name: t.Optional(t.String()),
+  grantedAt: orNull(t.String()),
+})
+export type RoleSource = Static<typeof sourceView>
+
+/** What a person may do on a project, and why. `site` is what they meet on the hosts of the project. */
 export const explanationView = t.Object({
-  user: t.Object({ id: t.String(), email: t.String(), role: t.String() }),
+  user: userView,
   effectiveRole: roleOrNull,
-  sources: t.Array(
-    t.Object({
-      kind: t.Union([t.Literal('global_role'), t.Literal('permission'), t.Literal('group')]),
-      role: projectRole,
-      groupId: t.Optional(t.String()),
-      name: t.Optional(t.String()),
-      grantedAt: t.Union([t.String(), t.Null()]),
-    }),
-  ),
-  membership: t.Object({ isMember: t.Boolean(), joinedAt: t.Union([t.String(), t.Null()]) }),
+  sources: t.Array(sourceView),
+  membership: t.Object({ isMember: t.Boolean(), joinedAt: orNull(t.String()) }),
   settings: t.Object({
     requireProjectMembership: t.Object({ value: t.Boolean(), source: t.String() }),
     isPublic: t.Boolean(),
     requiredRole: projectRole,
   }),
   site: t.Object({ passesGate: t.Boolean(), mayView: t.Boolean(), reason: t.String() }),
-  actions: t.Array(t.Object({ action: t.String(), allowed: t.Boolean(), reason: t.String() })),
+  actions: t.Array(
+    t.Object({ action: t.Unsafe<ProjectAction>(t.String()), allowed: t.Boolean(), reason: t.String() }),
+  ),
 })
+export type Explanation = Static<typeof explanationView>

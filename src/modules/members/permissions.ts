@@ -7,38 +7,22 @@ import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { getGroupRow } from '../groups/service.ts'
 import { projectOf } from '../projects/service.ts'
-import { getAccount, type UserRef } from '../users/service.ts'
+import { getAccount, type UserRef } from '../users/accounts.ts'
+import type { GroupPermissionView, MemberView, PermissionsView, UserPermissionView } from './model.ts'
 import {
   deleteGroupPermission,
   deletePermission,
   findGroupPermission,
   findOwnerId,
   findPermission,
-  type GroupPermissionRow,
   listGroupPermissions,
   listMemberRows,
   listPermissions,
-  type PermissionRow,
   upsertGroupPermission,
 } from './queries.ts'
 import { endMembership, giveRole, standingOf } from './service.ts'
 
-type UserPermissionView = Omit<PermissionRow, 'grantedAt'> & { grantedAt: string }
-export type GroupPermissionView = Omit<GroupPermissionRow, 'grantedAt'> & { grantedAt: string }
-export type PermissionsView = {
-  users: UserPermissionView[]
-  groups: GroupPermissionView[]
-  /** What the caller acts as. */
-  me: { role: ProjectRole | null }
-}
-/** `role` is the effective one of all grants; null for a member without any. */
-export type MemberView = {
-  userId: string
-  email: string
-  role: ProjectRole | null
-  isOwner: boolean
-  joinedAt: string
-}
+export type { GroupPermissionView, MemberView, PermissionsView } from './model.ts'
 
 /** Every direct role and every group's on the project. contract §4. */
 export function getPermissions(ctx: Context, grant: Grant): PermissionsView {
@@ -63,7 +47,8 @@ export function grantRole(
     const user = getAccount(tx, input)
     const before = findPermission(tx, id, user.id)
     if (before?.role === 'owner') throw ownerKeepsRole()
-    giveRole(ctx, tx, id, user.id, role)
+    const grantedAt = ctx.now()
+    giveRole(tx, id, user.id, role, grantedAt)
     audit(ctx, tx, grant.actor, {
       action: 'permission.grant',
       target: { kind: 'user', id: user.id },
@@ -71,7 +56,7 @@ export function grantRole(
       before: before && { role: before.role },
       after: { role },
     })
-    return withIsoTime({ userId: user.id, email: user.email, role, isMember: true, grantedAt: ctx.now() })
+    return withIsoTime({ userId: user.id, email: user.email, role, isMember: true, grantedAt })
   })
 }
 
@@ -103,7 +88,8 @@ export function grantGroupRole(
     const { id } = projectOf(ctx, grant, tx)
     const { name } = getGroupRow(tx, groupId)
     const before = findGroupPermission(tx, id, groupId)
-    upsertGroupPermission(tx, id, groupId, role, ctx.now())
+    const grantedAt = ctx.now()
+    upsertGroupPermission(tx, id, groupId, role, grantedAt)
     audit(ctx, tx, grant.actor, {
       action: 'permission.grant',
       target: { kind: 'group', id: groupId },
@@ -111,7 +97,7 @@ export function grantGroupRole(
       before,
       after: { role },
     })
-    return withIsoTime({ groupId, name, role, grantedAt: ctx.now() })
+    return withIsoTime({ groupId, name, role, grantedAt })
   })
 }
 

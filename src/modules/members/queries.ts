@@ -1,4 +1,4 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import {
   groupMembers,
@@ -7,6 +7,7 @@ import {
   memberships,
   ownershipTransfers,
   permissions,
+  projects,
   users,
 } from '../../db/schema.ts'
 import { prepared } from '../../db/statements.ts'
@@ -33,7 +34,7 @@ export function findMembership(
   return db
     .select({ joinedAt: memberships.joinedAt })
     .from(memberships)
-    .where(and(eq(memberships.projectId, projectId), eq(memberships.userId, userId)))
+    .where(membershipOf(projectId, userId))
     .get()
 }
 
@@ -70,7 +71,7 @@ export function findPermission(db: DbOrTx, projectId: string, userId: string): D
   return db
     .select({ role: permissions.role, grantedAt: permissions.grantedAt })
     .from(permissions)
-    .where(and(eq(permissions.projectId, projectId), eq(permissions.userId, userId)))
+    .where(permissionOf(projectId, userId))
     .get()
 }
 
@@ -82,7 +83,7 @@ export function findOwnerId(db: DbOrTx, projectId: string): string | undefined {
     .get()?.userId
 }
 
-export type PermissionRow = {
+type PermissionRow = {
   userId: string
   email: string
   role: ProjectRole
@@ -111,7 +112,7 @@ export function listPermissions(db: DbOrTx, projectId: string): PermissionRow[] 
     .map(({ joinedAt, ...row }) => ({ ...row, isMember: joinedAt !== null }))
 }
 
-export type GroupPermissionRow = { groupId: string; name: string; role: ProjectRole; grantedAt: number }
+type GroupPermissionRow = { groupId: string; name: string; role: ProjectRole; grantedAt: number }
 
 const groupPermissionColumns = {
   groupId: groups.id,
@@ -159,15 +160,11 @@ export function listMemberRows(db: DbOrTx, projectId: string): MemberRow[] {
 }
 
 export function deleteMembership(db: DbOrTx, projectId: string, userId: string): void {
-  db.delete(memberships)
-    .where(and(eq(memberships.projectId, projectId), eq(memberships.userId, userId)))
-    .run()
+  db.delete(memberships).where(membershipOf(projectId, userId)).run()
 }
 
 export function deletePermission(db: DbOrTx, projectId: string, userId: string): void {
-  db.delete(permissions)
-    .where(and(eq(permissions.projectId, projectId), eq(permissions.userId, userId)))
-    .run()
+  db.delete(permissions).where(permissionOf(projectId, userId)).run()
 }
 
 /** A trigger swaps the roles of the two and makes the new owner a member. */
@@ -183,7 +180,7 @@ export function findGroupPermission(
   return db
     .select({ role: groupPermissions.role })
     .from(groupPermissions)
-    .where(and(eq(groupPermissions.projectId, projectId), eq(groupPermissions.groupId, groupId)))
+    .where(permissionOfGroup(projectId, groupId))
     .get()
 }
 
@@ -204,7 +201,68 @@ export function upsertGroupPermission(
 }
 
 export function deleteGroupPermission(db: DbOrTx, projectId: string, groupId: string): void {
-  db.delete(groupPermissions)
-    .where(and(eq(groupPermissions.projectId, projectId), eq(groupPermissions.groupId, groupId)))
-    .run()
+  db.delete(groupPermissions).where(permissionOfGroup(projectId, groupId)).run()
 }
+
+/** Every project on which a direct permission or a group gives the user a role. */
+export function listProjectIdsOfUser(db: Db, userId: string): string[] {
+  return prepared<{ id: string }>(
+    db,
+    `SELECT project_id AS id FROM permissions WHERE user_id = ?1
+       UNION SELECT gp.project_id FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
+       WHERE gm.user_id = ?1`,
+  )
+    .all(userId)
+    .map(({ id }) => id)
+}
+
+export function listOwnedProjects(db: DbOrTx, userId: string): { owner: string; name: string }[] {
+  return db
+    .select({ owner: projects.owner, name: projects.name })
+    .from(permissions)
+    .innerJoin(projects, eq(projects.id, permissions.projectId))
+    .where(and(eq(permissions.userId, userId), eq(permissions.role, 'owner')))
+    .orderBy(asc(projects.owner), asc(projects.name))
+    .all()
+}
+
+type MemberSite = {
+  projectId: string
+  owner: string
+  name: string
+  displayName: string
+  isOwner: boolean
+  joinedAt: number
+}
+
+/** The projects that the user is a member of. */
+export function listMemberSites(db: DbOrTx, userId: string): MemberSite[] {
+  return db
+    .select({
+      projectId: projects.id,
+      owner: projects.owner,
+      name: projects.name,
+      displayName: projects.displayName,
+      isOwner: sql<number>`coalesce(${permissions.role} = 'owner', 0)`,
+      joinedAt: memberships.joinedAt,
+    })
+    .from(memberships)
+    .innerJoin(projects, eq(projects.id, memberships.projectId))
+    .leftJoin(
+      permissions,
+      and(eq(permissions.projectId, memberships.projectId), eq(permissions.userId, memberships.userId)),
+    )
+    .where(eq(memberships.userId, userId))
+    .orderBy(asc(projects.owner), asc(projects.name))
+    .all()
+    .map((row) => ({ ...row, isOwner: row.isOwner === 1 }))
+}
+
+const permissionOf = (projectId: string, userId: string): SQL | undefined =>
+  and(eq(permissions.projectId, projectId), eq(permissions.userId, userId))
+
+const membershipOf = (projectId: string, userId: string): SQL | undefined =>
+  and(eq(memberships.projectId, projectId), eq(memberships.userId, userId))
+
+const permissionOfGroup = (projectId: string, groupId: string): SQL | undefined =>
+  and(eq(groupPermissions.projectId, projectId), eq(groupPermissions.groupId, groupId))

@@ -60,6 +60,25 @@ test('the record of permissions', async () => {
   })
 })
 
+test('what a grant answers is what is kept, however long it took', async () => {
+  const { now } = app.ctx
+  let ticks = 0
+  app.ctx.now = () => now() + ticks++
+  try {
+    const user = await grant('ann', 'viewer')
+    const team = await call('POST', below('permissions/groups'), { groupId: group, role: 'viewer' })
+    const kept = (await call('GET', below('permissions'))).body
+    expect(kept).toMatchObject({ users: [user.body, {}], groups: [team.body] })
+    const members = `/api/groups/${group}/members`
+    const added = await call('POST', members, { userId: id('ann') }, 'root')
+    const { body } = await call('GET', members, undefined, 'root')
+    expect(body['members']).toContainEqual(added.body)
+    await call('DELETE', `${members}/${id('ann')}`, undefined, 'root')
+  } finally {
+    app.ctx.now = now
+  }
+})
+
 const writes: [method: string, path: () => string, body: () => unknown][] = [
   ['POST', () => 'permissions/users', () => ({ userId: id('stranger'), role: 'guest' })],
   ['DELETE', () => `permissions/users/${id('ann')}`, () => undefined],

@@ -16,6 +16,8 @@ import {
   upsertPermission,
 } from './queries.ts'
 
+export { listMemberSites, listOwnedProjects, listProjectIdsOfUser } from './queries.ts'
+
 /** What ties a user to a project: the effective role of all grants, and the membership row. */
 type Standing = { role: ProjectRole | null; isMember: boolean }
 
@@ -50,14 +52,14 @@ export function joinAsGuest(ctx: Context, tx: DbOrTx, projectId: string, userId:
 
 /** A direct grant: replaces the direct role and makes the user a member. Never of the owner, never to `owner`. */
 export function giveRole(
-  ctx: Context,
   tx: DbOrTx,
   projectId: string,
   userId: string,
   role: ProjectRole,
+  grantedAt: number,
 ): void {
-  upsertPermission(tx, projectId, userId, role, ctx.now())
-  insertMembership(tx, projectId, userId, ctx.now())
+  upsertPermission(tx, projectId, userId, role, grantedAt)
+  insertMembership(tx, projectId, userId, grantedAt)
 }
 
 /** An accepted invitation: a member with at least `role`; a higher direct role stays. Returns the direct role held then. */

@@ -39,34 +39,48 @@ function mayRead({ config }: Context, request: Request, { isDirectLoopback }: Re
 }
 
 async function collect(ctx: Context): Promise<Metric[]> {
-  const { projects, deployments, users, sessions } = countThings(ctx.db)
-  const { contents, bytes } = storedContents(ctx)
-  const { freeBytes, totalBytes } = await spaceOf(ctx)
-  const backupAt = await newestBackupAt(ctx)
+  const version = {
+    ...gauge('svc_info', 'Version', 1),
+    samples: [{ labels: { version: ctx.version }, value: 1 }],
+  }
   return [
-    { ...gauge('svc_info', 'Version', 1), samples: [{ labels: { version: ctx.version }, value: 1 }] },
+    version,
     gauge('svc_start_time_seconds', 'When the process started', ctx.startedAt / 1000),
     ...processMetrics(),
     ...requestMetrics(ctx.requestLog.counts()),
+    ...thingMetrics(ctx),
+    ...(await storageMetrics(ctx)),
+    ...certificateMetrics(ctx),
+    ...(await backupMetrics(ctx)),
+  ]
+}
+
+function thingMetrics(ctx: Context): Metric[] {
+  const { projects, deployments, users, sessions } = countThings(ctx.db)
+  return [
     gauge('svc_projects', 'Projects', projects),
     gauge('svc_deployments', 'Deployments', deployments),
     gauge('svc_users', 'Accounts', users),
     gauge('svc_sessions', 'Sessions that were not ended', sessions),
+  ]
+}
+
+async function storageMetrics(ctx: Context): Promise<Metric[]> {
+  const { contents, bytes } = storedContents(ctx)
+  const { freeBytes, totalBytes } = await spaceOf(ctx)
+  return [
     gauge('svc_contents', 'Stored contents, compressed forms among them', contents),
     gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
     gauge('svc_disk_free_bytes', 'Free space of the disk of the data directory', freeBytes),
     gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
-    ...certificateMetrics(ctx),
-    ...(backupAt === null
-      ? []
-      : [
-          gauge(
-            'svc_backup_timestamp_seconds',
-            'When the newest backup in BACKUP_DIR was made',
-            backupAt / 1000,
-          ),
-        ]),
   ]
+}
+
+/** None before the first backup. */
+async function backupMetrics(ctx: Context): Promise<Metric[]> {
+  const at = await newestBackupAt(ctx)
+  if (at === null) return []
+  return [gauge('svc_backup_timestamp_seconds', 'When the newest backup in BACKUP_DIR was made', at / 1000)]
 }
 
 /** None where a proxy has the certificates. */

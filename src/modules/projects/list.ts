@@ -1,16 +1,13 @@
 import type { Caller, Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
+import type { ProjectAction } from '../../domain/access.ts'
 import { type Grant, mayDo } from '../auth/authorize.ts'
-import {
-  listAllNames,
-  listNamesById,
-  listNamesOfUser,
-  listProjectsById,
-  type ProjectNames,
-} from './queries.ts'
-import { type ProjectView, viewFor } from './view.ts'
+import { listProjectIdsOfUser } from '../members/service.ts'
+import type { ProjectView } from './model.ts'
+import { listAllNames, listNamesById, listProjectsById, type ProjectNames } from './queries.ts'
+import { viewFor } from './view.ts'
 
-export type ProjectSearch = {
+type ProjectSearch = {
   /** A part of the name, in any case. */
   q?: string | undefined
   limit?: number | undefined
@@ -44,6 +41,10 @@ export function readableProjectIds(ctx: Context, { caller }: Grant): string[] | 
   return namesFor(ctx, caller).flatMap(({ id }) => (mayDo(ctx, caller, 'project:read', id) ? [id] : []))
 }
 
+/** Whether there is any project where the caller may do that. */
+export const mayDoSomewhere = (ctx: Context, caller: Caller, action: ProjectAction): boolean =>
+  namesFor(ctx, caller).some(({ id }) => mayDo(ctx, caller, action, id, false))
+
 function seenBy(ctx: Context, caller: Caller, q = ''): readonly ProjectNames[] {
   const sought = q.trim().toLowerCase()
   const all = namesFor(ctx, caller)
@@ -58,7 +59,7 @@ const textOf = ({ owner, name, displayName }: ProjectNames): string =>
 const keptOf = new WeakMap<Db, { writes: number; all: readonly ProjectNames[] }>()
 
 /** Every project, kept until something is written: a workspace of a thousand has them on many pages. */
-function allNames(db: Db): readonly ProjectNames[] {
+export function allNames(db: Db): readonly ProjectNames[] {
   const kept = keptOf.get(db)
   if (kept?.writes === db.writes) return kept.all
   const all = listAllNames(db)
@@ -79,7 +80,7 @@ function namesFor(ctx: Context, caller: Caller): readonly ProjectNames[] {
   if (actor.kind === 'key')
     return listNamesById(ctx.db, actor.key.projectId === null ? [] : [actor.key.projectId])
   if (site !== null) return listNamesById(ctx.db, [site.projectId])
-  return actor.kind === 'user' ? listNamesOfUser(ctx.db, actor.user.id) : []
+  return actor.kind === 'user' ? listNamesById(ctx.db, listProjectIdsOfUser(ctx.db, actor.user.id)) : []
 }
 
 function viewsOf(ctx: Context, caller: Caller, named: readonly ProjectNames[]): ProjectView[] {

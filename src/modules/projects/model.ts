@@ -1,5 +1,7 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 import { OWNER_NAME, PROJECT_NAME } from '../../domain/names.ts'
+import type { InputOf } from '../../http/input-of.ts'
+import { orNull } from '../../http/or-null.ts'
 
 export const projectRole = t.Union(
   [t.Literal('guest'), t.Literal('viewer'), t.Literal('contributor'), t.Literal('admin'), t.Literal('owner')],
@@ -36,6 +38,7 @@ export const newProjectBody = t.Object({
   requiredRole: t.Optional(projectRole),
   isSpa: t.Optional(t.Union([t.Boolean(), t.Null()])),
 })
+export type NewProject = InputOf<typeof newProjectBody>
 
 export const projectPatchBody = t.Object({
   displayName: t.Optional(displayName),
@@ -45,6 +48,7 @@ export const projectPatchBody = t.Object({
   isSpa: t.Optional(t.Union([t.Boolean(), t.Null()])),
   privateSiteResponse: t.Optional(privateSiteResponse),
 })
+export type ProjectChange = InputOf<typeof projectPatchBody>
 
 export const projectQuery = t.Object({
   q: t.Optional(t.String({ description: 'A part of owner/name or of the name that people see' })),
@@ -68,6 +72,7 @@ export const userRefFields = {
 
 export const newOwnerBody = t.Object(userRefFields)
 
+/** contract §4. `role` is the caller's. */
 export const projectView = t.Object({
   id: t.String({ format: 'uuid' }),
   owner: t.String(),
@@ -76,10 +81,11 @@ export const projectView = t.Object({
   isPublic: t.Boolean(),
   allowPublicSignup: t.Boolean(),
   requiredRole: projectRole,
-  isSpa: t.Union([t.Boolean(), t.Null()]),
+  isSpa: orNull(t.Boolean()),
   privateSiteResponse,
-  url: t.Union([t.String(), t.Null()]),
-  role: t.Union([projectRole, t.Null()]),
+  url: orNull(t.String()),
+  role: orNull(projectRole),
   createdAt: t.String(),
   updatedAt: t.String(),
 })
+export type ProjectView = Static<typeof projectView>

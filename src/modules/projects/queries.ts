@@ -43,16 +43,6 @@ export const listNamesById = (db: Db, ids: readonly string[]): ProjectNames[] =>
     JSON.stringify(ids),
   )
 
-/** Every project on which a direct permission or a group gives the user a role. */
-export const listNamesOfUser = (db: Db, userId: string): ProjectNames[] =>
-  prepared<ProjectNames>(
-    db,
-    `${NAMES} WHERE id IN (
-       SELECT project_id FROM permissions WHERE user_id = ?1
-       UNION SELECT gp.project_id FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
-       WHERE gm.user_id = ?1) ${BY_NAME}`,
-  ).all(userId)
-
 export function insertProject(db: DbOrTx, project: Project): void {
   db.insert(projects).values(project).run()
 }
@@ -66,11 +56,3 @@ export function updateProject(db: DbOrTx, id: string, patch: ProjectPatch): void
 export function deleteProjectRow(db: DbOrTx, id: string): void {
   db.delete(projects).where(eq(projects.id, id)).run()
 }
-
-/** Host label of the alias `production`, or of the oldest alias; undefined while there is none. */
-export const findPrimaryLabel = (db: Db, projectId: string): string | undefined =>
-  prepared<{ label: string }>(
-    db,
-    `SELECT label FROM aliases JOIN host_labels ON alias_id = aliases.id WHERE project_id = ?
-     ORDER BY name <> 'production', created_at LIMIT 1`,
-  ).get(projectId)?.label

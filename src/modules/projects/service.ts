@@ -1,13 +1,11 @@
-import type { PrivateSiteResponse } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { ProjectRole } from '../../domain/roles.ts'
-import type { Grant } from '../auth/authorize.ts'
-import { authorize } from '../auth/authorize.ts'
+import { authorize, type Grant } from '../auth/authorize.ts'
 import { changeOwner, isTied, makeOwner } from '../members/service.ts'
-import { getAccount, type UserRef } from '../users/service.ts'
+import { getAccount, type UserRef } from '../users/accounts.ts'
+import type { NewProject, ProjectChange, ProjectView } from './model.ts'
 import {
   deleteProjectRow,
   findProject,
@@ -16,27 +14,19 @@ import {
   type Project,
   updateProject,
 } from './queries.ts'
-import { type ProjectView, viewFor } from './view.ts'
+import { viewFor } from './view.ts'
 
 export {
+  allNames,
   listProjectNames,
   listProjects,
-  type ProjectSearch,
+  mayDoSomewhere,
   pageOfProjects,
   readableProjectIds,
 } from './list.ts'
-export type { Project, ProjectNames } from './queries.ts'
-export { type ProjectView, primaryUrl } from './view.ts'
-
-type NewProject = {
-  owner: string
-  name: string
-  displayName?: string | undefined
-  isPublic?: boolean | undefined
-  allowPublicSignup?: boolean | undefined
-  requiredRole?: ProjectRole | undefined
-  isSpa?: boolean | null | undefined
-}
+export type { ProjectView } from './model.ts'
+export type { Project } from './queries.ts'
+export { primaryUrl } from './view.ts'
 
 export function getProject(ctx: Context, grant: Grant): ProjectView {
   return viewFor(ctx, grant.caller, projectOf(ctx, grant))
@@ -82,15 +72,6 @@ export function addProject(
     after: project,
   })
   return project
-}
-
-type ProjectChange = {
-  displayName?: string | undefined
-  isPublic?: boolean | undefined
-  allowPublicSignup?: boolean | undefined
-  requiredRole?: ProjectRole | undefined
-  isSpa?: boolean | null | undefined
-  privateSiteResponse?: PrivateSiteResponse | null | undefined
 }
 
 export function changeProject(ctx: Context, grant: Grant, change: ProjectChange): ProjectView {

@@ -1,26 +1,9 @@
-import type { PrivateSiteResponse } from '../../config.ts'
 import type { Caller, Context } from '../../context.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import type { ProjectRole } from '../../domain/roles.ts'
+import { findPrimaryLabel } from '../aliases/host-labels.ts'
 import { authorize } from '../auth/authorize.ts'
-import { findPrimaryLabel, type Project } from './queries.ts'
-
-/** The record of the API. contract §4. `role` is the caller's. */
-export type ProjectView = {
-  id: string
-  owner: string
-  name: string
-  displayName: string
-  isPublic: boolean
-  allowPublicSignup: boolean
-  requiredRole: ProjectRole
-  isSpa: boolean | null
-  privateSiteResponse: PrivateSiteResponse | null
-  url: string | null
-  role: ProjectRole | null
-  createdAt: string
-  updatedAt: string
-}
+import type { ProjectView } from './model.ts'
+import type { Project } from './queries.ts'
 
 export function viewFor(ctx: Context, caller: Caller, project: Project): ProjectView {
   const { createdAt, updatedAt, ...rest } = project

@@ -1,13 +1,7 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isHeaderName } from '../../domain/names.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
-
-/** As the API takes it: the values of `add` in clear, or `REDACTED` for one that is stored. contract §8. */
-export type HeaderConfig = {
-  add?: Record<string, string> | undefined
-  forward?: string[] | undefined
-  strip?: string[] | undefined
-}
+import type { HeaderConfig, ShownHeaderConfig } from './model.ts'
 
 /** As it is stored: the values of `add` are sealed; `''` stands for a header that was declared without a value. */
 export type StoredHeaderConfig = {
@@ -15,9 +9,6 @@ export type StoredHeaderConfig = {
   forward?: string[]
   strip?: string[]
 }
-
-/** As the record shows it: values in clear, or `REDACTED`. */
-export type ShownHeaderConfig = StoredHeaderConfig
 
 /** What those read who may not see a value. Sent back, it keeps what is stored. */
 export const REDACTED = '[redacted]'

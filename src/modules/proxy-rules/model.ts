@@ -1,7 +1,8 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 import { invalidField } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { HEADER_NAME } from '../../domain/names.ts'
+import type { InputOf } from '../../http/input-of.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { MAX_TIMEOUT_MS, MIN_TIMEOUT_MS } from './limits.ts'
 
@@ -26,6 +27,7 @@ const HEADER_CONFIG =
 
 const PIPELINE_CONFIG = 'An object with steps'
 
+/** As the API takes it: the values of `add` in clear, or `REDACTED` for one that is stored. contract §8. */
 export const headerConfigBody = t.Object(
   {
     add: t.Optional(
@@ -39,6 +41,7 @@ export const headerConfigBody = t.Object(
   },
   { error: HEADER_CONFIG },
 )
+export type HeaderConfig = InputOf<typeof headerConfigBody>
 
 /** Throws `invalid` for what the validator would make an empty object of, since every key of it is optional. */
 export function refuseShapeless({ body }: { body: unknown }): void {
@@ -92,11 +95,14 @@ const targetUrl = t.String({
 })
 
 export const newRuleBody = t.Object({ pathPattern, targetUrl: t.Optional(targetUrl), ...settings })
+export type NewRule = InputOf<typeof newRuleBody>
+
 export const rulePatchBody = t.Object({
   pathPattern: t.Optional(pathPattern),
   targetUrl: t.Optional(targetUrl),
   ...settings,
 })
+export type RuleChange = InputOf<typeof rulePatchBody>
 
 export const reorderBody = t.Object({
   ruleIds: t.Array(t.String(), {
@@ -107,6 +113,15 @@ export const reorderBody = t.Object({
 
 const text = orNull(t.String())
 
+/** Values in clear, or `REDACTED`. */
+const shownHeaderConfig = t.Object({
+  add: t.Optional(t.Record(t.String(), t.String())),
+  forward: t.Optional(t.Array(t.String())),
+  strip: t.Optional(t.Array(t.String())),
+})
+export type ShownHeaderConfig = Static<typeof shownHeaderConfig>
+
+/** spec: Proxy rule; contract §8. `timeout` in milliseconds; `source`: where it is managed, null for one made by hand. */
 export const ruleView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String(),
@@ -122,13 +137,7 @@ export const ruleView = t.Object({
   timeout: t.Integer(),
   preserveHost: t.Boolean(),
   forwardCookies: t.Boolean(),
-  headerConfig: orNull(
-    t.Object({
-      add: t.Optional(t.Record(t.String(), t.String())),
-      forward: t.Optional(t.Array(t.String())),
-      strip: t.Optional(t.Array(t.String())),
-    }),
-  ),
+  headerConfig: orNull(shownHeaderConfig),
   pipelineConfig: orNull(t.Record(t.String(), t.Unknown())),
   isEnabled: t.Boolean(),
   debugEnabled: t.Boolean(),
@@ -137,5 +146,6 @@ export const ruleView = t.Object({
   createdAt: t.String(),
   updatedAt: t.String(),
 })
+export type RuleView = Static<typeof ruleView>
 
 export const ruleList = t.Object({ rules: t.Array(ruleView) })

@@ -1,11 +1,11 @@
-import { and, asc, eq, isNull, max, type SQL } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNull, max, type SQL } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { proxyRules, ruleSetAliases, ruleSets } from '../../db/schema.ts'
 
 export type RuleRow = typeof proxyRules.$inferSelect
 
 /** Where its set is kept; null for a rule made by hand. */
-export type RuleOrigin = {
+type RuleOrigin = {
   repo: string | null
   path: string | null
   gitSha: string | null
@@ -81,6 +81,25 @@ function listAliasSets(db: DbOrTx, { aliasId }: RuleLevel): RuleRecord[] {
     .orderBy(asc(ruleSetAliases.position), asc(ruleSets.id), ...byOrder)
     .all()
     .map(toRecord)
+}
+
+export function listSetRules(db: DbOrTx, setId: string): RuleRow[] {
+  return db
+    .select()
+    .from(proxyRules)
+    .where(eq(proxyRules.ruleSetId, setId))
+    .orderBy(...byOrder)
+    .all()
+}
+
+export function countSetRules(db: DbOrTx, setIds: readonly string[]): Map<string, number> {
+  const rows = db
+    .select({ setId: proxyRules.ruleSetId, count: count() })
+    .from(proxyRules)
+    .where(inArray(proxyRules.ruleSetId, [...setIds]))
+    .groupBy(proxyRules.ruleSetId)
+    .all()
+  return new Map(rows.map((row) => [row.setId ?? '', row.count]))
 }
 
 /** The number after the last rule of the level that was made by hand. */

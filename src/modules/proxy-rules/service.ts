@@ -1,14 +1,15 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
-import { aboutAlias } from '../aliases/service.ts'
-import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
+import { requireAlias } from '../aliases/service.ts'
+import { authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { checkRule, detailsOf, flawsOfRule, unknownInPipeline } from './check-rule.ts'
-import { type HeaderConfig, parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
+import { parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
 import { storedMethod, storedMethods } from './methods.ts'
+import type { NewRule, RuleChange, RuleView } from './model.ts'
 import {
   deleteRuleRow,
   findRule,
@@ -23,38 +24,20 @@ import {
   updateRule,
 } from './queries.ts'
 import { checkTarget, originOf, storedTarget } from './target.ts'
-import { type RuleView, toView, withoutSecrets } from './view.ts'
+import { toView, withoutSecrets } from './view.ts'
 
+export type { NewRule, RuleView } from './model.ts'
 export type { RuleLevel, RuleRecord, RuleRow } from './queries.ts'
-export type { RuleView } from './view.ts'
-
-type RuleSettings = {
-  targetUrl?: string | undefined
-  stripPrefix?: boolean | undefined
-  order?: number | undefined
-  timeout?: number | undefined
-  preserveHost?: boolean | undefined
-  forwardCookies?: boolean | undefined
-  headerConfig?: HeaderConfig | null | undefined
-  proxyType?: RuleRow['proxyType'] | undefined
-  pipelineConfig?: Record<string, unknown> | null | undefined
-  method?: string | null | undefined
-  methods?: string[] | null | undefined
-  isEnabled?: boolean | undefined
-  debugEnabled?: boolean | undefined
-  description?: string | null | undefined
-}
-export type NewRule = RuleSettings & { pathPattern: string }
-type RuleChange = RuleSettings & { pathPattern?: string | undefined }
 
 /** As they are tried. Values of headers are shown to those who may see them. */
 export function listRules(ctx: Context, grant: Grant, level: RuleLevel): RuleView[] {
+  requireLevel(ctx, ctx.db.orm, grant, level)
   const maySee = maySeeValues(ctx, grant, level.projectId)
   return listRulesOfLevel(ctx.db.orm, level).map((rule) => toView(ctx.secrets, rule, maySee))
 }
 
 export function getRule(ctx: Context, grant: Grant, id: string): RuleView {
-  const rule = getRuleRecord(ctx.db.orm, id)
+  const rule = getRuleRecord(ctx.db.orm, grant, id)
   return toView(ctx.secrets, rule, maySeeValues(ctx, grant, rule.projectId))
 }
 
@@ -71,7 +54,7 @@ export async function createRule(
   await checkTarget(ctx, rule)
   const now = inTransaction(ctx.db, (tx) => {
     const now = authorizeAgain(ctx, grant, 'traffic:configure')
-    refuseGone(ctx, tx, grant, level)
+    requireLevel(ctx, tx, grant, level)
     const placed = { ...rule, order: input.order ?? nextOrder(tx, level) }
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
@@ -80,11 +63,10 @@ export async function createRule(
   return getRule(ctx, now, rule.id)
 }
 
-/** Throws 404 when the project or the alias was deleted while the target was looked up. */
-function refuseGone(ctx: Context, tx: DbOrTx, grant: Grant, { aliasId }: RuleLevel): void {
-  projectOf(ctx, grant, tx)
-  if (aliasId !== null && aboutAlias(ctx, aliasId).projectId === null)
-    throw new AppError('not_found', 'There is no such alias')
+/** Throws 404 unless it is a level of the project of the grant: the project or the alias may be gone by now. */
+function requireLevel(ctx: Context, db: DbOrTx, grant: Grant, { projectId, aliasId }: RuleLevel): void {
+  if (projectOf(ctx, grant, db).id !== projectId) throw new AppError('not_found', 'There is no such project')
+  if (aliasId !== null) requireAlias(db, grant, aliasId)
 }
 
 /**
@@ -97,11 +79,11 @@ export async function changeRule(
   id: string,
   change: RuleChange,
 ): Promise<RuleView> {
-  const checked = { ...getRuleRecord(ctx.db.orm, id), ...columnsOf(change) }
+  const checked = { ...getRuleRecord(ctx.db.orm, grant, id), ...columnsOf(change) }
   await checkTarget(ctx, checked)
   const now = inTransaction(ctx.db, (tx) => {
     const now = authorizeAgain(ctx, grant, 'traffic:configure')
-    const { origin: _, ...before } = getRuleRecord(tx, id)
+    const { origin: _, ...before } = getRuleRecord(tx, grant, id)
     const changed = { ...before, ...columnsOf(change) }
     if (changed.targetUrl !== checked.targetUrl || changed.proxyType !== checked.proxyType)
       throw new AppError('conflict', 'Somebody else changed this rule just now. Load it again.')
@@ -113,7 +95,7 @@ export async function changeRule(
       updatedAt: ctx.now(),
     }
     checkRule({ ...before, ...patch })
-    updateRule(tx, id, patch)
+    refuseTaken('Its rule set has another rule of this path and method', () => updateRule(tx, id, patch))
     audit(ctx, tx, grant.actor, {
       ...aboutRule('proxy_rule.change', before),
       before: withoutSecrets(before),
@@ -127,11 +109,12 @@ export async function changeRule(
 /** All that keeps a rule from being saved, at once, for a form that is being filled in. `id` null: a new one. */
 export async function findRuleFlaws(
   ctx: Context,
+  grant: Grant,
   level: RuleLevel,
   id: string | null,
   input: NewRule,
 ): Promise<ErrorDetail[]> {
-  const before = id === null ? freshRule(ctx, level, input.pathPattern) : getRuleRecord(ctx.db.orm, id)
+  const before = id === null ? freshRule(ctx, level, input.pathPattern) : getRuleRecord(ctx.db.orm, grant, id)
   const rule = { ...before, ...columnsOf(input) }
   const target = detailsOf('targetUrl', () => checkTarget(ctx, rule))
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
@@ -141,7 +124,7 @@ export async function findRuleFlaws(
 
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const rule = getRuleRecord(tx, id)
+    const rule = getRuleRecord(tx, grant, id)
     deleteRuleRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.delete', rule), before: withoutSecrets(rule) })
   })
@@ -155,6 +138,7 @@ export function reorderRules(
   ruleIds: readonly string[],
 ): RuleView[] {
   inTransaction(ctx.db, (tx) => {
+    requireLevel(ctx, tx, grant, level)
     const before = listHandMade(tx, level).map(({ id }) => id)
     const isSame = ruleIds.length === before.length && new Set([...before, ...ruleIds]).size === before.length
     if (!isSame || new Set(ruleIds).size !== ruleIds.length) throw notEveryRule(before.length)
@@ -209,7 +193,7 @@ export const aboutRuleId = (ctx: Context, id: string | undefined): { projectId: 
 const maySeeValues = (ctx: Context, { caller }: Grant, projectId: string): boolean =>
   mayDo(ctx, caller, 'secret:read', projectId)
 
-function sealed(ctx: Context, rule: RuleRow, given: RuleSettings, isDropped: boolean): string | null {
+function sealed(ctx: Context, rule: RuleRow, given: RuleChange, isDropped: boolean): string | null {
   const stored = parseStored(rule.headerConfig)
   if (given.headerConfig === null) return null
   if (given.headerConfig === undefined) {
@@ -256,8 +240,8 @@ function notEveryRule(count: number): AppError {
   return new AppError('invalid', message, { details: [{ path: 'ruleIds', message }] })
 }
 
-function getRuleRecord(db: DbOrTx, id: string): RuleRecord {
-  const rule = findRule(db, id)
+function getRuleRecord(db: DbOrTx, grant: Grant, id: string): RuleRecord {
+  const rule = within(grant, findRule(db, id))
   if (rule === undefined) throw new AppError('not_found', 'There is no such proxy rule')
   return rule
 }

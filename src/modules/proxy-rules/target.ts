@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type AppError, invalidField } from '../../domain/errors.ts'
+import { isPlainAddress, isRewritePath } from '../../domain/target-shape.ts'
 import type { RuleRow } from './queries.ts'
 
 type Target = Pick<RuleRow, 'proxyType' | 'targetUrl'>
@@ -14,7 +15,7 @@ export async function checkTarget(ctx: Context, { proxyType, targetUrl }: Target
   const url = URL.canParse(targetUrl) ? new URL(targetUrl) : null
   if (url === null) throw invalidTarget('An address such as https://api.example.com')
   await ctx.outbound.checkTarget(url)
-  if (!/^https:\/\/[^/]/i.test(targetUrl) || /[\s\\#]/.test(targetUrl))
+  if (!isPlainAddress(targetUrl))
     throw invalidTarget('An address such as https://api.example.com, without spaces, backslashes and #')
 }
 
@@ -27,9 +28,8 @@ export function originOf(targetUrl: string): string | null {
 }
 
 function checkRewrite(path: string): void {
-  const segments = path.split('/')
-  const isPlain = /^\/(?!\/)[^\\?#\s]*$/.test(path) && !segments.includes('..') && !segments.includes('.')
-  if (!isPlain) throw invalidTarget('A path in the same deployment, such as /app/ or /maintenance.html')
+  if (!isRewritePath(path))
+    throw invalidTarget('A path in the same deployment, such as /app/ or /maintenance.html')
 }
 
 const invalidTarget = (message: string): AppError => invalidField('targetUrl', message)

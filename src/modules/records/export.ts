@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
-import { getSchemaById, type Schema } from '../schemas/service.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { requireSchema, type Schema } from '../schemas/service.ts'
 import { listRecordsBefore, type RecordRow } from './queries.ts'
 import { jsonOfRow, viewOfRow } from './store.ts'
 import { type Filter, whereOf } from './where.ts'
@@ -13,11 +14,12 @@ const NEWEST = '~'
 /** All records, the newest first, streamed: memory stays flat whatever there is. contract §9.4. */
 export function exportRecords(
   ctx: Context,
+  grant: Grant,
   schemaId: string,
   format: ExportFormat,
   filters: readonly Filter[],
 ): Response {
-  const schema = getSchemaById(ctx.db.orm, schemaId)
+  const schema = requireSchema(ctx.db.orm, grant, schemaId)
   const where = whereOf(schema.fields, filters, 'and')
   const batches = pagesOf((before) => listRecordsBefore(ctx.db, schemaId, where, before, ROWS_AT_ONCE))
   const texts = format === 'csv' ? csvOf(schema, batches) : jsonOf(batches)
@@ -59,6 +61,9 @@ function* csvOf({ fields }: Schema, batches: Iterable<RecordRow[]>): Generator<s
       .join('')
 }
 
+/** How a spreadsheet's formula begins: in East Asia with a wide sign too, and some skip a line end or a tab in front. */
+const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/
+
 /**
  * A cell, quoted where it must be (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in
  * front; a number, which is none even with its minus, does not.
@@ -67,7 +72,7 @@ export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = FORMULA.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

@@ -132,3 +132,38 @@ export function aggregateRows(
     `SELECT ${columns} FROM records WHERE schema_id = ? AND ${where.sql}${tail}`,
   ).all(...measure.values, ...(group?.values ?? []), schemaId, ...where.values)
 }
+
+export const hasRecords = (db: Db, schemaId: string): boolean =>
+  prepared(db, 'SELECT 1 FROM records WHERE schema_id = ? LIMIT 1').get(schemaId) !== null
+
+/** Path of a field in a record's JSON. Field names hold nothing that would need to be escaped in it. */
+const pathOf = (field: string): string => `$."${field}"`
+
+/** Gives all records a new field. `json` is its value. */
+export function addFieldToRecords(db: Db, schemaId: string, field: string, json: string): void {
+  prepared(db, 'UPDATE records SET data = json_insert(data, ?, json(?)) WHERE schema_id = ?').run(
+    pathOf(field),
+    json,
+    schemaId,
+  )
+}
+
+export function removeFieldFromRecords(db: Db, schemaId: string, field: string): void {
+  prepared(db, 'UPDATE records SET data = json_remove(data, ?) WHERE schema_id = ?').run(
+    pathOf(field),
+    schemaId,
+  )
+}
+
+/** Throws a unique violation when two records have the same value. */
+export function insertUniquesOf(db: Db, schemaId: string, field: string): void {
+  prepared(
+    db,
+    `INSERT INTO record_uniques (schema_id, field, value, record_id)
+       SELECT schema_id, ?1, data -> ?2, id FROM records WHERE schema_id = ?3 AND data ->> ?2 IS NOT NULL`,
+  ).run(field, pathOf(field), schemaId)
+}
+
+export function deleteUniquesOf(db: Db, schemaId: string, field: string): void {
+  prepared(db, 'DELETE FROM record_uniques WHERE schema_id = ? AND field = ?').run(schemaId, field)
+}

@@ -189,7 +189,14 @@ describe('records', () => {
     expect(await emails('?filter%5Bcity%5D=Bern&filter%5Bage%5D=20')).toBe('2')
     expect(await emails('?sort=age&order=asc')).toBe('0123')
     expect(await emails('?sort=createdAt&order=asc&limit=2&page=2')).toBe('23')
-    for (const bad of ['?filter[nobody]=1', '?filter[age]=old', '?sort=nobody', '?limit=101', "?sort=age'--"])
+    for (const bad of [
+      '?filter[nobody]=1',
+      '?filter[constructor]=1',
+      '?filter[age]=old',
+      '?sort=nobody',
+      '?limit=101',
+      "?sort=age'--",
+    ])
       expect(await emails(bad)).toBe(400)
     expect((await call('GET', records(id, '?limit=3'))).body['pagination']).toEqual({
       page: 1,
@@ -259,6 +266,8 @@ describe('export', () => {
     ['-1', "'-1"],
     ['@x', "'@x"],
     ['\tx', "'\tx"],
+    ['\n=x', '"\'\n=x"'],
+    ['\uff1dx', "'\uff1dx"],
     ['=a,b', '"\'=a,b"'],
     [-1, '-1'],
     [true, 'true'],

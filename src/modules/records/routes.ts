@@ -5,8 +5,8 @@ import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutSchema } from '../schemas/service.ts'
 import { exportRecords } from './export.ts'
 import { parseFilters } from './filters.ts'
+import { addRecord, changeRecord, getRecord, listRecords, removeRecord } from './manage.ts'
 import { exportQuery, recordBody, recordQuery, recordView } from './model.ts'
-import { addRecord, changeRecord, getRecord, listRecords, removeRecord } from './service.ts'
 
 /** contract §9.4; rights: Configure traffic. */
 export const recordRoutes = (ctx: Context) => {
@@ -15,12 +15,17 @@ export const recordRoutes = (ctx: Context) => {
   const mayWrite = { action: 'traffic:configure', ...onSchema } as const
   return new Elysia({ prefix: '/api/schemas/:id/records', tags: ['Records'] })
     .use(guard(ctx))
-    .get('/', ({ params, query, request }) => listRecords(ctx, params.id, query, filtersOf(request.url)), {
-      may: mayRead,
-      query: recordQuery,
-      response: pageOf(recordView),
-      detail: { summary: 'Records; filter[field]=value or filter[field][gte]=value, sort by a field' },
-    })
+    .get(
+      '/',
+      ({ grant, params, query, request }) =>
+        listRecords(ctx, grant, params.id, query, filtersOf(request.url)),
+      {
+        may: mayRead,
+        query: recordQuery,
+        response: pageOf(recordView),
+        detail: { summary: 'Records; filter[field]=value or filter[field][gte]=value, sort by a field' },
+      },
+    )
     .post(
       '/',
       async ({ grant, params, body, status }) => status(201, await addRecord(ctx, grant, params.id, body)),
@@ -33,15 +38,15 @@ export const recordRoutes = (ctx: Context) => {
     )
     .get(
       '/export',
-      ({ params, query, request }) =>
-        exportRecords(ctx, params.id, query.format ?? 'json', filtersOf(request.url)),
+      ({ grant, params, query, request }) =>
+        exportRecords(ctx, grant, params.id, query.format ?? 'json', filtersOf(request.url)),
       {
         may: mayRead,
         query: exportQuery,
         detail: { summary: 'All records as CSV or JSON, streamed', responses: EXPORTED },
       },
     )
-    .get('/:recordId', ({ params }) => getRecord(ctx, params.id, params.recordId), {
+    .get('/:recordId', ({ grant, params }) => getRecord(ctx, grant, params.id, params.recordId), {
       may: mayRead,
       response: recordView,
       detail: { summary: 'A record' },

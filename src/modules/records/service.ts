@@ -1,23 +1,11 @@
 import type { Context } from '../../context.ts'
-import { audit } from '../../db/audit.ts'
 import { groupCommit } from '../../db/group-commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { FieldType } from '../../domain/field-types.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
-import { RECORD_COLUMNS } from '../../domain/schema-fields.ts'
-import type { Grant } from '../auth/authorize.ts'
-import { findSchemaOf, getSchemaById, type Schema } from '../schemas/service.ts'
+import { findSchemaOf, type Schema } from '../schemas/service.ts'
 import { cachedText } from './cached-text.ts'
-import { countKept } from './counts.ts'
-import {
-  aggregateRows,
-  findRecordRow,
-  listMatchingIds,
-  listRecordRows,
-  type RecordRow,
-  type Window,
-} from './queries.ts'
+import { aggregateRows, findRecordRow, listMatchingIds, listRecordRows } from './queries.ts'
 import {
   deleteStored,
   insertChecked,
@@ -27,10 +15,12 @@ import {
   updateChecked,
   viewOfRow,
 } from './store.ts'
-import { columnOf, type Filter, type FilterLogic, type Sql, whereOf } from './where.ts'
+import { columnOf, type Filter, type FilterLogic, orderOf, type Sql, whereOf } from './where.ts'
 
 export type { RecordView } from './store.ts'
 export { FILTER_OPS, type Filter, type FilterLogic, type FilterOp } from './where.ts'
+
+/** Records as pipelines use them; as people and API keys do: `manage.ts`. */
 
 /** Which records: by id, or by filters, of which all (`and`) or one (`or`) must hold. */
 export type Selection = { recordId: string } | { filters: readonly Filter[]; logic: FilterLogic }
@@ -118,7 +108,8 @@ function idsOf(db: Context['db'], schema: Schema, selection: Selection): string[
  */
 export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuery): string {
   const where = whereOf(schema.fields, query.filters, query.logic)
-  const order = query.orderBy === null ? null : orderOf(schema, query.orderBy.field, query.orderBy.direction)
+  const order =
+    query.orderBy === null ? null : orderOf(schema.fields, query.orderBy.field, query.orderBy.direction)
   const { limit, offset } = query
   const values = JSON.stringify([schema.id, limit, offset, ...where.values, ...(order?.values ?? [])])
   return cachedText(ctx.db, `${where.sql} ${order?.sql} ${values}`, () => {
@@ -171,103 +162,4 @@ function measureOf(schema: Schema, operation: Operation, field: string | null): 
     values,
     type: isOfField ? type : 'number',
   }
-}
-
-function orderOf(schema: Schema, field: string, direction: 'asc' | 'desc'): Sql {
-  // Ids are made in the order of time, and are indexed.
-  const { sql, values } = field === 'createdAt' ? { sql: 'id', values: [] } : columnOf(schema.fields, field)
-  return { sql: `${sql} ${direction === 'asc' ? 'ASC' : 'DESC'}`, values }
-}
-
-/** `filters` are the `filter[field]=value` of the query. */
-export function listRecords(
-  ctx: Context,
-  schemaId: string,
-  query: PaginationQuery,
-  filters: readonly Filter[],
-): Paginated<RecordView> {
-  const schema = getSchemaById(ctx.db.orm, schemaId)
-  const page = parsePagination(query, {
-    sortable: [...RECORD_COLUMNS, ...schema.fields.map(({ name }) => name)],
-    defaultSort: 'createdAt',
-    defaultOrder: 'desc',
-  })
-  const where = whereOf(schema.fields, filters, 'and')
-  const order = orderOf(schema, page.sort, page.order)
-  return paginated(
-    rowsKept(ctx, schemaId, where, order, page).map(viewOfRow),
-    countKept(ctx.db, schemaId, where),
-    page,
-  )
-}
-
-/** To filter or sort by a field reads every record, so what was found is kept until something is written. */
-function rowsKept(
-  ctx: Context,
-  schemaId: string,
-  where: Sql,
-  order: Sql,
-  { limit, offset }: Window,
-): RecordRow[] {
-  const values = JSON.stringify([schemaId, limit, offset, ...where.values, ...order.values])
-  const text = cachedText(ctx.db, `rows ${where.sql} ${order.sql} ${values}`, () =>
-    JSON.stringify(listRecordRows(ctx.db, schemaId, where, order, { limit, offset })),
-  )
-  return JSON.parse(text)
-}
-
-export function getRecord(ctx: Context, schemaId: string, id: string): RecordView {
-  return findRecord(ctx, getSchemaById(ctx.db.orm, schemaId), id) ?? noSuchRecord()
-}
-
-export function addRecord(
-  ctx: Context,
-  grant: Grant,
-  schemaId: string,
-  input: Readonly<Record<string, unknown>>,
-): Promise<RecordView> {
-  return groupCommit(ctx.db, (db) => {
-    const schema = getSchemaById(db.orm, schemaId)
-    const record = insertChecked(ctx, db, schema, input)
-    auditRecord(ctx, grant, 'record.create', schema, record.id)
-    return record
-  })
-}
-
-export function changeRecord(
-  ctx: Context,
-  grant: Grant,
-  schemaId: string,
-  id: string,
-  input: Readonly<Record<string, unknown>>,
-): Promise<RecordView> {
-  return groupCommit(ctx.db, (db) => {
-    const schema = getSchemaById(db.orm, schemaId)
-    const record = updateChecked(ctx, db, schema, id, input) ?? noSuchRecord()
-    auditRecord(ctx, grant, 'record.change', schema, id)
-    return record
-  })
-}
-
-export function removeRecord(ctx: Context, grant: Grant, schemaId: string, id: string): Promise<void> {
-  return groupCommit(ctx.db, (db) => {
-    const schema = getSchemaById(db.orm, schemaId)
-    if (!deleteStored(db, schema, id)) noSuchRecord()
-    auditRecord(ctx, grant, 'record.delete', schema, id)
-  })
-}
-
-/** Who and which, not what: records hold what visitors wrote. */
-function auditRecord(ctx: Context, grant: Grant, action: string, schema: Schema, id: string): void {
-  const target = { kind: 'record', id }
-  audit(ctx, ctx.db.orm, grant.actor, {
-    action,
-    target,
-    projectId: schema.projectId,
-    after: { schemaId: schema.id },
-  })
-}
-
-function noSuchRecord(): never {
-  throw new AppError('not_found', 'There is no such record')
 }

@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { requireSchema } from '../schemas/service.ts'
 import { countKept } from './counts.ts'
 import { sampleOf } from './queries.ts'
 
@@ -7,7 +9,8 @@ export type SchemaUsage = { records: number; sizeBytes: number; isSizeExact: boo
 
 const SAMPLE = 100
 
-export function usageOf(ctx: Context, schemaId: string): SchemaUsage {
+export function usageOf(ctx: Context, grant: Grant, schemaId: string): SchemaUsage {
+  requireSchema(ctx.db.orm, grant, schemaId)
   const records = countKept(ctx.db, schemaId, { sql: 'TRUE', values: [] })
   const sample = sampleOf(ctx.db, schemaId, SAMPLE)
   const mean = sample.records === 0 ? 0 : sample.bytes / sample.records

@@ -27,7 +27,7 @@ export function whereOf(fields: readonly SchemaField[], filters: readonly Filter
 
 /** The value of a field of the record at hand, as SQLite compares it; createdAt is the order of the ids. */
 export function columnOf(fields: readonly SchemaField[], field: string): Sql & { type: FieldType } {
-  const column = COLUMNS[field]
+  const column = COLUMNS.get(field)
   if (column !== undefined) return { ...column, values: [] }
   const known = fields.find(({ name }) => name === field)
   if (known === undefined)
@@ -37,12 +37,18 @@ export function columnOf(fields: readonly SchemaField[], field: string): Sql & {
   return { sql: 'data ->> ?', values: [`$."${known.name}"`], type: known.type }
 }
 
-const COLUMNS: Readonly<Record<string, { sql: string; type: FieldType } | undefined>> = {
-  __proto__: undefined,
-  id: { sql: 'id', type: 'string' },
-  createdAt: { sql: 'created_at', type: 'datetime' },
-  updatedAt: { sql: 'updated_at', type: 'datetime' },
+/** The order of a field, for `ORDER BY`. */
+export function orderOf(fields: readonly SchemaField[], field: string, direction: 'asc' | 'desc'): Sql {
+  // Ids are made in the order of time, and are indexed.
+  const { sql, values } = field === 'createdAt' ? { sql: 'id', values: [] } : columnOf(fields, field)
+  return { sql: `${sql} ${direction === 'asc' ? 'ASC' : 'DESC'}`, values }
 }
+
+const COLUMNS: ReadonlyMap<string, { sql: string; type: FieldType }> = new Map([
+  ['id', { sql: 'id', type: 'string' }],
+  ['createdAt', { sql: 'created_at', type: 'datetime' }],
+  ['updatedAt', { sql: 'updated_at', type: 'datetime' }],
+])
 
 const OPERATORS = {
   eq: 'IS',

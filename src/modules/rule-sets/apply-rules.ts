@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isSamePipeline } from '../../pipelines/same-pipeline.ts'
 import {
   openHeaderValues,
   parseStored,
@@ -8,20 +10,11 @@ import {
   sealHeaderConfig,
 } from '../proxy-rules/header-values.ts'
 import type { RuleRow } from '../proxy-rules/service.ts'
+import { deleteRuleRow, insertRule, listSetRules, updateRule } from '../proxy-rules/set-rules.ts'
 import { originOf } from '../proxy-rules/target.ts'
+import type { Applied } from './model.ts'
 import { identityOf, nameOf, type RuleDraft } from './push.ts'
-import { deleteSetRule, insertSetRule, listSetRules, type RuleSetRow, updateSetRule } from './queries.ts'
-
-export type Applied = {
-  created: number
-  updated: number
-  deleted: number
-  unchanged: number
-  /** On the server and not among the drafts, where they were not deleted. */
-  pruneCandidates: { pathPattern: string; method: string | null }[]
-  /** Headers that were declared and have no value. */
-  missingSecrets: string[]
-}
+import type { RuleSetRow } from './queries.ts'
 
 type ApplyOptions = {
   prune: boolean
@@ -47,27 +40,32 @@ export function applyRules(
     missingSecrets: [],
   }
   const missing = new Set<string>()
+  const writing: Writing = { ctx, tx, set, maySeeValues: options.maySeeValues, missing }
   for (const draft of drafts) {
     const before = stored.get(identityOf(draft))
     stored.delete(identityOf(draft))
-    const outcome = writeRule(ctx, tx, set, draft, before, options, missing)
-    applied[outcome] += 1
+    applied[writeRule(writing, draft, before)] += 1
   }
   for (const row of stored.values()) {
-    if (options.prune) deleteSetRule(tx, row.id)
+    if (options.prune) deleteRuleRow(tx, row.id)
     else applied.pruneCandidates.push({ pathPattern: row.pathPattern, method: row.method })
   }
   return { ...applied, deleted: options.prune ? stored.size : 0, missingSecrets: [...missing] }
 }
 
+/** What the rules of a push are written with. `missing` gathers the headers without a value. */
+type Writing = {
+  ctx: Context
+  tx: DbOrTx
+  set: Pick<RuleSetRow, 'id' | 'projectId'>
+  maySeeValues: boolean
+  missing: Set<string>
+}
+
 function writeRule(
-  ctx: Context,
-  tx: DbOrTx,
-  set: Pick<RuleSetRow, 'id' | 'projectId'>,
+  { ctx, tx, set, maySeeValues, missing }: Writing,
   draft: RuleDraft,
   before: RuleRow | undefined,
-  { maySeeValues }: ApplyOptions,
-  missing: Set<string>,
 ): 'created' | 'updated' | 'unchanged' {
   const { index, headers: _, pipeline, ...columns } = draft
   const id = before?.id ?? ctx.newId()
@@ -76,19 +74,29 @@ function writeRule(
   for (const [name, sealed] of Object.entries(headerConfig?.add ?? {})) if (sealed === '') missing.add(name)
   const content = {
     ...columns,
-    headerConfig: headerConfig === null ? null : JSON.stringify(headerConfig),
-    pipelineConfig: pipeline === null ? null : JSON.stringify(pipeline),
+    headerConfig: storedText(headerConfig, before?.headerConfig, isDeepStrictEqual),
+    pipelineConfig: storedText(pipeline, before?.pipelineConfig, isSamePipeline),
   }
   if (before === undefined) {
     const now = ctx.now()
     const owner = { id, projectId: set.projectId, aliasId: null, ruleSetId: set.id }
-    insertSetRule(tx, { ...owner, ...content, createdAt: now, updatedAt: now })
+    insertRule(tx, { ...owner, ...content, createdAt: now, updatedAt: now })
     return 'created'
   }
   const keys = Object.keys(content) as (keyof typeof content)[]
   if (keys.every((key) => content[key] === before[key])) return 'unchanged'
-  updateSetRule(tx, id, { ...content, updatedAt: ctx.now() })
+  updateRule(tx, id, { ...content, updatedAt: ctx.now() })
   return 'updated'
+}
+
+/** What says the same stays as it is written. */
+function storedText<T>(
+  value: T | null,
+  stored: string | null | undefined,
+  isSame: (a: T, b: T) => boolean,
+): string | null {
+  if (value === null) return null
+  return stored && isSame(value, JSON.parse(stored)) ? stored : JSON.stringify(value)
 }
 
 function sealedOf(

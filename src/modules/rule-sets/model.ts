@@ -1,6 +1,7 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 import { invalidField } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { actorView } from '../aliases/model.ts'
@@ -35,22 +36,25 @@ const pushedSchema = t.Object({
     examples: [[{ name: 'email', type: 'email', required: true }]],
   }),
 })
+export type PushedSchema = InputOf<typeof pushedSchema>
 
 const OPTIONS = 'An object with prune, dryRun and strictSchemas, each true or false'
 const SOURCE = 'An object with repo, gitSha and path, texts of at most 2000 characters, or null'
 
 const flag = t.Optional(t.Boolean({ error: 'true or false' }))
 
-/** contract §9.2. */
+const source = t.Object({ repo: note, gitSha: note, path: note })
+export type Source = InputOf<typeof source>
+
+/** What a client sends. contract §9.2. */
 export const syncBody = t.Object({
   ruleSet: t.Object({ name, description: note, environment: note }),
   rules: t.Array(pushedRule, { maxItems: 5000, error: 'A list of at most 5000 rules' }),
   schemas: t.Optional(t.Array(pushedSchema, { maxItems: 500, error: 'A list of at most 500 schemas' })),
   options: t.Optional(t.Object({ prune: flag, dryRun: flag, strictSchemas: flag }, { error: OPTIONS })),
-  source: t.Optional(
-    t.Union([t.Object({ repo: note, gitSha: note, path: note }), t.Null()], { error: SOURCE }),
-  ),
+  source: t.Optional(t.Union([source, t.Null()], { error: SOURCE })),
 })
+export type Push = InputOf<typeof syncBody>
 
 /** Throws `invalid` for what the validator would make an empty object of: a rehearsal would become a push. */
 export function refuseShapelessPush({ body }: { body: unknown }): void {
@@ -62,26 +66,38 @@ export function refuseShapelessPush({ body }: { body: unknown }): void {
     if (isRecord(rule)) refuseShapelessRule(rule, `rules.${index}.`)
 }
 
-export const syncAnswer = t.Object({
-  ruleSetId: text,
+const schemaResolution = t.Object({
+  name: t.String(),
+  action: t.Union([t.Literal('create'), t.Literal('reuse')]),
+  targetSchemaId: text,
+  fieldMismatch: t.Boolean(),
+})
+export type SchemaResolution = Static<typeof schemaResolution>
+
+/**
+ * What became of the rules. `pruneCandidates`: on the server and not in the push, where they were not deleted;
+ * `missingSecrets`: headers that were declared and have no value.
+ */
+const applied = t.Object({
   created: t.Integer(),
   updated: t.Integer(),
   deleted: t.Integer(),
   unchanged: t.Integer(),
   pruneCandidates: t.Array(t.Object({ pathPattern: t.String(), method: text })),
-  schemaResolutions: t.Array(
-    t.Object({
-      name: t.String(),
-      action: t.Union([t.Literal('create'), t.Literal('reuse')]),
-      targetSchemaId: text,
-      fieldMismatch: t.Boolean(),
-    }),
-  ),
   missingSecrets: t.Array(t.String()),
+})
+export type Applied = Static<typeof applied>
+
+/** contract §9.2. `ruleSetId` is null where a dry run would make the set. */
+export const syncAnswer = t.Object({
+  ruleSetId: text,
+  ...applied.properties,
+  schemaResolutions: t.Array(schemaResolution),
   warnings: t.Array(t.String()),
   dryRun: t.Boolean(),
   setCreated: t.Boolean(),
 })
+export type SyncAnswer = Static<typeof syncAnswer>
 
 const liveOn = t.Union([t.Literal('project'), t.Literal('aliases')], { error: 'project or aliases' })
 
@@ -98,8 +114,13 @@ export const ruleSetPatchBody = t.Object({
   ),
   liveOn: t.Optional(liveOn),
 })
+export type RuleSetChange = InputOf<typeof ruleSetPatchBody>
 
-const ruleSetFields = {
+/**
+ * contract §9.2. `environment` is a label. `isPreview`: a copy for a pull request or a branch, live only where an alias
+ * names it. `liveOn` says `project` for every site of the project, `aliases` for where an alias names it.
+ */
+const ruleSetView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
   name: t.String(),
@@ -112,10 +133,12 @@ const ruleSetFields = {
   source: orNull(t.Object({ repo: text, path: text, gitSha: text, syncedAt: text })),
   createdAt: t.String(),
   updatedAt: t.String(),
-}
+})
+export type RuleSetView = Static<typeof ruleSetView>
 
-export const ruleSetList = t.Object({ ruleSets: t.Array(t.Object(ruleSetFields)) })
-export const ruleSetWithRules = t.Object({ ...ruleSetFields, rules: t.Array(ruleView) })
+export const ruleSetList = t.Object({ ruleSets: t.Array(ruleSetView) })
+export const ruleSetWithRules = t.Object({ ...ruleSetView.properties, rules: t.Array(ruleView) })
+export type RuleSetWithRules = Static<typeof ruleSetWithRules>
 
 export const exportView = t.Object({
   ruleSet: t.Object({ name: t.String(), description: text, environment: text }),
@@ -124,14 +147,13 @@ export const exportView = t.Object({
   source: orNull(t.Object({ repo: text, gitSha: text, path: text })),
 })
 
-export const revisionList = t.Object({
-  revisions: t.Array(
-    t.Object({
-      id: t.String({ format: 'uuid' }),
-      gitSha: text,
-      ruleCount: t.Integer(),
-      createdBy: actorView,
-      createdAt: t.String(),
-    }),
-  ),
+const revisionView = t.Object({
+  id: t.String({ format: 'uuid' }),
+  gitSha: text,
+  ruleCount: t.Integer(),
+  createdBy: actorView,
+  createdAt: t.String(),
 })
+export type RevisionView = Static<typeof revisionView>
+
+export const revisionList = t.Object({ revisions: t.Array(revisionView) })

@@ -2,32 +2,11 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { literalPrefix, parsePathPattern } from '../../domain/path-pattern.ts'
 import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
 import { validatePipelineConfig } from '../../pipelines/validate.ts'
-import type { HeaderConfig } from '../proxy-rules/header-values.ts'
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../proxy-rules/limits.ts'
 import { storedMethod, storedMethods } from '../proxy-rules/methods.ts'
+import type { HeaderConfig } from '../proxy-rules/model.ts'
 import type { NewRule, RuleRow } from '../proxy-rules/service.ts'
 import { storedTarget } from '../proxy-rules/target.ts'
-
-export type PushedSchema = { id?: string | undefined; name: string; fields: unknown[] }
-type SyncOptions = {
-  prune?: boolean | undefined
-  dryRun?: boolean | undefined
-  strictSchemas?: boolean | undefined
-}
-export type Source = {
-  repo?: string | null | undefined
-  gitSha?: string | null | undefined
-  path?: string | null | undefined
-}
-
-/** What a client sends. contract §9.2. */
-export type Push = {
-  ruleSet: { name: string; description?: string | null | undefined; environment?: string | null | undefined }
-  rules: NewRule[]
-  schemas?: PushedSchema[] | undefined
-  options?: SyncOptions | undefined
-  source?: Source | null | undefined
-}
 
 /** A rule of a push with every setting decided; `headers` as given, not sealed yet. */
 export type RuleDraft = Omit<

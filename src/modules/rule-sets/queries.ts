@@ -1,7 +1,6 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, max, notInArray, or } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, max, notInArray, or } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { aliases, proxyRules, ruleSetAliases, ruleSetRevisions, ruleSets } from '../../db/schema.ts'
-import type { RuleRow } from '../proxy-rules/service.ts'
 
 export type RuleSetRow = typeof ruleSets.$inferSelect
 type RevisionRow = typeof ruleSetRevisions.$inferSelect
@@ -42,37 +41,6 @@ export function updateSet(
 
 export function deleteSet(db: DbOrTx, id: string): void {
   db.delete(ruleSets).where(eq(ruleSets.id, id)).run()
-}
-
-export function listSetRules(db: DbOrTx, setId: string): RuleRow[] {
-  return db
-    .select()
-    .from(proxyRules)
-    .where(eq(proxyRules.ruleSetId, setId))
-    .orderBy(asc(proxyRules.order), asc(proxyRules.createdAt), asc(proxyRules.id))
-    .all()
-}
-
-export function countRules(db: DbOrTx, setIds: readonly string[]): Map<string, number> {
-  const rows = db
-    .select({ setId: proxyRules.ruleSetId, count: count() })
-    .from(proxyRules)
-    .where(inArray(proxyRules.ruleSetId, [...setIds]))
-    .groupBy(proxyRules.ruleSetId)
-    .all()
-  return new Map(rows.map((row) => [row.setId ?? '', row.count]))
-}
-
-export function insertSetRule(db: DbOrTx, row: RuleRow): void {
-  db.insert(proxyRules).values(row).run()
-}
-
-export function updateSetRule(db: DbOrTx, id: string, patch: Partial<Omit<RuleRow, 'id'>>): void {
-  db.update(proxyRules).set(patch).where(eq(proxyRules.id, id)).run()
-}
-
-export function deleteSetRule(db: DbOrTx, id: string): void {
-  db.delete(proxyRules).where(eq(proxyRules.id, id)).run()
 }
 
 type Attachment = { setId: string; aliasId: string; alias: string; position: number }

@@ -1,7 +1,8 @@
 import type { Actor, Context } from '../../context.ts'
 import { actorRef } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import { insertRevision, listRevisions, listSetRules, type RuleSetRow } from './queries.ts'
+import { listSetRules } from '../proxy-rules/set-rules.ts'
+import { insertRevision, listRevisions, type RuleSetRow } from './queries.ts'
 import { type ExportedRule, toExportedRule } from './view.ts'
 
 /** contract §9.2. */

@@ -155,6 +155,20 @@ describe('sync', () => {
     expect(await sync(push(rules))).toMatchObject({ created: 10 })
   })
 
+  test('says when it was last pushed, also when the push is of the same commit', async () => {
+    const source = { repo: 'acme/site', gitSha: 'abc1234', path: 'rules' }
+    const set = `/api/proxy-rule-sets/${id(await sync(push([answerRule('/a', '1')], { source })))}`
+    const before = await get(set)
+    app.advance(1000)
+    await sync(push([answerRule('/a', '2')], { source }))
+    const after = await get(set)
+    expect(Date.parse(after.source.syncedAt) - Date.parse(before.source.syncedAt)).toBe(1000)
+    expect(after.rules[0].source).toEqual(after.source)
+    app.advance(1000)
+    await sync(push([answerRule('/a', '2')], { source }))
+    expect(await get(set)).toEqual(after)
+  })
+
   test('names where it came from', async () => {
     const made = await sync(
       push([answerRule('/a', '1')], { source: { repo: 'acme/site', gitSha: 'abc1234', path: '.svc/x' } }),
@@ -250,6 +264,15 @@ describe('schemas', () => {
     expect(await sync(push([withSchema('$schema:messages')], { schemas: [MESSAGES] }))).toMatchObject({
       unchanged: 1,
     })
+  })
+
+  test('a text that names none is refused; an expression is looked at when it runs', async () => {
+    for (const unknown of ['messages', '$schema:nobody', crypto.randomUUID()]) {
+      const refused = await sync(push([withSchema(unknown)], { schemas: [MESSAGES] }), { key }, 400)
+      expect(refused['message']).toContain('it has messages')
+    }
+    await sync(push([withSchema('request.query.of')], { schemas: [MESSAGES] }))
+    expect(await visit('/s?of=%24schema%3Amessages')).toBe('200 {"success":true,"data":[]}')
   })
 
   test('gain fields, keep types and are never deleted', async () => {
@@ -404,6 +427,17 @@ describe('previews and aliases', () => {
       json: { name: 'other' },
     })
     expect(answer.status).toBe(409)
+  })
+
+  test('a rule that becomes another of its set is 409', async () => {
+    const made = await sync(push([answerRule('/a', '1'), answerRule('/b', '2')]))
+    const { rules } = await get(`/api/proxy-rule-sets/${id(made)}`)
+    const answer = await app.call('PATCH', `/api/proxy-rules/${rules[1].id}`, {
+      key,
+      json: { pathPattern: '/a' },
+    })
+    expect(answer.status).toBe(409)
+    expect([await visit('/a'), await visit('/b')]).toEqual(['200 1', '200 2'])
   })
 
   test('an alias of another project is unknown, and so are its sets', async () => {

@@ -80,11 +80,15 @@ export const ruleSetRoutes = (ctx: Context) => {
         detail: { summary: 'Delete a rule set with its rules' },
       },
     )
-    .get('/:id/revisions', ({ params }) => ({ revisions: listRuleSetRevisions(ctx, params.id) }), {
-      may: { action: 'project:read', ...onSet },
-      response: revisionList,
-      detail: { summary: 'The last 20 states of a rule set, the newest first' },
-    })
+    .get(
+      '/:id/revisions',
+      ({ grant, params }) => ({ revisions: listRuleSetRevisions(ctx, grant, params.id) }),
+      {
+        may: { action: 'project:read', ...onSet },
+        response: revisionList,
+        detail: { summary: 'The last 20 states of a rule set, the newest first' },
+      },
+    )
     .post(
       '/:id/rollback/:revisionId',
       ({ grant, params }) => rollbackRuleSet(ctx, grant, params.id, params.revisionId),

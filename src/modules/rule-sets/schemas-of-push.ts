@@ -3,17 +3,14 @@ import type { DbOrTx } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
 import { isUuid } from '../../domain/uuid.ts'
+import { parseExpression } from '../../pipelines/expressions.ts'
 import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
+import { findHandler } from '../../pipelines/registry.ts'
+import { hasTags } from '../../pipelines/templates.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { listSchemas, mergeSchema } from '../schemas/service.ts'
-import { nameOf, type PushedSchema, type RuleDraft } from './push.ts'
-
-export type SchemaResolution = {
-  name: string
-  action: 'create' | 'reuse'
-  targetSchemaId: string | null
-  fieldMismatch: boolean
-}
+import type { PushedSchema, SchemaResolution } from './model.ts'
+import { nameOf, type RuleDraft } from './push.ts'
 
 type MergedSchemas = {
   resolutions: SchemaResolution[]
@@ -90,7 +87,7 @@ function withNames(
     const given = step.config?.['schemaId']
     if (typeof given !== 'string') return step
     const name = given.startsWith(SCHEMA_BY_NAME) ? given.slice(SCHEMA_BY_NAME.length) : byId.get(given)
-    if (name === undefined ? isUuid(given) : !names.has(name)) unknown(name ?? given)
+    if (name === undefined ? isText(step, given) : !names.has(name)) unknown(name ?? given)
     return name === undefined
       ? step
       : { ...step, config: { ...step.config, schemaId: `${SCHEMA_BY_NAME}${name}` } }
@@ -100,6 +97,14 @@ function withNames(
     steps: pipeline.steps.map(resolve),
     ...(pipeline.postSteps === undefined ? {} : { postSteps: pipeline.postSteps.map(resolve) }),
   }
+}
+
+/** Whether it can be nothing but a name or an id: an expression finds its schema when it runs. */
+function isText({ handlerType }: PipelineStep, given: string): boolean {
+  if (isUuid(given)) return true
+  if (findHandler(handlerType) === undefined || hasTags(given)) return false
+  const expression = parseExpression(given)
+  return expression.kind === 'literal' && expression.value === given
 }
 
 /** The names of the schemas that the steps of a pipeline use. */

@@ -1,16 +1,17 @@
 import type { Context } from '../../context.ts'
-import { type ActorView, actorViews } from '../../db/actor-names.ts'
+import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
+import { authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
-import type { RuleView } from '../proxy-rules/service.ts'
+import { listSetRules } from '../proxy-rules/set-rules.ts'
 import { listSchemas } from '../schemas/service.ts'
 import { applyRules } from './apply-rules.ts'
 import { replaceAliases } from './attachments.ts'
 import { checkTargets } from './check-targets.ts'
+import type { RevisionView, RuleSetChange, RuleSetView, RuleSetWithRules } from './model.ts'
 import { readRules } from './push.ts'
 import {
   deleteSet,
@@ -18,28 +19,25 @@ import {
   findSet,
   listAttachments,
   listRevisions,
-  listSetRules,
   listSets,
   type RuleSetRow,
   updateSet,
 } from './queries.ts'
 import { keepRevision, lastSchemaNames, MOST_REVISIONS, parseContent } from './revisions.ts'
 import { resolveSchemaIds, schemaNamesOf } from './schemas-of-push.ts'
-import { type ExportedRule, type RuleSetView, toExportedRule, toRuleView, toSetViews } from './view.ts'
+import { type ExportedRule, toExportedRule, toRuleView, toSetViews } from './view.ts'
 
 export { attachToAlias, type RuleSetChoice } from './attachments.ts'
+export type { RevisionView, RuleSetView, RuleSetWithRules } from './model.ts'
 export { aliasesWithRules, placeRuleSets, ruleSetsOfAlias } from './sets-of-alias.ts'
-export { type SyncAnswer, syncRuleSet } from './sync.ts'
-export type { RuleSetView } from './view.ts'
-
-export type RuleSetWithRules = RuleSetView & { rules: RuleView[] }
+export { syncRuleSet } from './sync.ts'
 
 export function listRuleSets(ctx: Context, grant: Grant): RuleSetView[] {
   return toSetViews(ctx.db.orm, listSets(ctx.db.orm, projectOf(ctx, grant).id))
 }
 
 export function getRuleSet(ctx: Context, grant: Grant, id: string): RuleSetWithRules {
-  const set = getRuleSetRow(ctx.db.orm, id)
+  const set = getRuleSetRow(ctx.db.orm, grant, id)
   const [view] = toSetViews(ctx.db.orm, [set])
   if (view === undefined) throw noSuchSet()
   const maySee = mayDo(ctx, grant.caller, 'secret:read', set.projectId)
@@ -56,7 +54,7 @@ type ExportedSet = {
 /** The set as a push that would change nothing; header values are empty, which keeps them. */
 export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedSet {
   const { db } = ctx
-  const set = getRuleSetRow(db.orm, id)
+  const set = getRuleSetRow(db.orm, grant, id)
   const rules = listSetRules(db.orm, id).map(toExportedRule)
   const used = rules.flatMap(({ pipelineConfig }) => schemaNamesOf(pipelineConfig))
   const wanted = new Set([...lastSchemaNames(db.orm, id), ...used])
@@ -71,14 +69,6 @@ export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedS
   }
 }
 
-type RuleSetChange = {
-  name?: string | undefined
-  description?: string | null | undefined
-  environment?: string | null | undefined
-  aliases?: readonly string[] | undefined
-  liveOn?: 'project' | 'aliases' | undefined
-}
-
 /**
  * `aliases` is the whole list of those that name the set. The first one moves it away from the project; it comes back
  * only by `liveOn`, which a preview cannot, nor a set that an alias names. 404 for an unknown alias.
@@ -90,14 +80,14 @@ export function changeRuleSet(
   change: RuleSetChange,
 ): RuleSetWithRules {
   inTransaction(ctx.db, (tx) => {
-    const before = getRuleSetRow(tx, id)
+    const before = getRuleSetRow(tx, grant, id)
     const { aliases, liveOn, ...plain } = change
     const patch = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
     refuseTaken(`The project has a rule set ${change.name ?? before.name} already`, () =>
       updateSet(tx, id, { ...patch, updatedAt: ctx.now() }),
     )
     if (aliases !== undefined) replaceAliases(ctx, tx, grant.actor, before, aliases)
-    if (liveOn !== undefined) placeSet(tx, getRuleSetRow(tx, id), liveOn)
+    if (liveOn !== undefined) placeSet(tx, getRuleSetRow(tx, grant, id), liveOn)
     audit(ctx, tx, grant.actor, {
       ...about('rule_set.change', before),
       before: summary(before),
@@ -110,7 +100,7 @@ export function changeRuleSet(
 /** Deletes the set with its rules. Throws 409 naming the aliases that name it. */
 export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const set = getRuleSetRow(tx, id)
+    const set = getRuleSetRow(tx, grant, id)
     const aliases = listAttachments(tx, [id]).map(({ alias }) => alias)
     if (aliases.length > 0)
       throw new AppError(
@@ -122,17 +112,9 @@ export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
   })
 }
 
-export type RevisionView = {
-  id: string
-  gitSha: string | null
-  ruleCount: number
-  createdBy: ActorView
-  createdAt: string
-}
-
 /** What the set was after each push that changed it, the newest first. */
-export function listRuleSetRevisions(ctx: Context, id: string): RevisionView[] {
-  const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, id).id, MOST_REVISIONS)
+export function listRuleSetRevisions(ctx: Context, grant: Grant, id: string): RevisionView[] {
+  const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, MOST_REVISIONS)
   const viewOf = actorViews(
     ctx.db.orm,
     rows.map(({ createdBy }) => createdBy),
@@ -156,14 +138,14 @@ export async function rollbackRuleSet(
   id: string,
   revisionId: string,
 ): Promise<RuleSetWithRules> {
-  const revision = findRevision(ctx.db.orm, id, revisionId)
+  const revision = findRevision(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, revisionId)
   if (revision === undefined) throw new AppError('not_found', 'The rule set has no such revision')
   const { rules, ruleSet, schemas } = parseContent(revision.content)
   const { drafts } = readRules(rules)
   await checkTargets(ctx, drafts)
   inTransaction(ctx.db, (tx) => {
     const { caller } = authorizeAgain(ctx, grant, 'traffic:configure')
-    const before = getRuleSetRow(tx, id)
+    const before = getRuleSetRow(tx, grant, id)
     const maySeeValues = mayDo(ctx, caller, 'secret:read', before.projectId)
     const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
     const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
@@ -195,8 +177,8 @@ function placeSet(tx: DbOrTx, set: RuleSetRow, liveOn: 'project' | 'aliases'): v
   updateSet(tx, set.id, { liveOn })
 }
 
-function getRuleSetRow(db: DbOrTx, id: string): RuleSetRow {
-  const set = findSet(db, id)
+function getRuleSetRow(db: DbOrTx, grant: Grant, id: string): RuleSetRow {
+  const set = within(grant, findSet(db, id))
   if (set === undefined) throw noSuchSet()
   return set
 }

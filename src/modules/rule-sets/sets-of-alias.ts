@@ -2,8 +2,10 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { requireAlias } from '../aliases/service.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import type { RuleSetView } from './model.ts'
 import {
   attach,
   detach,
@@ -13,23 +15,23 @@ import {
   placeSet,
   type RuledAlias,
 } from './queries.ts'
-import { type RuleSetView, toSetViews } from './view.ts'
+import { toSetViews } from './view.ts'
 
 /** Those that have rules of their own or name a rule set, by name. */
 export const aliasesWithRules = (ctx: Context, grant: Grant): RuledAlias[] =>
   listRuledAliases(ctx.db.orm, projectOf(ctx, grant).id)
 
 /** The sets that an alias names, in the order in which they are tried. */
-export const ruleSetsOfAlias = (ctx: Context, aliasId: string): RuleSetView[] =>
-  toSetViews(ctx.db.orm, listSetsOfAlias(ctx.db.orm, aliasId))
+export const ruleSetsOfAlias = (ctx: Context, grant: Grant, aliasId: string): RuleSetView[] =>
+  toSetViews(ctx.db.orm, listSetsOfAlias(ctx.db.orm, requireAlias(ctx.db.orm, grant, aliasId).id))
 
 /**
  * Makes `setIds` the sets of an alias, in this order. Throws 400 for one that the project does not have, or that is
  * named twice.
  */
 export function placeRuleSets(ctx: Context, grant: Grant, aliasId: string, setIds: readonly string[]): void {
-  const projectId = projectOf(ctx, grant).id
   inTransaction(ctx.db, (tx) => {
+    const { projectId } = requireAlias(tx, grant, aliasId)
     const isKnown = setIds.every((id) => findSet(tx, id)?.projectId === projectId)
     if (!isKnown || new Set(setIds).size !== setIds.length)
       throw new AppError('invalid', 'Name rule sets of this project, each once. Load the page again.')

@@ -3,34 +3,25 @@ import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
-import { type Applied, applyRules } from './apply-rules.ts'
+import { applyRules } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
-import { type Push, type RuleDraft, readRules, type Source } from './push.ts'
+import type { Applied, Push, Source, SyncAnswer } from './model.ts'
+import { readRules } from './push.ts'
 import { findSetByName, insertSet, listSets, type RuleSetRow, updateSet } from './queries.ts'
 import { keepRevision, lastSchemaNames } from './revisions.ts'
-import { mergeSchemas, resolveSchemaIds, type SchemaResolution } from './schemas-of-push.ts'
-
-/** contract §9.2. */
-export type SyncAnswer = Applied & {
-  /** Null where a dry run would make the set. */
-  ruleSetId: string | null
-  schemaResolutions: SchemaResolution[]
-  warnings: string[]
-  dryRun: boolean
-  setCreated: boolean
-}
+import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
 
 /**
  * Makes a rule set what the push says, its schemas with it, all or nothing. The same push again changes nothing. A dry
  * run answers what would be. Throws 400 naming each rule, target or schema that cannot be.
  */
 export async function syncRuleSet(ctx: Context, grant: Grant, push: Push): Promise<SyncAnswer> {
-  const { drafts, warnings } = readRules(push.rules)
-  await checkTargets(ctx, drafts)
+  const read = readRules(push.rules)
+  await checkTargets(ctx, read.drafts)
   try {
     return inTransaction(ctx.db, (tx) => {
       const now = authorizeAgain(ctx, grant, 'traffic:configure')
-      const answer = applyPush(ctx, tx, now, push, drafts, warnings)
+      const answer = applyPush(ctx, tx, now, push, read)
       if (push.options?.dryRun === true) throw new Rehearsed(answer)
       return answer
     })
@@ -65,8 +56,7 @@ function applyPush(
   tx: DbOrTx,
   grant: Grant,
   push: Push,
-  drafts: readonly RuleDraft[],
-  warnings: readonly string[],
+  { drafts, warnings }: ReturnType<typeof readRules>,
 ): SyncAnswer {
   const { id: projectId } = projectOf(ctx, grant, tx)
   const { prune = false, strictSchemas = false } = push.options ?? {}
@@ -77,36 +67,38 @@ function applyPush(
   const made = before ?? addSet(ctx, tx, projectId, push)
   const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', projectId)
   const applied = applyRules(ctx, tx, made, resolved, { prune, maySeeValues })
-  const set = describeSet(ctx, tx, made, push)
-  const names = [
-    ...new Set([
-      ...(before === undefined ? [] : lastSchemaNames(tx, set.id)),
-      ...schemas.map(({ name }) => name),
-    ]),
-  ]
-  const isChanged =
-    before === undefined ||
-    set.isRedescribed ||
-    merged.isChanged ||
-    applied.created + applied.updated + applied.deleted > 0
-  if (isChanged) {
-    keepRevision(ctx, tx, grant.actor, set, names)
-    const { created, updated, deleted } = applied
-    audit(ctx, tx, grant.actor, {
-      action: before === undefined ? 'rule_set.create' : 'rule_set.sync',
-      target: { kind: 'rule_set', id: set.id },
-      projectId,
-      after: { name: set.name, created, updated, deleted, gitSha: set.sourceGitSha },
-    })
+  const hasNewContent = merged.isChanged || applied.created + applied.updated + applied.deleted > 0
+  const set = describeSet(ctx, tx, made, { push, hasNewContent })
+  const setCreated = before === undefined
+  if (setCreated || set.isRedescribed || hasNewContent) {
+    const earlier = setCreated ? [] : lastSchemaNames(tx, set.id)
+    keepRevision(ctx, tx, grant.actor, set, [...new Set([...earlier, ...schemas.map(({ name }) => name)])])
+    auditPush(ctx, tx, grant, set, applied, setCreated)
   }
   return {
     ruleSetId: set.id,
     ...applied,
     schemaResolutions: merged.resolutions,
-    warnings: [...warnings, ...merged.warnings, ...previewWarning(before, set)],
+    warnings: [...warnings, ...merged.warnings, ...(setCreated ? previewWarning(set) : [])],
     dryRun: false,
-    setCreated: before === undefined,
+    setCreated,
   }
+}
+
+function auditPush(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  { id, projectId, name, sourceGitSha: gitSha }: RuleSetRow,
+  { created, updated, deleted }: Applied,
+  isNew: boolean,
+): void {
+  audit(ctx, tx, grant.actor, {
+    action: isNew ? 'rule_set.create' : 'rule_set.sync',
+    target: { kind: 'rule_set', id },
+    projectId,
+    after: { name, created, updated, deleted, gitSha },
+  })
 }
 
 const PREVIEW = /^-(pr|preview|dev)(-.*)?$/
@@ -139,12 +131,12 @@ function addSet(ctx: Context, tx: DbOrTx, projectId: string, { ruleSet }: Push):
   return row
 }
 
-/** Takes over what the push says of the set. `isRedescribed`: description or label became another. */
+/** Takes over what the push says of the set, and when. `isRedescribed`: description or label became another. */
 function describeSet(
   ctx: Context,
   tx: DbOrTx,
   set: RuleSetRow,
-  push: Push,
+  { push, hasNewContent }: { push: Push; hasNewContent: boolean },
 ): RuleSetRow & { isRedescribed: boolean } {
   const described = {
     description: push.ruleSet.description ?? null,
@@ -153,6 +145,7 @@ function describeSet(
   const isRedescribed = set.description !== described.description || set.environment !== described.environment
   const patch = { ...described, ...sourceColumns(push.source) }
   const isSame =
+    !hasNewContent &&
     set.syncedAt !== null &&
     (Object.keys(patch) as (keyof typeof patch)[]).every((key) => patch[key] === set[key])
   if (isSame) return { ...set, isRedescribed: false }
@@ -167,8 +160,5 @@ const sourceColumns = (source: Source | null | undefined) => ({
   sourceGitSha: source?.gitSha ?? null,
 })
 
-function previewWarning(before: RuleSetRow | undefined, { name, isPreview }: RuleSetRow): string[] {
-  return before === undefined && isPreview
-    ? [`${name} is a preview copy by its name: it is live only on aliases that name it`]
-    : []
-}
+const previewWarning = ({ name, isPreview }: RuleSetRow): string[] =>
+  isPreview ? [`${name} is a preview copy by its name: it is live only on aliases that you attach to it`] : []

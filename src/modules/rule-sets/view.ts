@@ -5,31 +5,14 @@ import type { PipelineConfig } from '../../pipelines/model.ts'
 import { parseStored } from '../proxy-rules/header-values.ts'
 import { parseMethods } from '../proxy-rules/methods.ts'
 import type { RuleRecord, RuleRow, RuleView } from '../proxy-rules/service.ts'
+import { countSetRules } from '../proxy-rules/set-rules.ts'
 import { toView } from '../proxy-rules/view.ts'
-import { countRules, listAttachments, type RuleSetRow } from './queries.ts'
-
-/** The record of the API. contract §9.2. */
-export type RuleSetView = {
-  id: string
-  projectId: string
-  name: string
-  description: string | null
-  /** A label. */
-  environment: string | null
-  /** A copy for a pull request or a branch: live only where an alias names it. */
-  isPreview: boolean
-  /** `project`: on every site of the project. `aliases`: where an alias names it. */
-  liveOn: 'project' | 'aliases'
-  aliases: string[]
-  ruleCount: number
-  source: { repo: string | null; path: string | null; gitSha: string | null; syncedAt: string | null } | null
-  createdAt: string
-  updatedAt: string
-}
+import type { RuleSetView } from './model.ts'
+import { listAttachments, type RuleSetRow } from './queries.ts'
 
 export function toSetViews(db: DbOrTx, rows: readonly RuleSetRow[]): RuleSetView[] {
   const ids = rows.map(({ id }) => id)
-  const counts = countRules(db, ids)
+  const counts = countSetRules(db, ids)
   const attachments = listAttachments(db, ids)
   return rows.map((row) => {
     const { sourceRepo, sourcePath, sourceGitSha, syncedAt, createdAt, updatedAt, ...plain } = row

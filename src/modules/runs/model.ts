@@ -1,4 +1,5 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import { orNull } from '../../http/or-null.ts'
 import { pageQuery } from '../../http/pagination.ts'
 
 export const runQuery = t.Object({
@@ -7,22 +8,24 @@ export const runQuery = t.Object({
   status: t.Optional(t.String({ pattern: '^\\d{0,3}$', error: 'a status such as 500' })),
 })
 
-const orNull = t.Union([t.String(), t.Null()])
+const textOrNull = orNull(t.String())
 
 export const runView = t.Object({
   id: t.String({ format: 'uuid' }),
   ruleId: t.String(),
-  ruleName: orNull,
+  ruleName: textOrNull,
+  /** `post_steps`: what failed after the answer. */
   phase: t.Union([t.Literal('steps'), t.Literal('post_steps')]),
   pathPattern: t.String(),
   method: t.String(),
   path: t.String(),
   status: t.Integer(),
   durationMs: t.Number(),
-  failedStep: orNull,
-  error: orNull,
+  failedStep: textOrNull,
+  error: textOrNull,
   steps: t.Unknown({
     description: "Each step's input and output while the rule is debugged; secrets are masked",
   }),
   startedAt: t.String(),
 })
+export type RunView = Static<typeof runView>

@@ -9,6 +9,7 @@ import { type Paginated, type PaginationQuery, paginated, parsePagination } from
 import { onePer } from '../../platform/one-per.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import type { RunView } from './model.ts'
 import {
   countRuns,
   deleteRunsBefore,
@@ -23,22 +24,7 @@ import {
 /** A run that ended. `steps` is JSON of each step's input and output, or null; secrets are masked already. */
 export type NewRun = Omit<RunRow, 'id'>
 
-export type RunView = {
-  id: string
-  ruleId: string
-  ruleName: string | null
-  /** `post_steps`: what failed after the answer. */
-  phase: 'steps' | 'post_steps'
-  pathPattern: string
-  method: string
-  path: string
-  status: number
-  durationMs: number
-  failedStep: string | null
-  error: string | null
-  steps: unknown
-  startedAt: string
-}
+export type { RunView } from './model.ts'
 
 /** A run that is on its way to the database for so long at most: a log does not get a commit for each line. */
 const FLUSH_MS = 250

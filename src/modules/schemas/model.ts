@@ -1,5 +1,5 @@
-import { t } from 'elysia'
-import { FIELD_TYPES } from '../../domain/field-types.ts'
+import { type Static, t } from 'elysia'
+import { FIELD_TYPES, type FieldType } from '../../domain/field-types.ts'
 
 /** What is wrong with the fields is told by the service, all of it at once. */
 const fields = t.Array(t.Unknown(), {
@@ -18,6 +18,7 @@ export const schemaPatchBody = t.Object({
   fields: t.Optional(fields),
 })
 
+/** contract §9.4. */
 export const schemaView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
@@ -25,7 +26,7 @@ export const schemaView = t.Object({
   fields: t.Array(
     t.Object({
       name: t.String(),
-      type: t.String(),
+      type: t.Unsafe<FieldType>(t.String()),
       required: t.Boolean(),
       unique: t.Boolean(),
       default: t.Optional(t.Unknown()),
@@ -34,3 +35,4 @@ export const schemaView = t.Object({
   createdAt: t.String(),
   updatedAt: t.String(),
 })
+export type SchemaView = Static<typeof schemaView>

@@ -26,7 +26,7 @@ export const schemaRoutes = (ctx: Context) => {
       response: { 201: schemaView },
       detail: { summary: 'Create a schema' },
     })
-    .get('/:id', ({ params }) => getSchema(ctx, params.id), {
+    .get('/:id', ({ grant, params }) => getSchema(ctx, grant, params.id), {
       may: { action: 'project:read', ...onSchema },
       response: schemaView,
       detail: { summary: 'A schema' },

@@ -10,9 +10,10 @@ import {
   SCHEMA_NAME,
   type SchemaField,
 } from '../../domain/schema-fields.ts'
-import type { About, Grant } from '../auth/authorize.ts'
+import { type About, type Grant, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
-import { applyFieldChanges } from './field-changes.ts'
+import { applyFieldChanges } from '../records/field-changes.ts'
+import type { SchemaView } from './model.ts'
 import {
   deleteSchemaRow,
   findSchemaRow,
@@ -23,24 +24,17 @@ import {
   updateSchema,
 } from './queries.ts'
 
+export type { SchemaView } from './model.ts'
+
 /** A schema with its fields read. */
 export type Schema = { id: string; projectId: string; name: string; fields: readonly SchemaField[] }
-
-/** The record of the API. contract §9.4. */
-export type SchemaView = {
-  id: string
-  projectId: string
-  name: string
-  fields: SchemaField[]
-  createdAt: string
-  updatedAt: string
-}
 
 export function listSchemas(ctx: Context, grant: Grant): SchemaView[] {
   return listSchemaRows(ctx.db.orm, projectOf(ctx, grant).id).map(toView)
 }
 
-export const getSchema = (ctx: Context, id: string): SchemaView => toView(getSchemaRow(ctx.db.orm, id))
+export const getSchema = (ctx: Context, grant: Grant, id: string): SchemaView =>
+  toView(getSchemaRow(ctx.db.orm, grant, id))
 
 /** Throws 409 when the project has a schema of that name. */
 export function createSchema(
@@ -50,7 +44,9 @@ export function createSchema(
 ): SchemaView {
   const fields = readFields(input.fields)
   return inTransaction(ctx.db, (tx) =>
-    toView(addSchema(ctx, tx, grant.actor, projectOf(ctx, grant, tx).id, input.name, fields)),
+    toView(
+      addSchema(ctx, tx, grant.actor, { projectId: projectOf(ctx, grant, tx).id, name: input.name, fields }),
+    ),
   )
 }
 
@@ -67,8 +63,8 @@ export function changeSchema(
   const fields = change.fields === undefined ? undefined : readFields(change.fields)
   if (change.name !== undefined) checkName(change.name)
   return inTransaction(ctx.db, (tx) => {
-    const row = getSchemaRow(tx, id)
-    if (fields !== undefined) applyFieldChanges(tx, id, toSchema(row).fields, fields)
+    const row = getSchemaRow(tx, grant, id)
+    if (fields !== undefined) applyFieldChanges(ctx.db, id, toSchema(row).fields, fields)
     const patch = {
       ...(change.name === undefined ? {} : { name: change.name }),
       ...(fields === undefined ? {} : { fields: JSON.stringify(fields) }),
@@ -77,14 +73,14 @@ export function changeSchema(
       updateSchema(tx, id, { ...patch, updatedAt: ctx.now() }),
     )
     audit(ctx, tx, grant.actor, { ...about('schema.change', row), before: summary(row), after: patch })
-    return toView(getSchemaRow(tx, id))
+    return toView(getSchemaRow(tx, grant, id))
   })
 }
 
 /** Deletes the schema with its records. */
 export function deleteSchema(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
-    const row = getSchemaRow(tx, id)
+    const row = getSchemaRow(tx, grant, id)
     deleteSchemaRow(tx, id)
     audit(ctx, tx, grant.actor, { ...about('schema.delete', row), before: summary(row) })
   })
@@ -112,7 +108,7 @@ export function mergeSchema(
   const fields = readFields(pushed.fields)
   const row = findSchemaRowByName(tx, projectId, pushed.name)
   if (row === undefined) {
-    const { id } = addSchema(ctx, tx, actor, projectId, pushed.name, fields)
+    const { id } = addSchema(ctx, tx, actor, { projectId, name: pushed.name, fields })
     return { id, action: 'create', mismatches: [], isChanged: true }
   }
   const stored = toSchema(row).fields
@@ -133,7 +129,7 @@ export function mergeSchema(
   ]
   const isChanged = JSON.stringify(merged) !== JSON.stringify(stored)
   if (isChanged) {
-    applyFieldChanges(tx, row.id, stored, merged)
+    applyFieldChanges(ctx.db, row.id, stored, merged)
     updateSchema(tx, row.id, { fields: JSON.stringify(merged), updatedAt: ctx.now() })
     audit(ctx, tx, actor, { ...about('schema.change', row), before: summary(row), after: { fields: merged } })
   }
@@ -154,8 +150,9 @@ export function findSchemaOf(ctx: Context, projectId: string, reference: string)
   })
 }
 
-/** The schema itself, for the module of records. Throws 404. */
-export const getSchemaById = (db: DbOrTx, id: string): Schema => toSchema(getSchemaRow(db, id))
+/** The schema itself, of the project of the grant. Throws 404. */
+export const requireSchema = (db: DbOrTx, grant: Grant, id: string): Schema =>
+  toSchema(getSchemaRow(db, grant, id))
 
 /** For routes that name a schema in the path. */
 export const aboutSchema = (ctx: Context, id: string | undefined): NonNullable<About> => ({
@@ -166,9 +163,7 @@ function addSchema(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
-  projectId: string,
-  name: string,
-  fields: SchemaField[],
+  { projectId, name, fields }: { projectId: string; name: string; fields: SchemaField[] },
 ): SchemaRow {
   checkName(name)
   const now = ctx.now()
@@ -203,8 +198,8 @@ function readFields(value: unknown): SchemaField[] {
 const invalid = (details: ErrorDetail[]): AppError =>
   new AppError('invalid', details.map(({ path, message }) => `${path} ${message}`).join('; '), { details })
 
-function getSchemaRow(db: DbOrTx, id: string): SchemaRow {
-  const row = findSchemaRow(db, id)
+function getSchemaRow(db: DbOrTx, grant: Grant, id: string): SchemaRow {
+  const row = within(grant, findSchemaRow(db, id))
   if (row === undefined) throw new AppError('not_found', 'There is no such schema')
   return row
 }

@@ -4,9 +4,8 @@ import { guard, type PathInput } from '../auth/guard.ts'
 import { projectView } from '../projects/model.ts'
 import { belowOrProject, mayBelow } from '../projects/named.ts'
 import { aboutProject } from '../projects/service.ts'
+import { secretsView } from './model.ts'
 import { deleteSecret, listSecrets, putSecret } from './service.ts'
-
-const secretsView = t.Object({ secrets: t.Array(t.Object({ name: t.String(), updatedAt: t.String() })) })
 
 export const secretRoutes = (ctx: Context) => {
   const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['id']) }

@@ -5,10 +5,10 @@ import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import type { SecretView } from './model.ts'
 import { deleteSecretRow, findSealedSecret, listSecretRows, upsertSecret } from './queries.ts'
 
-/** A project's secret as the API shows it: the value is never read back. contract §9.4. */
-export type SecretView = { name: string; updatedAt: string }
+export type { SecretView } from './model.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
 const NAME_RULE =

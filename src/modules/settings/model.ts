@@ -1,4 +1,5 @@
-import { type TSchema, t } from 'elysia'
+import { type Static, type TSchema, t } from 'elysia'
+import type { InputOf } from '../../http/input-of.ts'
 
 const response = t.Union([t.Literal('not_found'), t.Literal('login')], { error: 'not_found or login' })
 
@@ -8,14 +9,17 @@ const setting = <T extends TSchema>(value: T) =>
     source: t.Union([t.Literal('environment'), t.Literal('database'), t.Literal('default')]),
   })
 
+/** spec: Workspace settings; contract §3. */
 export const settingsView = t.Object({
   requireProjectMembership: setting(t.Boolean()),
   allowPublicSignups: setting(t.Boolean()),
   privateSiteResponse: setting(response),
 })
+export type Settings = Static<typeof settingsView>
 
 export const settingsPatchBody = t.Object({
   requireProjectMembership: t.Optional(t.Boolean({ examples: [true] })),
   allowPublicSignups: t.Optional(t.Boolean()),
   privateSiteResponse: t.Optional(response),
 })
+export type SettingsPatch = InputOf<typeof settingsPatchBody>

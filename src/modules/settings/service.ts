@@ -5,17 +5,11 @@ import { generationCache } from '../../db/generation.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Grant } from '../auth/authorize.ts'
+import type { Settings, SettingsPatch } from './model.ts'
 import { readSettingRows, upsertSetting } from './queries.ts'
 
+export type { Settings } from './model.ts'
 export type Setting<T> = { value: T; source: 'environment' | 'database' | 'default' }
-
-/** Workspace settings. spec: Workspace settings; contract §3. */
-export type Settings = {
-  requireProjectMembership: Setting<boolean>
-  allowPublicSignups: Setting<boolean>
-  privateSiteResponse: Setting<PrivateSiteResponse>
-}
-type SettingsPatch = { [K in keyof Settings]?: Settings[K]['value'] | undefined }
 
 const cache = generationCache<Settings>('access', 1)
 
@@ -23,6 +17,8 @@ const cache = generationCache<Settings>('access', 1)
 export function readSettings(ctx: Context): Settings {
   return cache.get(ctx.db, 'all', () => loadSettings(ctx)) ?? loadSettings(ctx)
 }
+
+export const getSettings = (ctx: Context, _grant: Grant): Settings => readSettings(ctx)
 
 function loadSettings(ctx: Context): Settings {
   const rows = readSettingRows(ctx.db.orm)

@@ -5,30 +5,11 @@ import { MINUTE_MS } from '../../domain/durations.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import type { Grant } from '../auth/authorize.ts'
-import {
-  listProjectNames,
-  type ProjectName,
-  type Published,
-  type Stored,
-  sumPublished,
-  sumStored,
-  sumUnique,
-} from './queries.ts'
+import { type Stored, usageOfContents, usageOfProject } from '../deployments/usage.ts'
+import { allNames } from '../projects/service.ts'
+import type { ProjectStorage, Storage } from './model.ts'
 
-/** `bytes` as published, `uniqueBytes` each content of the project once: what it would need by itself. */
-export type ProjectStorage = ProjectName & Published & { uniqueBytes: number }
-
-export type Storage = {
-  projects: ProjectStorage[]
-  /** Of the workspace: each content once, and the compressed forms. */
-  contents: number
-  contentBytes: number
-  /** What the data directory takes on the disk, with databases, logs and what is yet to be freed. */
-  diskBytes: number
-  freeBytes: number
-  totalBytes: number
-  measuredAt: string
-}
+export type { ProjectStorage, Storage } from './model.ts'
 
 /** It is a long look through all rows, so it is taken anew only after a while. */
 const KEEP_MS = MINUTE_MS
@@ -48,16 +29,12 @@ export function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
 
 async function measure(ctx: Context): Promise<Storage> {
   const projects: ProjectStorage[] = []
-  for (const project of listProjectNames(ctx.db)) {
-    projects.push({
-      ...project,
-      ...sumPublished(ctx.db, project.projectId),
-      uniqueBytes: sumUnique(ctx.db, project.projectId),
-    })
+  for (const { id: projectId, owner, name } of allNames(ctx.db)) {
+    projects.push({ projectId, owner, name, ...usageOfProject(ctx, projectId) })
     // Requests come between two projects.
     await nextTurn()
   }
-  const stored = sumStored(ctx.db)
+  const stored = usageOfContents(ctx)
   return {
     projects: projects.sort((a, b) => b.uniqueBytes - a.uniqueBytes),
     contents: stored.contents,
@@ -75,7 +52,7 @@ const storedOf = new WeakMap<Context, { at: number; stored: Stored }>()
 export function storedContents(ctx: Context): Stored {
   const kept = storedOf.get(ctx)
   if (kept !== undefined && ctx.now() - kept.at < STORED_KEEP_MS) return kept.stored
-  const stored = sumStored(ctx.db)
+  const stored = usageOfContents(ctx)
   storedOf.set(ctx, { at: ctx.now(), stored })
   return stored
 }

@@ -1,5 +1,6 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
 import { HEADER_NAME } from '../../domain/names.ts'
+import type { InputOf } from '../../http/input-of.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 
 const alias = t.String({
@@ -32,10 +33,13 @@ export const trafficBody = t.Object({
   ),
   rules: t.Optional(t.Array(rule, { maxItems: 50, error: 'At most 50 rules' })),
 })
+export type NewTraffic = InputOf<typeof trafficBody>
 
+/** contract §10. */
 export const trafficView = t.Object({
   weights: t.Array(weight),
   sticky: t.Boolean(),
   stickySeconds: t.Integer(),
   rules: t.Array(rule),
 })
+export type TrafficView = Static<typeof trafficView>

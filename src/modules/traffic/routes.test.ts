@@ -106,6 +106,35 @@ test('an alias that is gone may stay in the split, and no other comes in', async
   expect((await put({ weights: weights(60, 40), rules })).status).toBe(404)
 })
 
+test('the split goes on when the alias of the domain is gone, for whom it draws or a rule leads', async () => {
+  const hostname = 'moved.sites.test'
+  const files = { 'index.html': 'former' }
+  const { aliasId } = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha: '8'.repeat(40),
+    alias: 'former',
+    files,
+  })
+  const json = { projectId, hostname, alias: 'former' }
+  const made = await ask(app, 'POST', '/api/domains', { as: OWNER, json })
+  const split = (weights: object[], rules: object[] = []) =>
+    ask(app, 'PUT', `/api/domains/${made.body['id']}/traffic`, { as: OWNER, json: { weights, rules } })
+  const seen = async (query = '') => {
+    const answer = await app.call('GET', `/${query}`, { host: hostname })
+    return answer.status === 200 ? await answer.text() : answer.status
+  }
+  const rule = { type: 'query', key: 'v', value: 'beta', alias: 'beta' }
+  await split([{ alias: 'canary', weight: 100 }], [rule])
+  expect(await seen()).toBe('canary')
+  expect((await ask(app, 'DELETE', `/api/aliases/${aliasId}`, { as: OWNER })).status).toBe(204)
+  expect([await seen(), await seen('?v=beta')]).toEqual(['canary', 'beta'])
+  await split(weights(0, 100))
+  expect(await seen()).toBe('canary')
+  await ask(app, 'DELETE', `/api/domains/${made.body['id']}/traffic`, { as: OWNER })
+  expect(await seen()).toBe(404)
+})
+
 test('a visitor who was drawn keeps the variant, however the weights move', async () => {
   await put({ weights: weights(50, 50) })
   const seen = new Map<string, string>()
@@ -115,6 +144,7 @@ test('a visitor who was drawn keeps the variant, however the weights move', asyn
     expect(cookies).toEqual([`__svc_variant=${variant}; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax`])
     expect(answer.headers.get('cache-control')).toStartWith('private')
     expect(answer.headers.get('vary')).toContain('Cookie')
+    expect(answer.headers.get('cross-origin-resource-policy')).toBeNull()
     seen.set(variant ?? '', cookies[0]?.split(';')[0] ?? '')
   }
   expect([...seen.keys()].sort()).toEqual(['canary', 'stable'])

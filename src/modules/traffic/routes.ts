@@ -9,7 +9,7 @@ export const trafficRoutes = (ctx: Context) => {
   const onDomain = { on: ({ params }: PathInput) => aboutDomain(ctx, params['id']) }
   return new Elysia({ prefix: '/api/domains', tags: ['Domains'] })
     .use(guard(ctx))
-    .get('/:id/traffic', ({ params }) => getTraffic(ctx, params.id), {
+    .get('/:id/traffic', ({ grant, params }) => getTraffic(ctx, grant, params.id), {
       may: { action: 'project:read', ...onDomain },
       response: trafficView,
       detail: { summary: 'How a domain divides its visitors' },

@@ -4,36 +4,24 @@ import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { TrafficRule, TrafficWeight } from '../../domain/traffic.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { aliasNameOf } from '../domains/service.ts'
+import { aliasNameOf, requireDomain } from '../domains/service.ts'
+import type { NewTraffic, TrafficView } from './model.ts'
 import { deleteTrafficRow, findTraffic, type TrafficRow, upsertTraffic } from './queries.ts'
 
-/** The record of the API. contract §10. */
-export type TrafficView = {
-  weights: TrafficWeight[]
-  sticky: boolean
-  stickySeconds: number
-  rules: TrafficRule[]
-}
-
-type NewTraffic = {
-  weights: TrafficWeight[]
-  sticky?: boolean | undefined
-  stickySeconds?: number | undefined
-  rules?: TrafficRule[] | undefined
-}
+export type { TrafficView } from './model.ts'
 
 const DAY_SECONDS = 86_400
 
 /** Throws 404 for a domain that does not divide its visitors. */
-export function getTraffic(ctx: Context, domainId: string): TrafficView {
-  const split = findSplit(ctx, domainId)
+export function getTraffic(ctx: Context, grant: Grant, domainId: string): TrafficView {
+  const split = findSplit(ctx, grant, domainId)
   if (split === undefined) throw new AppError('not_found', 'This domain has no traffic split')
   return split
 }
 
 /** Undefined for a domain that shows everybody the same. */
-export function findSplit(ctx: Context, domainId: string): TrafficView | undefined {
-  const row = findTraffic(ctx.db.orm, domainId)
+export function findSplit(ctx: Context, grant: Grant, domainId: string): TrafficView | undefined {
+  const row = findTraffic(ctx.db.orm, requireDomain(ctx.db.orm, grant, domainId).id)
   return row && toView(row)
 }
 
@@ -42,10 +30,9 @@ export function findSplit(ctx: Context, domainId: string): TrafficView | undefin
  * split named it may stay, and counts again when it is back.
  */
 export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: NewTraffic): TrafficView {
-  const { projectId } = grant
-  if (projectId === null) throw new AppError('not_found', 'There is no such domain')
+  const { projectId } = requireDomain(ctx.db.orm, grant, domainId)
   checkWeights(input.weights)
-  const known = new Set(namesIn(findSplit(ctx, domainId)))
+  const known = new Set(namesIn(findSplit(ctx, grant, domainId)))
   const named = <T extends { alias: string }>(one: T): T =>
     known.has(one.alias) ? one : { ...one, alias: aliasNameOf(ctx, projectId, one.alias) }
   const row: TrafficRow = {
@@ -71,7 +58,7 @@ export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: 
 /** The domain shows its own alias to everybody again. Nothing happens where it does already. */
 export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): void {
   inTransaction(ctx.db, (tx) => {
-    const before = findTraffic(tx, domainId)
+    const before = findTraffic(tx, requireDomain(tx, grant, domainId).id)
     if (before === undefined) return
     deleteTrafficRow(tx, domainId)
     audit(ctx, tx, grant.actor, {

@@ -1,20 +1,24 @@
-import { t } from 'elysia'
+import { type Static, t } from 'elysia'
+import type { InputOf } from '../../http/input-of.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
-import { emailField, passwordField, userView } from '../auth/model.ts'
+import { emailField, globalRole, passwordField, userView } from '../auth/model.ts'
 
-const globalRole = t.Union([t.Literal('admin'), t.Literal('user'), t.Literal('member')], {
-  error: 'One of admin, user, member',
-})
+const roleField = t.Union(globalRole.anyOf, { error: 'One of admin, user, member' })
 
 export const newUserBody = t.Object({
   email: emailField,
   password: t.Optional(passwordField),
-  role: t.Optional(globalRole),
+  role: t.Optional(roleField),
 })
 
-export const userPatchBody = t.Object({ email: t.Optional(emailField), role: t.Optional(globalRole) })
+export const userPatchBody = t.Object({ email: t.Optional(emailField), role: t.Optional(roleField) })
 
+export type NewUser = InputOf<typeof newUserBody>
+export type UserChange = InputOf<typeof userPatchBody>
+
+/** contract §3. */
 export const userRecord = t.Object({ ...userView.properties, createdAt: t.String() })
+export type UserView = Static<typeof userRecord>
 
 export const newUserAnswer = t.Object({ ...userRecord.properties, inviteUrl: t.Optional(t.String()) })
 

@@ -1,6 +1,6 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
-import { permissions, projects, users } from '../../db/schema.ts'
+import { users } from '../../db/schema.ts'
 import { countRows, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 
@@ -45,21 +45,41 @@ export function insertUser(db: DbOrTx, user: User): void {
 export function updateUser(
   db: DbOrTx,
   id: string,
-  patch: Partial<Pick<User, 'email' | 'role' | 'updatedAt'>>,
+  patch: Partial<Omit<User, 'id' | 'totpLastStep' | 'createdAt'>>,
 ): void {
   db.update(users).set(patch).where(eq(users.id, id)).run()
 }
 
-export function deleteUserRow(db: DbOrTx, id: string): void {
-  db.delete(users).where(eq(users.id, id)).run()
+/** `lastStep`: the step of the code that confirmed it, which is used up by that. */
+export function turnOnTotp(db: DbOrTx, id: string, secret: string, lastStep: number, now: number): void {
+  db.update(users)
+    .set({ totpSecret: secret, totpLastStep: lastStep, updatedAt: now })
+    .where(eq(users.id, id))
+    .run()
 }
 
-export function listOwnedProjects(db: DbOrTx, userId: string): { owner: string; name: string }[] {
-  return db
-    .select({ owner: projects.owner, name: projects.name })
-    .from(permissions)
-    .innerJoin(projects, eq(projects.id, permissions.projectId))
-    .where(and(eq(permissions.userId, userId), eq(permissions.role, 'owner')))
-    .orderBy(asc(projects.owner), asc(projects.name))
+/** True when the step is later than every one that was used: two requests with one code cannot both have it. */
+export function claimTotpStep(db: DbOrTx, id: string, step: number): boolean {
+  const claimed = db
+    .update(users)
+    .set({ totpLastStep: step })
+    .where(and(eq(users.id, id), lt(users.totpLastStep, step)))
+    .returning({ id: users.id })
     .all()
+  return claimed.length === 1
+}
+
+/** The global admin who has been one of the accounts for longest. */
+export function findFirstAdmin(db: DbOrTx): User | undefined {
+  return db
+    .select()
+    .from(users)
+    .where(eq(users.role, 'admin'))
+    .orderBy(asc(users.createdAt), asc(users.id))
+    .limit(1)
+    .get()
+}
+
+export function deleteUserRow(db: DbOrTx, id: string): void {
+  db.delete(users).where(eq(users.id, id)).run()
 }

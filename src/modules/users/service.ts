@@ -1,31 +1,19 @@
-import type { Context, SessionUser } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isRefusedBy, refuseTaken } from '../../db/open.ts'
+import { inTransaction, isRefusedBy, refuseTaken } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
-import { AppError, invalidChoice } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
-import type { GlobalRole } from '../../domain/roles.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
-import { newAccount } from '../auth/new-account.ts'
 import { createOneTimeToken, endResetLinks } from '../auth/one-time-tokens.ts'
-import {
-  deleteUserRow,
-  findUser,
-  findUserByEmail,
-  insertUser,
-  listOwnedProjects,
-  selectUsers,
-  type User,
-  updateUser,
-} from './queries.ts'
+import { listOwnedProjects } from '../members/service.ts'
+import { getUserRow, newAccount, publicUser } from './accounts.ts'
+import type { NewUser, UserChange, UserView } from './model.ts'
+import { deleteUserRow, insertUser, selectUsers, type User, updateUser } from './queries.ts'
 
-/** The record of the API. contract §3. */
-export type UserView = SessionUser & { createdAt: string }
-
-/** Somebody named by id or by email; the id wins. */
-export type UserRef = { userId?: string | undefined; email?: string | undefined }
+export type { UserView } from './model.ts'
 
 const INVITE_MS = 7 * 24 * HOUR_MS
 
@@ -51,8 +39,6 @@ export function getUser(ctx: Context, _grant: Grant, id: string): UserView {
   return toView(getUserRow(ctx.db.orm, { userId: id }))
 }
 
-type NewUser = { email: string; password?: string | undefined; role?: GlobalRole | undefined }
-
 /** Makes an account. Without a password the answer holds the link, shown only here, that sets the first one. */
 export async function createUser(
   ctx: Context,
@@ -68,7 +54,7 @@ export async function createUser(
   const token = inTransaction(ctx.db, (tx) => {
     authorizeAgain(ctx, grant, 'workspace:administer')
     refuseTaken(taken(user.email), () => insertUser(tx, user))
-    audit(ctx, tx, grant.actor, { action: 'user.create', target: targetOf(user), after: publicPart(user) })
+    audit(ctx, tx, grant.actor, { action: 'user.create', target: targetOf(user), after: publicUser(user) })
     return passwordHash === null
       ? createOneTimeToken(ctx, tx, { purpose: 'invite', userId: user.id, lifeMs: INVITE_MS })
       : null
@@ -77,12 +63,7 @@ export async function createUser(
 }
 
 /** Sessions stay and act with the new role from the next request on; a new email ends the links sent to the old one. Throws 400 when the last admin would be demoted. */
-export function changeUser(
-  ctx: Context,
-  grant: Grant,
-  id: string,
-  change: { email?: string | undefined; role?: GlobalRole | undefined },
-): UserView {
+export function changeUser(ctx: Context, grant: Grant, id: string, change: UserChange): UserView {
   return inTransaction(ctx.db, (tx) => {
     const before = getUserRow(tx, { userId: id })
     const email = change.email === undefined ? before.email : normalizeEmail(change.email)
@@ -94,8 +75,8 @@ export function changeUser(
     audit(ctx, tx, grant.actor, {
       action: 'user.change',
       target: targetOf(before),
-      before: publicPart(before),
-      after: publicPart(after),
+      before: publicUser(before),
+      after: publicUser(after),
     })
     return toView(after)
   })
@@ -112,7 +93,7 @@ export function deleteUser(ctx: Context, grant: Grant, id: string): void {
         `${user.email} owns ${owned.join(', ')}. Transfer the ownership or delete the project first.`,
       )
     keepLastAdmin('deleted', () => deleteUserRow(tx, id))
-    audit(ctx, tx, grant.actor, { action: 'user.delete', target: targetOf(user), before: publicPart(user) })
+    audit(ctx, tx, grant.actor, { action: 'user.delete', target: targetOf(user), before: publicUser(user) })
   })
 }
 
@@ -128,25 +109,6 @@ export function createResetLink(ctx: Context, grant: Grant, id: string): { url: 
 
 const passwordUrl = (ctx: Context, token: string): string => `${ctx.adminUrl()}/reset-password?token=${token}`
 
-/** The account, or undefined. Without id and email there is none. */
-export function findAccount(db: DbOrTx, { userId, email }: UserRef): SessionUser | undefined {
-  if (userId !== undefined) return findUser(db, userId)
-  return email === undefined ? undefined : findUserByEmail(db, normalizeEmail(email))
-}
-
-/** The same, or 400 when nobody is named, or 404. */
-export function getAccount(db: DbOrTx, ref: UserRef): SessionUser {
-  return publicPart(getUserRow(db, ref))
-}
-
-function getUserRow(db: DbOrTx, { userId, email }: UserRef): User {
-  if (userId === undefined && email === undefined)
-    throw invalidChoice('userId', 'Name the user by userId or email')
-  const user = userId === undefined ? findUserByEmail(db, normalizeEmail(email ?? '')) : findUser(db, userId)
-  if (user === undefined) throw new AppError('not_found', 'There is no such user')
-  return user
-}
-
 const taken = (email: string): string => `There is an account for ${email} already`
 
 /** The trigger of the table decides, so that nothing can slip in between. */
@@ -160,10 +122,8 @@ function keepLastAdmin(what: 'demoted' | 'deleted', write: () => void): void {
   }
 }
 
-const publicPart = ({ id, email, role }: SessionUser): SessionUser => ({ id, email, role })
-
 const toView = (user: User): UserView => ({
-  ...publicPart(user),
+  ...publicUser(user),
   createdAt: isoTime(user.createdAt),
 })
 

@@ -34,4 +34,15 @@ describe('email_handler', () => {
     for (const bad of [{ to: "'x'" }, { to: 'null' }, { replyTo: "'a@x.ch\\nBcc: b@x.ch'" }])
       expect((await app.run(mail(bad), { json })).status).toBe(400)
   })
+
+  test('goes to 50 at the most, as a list or as one text', async () => {
+    const sent: { to: string }[] = []
+    app.ctx.mail = { isConfigured: true, send: async (one) => void sent.push(one), close: () => {} }
+    const to = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@x.ch`)
+    expect((await app.run(mail({ to: 'input.to' }), { json: { to: to(50) } })).status).toBe(200)
+    expect(sent.map((one) => one.to)).toEqual([to(50).join(', ')])
+    for (const many of [to(51), to(51).join(','), []])
+      expect((await app.run(mail({ to: 'input.to' }), { json: { to: many } })).status).toBe(400)
+    expect(sent).toHaveLength(1)
+  })
 })

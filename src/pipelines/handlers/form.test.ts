@@ -147,6 +147,12 @@ describe('form_handler', () => {
     expect((await app.run([form(FIELDS)], multipart({ name: large }))).status).toBe(413)
   })
 
+  test('an urlencoded form has at most 10,000 fields, as each costs more than its bytes', async () => {
+    const fields = (count: number) => urlencoded(`name=Ann${'&%'.repeat(count - 1)}`)
+    expect((await app.run([form(FIELDS)], fields(10_000))).status).toBe(200)
+    expect((await app.run([form(FIELDS)], fields(10_001))).status).toBe(413)
+  })
+
   test('a filled honeypot is told that all is well, and nothing happens', async () => {
     const id = app.addSchema('leads', [{ name: 'name', type: 'string' }])
     const steps = [

@@ -21,6 +21,7 @@ beforeAll(async () => {
       if (pathname === '/slow') await Bun.sleep(5000)
       if (pathname === '/text')
         return new Response('{"not":"json"}', { headers: { 'content-type': 'text/plain' } })
+      if (pathname.startsWith('/long/')) return new Response('x'.repeat(Number(pathname.slice(6))))
       if (pathname === '/moved') return Response.redirect('https://127.0.0.1/', 302)
       const body = await request.text()
       const headers = Object.fromEntries(request.headers)
@@ -96,6 +97,19 @@ test.each<[what: string, path: string, config: Record<string, unknown>]>([
   ['would come without TLS', '/', { url: 'http://backend.test/' }],
 ])('502 when the answer %s', async (_, path, config) => {
   expect((await ask(path, config)).error).toMatchObject({ statusCode: 502, error: 'Bad Gateway', step: 'h' })
+})
+
+test('an accept of its own is the only one', async () => {
+  const accept = async (headers: Record<string, string>) =>
+    (await ask('/', { headers })).data.body.headers['accept']
+  expect(await accept({})).toBe('*/*')
+  expect(await accept({ Accept: 'text/csv' })).toBe('text/csv')
+})
+
+test('an answer of more than 10 MiB is not read to its end', async () => {
+  const most = 10 * 1024 * 1024
+  expect((await ask(`/long/${most}`)).data.body as unknown).toHaveLength(most)
+  expect(await ask(`/long/${most + 1}`)).toMatchObject({ status: 502, error: { step: 'h' } })
 })
 
 test('failOnError: false goes on with what came, but nothing came is still 502', async () => {

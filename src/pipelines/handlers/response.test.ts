@@ -82,6 +82,17 @@ describe('response_handler', () => {
     },
   )
 
+  test.each(['a\r\nset-cookie: b=1', 'a\n', 'a\0', '\u0001a', 'a\u007f', 'a\u010d\u010ab'])(
+    'a header of %j names the header that cannot be sent',
+    async (value) => {
+      const answer = await respond({ headers: { 'x-a': 'request.body.value' } }, { json: { value } })
+      expect(answer.status).toBe(500)
+      expect(await answer.json()).toMatchObject({
+        message: 'The step sets a header that cannot be sent: x-a',
+      })
+    },
+  )
+
   test('204 has no body', async () => {
     const response = await respond({ status: 204, body: '{"a":1}' })
     expect([response.status, await response.text()]).toEqual([204, ''])

@@ -67,6 +67,9 @@ function renderBody(step: StepContext, body: unknown, contentType: string): stri
   return step.render(body, mode)
 }
 
+/** RFC 9110 §5.5: a client refuses the whole answer for one of these. */
+const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+
 /** A pipeline may set what a backend behind a proxy may: no cookie of ours, nothing that frames the message. */
 function headersOf(
   config: Readonly<Record<string, unknown>>,
@@ -81,7 +84,7 @@ function headersOf(
   const passed = allowed.filter(([name]) => name !== 'content-length' && name !== 'content-type')
   const headers: [string, string][] = hasBody ? [['content-type', contentType], ...passed] : passed
   for (const [name, value] of headers) {
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || /[\r\n\0]/.test(value))
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || NOT_IN_VALUE.test(value))
       throw new AppError('internal', `The step sets a header that cannot be sent: ${name.slice(0, 50)}`)
   }
   return headers

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { parseRetryAfter } from '../../domain/retry-after.ts'
 import { readLimited } from '../outbound/read.ts'
 import type { Outbound, OutboundResponse } from '../outbound.ts'
 import { AcmeError, fieldsOf, problemError } from './error.ts'
@@ -49,6 +50,8 @@ export function createAcmeClient(options: AcmeClientOptions): AcmeClient {
 }
 
 type Sending = { method: string; body: string | null; accept?: string | undefined; signal: AbortSignal }
+/** `payload` null: the thing is only read. */
+type Posting = { payload: unknown; accept?: string | undefined; signal: AbortSignal }
 
 class Client implements AcmeClient {
   readonly #options: AcmeClientOptions
@@ -72,22 +75,22 @@ class Client implements AcmeClient {
   }
 
   read(url: string, signal: AbortSignal, accept?: string): Promise<AcmeAnswer> {
-    return this.#postAs(url, null, signal, accept)
+    return this.#postAs(url, { payload: null, accept, signal })
   }
 
   post(url: string, payload: unknown, signal: AbortSignal): Promise<AcmeAnswer> {
-    return this.#postAs(url, payload, signal)
+    return this.#postAs(url, { payload, signal })
   }
 
   /** An account that the authority forgot is made again, once. */
-  async #postAs(url: string, payload: unknown, signal: AbortSignal, accept?: string): Promise<AcmeAnswer> {
+  async #postAs(url: string, posting: Posting): Promise<AcmeAnswer> {
     const kid = await this.#accountOf()
     try {
-      return await this.#signed(url, { kid }, payload, signal, accept)
+      return await this.#signed(url, { kid }, posting)
     } catch (error) {
       if (!(error instanceof AcmeError) || error.type !== 'accountDoesNotExist') throw error
       if (this.#accountUrl === kid) this.#accountUrl = null
-      return this.#signed(url, { kid: await this.#accountOf() }, payload, signal, accept)
+      return this.#signed(url, { kid: await this.#accountOf() }, posting)
     }
   }
 
@@ -110,7 +113,7 @@ class Client implements AcmeClient {
     const contact = email === null ? {} : { contact: [`mailto:${email}`] }
     const url = await this.#resource('newAccount')
     const payload = { termsOfServiceAgreed: true, ...contact }
-    const { location } = await this.#signed(url, { jwk: jwkOf(key) }, payload, signal)
+    const { location } = await this.#signed(url, { jwk: jwkOf(key) }, { payload, signal })
     if (location === null) throw new AcmeError('The certificate authority made an account without an address')
     this.#accountUrl = location
     return location
@@ -119,9 +122,7 @@ class Client implements AcmeClient {
   async #signed(
     url: string,
     who: { kid: string } | { jwk: unknown },
-    payload: unknown,
-    signal: AbortSignal,
-    accept?: string,
+    { payload, accept, signal }: Posting,
   ): Promise<AcmeAnswer> {
     for (let tries = 1; ; tries++) {
       const nonce = this.#nonces.pop() ?? (await this.#newNonce(signal))
@@ -192,14 +193,6 @@ class Client implements AcmeClient {
     if (status >= 400) throw problemError(json, { status, retryAfterMs })
     return { status, location: header('location'), retryAfterMs, text, json }
   }
-}
-
-/** Seconds, or a date. RFC 9110 §10.2.3. */
-export function parseRetryAfter(text: string | null, now: number): number | null {
-  if (text === null) return null
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? null : Math.max(0, at - now)
 }
 
 function parseUrl(text: string): URL {

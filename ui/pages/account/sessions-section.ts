@@ -10,6 +10,8 @@ import { type Html, html } from '../../html.ts'
 export type AccountSession = {
   id: string
   current: boolean
+  /** Of the one site that it was handed on to; null where it counts everywhere. */
+  host: string | null
   ip: string | null
   userAgent: string | null
   lastSeenAt: string
@@ -30,6 +32,7 @@ const COLUMNS: Column<AccountSession>[] = [
     label: 'Browser',
     cell: (session) => html`
       ${describeUserAgent(session.userAgent)} ${session.current && badge('This one', 'good')}
+      ${session.host !== null && html`<div class="muted small">Only on ${session.host}</div>`}
     `,
   },
   { label: 'Address', cell: (session) => html`<code>${session.ip ?? 'unknown'}</code>` },
@@ -42,14 +45,17 @@ const COLUMNS: Column<AccountSession>[] = [
   },
 ]
 
-const revokeForm = (session: AccountSession): Html => html`
-  <form method="post">
-    ${hidden('intent', 'session-revoke')} ${hidden('sessionId', session.id)}
-    ${button({
-      label: 'Revoke',
-      kind: 'secondary',
-      small: true,
-      accessibleName: `Revoke ${describeUserAgent(session.userAgent)}, last seen from ${session.ip ?? 'an unknown address'}`,
-    })}
-  </form>
-`
+function revokeForm(session: AccountSession): Html {
+  const on = session.host === null ? '' : ` on ${session.host}`
+  return html`
+    <form method="post">
+      ${hidden('intent', 'session-revoke')} ${hidden('sessionId', session.id)}
+      ${button({
+        label: 'Revoke',
+        kind: 'secondary',
+        small: true,
+        accessibleName: `Revoke ${describeUserAgent(session.userAgent)}${on}, last seen from ${session.ip ?? 'an unknown address'}`,
+      })}
+    </form>
+  `
+}

@@ -23,6 +23,8 @@ type Move = HistoryView & { isThere: boolean }
 
 type AliasPageProps = ProjectPageBase & {
   alias: AliasView
+  /** The way to its host for this person. */
+  visitUrl: string
   /** The newest first: the first is where it points now. */
   history: readonly Move[]
   ruleSets: AliasRulesProps['ruleSets']
@@ -42,7 +44,7 @@ export const aliasPage = (props: AliasPageProps): Html =>
       about: props.alias.isLocked && html`<p>${badge('Locked', 'warn')}</p>`,
       aside: html`
         <div class="actions">
-          ${rollBackButton(props)} ${linkButton({ label: 'Visit', href: props.alias.url, kind: 'secondary' })}
+          ${linkButton({ label: 'Visit', href: props.visitUrl, kind: 'secondary' })} ${rollBackButton(props)}
         </div>
       `,
     },
@@ -65,6 +67,7 @@ function rollBackButton(props: AliasPageProps): Html | false {
   return linkButton({
     label: `Roll back to ${former.commitSha.slice(0, 12)}`,
     href: moveHref(props.alias, former.deploymentId),
+    kind: 'secondary',
   })
 }
 

@@ -36,22 +36,24 @@ export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
           ? nothing
           : html`
               ${overview(props.analytics)}
-              ${names(
-                'pages',
-                ['Pages', 'Page', 'Views'],
-                props.analytics.pages.map(({ path, views }) => [path, views]),
-              )}
-              ${names(
-                'referrers',
-                ['Where they came from', 'Site', 'Views'],
-                props.analytics.referrers.map(({ host, views }) => [host, views]),
-              )}
-              ${names(
-                'missing',
-                ['Not found', 'Path', 'Requests'],
-                props.analytics.missing.map(({ path, requests }) => [path, requests]),
-              )}
-              ${statuses(props.analytics)}
+              <div class="pairs">
+                ${names(
+                  'pages',
+                  ['Pages', 'Page', 'Views'],
+                  props.analytics.pages.map(({ path, views }) => [path, views]),
+                )}
+                ${names(
+                  'referrers',
+                  ['Where they came from', 'Site', 'Views'],
+                  props.analytics.referrers.map(({ host, views }) => [host, views]),
+                )}
+                ${names(
+                  'missing',
+                  ['Not found', 'Path', 'Requests'],
+                  props.analytics.missing.map(({ path, requests }) => [path, requests]),
+                )}
+                ${statuses(props.analytics)}
+              </div>
             `
       }
     `,
@@ -72,7 +74,10 @@ export const workspaceAnalyticsPage = (props: WorkspaceAnalyticsPageProps): Html
       ${
         props.analytics.totals.requests === 0
           ? nothing
-          : html`${overview(props.analytics)} ${byProject(props.analytics)} ${statuses(props.analytics)}`
+          : html`
+              ${overview(props.analytics)} ${byProject(props.analytics)}
+              <div class="pairs">${statuses(props.analytics)}</div>
+            `
       }
     `,
   )

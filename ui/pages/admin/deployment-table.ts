@@ -21,7 +21,11 @@ const COLUMNS: Column<DeploymentView>[] = [
       ${deployment.description !== null && html`<div class="muted small clip">${deployment.description}</div>`}
     `,
   },
-  { label: 'Branch', cell: (deployment) => deployment.branch ?? html`<span class="muted">None</span>` },
+  {
+    label: 'Branch',
+    cell: ({ branch }) =>
+      branch === null ? html`<span class="muted">None</span>` : html`<div class="clip">${branch}</div>`,
+  },
   {
     label: 'Live as',
     cell: ({ aliases }) =>
@@ -29,10 +33,15 @@ const COLUMNS: Column<DeploymentView>[] = [
         ? html`<span class="muted">Not live</span>`
         : html`<span class="facts">${aliases.map((name) => badge(name, 'good'))}</span>`,
   },
-  { label: 'By', cell: ({ createdBy }) => makerName(createdBy) },
   { label: 'Files', align: 'end', cell: (deployment) => deployment.fileCount },
   { label: 'Size', align: 'end', cell: (deployment) => formatSize(deployment.totalSize) },
-  { label: 'Published', align: 'end', cell: (deployment) => time(deployment.createdAt) },
+  {
+    label: 'Published',
+    align: 'end',
+    cell: ({ createdAt, createdBy }) => html`
+      <div>${time(createdAt)}<div class="muted small clip">${makerName(createdBy)}</div></div>
+    `,
+  },
 ]
 
 /** Who did something, as far as it is still known. */

@@ -19,6 +19,8 @@ import { type ProjectPageBase, projectFrame, projectHref } from './project-frame
 
 type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
+  /** The way to its host for this person. */
+  visitUrl: string
   aliases: readonly AliasView[]
   /** What differs from the deployment before it; null where there is none. */
   before: { deployment: DeploymentView; comparison: Comparison } | null
@@ -38,7 +40,7 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
       aside: html`
         <div class="actions">
           ${linkButton({ label: 'Files', href: filesHref(props), kind: 'secondary' })}
-          ${linkButton({ label: 'Preview', href: props.deployment.urls.preview, kind: 'secondary' })}
+          ${linkButton({ label: 'Preview', href: props.visitUrl, kind: 'secondary' })}
         </div>
       `,
     },

@@ -12,7 +12,7 @@ import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { aliasField, otherFields, shortened } from './domain-form.ts'
 import { proofCard, type WayProps, wayCard } from './domain-proof.ts'
-import { domainHref, shownBy, stateBadge } from './domains.ts'
+import { domainHref, shownBy, showsSite, stateBadge } from './domains.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
 type DomainPageProps = ProjectPageBase & {
@@ -33,7 +33,7 @@ export const domainPage = (props: DomainPageProps): Html =>
       tab: 'domains',
       title: props.domain.hostname,
       crumbs: [{ label: 'Domains', href: projectHref(props.project.id, '/domains') }],
-      about: html`<p>${stateBadge(props.domain, props.aliasNames)}</p>`,
+      about: html`<p>${stateBadge({ ...props.domain, split: props.split }, props.aliasNames)}</p>`,
       aside:
         props.domain.verification.verifiedAt !== null &&
         linkButton({ label: 'Visit', href: props.domain.url, kind: 'secondary' }),
@@ -56,6 +56,9 @@ const proof = ({ domain, can, user, baseDomain }: DomainPageProps): Html =>
 
 function facts({ domain, split, aliasNames, can }: DomainPageProps): Html {
   const isMissing = domain.redirectTo === null && !aliasNames.includes(domain.alias)
+  const meanwhile = showsSite({ ...domain, split }, aliasNames)
+    ? 'Visitors see what the split shows them; without the split they get a 404'
+    : 'Visitors get a 404'
   const traffic = domainHref(domain.projectId, domain.id, '/traffic')
   return card(
     {
@@ -73,7 +76,7 @@ function facts({ domain, split, aliasNames, can }: DomainPageProps): Html {
         isMissing &&
         notice({
           tone: 'warn',
-          message: `The project has no alias ${domain.alias} now. Visitors get a 404 until it is made again, or another is chosen below.`,
+          message: `The project has no alias ${domain.alias} now. ${meanwhile} until it is made again, or another is chosen below.`,
         })
       }
       ${details([

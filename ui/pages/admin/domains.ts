@@ -95,11 +95,17 @@ function newDomain(props: DomainsPageProps): Html {
 }
 
 /** What stands in its way, or that nothing does. */
-export function stateBadge(domain: DomainView, aliasNames: readonly string[]): Html {
+export function stateBadge(domain: DomainListRow, aliasNames: readonly string[]): Html {
   if (domain.verification.verifiedAt === null) return badge('Not proven yet', 'warn')
   if (['failed', 'expired'].includes(domain.certificate.status)) return badge('Without certificate', 'bad')
   if (domain.redirectTo !== null) return badge('Redirects', 'info')
-  return aliasNames.includes(domain.alias) ? badge('Serves', 'good') : badge('Alias is missing', 'bad')
+  return showsSite(domain, aliasNames) ? badge('Serves', 'good') : badge('Alias is missing', 'bad')
+}
+
+/** Its own alias is there, or where that is gone one that visitors are drawn to. */
+export function showsSite({ alias, split }: DomainListRow, aliasNames: readonly string[]): boolean {
+  const drawn = split?.weights.filter(({ weight }) => weight > 0) ?? []
+  return [alias, ...drawn.map((share) => share.alias)].some((name) => aliasNames.includes(name))
 }
 
 /** In a few words: who sees what. */

@@ -24,7 +24,7 @@ export const groupsPage = (props: GroupsPageProps): Html =>
       ${
         props.found.pagination.total === 0
           ? emptyState({
-              icon: 'people',
+              icon: 'group',
               title: 'No groups yet',
               text: 'Make one, add people, then give it a role on the People page of a project.',
             })

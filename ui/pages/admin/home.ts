@@ -140,7 +140,10 @@ const COLUMNS: Column<ProjectRow>[] = [
   },
   { label: 'Visibility', cell: (project) => visibilityBadge(project.isPublic) },
   { label: 'Your role', cell: (project) => roleLabel(project.role) },
-  { label: 'Last deployment', cell: (project) => time(project.lastDeploymentAt, 'Not yet') },
+  {
+    label: 'Last deployment',
+    cell: (project) => time(project.lastDeploymentAt, project.pageUrl === null ? '–' : 'Not yet'),
+  },
   { label: 'Health', cell: healthCell },
   {
     label: 'Site',

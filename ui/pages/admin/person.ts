@@ -1,3 +1,4 @@
+import { PROJECT_ROLES, type ProjectRole } from '../../../src/domain/roles.ts'
 import type { Explanation } from '../../../src/modules/members/explain.ts'
 import { actionWords, roleFor } from '../../components/action-words.ts'
 import { badge } from '../../components/badge.ts'
@@ -125,16 +126,30 @@ function change(props: PersonPageProps): Html {
 
 type Action = Explanation['actions'][number]
 
+/** The actions that need one role: all of them are allowed or none. */
+type RoleActions = { role: ProjectRole; actions: Action[] }
+
 const actions = ({ person }: PersonPageProps): Html =>
   card(
     { id: 'actions', title: 'What this allows' },
-    table<Action>({
+    table<RoleActions>({
       caption: 'Actions',
-      rows: person.actions,
+      rows: PROJECT_ROLES.map((role) => ({
+        role,
+        actions: person.actions.filter(({ action }) => roleFor(action) === role),
+      })),
       columns: [
-        { label: 'Action', cell: ({ action }) => actionWords(action) },
-        { label: 'Needs the role', cell: ({ action }) => roleLabel(roleFor(action)) },
-        { label: 'Allowed', cell: ({ allowed }) => (allowed ? badge('Yes', 'good') : badge('No')) },
+        { label: 'Needs the role', cell: ({ role }) => roleLabel(role) },
+        {
+          label: 'Actions',
+          cell: ({ actions }) =>
+            html`<ul>${actions.map(({ action }) => html`<li>${actionWords(action)}</li>`)}</ul>`,
+        },
+        {
+          label: 'Allowed',
+          cell: ({ actions }) =>
+            actions.every(({ allowed }) => allowed) ? badge('Yes', 'good') : badge('No'),
+        },
       ],
     }),
   )

@@ -67,7 +67,7 @@ function stepOf({ id, name, handlerType, config = {}, isEnabled }: PipelineStep)
     </h3>
     <div class="stack">
       ${details([
-        ['Output', html`<code>steps.${id}</code>`],
+        ['Output', handlerType !== 'response_handler' && html`<code>steps.${id}</code>`],
         ['Only if', condition !== undefined && codeOf('Condition', condition)],
         ...Object.entries(rest).map(([key, value]) => [key, codeOf(key, value)] as const),
       ])}

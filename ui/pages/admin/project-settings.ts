@@ -129,16 +129,16 @@ function signup(props: ProjectSettingsPageProps): Html {
       about: 'Whether strangers may make themselves guests on the sites of this project.',
     },
     html`
-      ${
-        !settings.requireProjectMembership.value &&
-        notice({
-          tone: 'info',
-          message:
-            'Membership is not required in this workspace, so this switch has no effect now. An administrator turns that on under Settings, Project Membership.',
-        })
-      }
       <form method="post" class="stack narrow">
         ${formError(errorOf(props, 'signup'))} ${hidden('intent', 'signup')}
+        ${
+          !settings.requireProjectMembership.value &&
+          notice({
+            tone: 'info',
+            message:
+              'Membership is not required in this workspace, so this switch has no effect now. An administrator turns that on under Settings, Project Membership.',
+          })
+        }
         ${checkbox({
           name: 'allowPublicSignup',
           label: 'Anyone may sign up',

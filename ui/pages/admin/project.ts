@@ -126,11 +126,13 @@ const ALIAS_COLUMNS: Column<AliasView>[] = [
 function attention({ project, can, aliases, deployments }: ProjectPageProps): Html | null {
   const [newest] = deployments
   const points: Content[] = []
+  const release = can.moveAliases
+    ? 'Point an alias at it to release it.'
+    : 'Somebody with the role contributor can release it.'
   if (newest !== undefined && newest.aliases.length === 0)
     points.push(html`
       The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${newest.commitSha.slice(0, 12)}</a>, is
-      not live.
-      ${can.moveAliases ? 'Point an alias at it to release it.' : 'Somebody with the role contributor can release it.'}
+      not live. ${release}
     `)
   for (const alias of aliases.filter(({ isLocked }) => isLocked))
     points.push(html`

@@ -24,8 +24,10 @@ export const publishPage = (props: PublishPageProps): Html =>
   )
 
 /** The same on the overview of a project that has nothing yet. */
-export function publishCards({ project, can, apiUrl, commitSha, failed }: PublishPageProps): Html {
+export function publishCards({ user, project, can, apiUrl, commitSha, failed }: PublishPageProps): Html {
   const repository = `${project.owner}/${project.name}`
+  const keys =
+    user.role === 'admin' ? html`<a href="/keys">Make a key</a>` : 'Admins of the workspace make keys.'
   return html`
     ${
       can.publish &&
@@ -46,7 +48,7 @@ export function publishCards({ project, can, apiUrl, commitSha, failed }: Publis
       {
         id: 'from-elsewhere',
         title: 'From a terminal or CI',
-        about: html`With an API key of this project in <code>SVC_API_KEY</code>. Admins of the workspace make keys.`,
+        about: html`With an API key of this project in <code>SVC_API_KEY</code>. ${keys}`,
       },
       publishGuide(publishSnippets(apiUrl, repository)),
     )}

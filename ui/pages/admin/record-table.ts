@@ -17,18 +17,21 @@ type RecordTableProps = {
 
 type Column = { label: string; sort: string; isNumber?: boolean; cell: (record: RecordView) => Content }
 
-/** Records as rows. It keeps its shape on a phone, where it is moved sideways: rows are there to be compared. */
+/**
+ * Records as rows. On a phone each is a few lines, its name first, and the row of labels still sorts; as in `table`, the
+ * roles are written out for that.
+ */
 export const recordTable = (props: RecordTableProps): Html => html`
   <div class="scroll" role="region" aria-label="Table of records" tabindex="0">
-    <table class="grid">
+    <table class="grid" role="table">
       <caption class="visually-hidden">Records</caption>
-      <thead>
-        <tr>
-          ${props.selectionForm !== null && html`<td data-selection=${props.selectionForm}></td>`}
+      <thead role="rowgroup">
+        <tr role="row">
+          ${props.selectionForm !== null && html`<td role="cell" data-selection=${props.selectionForm}></td>`}
           ${columnsOf(props).map((column) => headCell(column, props))}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         ${props.records.map((record) => row(record, props))}
       </tbody>
     </table>
@@ -62,7 +65,12 @@ function headCell({ label, sort, isNumber }: Column, { schema, query }: RecordTa
   const direction = query.order === 'asc' ? 'ascending' : 'descending'
   const rest = recordsQueryText({ ...query, sort, order, page: 1 })
   return html`
-    <th scope="col" class=${isNumber ? 'end' : undefined} aria-sort=${isSorted ? direction : undefined}>
+    <th
+      scope="col"
+      role="columnheader"
+      class=${isNumber ? 'end' : undefined}
+      aria-sort=${isSorted ? direction : undefined}
+    >
       <a href=${schemaHref(schema.projectId, schema.id, rest)}>${label}${isSorted && arrow(query.order)}</a>
     </th>
   `
@@ -74,11 +82,11 @@ const arrow = (order: RecordsQuery['order']): Html =>
 function row(record: RecordView, props: RecordTableProps): Html {
   const [first, ...others] = columnsOf(props)
   return html`
-    <tr>
+    <tr role="row">
       ${
         props.selectionForm !== null &&
         html`
-          <td>
+          <td role="cell">
             <input
               type="checkbox"
               class="tick"
@@ -90,10 +98,12 @@ function row(record: RecordView, props: RecordTableProps): Html {
           </td>
         `
       }
-      <th scope="row"><div class="clip">${first?.cell(record)}</div></th>
+      <th scope="row" role="rowheader"><div class="clip">${first?.cell(record)}</div></th>
       ${others.map(
-        ({ cell, isNumber }) => html`
-          <td class=${isNumber ? 'end' : undefined}><div class="clip">${cell(record)}</div></td>
+        ({ label, cell, isNumber }) => html`
+          <td role="cell" class=${isNumber ? 'end' : undefined} data-label=${label}>
+            <div class="clip">${cell(record)}</div>
+          </td>
         `,
       )}
     </tr>

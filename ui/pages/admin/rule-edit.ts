@@ -165,7 +165,9 @@ const pipeline = (props: RuleEditPageProps): Html => html`
           ...of(props, 'pipelineConfig'),
           label: 'Steps, validators and post steps',
           rows: 18,
+          // Of a pipeline it is needed, of other kinds it is not asked for.
           required: false,
+          isPlain: true,
         })}
         <details class="more">
           <summary>An example to begin with</summary>

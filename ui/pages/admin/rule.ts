@@ -100,7 +100,9 @@ const managed = (props: RulePageProps, source: NonNullable<RuleView['source']>):
     {
       id: 'managed',
       title: 'Managed by the repository',
-      about: 'It comes from files, and is changed there: edit them and push.',
+      about: `It comes from files, and is changed there: edit them and push.${
+        props.rule.headers.length > 0 ? ' Only the values of its headers are set here.' : ''
+      }`,
     },
     html`
       ${provenance(source)}
@@ -118,11 +120,19 @@ const unlockDialog = confirmDialog(
     id: 'unlock',
     opener: 'Edit it here anyway',
     title: 'Edit it here, not in the repository?',
-    text: 'The next push of this rule set puts back what the files say, and your change is gone. Change the files too.',
+    text: 'The next push of this rule set puts back what the files say: change the files too. Values of headers stay, as no file holds them.',
     confirm: 'Unlock this rule',
   },
   hidden('intent', 'unlock'),
 )
+
+/** What `stripPrefix` takes off is up to where the first `*` stands. contract §8. */
+function pathWord({ pathPattern, stripPrefix }: RulePageProps['rule']): string {
+  if (!stripPrefix || pathPattern.startsWith('*')) return 'Sent on as the visitor asked for it'
+  return pathPattern.includes('*')
+    ? 'Sent on without what stands before the *'
+    : 'Not sent on: the target itself is called'
+}
 
 function facts({ rule, place, project }: RulePageProps): Html {
   const isProxy = rule.proxyType === 'external_proxy'
@@ -133,13 +143,7 @@ function facts({ rule, place, project }: RulePageProps): Html {
       ['Then', deedOf(rule)],
       ['About', rule.description],
       ['Where', placeOf(project.id, place)],
-      [
-        'Path',
-        rule.proxyType !== 'pipeline' &&
-          (rule.stripPrefix
-            ? 'Sent on without what stands before the *'
-            : 'Sent on as the visitor asked for it'),
-      ],
+      ['Path', isProxy && pathWord(rule)],
       ['Waits', isProxy && `${rule.timeout} ms for the answer to begin`],
       ['Host header', isProxy && (rule.preserveHost ? 'The visitor’s' : 'The server’s own')],
       ['Cookies', isProxy && (rule.forwardCookies ? 'Sent on, but for the session' : 'Not sent on')],

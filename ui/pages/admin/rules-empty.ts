@@ -41,6 +41,7 @@ export const noRules = ({ project, can, apiUrl }: ProjectPageBase & { apiUrl: st
 
 const commands = (project: string, apiUrl: string): string =>
   [
+    'export SVC_API_KEY=svc_…',
     'svc rules init guestbook',
     'svc rules test .svc/proxy-rules/guestbook',
     `svc rules push .svc/proxy-rules/guestbook --api-url ${apiUrl} \\`,

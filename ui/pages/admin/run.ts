@@ -54,17 +54,17 @@ const facts = ({ run, project, isRuleThere }: RunPageProps): Html =>
 
 function steps({ run, project, isRuleThere }: RunPageProps): Html {
   const traces = tracesOf(run.steps)
-  if (traces === null)
+  if (traces === null) {
+    const rule = isRuleThere ? html`<a href=${ruleHref(project.id, run.ruleId)}>the rule</a>` : 'the rule'
     return card(
       { id: 'steps', title: 'Steps' },
       html`
         <p class="muted">
-          Input and output of the steps were not kept. Edit
-          ${isRuleThere ? html`<a href=${ruleHref(project.id, run.ruleId)}>the rule</a>` : 'the rule'} and tick what the
-          run log keeps; the next run has them.
+          Input and output of the steps were not kept. Edit ${rule} and tick what the run log keeps; the next run has them.
         </p>
       `,
     )
+  }
   return card(
     { id: 'steps', title: 'Steps', about: 'Secrets are masked. Long texts are cut.' },
     html`<ol class="steps" aria-label="Steps">${traces.map((trace) => html`<li>${stepOf(trace)}</li>`)}</ol>`,

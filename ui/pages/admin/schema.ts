@@ -34,7 +34,7 @@ export const newSchemaPage = (props: NewSchemaPageProps): Html =>
       { id: 'schema', title: 'Name and fields', about: 'Fields without a name are left out.' },
       html`
         <form method="post" class="stack">
-          ${formError(props.failed?.error)} ${nameField(props.name, props.failed)}
+          ${formError(props.failed?.error)} ${nameField(props.name, props.failed, false)}
           ${schemaFields({ rows: props.rows, hasRecords: false, error: props.failed?.error })}
           ${schemaButtons('Create schema')}
         </form>
@@ -99,7 +99,7 @@ function editing(props: SchemaPageProps): Html {
     },
     html`
       <form method="post" class="stack">
-        ${formError(failed?.error)} ${nameField(props.name, failed)}
+        ${formError(failed?.error)} ${nameField(props.name, failed, props.uses.length > 0)}
         ${schemaFields({ rows: props.rows, hasRecords: records > 0, error: failed?.error })}
         ${
           props.removing.length > 0 &&
@@ -115,13 +115,13 @@ function editing(props: SchemaPageProps): Html {
   )
 }
 
-const nameField = (name: string, failed: Failed | undefined): Html => html`
+const nameField = (name: string, failed: Failed | undefined, isUsed: boolean): Html => html`
   <div class="narrow">
     ${field({
       name: 'name',
       label: 'Name',
       value: name,
-      hint: 'Pipelines call it $schema: and this name.',
+      hint: `Pipelines call it $schema: and this name.${isUsed ? ' Rename it in them too: they stop working until you do.' : ''}`,
       placeholder: 'messages',
       error: fieldError(failed?.error, 'name'),
       verbatim: true,

@@ -1,8 +1,9 @@
 import { button } from '../../components/button.ts'
-import { type FormError, field, fieldError, formError } from '../../components/field.ts'
+import { type FormError, formError } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
+import { emailField } from './email-field.ts'
 
 type ForgotPageProps = {
   email?: string | undefined
@@ -34,15 +35,7 @@ const form = (props: ForgotPageProps): Html => html`
   </p>
   <form method="post" class="stack">
     ${formError(props.error)}
-    ${field({
-      name: 'email',
-      label: 'Email',
-      type: 'email',
-      value: props.email,
-      autocomplete: 'username',
-      autofocus: true,
-      error: fieldError(props.error, 'email'),
-    })}
+    ${emailField(props, true)}
     ${button({ label: props.canMail ? 'Send the link' : 'Ask for a link' })}
   </form>
 `

@@ -4,6 +4,7 @@ import { notice } from '../../components/notice.ts'
 import { type PublishSnippets, publishGuide } from '../../components/publish-snippets.ts'
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
+import { emailField } from './email-field.ts'
 import { newPasswordField } from './password-field.ts'
 import { type Place, whereItLives } from './where-it-lives.ts'
 
@@ -28,15 +29,7 @@ export const setupPage = (props: SetupPageProps): Html =>
       <form method="post" class="stack">
         ${formError(props.error)}
         ${asksForToken(props) ? tokenField(props.error) : hidden('setupToken', props.token)}
-        ${field({
-          name: 'email',
-          label: 'Email',
-          type: 'email',
-          value: props.email,
-          autocomplete: 'username',
-          autofocus: !asksForToken(props) && startField(props.error, 'email') === 'email',
-          error: fieldError(props.error, 'email'),
-        })}
+        ${emailField(props, !asksForToken(props) && startField(props.error, 'email') === 'email')}
         ${newPasswordField(props.error)}
         ${button({ label: 'Create the admin account' })}
       </form>

@@ -3,6 +3,7 @@ import { type FormError, field, fieldError, formError, hidden, startField } from
 import { type Notice, notice } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
+import { emailField } from './email-field.ts'
 import { withRedirect } from './with-redirect.ts'
 
 export type LoginProvider = { id: string; displayName: string }
@@ -51,15 +52,7 @@ function passwordPage(props: PasswordStep): Html {
       ${props.notice && notice(props.notice)}
       <form method="post" class="stack">
         ${formError(props.error)} ${hidden('redirect', props.redirect)}
-        ${field({
-          name: 'email',
-          label: 'Email',
-          type: 'email',
-          value: props.email,
-          autocomplete: 'username',
-          autofocus: start === 'email',
-          error: fieldError(props.error, 'email'),
-        })}
+        ${emailField(props, start === 'email')}
         ${field({
           name: 'password',
           label: 'Password',

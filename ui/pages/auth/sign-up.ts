@@ -1,8 +1,9 @@
 import { button } from '../../components/button.ts'
-import { type FormError, field, fieldError, formError, hidden, startField } from '../../components/field.ts'
+import { type FormError, formError, hidden, startField } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
+import { emailField } from './email-field.ts'
 import { newPasswordField } from './password-field.ts'
 import { withRedirect } from './with-redirect.ts'
 
@@ -35,15 +36,7 @@ const signUpForm = (props: SignUpPageProps): Html => html`
   <p class="muted">One account works on every site here that you belong to.</p>
   <form method="post" class="stack">
     ${refusal(props)} ${hidden('redirect', props.redirect)}
-    ${field({
-      name: 'email',
-      label: 'Email',
-      type: 'email',
-      value: props.email,
-      autocomplete: 'username',
-      autofocus: startField(props.error, 'email') === 'email',
-      error: fieldError(props.error, 'email'),
-    })}
+    ${emailField(props, startField(props.error, 'email') === 'email')}
     ${newPasswordField(props.error)}
     ${button({ label: 'Create account' })}
   </form>

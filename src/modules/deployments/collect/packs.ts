@@ -5,7 +5,7 @@ import { BlobPlaces } from '../../../platform/blob-store/places.ts'
 import type { StoredBlob } from '../../../platform/blob-store.ts'
 import { nextTurn } from '../../../platform/next-turn.ts'
 import { onePer } from '../../../platform/one-per.ts'
-import { bumpVersions } from '../variants/queries.ts'
+import { bumpVersions } from '../queries.ts'
 import { listInPack, listSenders, liveInPack, moveBlob } from './queries.ts'
 
 const MOVED_AT_ONCE = 500

@@ -43,17 +43,6 @@ const HELD = `(
   OR EXISTS (SELECT 1 FROM assets f JOIN deployments d ON d.id = f.deployment_id
              WHERE f.sha256 = b.sha256 AND d.project_id = :projectId))`
 
-/** Of these contents those that have a row, whoever brought them. */
-export function listStored(db: Db, sha256s: readonly string[]): string[] {
-  if (sha256s.length === 0) return []
-  return db.sqlite
-    .query<{ sha256: string }, [string]>(
-      'SELECT sha256 FROM blobs WHERE sha256 IN (SELECT value FROM json_each(?))',
-    )
-    .all(JSON.stringify(sha256s))
-    .map(({ sha256 }) => sha256)
-}
-
 export function upsertUploadBlobs(
   db: Db,
   projectId: string,

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { MINUTE_MS } from '../../../domain/durations.ts'
-import type { Manifest } from '../manifest.ts'
+import type { Manifest } from './parse.ts'
 import type { Holdings } from './queries.ts'
 
 /** What the first request of a delta upload worked out, for the second one that mostly follows at once. */

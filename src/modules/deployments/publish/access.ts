@@ -1,10 +1,16 @@
 import type { Caller, Context } from '../../../context.ts'
 import type { DbOrTx } from '../../../db/open.ts'
 import { AppError } from '../../../domain/errors.ts'
-import { authorize, mayDo } from '../../auth/authorize.ts'
+import { authorize } from '../../auth/authorize.ts'
 import { asOfNow, callerOf } from '../../auth/caller.ts'
-import { aboutProjectName, addProject, findProjectById, type Project } from '../../projects/service.ts'
-import { findFirstAdmin, hasCredential, hasUser, listProjectIdsOfUser } from './queries.ts'
+import {
+  aboutProjectName,
+  addProject,
+  findProjectById,
+  mayDoSomewhere,
+  type Project,
+} from '../../projects/service.ts'
+import { findFirstAdmin, findUser } from '../../users/accounts.ts'
 
 /** The project that an upload names. */
 export type UploadTarget = { owner: string; repo: string }
@@ -41,10 +47,7 @@ export function authorizeUploadTo(ctx: Context, caller: Caller, projectId: strin
 export function mayUploadSomewhere(ctx: Context, caller: Caller): boolean {
   const { actor } = caller
   if (actor.kind !== 'user') return actor.kind !== 'anonymous'
-  if (actor.user.role === 'admin') return true
-  return listProjectIdsOfUser(ctx.db, actor.user.id).some((projectId) =>
-    mayDo(ctx, caller, 'deployment:create', projectId, false),
-  )
+  return actor.user.role === 'admin' || mayDoSomewhere(ctx, caller, 'deployment:create')
 }
 
 /**
@@ -57,30 +60,27 @@ export function requireUploadProject(
   caller: Caller,
   target: UploadTarget & { isPublic: boolean },
 ): Project {
-  refuseEnded(ctx, caller)
-  const project = authorizeUpload(ctx, asOfNow(ctx, caller), target)
+  const project = authorizeUpload(ctx, callerNow(ctx, caller), target)
   if (project !== undefined) return project
   const { owner, repo: name, isPublic } = target
   return addProject(ctx, tx, caller.actor, { owner, name, isPublic }, ownerOfNew(ctx, caller))
 }
 
-/** A key that was revoked or a session that ended while the body came in no longer counts. */
-export function refuseEnded(ctx: Context, { actor }: Caller): void {
-  const isGood =
-    actor.kind === 'key'
-      ? hasCredential(ctx.db, 'key', actor.key.id)
-      : actor.kind !== 'user' || hasCredential(ctx.db, 'session', actor.sessionId)
-  if (!isGood)
-    throw new AppError(
-      'unauthenticated',
-      'The API key or the session ended during the upload; nothing was kept',
-    )
+/** The caller with the role held now. Throws 401 for a key or a session that ended while the body came in. */
+export function callerNow(ctx: Context, caller: Caller): Caller {
+  const now = asOfNow(ctx, caller)
+  if (now.actor.kind !== 'anonymous') return now
+  throw new AppError(
+    'unauthenticated',
+    'The API key or the session ended during the upload; nothing was kept',
+  )
 }
 
 function ownerOfNew(ctx: Context, { actor }: Caller): string {
   const maker = actor.kind === 'key' ? actor.key.createdBy : null
-  const owner = maker !== null && hasUser(ctx.db, maker) ? maker : findFirstAdmin(ctx.db)
+  const db = ctx.db.orm
+  const owner = (maker === null ? undefined : findUser(db, maker)) ?? findFirstAdmin(db)
   if (owner === undefined)
     throw new AppError('conflict', 'A project needs an owner: set up the first admin, then upload again')
-  return owner
+  return owner.id
 }

@@ -9,18 +9,16 @@ import { claimLabel } from '../../aliases/host-labels.ts'
 import { type AliasRow, pointAlias } from '../../aliases/service.ts'
 import type { Project } from '../../projects/service.ts'
 import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
+import { insertBlobs, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from '../blob-queries.ts'
 import { type DeploymentRow, recountDeployment } from '../queries.ts'
 import { refuseClash, tooManyFiles, type UploadedFile } from '../upload/files.ts'
 import {
   type DeploymentPatch,
   findDeploymentBySha,
   insertAssets,
-  insertBlobs,
   insertCandidates,
   insertDeployment,
   listPaths,
-  MIN_COMPRESSED_BYTES,
-  NEVER_COMPRESSED,
   type NewAsset,
   replaceContents,
   updateDeployment,

@@ -86,6 +86,11 @@ test.each([
   expect(parse(['basePath', given]).basePath).toBe(expected)
 })
 
+// With time that grows by the square of it, this is longer than a test may take.
+test('a basePath of very many slashes is read at once', () => {
+  expect(parse(['basePath', `${'/'.repeat(200_000)}dist`]).basePath).toBe('/dist')
+})
+
 test.each([
   ['2026-11-20T12:00:00Z', Date.UTC(2026, 10, 20, 12)],
   ['2026-11-20T12:00:00.250+02:00', Date.UTC(2026, 10, 20, 10, 0, 0, 250)],

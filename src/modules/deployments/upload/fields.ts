@@ -173,10 +173,17 @@ class FieldCheck {
   basePath(): string | null {
     const given = this.fields.first('basePath')
     if (given === undefined) return null
-    const result = normalizeAssetPath(given.replace(/[/\\]+$/, '') || '/', 'form')
+    const result = normalizeAssetPath(withoutSlashBehind(given) || '/', 'form')
     if (result.kind === 'refused') return this.fail('basePath', result.reason)
     if (result.kind === 'left_out')
       return this.fail('basePath', 'names a folder whose files are left out of deployments')
     return result.kind === 'directory' ? '' : `/${result.path}`
   }
+}
+
+/** Walked, because a pattern would begin anew at each slash of a field that is nothing but slashes. */
+function withoutSlashBehind(path: string): string {
+  let end = path.length
+  while (end > 0 && (path[end - 1] === '/' || path[end - 1] === '\\')) end -= 1
+  return path.slice(0, end)
 }

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../../context.ts'
-import { beginUpload, receiveContents } from '../manifest/upload.ts'
+import { beginUpload, receiveContents } from '../manifest.ts'
+import { uploadSlotView } from '../model.ts'
 import { uploaderOf } from '../publish/access.ts'
 import { publishDeployment, publishZipForm } from '../upload.ts'
 import { publishedAnswer, toPublishedAnswer, toZipAnswer, zipAnswer } from './answers.ts'
@@ -45,9 +46,7 @@ export const deploymentUploadRoutes = (ctx: Context) =>
     )
     .post('/manifest', async ({ request, status }) => status(201, await beginUpload(ctx, request)), {
       parse: 'none',
-      response: {
-        201: t.Object({ uploadId: t.String(), missing: t.Array(t.String()), expiresAt: t.String() }),
-      },
+      response: { 201: uploadSlotView },
       detail: { summary: 'Begin a delta upload: which contents are missing?', requestBody: manifestBody },
     })
     .put(

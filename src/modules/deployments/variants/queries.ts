@@ -1,7 +1,6 @@
 import type { Db } from '../../../db/open.ts'
 import type { ContentCoding } from '../../../domain/content-encoding.ts'
-import type { StoredBlob } from '../../../platform/blob-store.ts'
-import { NEVER_COMPRESSED } from '../publish/queries.ts'
+import { NEVER_COMPRESSED } from '../blob-queries.ts'
 
 /** `variantsAt`: see the table `blobs`. */
 export type PendingFile = { path: string; sha256: string; sizeBytes: number; variantsAt: number | null }
@@ -15,15 +14,6 @@ export function listFilesAfter(db: Db, deploymentId: string, after: string, limi
        WHERE a.deployment_id = ? AND a.path > ? ORDER BY a.path LIMIT ?`,
     )
     .all(deploymentId, after, limit)
-}
-
-/** Where a content lies now; null once it is freed. */
-export function findBlob(db: Db, sha256: string): StoredBlob | null {
-  return db.sqlite
-    .query<StoredBlob, [string]>(
-      'SELECT sha256, size_bytes AS sizeBytes, pack, offset FROM blobs WHERE sha256 = ?',
-    )
-    .get(sha256)
 }
 
 /** Contents whose variants wait to be made, behind `after`, with a few deployments that have them. */
@@ -94,11 +84,4 @@ export function listUsers(db: Db, sha256s: readonly string[]): string[] {
     )
     .all(JSON.stringify(sha256s))
     .map(({ id }) => id)
-}
-
-/** Whoever keeps their manifests reads them again. */
-export function bumpVersions(db: Db, deploymentIds: readonly string[]): void {
-  db.sqlite
-    .query('UPDATE deployments SET version = version + 1 WHERE id IN (SELECT value FROM json_each(?))')
-    .run(JSON.stringify(deploymentIds))
 }

@@ -1,119 +1,27 @@
 import type { Caller, Context } from '../../../context.ts'
-import { actorRef } from '../../../db/audit.ts'
 import { inTransaction } from '../../../db/open.ts'
-import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts'
+import { HOUR_MS } from '../../../domain/durations.ts'
 import { AppError } from '../../../domain/errors.ts'
-import { isoTime } from '../../../domain/iso-time.ts'
 import { isSha256 } from '../../../domain/names.ts'
-import { MAX_SYNC_BYTES, parseJson, readBody } from '../../../http/json-body.ts'
 import type { ArchiveEntry } from '../../../platform/archive/entry.ts'
 import { readTarTogether } from '../../../platform/archive/tar.ts'
 import type { BlobStage } from '../../../platform/blob-store.ts'
-import { givingBack, limitBytes, tooLarge } from '../../../platform/byte-stream.ts'
-import { asOfNow } from '../../auth/caller.ts'
-import { contentsOf, type Manifest, manifestFields, parseManifest } from '../manifest.ts'
-import {
-  authorizeUpload,
-  authorizeUploadTo,
-  refuseEnded,
-  requireUploadProject,
-  uploaderOf,
-} from '../publish/access.ts'
-import { findDeploymentBySha, listPaths } from '../publish/queries.ts'
+import { givingBack, limitBytes } from '../../../platform/byte-stream.ts'
+import { listStored } from '../blob-queries.ts'
+import { authorizeUploadTo, callerNow } from '../publish/access.ts'
 import { recordBlobs } from '../publish/record.ts'
 import { commitUpload, openStage, type Published } from '../publish.ts'
-import { asUpload } from '../upload/activity.ts'
-import { ARCHIVE_TYPES, archiveLimits } from '../upload/archive.ts'
-import { mediaTypeOf, unsupportedType, uploadBody } from '../upload/body.ts'
-import { targetOf } from '../upload/fields.ts'
-import { refuseClash, tooManyFiles } from '../upload/files.ts'
-import {
-  deleteUploadBlobsBefore,
-  deleteUploadsBefore,
-  findHoldings,
-  findUpload,
-  type Holdings,
-  insertUpload,
-  listStored,
-  type UploadRow,
-  upsertUploadBlobs,
-} from './queries.ts'
-import { keepRecentUpload, type RecentUpload, takeRecentUpload } from './recent.ts'
+import { archiveLimits } from '../upload/archive.ts'
+import { uploadBody } from '../upload/body.ts'
+import { contentsOf, type Manifest, refuseWrongSizes } from './parse.ts'
+import { findHoldings, findUpload, type Holdings, type UploadRow, upsertUploadBlobs } from './queries.ts'
+import { type RecentUpload, takeRecentUpload } from './recent.ts'
 
-const UPLOAD_MS = HOUR_MS
-/** An upload that expired is known for so much longer, so that its sender is told to begin anew. */
-const REMEMBERED_MS = DAY_MS
-
-type UploadSlot = { uploadId: string; missing: string[]; expiresAt: string }
-
-/** First request of a delta upload: takes the manifest and says which contents this project does not hold yet. */
-export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {
-  const caller = uploaderOf(ctx, request)
-  const body = await readManifest(request)
-  const fields = manifestFields(body)
-  const target = targetOf(fields)
-  if (target !== undefined) authorizeUpload(ctx, caller, target)
-  const manifest = parseManifest(ctx, body, fields)
-  const contents = contentsOf(manifest.files)
-  const begun = inTransaction(ctx.db, (tx) => {
-    const project = requireUploadProject(ctx, tx, caller, manifest.publication)
-    refuseHopeless(ctx, project.id, manifest)
-    const holdings = findHoldings(ctx.db, project.id, contents.keys(), ctx.now())
-    const { held } = holdings
-    refuseWrongSizes(contents, held)
-    const missing = [...contents.keys()].filter((sha256) => !held.has(sha256))
-    const bytes = missing.reduce((sum, sha256) => sum + (contents.get(sha256) ?? 0), 0)
-    if (bytes > ctx.config.maxUploadBytes) throw tooLarge('What is missing', ctx.config.maxUploadBytes)
-    const upload: UploadRow = {
-      id: ctx.newId(),
-      projectId: project.id,
-      manifest: JSON.stringify(manifest),
-      createdBy: actorRef(caller.actor),
-      expiresAt: ctx.now() + UPLOAD_MS,
-    }
-    insertUpload(tx, upload)
-    return { upload, holdings, missing }
-  })
-  const { upload, holdings, missing } = begun
-  keepRecentUpload(ctx, { uploadId: upload.id, manifest, contents, holdings, heldAt: ctx.db.writes })
-  return { uploadId: upload.id, missing, expiresAt: isoTime(upload.expiresAt) }
-}
-
-/**
- * Second request: takes the missing contents and publishes. What of them arrived whole is kept for the next try when
- * the body is cut off, lacks files or holds wrong bytes; past a limit nothing is.
- */
-export async function receiveContents(ctx: Context, request: Request, uploadId: string): Promise<Published> {
-  const caller = uploaderOf(ctx, request)
-  const upload = findUpload(ctx.db.orm, uploadId)
-  authorizeUploadTo(ctx, caller, upload?.projectId ?? null)
-  if (upload === undefined || upload.expiresAt <= ctx.now())
-    throw new AppError('not_found', 'There is no such upload, or it has expired: send the manifest again')
-  const type = mediaTypeOf(request)
-  if (request.body !== null && ARCHIVE_TYPES.get(type) !== 'tar') throw unsupportedType(type, TAR_TYPE)
-  return asUpload(ctx, () => deliver(ctx, caller, request, upload))
-}
-
-async function deliver(
-  ctx: Context,
-  caller: Caller,
-  request: Request,
-  upload: UploadRow,
-): Promise<Published> {
-  const delivery = new Delivery(ctx, caller, upload)
-  try {
-    await delivery.receive(request)
-    return await delivery.publish()
-  } catch (error) {
-    await delivery.discard()
-    throw error
-  }
-}
-
-const TAR_TYPE = 'application/x-tar'
+/** So long a delta upload and what arrived of it are kept. */
+export const UPLOAD_MS = HOUR_MS
 
 /** The contents of one body on their way into one upload. */
-class Delivery {
+export class Delivery {
   readonly #ctx: Context
   readonly #caller: Caller
   readonly #upload: UploadRow
@@ -152,8 +60,7 @@ class Delivery {
 
   publish(): Promise<Published> {
     return commitUpload(this.#ctx, this.#caller, this.#stage, this.#manifest, () => {
-      refuseEnded(this.#ctx, this.#caller)
-      const caller = asOfNow(this.#ctx, this.#caller)
+      const caller = callerNow(this.#ctx, this.#caller)
       const project = authorizeUploadTo(this.#ctx, caller, this.#upload.projectId)
       // What the project held when the body began may have gone with a deployment that was deleted.
       if (this.#ctx.db.writes !== this.#completeAt) this.#refuseIncomplete()
@@ -234,7 +141,7 @@ class Delivery {
       inTransaction(this.#ctx.db, (tx) => {
         // Gone with its project, or ended with its sender's key.
         if (findUpload(tx, id) === undefined) throw new AppError('not_found', 'There is no such upload')
-        refuseEnded(this.#ctx, this.#caller)
+        callerNow(this.#ctx, this.#caller)
         recordBlobs(this.#ctx, this.#manifest.files, stored)
         upsertUploadBlobs(this.#ctx.db, projectId, this.#arrived, this.#ctx.now() + UPLOAD_MS)
       })
@@ -259,37 +166,3 @@ function readUpload({ id, manifest: text }: UploadRow): RecentUpload {
 
 const nameOf = ({ path }: ArchiveEntry): string =>
   isSha256(path) ? path : path.replace(/^(\.\/)+/, '').toLowerCase()
-
-/** What the project holds is not of the size that the manifest says: one of the two is damaged. */
-function refuseWrongSizes(contents: ReadonlyMap<string, number>, held: ReadonlyMap<string, number>): void {
-  for (const [sha256, sizeBytes] of held) {
-    const said = contents.get(sha256)
-    if (said !== sizeBytes)
-      throw new AppError('invalid', `${sha256} has ${sizeBytes} bytes; the manifest says ${said}`)
-  }
-}
-
-/** What cannot be published in the end is refused before its contents are sent. */
-function refuseHopeless(ctx: Context, projectId: string, { files, publication }: Manifest): void {
-  const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
-  if (deployment === undefined) return
-  const paths = new Set(listPaths(ctx.db, deployment.id).map(({ path }) => path))
-  for (const { path } of files) paths.add(path)
-  if (paths.size > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
-  refuseClash([...paths])
-}
-
-/** The body of the first request: JSON of up to 16 MiB, which is 50,000 files. */
-async function readManifest(request: Request): Promise<unknown> {
-  const type = mediaTypeOf(request)
-  if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw unsupportedType(type, 'application/json')
-  return parseJson(await readBody(request, MAX_SYNC_BYTES))
-}
-
-/** Upkeep: what expired is forgotten, and contents that nothing else refers to are freed. */
-export function removeExpiredUploads(ctx: Context): void {
-  inTransaction(ctx.db, (tx) => {
-    deleteUploadsBefore(tx, ctx.now() - REMEMBERED_MS)
-    deleteUploadBlobsBefore(tx, ctx.now())
-  })
-}

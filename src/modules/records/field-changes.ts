@@ -1,39 +1,39 @@
-import { type DbOrTx, refuseTaken } from '../../db/open.ts'
+import { type Db, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { SchemaField } from '../../domain/schema-fields.ts'
 import {
   addFieldToRecords,
-  addUniques,
+  deleteUniquesOf,
   hasRecords,
+  insertUniquesOf,
   removeFieldFromRecords,
-  removeUniques,
 } from './queries.ts'
 
-/** Brings the records of a schema into the shape of its new fields. 400 for a changed type, 409 for a value twice. */
+/** Brings the records of a schema into the shape of its new fields, in the transaction that is open. 400 for a changed type, 409 for a value twice. */
 export function applyFieldChanges(
-  tx: DbOrTx,
+  db: Db,
   schemaId: string,
   before: readonly SchemaField[],
   after: readonly SchemaField[],
 ): void {
   const old = new Map(before.map((field) => [field.name, field]))
   const kept = new Set(after.map(({ name }) => name))
-  refuseChangedTypes(tx, schemaId, old, after)
+  refuseChangedTypes(db, schemaId, old, after)
   for (const { name, unique } of before) {
     if (kept.has(name)) continue
-    if (unique) removeUniques(tx, schemaId, name)
-    removeFieldFromRecords(tx, schemaId, name)
+    if (unique) deleteUniquesOf(db, schemaId, name)
+    removeFieldFromRecords(db, schemaId, name)
   }
   for (const field of after) {
     const was = old.get(field.name)
-    if (was === undefined) addFieldToRecords(tx, schemaId, field.name, JSON.stringify(field.default ?? null))
-    if (field.unique && was?.unique !== true) makeUnique(tx, schemaId, field.name)
-    if (!field.unique && was?.unique === true) removeUniques(tx, schemaId, field.name)
+    if (was === undefined) addFieldToRecords(db, schemaId, field.name, JSON.stringify(field.default ?? null))
+    if (field.unique && was?.unique !== true) makeUnique(db, schemaId, field.name)
+    if (!field.unique && was?.unique === true) deleteUniquesOf(db, schemaId, field.name)
   }
 }
 
 function refuseChangedTypes(
-  tx: DbOrTx,
+  db: Db,
   schemaId: string,
   old: ReadonlyMap<string, SchemaField>,
   after: readonly SchemaField[],
@@ -49,12 +49,12 @@ function refuseChangedTypes(
           },
         ]
   })
-  if (details.length === 0 || !hasRecords(tx, schemaId)) return
+  if (details.length === 0 || !hasRecords(db, schemaId)) return
   throw new AppError('invalid', details.map(({ message }) => message).join('; '), { details })
 }
 
-function makeUnique(tx: DbOrTx, schemaId: string, field: string): void {
+function makeUnique(db: Db, schemaId: string, field: string): void {
   refuseTaken(`${field} cannot become unique: some records have the same value`, () =>
-    addUniques(tx, schemaId, field),
+    insertUniquesOf(db, schemaId, field),
   )
 }

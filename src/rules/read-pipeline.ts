@@ -24,25 +24,31 @@ const STEP_KEYS = {
   isEnabled: flag,
 }
 
-/** The `pipeline` of a rule file as the server takes it. Problems of code files come back, others go to the checker. */
-export async function compilePipeline(
-  files: SetFiles,
-  folder: string,
-  value: unknown,
-  checker: Checker,
-  schemas: ReadonlyMap<string, string>,
-): Promise<{ config: PipelineConfig | undefined; problems: Problem[] }> {
+/** The rule file that a pipeline is of. */
+type RuleFile = {
+  files: SetFiles
+  /** Of the file, for code that stands beside it. */
+  folder: string
+  /** Hears what is wrong in the file itself. */
+  checker: Checker
+  /** Gets what is wrong in files of code. */
+  codeProblems: Problem[]
+  /** The names of the set's schemas, by what steps call them. */
+  schemas: ReadonlyMap<string, string>
+}
+
+/** The `pipeline` of a rule file as the server takes it; undefined where it is too wrong to go on. */
+export async function readPipeline(file: RuleFile, value: unknown): Promise<PipelineConfig | undefined> {
+  const { checker, codeProblems } = file
   const before = checker.problems.length
-  const problems: Problem[] = []
   const given = checker.object(value, ['pipeline'], PIPELINE_KEYS)
-  if (given === null) return { config: undefined, problems }
+  if (given === null) return undefined
   if (given['steps'] === undefined)
     checker.report(['pipeline'], 'pipeline.steps is required: a list of steps')
-  const compileSteps = async (key: 'steps' | 'postSteps') => {
+  const readSteps = async (key: 'steps' | 'postSteps') => {
     const list = stepList(given[key], ['pipeline', key], checker)
     const steps: PipelineStep[] = []
-    for (const [i, step] of list.entries())
-      steps.push(await compileStep(files, folder, step, ['pipeline', key, i], checker, schemas, problems))
+    for (const [i, step] of list.entries()) steps.push(await readStep(file, step, ['pipeline', key, i]))
     return steps
   }
   const { name, description, validators } = given
@@ -50,11 +56,11 @@ export async function compilePipeline(
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
     ...(validators === undefined ? {} : { validators }),
-    steps: await compileSteps('steps'),
-    ...(given['postSteps'] === undefined ? {} : { postSteps: await compileSteps('postSteps') }),
+    steps: await readSteps('steps'),
+    ...(given['postSteps'] === undefined ? {} : { postSteps: await readSteps('postSteps') }),
   } as PipelineConfig
-  if (checker.problems.length === before && problems.length === 0) judge(config, given, checker)
-  return { config, problems }
+  if (checker.problems.length === before && codeProblems.length === 0) judge(config, given, checker)
+  return config
 }
 
 function stepList(value: unknown, path: Path, checker: Checker): unknown[] {
@@ -64,15 +70,8 @@ function stepList(value: unknown, path: Path, checker: Checker): unknown[] {
   return []
 }
 
-async function compileStep(
-  files: SetFiles,
-  folder: string,
-  value: unknown,
-  path: Path,
-  checker: Checker,
-  schemas: ReadonlyMap<string, string>,
-  problems: Problem[],
-): Promise<PipelineStep> {
+async function readStep(file: RuleFile, value: unknown, path: Path): Promise<PipelineStep> {
+  const { checker } = file
   const given = checker.object(value, path, STEP_KEYS)
   if (given === null) return { id: '?', handlerType: '?' }
   for (const key of ['id', 'handler'])
@@ -80,9 +79,8 @@ async function compileStep(
   const { id, name, handler, config, code, isEnabled } = given
   if (config !== undefined && !isRecord(config))
     checker.report([...path, 'config'], `${label([...path, 'config'])}must be a map`)
-  const settings = isRecord(config) ? resolveSchema(config, path, checker, schemas) : {}
-  const coded =
-    typeof code === 'string' ? await codeOf(files, folder, code, path, settings, checker, problems) : {}
+  const settings = isRecord(config) ? resolveSchema(file, config, path) : {}
+  const coded = typeof code === 'string' ? await readCode(file, code, path, 'code' in settings) : {}
   const all = { ...settings, ...coded }
   return {
     id: String(id),
@@ -93,37 +91,33 @@ async function compileStep(
   }
 }
 
-async function codeOf(
-  files: SetFiles,
-  folder: string,
+async function readCode(
+  { files, folder, checker, codeProblems }: RuleFile,
   code: string,
   path: Path,
-  settings: Record<string, unknown>,
-  checker: Checker,
-  problems: Problem[],
+  isInConfig: boolean,
 ): Promise<{ code?: string }> {
   const at = [...path, 'code']
   const refuse = (message: string) => {
     checker.report(at, `${label(at)}${message}`)
     return {}
   }
-  if (settings['code'] !== undefined) return refuse('and config.code are both there: one of the two')
+  if (isInConfig) return refuse('and config.code are both there: one of the two')
   const inside = insidePath(folder, code)
   if (inside === null) return refuse('leads out of the rule set')
   if (!isCodePath(inside)) return refuse('must be a .js, .mjs or .ts file beside the rule')
   if (!files.paths.includes(inside)) return refuse(`names ${inside}, which is not there`)
   const bundled = await bundleCode(files, inside)
   if ('code' in bundled) return { code: bundled.code }
-  problems.push(...bundled.problems)
+  codeProblems.push(...bundled.problems)
   return {}
 }
 
 /** spec: a name resolved to the schema file, never a UUID. */
 function resolveSchema(
+  { checker, schemas }: RuleFile,
   config: Record<string, unknown>,
   path: Path,
-  checker: Checker,
-  schemas: ReadonlyMap<string, string>,
 ): Record<string, unknown> {
   const { schemaId } = config
   if (schemaId === undefined) return config

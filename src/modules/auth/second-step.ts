@@ -2,28 +2,31 @@ import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
+import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { qrSvg } from '../../platform/qr.ts'
 import { hashRecoveryCode, newRecoveryCodes } from '../../platform/recovery-codes.ts'
 import { asTotpCode, matchingStep, newTotpSecret, otpauthUrl } from '../../platform/totp.ts'
-import type { Grant } from '../auth/authorize.ts'
-import { refuseLocked } from '../auth/credentials.ts'
-import { mfaCodeInvalid, totpSealContext } from '../auth/mfa.ts'
-import { endSessionsOf } from '../auth/sessions.ts'
-import { confirmPassword } from '../auth/set-password.ts'
-import { findAccount } from '../users/service.ts'
+import { findUser, findUserByEmail, turnOnTotp, updateUser } from '../users/accounts.ts'
+import { authorizeAgain, type Grant, personOf } from './authorize.ts'
+import { refuseLocked } from './credentials.ts'
+import { mfaCodeInvalid, totpSealContext } from './mfa.ts'
+import type { Enrollment } from './model.ts'
 import {
+  countRecoveryCodes,
   deleteEnrollment,
   findEnrollment,
-  findSecondStep,
   replaceRecoveryCodes,
-  turnOffTotp,
-  turnOnTotp,
   upsertEnrollment,
 } from './queries.ts'
-import { personOf } from './service.ts'
+import { endSessionsOf } from './sessions.ts'
+import { confirmPassword } from './set-password.ts'
 
-type Enrollment = { secret: string; otpauthUrl: string; qrSvg: string }
+/** Whether it is on, and how many recovery codes are left. */
+export const secondStepOf = (ctx: Context, userId: string): { totp: boolean; recoveryCodesLeft: number } => ({
+  totp: (findUser(ctx.db.orm, userId)?.totpSecret ?? null) !== null,
+  recoveryCodesLeft: countRecoveryCodes(ctx.db.orm, userId),
+})
 
 /**
  * Makes a secret for an authenticator app. It counts only once a code of it was entered, within the hour; asking again
@@ -33,9 +36,10 @@ export function startEnrollment(ctx: Context, grant: Grant): Enrollment {
   const { user } = personOf(grant)
   const secret = newTotpSecret()
   inTransaction(ctx.db, (tx) => {
-    if (findSecondStep(tx, user.id)?.totpSecret != null)
+    if (findUser(tx, user.id)?.totpSecret != null)
       throw new AppError('conflict', 'Two-step sign-in is on. Turn it off first to set it up anew.')
-    upsertEnrollment(tx, user.id, ctx.secrets.seal(secret, totpSealContext(user.id)), ctx.now())
+    const sealed = ctx.secrets.seal(secret, totpSealContext(user.id))
+    upsertEnrollment(tx, { userId: user.id, secret: sealed, createdAt: ctx.now() })
   })
   return showEnrollment(ctx, user.email, secret)
 }
@@ -91,9 +95,10 @@ export async function turnOffSecondStep(ctx: Context, grant: Grant, password: st
   const actor = personOf(grant)
   const hash = await confirmPassword(ctx, actor, password)
   inTransaction(ctx.db, (tx) => {
-    const now = findSecondStep(tx, actor.user.id)
+    const now = findUser(tx, actor.user.id)
     if (now?.passwordHash !== hash)
       throw new AppError('invalid', 'The password was changed meanwhile', { code: 'WRONG_CREDENTIALS_ERROR' })
+    authorizeAgain(ctx, grant, 'account:use')
     if (now.totpSecret === null) throw new AppError('not_found', 'Two-step sign-in is off already')
     removeSecondStep(ctx, tx, actor.user.id, actor)
   })
@@ -105,17 +110,16 @@ export async function turnOffSecondStep(ctx: Context, grant: Grant, password: st
  */
 export function resetSecondStep(ctx: Context, email: string, actor: Actor): void {
   inTransaction(ctx.db, (tx) => {
-    const user = findAccount(tx, { email })
+    const user = findUserByEmail(tx, normalizeEmail(email))
     if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
-    if (findSecondStep(tx, user.id)?.totpSecret == null)
-      throw new AppError('conflict', `${user.email} has no second step`)
+    if (user.totpSecret === null) throw new AppError('conflict', `${user.email} has no second step`)
     removeSecondStep(ctx, tx, user.id, actor)
     endSessionsOf(tx, user.id)
   })
 }
 
 function removeSecondStep(ctx: Context, tx: DbOrTx, userId: string, actor: Actor): void {
-  turnOffTotp(tx, userId, ctx.now())
+  updateUser(tx, userId, { totpSecret: null, updatedAt: ctx.now() })
   deleteEnrollment(tx, userId)
   replaceRecoveryCodes(tx, userId, [])
   audit(ctx, tx, actor, { action: 'user.mfa-off', target: { kind: 'user', id: userId } })

@@ -1,0 +1,12 @@
+import type { Static, TSchema } from 'elysia'
+
+/** What a service takes of a body: what may be left out may be undefined too, as the form of a page has it. */
+export type InputOf<Body extends TSchema> = Loose<Static<Body>>
+
+type Loose<T> = T extends readonly (infer Item)[]
+  ? Loose<Item>[]
+  : T extends object
+    ? { [Key in keyof T]: IsOptional<T, Key> extends true ? Loose<T[Key]> | undefined : Loose<T[Key]> }
+    : T
+
+type IsOptional<T, Key extends keyof T> = Partial<Pick<T, Key>> extends Pick<T, Key> ? true : false

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
+
+/** Comparing a password takes a while: a session that was ended by then changes nothing any more. */
+
+const ANN = 'ann@example.com'
+
+let app: TestApp
+beforeEach(async () => {
+  app = await testApp()
+  await app.addUser(ANN)
+  await app.cookieOf(ANN)
+})
+afterEach(() => app.close())
+
+type Stored = { passwordHash: string; totpSecret: string | null }
+const stored = () =>
+  app.ctx.db.sqlite
+    .query<Stored, []>('SELECT password_hash AS passwordHash, totp_secret AS totpSecret FROM users')
+    .get()
+
+/** The status of a call during which the session that it was sent with ends. */
+async function statusAfterEnd(method: string, path: string, json: unknown): Promise<number> {
+  const { verify } = app.ctx.passwords
+  app.ctx.passwords.verify = async (password, hash) => {
+    const ended = await app.call('POST', '/api/auth/signout', { as: ANN })
+    expect(ended.status).toBe(200)
+    return verify(password, hash)
+  }
+  return (await app.call(method, path, { as: ANN, json })).status
+}
+
+test('it sets no password', async () => {
+  const before = stored()
+  const json = { currentPassword: PASSWORD, newPassword: 'another good password' }
+  expect(await statusAfterEnd('POST', '/api/account/password', json)).toBe(401)
+  expect(stored()).toEqual(before)
+})
+
+test('it does not turn the second step off', async () => {
+  app.ctx.db.sqlite.run("UPDATE users SET totp_secret = 'sealed'")
+  const before = stored()
+  expect(await statusAfterEnd('DELETE', '/api/account/mfa/totp', { password: PASSWORD })).toBe(401)
+  expect(stored()).toEqual(before)
+})

@@ -1,0 +1,28 @@
+import type { ApiKeyIdentity, Context } from '../../context.ts'
+import { generationCache } from '../../db/generation.ts'
+import { inTransaction } from '../../db/open.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
+import { hashToken } from '../../platform/tokens.ts'
+import { type ApiKey, findKey, findKeyByHash, touchKey } from './queries.ts'
+
+const TOUCH_EVERY_MS = MINUTE_MS
+const keyCache = generationCache<ApiKey>('access')
+
+/** The key that was sent; undefined for one that is unknown, revoked or expired. Notes now and then that it is in use. */
+export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | undefined {
+  const hash = hashToken(sent)
+  const key = keyCache.get(ctx.db, hash, () => findKeyByHash(ctx.db.orm, hash))
+  if (!isGood(ctx, key)) return undefined
+  if (ctx.now() - (key.lastUsedAt ?? 0) > TOUCH_EVERY_MS) {
+    key.lastUsedAt = ctx.now()
+    inTransaction(ctx.db, (tx) => touchKey(tx, key.id, ctx.now()))
+  }
+  const { id, name, projectId, isGlobal, createdBy } = key
+  return { id, name, projectId, isGlobal, createdBy }
+}
+
+/** Whether a key that was good is so still. */
+export const isKeyGood = (ctx: Context, id: string): boolean => isGood(ctx, findKey(ctx.db.orm, id))
+
+const isGood = (ctx: Context, key: ApiKey | undefined): key is ApiKey =>
+  key !== undefined && (key.expiresAt === null || key.expiresAt > ctx.now())

@@ -1,0 +1,38 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
+import { findUser } from '../users/accounts.ts'
+import { type Grant, personOf } from './authorize.ts'
+import { deleteConnection, listConnections } from './queries.ts'
+
+/** The providers that sign an account in, by name. */
+export const connectionsOf = (
+  ctx: Context,
+  userId: string,
+): { provider: string; email: string; connectedAt: string }[] =>
+  listConnections(ctx.db.orm, userId).map(({ provider, email, connectedAt }) => ({
+    provider,
+    email,
+    connectedAt: isoTime(connectedAt),
+  }))
+
+/** Removes a connected sign-in method. Throws 404 for one that is not connected, 400 when nothing else signs in. */
+export function removeConnection(ctx: Context, grant: Grant, provider: string): void {
+  const actor = personOf(grant)
+  inTransaction(ctx.db, (tx) => {
+    const connections = listConnections(tx, actor.user.id)
+    if (!connections.some((one) => one.provider === provider))
+      throw new AppError('not_found', 'That sign-in method is not connected')
+    const hasPassword = (findUser(tx, actor.user.id)?.passwordHash ?? null) !== null
+    if (!hasPassword && connections.length === 1)
+      throw new AppError('invalid', 'This is the only way to sign in to the account: set a password first')
+    deleteConnection(tx, actor.user.id, provider)
+    audit(ctx, tx, actor, {
+      action: 'user.disconnect',
+      target: { kind: 'user', id: actor.user.id },
+      before: { provider },
+    })
+  })
+}

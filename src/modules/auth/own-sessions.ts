@@ -1,0 +1,39 @@
+import type { Context, UserActor } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/iso-time.ts'
+import { type Grant, personOf } from './authorize.ts'
+import { deleteSession, findSession, listSessions } from './queries.ts'
+
+export type OwnSession = {
+  id: string
+  current: boolean
+  /** The one host that it was handed on to; null where it counts everywhere. */
+  host: string | null
+  ip: string
+  userAgent: string
+  lastSeenAt: string
+}
+
+/** Where the person is signed in, the latest use first. */
+export const ownSessions = (ctx: Context, { user, sessionId }: UserActor): OwnSession[] =>
+  listSessions(ctx.db.orm, user.id).map(({ id, host, ip, userAgent, lastSeenAt }) => ({
+    id,
+    current: id === sessionId,
+    host,
+    ip,
+    userAgent,
+    lastSeenAt: isoTime(lastSeenAt),
+  }))
+
+/** Ends one of one's own sessions. Somebody else's is as unknown as none: 404. */
+export function endOwnSession(ctx: Context, grant: Grant, sessionId: string): void {
+  const actor = personOf(grant)
+  inTransaction(ctx.db, (tx) => {
+    if (findSession(tx, sessionId)?.userId !== actor.user.id)
+      throw new AppError('not_found', 'There is no such session')
+    deleteSession(tx, sessionId)
+    audit(ctx, tx, actor, { action: 'session.end', target: { kind: 'session', id: sessionId } })
+  })
+}

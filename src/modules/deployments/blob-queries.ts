@@ -1,0 +1,45 @@
+import type { Db } from '../../db/open.ts'
+import type { StoredBlob } from '../../platform/blob-store.ts'
+
+/** Stored contents, as several parts of this module need them. */
+
+/** Below this a compressed form saves nothing worth having. contract §6. */
+export const MIN_COMPRESSED_BYTES = 1024
+
+/** `variants_at` of a content that no path asked to have compressed. */
+export const NEVER_COMPRESSED = 0
+
+/** Where a content lies now; null once it is freed. */
+export function findBlob(db: Db, sha256: string): StoredBlob | null {
+  return db.sqlite
+    .query<StoredBlob, [string]>(
+      'SELECT sha256, size_bytes AS sizeBytes, pack, offset FROM blobs WHERE sha256 = ?',
+    )
+    .get(sha256)
+}
+
+/** Whether a content is stored; prepared once, as it is asked for each file of an upload. */
+export function blobLookup(db: Db): (sha256: string) => boolean {
+  const find = db.sqlite.query<unknown, [string]>('SELECT 1 FROM blobs WHERE sha256 = ?')
+  return (sha256) => find.get(sha256) !== null
+}
+
+/** Of these contents those that have a row, whoever brought them. */
+export function listStored(db: Db, sha256s: readonly string[]): string[] {
+  if (sha256s.length === 0) return []
+  return db.sqlite
+    .query<{ sha256: string }, [string]>(
+      'SELECT sha256 FROM blobs WHERE sha256 IN (SELECT value FROM json_each(?))',
+    )
+    .all(JSON.stringify(sha256s))
+    .map(({ sha256 }) => sha256)
+}
+
+/** `variantsAt` null: its compressed forms are still to be made. A content that has a row keeps it. */
+export function insertBlobs(db: Db, blobs: readonly (StoredBlob & { variantsAt: number | null })[]): void {
+  const insert = db.sqlite.query<unknown, [string, number, string | null, number, number | null]>(
+    'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, variants_at) VALUES (?, ?, ?, ?, ?)',
+  )
+  for (const { sha256, sizeBytes, pack, offset, variantsAt } of blobs)
+    insert.run(sha256, sizeBytes, pack, offset, variantsAt)
+}

@@ -1,0 +1,41 @@
+import type { Db } from '../../../db/open.ts'
+import { prepared } from '../../../db/statements.ts'
+import type { StoredBlob } from '../../../platform/blob-store.ts'
+
+type EntryRow = { name: string; fileCount: number; sizeBytes: number }
+
+/** What stands directly in a folder (empty, or ending in `/`), by name; the name of a folder ends in `/`. */
+export const listEntries = (db: Db, deploymentId: string, folder: string): EntryRow[] =>
+  prepared<EntryRow>(
+    db,
+    `SELECT CASE WHEN instr(rest, '/') = 0 THEN rest ELSE substr(rest, 1, instr(rest, '/')) END AS name,
+            count(*) AS fileCount, sum(size_bytes) AS sizeBytes
+     FROM (SELECT substr(path, length(?2) + 1) AS rest, size_bytes FROM assets
+           WHERE deployment_id = ?1 AND path >= ?2 AND path < ?3)
+     GROUP BY name ORDER BY name`,
+  ).all(deploymentId, folder, `${folder}\u{10ffff}`)
+
+/** The content of a file; null where the deployment has none of that path. */
+export const findContent = (db: Db, deploymentId: string, path: string): StoredBlob | null =>
+  prepared<StoredBlob>(
+    db,
+    `SELECT b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+     FROM assets a JOIN blobs b ON b.sha256 = a.sha256 WHERE a.deployment_id = ? AND a.path = ?`,
+  ).get(deploymentId, path)
+
+export type PathChange = { kind: 'added' | 'changed' | 'removed'; path: string; sizeBytes: number }
+
+/** What `toId` has that `fromId` has not, has otherwise, or lacks. */
+export const listChanges = (db: Db, fromId: string, toId: string): PathChange[] =>
+  prepared<PathChange>(
+    db,
+    `SELECT 'added' AS kind, n.path, n.size_bytes AS sizeBytes
+     FROM assets n LEFT JOIN assets o ON o.deployment_id = ?1 AND o.path = n.path
+     WHERE n.deployment_id = ?2 AND o.path IS NULL
+     UNION ALL SELECT 'changed', n.path, n.size_bytes
+     FROM assets n JOIN assets o ON o.deployment_id = ?1 AND o.path = n.path
+     WHERE n.deployment_id = ?2 AND o.sha256 <> n.sha256
+     UNION ALL SELECT 'removed', o.path, o.size_bytes
+     FROM assets o LEFT JOIN assets n ON n.deployment_id = ?2 AND n.path = o.path
+     WHERE o.deployment_id = ?1 AND n.path IS NULL`,
+  ).all(fromId, toId)

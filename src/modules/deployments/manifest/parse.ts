@@ -1,0 +1,117 @@
+import type { Context } from '../../../context.ts'
+import { AppError, type ErrorDetail, invalidField } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { isSha256 } from '../../../domain/names.ts'
+import type { Publication } from '../publish/record.ts'
+import { parsePublication, UploadFields } from '../upload/fields.ts'
+import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from '../upload/files.ts'
+
+/** What a delta upload is going to publish: its files with the hashes and sizes that the client says. */
+export type Manifest = { publication: Publication; files: UploadedFile[] }
+
+/** A list of everything wrong with 50,000 entries helps nobody. */
+const MAX_DETAILS = 20
+
+/** The fields of a JSON body as those of a form. Throws `invalid` where one is neither text nor a list of texts. */
+export function manifestFields(body: unknown): UploadFields {
+  if (!isRecord(body)) throw new AppError('invalid', 'The body must be a JSON object')
+  const fields = new UploadFields()
+  for (const [name, value] of Object.entries(body)) {
+    if (name === 'files' || !KNOWN_FIELDS.has(name) || value === null) continue
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (typeof one !== 'string' && typeof one !== 'boolean') throw invalidField(name, 'must be a text')
+      fields.add(name, String(one))
+    }
+  }
+  return fields
+}
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  'owner',
+  'repo',
+  'repository',
+  'commitSha',
+  'branch',
+  'description',
+  'workflowName',
+  'workflowRunId',
+  'committedAt',
+  'tags',
+  'isPublic',
+  'alias',
+  'basePath',
+  'proxyRuleSetName',
+  'proxyRuleSetNames',
+  'proxyRuleSetId',
+  'proxyRuleSetIds',
+])
+
+/** Throws `invalid` with details for what is malformed or contradicts itself, `too_large` for too many files. */
+export function parseManifest(ctx: Context, body: unknown, fields: UploadFields): Manifest {
+  const publication = parsePublication(fields)
+  const entries = isRecord(body) ? body['files'] : undefined
+  if (!Array.isArray(entries)) throw invalidField('files', 'must be a list of { path, size, sha256 }')
+  const files = new Map<string, UploadedFile>()
+  const details: ErrorDetail[] = []
+  for (const [index, entry] of entries.entries()) {
+    const problem = addEntry(files, entry)
+    if (problem !== undefined)
+      details.push({ path: `files[${index}]${problem.path}`, message: problem.message })
+    if (details.length === MAX_DETAILS) break
+    if (files.size > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
+  }
+  const [first] = details
+  if (first !== undefined) throw new AppError('invalid', `${first.path}: ${first.message}`, { details })
+  if (files.size === 0) throw invalidField('files', 'names no files, or none but those that are left out')
+  refuseClash([...files.keys()])
+  return { publication, files: [...files.values()] }
+}
+
+function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail | undefined {
+  const { path, size, sha256 } = isRecord(entry) ? entry : {}
+  if (typeof path !== 'string') return { path: '.path', message: 'must be a text' }
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
+    return { path: '.size', message: 'must be a whole number of bytes' }
+  const hash = typeof sha256 === 'string' ? sha256.toLowerCase() : ''
+  if (!isSha256(hash)) return { path: '.sha256', message: 'must be 64 hexadecimal digits' }
+  const stored = readPath(path)
+  if (stored instanceof AppError) return { path: '.path', message: stored.message }
+  if (stored === null) return undefined
+  const known = files.get(stored)
+  if (known !== undefined && (known.sha256 !== hash || known.sizeBytes !== size))
+    return { path: '.path', message: `${JSON.stringify(stored)} is named twice, with different contents` }
+  files.set(stored, { path: stored, sha256: hash, sizeBytes: size })
+  return undefined
+}
+
+function readPath(path: string): string | null | AppError {
+  try {
+    return storedPath(path, 'manifest')
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+/** Contents of the manifest by hash. Throws `invalid` when it gives one content two sizes. */
+export function contentsOf(files: readonly UploadedFile[]): Map<string, number> {
+  const contents = new Map<string, number>()
+  for (const { sha256, sizeBytes } of files) {
+    if ((contents.get(sha256) ?? sizeBytes) !== sizeBytes)
+      throw invalidField('files', `give ${sha256} two sizes`)
+    contents.set(sha256, sizeBytes)
+  }
+  return contents
+}
+
+/** What the project holds is not of the size that the manifest says: one of the two is damaged. */
+export function refuseWrongSizes(
+  contents: ReadonlyMap<string, number>,
+  held: ReadonlyMap<string, number>,
+): void {
+  for (const [sha256, sizeBytes] of held) {
+    const said = contents.get(sha256)
+    if (said !== sizeBytes)
+      throw new AppError('invalid', `${sha256} has ${sizeBytes} bytes; the manifest says ${said}`)
+  }
+}

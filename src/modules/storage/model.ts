@@ -1,0 +1,25 @@
+import { type Static, t } from 'elysia'
+
+const count = t.Integer()
+
+const projectStorage = t.Object({
+  projectId: t.String(),
+  owner: t.String(),
+  name: t.String(),
+  deployments: count,
+  files: t.Integer({ description: 'Of all deployments' }),
+  bytes: t.Integer({ description: 'As published: what deployments share is counted in each' }),
+  uniqueBytes: t.Integer({ description: 'Each content of the project once' }),
+})
+export type ProjectStorage = Static<typeof projectStorage>
+
+export const storageView = t.Object({
+  projects: t.Array(projectStorage),
+  contents: t.Integer({ description: 'Of the workspace, each once, with the compressed forms' }),
+  contentBytes: count,
+  diskBytes: t.Integer({ description: 'What the data directory takes on the disk' }),
+  freeBytes: count,
+  totalBytes: count,
+  measuredAt: t.String(),
+})
+export type Storage = Static<typeof storageView>
