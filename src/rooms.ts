@@ -99,8 +99,11 @@ const pagesOf = (ctx: Context): Rooms['pages'] => ({
     ),
 })
 
-const noSiteAnswer = (ctx: Context, host: string): Response =>
-  page(noSitePage({ host, signInUrl: signInAddress(ctx, `${ctx.siteUrl(host)}/`) }), 404)
+/** `host` null: the request named none that there could be, so nobody comes back to it. */
+function noSiteAnswer(ctx: Context, host: string | null): Response {
+  const signInUrl = host === null ? `${ctx.adminUrl()}/signin` : signInAddress(ctx, `${ctx.siteUrl(host)}/`)
+  return page(noSitePage({ host: host ?? 'this address', signInUrl }), 404)
+}
 
 /** The site engine's own account of a request, for those who ask the API or a page for it. */
 export const explainerOf = (ctx: Context, isApiRoute: (path: string) => boolean): Explainer => ({

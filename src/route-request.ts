@@ -26,7 +26,7 @@ export type Rooms = {
   asset(path: string): Response | undefined
   /** What was thrown, as an answer: a page for people, the error body for the API and for programs. */
   failure(request: Request, path: string, error: unknown): Response
-  pages: SitePages & { noSite(host: string): Response; unproven(host: string): Response }
+  pages: SitePages & { noSite(host: string | null): Response; unproven(host: string): Response }
 }
 
 /** Decides by the host who answers, whatever is asked. contract §1 Hosts. */
@@ -40,10 +40,7 @@ export function routeRequest(
     const hostHeader = visitedHost(ctx, request, peer)
     const place = resolveHost(ctx, hostHeader)
     if (place === undefined)
-      return (
-        rooms.asset(splitUrl(request.url).path) ??
-        rooms.pages.noSite(normalizeHost(hostHeader) ?? 'this address')
-      )
+      return rooms.asset(splitUrl(request.url).path) ?? rooms.pages.noSite(normalizeHost(hostHeader))
     if (place.kind === 'site')
       return (
         serveFileAtOnce(ctx, rooms, request, place) ??

@@ -126,10 +126,14 @@ describe('domains', () => {
     const fields = { intent: 'settings', alias: 'next', pathPrefix: '', redirectTo: '' }
     const saved = await send(path, { ...fields, isPublic: 'false', requiredRole: 'viewer', isSpa: 'true' })
     expect(saved.html).toContain('Private, Viewer or higher')
+    const handedOn = /href="\/signin\?redirect=http%3A%2F%2Fset\.sites\.test[^"]*"[^>]*>\s*Visit/
+    expect(saved.html).toMatch(handedOn)
     expect((await app.call('GET', '/', { host: 'set.sites.test' })).status).toBe(404)
     await send(path, { ...fields, isPublic: '', requiredRole: '', isSpa: '' })
     expect(await textAt('set.sites.test')).toBe('next')
-    await send(path, { ...fields, redirectTo: 'docs.sites.test' })
+    expect(await read(path)).not.toMatch(handedOn)
+    await send(path, { ...fields, isPublic: 'false', redirectTo: 'docs.sites.test' })
+    expect(await read(path)).not.toMatch(handedOn)
     expect((await app.call('GET', '/', { host: 'set.sites.test' })).status).toBe(308)
     expect(await read(place)).toContain('Redirects')
   })

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { isProjectRole } from '../src/domain/roles.ts'
+import { findAliasByName } from '../src/modules/aliases/service.ts'
 import { newDomainBody } from '../src/modules/domains/model.ts'
 import {
   aboutDomain,
@@ -8,6 +9,7 @@ import {
   changeDomain,
   createDomain,
   type DomainChange,
+  type DomainView,
   deleteDomain,
   getDomain,
   listDomains,
@@ -16,7 +18,7 @@ import {
 import { findSplit } from '../src/modules/traffic/service.ts'
 import { booleanOf, checkInput, type Form } from './form.ts'
 import { page } from './html.ts'
-import { queryOf } from './page-request.ts'
+import { queryOf, visitUrl } from './page-request.ts'
 import { domainPage } from './pages/admin/domain.ts'
 import { domainsPage } from './pages/admin/domains.ts'
 import {
@@ -81,10 +83,12 @@ type Place = { id: string; domainId: string }
 function showDomain(ctx: Context, request: Request, { id, domainId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   requireBelow(id, aboutDomain(ctx, domainId))
+  const domain = getDomain(ctx, looking.grant, domainId)
   return page(
     domainPage({
       ...looking,
-      domain: getDomain(ctx, looking.grant, domainId),
+      domain,
+      visitUrl: visitUrlOf(ctx, request, looking, domain),
       split: findSplit(ctx, looking.grant, domainId),
       aliasNames: aliasNamesOf(ctx, looking),
       baseDomain: ctx.config.baseDomain,
@@ -100,6 +104,14 @@ function showDomain(ctx: Context, request: Request, { id, domainId }: Place, fai
     }),
     failed?.error.status,
   )
+}
+
+/** A host that redirects asks nobody who they are. */
+function visitUrlOf(ctx: Context, request: Request, { project }: Looking, domain: DomainView): string {
+  const { url, alias, isPublic, redirectTo } = domain
+  if (redirectTo !== null) return url
+  const inherited = findAliasByName(ctx, project.id, alias)?.isPublic ?? project.isPublic
+  return visitUrl(ctx, request, { url, isPublic: isPublic ?? inherited })
 }
 
 const submitDomain = (ctx: Context, request: Request, { id, domainId }: Place) => {

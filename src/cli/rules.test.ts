@@ -202,6 +202,19 @@ describe('push and diff', () => {
     expect(await onServer(['diff'])).toMatchObject({ code: 0 })
   })
 
+  test.each([['https://localhost:3000/api/auth'], ['HTTPS://api.example.com/v1']])(
+    'a rule for %s, of which the server makes something else, is no drift once it is pushed',
+    async (target) => {
+      writeSet()
+      write(`${SET}/rules/api/auth/[...path]/any.rule.yaml`, `targetUrl: ${target}\n`)
+      expect((await onServer(['push'])).code).toBe(0)
+      expect(await onServer(['diff'])).toMatchObject({
+        code: 0,
+        out: 'book: the server has what the files say\n',
+      })
+    },
+  )
+
   test('a rule whose code was pulled into a file is still the same', async () => {
     const config = { code: 'const handler = () => 1', timeout: 1000, condition: 'true' }
     const steps = [{ id: 'f', handlerType: 'function_handler', config }]
@@ -259,6 +272,22 @@ describe('pull', () => {
       '0 created, 0 updated, 0 deleted, 5 unchanged',
     )
     expect((await onServer(['pull', 'guestbook'])).out).toContain('guestbook: unchanged')
+  })
+
+  test('a rule that was made a proxy by hand comes without the pipeline that it had', async () => {
+    writeSet()
+    write(`${SET}/rules/api/f/get.rule.yaml`, answer('1'))
+    await onServer(['push'])
+    const listed = await app.call('GET', `/api/proxy-rule-sets/project/${projectId}`, { key })
+    const set = await app.call('GET', `/api/proxy-rule-sets/${(await listed.json()).ruleSets[0].id}`, { key })
+    const [first, second] = (await set.json()).rules
+    const proxy = { proxyType: 'external_proxy', targetUrl: 'https://api.example.com' }
+    for (const [{ id }, more] of [[first, {}] as const, [second, { pipelineConfig: { old: 1 } }] as const])
+      await app.call('PATCH', `/api/proxy-rules/${id}`, { key, json: { ...proxy, ...more } })
+    expect(await onServer(['pull', 'book'])).toMatchObject({ code: 0 })
+    expect(await run(['validate', SET])).toMatchObject({ code: 0, err: '' })
+    expect((await onServer(['push', SET])).code).toBe(0)
+    expect(await onServer(['diff', SET])).toMatchObject({ code: 0 })
   })
 
   test('leaves what says the same as it was written, and deletes only when told', async () => {

@@ -17,6 +17,8 @@ type Checked = { ok: true; value: unknown } | { ok: false; message: string }
 
 /** Deepest nesting of a `json` value. SQLite reads 1000. */
 const DEEPEST = 100
+/** Most characters of one, about. What stands in many places of a value counts for each: it is written as often. */
+const LARGEST = 16 * 1024 * 1024
 
 const EMAIL = /^[^\s@"<>(),:;[\]\\]{1,64}@(?=.{1,253}$)[^\s@"<>(),:;[\]\\.]+(\.[^\s@"<>(),:;[\]\\.]+)+$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -44,7 +46,7 @@ export function checkFieldValue(type: FieldType, value: unknown): Checked {
     case 'datetime':
       return checkDateTime(value)
     case 'json':
-      return isShallow(value, DEEPEST) ? ok(value) : bad(`must be JSON, at most ${DEEPEST} levels deep`)
+      return checkJson(value)
   }
 }
 
@@ -137,10 +139,25 @@ export function nestingOf(json: string): number {
   return deepest
 }
 
-/** Whether it is what JSON can say, and not nested deeper than `levels`. */
-function isShallow(value: unknown, levels: number): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+function checkJson(value: unknown): Checked {
+  const room = { left: LARGEST }
+  if (isShallow(value, DEEPEST, room)) return ok(value)
+  return bad(room.left < 0 ? 'is too large' : `must be JSON, at most ${DEEPEST} levels deep`)
+}
+
+/** Whether it is what JSON can say, not nested deeper than `levels`, and finds room. */
+function isShallow(value: unknown, levels: number, room: { left: number }): boolean {
+  if (value === null || typeof value === 'boolean') return true
+  if (typeof value === 'string') return takes(room, value)
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || levels === 0) return false
-  return Object.values(value).every((inner) => isShallow(inner, levels - 1))
+  const isFit = (inner: unknown, key: string) => takes(room, key) && isShallow(inner, levels - 1, room)
+  return Array.isArray(value)
+    ? value.every((inner) => isFit(inner, ''))
+    : Object.entries(value).every(([key, inner]) => isFit(inner, key))
+}
+
+function takes(room: { left: number }, text: string): boolean {
+  room.left -= text.length + 2
+  return room.left >= 0
 }

@@ -170,9 +170,10 @@ describe('requestHeadersToForward', () => {
       ['x.forwarded-proto', 'https'],
       ['X_Api_Key', 'svc_x'],
       ['x_secret', 'mine'],
+      ['x_user', 'admin'],
       ['x_other', 'passes'],
     ]
-    const passed = forwarded(headers, { config: { add: { 'X-Secret': 's' } } })
+    const passed = forwarded(headers, { config: { add: { 'X-Secret': 's' }, strip: ['X-User'] } })
     expect(passed.map(([name]) => name)).toEqual(['x_other', ...OWN_NAMES, 'x-secret'])
   })
 

@@ -119,12 +119,12 @@ function visitorHeadersThatPass(
 
 /**
  * Many backends read `x_forwarded_for` and `x-forwarded-for` as one name (CGI): a visitor must not put a second value
- * beside what the service or the rule says.
+ * beside what the service or the rule says, nor in the place of what the rule takes away.
  */
-function isTwin(name: string, { replaced }: Policy): boolean {
+function isTwin(name: string, { strip, replaced }: Policy): boolean {
   if (!UNUSUAL.test(name)) return false
   const twin = name.replaceAll(UNUSUAL_ALL, '-')
-  return NEVER_SENT.has(twin) || replaced.has(twin)
+  return NEVER_SENT.has(twin) || replaced.has(twin) || strip.has(twin)
 }
 
 const UNUSUAL = /[^a-z0-9-]/

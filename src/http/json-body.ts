@@ -7,7 +7,7 @@ import { arrivingBody } from './upload-progress.ts'
 /** Most bytes of a JSON body, where a route does not say otherwise. */
 const MAX_JSON_BYTES = 1024 * 1024
 export const MAX_SYNC_BYTES = 16 * 1024 * 1024
-/** Levels of a body, and the length below which it is not looked at. */
+/** Levels of a body, and the length up to which nobody counts them: there are too few to run out of stack. */
 const DEEPEST = 200
 const SHORT = 4096
 
@@ -33,15 +33,17 @@ export async function readJson({ request, path }: { request: Request; path: stri
 /** Throws `invalid` for what is no JSON in UTF-8, or nests so deep that whoever walks through it runs out of stack. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes)
-  // A short one cannot nest that deep.
   if (text !== null && text.length > SHORT && nestingOf(text) > DEEPEST)
     throw new AppError('invalid', `The body is nested more than ${DEEPEST} levels deep`)
   try {
-    return JSON.parse(text ?? '', /"(toString|valueOf)"|\\u/.test(text ?? '') ? printable : undefined)
+    return JSON.parse(text ?? '', ODD_KEY.test(text ?? '') ? printable : undefined)
   } catch {
     throw new AppError('invalid', 'The body is not valid JSON in UTF-8')
   }
 }
+
+/** With its letters as they are or escaped (`\u0041` to `\u007a`). Other texts are parsed without a look at each value. */
+const ODD_KEY = /"(toString|valueOf)"|\\u00[4-7]/
 
 /** The validator prints what it refuses, and fails over an object whose `toString` is no function. */
 function printable(_key: string, value: unknown): unknown {

@@ -65,6 +65,7 @@ test('what a proxy of ours writes as it may is understood, and nothing before it
   expect((await ask('198.51.100.2, 203.0.113.1:4712, 10.0.0.9:80, ')).status).toBe(429)
   expect((await ask('198.51.100.3, [2001:db8::1]:4711')).status).toBe(200)
   expect((await ask('198.51.100.4, 2001:db8::1')).status).toBe(429)
+  expect((await ask('198.51.100.4, [2001:db8::1]')).status).toBe(429)
   expect((await ask('198.51.100.5, unknown')).status).toBe(200)
   expect((await ask('198.51.100.6, unknown')).status).toBe(429)
   app.close()

@@ -42,10 +42,10 @@ export function clientAddress(ctx: Context, request: Request, peer: Peer): strin
   return client ?? peer.address
 }
 
-/** Some proxies write the port behind the address: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Some proxies write a port behind the address, or brackets: `192.0.2.1:4711`, `[2001:db8::1]:4711`, `[2001:db8::1]`. */
 function addressOfHop(hop: string): string | null {
   const bare = hop.trim()
-  const [, inBrackets, dotted] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(bare) ?? []
+  const [, inBrackets, dotted] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(bare) ?? []
   const address = inBrackets ?? dotted ?? bare
   return parseIp(address) === null ? null : address
 }

@@ -27,3 +27,20 @@ export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text
   return JSON.stringify(value) ?? 'null'
 }
+
+/** Whether the JSON of a value has at most about so many characters: what stands in many places counts for each. */
+export const isJsonWithin = (value: unknown, characters: number): boolean =>
+  roomBehind(value, characters) >= 0
+
+/** What is left of `room`; below 0 as soon as there is none. */
+function roomBehind(value: unknown, room: number): number {
+  if (value instanceof JsonText) return room - value.text.length
+  if (typeof value === 'string') return room - value.length - 2
+  if (typeof value !== 'object' || value === null) return room - 1
+  let left = room - 2
+  for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    if (left < 0) return left
+    left = roomBehind(inner, left - 1 - (typeof key === 'string' ? key.length : 0))
+  }
+  return left
+}

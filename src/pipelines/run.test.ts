@@ -40,6 +40,18 @@ describe('steps', () => {
     })
   })
 
+  test('outputs that are kept in one another do not grow without end', async () => {
+    const twice = (i: number) => {
+      const before = i === 0 ? 5 : `steps.s${i - 1}`
+      const field = { type: 'json', default: before }
+      return step(`s${i}`, 'form_handler', { fields: { a: field, b: field } })
+    }
+    const steps = Array.from({ length: 100 }, (_, i) => twice(i))
+    const answer = await app.run(steps, { json: {} })
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({ message: 'The step makes a value that is too large' })
+  })
+
   test('the first response ends the steps', async () => {
     const id = app.addSchema('after', [{ name: 'x', type: 'string' }])
     const steps = [respond({ n: 1 }), step('s', 'data_create', { schemaId: id, fields: {} })]

@@ -66,6 +66,7 @@ const split = {
   ],
 }
 const rest = {
+  visitUrl: domain.url,
   aliasNames: ['production', 'staging', 'next'],
   baseDomain: 'sites.example.com',
   adminHost: 'admin.sites.example.com',

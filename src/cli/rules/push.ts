@@ -68,20 +68,24 @@ export async function diffRules(words: string[], flags: RulesFlags, io: Io): Pro
   return isDrifted ? EXIT.failed : EXIT.ok
 }
 
-/** `lines` names all that a push would change, and what only the server has. */
+/**
+ * `lines` names all that a push would change, and what only the server has. Whether rules differ is for the server to say:
+ * it drops a rule or writes a target in its own way, and a push of that again changes nothing.
+ */
 async function compared(server: Server, set: ReadySet, io: Io) {
   const report = await send(server, set, io, true)
   const there = await exportedSet(server, set.push.ruleSet.name)
   const schemas = set.push.schemas.length === 0 ? [] : await storedSchemas(server)
+  const changes = report.created + report.updated + report.deleted + report.pruneCandidates.length
+  const rules = changes === 0 ? [] : compareRules(set.push, there)
   const lines = [
     ...compareLabels(set.push, there).map((key) => `~ ${key}`),
-    ...compareRules(set.push, there).map(({ kind, name }) => `${SIGNS[kind]} ${name}`),
+    ...rules.map(({ kind, name }) => `${SIGNS[kind]} ${name}`),
     ...report.schemaResolutions.flatMap(({ action, name }) =>
       action === 'create' ? [`+ schema ${name}`] : [],
     ),
     ...compareSchemas(set.push.schemas, schemas).map((name) => `~ schema ${name}`),
   ]
-  const changes = report.created + report.updated + report.deleted + report.pruneCandidates.length
   return { report, lines, isDrifted: report.setCreated || changes + lines.length > 0 }
 }
 

@@ -84,8 +84,20 @@ test('visiting again takes the place of the session that was handed over before'
       .query<{ host: string }, [string]>('SELECT host FROM sessions WHERE opened_from = ? ORDER BY host')
       .all(by.sessionId)
       .map(({ host }) => host)
-  for (const host of [HOST, OTHER, HOST])
-    expect((await redeem({ code: codeFor(`http://${host}:3000/`, by) }, host)).status).toBe(303)
+  const visit = async (host: string) => {
+    const answer = await redeem({ code: codeFor(`http://${host}:3000/`, by) }, host)
+    expect(answer.status).toBe(303)
+    return cookieHeader(answer)
+  }
+  const tabs = [await visit(HOST), await visit(OTHER), await visit(HOST)]
+  expect(handedOver()).toEqual([OTHER, HOST, HOST])
+  const { body } = await ask(app, 'GET', '/api/auth/session', {
+    host: HOST,
+    headers: { cookie: tabs[0] ?? '' },
+  })
+  expect(body['user']).toMatchObject({ email: SEED_OWNER })
+  app.advance(61_000)
+  await visit(HOST)
   expect(handedOver()).toEqual([OTHER, HOST])
 })
 

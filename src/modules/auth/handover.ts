@@ -16,6 +16,8 @@ import { openSession, sessionCookies } from './sessions.ts'
 export const CALLBACK_PATH = '/_svc/auth/callback'
 
 const CODE_MS = MINUTE_MS
+/** Tabs that are opened together each come with a code: none may end the session that another is on its way with. */
+const TABS_MS = MINUTE_MS
 /** What `safeRedirect` takes. */
 const MOST_ADDRESS = 2048
 
@@ -112,7 +114,7 @@ export function redeemCode(
     if (made.browser !== null && !secrets?.some((secret) => hashToken(secret) === made.browser))
       return undefined
     // Its cookies are replaced, so the one of the last visit is worth nothing more.
-    deleteHandedOver(tx, made.sessionId, facts.host)
+    deleteHandedOver(tx, made.sessionId, facts.host, ctx.now() - TABS_MS)
     const from = { ip: facts.ip, userAgent, onlyOn: facts.host, openedFrom: made.sessionId }
     const session = openSession(ctx, tx, user.id, from)
     audit(ctx, tx, actorOf(user, session.id, origin), {

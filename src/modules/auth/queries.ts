@@ -84,10 +84,11 @@ export function deleteSession(db: DbOrTx, sessionId: string): void {
     .run()
 }
 
-/** What was handed over from a session to one host. */
-export function deleteHandedOver(db: DbOrTx, openedFrom: string, host: string): void {
+/** What was handed over from a session to one host, before the time `before`. */
+export function deleteHandedOver(db: DbOrTx, openedFrom: string, host: string, before: number): void {
+  const ofHost = and(eq(sessions.openedFrom, openedFrom), eq(sessions.host, host))
   db.delete(sessions)
-    .where(and(eq(sessions.openedFrom, openedFrom), eq(sessions.host, host)))
+    .where(and(ofHost, lt(sessions.createdAt, before)))
     .run()
 }
 

@@ -72,10 +72,12 @@ function writeRule(
   const isMoved = before !== undefined && originOf(before.targetUrl) !== originOf(draft.targetUrl)
   const headerConfig = sealedOf(ctx, id, draft, before, isMoved && !maySeeValues)
   for (const [name, sealed] of Object.entries(headerConfig?.add ?? {})) if (sealed === '') missing.add(name)
+  // What a rule of another kind holds there was never checked: any object.
+  const knownPipeline = before?.proxyType === 'pipeline' ? before.pipelineConfig : null
   const content = {
     ...columns,
     headerConfig: storedText(headerConfig, before?.headerConfig, isDeepStrictEqual),
-    pipelineConfig: storedText(pipeline, before?.pipelineConfig, isSamePipeline),
+    pipelineConfig: storedText(pipeline, knownPipeline, isSamePipeline),
   }
   if (before === undefined) {
     const now = ctx.now()

@@ -267,10 +267,12 @@ describe('schemas', () => {
   })
 
   test('a text that names none is refused; an expression is looked at when it runs', async () => {
-    for (const unknown of ['messages', '$schema:nobody', crypto.randomUUID()]) {
+    for (const unknown of ['others', '$schema:nobody', crypto.randomUUID()]) {
       const refused = await sync(push([withSchema(unknown)], { schemas: [MESSAGES] }), { key }, 400)
       expect(refused['message']).toContain('it has messages')
     }
+    const bare = await sync(push([withSchema('messages')], { schemas: [MESSAGES] }), { key }, 400)
+    expect(bare['message']).toContain('is named as $schema:messages')
     await sync(push([withSchema('request.query.of')], { schemas: [MESSAGES] }))
     expect(await visit('/s?of=%24schema%3Amessages')).toBe('200 {"success":true,"data":[]}')
   })
@@ -438,6 +440,16 @@ describe('previews and aliases', () => {
     })
     expect(answer.status).toBe(409)
     expect([await visit('/a'), await visit('/b')]).toEqual(['200 1', '200 2'])
+  })
+
+  test('a push makes a pipeline again of a rule that was given something else in its place', async () => {
+    const rules = push([answerRule('/a', '1')])
+    const made = await sync(rules)
+    const [rule] = (await get(`/api/proxy-rule-sets/${id(made)}`)).rules
+    const json = { proxyType: 'external_proxy', targetUrl: 'https://b.example', pipelineConfig: { old: 1 } }
+    expect((await app.call('PATCH', `/api/proxy-rules/${rule.id}`, { key, json })).status).toBe(200)
+    expect(await sync(rules)).toMatchObject({ updated: 1 })
+    expect(await visit('/a')).toBe('200 1')
   })
 
   test('an alias of another project is unknown, and so are its sets', async () => {

@@ -69,7 +69,11 @@ export function resolveSchemaIds(
     const unknown = (reference: string) =>
       details.push({
         path: `rules[${draft.index}].pipelineConfig`,
-        message: `${nameOf(draft)}: the project has no schema ${reference}; it has ${[...names].join(', ') || 'none'}`,
+        message: `${nameOf(draft)}: ${
+          names.has(reference)
+            ? `the schema ${reference} is named as ${SCHEMA_BY_NAME}${reference}`
+            : `the project has no schema ${reference}; it has ${[...names].join(', ') || 'none'}`
+        }`,
       })
     return { ...draft, pipeline: withNames(draft.pipeline, names, byId, unknown) }
   })

@@ -58,7 +58,9 @@ export function toExportedRule(rule: RuleRow): ExportedRule {
     forwardCookies: rule.forwardCookies,
     headerConfig:
       rule.headerConfig === null ? null : { ...(named === undefined ? {} : { add: named }), ...rest },
-    pipelineConfig: rule.pipelineConfig === null ? null : JSON.parse(rule.pipelineConfig),
+    // Of another kind it is what was left there by hand: no push says it, and nothing checked it.
+    pipelineConfig:
+      rule.proxyType === 'pipeline' && rule.pipelineConfig !== null ? JSON.parse(rule.pipelineConfig) : null,
     isEnabled: rule.isEnabled,
     debugEnabled: rule.debugEnabled,
     description: rule.description,

@@ -3,7 +3,7 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { checkFieldValue, convertFieldText, type FieldType } from '../../domain/field-types.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
-import { plain } from '../json-text.ts'
+import { isJsonWithin, plain } from '../json-text.ts'
 import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
 import { sandboxFor } from '../sandbox/sandbox-for.ts'
 
@@ -59,9 +59,21 @@ export const formHandler: Handler = {
       const given = Object.hasOwn(values, name) ? values[name] : undefined
       return { name, field, ...readField(name, field, given, isText) }
     })
+    refuseHuge(reads)
     const slow = reads.filter(({ message, field, value }) => message === null && needsSandbox(field, value))
     return slow.length === 0 ? outputOf(reads) : matchAll(step, slow).then(() => outputOf(reads))
   },
+}
+
+/** Most characters of the JSON of what comes from defaults: each may name the outputs of all steps, with theirs. */
+const MOST_DEFAULTS = 16 * 1024 * 1024
+
+function refuseHuge(reads: readonly { field: Field; value: unknown }[]): void {
+  const named = reads.filter(({ field }) => typeof field.default === 'object' && field.default !== null)
+  if (named.length === 0) return
+  const values = named.map(({ value }) => value)
+  if (!isJsonWithin(values, MOST_DEFAULTS))
+    throw new AppError('internal', 'The step makes a value that is too large')
 }
 
 /** Of all fields, or 400 with what is wrong with any. */

@@ -1,4 +1,5 @@
 import type { Tunnel } from '../http1/tunnel.ts'
+import { FrameSender } from './frame-sender.ts'
 import { encodeFrame, FrameReader, OPCODE, SocketFailure } from './frames.ts'
 
 /** What a backend's WebSocket tells. `closed` comes last and once; 1006 for an end without a closing handshake. */
@@ -18,8 +19,6 @@ export type BackendSocket = {
 const NO_STATUS = 1005
 const ABNORMAL = 1006
 const OVERLOADED = 1013
-/** What a frame that waits takes besides its bytes, about: many empty ones must not fill the memory. */
-const FRAME_COST_BYTES = 1024
 
 /** The client's side of RFC 6455 over a connection that has been upgraded; no extensions. */
 export function openBackendSocket(
@@ -27,8 +26,6 @@ export function openBackendSocket(
   owner: BackendOwner,
   limits: { messageBytes: number; mostWaiting: number },
 ): BackendSocket {
-  let sending: Promise<void> = Promise.resolve()
-  let waiting = 0
   let hasEnded = false
   let hasSentClose = false
 
@@ -38,20 +35,12 @@ export function openBackendSocket(
     tunnel.close()
     owner.closed(code, reason)
   }
+  const sender = new FrameSender(tunnel, () => end(ABNORMAL, ''))
   const write = (opcode: number, payload: Uint8Array) => {
     if (hasEnded || hasSentClose) return
     hasSentClose = opcode === OPCODE.close
-    const cost = payload.length + FRAME_COST_BYTES
-    waiting += cost
-    sending = sending
-      .then(() => tunnel.write(encodeFrame(opcode, payload)))
-      .then(
-        () => {
-          waiting -= cost
-        },
-        () => end(ABNORMAL, ''),
-      )
-    if (waiting > limits.mostWaiting) end(OVERLOADED, 'The backend does not read')
+    sender.send(encodeFrame(opcode, payload))
+    if (sender.unsentBytes > limits.mostWaiting) end(OVERLOADED, 'The backend does not read')
   }
   const close = (code: number, reason: string) => {
     write(OPCODE.close, closePayload(code, reason))
@@ -62,7 +51,7 @@ export function openBackendSocket(
     ping: (payload) => write(OPCODE.pong, payload),
     async over(code, reason) {
       close(code, reason)
-      await sending
+      await sender.flushed()
       end(code, reason)
     },
   })

@@ -17,6 +17,8 @@ import { type ProjectPageBase, projectFrame, projectHref } from './project-frame
 
 type DomainPageProps = ProjectPageBase & {
   domain: DomainView
+  /** The way to its host for this person. */
+  visitUrl: string
   split: TrafficView | undefined
   aliasNames: readonly string[]
   baseDomain: string
@@ -36,7 +38,7 @@ export const domainPage = (props: DomainPageProps): Html =>
       about: html`<p>${stateBadge({ ...props.domain, split: props.split }, props.aliasNames)}</p>`,
       aside:
         props.domain.verification.verifiedAt !== null &&
-        linkButton({ label: 'Visit', href: props.domain.url, kind: 'secondary' }),
+        linkButton({ label: 'Visit', href: props.visitUrl, kind: 'secondary' }),
     },
     html`
       ${otherFailure(props)} ${props.domain.verification.verifiedAt === null && proof(props)} ${facts(props)}
