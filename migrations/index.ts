@@ -4,6 +4,7 @@ import records from './0003_records.sql' with { type: 'text' }
 import handedOverSessions from './0004_handed_over_sessions.sql' with { type: 'text' }
 import domainChecks from './0005_domain_checks.sql' with { type: 'text' }
 import lists from './0006_lists.sql' with { type: 'text' }
+import publishedUploads from './0007_published_uploads.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -13,6 +14,7 @@ export const migrations: readonly Migration[] = [
   { name: '0004_handed_over_sessions', sql: handedOverSessions },
   { name: '0005_domain_checks', sql: domainChecks },
   { name: '0006_lists', sql: lists },
+  { name: '0007_published_uploads', sql: publishedUploads },
 ]
 
 export type Migration = { name: string; sql: string }

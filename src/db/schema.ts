@@ -271,6 +271,7 @@ export const uploads = sqliteTable('uploads', {
   manifest: text('manifest').notNull(),
   createdBy: text('created_by').notNull(),
   expiresAt: integer('expires_at').notNull(),
+  publishedAt: integer('published_at'),
 })
 
 export const uploadBlobs = sqliteTable(

@@ -1,15 +1,11 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../domain/errors.ts'
-import { nestingOf } from '../domain/field-types.ts'
-import { isRecord } from '../domain/is-record.ts'
+import { parseJson } from './parse-json.ts'
 import { arrivingBody } from './upload-progress.ts'
 
 /** Most bytes of a JSON body, where a route does not say otherwise. */
 const MAX_JSON_BYTES = 1024 * 1024
 export const MAX_SYNC_BYTES = 16 * 1024 * 1024
-/** Levels of a body, and the length up to which nobody counts them: there are too few to run out of stack. */
-const DEEPEST = 200
-const SHORT = 4096
 
 /** For routes without a guard. Those with one read the body behind it (`readJson`), so that a stranger's is never read. */
 export const jsonBody = new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, readJson)
@@ -28,36 +24,6 @@ export async function readJson({ request, path }: { request: Request; path: stri
     throw new AppError('invalid', message, { details: [{ path: '', message }] })
   }
   return body
-}
-
-/** Throws `invalid` for what is no JSON in UTF-8, or nests so deep that whoever walks through it runs out of stack. */
-export function parseJson(bytes: Uint8Array): unknown {
-  const text = decoded(bytes)
-  if (text !== null && text.length > SHORT && nestingOf(text) > DEEPEST)
-    throw new AppError('invalid', `The body is nested more than ${DEEPEST} levels deep`)
-  try {
-    return JSON.parse(text ?? '', ODD_KEY.test(text ?? '') ? printable : undefined)
-  } catch {
-    throw new AppError('invalid', 'The body is not valid JSON in UTF-8')
-  }
-}
-
-/** With its letters as they are or escaped (`\u0041` to `\u007a`). Other texts are parsed without a look at each value. */
-const ODD_KEY = /"(toString|valueOf)"|\\u00[4-7]/
-
-/** The validator prints what it refuses, and fails over an object whose `toString` is no function. */
-function printable(_key: string, value: unknown): unknown {
-  const isOdd = isRecord(value) && (Object.hasOwn(value, 'toString') || Object.hasOwn(value, 'valueOf'))
-  return isOdd ? Object.defineProperty(value, Symbol.toPrimitive, { value: () => 'an object' }) : value
-}
-
-/** Null for what is not UTF-8. */
-function decoded(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return null
-  }
 }
 
 /** The whole body; `too_large` as soon as it is longer than `maxBytes`. */

@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts'
-import { nestingOf } from '../domain/field-types.ts'
 import { readBody } from '../http/json-body.ts'
 import { type FormLimits, readMultipart } from '../http/multipart.ts'
+import { parseJson } from '../http/parse-json.ts'
 import { arrivingBody } from '../http/upload-progress.ts'
 import { formPairs } from './form-pairs.ts'
 import type { PipelineBody } from './input.ts'
@@ -9,11 +9,9 @@ import type { PipelineBody } from './input.ts'
 /** contract §9.3: bodies up to 10 MiB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
-const DEEPEST = 200
 /** Of an urlencoded form: each costs far more than its bytes. */
 const MOST_FIELDS = 10_000
 const UTF8 = new TextDecoder()
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true })
 const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldBytes: MAX_BODY_BYTES }
 
 /** Reads the body as its type says: JSON, a form, text. Throws 413 for a larger one. */
@@ -24,7 +22,7 @@ export async function readPipelineBody(request: Request): Promise<PipelineBody> 
   if (type === 'multipart/form-data') return readForm(request, contentType)
   const bytes = await readBytes(request)
   if (bytes.length === 0) return { kind: 'none' }
-  if (/^application\/([\w.-]+\+)?json$/.test(type)) return parseJson(bytes)
+  if (/^application\/([\w.-]+\+)?json$/.test(type)) return readJson(bytes)
   if (type === 'application/x-www-form-urlencoded') return readUrlencoded(UTF8.decode(bytes))
   if (type === '' || type.startsWith('text/')) return readText(bytes)
   return { kind: 'unsupported', contentType: type }
@@ -67,21 +65,17 @@ function readUrlencoded(text: string): PipelineBody {
 /** A `sendBeacon` says text and means JSON. */
 function readText(bytes: Uint8Array): PipelineBody {
   const value = UTF8.decode(bytes)
-  const parsed = /^\s*[[{"\d\-tfn]/.test(value) ? parseJson(bytes) : undefined
+  const parsed = /^\s*[[{"\d\-tfn]/.test(value) ? readJson(bytes) : undefined
   return parsed?.kind === 'json' ? parsed : { kind: 'text', value }
 }
 
-function parseJson(bytes: Uint8Array): PipelineBody {
-  const broken = (message: string): PipelineBody => ({
-    kind: 'broken',
-    error: new AppError('invalid', message),
-  })
+/** What is wrong is told where the body is read: a pipeline that does not look at it goes on. */
+function readJson(bytes: Uint8Array): PipelineBody {
   try {
-    const text = STRICT_UTF8.decode(bytes)
-    if (nestingOf(text) > DEEPEST) return broken(`The body is nested more than ${DEEPEST} levels deep`)
-    return { kind: 'json', value: JSON.parse(text) }
-  } catch {
-    return broken('The body is not valid JSON in UTF-8')
+    return { kind: 'json', value: parseJson(bytes) }
+  } catch (error) {
+    if (error instanceof AppError) return { kind: 'broken', error }
+    throw error
   }
 }
 

@@ -88,6 +88,51 @@ test('nothing missing: an empty body publishes at once', async () => {
   expect(world.filesOf('bbbbbbb')).toEqual({ 'b.txt': 'A' })
 })
 
+describe('a PUT that comes again, as from a proxy that lost the answer', () => {
+  const files = { 'index.html': '<h1>Hi</h1>' }
+  const publish = async (commitSha: string) => {
+    const slot = await begin(manifestOf(files, { commitSha, alias: 'production' }))
+    const bytes = await tar(byHash('<h1>Hi</h1>'))
+    return { slot, bytes, answer: await put(idOf(slot), bytes) }
+  }
+  const rowOf = (sql: string) => world.ctx.db.sqlite.query(sql).get()
+
+  test('is answered as before', async () => {
+    const { slot, bytes, answer } = await publish('aaaaaaa')
+    expect(answer.status).toBe(201)
+    expect(await put(idOf(slot), bytes)).toMatchObject({ status: 201, body: answer.body })
+  })
+
+  test('moves no alias back that was moved meanwhile', async () => {
+    const { slot, bytes } = await publish('aaaaaaa')
+    await publish('bbbbbbb')
+    const { status, body } = await put(idOf(slot), bytes)
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ published: false, deployment: { commitSha: 'aaaaaaa' } })
+    expect(
+      rowOf('SELECT d.commit_sha AS at FROM aliases a JOIN deployments d ON d.id = a.deployment_id'),
+    ).toEqual({ at: 'bbbbbbb' })
+  })
+
+  test('beside the first, publishes once', async () => {
+    const slot = await begin(manifestOf(files, { commitSha: 'aaaaaaa', alias: 'production' }))
+    const bytes = await tar(byHash('<h1>Hi</h1>'))
+    const answers = await Promise.all([1, 2, 3].map(() => put(idOf(slot), bytes)))
+    expect(answers.map(({ status, body }) => [status, body['published']])).toEqual(Array(3).fill([201, true]))
+    expect(rowOf("SELECT count(*) AS times FROM audit_log WHERE action LIKE 'deployment.%'")).toEqual({
+      times: 1,
+    })
+  })
+
+  test('after its deployment was deleted, says so and brings nothing back', async () => {
+    const { slot, bytes } = await publish('aaaaaaa')
+    await publish('bbbbbbb')
+    world.ctx.db.sqlite.run("DELETE FROM deployments WHERE commit_sha = 'aaaaaaa'")
+    const again = await put(idOf(slot), bytes)
+    expect([again.status, again.body.message]).toEqual([404, expect.stringContaining('deleted since')])
+  })
+})
+
 test('it adds to a deployment like any upload', async () => {
   const upload = async (files: Files) => {
     const slot = await begin(manifestOf(files))

@@ -4,7 +4,8 @@ import { inTransaction } from '../../db/open.ts'
 import { DAY_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { MAX_SYNC_BYTES, parseJson, readBody } from '../../http/json-body.ts'
+import { MAX_SYNC_BYTES, readBody } from '../../http/json-body.ts'
+import { parseJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
 import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
 import {
@@ -14,6 +15,7 @@ import {
   parseManifest,
   refuseWrongSizes,
 } from './manifest/parse.ts'
+import { type Delivered, PublishedMeanwhile, publishedBefore } from './manifest/published.ts'
 import {
   deleteUploadBlobsBefore,
   deleteUploadsBefore,
@@ -26,7 +28,6 @@ import { keepRecentUpload } from './manifest/recent.ts'
 import type { UploadSlot } from './model.ts'
 import { authorizeUpload, authorizeUploadTo, requireUploadProject, uploaderOf } from './publish/access.ts'
 import { findDeploymentBySha, listPaths } from './publish/queries.ts'
-import type { Published } from './publish.ts'
 import { asUpload } from './upload/activity.ts'
 import { ARCHIVE_TYPES } from './upload/archive.ts'
 import { mediaTypeOf, unsupportedType } from './upload/body.ts'
@@ -60,6 +61,7 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
       manifest: JSON.stringify(manifest),
       createdBy: actorRef(caller.actor),
       expiresAt: ctx.now() + UPLOAD_MS,
+      publishedAt: null,
     }
     insertUpload(tx, upload)
     return { upload, holdings, missing }
@@ -70,10 +72,10 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
 }
 
 /**
- * Second request: takes the missing contents and publishes. What of them arrived whole is kept for the next try when
+ * Second request: takes the missing contents and publishes, once. What of them arrived whole is kept for the next try when
  * the body is cut off, lacks files or holds wrong bytes; past a limit nothing is.
  */
-export async function receiveContents(ctx: Context, request: Request, uploadId: string): Promise<Published> {
+export async function receiveContents(ctx: Context, request: Request, uploadId: string): Promise<Delivered> {
   const caller = uploaderOf(ctx, request)
   const upload = findUpload(ctx.db.orm, uploadId)
   authorizeUploadTo(ctx, caller, upload?.projectId ?? null)
@@ -81,6 +83,7 @@ export async function receiveContents(ctx: Context, request: Request, uploadId: 
     throw new AppError('not_found', 'There is no such upload, or it has expired: send the manifest again')
   const type = mediaTypeOf(request)
   if (request.body !== null && ARCHIVE_TYPES.get(type) !== 'tar') throw unsupportedType(type, TAR_TYPE)
+  if (upload.publishedAt !== null) return publishedBefore(ctx, upload)
   return asUpload(ctx, () => deliver(ctx, caller, request, upload))
 }
 
@@ -89,13 +92,14 @@ async function deliver(
   caller: Caller,
   request: Request,
   upload: UploadRow,
-): Promise<Published> {
+): Promise<Delivered> {
   const delivery = new Delivery(ctx, caller, upload)
   try {
     await delivery.receive(request)
     return await delivery.publish()
   } catch (error) {
     await delivery.discard()
+    if (error instanceof PublishedMeanwhile) return publishedBefore(ctx, upload)
     throw error
   }
 }

@@ -14,7 +14,15 @@ import { commitUpload, openStage, type Published } from '../publish.ts'
 import { archiveLimits } from '../upload/archive.ts'
 import { uploadBody } from '../upload/body.ts'
 import { contentsOf, type Manifest, refuseWrongSizes } from './parse.ts'
-import { findHoldings, findUpload, type Holdings, type UploadRow, upsertUploadBlobs } from './queries.ts'
+import { PublishedMeanwhile } from './published.ts'
+import {
+  claimUpload,
+  findHoldings,
+  findUpload,
+  type Holdings,
+  type UploadRow,
+  upsertUploadBlobs,
+} from './queries.ts'
 import { type RecentUpload, takeRecentUpload } from './recent.ts'
 
 /** So long a delta upload and what arrived of it are kept. */
@@ -59,11 +67,12 @@ export class Delivery {
   }
 
   publish(): Promise<Published> {
-    return commitUpload(this.#ctx, this.#caller, this.#stage, this.#manifest, () => {
+    return commitUpload(this.#ctx, this.#caller, this.#stage, this.#manifest, (tx) => {
       const caller = callerNow(this.#ctx, this.#caller)
       const project = authorizeUploadTo(this.#ctx, caller, this.#upload.projectId)
       // What the project held when the body began may have gone with a deployment that was deleted.
       if (this.#ctx.db.writes !== this.#completeAt) this.#refuseIncomplete()
+      if (!claimUpload(tx, this.#upload.id, this.#ctx.now())) throw new PublishedMeanwhile()
       return project
     })
   }

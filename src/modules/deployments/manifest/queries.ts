@@ -1,4 +1,4 @@
-import { eq, lt } from 'drizzle-orm'
+import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { uploadBlobs, uploads } from '../../../db/schema.ts'
 
@@ -10,6 +10,17 @@ export function findUpload(db: DbOrTx, id: string): UploadRow | undefined {
 
 export function insertUpload(db: DbOrTx, upload: UploadRow): void {
   db.insert(uploads).values(upload).run()
+}
+
+/** False when another request published it. */
+export function claimUpload(db: DbOrTx, id: string, publishedAt: number): boolean {
+  const claimed = db
+    .update(uploads)
+    .set({ publishedAt })
+    .where(and(eq(uploads.id, id), isNull(uploads.publishedAt)))
+    .returning({ id: uploads.id })
+    .all()
+  return claimed.length === 1
 }
 
 export type Holdings = {

@@ -15,7 +15,7 @@ export const publishedAnswer = t.Object({
 })
 
 /** Where the named alias shows it, its host is the one of `urls`, though an older alias may show it too. */
-export const toPublishedAnswer = ({ deployment, published, alias }: Published) => ({
+export const toPublishedAnswer = ({ deployment, published, alias }: Omit<Published, 'assets'>) => ({
   success: true as const,
   deployment:
     published && alias !== null

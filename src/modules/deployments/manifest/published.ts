@@ -1,0 +1,35 @@
+import type { Context } from '../../../context.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { aliasView, findAliasByName } from '../../aliases/service.ts'
+import { findDeploymentBySha } from '../publish/queries.ts'
+import type { Published } from '../publish.ts'
+import { deploymentView } from '../service.ts'
+import type { Manifest } from './parse.ts'
+import type { UploadRow } from './queries.ts'
+
+/** What a delta upload answers: its files are those of its manifest. */
+export type Delivered = Omit<Published, 'assets'>
+
+/** Another request published the upload while this one was on its way. */
+export class PublishedMeanwhile extends Error {}
+
+/**
+ * Answers the request that comes a second time, as proxies and clients repeat a PUT whose answer was lost: with what is
+ * there now. An alias that was moved meanwhile stays where it is.
+ */
+export function publishedBefore(ctx: Context, { projectId, manifest }: UploadRow): Delivered {
+  const { publication } = JSON.parse(manifest) as Manifest
+  const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
+  if (deployment === undefined)
+    throw new AppError(
+      'not_found',
+      'This upload was published, and its deployment deleted since: send the manifest again',
+    )
+  const alias = publication.alias === null ? undefined : findAliasByName(ctx, projectId, publication.alias)
+  return {
+    projectId,
+    deployment: deploymentView(ctx, deployment),
+    published: alias?.deploymentId === deployment.id,
+    alias: alias === undefined ? null : aliasView(ctx, alias),
+  }
+}
