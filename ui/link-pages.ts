@@ -93,9 +93,11 @@ function showInvitation(ctx: Context, request: Request, error?: AppError): Respo
 async function submitInvitation(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
   const token = queryOf(request, 'token') ?? ''
+  const intent = form.text('intent')
+  if (intent === 'switch') return switchAccount(ctx, request, token)
   // Signing up needs no session, and a second click may come with the cookies of the first.
   const { actor } = callerOf(ctx, request, 'ignore')
-  const sender = form.text('intent') !== 'signup' && actor.kind === 'user' ? actor.user.id : undefined
+  const sender = intent !== 'signup' && actor.kind === 'user' ? actor.user.id : undefined
   return obeyOnce(ctx, request, { form, sender }, async () => {
     try {
       return await answerInvitation(ctx, request, form, token)
@@ -124,14 +126,16 @@ async function answerInvitation(
       notedOf(request).setCookies = made.setCookies
       return seeOther('/account')
     }
-    case 'switch': {
-      signOut(ctx, request.headers.get('cookie'), factsOf(request))
-      notedOf(request).setCookies = clearedCookies(ctx, factsOf(request))
-      return seeOther(`/invite?token=${encodeURIComponent(token)}`)
-    }
     default:
       throw unknownIntent()
   }
+}
+
+/** Signs out, for as often as it is asked. */
+function switchAccount(ctx: Context, request: Request, token: string): Response {
+  signOut(ctx, request.headers.get('cookie'), factsOf(request))
+  notedOf(request).setCookies = clearedCookies(ctx, factsOf(request))
+  return seeOther(`/invite?token=${encodeURIComponent(token)}`)
 }
 
 const checkPassword = (ctx: Context, request: Request, password: string): void =>

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { type Dirent, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { type Dirent, readdirSync, writeFileSync } from 'node:fs'
 import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
@@ -58,7 +58,8 @@ export async function writeBackup(
   const copy = join(dataDir, 'tmp', `backup-${id}.db`)
   const partial = `${file}.${id}.partial`
   writeFileSync(mark, '')
-  const timer = setInterval(() => touch(mark), TOUCH_EVERY_MS)
+  // Written anew it is fresh again.
+  const timer = setInterval(() => writeFileSync(mark, ''), TOUCH_EVERY_MS)
   try {
     await mkdir(dirname(copy), { recursive: true })
     copyDatabase(join(dataDir, 'svc.db'), copy)
@@ -70,11 +71,6 @@ export async function writeBackup(
     clearInterval(timer)
     await Promise.all([mark, copy, partial].map((path) => rm(path, { force: true })))
   }
-}
-
-function touch(path: string): void {
-  const now = Date.now() / 1000
-  utimesSync(path, now, now)
 }
 
 /** A name that was mistyped must not cost what is there: only an earlier backup, or an empty file, gives way. */

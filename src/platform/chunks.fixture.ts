@@ -1,3 +1,5 @@
+import { seededRandom } from '../testing/seeded-random.ts'
+
 /** Hands out bytes in pieces of the given size, each an array of its own, as a network would. */
 export async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size)
@@ -14,17 +16,6 @@ export async function* chunkedAtRandom(
     const size = 1 + Math.floor(random() * maxSize)
     yield bytes.slice(at, at + size)
     at += size
-  }
-}
-
-/** Numbers in 0..1 that depend on the seed alone (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ProjectRole } from '../domain/roles.ts'
-import { seededRandom } from '../platform/chunks.fixture.ts'
 import { ask } from '../testing/ask.ts'
 import { DOCS, SEED_OWNER, seedDeployment } from '../testing/seed.ts'
+import { seededRandom } from '../testing/seeded-random.ts'
 import { type TestApp, testApp } from '../testing/test-app.ts'
 
 // Random histories of roles, groups, memberships, visibility and the gate against a model of a few lines that is written

@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { seededRandom } from '../../../src/testing/seeded-random.ts'
 
 /** Text that compresses about as well as a real page: words drawn with a seed, so that a run can be repeated. */
 export function words(bytes: number, seed: number): string {
-  const random = generator(seed)
+  const random = seededRandom(seed)
   const text: string[] = []
   for (let length = 0; length < bytes; ) {
     const word = SYLLABLES.filter(() => random() < 0.2).join('') || 'a'
@@ -34,14 +35,3 @@ export function writeTree(folder: string, count: number, bytes: number, seed: nu
 }
 
 const SYLLABLES = 'ka lo mi re su ta ven dor el is un or qua bri sta ne'.split(' ')
-
-/** Mulberry32: small, seeded and good enough for filler. */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}

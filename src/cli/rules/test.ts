@@ -1,7 +1,7 @@
 import { bundleCode, insidePath } from '../../rules/code.ts'
 import { isTestFile } from '../../rules/compile.ts'
 import { formatProblem, type Problem } from '../../rules/problems.ts'
-import { shownPath } from '../../rules/set-files.ts'
+import { fileProblem, shownPath } from '../../rules/set-files.ts'
 import { readFunctionTests, readRuleTests } from '../../rules/test-file.ts'
 import { readYaml } from '../../rules/yaml-file.ts'
 import { EXIT, type Io, printable } from '../command.ts'
@@ -60,22 +60,9 @@ async function runRuleFile(
   const index = set.compiled.rulePaths.indexOf(rulePath)
   const rule = set.compiled.push?.rules[index]
   if (rule === undefined)
-    problems.push({
-      file: yaml.file,
-      line: 1,
-      column: 1,
-      message: `there is no rule ${rulePath}; name it as "rule"`,
-    })
+    problems.push(fileProblem(set.files, path, `there is no rule ${rulePath}; name it as "rule"`))
   if (wrong.length > 0 || rule === undefined) return []
-  const results: TestResult[] = []
-  for (const test of tests)
-    results.push({
-      file: yaml.file,
-      line: test.line,
-      name: test.name,
-      failure: await runRuleTest(lab, set, rule, test),
-    })
-  return results
+  return inTurn(yaml.file, tests, (test) => runRuleTest(lab, set, rule, test))
 }
 
 async function runFunctionFile(
@@ -91,23 +78,23 @@ async function runFunctionFile(
   const candidates = target === null ? [`${base}.ts`, `${base}.js`, `${base}.mjs`] : [target]
   const code = candidates.map((one) => besides(path, one)).find((one) => set.files.paths.includes(one))
   if (code === undefined)
-    problems.push({
-      file: yaml.file,
-      line: 1,
-      column: 1,
-      message: `there is no ${candidates.join(' or ')} beside it; name it as "code"`,
-    })
+    problems.push(
+      fileProblem(set.files, path, `there is no ${candidates.join(' or ')} beside it; name it as "code"`),
+    )
   const bundled = code === undefined ? { problems: [] } : await bundleCode(set.files, code)
   if ('problems' in bundled) problems.push(...bundled.problems)
   if (wrong.length > 0 || !('code' in bundled)) return []
+  return inTurn(yaml.file, tests, (test) => runFunctionTest(lab, bundled.code, test))
+}
+
+/** What `run` gives of each: null, or why it failed. */
+async function inTurn<T extends { line: number; name: string }>(
+  file: string,
+  tests: readonly T[],
+  run: (test: T) => Promise<string | null>,
+): Promise<TestResult[]> {
   const results: TestResult[] = []
-  for (const test of tests)
-    results.push({
-      file: yaml.file,
-      line: test.line,
-      name: test.name,
-      failure: await runFunctionTest(lab, bundled.code, test),
-    })
+  for (const test of tests) results.push({ file, line: test.line, name: test.name, failure: await run(test) })
   return results
 }
 
@@ -115,7 +102,7 @@ function open({ files }: LoadedSet, path: string) {
   const read = files.read(path)
   const file = shownPath(files, path)
   if ('text' in read) return readYaml(file, read.text)
-  return { ...readYaml(file, ''), problems: [{ file, line: 1, column: 1, message: read.problem }] }
+  return { ...readYaml(file, ''), problems: [fileProblem(files, path, read.problem)] }
 }
 
 const besides = (path: string, name: string): string =>

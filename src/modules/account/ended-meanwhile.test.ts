@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { inTransaction } from '../../db/open.ts'
+import { totpCodeAt } from '../../platform/totp.ts'
+import { ask } from '../../testing/ask.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Comparing a password takes a while: a session that was ended by then changes nothing any more. */
+/** Comparing a password or a code takes a while: a session that was ended by then changes nothing any more. */
 
 const ANN = 'ann@example.com'
 
@@ -42,4 +45,17 @@ test('it does not turn the second step off', async () => {
   const before = stored()
   expect(await statusAfterEnd('DELETE', '/api/account/mfa/totp', { password: PASSWORD })).toBe(401)
   expect(stored()).toEqual(before)
+})
+
+test('it does not turn the second step on', async () => {
+  const { body } = await ask(app, 'POST', '/api/account/mfa/totp', { as: ANN })
+  const code = await totpCodeAt(String(body['secret']), app.ctx.now())
+  const { open } = app.ctx.secrets
+  app.ctx.secrets.open = (...sealed) => {
+    inTransaction(app.ctx.db, () => app.ctx.db.sqlite.run('DELETE FROM sessions'))
+    return open(...sealed)
+  }
+  const answer = await app.call('POST', '/api/account/mfa/totp/confirm', { as: ANN, json: { code } })
+  expect(answer.status).toBe(401)
+  expect(stored()?.totpSecret).toBeNull()
 })

@@ -80,6 +80,7 @@ export async function confirmEnrollment(ctx: Context, grant: Grant, code: string
   }
   const codes = newRecoveryCodes()
   inTransaction(ctx.db, (tx) => {
+    authorizeAgain(ctx, grant, 'account:use')
     // Another tab may have begun anew, or be done already.
     if (findEnrollment(tx, actor.user.id)?.secret !== pending.sealed) throw mfaCodeInvalid('invalid')
     turnOnTotp(tx, actor.user.id, pending.sealed, step, ctx.now())
