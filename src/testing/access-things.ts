@@ -75,7 +75,12 @@ function addPeople({ ctx }: TestApp, run: Run, ids: Ids): void {
     later,
   )
   run("INSERT INTO project_secrets VALUES (?, ?, 'sealed', 0)", projectId, ids.secretName)
-  run("INSERT INTO uploads VALUES (?, ?, '{}', 'operator', ?)", ids.uploadId, projectId, later)
+  run(
+    "INSERT INTO uploads (id, project_id, manifest, created_by, expires_at) VALUES (?, ?, '{}', 'operator', ?)",
+    ids.uploadId,
+    projectId,
+    later,
+  )
 }
 
 function addRules(run: Run, { projectId, repo, ruleId, ruleSetId, revisionId, domainId }: Ids): void {
