@@ -5,7 +5,6 @@ import { isProjectRole } from '../src/domain/roles.ts'
 import {
   type AliasChange,
   type AliasView,
-  aboutAlias,
   changeAlias,
   createAlias,
   deleteAlias,
@@ -23,7 +22,7 @@ import { queryOf, visitUrl } from './page-request.ts'
 import { aliasPage } from './pages/admin/alias.ts'
 import { aliasesPage } from './pages/admin/aliases.ts'
 import { movePage } from './pages/admin/move-alias.ts'
-import { doneNotice, type Failed, lookAt, requireBelow, submitProjectForm } from './project-request.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
 /** The addresses of a project, and where they point. */
 export const aliasPages = (ctx: Context) =>
@@ -79,7 +78,6 @@ type Place = { id: string; aliasId: string }
 
 function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutAlias(ctx, aliasId))
   const history = historyOf(ctx, looking.grant, aliasId)
     .slice(0, MOST_MOVES)
     .map((move) => ({
@@ -125,7 +123,6 @@ const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:manage',
-    check: () => requireBelow(id, aboutAlias(ctx, aliasId)),
     intents: {
       settings: {
         run({ grant, form }) {
@@ -160,8 +157,6 @@ function showMove(
   failed?: Failed,
 ): Response {
   const looking = lookAt(ctx, request, id, 'alias:write')
-  requireBelow(id, aboutAlias(ctx, aliasId))
-  requireBelow(id, aboutDeployment(ctx, toId))
   const alias = getAlias(ctx, looking.grant, aliasId)
   const to = getDeployment(ctx, looking.grant, toId ?? '')
   const from = getDeployment(ctx, looking.grant, alias.deploymentId)
@@ -173,7 +168,6 @@ const submitMove = (ctx: Context, request: Request, { id, aliasId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:write',
-    check: () => requireBelow(id, aboutAlias(ctx, aliasId)),
     intents: {
       move: {
         run({ grant, form }) {

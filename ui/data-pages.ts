@@ -5,7 +5,6 @@ import { SCHEMA_BY_NAME } from '../src/domain/schema-fields.ts'
 import { listSchemaUses, type SchemaUse } from '../src/modules/proxy-rules/uses.ts'
 import { usageOf } from '../src/modules/records/usage.ts'
 import {
-  aboutSchema,
   changeSchema,
   createSchema,
   deleteSchema,
@@ -22,7 +21,6 @@ import {
   doneNotice,
   type Failed,
   lookAt,
-  requireBelow,
   requireTyped,
   submitProjectForm,
 } from './project-request.ts'
@@ -117,7 +115,6 @@ type Place = { id: string; schemaId: string }
 
 function showSchema(ctx: Context, request: Request, { id, schemaId }: Place, shown: Shown): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutSchema(ctx, schemaId))
   const schema = getSchema(ctx, looking.grant, schemaId)
   const { failed, moreRows = 0, removing = [] } = shown
   const typed = failed === undefined || failed.intent === 'delete' ? [] : rowsOfForm(failed.values)
@@ -143,7 +140,6 @@ const submitSchema = (ctx: Context, request: Request, place: Place) => {
   return submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    check: () => requireBelow(id, aboutSchema(ctx, schemaId)),
     intents: {
       more: { run: ({ form }) => showSchema(ctx, request, place, moreOf(form.all())) },
       save: { run: (doing) => saveSchema(ctx, request, place, doing) },

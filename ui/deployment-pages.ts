@@ -17,14 +17,7 @@ import { queryOf, visitUrl } from './page-request.ts'
 import { deploymentPage } from './pages/admin/deployment.ts'
 import { deploymentsPage } from './pages/admin/deployments.ts'
 import { filePage, folderPage } from './pages/admin/files.ts'
-import {
-  doneNotice,
-  type Failed,
-  type Looking,
-  lookAt,
-  requireBelow,
-  submitProjectForm,
-} from './project-request.ts'
+import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from './project-request.ts'
 
 /** What was published, and what is in it. */
 export const deploymentPages = (ctx: Context) =>
@@ -78,7 +71,6 @@ function showDeployment(
   failed?: Failed,
 ): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutDeployment(ctx, deploymentId))
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
   return page(
     deploymentPage({
@@ -117,7 +109,6 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:write',
-    check: () => requireBelow(id, aboutDeployment(ctx, deploymentId)),
     intents: {
       'create-alias': {
         run({ grant, form }) {
@@ -139,7 +130,6 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
 /** `path` is a file, or a folder where it is empty or ends in `/`. */
 async function showFiles(ctx: Context, request: Request, { id, deploymentId }: Place): Promise<Response> {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutDeployment(ctx, deploymentId))
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
   const path = queryOf(request, 'path') ?? ''
   const { isPublic } = looking.project

@@ -4,7 +4,6 @@ import { isProjectRole } from '../src/domain/roles.ts'
 import { findAliasByName } from '../src/modules/aliases/service.ts'
 import { newDomainBody } from '../src/modules/domains/model.ts'
 import {
-  aboutDomain,
   askCertificate,
   changeDomain,
   createDomain,
@@ -27,7 +26,6 @@ import {
   type Failed,
   type Looking,
   lookAt,
-  requireBelow,
   submitProjectForm,
 } from './project-request.ts'
 
@@ -82,7 +80,6 @@ type Place = { id: string; domainId: string }
 
 function showDomain(ctx: Context, request: Request, { id, domainId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutDomain(ctx, domainId))
   const domain = getDomain(ctx, looking.grant, domainId)
   return page(
     domainPage({
@@ -123,7 +120,6 @@ const submitDomain = (ctx: Context, request: Request, { id, domainId }: Place) =
   return submitProjectForm(ctx, request, {
     projectId: id,
     action: 'domain:manage',
-    check: () => requireBelow(id, aboutDomain(ctx, domainId)),
     intents: {
       verify: { run: ({ grant }) => verify(grant, false) },
       trust: { run: ({ grant }) => verify(grant, true) },

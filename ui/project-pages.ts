@@ -4,7 +4,7 @@ import { DAY_MS } from '../src/domain/durations.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { isoTime } from '../src/domain/iso-time.ts'
 import { createRateLimiter } from '../src/http/rate-limit.ts'
-import { listAliases } from '../src/modules/aliases/service.ts'
+import { type AliasView, findAliasByName, listAliases } from '../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
@@ -70,9 +70,23 @@ function showHome(ctx: Context, request: Request): Response {
   )
 }
 
-/** Null before the project has an address. */
-const visitUrlOf = (ctx: Context, request: Request, { url, isPublic }: ProjectView): string | null =>
-  url === null ? null : visitUrl(ctx, request, { url, isPublic })
+/**
+ * Null before the project has an address. It is that of one alias, which may be private in a public project, or public in
+ * a private one.
+ */
+function visitUrlOf(
+  ctx: Context,
+  request: Request,
+  project: ProjectView,
+  aliases: readonly AliasView[] = [],
+): string | null {
+  const { id, url } = project
+  if (url === null) return null
+  const alias = findAliasByName(ctx, id, 'production') ?? aliases.find((one) => one.url === url)
+  // Of one that is not known here: the way by the sign-in page leads to public sites as well.
+  const isPublic = alias !== undefined && (alias.isPublic ?? project.isPublic)
+  return visitUrl(ctx, request, { url, isPublic })
+}
 
 function rowOf(
   ctx: Context,
@@ -139,7 +153,7 @@ function showProject(ctx: Context, request: Request, id: string): Response {
   return page(
     projectPage({
       ...looking,
-      project: { ...project, url: visitUrlOf(ctx, request, project) },
+      project: { ...project, url: visitUrlOf(ctx, request, project, aliases) },
       aliases,
       deployments: latest.data,
       deploymentCount: latest.pagination.total,

@@ -1,6 +1,6 @@
 import type { Caller, Context, SessionUser } from '../src/context.ts'
 import type { ProjectAction } from '../src/domain/access.ts'
-import { AppError } from '../src/domain/errors.ts'
+import type { AppError } from '../src/domain/errors.ts'
 import { listAliases } from '../src/modules/aliases/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
@@ -65,11 +65,6 @@ export const aliasNamesOf = (ctx: Context, { grant, project }: Looking): string[
     ({ name }) => name,
   )
 
-/** Things in a path are of the project in the path, or they are not there. */
-export function requireBelow(projectId: string, about: { projectId: string | null }): void {
-  if (about.projectId !== projectId) throw new AppError('not_found', 'There is nothing at this address.')
-}
-
 /** A refused form: which one, what was typed, and why not. */
 export type Failed = { intent: string; error: FormError; values: Readonly<Record<string, string>> }
 
@@ -87,8 +82,6 @@ type ProjectForm = {
   action: ProjectAction
   /** More than a form usually has. */
   maxFormBytes?: number
-  /** Throws 404 where the path names a thing of another project. */
-  check?(grant: Grant): void
   intents: Readonly<Record<string, Intent>>
   /** The page again, with what is wrong. */
   show(failed: Failed): Response | Promise<Response>
@@ -100,11 +93,7 @@ export async function submitProjectForm(
   page: ProjectForm,
 ): Promise<Response> {
   const about = aboutProject(ctx, page.projectId)
-  const decide = (caller: Caller): Grant => {
-    const grant = authorize(ctx, caller, page.action, about, false)
-    page.check?.(grant)
-    return grant
-  }
+  const decide = (caller: Caller): Grant => authorize(ctx, caller, page.action, about, false)
   const { form, caller, grant } = await decidedForm(ctx, request, decide, page.maxFormBytes)
   const name = form.text('intent')
   const intent = intentOf(page.intents, name)

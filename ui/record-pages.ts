@@ -9,21 +9,13 @@ import {
   listRecords,
   removeRecord,
 } from '../src/modules/records/manage.ts'
-import type { RecordView } from '../src/modules/records/service.ts'
-import { aboutSchema, getSchema } from '../src/modules/schemas/service.ts'
+import { getSchema } from '../src/modules/schemas/service.ts'
 import { page } from './html.ts'
 import { expectedFailure, seeOther } from './page-request.ts'
 import { schemaHref } from './pages/admin/data.ts'
 import { newRecordPage, recordPage } from './pages/admin/record.ts'
 import { recordsPage } from './pages/admin/records.ts'
-import {
-  type Doing,
-  doneNotice,
-  type Failed,
-  lookAt,
-  requireBelow,
-  submitProjectForm,
-} from './project-request.ts'
+import { type Doing, doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 import { MOST_FORM_BYTES, readRecord } from './record-form.ts'
 import {
   addedFilter,
@@ -64,7 +56,6 @@ function showRecords(
   failed?: Failed,
 ): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutSchema(ctx, schemaId))
   const schema = getSchema(ctx, looking.grant, schemaId)
   const notices = doneNotice(request, DONE)
   const base = { ...looking, schema, failed, notices }
@@ -108,7 +99,6 @@ const submitRecords = (ctx: Context, request: Request, { id, schemaId }: SchemaP
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    check: () => requireBelow(id, aboutSchema(ctx, schemaId)),
     intents: {
       'delete-selected': {
         async run(doing) {
@@ -124,6 +114,8 @@ const submitRecords = (ctx: Context, request: Request, { id, schemaId }: SchemaP
 async function removeSelected(ctx: Context, schemaId: string, { grant, form }: Doing): Promise<void> {
   const ids = Object.keys(form.all()).flatMap((name) => /^selected\.(.+)$/.exec(name)?.[1] ?? [])
   if (ids.length === 0) throw new AppError('invalid', 'Tick the records that are to be deleted.')
+  // Records may be gone already, but not where they are.
+  getSchema(ctx, grant, schemaId)
   const gone = await Promise.allSettled(ids.map((recordId) => removeRecord(ctx, grant, schemaId, recordId)))
   for (const one of gone) {
     // Somebody was faster: that is what was wanted.
@@ -138,7 +130,6 @@ function showNewRecord(
   failed?: Failed,
 ): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
-  requireBelow(id, aboutSchema(ctx, schemaId))
   return page(
     newRecordPage({ ...looking, schema: getSchema(ctx, looking.grant, schemaId), failed }),
     failed?.error.status,
@@ -150,7 +141,6 @@ const submitNewRecord = (ctx: Context, request: Request, { id, schemaId }: Schem
     projectId: id,
     action: 'traffic:configure',
     maxFormBytes: MOST_FORM_BYTES,
-    check: () => requireBelow(id, aboutSchema(ctx, schemaId)),
     intents: {
       create: {
         async run({ grant, form }) {
@@ -165,15 +155,9 @@ const submitNewRecord = (ctx: Context, request: Request, { id, schemaId }: Schem
 
 type Place = SchemaPlace & { recordId: string }
 
-/** Throws 404 unless the record is of the schema, and the schema of the project. */
-function recordAt(ctx: Context, grant: Grant, { id, schemaId, recordId }: Place): RecordView {
-  requireBelow(id, aboutSchema(ctx, schemaId))
-  return getRecord(ctx, grant, schemaId, recordId)
-}
-
 function showRecord(ctx: Context, request: Request, place: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, place.id)
-  const record = recordAt(ctx, looking.grant, place)
+  const record = getRecord(ctx, looking.grant, place.schemaId, place.recordId)
   const notices = doneNotice(request, { created: 'The record is added.', saved: 'Saved.' })
   const schema = getSchema(ctx, looking.grant, place.schemaId)
   return page(recordPage({ ...looking, schema, record, failed, notices }), failed?.error.status)
@@ -184,7 +168,6 @@ const submitRecord = (ctx: Context, request: Request, place: Place) =>
     projectId: place.id,
     action: 'traffic:configure',
     maxFormBytes: MOST_FORM_BYTES,
-    check: (grant) => void recordAt(ctx, grant, place),
     intents: {
       save: { run: (doing) => saveRecord(ctx, place, doing) },
       delete: {
@@ -199,7 +182,7 @@ const submitRecord = (ctx: Context, request: Request, place: Place) =>
 
 async function saveRecord(ctx: Context, place: Place, { grant, form }: Doing): Promise<string> {
   const { id, schemaId, recordId } = place
-  const record = recordAt(ctx, grant, place)
+  const record = getRecord(ctx, grant, schemaId, recordId)
   if (form.text('updatedAt') !== record.updatedAt)
     throw new AppError(
       'conflict',

@@ -1,9 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
-import { aboutAlias, getAlias, listAliases } from '../src/modules/aliases/service.ts'
+import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
 import {
-  aboutRuleId,
   changeRule,
   createRule,
   deleteRule,
@@ -26,7 +25,6 @@ import {
   type Intent,
   type Looking,
   lookAt,
-  requireBelow,
   submitProjectForm,
 } from './project-request.ts'
 import { flawsOfForm, MOST_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
@@ -53,7 +51,6 @@ type Place = { id: string; ruleId: string }
 
 function showRule(ctx: Context, request: Request, { id, ruleId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutRuleId(ctx, ruleId))
   const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
   const isPipeline = rule.proxyType === 'pipeline'
   const notices = doneNotice(request, {
@@ -93,9 +90,8 @@ const submitRule = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   return submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    check: () => requireBelow(id, aboutRuleId(ctx, ruleId)),
     intents: {
-      unlock: unlocking(at),
+      unlock: unlocking(ctx, ruleId, at),
       switch: ofUnlocked(ctx, ruleId, async ({ grant, form }) => {
         await changeRule(ctx, grant, ruleId, { isEnabled: form.isTicked('isEnabled') })
         return `${at}?done=saved${unlockedQuery(form)}`
@@ -109,7 +105,13 @@ const submitRule = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   })
 }
 
-const unlocking = (at: string): Intent => ({ run: () => `${at}?unlocked=true&done=unlocked` })
+/** Throws 404 for a rule that the project does not have. */
+const unlocking = (ctx: Context, ruleId: string, at: string): Intent => ({
+  run({ grant }) {
+    getRule(ctx, grant, ruleId)
+    return `${at}?unlocked=true&done=unlocked`
+  },
+})
 
 const unlockedQuery = (form: Form): string => (form.isTicked('unlocked') ? '&unlocked=true' : '')
 
@@ -146,12 +148,12 @@ const submitNew = (ctx: Context, request: Request, id: string) =>
     maxFormBytes: MOST_RULE_FORM_BYTES,
     intents: {
       check: {
-        run: ({ grant, form }) =>
-          answerCheck(ctx, request, { grant, level: levelOf(ctx, id, form), id: null, form }),
+        run: (doing) => answerCheck(ctx, request, { ...doing, level: levelOf(ctx, id, doing), id: null }),
       },
       save: {
-        async run({ grant, form }) {
-          const level = levelOf(ctx, id, form)
+        async run(doing) {
+          const { grant, form } = doing
+          const level = levelOf(ctx, id, doing)
           await requireFlawless(ctx, request, { grant, level, id: null, form })
           const rule = await createRule(ctx, grant, level, ruleOf(form))
           return `/projects/${id}/rules/${rule.id}?done=created`
@@ -161,16 +163,14 @@ const submitNew = (ctx: Context, request: Request, id: string) =>
     show: (failed) => showNew(ctx, request, id, failed),
   })
 
-/** Throws 404 for an alias of another project. */
-function levelOf(ctx: Context, projectId: string, form: Form): RuleLevel {
+/** Throws 404 for an alias that the project does not have. */
+function levelOf(ctx: Context, projectId: string, { grant, form }: Doing): RuleLevel {
   const aliasId = form.optional('aliasId') ?? null
-  if (aliasId !== null) requireBelow(projectId, aboutAlias(ctx, aliasId))
-  return { projectId, aliasId }
+  return { projectId, aliasId: aliasId === null ? null : getAlias(ctx, grant, aliasId).id }
 }
 
 function showEdit(ctx: Context, request: Request, { id, ruleId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
-  requireBelow(id, aboutRuleId(ctx, ruleId))
   const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
   const unlocked = isUnlocked(rule, queryOf(request, 'unlocked') ?? failed?.values['unlocked'])
   if (rule.source !== null && !unlocked)
@@ -191,9 +191,13 @@ function showEdit(ctx: Context, request: Request, { id, ruleId }: Place, failed?
 }
 
 const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
-  const save = async ({ grant, form }: Doing) => {
-    const { aliasId } = getRule(ctx, grant, ruleId)
-    await requireFlawless(ctx, request, { grant, level: { projectId: id, aliasId }, id: ruleId, form })
+  const typedBy = (doing: Doing): TypedRule => {
+    const { aliasId } = getRule(ctx, doing.grant, ruleId)
+    return { ...doing, level: { projectId: id, aliasId }, id: ruleId }
+  }
+  const save = async (doing: Doing) => {
+    const { grant, form } = doing
+    await requireFlawless(ctx, request, typedBy(doing))
     await changeRule(ctx, grant, ruleId, ruleOf(form))
     return `/projects/${id}/rules/${ruleId}?done=saved${unlockedQuery(form)}`
   }
@@ -201,13 +205,9 @@ const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
     projectId: id,
     action: 'traffic:configure',
     maxFormBytes: MOST_RULE_FORM_BYTES,
-    check: () => requireBelow(id, aboutRuleId(ctx, ruleId)),
     intents: {
-      check: {
-        run: ({ grant, form }) =>
-          answerCheck(ctx, request, { grant, level: { projectId: id, aliasId: null }, id: ruleId, form }),
-      },
-      unlock: unlocking(`/projects/${id}/rules/${ruleId}`),
+      check: { run: (doing) => answerCheck(ctx, request, typedBy(doing)) },
+      unlock: unlocking(ctx, ruleId, `/projects/${id}/rules/${ruleId}`),
       save: ofUnlocked(ctx, ruleId, save),
     },
     show: (failed) => showEdit(ctx, request, { id, ruleId }, failed),

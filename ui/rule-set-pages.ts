@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { ruleSetPatchBody } from '../src/modules/rule-sets/model.ts'
 import {
-  aboutRuleSet,
   changeRuleSet,
   deleteRuleSet,
   getRuleSet,
@@ -12,7 +11,7 @@ import {
 import { checkInput } from './form.ts'
 import { page } from './html.ts'
 import { ruleSetPage } from './pages/admin/rule-set.ts'
-import { doneNotice, type Failed, lookAt, requireBelow, submitProjectForm } from './project-request.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
 /** One rule set: where it comes from, where it is live, and what it was before. */
 export const ruleSetPages = (ctx: Context) =>
@@ -26,7 +25,6 @@ type Place = { id: string; setId: string }
 
 function showSet(ctx: Context, request: Request, { id, setId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutRuleSet(ctx, setId))
   const notices = doneNotice(request, {
     saved: 'Saved.',
     live: 'The set is live on every site of the project now.',
@@ -49,7 +47,6 @@ const submitSet = (ctx: Context, request: Request, { id, setId }: Place) => {
   return submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    check: () => requireBelow(id, aboutRuleSet(ctx, setId)),
     intents: {
       settings: {
         run({ grant, form }) {

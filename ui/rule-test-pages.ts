@@ -5,14 +5,14 @@ import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
 import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
 import { type Explainer, explainAddress, parseUrl } from '../src/modules/explain/service.ts'
 import { aboutProject } from '../src/modules/projects/service.ts'
-import { aboutRuleId, getRule } from '../src/modules/proxy-rules/service.ts'
+import { getRule } from '../src/modules/proxy-rules/service.ts'
 import { marked } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, queryOf } from './page-request.ts'
 import { type RuleTestPageProps, ruleTestPage } from './pages/admin/rule-test.ts'
 import type { RuleValues } from './pages/admin/rule-values.ts'
 import { methodsOf } from './pages/admin/rule-words.ts'
-import { answerForm, lookAt, requireBelow } from './project-request.ts'
+import { answerForm, lookAt } from './project-request.ts'
 
 /** What would answer a request, and why, without sending it. */
 export const ruleTestPages = (ctx: Context, explainer: Explainer) =>
@@ -44,7 +44,6 @@ function sampleFor(ctx: Context, request: Request, id: string): RuleValues {
   const ruleId = queryOf(request, 'rule')
   if (ruleId === undefined) return {}
   const { grant } = lookAt(ctx, request, id)
-  requireBelow(id, aboutRuleId(ctx, ruleId))
   const rule = getRule(ctx, grant, ruleId)
   const path = rule.pathPattern.replaceAll('*', 'example')
   return {

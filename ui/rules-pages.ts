@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
-import { aboutAlias, getAlias, listAliases } from '../src/modules/aliases/service.ts'
+import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
 import type { Grant } from '../src/modules/auth/authorize.ts'
 import { listRules, type RuleLevel, reorderRules } from '../src/modules/proxy-rules/service.ts'
 import {
@@ -16,7 +16,7 @@ import { pageNumberOf } from './form.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
 import { type RulesOfLevel, rulesPage } from './pages/admin/rules.ts'
-import { doneNotice, type Failed, lookAt, requireBelow, submitProjectForm } from './project-request.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
 /** What answers before files do: the rules of a project and of its aliases, in the order in which they are tried. */
 export const rulesPages = (ctx: Context) =>
@@ -119,7 +119,6 @@ const submitRules = (ctx: Context, request: Request, id: string) =>
       reorder: {
         run({ grant, form }) {
           const aliasId = form.optional('aliasId') ?? null
-          if (aliasId !== null) requireBelow(id, aboutAlias(ctx, aliasId))
           const level = { projectId: id, aliasId }
           reorderRules(ctx, grant, level, newOrder(ctx, grant, level, form))
           return backTo(request, 'ordered')
@@ -128,7 +127,6 @@ const submitRules = (ctx: Context, request: Request, id: string) =>
       sets: {
         run({ grant, form }) {
           const aliasId = form.text('aliasId')
-          requireBelow(id, aboutAlias(ctx, aliasId))
           placeRuleSets(ctx, grant, aliasId, newSets(ctx, grant, aliasId, form))
           const { name } = getAlias(ctx, grant, aliasId)
           return `/projects/${id}/rules?alias=${encodeURIComponent(name)}&done=sets`

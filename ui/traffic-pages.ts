@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
-import { aboutDomain, getDomain } from '../src/modules/domains/service.ts'
+import { getDomain } from '../src/modules/domains/service.ts'
 import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../src/modules/traffic/service.ts'
 import { page } from './html.ts'
 import { trafficPage } from './pages/admin/traffic.ts'
@@ -12,7 +12,6 @@ import {
   type Failed,
   type Intent,
   lookAt,
-  requireBelow,
   submitProjectForm,
 } from './project-request.ts'
 import { checkTraffic, readRule, readWeights } from './traffic-form.ts'
@@ -33,7 +32,6 @@ type Place = { id: string; domainId: string }
 
 function showTraffic(ctx: Context, request: Request, { id, domainId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
-  requireBelow(id, aboutDomain(ctx, domainId))
   const notices = doneNotice(request, {
     saved: 'Saved. It counts from the next request on.',
     added: 'The rule is added.',
@@ -58,7 +56,6 @@ const submitTraffic = (ctx: Context, request: Request, { id, domainId }: Place) 
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    check: () => requireBelow(id, aboutDomain(ctx, domainId)),
     intents: intentsOf(ctx, request, domainId, `/projects/${id}/domains/${domainId}/traffic`),
     show: (failed) => showTraffic(ctx, request, { id, domainId }, failed),
   })

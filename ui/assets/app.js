@@ -1,10 +1,13 @@
 // What pages do better with scripts. Each page works without: nothing here is the only way to anything.
 // The islands (ui/islands) follow in the same script, each in a block of its own; they use what stands here.
 
-/** @param {string} selector @param {(element: any) => void} enhance */
+/** @template {HTMLElement} T @param {string} selector @param {(element: T) => void} enhance */
 const each = (selector, enhance) => {
-  for (const element of document.querySelectorAll(selector)) enhance(element)
+  for (const element of /** @type {NodeListOf<T>} */ (document.querySelectorAll(selector))) enhance(element)
 }
+
+/** What a page of ours always has there. @template {HTMLElement} T @param {ParentNode} place @param {string} selector */
+const partOf = (place, selector) => /** @type {T} */ (place.querySelector(selector))
 
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag)
@@ -41,7 +44,7 @@ const tellAges = () => each('time[data-ago]', tellAge)
 tellAges()
 setInterval(tellAges, 60_000)
 
-each('time[data-day]', (time) => {
+each('time[data-day]', (/** @type {HTMLTimeElement} */ time) => {
   time.title = exactly.format(Date.parse(time.dateTime))
   time.textContent = onDay.format(Date.parse(time.dateTime))
 })
@@ -91,8 +94,8 @@ async function copy(text, source) {
 }
 
 each('.copyable', (figure) => {
-  const code = figure.querySelector('code')
-  const label = figure.querySelector('figcaption').textContent.trim()
+  const code = partOf(figure, 'code')
+  const label = partOf(figure, 'figcaption').textContent.trim()
   const button = make(
     'button',
     { type: 'button', class: 'btn btn-quiet btn-small copy', 'aria-label': `Copy: ${label}` },
@@ -112,16 +115,20 @@ each('.copyable', (figure) => {
 
 const MOST_FILES = 50_000
 
-each('form[data-publish]', (form) => {
-  const [owner, repo] = form.dataset.publish.split('/')
-  const zone = form.querySelector('[data-dropzone]')
-  const zipInput = form.querySelector('input[name=file]')
-  const folderInput = form.querySelector('#folder')
-  const chosen = form.querySelector('[data-chosen]')
+each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {
+  const [owner = '', repo = ''] = form.dataset.publish?.split('/') ?? []
+  const zone = partOf(form, '[data-dropzone]')
+  /** @type {HTMLInputElement} */
+  const zipInput = partOf(form, 'input[name=file]')
+  /** @type {HTMLInputElement} */
+  const folderInput = partOf(form, '#folder')
+  const chosen = partOf(form, '[data-chosen]')
   /** What is to be sent: the path inside the deployment and the file. */
   let entries = []
 
-  for (const hidden of form.querySelectorAll('[data-scripted]')) hidden.hidden = false
+  /** @type {NodeListOf<HTMLElement>} */
+  const scripted = form.querySelectorAll('[data-scripted]')
+  for (const hidden of scripted) hidden.hidden = false
 
   const choose = (found) => {
     entries = found.filter(({ path }) => !path.split('/').some(isLeftOut))
@@ -132,9 +139,10 @@ each('form[data-publish]', (form) => {
   }
   const chooseLoose = (files) => choose([...files].map((file) => ({ path: file.name, file })))
   zipInput.addEventListener('change', () => chooseLoose(zipInput.files))
-  folderInput.addEventListener('change', () =>
-    choose(withoutTop([...folderInput.files].map((file) => ({ path: file.webkitRelativePath, file })))),
-  )
+  folderInput.addEventListener('change', () => {
+    const files = [...(folderInput.files ?? [])]
+    choose(withoutTop(files.map((file) => ({ path: file.webkitRelativePath, file }))))
+  })
 
   zone.addEventListener('dragover', (event) => {
     event.preventDefault()

@@ -292,5 +292,6 @@ class SvcAuth extends HTMLElement {
   }
 }
 
-window.svc = { ...window.svc, session, signOut, open }
+const page = /** @type {Window & { svc?: object }} */ (window)
+page.svc = { ...page.svc, session, signOut, open }
 if (!customElements.get('svc-auth')) customElements.define('svc-auth', SvcAuth)

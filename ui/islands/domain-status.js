@@ -4,10 +4,10 @@ const EVERY_MS = 10_000
 
 each('[data-domain]', (place) => {
   const { domain, verifies } = place.dataset
-  const found = place.querySelector('[data-found]')
-  const checked = place.querySelector('[data-checked]')
-  const reason = place.querySelector('[data-reason]')
-  place.querySelector('[data-scripted]').hidden = false
+  const found = partOf(place, '[data-found]')
+  const checked = partOf(place, '[data-checked]')
+  const reason = partOf(place, '[data-reason]')
+  partOf(place, '[data-scripted]').hidden = false
 
   // Whoever may not verify sees what others found.
   const ask = () =>

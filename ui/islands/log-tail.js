@@ -10,9 +10,9 @@ const filters = new URLSearchParams(location.search)
 const filterOf = (name) => filters.get(name)?.trim() ?? ''
 
 each('[data-tail]', (place) => {
-  const button = place.querySelector('button')
-  const state = place.querySelector('[data-state]')
-  const said = place.querySelector('[data-said]')
+  const button = partOf(place, 'button')
+  const state = partOf(place, '[data-state]')
+  const said = partOf(place, '[data-said]')
   const list = listOf(place, said)
   let lastId = place.dataset.tail
   let source

@@ -58,7 +58,7 @@ function fill() {
 function placesHere() {
   const found = new Map()
   const collect = (group, selector) =>
-    each(selector, (link) => {
+    each(selector, (/** @type {HTMLAnchorElement} */ link) => {
       const label = link.textContent.replace(/\s+/g, ' ').trim()
       if (label !== '' && !found.has(link.href)) found.set(link.href, { group, label, href: link.href })
     })

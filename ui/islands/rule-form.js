@@ -3,7 +3,7 @@
 
 const PAUSE_MS = 700
 
-each('form[data-check]', (form) => {
+each('form[data-check]', (/** @type {HTMLFormElement} */ form) => {
   /** Nobody is told off for a field that they have not come to yet. */
   const touched = new Set()
   let timer
@@ -18,13 +18,14 @@ each('form[data-check]', (form) => {
     const answer = await fetch(form.action, { method: 'POST', body }).catch(() => undefined)
     if (answer?.ok !== true || mine !== asked) return
     const { details } = await answer.json()
-    const controls = [...form.elements].filter(({ name }) => touched.has(name))
+    const all = /** @type {HTMLInputElement[]} */ ([...form.elements])
+    const controls = all.filter(({ name }) => touched.has(name))
     for (const control of controls)
       mark(control, details.find(({ path }) => path === control.name)?.message ?? '')
   }
 
   form.addEventListener('input', ({ target }) => {
-    touched.add(target.name)
+    touched.add(/** @type {HTMLInputElement} */ (target).name)
     clearTimeout(timer)
     timer = setTimeout(check, PAUSE_MS)
   })

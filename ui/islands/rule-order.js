@@ -1,10 +1,10 @@
 /* The order of rules by drag and by keyboard. The buttons do the same without scripts; here they keep the focus. */
 
-each('form[data-order]', (form) => {
-  const list = form.querySelector('ol')
-  const said = form.querySelector('[data-said]')
-  const refused = form.querySelector('[data-refused]')
-  const rows = () => [...list.children]
+each('form[data-order]', (/** @type {HTMLFormElement} */ form) => {
+  const list = partOf(form, 'ol')
+  const said = partOf(form, '[data-said]')
+  const refused = partOf(form, '[data-refused]')
+  const rows = () => /** @type {HTMLElement[]} */ ([...list.children])
   let saved = rows()
   /** Saves wait for each other, so that the last order wins. */
   let saving = Promise.resolve()
@@ -20,7 +20,8 @@ each('form[data-order]', (form) => {
 
   const tell = () => {
     rows().forEach((row, at, all) => {
-      const [up, down] = row.querySelectorAll('[name=move]')
+      const buttons = [...row.querySelectorAll('[name=move]')]
+      const [up, down] = /** @type {[HTMLButtonElement, HTMLButtonElement]} */ (buttons)
       up.disabled = at === 0
       down.disabled = at === all.length - 1
     })
@@ -60,11 +61,14 @@ each('form[data-order]', (form) => {
 
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    const row = event.submitter.closest('li')
-    const isUp = event.submitter.value.startsWith('up')
+    const button = /** @type {HTMLButtonElement} */ (event.submitter)
+    const row = /** @type {HTMLElement} */ (button.closest('li'))
+    const isUp = button.value.startsWith('up')
     move(row, rows().indexOf(row) + (isUp ? -1 : 1))
-    if (event.submitter.disabled) row.querySelector('[name=move]:enabled')?.focus()
-    else event.submitter.focus()
+    /** @type {HTMLElement | null} */
+    const other = row.querySelector('[name=move]:enabled')
+    if (button.disabled) other?.focus()
+    else button.focus()
   })
 
   for (const row of rows()) row.prepend(gripOf(row, { rows, put, move, settle }))

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { explainerOf } from '../src/rooms.ts'
+import { createWorld, type World } from '../src/testing/access-world.ts'
+import { seedDeployment } from '../src/testing/seed.ts'
+import { pageRoutes } from './pages-app.ts'
+import { RULE_FORM } from './rules-testing.ts'
+import { ADMIN } from './testing.ts'
+
+/**
+ * Pages below a project that name a thing besides it, and the forms of each. A thing of another project is not there, for
+ * whoever may do everything on both: nothing of it is shown and nothing of it changes. **A new page of that kind needs a
+ * row here**: without `fields` it is opened, with them that form is sent, which must be one that does its work. Every
+ * `:name` is crossed; a `{name}` stays the project's own.
+ */
+const TABLE: [route: string, fields?: Record<string, string>][] = [
+  ['GET /projects/:id/deployments/:deploymentId'],
+  ['POST /projects/:id/deployments/:deploymentId', { intent: 'create-alias', name: 'next' }],
+  ['POST /projects/:id/deployments/:deploymentId', { intent: 'delete' }],
+  ['GET /projects/:id/deployments/:deploymentId/files'],
+  ['GET /projects/:id/deployments/:deploymentId/files?path=index.html'],
+
+  ['GET /projects/:id/aliases/:aliasId'],
+  ['POST /projects/:id/aliases/:aliasId', { intent: 'settings', isPublic: 'false' }],
+  ['POST /projects/:id/aliases/:aliasId', { intent: 'delete' }],
+  ['GET /projects/:id/aliases/:aliasId/move?to=:deploymentId'],
+  ['POST /projects/:id/aliases/:aliasId/move', { intent: 'move', deploymentId: ':deploymentId' }],
+
+  ['GET /projects/:id/domains/:domainId'],
+  ['POST /projects/:id/domains/:domainId', { intent: 'verify' }],
+  ['POST /projects/:id/domains/:domainId', { intent: 'trust' }],
+  ['POST /projects/:id/domains/:domainId', { intent: 'settings', alias: 'production', isSpa: 'true' }],
+  ['POST /projects/:id/domains/:domainId', { intent: 'delete' }],
+  ['GET /projects/:id/domains/:domainId/traffic'],
+  [
+    'POST /projects/:id/domains/:domainId/traffic',
+    { intent: 'weights', 'alias-0': 'production', 'weight-0': '100', stickySeconds: '60' },
+  ],
+  [
+    'POST /projects/:id/domains/:domainId/traffic',
+    { intent: 'add-rule', type: 'query', key: 'a', value: 'b', alias: 'production' },
+  ],
+  ['POST /projects/:id/domains/:domainId/traffic', { intent: 'stop' }],
+
+  ['POST /projects/:id/rules', { intent: 'reorder', aliasId: ':aliasId', order: '{aliasRuleId}' }],
+  ['POST /projects/:id/rules', { intent: 'sets', aliasId: ':aliasId', attach: '{setId}' }],
+  ['POST /projects/:id/rules/new', { ...RULE_FORM, aliasId: ':aliasId' }],
+  ['POST /projects/:id/rules/new', { ...RULE_FORM, intent: 'check', aliasId: ':aliasId' }],
+  ['POST /projects/:id/rules/new', { ...RULE_FORM, intent: 'check', timeout: 'long', aliasId: ':aliasId' }],
+  ['GET /projects/:id/rules/test?rule=:ruleId'],
+  ['POST /projects/:id/rules/test', { alias: ':aliasId', path: '/', method: 'GET' }],
+  ['GET /projects/:id/rules/runs/:runId'],
+  ['GET /projects/:id/rules/sets/:setId'],
+  ['POST /projects/:id/rules/sets/:setId', { intent: 'settings', name: 'new' }],
+  ['POST /projects/:id/rules/sets/:setId', { intent: 'everywhere' }],
+  ['POST /projects/:id/rules/sets/:setId', { intent: 'rollback', revisionId: ':revisionId' }],
+  ['POST /projects/:id/rules/sets/:setId', { intent: 'delete' }],
+  ['GET /projects/:id/rules/:ruleId'],
+  ['POST /projects/:id/rules/:ruleId', { intent: 'unlock' }],
+  ['POST /projects/:id/rules/:ruleId', { intent: 'switch' }],
+  ['POST /projects/:id/rules/:ruleId', { intent: 'delete' }],
+  ['GET /projects/:id/rules/:ruleId/edit'],
+  ['POST /projects/:id/rules/:ruleId/edit', { intent: 'unlock' }],
+  ['POST /projects/:id/rules/:ruleId/edit', { ...RULE_FORM, intent: 'check' }],
+  ['POST /projects/:id/rules/:ruleId/edit', { ...RULE_FORM, intent: 'check', timeout: 'long' }],
+  ['POST /projects/:id/rules/:ruleId/edit', RULE_FORM],
+
+  ['GET /projects/:id/data/:schemaId'],
+  ['POST /projects/:id/data/:schemaId', { intent: 'delete-selected', 'selected.{recordId}': 'true' }],
+  ['GET /projects/:id/data/:schemaId/schema'],
+  ['POST /projects/:id/data/:schemaId/schema', { intent: 'more' }],
+  ['POST /projects/:id/data/:schemaId/schema', { intent: 'save', name: 'others' }],
+  ['POST /projects/:id/data/:schemaId/schema', { intent: 'delete', confirm: 'contacts' }],
+  ['GET /projects/:id/data/:schemaId/new'],
+  ['POST /projects/:id/data/:schemaId/new', { intent: 'create', 'field.note': 'x' }],
+  ['GET /projects/:id/data/:schemaId/:recordId'],
+  [
+    'POST /projects/:id/data/:schemaId/:recordId',
+    { intent: 'save', updatedAt: '1970-01-01T00:00:00.000Z', 'field.note': 'x' },
+  ],
+  ['POST /projects/:id/data/:schemaId/:recordId', { intent: 'delete' }],
+]
+
+type Row = { route: string; fields: Record<string, string> | undefined }
+type Ids = Readonly<Record<string, string>>
+
+const ROWS = TABLE.map(([route, fields]) => ({ route, fields, what: fields?.['intent'] ?? 'no intent' }))
+
+const namesIn = ({ route, fields = {} }: Row): string[] => [
+  ...new Set(
+    [...`${route} ${JSON.stringify(fields)}`.matchAll(/:([a-z]+Id)\b/g)].map(([, name = '']) => name),
+  ),
+]
+
+/** Each row with every choice of things that are another project's. */
+const CASES = ROWS.flatMap((row) => {
+  const names = namesIn(row)
+  const choices = Array.from({ length: 2 ** names.length }, (_, bits) =>
+    names.filter((_name, at) => bits & (1 << at)),
+  )
+  return choices.slice(1).map((crossed) => ({ ...row, crossed }))
+})
+
+/** What a form takes a list of: one that is not the project's spoils the list, or is passed over. */
+const IN_LISTS: (Row & { name: string; status: number })[] = [
+  {
+    route: 'POST /projects/:id/rules',
+    fields: { intent: 'reorder', aliasId: '{aliasId}', order: '{aliasRuleId}' },
+    ...{ name: 'aliasRuleId', status: 400 },
+  },
+  {
+    route: 'POST /projects/:id/rules',
+    fields: { intent: 'sets', aliasId: '{aliasId}', attach: '{setId}' },
+    ...{ name: 'setId', status: 400 },
+  },
+  {
+    route: 'POST /projects/:id/data/:schemaId',
+    fields: { intent: 'delete-selected', 'selected.{recordId}': 'true' },
+    ...{ name: 'recordId', status: 303 },
+  },
+]
+
+let world: World
+let own: Ids
+let foreign: Ids
+beforeAll(async () => {
+  world = await createWorld()
+  await world.app.addUser(ADMIN, 'admin')
+  own = await withMore(world.ids, 'docs')
+  foreign = await withMore(world.foreignIds, 'other')
+})
+afterAll(() => world.close())
+
+/** As pages call them; with a deployment that nothing shows, a rule of the alias, and a domain that divides its visitors. */
+async function withMore(ids: Ids, repo: string): Promise<Ids> {
+  const { app } = world
+  const make = async (method: string, path: string, json: unknown) =>
+    (await app.call(method, path, { as: ADMIN, json })).json()
+  const files = { 'index.html': `secret of ${repo}` }
+  const { deploymentId } = await seedDeployment(app, { owner: 'acme', repo, sha: 'b'.repeat(40), files })
+  const rule = {
+    pathPattern: `/secret of ${repo}/*`,
+    proxyType: 'internal_rewrite',
+    targetUrl: '/index.html',
+  }
+  const { id: aliasRuleId } = await make('POST', `/api/proxy-rules/alias/${ids['aliasId']}`, rule)
+  const weights = [{ alias: 'production', weight: 100 }]
+  await make('PUT', `/api/domains/${ids['domainId']}/traffic`, { weights })
+  return { ...ids, id: ids['projectId'] ?? '', setId: ids['ruleSetId'] ?? '', deploymentId, aliasRuleId }
+}
+
+const filled = (text: string, ids: Ids): string =>
+  text.replace(/:([a-z]+Id|id)\b|\{(\w+)\}/g, (_, crossed, kept) => ids[crossed ?? kept] ?? '')
+
+const FORM_HEADERS = {
+  'content-type': 'application/x-www-form-urlencoded',
+  origin: 'http://localhost',
+  'sec-fetch-site': 'same-origin',
+}
+
+/** The answer to somebody who may do everything, and whether it changed anything, which is taken back. */
+async function send({ route, fields }: Row, ids: Ids) {
+  const [method = '', path = ''] = filled(route, ids).split(' ')
+  const form = Object.entries(fields ?? {}).map((pair) => pair.map((text) => filled(text, ids)))
+  const body = fields === undefined ? undefined : new URLSearchParams(form).toString()
+  const headers = { accept: 'text/html', ...(fields === undefined ? {} : FORM_HEADERS) }
+  const before = everything()
+  let after = before
+  const answer = await world.call('global admin', 'admin', { method, path, body, headers }, () => {
+    after = everything()
+  })
+  return { status: answer.status, text: await answer.text(), isChanged: after !== before }
+}
+
+/** All that belongs to projects, as it is stored. */
+const TABLES = [
+  ...[
+    'deployments',
+    'assets',
+    'aliases',
+    'alias_history',
+    'host_labels',
+    'domains',
+    'traffic',
+    'proxy_rules',
+  ],
+  ...['rule_sets', 'rule_set_aliases', 'rule_set_revisions', 'schemas', 'records', 'audit_log'],
+]
+
+const everything = (): string =>
+  JSON.stringify(TABLES.map((name) => world.app.ctx.db.sqlite.query(`SELECT * FROM ${name}`).all()))
+
+const SECRET = /secret[ .]of[ .]other|mapped-other/
+
+/** The project's own ids but for those of `names`. */
+const withOthers = (names: readonly string[], idOf: (name: string) => string | undefined): Ids => ({
+  ...own,
+  ...Object.fromEntries(names.map((name) => [name, idOf(name) ?? ''])),
+})
+
+test('every page that names a thing besides its project has a row', () => {
+  const { routes } = pageRoutes(
+    world.app.ctx,
+    explainerOf(world.app.ctx, () => false),
+  )
+  // People are of the workspace.
+  const named = routes
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((route) => /^\w+ \/projects\/:id\/.*:(?!userId)/.test(route))
+  const rows = TABLE.map(([route]) => route.replace(/\?.*/, ''))
+  expect(named.filter((route) => !rows.includes(route))).toEqual([])
+})
+
+test.each(ROWS)('$route ($what) does its work in its own project', async (row) => {
+  const { status } = await send(row, own)
+  expect([200, 303]).toContain(status)
+})
+
+test.each(CASES)('$route ($what) with $crossed of another project is not there', async (each) => {
+  const answer = await send(
+    each,
+    withOthers(each.crossed, (name) => foreign[name]),
+  )
+  expect([answer.status, answer.isChanged]).toEqual([404, false])
+  expect(answer.text).not.toMatch(SECRET)
+  // As for an id that nothing has.
+  const nobodys = world.app.ctx.newId()
+  const unknown = await send(
+    each,
+    withOthers(each.crossed, () => nobodys),
+  )
+  const sameIds = each.crossed.reduce(
+    (text, name) => text.replaceAll(foreign[name] ?? '', nobodys),
+    answer.text,
+  )
+  expect(sameIds).toBe(unknown.text)
+})
+
+test.each(IN_LISTS)('$route with $name of another project changes nothing', async (row) => {
+  const answer = await send(
+    row,
+    withOthers([row.name], (name) => foreign[name]),
+  )
+  expect([answer.status, answer.isChanged]).toEqual([row.status, false])
+  expect(answer.text).not.toMatch(SECRET)
+})

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { seedDeployment } from '../src/testing/seed.ts'
+import { type TestApp, testApp } from '../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf } from './testing.ts'
+
+let app: TestApp
+let browser: Browser
+beforeAll(async () => {
+  app = await testApp()
+  browser = browserOf(app)
+  await app.addUser(ADMIN, 'admin')
+})
+afterAll(() => app.close())
+
+const files = { 'index.html': '<h1>Hello</h1>' }
+const OF_PROJECT = [true, false]
+const OF_ALIAS = [null, true, false]
+
+/** A new project with one alias; `isPublic` null: as the project. */
+async function publish(alias: { name: string; isPublic: boolean | null }, isPublic: boolean) {
+  const repo = `site-${app.ctx.newId().slice(-12)}`
+  const seed = { owner: 'acme', repo, sha: 'c0ffee1', alias: alias.name, isPublic, files }
+  const { projectId, aliasId, aliasHost } = await seedDeployment(app, seed)
+  const change = { as: ADMIN, json: { isPublic: alias.isPublic } }
+  expect((await app.call('PATCH', `/api/aliases/${aliasId}`, change)).status).toBe(200)
+  const host = aliasHost ?? ''
+  return { repo, projectId, host, url: app.ctx.siteUrl(host) }
+}
+
+type Published = Awaited<ReturnType<typeof publish>>
+
+const bySignIn = (url: string): string => `/signin?${new URLSearchParams({ redirect: url })}`
+
+/** Where the links to the site lead: that of the list of projects, and that of the project's page. */
+async function linksTo({ repo, projectId }: Published): Promise<(string | undefined)[]> {
+  const home = await (await browser.open(`/?q=${repo}`, { as: ADMIN })).text()
+  const own = await (await browser.open(`/projects/${projectId}`, { as: ADMIN })).text()
+  return [
+    /href="([^"]+)" aria-label="Visit/.exec(home)?.[1],
+    /href="([^"]+)"[^>]*>\s*Visit the site/.exec(own)?.[1],
+  ]
+}
+
+const all = OF_PROJECT.flatMap((project) =>
+  OF_ALIAS.map((alias): [boolean, boolean | null] => [project, alias]),
+)
+
+test.each(all)('a project that is public: %p, by an alias that is: %p', async (project, alias) => {
+  const site = await publish({ name: 'production', isPublic: alias }, project)
+  // Strangers find nothing at a private one, and so would whoever comes without a session of that host.
+  const stranger = await app.call('GET', '/', { host: site.host })
+  const isOpen = alias ?? project
+  expect(stranger.status).toBe(isOpen ? 200 : 404)
+  const link = isOpen ? site.url : bySignIn(site.url)
+  expect(await linksTo(site)).toEqual([link, link])
+})
+
+test('without an alias production it is the one that there is', async () => {
+  const site = await publish({ name: 'preview', isPublic: false }, true)
+  expect(await linksTo(site)).toEqual([bySignIn(site.url), bySignIn(site.url)])
+})
+
+test('the list of projects goes by the sign-in page where it does not know the alias', async () => {
+  const site = await publish({ name: 'preview', isPublic: null }, true)
+  expect(await linksTo(site)).toEqual([bySignIn(site.url), site.url])
+})
+
+test('an alias beside production decides nothing', async () => {
+  const site = await publish({ name: 'production', isPublic: null }, true)
+  const json = { projectId: site.projectId, name: 'hidden', commitSha: 'c0ffee1', isPublic: false }
+  expect((await app.call('POST', '/api/aliases', { as: ADMIN, json })).status).toBe(201)
+  expect(await linksTo(site)).toEqual([site.url, site.url])
+})
