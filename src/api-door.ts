@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
 import { AppError } from './domain/errors.ts'
+import { networkOf } from './domain/ip-ranges.ts'
 import { isExplorerPath } from './http/docs.ts'
 import { errorResponse, toAppError } from './http/error-response.ts'
 import { createRateLimiter, type RateState, setRateHeaders } from './http/rate-limit.ts'
@@ -36,7 +37,7 @@ export function createApiDoor(ctx: Context, api: Api): ApiDoor {
     const uploader = UPLOADS.test(`${request.method} ${path}`) ? uploaderOf(ctx, request) : undefined
     if (uploader !== undefined)
       return ctx.config.rateLimitUpload === 0 ? undefined : byCredential.take(uploader)
-    return ctx.config.rateLimitApi === 0 ? undefined : byAddress.take(factsOf(request).ip)
+    return ctx.config.rateLimitApi === 0 ? undefined : byAddress.take(networkOf(factsOf(request).ip))
   }
 
   return {

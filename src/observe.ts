@@ -64,8 +64,15 @@ export function logRequest(
 }
 
 /** A token in a path is a credential: no log may hold it. contract §3. */
-const loggedPath = (path: string): string =>
-  path.startsWith('/api/invitations/') ? path.replace(/^(\/api\/invitations\/)[^/]+/, '$1[token]') : path
+function loggedPath(path: string): string {
+  // Also where it was mistyped, so that it leads nowhere: the token is as good as before.
+  const plain = path.replace(/%([0-7][0-9a-f])/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return TOKEN_PATH.test(plain) ? plain.replace(TOKEN_PATH, '/api/invitations/[token]') : path
+}
+
+const TOKEN_PATH = /^[/\s]*api[/\s]+invitations[/\s]+[^/]+/i
 
 function projectOf(ctx: Context, hostHeader: string, path: string): string | null {
   const place = resolveHost(ctx, hostHeader)

@@ -8,7 +8,7 @@ import { openBlobStore } from './platform/blob-store.ts'
 import { noCertificates } from './platform/certificates.ts'
 import { createLockout } from './platform/lockout.ts'
 import { createLog } from './platform/log.ts'
-import { refuseLostDatabase } from './platform/lost-database.ts'
+import { refuseLostDatabase, refuseNewDatabase } from './platform/lost-database.ts'
 import { createMailer } from './platform/mail.ts'
 import { readExtraCas } from './platform/outbound/ca.ts'
 import { createOutbound, type OutboundOptions } from './platform/outbound.ts'
@@ -28,13 +28,13 @@ export type OpenedContext = {
 
 /**
  * Opens the data directory: database (migrated), contents, keys. `write` takes the lines of the log. `isInMemory`: the
- * database is thrown away in the end, for trying rules out.
+ * database is thrown away in the end, for trying rules out. `beforeMigrating` may throw: nothing was changed then.
  */
 export async function openContext(
   config: Config,
   version: string,
   write: (text: string) => void,
-  { isInMemory = false }: { isInMemory?: boolean } = {},
+  { isInMemory = false, beforeMigrating }: { isInMemory?: boolean; beforeMigrating?: () => void } = {},
 ): Promise<OpenedContext> {
   let port = config.port
   keepToOurselves()
@@ -48,7 +48,12 @@ export async function openContext(
     now: systemNow,
     secretKeys,
     setupToken: newToken(),
-    db: openDb(isInMemory ? ':memory:' : join(config.dataDir, 'svc.db'), systemNow()),
+    db: isInMemory
+      ? openDb(':memory:', systemNow())
+      : openDb(join(config.dataDir, 'svc.db'), systemNow(), {
+          beforeFirst: () => refuseNewDatabase(config.dataDir),
+          ...(beforeMigrating === undefined ? {} : { beforeChange: beforeMigrating }),
+        }),
     logsDb: openLogsDb(join(config.dataDir, 'logs.db')),
     port: () => port,
     resolveTxt: txtRecords,

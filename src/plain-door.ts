@@ -1,6 +1,7 @@
 import type { App } from './app.ts'
 import type { Context } from './context.ts'
 import { isIpLiteral, normalizeHost, siteLabelOf } from './domain/hostname.ts'
+import { isLoopback } from './domain/ip-ranges.ts'
 import type { Peer } from './http/visitor.ts'
 import { logRequest } from './observe.ts'
 import { coversHost } from './platform/certificates.ts'
@@ -10,7 +11,6 @@ import { serveMapped } from './site/serve-mapped.ts'
 const ACME_PATH = '/.well-known/acme-challenge/'
 const ACME_TOKEN = /^[\w-]{1,256}$/
 const HEALTH_PATH = '/api/health'
-const LOOPBACK = /^(::1$|(::ffff:)?127\.)/
 const RETRY_SECONDS = 10
 
 type PlainDoor = (request: Request, peer: Peer) => Promise<Response>
@@ -58,7 +58,7 @@ const isRead = ({ method }: Request): boolean => method === 'GET' || method === 
 
 /** A listener at one address is asked there by its own machine, from the same address. */
 const isThisMachine = (ctx: Context, { address }: Peer): boolean =>
-  LOOPBACK.test(address) || address === ctx.config.host
+  isLoopback(address) || address === ctx.config.host
 
 /** Asked without what came along: nothing of the caller's is looked at, so that no cookie is set. */
 const health = (app: App, method: string, peer: Peer) =>
@@ -82,7 +82,7 @@ const isAliasHost = (ctx: Context, site: Site): boolean =>
 
 /** An address may be anybody's, unless it is this machine's own name for itself: the admin is named instead. */
 function toHttps(ctx: Context, host: string, { path, search }: Target): Response {
-  const origin = isIpLiteral(host) && !LOOPBACK.test(host) ? ctx.adminUrl() : ctx.siteUrl(host)
+  const origin = isIpLiteral(host) && !isLoopback(host) ? ctx.adminUrl() : ctx.siteUrl(host)
   const location = `${origin}${path}${search}`
   return new Response(null, { status: 308, headers: { location, 'cache-control': 'public, max-age=300' } })
 }

@@ -1,6 +1,7 @@
 import type { Context, RequestFacts } from './context.ts'
 import { hasSessionCookie } from './domain/cookies.ts'
 import { normalizeHost } from './domain/hostname.ts'
+import { isLoopback } from './domain/ip-ranges.ts'
 import { acceptsHtml } from './http/accepts-html.ts'
 import { type Noted, note } from './http/request-facts.ts'
 import { refuseCrossOrigin } from './http/same-origin.ts'
@@ -150,5 +151,3 @@ const FORWARDING_HEADERS = [
   'x-forwarded-server',
   'x-real-ip',
 ]
-
-const isLoopback = (address: string): boolean => address === '::1' || /^(::ffff:)?127\./.test(address)

@@ -4,12 +4,15 @@ import { type Config, ConfigError } from './config.ts'
 import type { Context } from './context.ts'
 import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
-import { type SocketOwner, socketHandlers } from './http/wire.ts'
+import { createSockets, type SocketOwner } from './http/wire.ts'
 import { type Handlers, type Listeners, listeningAt, ServeError } from './listeners.ts'
 import { hasAdmin } from './modules/users/has-admin.ts'
 import { keepToOurselves, openContext } from './open-context.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
+import { linesOut, type Put } from './platform/lines-out.ts'
+import type { Log } from './platform/log.ts'
 import { signalled } from './platform/signalled.ts'
+import { logStrayErrors } from './platform/stray-errors.ts'
 
 /** What the server does for itself may wait until the first visitors were served. */
 const UPKEEP_DELAY_MS = 5_000
@@ -18,19 +21,23 @@ const DRAIN_MS = 8_000
 /** A connection on which nothing moves for so long is closed. */
 const IDLE_SECONDS = 60
 
-/** Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. */
-export async function serve(config: Config, version: string, write: (text: string) => void): Promise<number> {
-  const lines = inBatches(write)
+/** Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. `put` takes the log. */
+export async function serve(config: Config, version: string, put: Put): Promise<number> {
+  let log: Log | undefined
+  const lines = linesOut(put, (lost) => log?.warn('lines of this log were lost', { lines: lost }))
   keepToOurselves()
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined)
     throw new ServeError(`another svc serves ${config.dataDir}; stop it or name another --data-dir`)
   const { ctx, close, listensOn } = await openContext(config, version, lines.write)
+  log = ctx.log
+  logStrayErrors(log)
   await createUnattendedAdmin(ctx)
   const listeners = await openListeners(ctx)
   listensOn(listeners.port)
-  write(welcome(ctx))
+  lines.write(welcome(ctx))
+  void lines.flush()
   const stopUpkeep = upkeepAfter(UPKEEP_DELAY_MS, ctx)
   const stopWatching = watchOtherWriters(ctx.db)
 
@@ -41,7 +48,7 @@ export async function serve(config: Config, version: string, write: (text: strin
   await listeners.stop(true)
   close()
   lock.release()
-  lines.flush()
+  await lines.flush()
   return 0
 }
 
@@ -55,23 +62,28 @@ function makeDataDir(path: string): void {
   }
 }
 
-/** Listens as the configuration says. */
+/** Listens as the configuration says. Stopping ends the WebSockets at once. */
 export async function openListeners(ctx: Context): Promise<Listeners> {
-  if (ctx.config.tls !== 'off') {
-    const app = createApp(ctx)
-    return (await import('./listen-tls.ts')).listenTls(ctx, app, handlers(ctx, app))
-  }
-  const server = listen(ctx)
-  return { port: server.port ?? ctx.config.port, stop: (isForced) => server.stop(isForced) }
-}
-
-function listen(ctx: Context): Bun.Server<SocketOwner> {
   const app = createApp(ctx)
-  const { host, port } = ctx.config
-  return listeningAt({ host, port }, () => Bun.serve({ port, hostname: host, ...handlers(ctx, app) }))
+  const sockets = createSockets()
+  const { port, stop } = await listen(ctx, app, { ...handlers(ctx, app), websocket: sockets.handlers })
+  return {
+    port,
+    stop(isForced) {
+      sockets.endAll()
+      return stop(isForced)
+    },
+  }
 }
 
-function handlers(ctx: Context, app: App): Handlers {
+async function listen(ctx: Context, app: App, handlers: Handlers): Promise<Listeners> {
+  const { tls, host, port } = ctx.config
+  if (tls !== 'off') return (await import('./listen-tls.ts')).listenTls(ctx, app, handlers)
+  const server = listeningAt({ host, port }, () => Bun.serve({ port, hostname: host, ...handlers }))
+  return { port: server.port ?? port, stop: (isForced) => server.stop(isForced) }
+}
+
+function handlers(ctx: Context, app: App): Omit<Handlers, 'websocket'> {
   return {
     // Bun would answer a longer body without a word; the routes count what they read and say what is wrong.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -80,7 +92,6 @@ function handlers(ctx: Context, app: App): Handlers {
       if (request.method !== 'GET') onUploadProgress(request, () => server.timeout(request, IDLE_SECONDS))
       return app.fetch(request, new SocketPeer(request, server))
     },
-    websocket: socketHandlers,
     error(error) {
       ctx.log.error('request failed', { error })
       return new Response('Internal Server Error', { status: 500 })
@@ -130,7 +141,7 @@ class SocketPeer {
 async function createUnattendedAdmin(ctx: Context): Promise<void> {
   const { adminEmail, adminPassword } = ctx.config
   if (adminEmail === null || adminPassword === null || hasAdmin(ctx.db)) return
-  const { createAccount } = await import('./modules/auth/service.ts')
+  const { createAccount } = await import('./modules/users/service.ts')
   await createAccount(
     ctx,
     { email: adminEmail, password: adminPassword, role: 'admin' },
@@ -144,25 +155,4 @@ function welcome(ctx: Context): string {
     ? ''
     : `Set up the first admin: ${ctx.adminUrl()}/setup?token=${encodeURIComponent(ctx.setupToken)}\n`
   return `svc ${ctx.version} serves ${ctx.adminUrl()}\n${setup}`
-}
-
-/** Lines are written together, some times a second: a line a request must not cost a system call a request. */
-function inBatches(write: (text: string) => void): { write: (text: string) => void; flush: () => void } {
-  let waiting: string[] = []
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const flush = () => {
-    clearTimeout(timer)
-    timer = undefined
-    const text = waiting.join('')
-    waiting = []
-    if (text !== '') write(text)
-  }
-  return {
-    write(text) {
-      waiting.push(text)
-      if (waiting.length >= 1000) flush()
-      else timer ??= setTimeout(flush, 50)
-    },
-    flush,
-  }
 }

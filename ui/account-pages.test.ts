@@ -131,6 +131,15 @@ describe('/forgot-password and /reset-password', () => {
 })
 
 describe('/invite', () => {
+  test('a link that is no good says so, and what to do', async () => {
+    const answer = await browser.open('/invite?token=nope')
+    const html = await answer.text()
+    expect(answer.status).toBe(404)
+    expect(html).toContain('No such invitation')
+    expect(html).toContain('ask for a new one')
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+  })
+
   const inviteUrl = async (email: string) => {
     const made = await ask(app, 'POST', `/api/projects/${projectId}/invitations`, {
       as: ADMIN,

@@ -1,19 +1,19 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { getAccountHub, leaveSite, listOwnSites } from '../src/modules/account/service.ts'
-import { authorize, type Grant, personOf } from '../src/modules/auth/authorize.ts'
-import { removeConnection } from '../src/modules/auth/connections.ts'
-import { loginMethods } from '../src/modules/auth/login-methods.ts'
-import { passwordField } from '../src/modules/auth/model.ts'
-import { signInProblem } from '../src/modules/auth/oidc-problems.ts'
-import { endOwnSession } from '../src/modules/auth/own-sessions.ts'
+import { removeConnection } from '../src/modules/account/connections.ts'
+import { changeOwnPassword } from '../src/modules/account/password.ts'
 import {
   confirmEnrollment,
   pendingEnrollment,
   startEnrollment,
   turnOffSecondStep,
-} from '../src/modules/auth/second-step.ts'
-import { changeOwnPassword } from '../src/modules/auth/set-password.ts'
+} from '../src/modules/account/second-step.ts'
+import { getAccountHub, leaveSite, listOwnSites } from '../src/modules/account/service.ts'
+import { endOwnSession } from '../src/modules/account/sessions.ts'
+import { authorize, type Grant, personOf } from '../src/modules/auth/authorize.ts'
+import { loginMethods } from '../src/modules/auth/login-methods.ts'
+import { passwordField } from '../src/modules/auth/model.ts'
+import { signInProblem } from '../src/modules/auth/oidc.ts'
 import type { Notice } from './components/notice.ts'
 import { checkInput, type Form, unknownIntent } from './form.ts'
 import { page } from './html.ts'

@@ -91,7 +91,7 @@ describe('a new project', () => {
   })
 
   test('says what is wrong and keeps what was typed', async () => {
-    const taken = await browser.submit('/projects/new', fields, { as: USER })
+    const taken = await browser.submit('/projects/new', { ...fields, displayName: 'Mine' }, { as: USER })
     expect(taken.status).toBe(409)
     expect(await taken.text()).toContain('grace/notes already exists')
     const bad = await browser.submit(

@@ -60,6 +60,7 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
     action: 'alias:write',
     intents: {
       create: {
+        isOnce: true,
         run({ grant, form }) {
           const commitSha = form.text('commitSha').trim()
           if (!isCommitSha(commitSha)) throw notASha()
@@ -131,6 +132,7 @@ const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
         },
       },
       delete: {
+        isOnce: true,
         run({ grant }) {
           deleteAlias(ctx, grant, aliasId)
           return `/projects/${id}/aliases?done=deleted`

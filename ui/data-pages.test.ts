@@ -179,7 +179,7 @@ describe('a schema', () => {
     const asked = await browser.submit(at(`/${id}/schema`), form, { as: contributor })
     expect([asked.status, await asked.text()]).toEqual([
       400,
-      expect.stringContaining('remove b from 1 records'),
+      expect.stringContaining('remove b from 1 record'),
     ])
     expect(await fieldsOf(id)).toHaveLength(2)
     const meant = { ...form, isRemovalMeant: 'true' }

@@ -86,6 +86,7 @@ const submitNewSchema = (ctx: Context, request: Request, id: string) =>
     intents: {
       more: { run: ({ form }) => showNewSchema(ctx, request, id, moreOf(form.all())) },
       save: {
+        isOnce: true,
         run({ grant, form }) {
           const { fields, inRows } = readFields(form, [])
           const input = { name: form.text('name').trim(), fields }
@@ -144,6 +145,7 @@ const submitSchema = (ctx: Context, request: Request, place: Place) => {
       more: { run: ({ form }) => showSchema(ctx, request, place, moreOf(form.all())) },
       save: { run: (doing) => saveSchema(ctx, request, place, doing) },
       delete: {
+        isOnce: true,
         run({ grant, form }) {
           requireTyped(form, getSchema(ctx, grant, schemaId).name)
           deleteSchema(ctx, grant, schemaId)

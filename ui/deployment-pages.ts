@@ -3,7 +3,12 @@ import type { Context } from '../src/context.ts'
 import { encodePath } from '../src/domain/asset-path.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { createAlias, historyOf, listAliases } from '../src/modules/aliases/service.ts'
-import { compareDeployments, getFileDetail, listFolder } from '../src/modules/deployments/browse.ts'
+import {
+  compareDeployments,
+  getFileDetail,
+  hasStartPage,
+  listFolder,
+} from '../src/modules/deployments/browse.ts'
 import {
   aboutDeployment,
   type DeploymentView,
@@ -78,6 +83,7 @@ function showDeployment(
       deployment,
       visitUrl: visitUrl(ctx, request, { url: deployment.urls.preview, isPublic: looking.project.isPublic }),
       aliases: aliasesOf(ctx, looking),
+      hasStartPage: hasStartPage(ctx, looking.grant, deploymentId),
       before: beforeOf(ctx, looking, deployment),
       failed,
       notices: doneNotice(request, { published: 'Published.', created: 'The alias is made.' }),
@@ -111,6 +117,7 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
     action: 'alias:write',
     intents: {
       'create-alias': {
+        isOnce: true,
         run({ grant, form }) {
           createAlias(ctx, grant, { name: form.text('name').trim(), deploymentId })
           return `/projects/${id}/deployments/${deploymentId}?done=created`
@@ -118,6 +125,7 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
       },
       delete: {
         action: 'deployment:delete',
+        isOnce: true,
         run({ grant }) {
           deleteDeployment(ctx, grant, deploymentId)
           return `/projects/${id}/deployments?done=deleted`

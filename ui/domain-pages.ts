@@ -65,6 +65,7 @@ const submitDomains = (ctx: Context, request: Request, id: string) =>
     action: 'domain:manage',
     intents: {
       create: {
+        isOnce: true,
         run({ grant, form }) {
           const input = { ...settingsOf(form), hostname: form.text('hostname').trim() }
           checkInput(ctx, request, newDomainBody, { ...input, projectId: id })
@@ -137,6 +138,7 @@ const submitDomain = (ctx: Context, request: Request, { id, domainId }: Place) =
         },
       },
       delete: {
+        isOnce: true,
         run({ grant }) {
           deleteDomain(ctx, grant, domainId)
           return `/projects/${id}/domains?done=deleted`

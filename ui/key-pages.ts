@@ -12,10 +12,11 @@ import {
 } from '../src/modules/api-keys/service.ts'
 import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
 import { listProjectNames } from '../src/modules/projects/service.ts'
-import { checkInput, type Form, marked, unknownIntent } from './form.ts'
+import { checkInput, type Form, marked } from './form.ts'
 import { page } from './html.ts'
-import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
-import { type KeysPageProps, keysPage, type NewKeyValues } from './pages/admin/keys.ts'
+import { queryOf, viewerOf } from './page-request.ts'
+import { type KeysPageProps, keysPage } from './pages/admin/keys.ts'
+import { type Doing, submitWorkspaceForm } from './project-request.ts'
 
 /** API keys: global admins only. contract §7. */
 export const keyPages = (ctx: Context) =>
@@ -46,45 +47,40 @@ function allKeys(ctx: Context, grant: Grant): ApiKeyView[] {
   return [first, ...others].flatMap(({ data }) => data)
 }
 
-async function submitKeys(ctx: Context, request: Request): Promise<Response> {
-  const { grant, form } = await decidedForm(ctx, request, (caller) =>
-    authorize(ctx, caller, 'workspace:administer', undefined, false),
-  )
-  switch (form.text('intent')) {
-    case 'create-key':
-      return submitNewKey(ctx, request, grant, form)
-    case 'revoke-key':
-      revokeKey(ctx, grant, form.text('keyId'))
-      return seeOther('/keys?done=revoked')
-    default:
-      throw unknownIntent()
-  }
-}
+const submitKeys = (ctx: Context, request: Request): Promise<Response> =>
+  submitWorkspaceForm(ctx, request, {
+    intents: {
+      'create-key': {
+        isOnce: true,
+        run: (doing) => makeKey(ctx, request, doing),
+      },
+      'revoke-key': {
+        isOnce: true,
+        run({ grant, form }) {
+          revokeKey(ctx, grant, form.text('keyId'))
+          return '/keys?done=revoked'
+        },
+      },
+    },
+    show: (failed) => showKeys(ctx, request, { failed }),
+  })
 
 /** The key is shown in this answer and never again, so it is no redirect. */
-function submitNewKey(ctx: Context, request: Request, grant: Grant, form: Form): Response {
-  const values = {
-    name: form.text('name').trim(),
-    scope: form.text('scope'),
-    expiresInDays: form.text('expiresInDays'),
-  }
-  try {
-    const input = newKey(ctx, values)
-    checkInput(ctx, request, newKeyBody, input)
-    const { key } = createKey(ctx, grant, input)
-    return showKeys(ctx, request, { created: { name: values.name, key } })
-  } catch (thrown) {
-    const error = expectedFailure(thrown)
-    return showKeys(ctx, request, { failed: { values, error } })
-  }
+function makeKey(ctx: Context, request: Request, { grant, form }: Doing): Response {
+  const input = newKey(ctx, form)
+  checkInput(ctx, request, newKeyBody, input)
+  const { key } = createKey(ctx, grant, input)
+  return showKeys(ctx, request, { created: { name: input.name, key } })
 }
 
-function newKey(ctx: Context, { name, scope, expiresInDays }: NewKeyValues): NewApiKey {
-  const days = expiresInDays === '' ? undefined : Number(expiresInDays)
+function newKey(ctx: Context, form: Form): NewApiKey {
+  const scope = form.text('scope')
+  const lifetime = form.optional('expiresInDays')
+  const days = lifetime === undefined ? undefined : Number(lifetime)
   if (days !== undefined && !(Number.isInteger(days) && days >= 1 && days <= 3650))
     throw marked({ path: 'expiresInDays', message: 'Choose one of the list.' })
   return {
-    name,
+    name: form.text('name').trim(),
     ...(scope === 'global' ? { isGlobal: true } : { projectId: scope }),
     ...(days === undefined ? {} : { expiresAt: isoTime(ctx.now() + days * DAY_MS) }),
   }

@@ -5,18 +5,20 @@ import { factsOf, notedOf } from '../src/http/request-facts.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { callerOf, originOf } from '../src/modules/auth/caller.ts'
 import { forgotBody, passwordField } from '../src/modules/auth/model.ts'
-import { findPasswordLink, forgotPassword, resetPassword } from '../src/modules/auth/reset-password.ts'
-import { signOut, signUp } from '../src/modules/auth/service.ts'
-import { clearedCookies } from '../src/modules/auth/sessions.ts'
+import { findPasswordLink } from '../src/modules/auth/password-links.ts'
+import { forgotPassword, resetPassword } from '../src/modules/auth/reset-password.ts'
+import { clearedCookies, signOut } from '../src/modules/auth/sessions.ts'
+import { signUp } from '../src/modules/auth/sign-up.ts'
 import { acceptInvitation, getInvitation } from '../src/modules/invitations/service.ts'
 import { checkInput, type Form, readForm, unknownIntent } from './form.ts'
 import { page } from './html.ts'
 import { obeyOnce } from './obey-once.ts'
-import { expectedFailure, failurePage, queryOf, seeOther } from './page-request.ts'
+import { expectedFailure, queryOf, seeOther } from './page-request.ts'
 import { acceptInvitationPage } from './pages/auth/accept-invitation.ts'
 import { forgotPage } from './pages/auth/forgot.ts'
 import { resetPage } from './pages/auth/reset.ts'
 import { withRedirect } from './pages/auth/with-redirect.ts'
+import { errorPage } from './pages/error.ts'
 
 /** The pages behind links that are mailed or handed over: a forgotten password, a first one, an invitation. */
 export const linkPages = (ctx: Context) =>
@@ -86,7 +88,9 @@ function showInvitation(ctx: Context, request: Request, error?: AppError): Respo
     const shown = acceptInvitationPage({ email, role, project, signedInAs, signInUrl, error })
     return page(shown, error?.status ?? 200, NO_REFERRER)
   } catch (thrown) {
-    return failurePage(ctx, request, thrown)
+    const { status, message } = expectedFailure(thrown)
+    const hint = 'If you have accepted it already, sign in: the site is in your account.'
+    return page(errorPage({ status, title: 'No such invitation', message, hint }), status, NO_REFERRER)
   }
 }
 

@@ -9,8 +9,15 @@ const AGAIN_MS = 5000
 
 type Answer = { response: Response; setCookies: readonly string[] }
 
-/** By what was sent. Only while it is worked on and shortly after, because some of it holds cookies. */
-const answersOf = onePer((_: Context) => new Map<string, Promise<Answer>>())
+type Kept = {
+  answer: Promise<Answer>
+  sender: string
+  /** Milliseconds since 1970; endless while it is worked on. */
+  until: number
+}
+
+/** By what was sent. Only while it is worked on and shortly after, because some of it holds cookies and keys. */
+const keptOf = onePer((_: Context) => new Map<string, Kept>())
 
 type Sent = {
   form: Form
@@ -29,15 +36,41 @@ export async function obeyOnce(
   { form, sender = '' }: Sent,
   obey: () => Promise<Response>,
 ): Promise<Response> {
-  const answers = answersOf(ctx)
   const key = keyOf(request, form, sender)
-  const former = answers.get(key)
-  if (former !== undefined) return repeat(request, await former)
-  const answer = obey().then((response) => ({ response, setCookies: notedOf(request).setCookies }))
-  answers.set(key, answer)
-  const forget = () => answers.delete(key)
+  const former = keptOf(ctx).get(key)
+  if (former !== undefined && ctx.now() < former.until) return repeat(request, await former.answer)
+  forgetAnswered(ctx, sender)
+  return keepFor(ctx, key, { answer: answerTo(request, obey), sender, until: Number.POSITIVE_INFINITY })
+}
+
+/**
+ * For the other forms of a person, which do as often as they are sent. They may undo what was done before, so that sending
+ * that again means it: to give a role, to take it away and to give it again.
+ */
+export function obeyEachTime(ctx: Context, sender: string, obey: () => Promise<Response>): Promise<Response> {
+  forgetAnswered(ctx, sender)
+  return obey()
+}
+
+function forgetAnswered(ctx: Context, sender: string): void {
+  // Strangers are nobody in particular.
+  if (sender === '') return
+  const all = keptOf(ctx)
+  for (const [key, kept] of all) {
+    const isAnswered = kept.until < Number.POSITIVE_INFINITY
+    if (isAnswered && kept.sender === sender) all.delete(key)
+  }
+}
+
+async function keepFor(ctx: Context, key: string, kept: Kept): Promise<Response> {
+  const all = keptOf(ctx)
+  const forget = () => {
+    if (all.get(key) === kept) all.delete(key)
+  }
+  all.set(key, kept)
   try {
-    const { response } = await answer
+    const { response } = await kept.answer
+    kept.until = ctx.now() + AGAIN_MS
     if (response.status < 400) setTimeout(forget, AGAIN_MS).unref()
     else forget()
     return response.clone()
@@ -47,8 +80,15 @@ export async function obeyOnce(
   }
 }
 
+/** With the cookies that it sets; those of the sender's own session that were due anyway are no part of it. */
+async function answerTo(request: Request, obey: () => Promise<Response>): Promise<Answer> {
+  const before = notedOf(request).setCookies.slice()
+  const response = await obey()
+  return { response, setCookies: notedOf(request).setCookies.filter((cookie) => !before.includes(cookie)) }
+}
+
 function repeat(request: Request, { response, setCookies }: Answer): Response {
-  notedOf(request).setCookies = [...setCookies]
+  if (setCookies.length > 0) notedOf(request).setCookies = [...setCookies]
   return response.clone()
 }
 

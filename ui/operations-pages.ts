@@ -73,16 +73,15 @@ async function showBackups(ctx: Context, request: Request, failed?: Failed): Pro
 }
 
 const submitBackups = (ctx: Context, request: Request): Promise<Response> =>
-  submitWorkspaceForm(
-    ctx,
-    request,
-    {
+  submitWorkspaceForm(ctx, request, {
+    intents: {
       make: {
+        isOnce: true,
         async run({ grant }) {
           const made = await makeBackup(ctx, grant)
           return `/admin/backups?done=${made === undefined ? 'running' : 'made'}`
         },
       },
     },
-    (failed) => showBackups(ctx, request, failed),
-  )
+    show: (failed) => showBackups(ctx, request, failed),
+  })

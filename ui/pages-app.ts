@@ -1,14 +1,15 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
+import { networkOf } from '../src/domain/ip-ranges.ts'
 import { acceptsHtml } from '../src/http/accepts-html.ts'
 import { elysiaOptions } from '../src/http/elysia-options.ts'
 import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
 import { factsOf } from '../src/http/request-facts.ts'
 import { createRouteTable } from '../src/http/route-table.ts'
 import { refuseCrossOrigin } from '../src/http/same-origin.ts'
-import { workspaceHasAdmin } from '../src/modules/auth/service.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
+import { workspaceHasAdmin } from '../src/modules/setup/service.ts'
 import { accountPages } from './account-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { authPages } from './auth-pages.ts'
@@ -31,7 +32,8 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
   const answer = async (request: Request, path: string): Promise<Response> => {
     // A form of another site must not sign anybody in or out, so this holds without a session too.
     refuseCrossOrigin(request, factsOf(request).hostWithPort)
-    if (request.method === 'POST' && ctx.config.rateLimitApi > 0) refuseFlood(forms.take(factsOf(request).ip))
+    if (request.method === 'POST' && ctx.config.rateLimitApi > 0)
+      refuseFlood(forms.take(networkOf(factsOf(request).ip)))
     if (!isOpenBeforeSetup(path) && !workspaceHasAdmin(ctx)) return redirectTo(302, '/setup')
     refuseMethod(request.method, table.methodsOf(path))
     return app.handle(request)

@@ -52,13 +52,16 @@ describe('inviting', () => {
     expect(list).toContain('new@example.com')
     const invitationId = list.match(/name="invitationId" value="([^"]+)"/)?.[1] ?? ''
     const revoked = await send('', { intent: 'revoke-invitation', invitationId })
-    expect(redirectOf(revoked)).toEqual([303, `${at()}?done=revoked`])
+    expect(redirectOf(revoked)).toEqual([303, `${at()}?done=withdrawn`])
+    expect(await read(at('?done=withdrawn'))).toContain('The invitation is taken back')
     expect(await read(at())).not.toContain('new@example.com')
   })
 
   test('an account has the role at once', async () => {
     const answer = await send('', { intent: 'invite', email: GRACE, role: 'viewer' })
-    expect(await answer.text()).toContain('it has the role viewer at once')
+    const html = await answer.text()
+    expect(html).toContain(`${GRACE} has access`)
+    expect(html).toContain('it has the role viewer at once')
     expect(await read(`/projects/${site.projectId}`, GRACE)).toContain('Your role: Viewer')
   })
 
@@ -83,6 +86,7 @@ describe('groups', () => {
     expect(await read(at())).toContain('Remove Editors')
     const gone = await send('', { intent: 'revoke-group', groupId })
     expect(redirectOf(gone)).toEqual([303, `${at()}?done=revoked`])
+    app.advance(5000)
     const again = await send('', { intent: 'revoke-group', groupId })
     expect([again.status, (await again.text()).includes('That group has no role on the project')]).toEqual([
       404,

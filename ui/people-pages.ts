@@ -56,7 +56,8 @@ function showPeople(ctx: Context, request: Request, id: string, shown: Shown): R
       groups: groupsFor(ctx, looking),
       notices: doneNotice(request, {
         granted: 'The role is given.',
-        revoked: 'Done: what it gave is gone.',
+        revoked: 'The group has no role here any more.',
+        withdrawn: 'The invitation is taken back: its link works no more.',
         removed: 'Removed from the project.',
       }),
       ...shown,
@@ -82,15 +83,18 @@ const submitPeople = (ctx: Context, request: Request, id: string) =>
     intents: {
       invite: {
         action: 'invitation:manage',
+        isOnce: true,
         run: (doing) => inviteSomebody(ctx, request, id, doing),
       },
       'grant-group': {
+        isOnce: true,
         run({ grant, form }) {
           grantGroupRole(ctx, grant, { groupId: form.text('groupId').trim(), role: roleOf(form) })
           return `/projects/${id}/people?done=granted`
         },
       },
       'revoke-group': {
+        isOnce: true,
         run({ grant, form }) {
           revokeGroupRole(ctx, grant, form.text('groupId'))
           return `/projects/${id}/people?done=revoked`
@@ -98,9 +102,10 @@ const submitPeople = (ctx: Context, request: Request, id: string) =>
       },
       'revoke-invitation': {
         action: 'invitation:manage',
+        isOnce: true,
         run({ grant, form }) {
           revokeInvitation(ctx, grant, form.text('invitationId'))
-          return `/projects/${id}/people?done=revoked`
+          return `/projects/${id}/people?done=withdrawn`
         },
       },
     },
@@ -145,18 +150,21 @@ const submitPerson = (ctx: Context, request: Request, { id, userId }: Place) =>
     action: 'permission:manage',
     intents: {
       grant: {
+        isOnce: true,
         run({ grant, form }) {
           grantRole(ctx, grant, { userId, role: roleOf(form) })
           return `/projects/${id}/people/${userId}?done=granted`
         },
       },
       revoke: {
+        isOnce: true,
         run({ grant }) {
           revokeRole(ctx, grant, userId)
           return `/projects/${id}/people/${userId}?done=revoked`
         },
       },
       remove: {
+        isOnce: true,
         run({ grant }) {
           removeMember(ctx, grant, userId)
           return `/projects/${id}/people?done=removed`

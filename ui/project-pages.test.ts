@@ -121,6 +121,21 @@ test('the title of a tab says of which project the page is', async () => {
   expect(await read(at('/settings'))).toContain('<title>Settings · website · svc</title>')
 })
 
+const startPages: [files: Record<string, string>, basePath: string, hasHint: boolean][] = [
+  [{ 'index.html': '' }, '', false],
+  [{ 'website/index.html': '' }, '', true],
+  [{ 'website/index.html': '' }, '/website', false],
+]
+test.each(startPages)(
+  '%j below "%s": the hint that nothing is shown: %p',
+  async (files, basePath, hasHint) => {
+    const sha = app.ctx.newId().replaceAll('-', '')
+    const { projectId, deploymentId } = await seedDeployment(app, { ...SITE, sha, files, basePath })
+    const html = await read(`/projects/${projectId}/deployments/${deploymentId}`)
+    expect(html.includes('There is no index.html at its top')).toBe(hasHint)
+  },
+)
+
 describe('files', () => {
   const files = (path: string) => deploymentAt(`/files?path=${encodeURIComponent(path)}`)
 

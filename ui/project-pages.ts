@@ -20,13 +20,13 @@ import {
 } from '../src/modules/projects/service.ts'
 import { checkInput, type Form, pageNumberOf } from './form.ts'
 import { page } from './html.ts'
-import { decidedForm, expectedFailure, queryOf, viewerOf, visitUrl } from './page-request.ts'
+import { expectedFailure, queryOf, viewerOf, visitUrl } from './page-request.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
 import { projectPage, type Visits } from './pages/admin/project.ts'
 import { type PublishPageProps, publishPage } from './pages/admin/publish.ts'
 import { projectHealth } from './project-health.ts'
-import { answerForm, doneNotice, lookAt } from './project-request.ts'
+import { answerForm, doneNotice, lookAt, submitForm } from './project-request.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
 export const projectPages = (ctx: Context) => {
@@ -120,21 +120,26 @@ function showNewProject(ctx: Context, request: Request, failed?: NewProjectPageP
   return page(newProjectPage({ user, failed }), failed?.error.status)
 }
 
-async function submitProject(ctx: Context, request: Request): Promise<Response> {
-  const { grant, form } = await decidedForm(ctx, request, (caller) =>
-    authorize(ctx, caller, 'project:create', undefined, false),
-  )
-  const values = projectValues(form)
-  const { displayName, ...others } = values
-  const input = displayName === '' ? others : { ...others, displayName }
-  return answerForm(
-    () => {
-      checkInput(ctx, request, newProjectBody, input)
-      return `/projects/${createProject(ctx, grant, input).id}`
+const submitProject = (ctx: Context, request: Request): Promise<Response> =>
+  submitForm(
+    ctx,
+    request,
+    {
+      intents: {
+        'create-project': {
+          isOnce: true,
+          run({ grant, form }) {
+            const { displayName, ...others } = projectValues(form)
+            const input = displayName === '' ? others : { ...others, displayName }
+            checkInput(ctx, request, newProjectBody, input)
+            return `/projects/${createProject(ctx, grant, input).id}`
+          },
+        },
+      },
+      show: ({ error, values }) => showNewProject(ctx, request, { error, values }),
     },
-    (error) => showNewProject(ctx, request, { values, error }),
+    (caller) => authorize(ctx, caller, 'project:create', undefined, false),
   )
-}
 
 const projectValues = (form: Form) => ({
   owner: form.text('owner').trim(),

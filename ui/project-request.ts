@@ -6,6 +6,7 @@ import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
 import type { FormError } from './components/field.ts'
 import { type Form, marked, unknownIntent } from './form.ts'
+import { obeyEachTime, obeyOnce } from './obey-once.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
 const CAN = {
@@ -73,53 +74,58 @@ export type Doing = { grant: Grant; form: Form; caller: Caller }
 export type Intent = {
   /** Needs more than the page's own action. */
   action?: ProjectAction
+  /**
+   * A double click counts once: for what makes something, takes something away, or is refused where a thing has changed
+   * since the page was made. Left out where the same may be meant twice, such as one place up.
+   */
+  isOnce?: true
   run(doing: Doing): string | Response | Promise<string | Response>
 }
 
-type ProjectForm = {
-  projectId: string
-  /** The least that a form of this page needs: whoever may not is refused before the form is read. */
-  action: ProjectAction
+type Forms = {
+  intents: Readonly<Record<string, Intent>>
   /** More than a form usually has. */
   maxFormBytes?: number
-  intents: Readonly<Record<string, Intent>>
   /** The page again, with what is wrong. */
   show(failed: Failed): Response | Promise<Response>
 }
 
-export async function submitProjectForm(
-  ctx: Context,
-  request: Request,
-  page: ProjectForm,
-): Promise<Response> {
+type ProjectForms = Forms & {
+  projectId: string
+  /** The least that a form of this page needs: whoever may not is refused before the form is read. */
+  action: ProjectAction
+}
+
+export function submitProjectForm(ctx: Context, request: Request, page: ProjectForms): Promise<Response> {
   const about = aboutProject(ctx, page.projectId)
-  const decide = (caller: Caller): Grant => authorize(ctx, caller, page.action, about, false)
-  const { form, caller, grant } = await decidedForm(ctx, request, decide, page.maxFormBytes)
-  const name = form.text('intent')
-  const intent = intentOf(page.intents, name)
-  const allowed = intent.action === undefined ? grant : authorize(ctx, caller, intent.action, about, false)
-  return answerForm(
-    () => intent.run({ grant: allowed, form, caller }),
-    (error) => page.show({ intent: name, error, values: form.all() }),
+  return submitForm(ctx, request, page, (caller, action = page.action) =>
+    authorize(ctx, caller, action, about, false),
   )
 }
 
 /** Forms of the workspace: for global admins. */
-export async function submitWorkspaceForm(
+export const submitWorkspaceForm = (ctx: Context, request: Request, page: Forms): Promise<Response> =>
+  submitForm(ctx, request, page, (caller) => authorize(ctx, caller, 'workspace:administer', undefined, false))
+
+/** A form of somebody who is signed in. `decide`: who may send it at all, and who may what an intent needs beyond that. */
+export async function submitForm(
   ctx: Context,
   request: Request,
-  intents: Readonly<Record<string, Intent>>,
-  show: ProjectForm['show'],
+  { intents, maxFormBytes, show }: Forms,
+  decide: (caller: Caller, action?: ProjectAction) => Grant,
 ): Promise<Response> {
-  const { form, caller, grant } = await decidedForm(ctx, request, (asker) =>
-    authorize(ctx, asker, 'workspace:administer', undefined, false),
-  )
+  const { form, caller, user, grant } = await decidedForm(ctx, request, decide, maxFormBytes)
   const name = form.text('intent')
   const intent = intentOf(intents, name)
-  return answerForm(
-    () => intent.run({ grant, form, caller }),
-    (error) => show({ intent: name, error, values: form.all() }),
-  )
+  const allowed = intent.action === undefined ? grant : decide(caller, intent.action)
+  const obey = () =>
+    answerForm(
+      () => intent.run({ grant: allowed, form, caller }),
+      (error) => show({ intent: name, error, values: form.all() }),
+    )
+  return intent.isOnce
+    ? obeyOnce(ctx, request, { form, sender: user.id }, obey)
+    : obeyEachTime(ctx, user.id, obey)
 }
 
 function intentOf(intents: Readonly<Record<string, Intent>>, name: string): Intent {

@@ -143,6 +143,7 @@ const submitNewRecord = (ctx: Context, request: Request, { id, schemaId }: Schem
     maxFormBytes: MOST_FORM_BYTES,
     intents: {
       create: {
+        isOnce: true,
         async run({ grant, form }) {
           const input = readRecord(form, getSchema(ctx, grant, schemaId).fields, null)
           const record = await addRecord(ctx, grant, schemaId, input)
@@ -169,8 +170,9 @@ const submitRecord = (ctx: Context, request: Request, place: Place) =>
     action: 'traffic:configure',
     maxFormBytes: MOST_FORM_BYTES,
     intents: {
-      save: { run: (doing) => saveRecord(ctx, place, doing) },
+      save: { isOnce: true, run: (doing) => saveRecord(ctx, place, doing) },
       delete: {
+        isOnce: true,
         async run({ grant }) {
           await removeRecord(ctx, grant, place.schemaId, place.recordId)
           return schemaHref(place.id, place.schemaId, '?done=deleted')

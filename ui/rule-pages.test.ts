@@ -54,6 +54,14 @@ describe('a rule', () => {
     expect(html).not.toContain('s3cret')
   })
 
+  test('is not said to be live while it is disabled', async () => {
+    const { isEnabled, ...disabled } = { ...RULE_FORM, pathPattern: '/later/*' }
+    const made = await project.submit('/new', disabled)
+    const html = await project.read(`${made.headers.get('location')}`)
+    expect(html).toContain('The rule is made. Enable it when it is to count.')
+    expect(html).not.toContain('and live')
+  })
+
   test('of files says what is set here all the same: the values of its headers', async () => {
     const rules = [
       { pathPattern: '/a/*', targetUrl: 'https://api.example.com', headerConfig: { add: { 'x-key': '' } } },

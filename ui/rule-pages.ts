@@ -54,7 +54,9 @@ function showRule(ctx: Context, request: Request, { id, ruleId }: Place, failed?
   const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
   const isPipeline = rule.proxyType === 'pipeline'
   const notices = doneNotice(request, {
-    created: 'The rule is made, and live.',
+    created: rule.isEnabled
+      ? 'The rule is made, and live.'
+      : 'The rule is made. Enable it when it is to count.',
     saved: 'Saved.',
     unlocked: 'You may change this rule here now.',
   })
@@ -96,10 +98,13 @@ const submitRule = (ctx: Context, request: Request, { id, ruleId }: Place) => {
         await changeRule(ctx, grant, ruleId, { isEnabled: form.isTicked('isEnabled') })
         return `${at}?done=saved${unlockedQuery(form)}`
       }),
-      delete: ofUnlocked(ctx, ruleId, ({ grant }) => {
-        deleteRule(ctx, grant, ruleId)
-        return `/projects/${id}/rules?done=deleted`
-      }),
+      delete: {
+        isOnce: true,
+        ...ofUnlocked(ctx, ruleId, ({ grant }) => {
+          deleteRule(ctx, grant, ruleId)
+          return `/projects/${id}/rules?done=deleted`
+        }),
+      },
     },
     show: (failed) => showRule(ctx, request, { id, ruleId }, failed),
   })
@@ -151,6 +156,7 @@ const submitNew = (ctx: Context, request: Request, id: string) =>
         run: (doing) => answerCheck(ctx, request, { ...doing, level: levelOf(ctx, id, doing), id: null }),
       },
       save: {
+        isOnce: true,
         async run(doing) {
           const { grant, form } = doing
           const level = levelOf(ctx, id, doing)

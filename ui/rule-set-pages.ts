@@ -73,6 +73,7 @@ const submitSet = (ctx: Context, request: Request, { id, setId }: Place) => {
         },
       },
       delete: {
+        isOnce: true,
         run({ grant }) {
           deleteRuleSet(ctx, grant, setId)
           return `/projects/${id}/rules?done=set-deleted`

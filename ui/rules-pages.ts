@@ -156,7 +156,8 @@ function newSets(ctx: Context, grant: Grant, aliasId: string, form: Form): strin
   const detach = form.optional('detach')
   if (detach !== undefined) return ids.filter((id) => id !== detach)
   const attach = form.optional('attach')
-  return attach === undefined ? moved(ids, form.text('move')) : [...ids, attach]
+  if (attach === undefined) return moved(ids, form.text('move'))
+  return ids.includes(attach) ? ids : [...ids, attach]
 }
 
 /** `up ID` or `down ID`; what cannot go further stays. */

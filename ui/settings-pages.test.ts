@@ -97,6 +97,12 @@ test('the ownership is transferred when its name is typed', async () => {
     400,
     true,
   ])
+  const nobody = { intent: 'transfer', email: 'nobody@example.com', confirm: 'acme/website' }
+  const unknown = await send('/settings', nobody, ADMIN)
+  expect([unknown.status, (await unknown.text()).includes('Invite them under People first.')]).toEqual([
+    400,
+    true,
+  ])
   const done = await send('/settings', { ...fields, confirm: 'acme/website' }, ADMIN)
   expect(redirectOf(done)).toEqual([303, `${at('/settings')}?done=transferred`])
   expect(await read(at('/settings'), contributor)).toContain('Delete the project')
@@ -130,6 +136,7 @@ describe('secrets', () => {
 
   test('are deleted', async () => {
     expect((await send('/secrets', { intent: 'delete', name: 'MAIL_KEY' })).status).toBe(303)
+    app.advance(5000)
     expect((await send('/secrets', { intent: 'delete', name: 'MAIL_KEY' })).status).toBe(404)
   })
 })

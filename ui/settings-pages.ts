@@ -11,6 +11,7 @@ import { deleteSecret, listSecrets, putSecret } from '../src/modules/secrets/ser
 import { readSettings } from '../src/modules/settings/service.ts'
 import { booleanOf, checkInput, type Form, marked } from './form.ts'
 import { page } from './html.ts'
+import { expectedFailure } from './page-request.ts'
 import { projectSettingsPage } from './pages/admin/project-settings.ts'
 import { secretsPage } from './pages/admin/secrets.ts'
 import {
@@ -84,8 +85,19 @@ function transferProject(ctx: Context, id: string, { grant, form }: Doing): stri
   requireTyped(form, fullName(ctx, grant))
   const email = form.text('email').trim()
   if (email === '') throw marked({ path: 'email', message: 'Say who is to own it.' })
-  transferOwnership(ctx, grant, { email })
+  transferTo(ctx, grant, email)
   return `/projects/${id}/settings?done=transferred`
+}
+
+/** An email that nobody has is a slip of the hand, or somebody who has yet to be invited. */
+function transferTo(ctx: Context, grant: Doing['grant'], email: string): void {
+  try {
+    transferOwnership(ctx, grant, { email })
+  } catch (thrown) {
+    const failure = expectedFailure(thrown)
+    if (failure.kind !== 'not_found') throw failure
+    throw marked({ path: 'email', message: 'No account has this email. Invite them under People first.' })
+  }
 }
 
 function removeProject(ctx: Context, { grant, form }: Doing): string {
@@ -116,6 +128,7 @@ const submitSecrets = (ctx: Context, request: Request, id: string) =>
     maxFormBytes: MOST_SECRET_FORM_BYTES,
     intents: {
       put: {
+        isOnce: true,
         run({ grant, form }) {
           // Forms send line ends as CRLF, whatever was pasted.
           const value = form.text('value').replaceAll('\r\n', '\n')
@@ -124,6 +137,7 @@ const submitSecrets = (ctx: Context, request: Request, id: string) =>
         },
       },
       delete: {
+        isOnce: true,
         run({ grant, form }) {
           deleteSecret(ctx, grant, form.text('name'))
           return `/projects/${id}/secrets?done=deleted`

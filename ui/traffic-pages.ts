@@ -71,8 +71,11 @@ function intentsOf(ctx: Context, request: Request, domainId: string, place: stri
       return `${place}?done=${done}`
     },
   })
-  const withRules = (done: string, change: (rules: Rules, doing: Doing) => Rules): Intent =>
-    changing(done, (split, doing) => ({ ...split, rules: change(split.rules, doing) }))
+  /** Each says which rule it is about and how that was: the same again is a second click. */
+  const withRules = (done: string, change: (rules: Rules, doing: Doing) => Rules): Intent => ({
+    ...changing(done, (split, doing) => ({ ...split, rules: change(split.rules, doing) })),
+    isOnce: true,
+  })
   return {
     weights: changing('saved', (split, { form }) => ({ ...split, ...readWeights(form) })),
     'add-rule': withRules('added', (rules, { form }) => [...rules, readRule(form)]),

@@ -30,6 +30,7 @@ describe('users', () => {
     expect(list).toContain('grace@example.com')
     expect(list).not.toContain('token=')
     expect(await read('/admin/users?q=nobody')).toContain('No account has “nobody” in its email.')
+    expect(await read('/admin/users?page=9')).toContain('Nobody is on this page of the list.')
   })
 
   const wrong: [fields: Record<string, string>, status: number, said: string][] = [
@@ -72,8 +73,8 @@ test('groups are made, filled, renamed, emptied and deleted', async () => {
   const added = await send(group, { intent: 'add', email: ADMIN })
   expect(redirectOf(added)).toEqual([303, `${group}?done=added`])
   for (const [fields, code, said] of [
-    [{ intent: 'add', email: ADMIN }, 409, 'is in the group Editors already'],
     [{ intent: 'add', email: 'nobody@example.com' }, 404, 'id="email-error"'],
+    [{ intent: 'add', email: ADMIN }, 409, 'is in the group Editors already'],
     [{ intent: 'change', name: ' ' }, 400, 'id="name-error"'],
     [{ intent: 'remove', userId: 'nobody' }, 404, 'That user is not in the group'],
   ] as const) {

@@ -69,11 +69,10 @@ function showUsers(ctx: Context, request: Request, shown: UsersShown): Response 
 }
 
 const submitUsers = (ctx: Context, request: Request) =>
-  submitWorkspaceForm(
-    ctx,
-    request,
-    {
+  submitWorkspaceForm(ctx, request, {
+    intents: {
       create: {
+        isOnce: true,
         async run({ grant, form }) {
           const input = { email: form.text('email').trim(), role: form.text('role') }
           checkInput(ctx, request, newUserBody, input)
@@ -82,8 +81,8 @@ const submitUsers = (ctx: Context, request: Request) =>
         },
       },
     },
-    (failed) => showUsers(ctx, request, { failed }),
-  )
+    show: (failed) => showUsers(ctx, request, { failed }),
+  })
 
 type UserShown = Pick<UserPageProps, 'reset' | 'failed'>
 
@@ -97,10 +96,8 @@ function showUser(ctx: Context, request: Request, id: string, shown: UserShown):
 }
 
 function submitUser(ctx: Context, request: Request, id: string): Promise<Response> {
-  return submitWorkspaceForm(
-    ctx,
-    request,
-    {
+  return submitWorkspaceForm(ctx, request, {
+    intents: {
       change: {
         run({ grant, form }) {
           const input = { role: form.text('role') }
@@ -110,17 +107,19 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
         },
       },
       'reset-link': {
+        isOnce: true,
         run: ({ grant }) => showUser(ctx, request, id, { reset: createResetLink(ctx, grant, id) }),
       },
       delete: {
+        isOnce: true,
         run({ grant }) {
           deleteUser(ctx, grant, id)
           return '/admin/users?done=deleted'
         },
       },
     },
-    (failed) => showUser(ctx, request, id, { failed }),
-  )
+    show: (failed) => showUser(ctx, request, id, { failed }),
+  })
 }
 
 function showGroups(ctx: Context, request: Request, failed?: Failed): Response {
@@ -136,11 +135,10 @@ const groupInput = (form: Form) => ({
 })
 
 const submitGroups = (ctx: Context, request: Request) =>
-  submitWorkspaceForm(
-    ctx,
-    request,
-    {
+  submitWorkspaceForm(ctx, request, {
+    intents: {
       create: {
+        isOnce: true,
         run({ grant, form }) {
           const input = groupInput(form)
           checkInput(ctx, request, newGroupBody, input)
@@ -148,8 +146,8 @@ const submitGroups = (ctx: Context, request: Request) =>
         },
       },
     },
-    (failed) => showGroups(ctx, request, failed),
-  )
+    show: (failed) => showGroups(ctx, request, failed),
+  })
 
 function showGroup(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const { user, grant } = administer(ctx, request)
@@ -166,17 +164,17 @@ function showGroup(ctx: Context, request: Request, id: string, failed?: Failed):
 }
 
 function submitGroup(ctx: Context, request: Request, id: string): Promise<Response> {
-  return submitWorkspaceForm(
-    ctx,
-    request,
-    {
+  return submitWorkspaceForm(ctx, request, {
+    intents: {
       add: {
+        isOnce: true,
         run(doing) {
           addGroupMember(ctx, doing.grant, id, userIdOf(ctx, doing))
           return `/admin/groups/${id}?done=added`
         },
       },
       remove: {
+        isOnce: true,
         run({ grant, form }) {
           removeGroupMember(ctx, grant, id, form.text('userId'))
           return `/admin/groups/${id}?done=removed`
@@ -191,14 +189,15 @@ function submitGroup(ctx: Context, request: Request, id: string): Promise<Respon
         },
       },
       delete: {
+        isOnce: true,
         run({ grant }) {
           deleteGroup(ctx, grant, id)
           return '/admin/groups?done=deleted'
         },
       },
     },
-    (failed) => showGroup(ctx, request, id, failed),
-  )
+    show: (failed) => showGroup(ctx, request, id, failed),
+  })
 }
 
 function userIdOf(ctx: Context, { grant, form }: Doing): string {
@@ -226,16 +225,14 @@ function submitSettings(ctx: Context, request: Request): Promise<Response> {
       return '/admin/settings/auth?done=saved'
     },
   })
-  return submitWorkspaceForm(
-    ctx,
-    request,
-    {
+  return submitWorkspaceForm(ctx, request, {
+    intents: {
       membership: save((form) => ({ requireProjectMembership: form.isTicked('requireProjectMembership') })),
       registration: save((form) => ({ allowPublicSignups: form.isTicked('allowPublicSignups') })),
       'private-sites': save((form) => ({ privateSiteResponse: form.text('privateSiteResponse') })),
     },
-    (failed) => showSettings(ctx, request, failed),
-  )
+    show: (failed) => showSettings(ctx, request, failed),
+  })
 }
 
 const AUDIT_PER_PAGE = '25'

@@ -1,8 +1,12 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { migrations } from '../../migrations/index.ts'
+import { migrate } from '../db/migrate.ts'
 import { openDb } from '../db/open.ts'
+import { lockDataDir } from '../platform/instance-lock.ts'
 import { adminCommand } from './admin.ts'
 import { runCommand } from './run-command.ts'
 import { testIo } from './testing/test-io.ts'
@@ -32,6 +36,19 @@ test('create says when it made a new data directory', async () => {
   expect(first.err).toBe(`ann@example.com is an administrator now, in the new data directory ${folder}\n`)
   const second = await admin(['create', 'bob@example.com'], 'correct horse battery')
   expect(second.err).toBe('bob@example.com is an administrator now\n')
+})
+
+test('while an older server runs, a newer command leaves the database as that server knows it', async () => {
+  const older = new Database(join(folder, 'svc.db'))
+  migrate(older, 0, migrations.slice(0, -1))
+  older.close()
+  const running = lockDataDir(folder)
+  const refused = await admin(['create', 'ann@example.com'], 'correct horse battery')
+  expect(refused.code).toBe(1)
+  expect(refused.err).toContain(`an older svc serves ${folder}`)
+  expect(readdirSync(folder).filter((name) => name.includes('before'))).toEqual([])
+  running?.release()
+  expect((await admin(['create', 'ann@example.com'], 'correct horse battery')).code).toBe(0)
 })
 
 describe('reset-mfa', () => {

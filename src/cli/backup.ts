@@ -17,10 +17,8 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
     if (file === undefined || others.length > 0) throw new UsageError('name the file to write')
     requireDatabase(config)
     try {
-      const { sizeBytes, files } = await writeBackup(
-        config.dataDir,
-        resolve(io.cwd, file),
-        Bun.randomUUIDv7(),
+      const { sizeBytes, files } = await untilSignalled((stop) =>
+        writeBackup(config.dataDir, resolve(io.cwd, file), Bun.randomUUIDv7(), stop),
       )
       io.stderr.write(`wrote ${file}: ${files} files, ${Math.ceil(sizeBytes / 1e6)} MB\n`)
       return EXIT.ok
@@ -29,3 +27,17 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
     }
   },
 }
+
+/** Ctrl-C, or a server that ends, must not leave a copy of the database lying about. A second Ctrl-C ends it at once. */
+async function untilSignalled<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const stopped = new AbortController()
+  const stop = () => stopped.abort(new Error('it was interrupted'))
+  for (const name of SIGNALS) process.once(name, stop)
+  try {
+    return await work(stopped.signal)
+  } finally {
+    for (const name of SIGNALS) process.off(name, stop)
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const

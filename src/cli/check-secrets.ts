@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { totpSealContext } from '../modules/auth/mfa.ts'
+import { totpSealContext } from '../modules/auth/second-step.ts'
 import { parseStored, resealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
 import { sealContext } from '../modules/secrets/service.ts'
 

@@ -61,10 +61,26 @@ test('stored secrets that the key opens are well, those of a lost key are each n
   })
 })
 
-test('an empty database beside contents is damage, and the contents stay', async () => {
+test.each<[what: string, lose: () => void]>([
+  ['is empty', () => truncateSync(at('svc.db'), 0)],
+  [
+    'is gone but for its log',
+    () => {
+      writeFileSync(at('svc.db-wal'), 'rows that nothing can read any more')
+      truncateSync(at('svc.db'), 0)
+    },
+  ],
+  [
+    'was begun anew',
+    () => {
+      rmSync(at('svc.db'))
+      new Database(at('svc.db'), { create: true }).run('PRAGMA user_version = 1')
+    },
+  ],
+])('a database that %s, beside contents, is damage, and the contents stay', async (_, lose) => {
   mkdirSync(at('blobs', 'packs'), { recursive: true })
   writeFileSync(at('blobs', 'packs', 'a.pack'), 'content')
-  truncateSync(at('svc.db'), 0)
+  lose()
   const { code, out } = await check()
   expect({ code, out }).toEqual({
     code: 1,

@@ -1,11 +1,13 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { Put } from '../platform/lines-out.ts'
 
 /** What every command ends with. contract: 5.3, 9.1; 78 is a bad configuration (section 1). */
 export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, badConfig: 78 } as const
 
 /** The outside world of a command. `io.ts` makes the real one; tests bring their own. */
 export type Io = {
-  stdout: { write(text: string): void }
+  /** `put` is for what nobody may wait for: it writes beside this thread, and not always all of it. */
+  stdout: { write(text: string): void; put: Put }
   stderr: { write(text: string): void }
   /** One line without its line end; not shown while it is typed on a terminal. Undefined when input has ended. */
   readPassword(prompt: string): Promise<string | undefined>

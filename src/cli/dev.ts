@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { messageOf } from '../domain/errors.ts'
-import { type SocketOwner, socketHandlers } from '../http/wire.ts'
+import { createSockets, type SocketOwner } from '../http/wire.ts'
 import { listeningAt } from '../listeners.ts'
 import { signalled } from '../platform/signalled.ts'
 import { formatProblem } from '../rules/problems.ts'
@@ -87,7 +87,7 @@ export async function startTwin(
         complain(error, io)
         return new Response(error.message, { status: 400 })
       },
-      websocket: socketHandlers,
+      websocket: createSockets().handlers,
     }),
   )
   let published: Promise<void> = Promise.resolve()

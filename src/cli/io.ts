@@ -1,4 +1,4 @@
-import { fstatSync, readSync, writeSync } from 'node:fs'
+import { fstatSync, readSync, write, writeSync } from 'node:fs'
 import type { Io } from './command.ts'
 
 const STDIN = 0
@@ -8,7 +8,7 @@ const STDERR = 2
 /** The real outside world of the CLI: this process. `env` comes from main.ts, which alone reads `process.env`. */
 export function processIo(env: Io['env']): Io {
   return {
-    stdout: { write: (text) => writeAll(STDOUT, text) },
+    stdout: { write: (text) => writeAll(STDOUT, text), put: (bytes) => putAside(STDOUT, bytes) },
     stderr: { write: (text) => writeAll(STDERR, text) },
     readPassword: async (prompt) => (isatty(STDIN) ? readHidden(prompt) : readLine({ isRaw: false })),
     get ask() {
@@ -33,6 +33,12 @@ function isDevice(fd: number): boolean {
     return false
   }
 }
+
+/** By a thread of the system's pool, which alone waits where nobody reads. */
+const putAside = (fd: number, bytes: Uint8Array): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(fd, bytes, (error, written) => (error === null ? resolve(written) : reject(error)))
+  })
 
 /** Written before it returns, so that ending the process cuts nothing off. A reader that left is no error. */
 function writeAll(fd: number, text: string): void {

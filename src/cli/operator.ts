@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { openContext } from '../open-context.ts'
+import { lockDataDir } from '../platform/instance-lock.ts'
 import { CommandFailure, type Io } from './command.ts'
 import { VERSION } from './version.ts'
 
@@ -13,7 +14,10 @@ export async function onDataDir<T>(
   io: Io,
   work: (ctx: Context) => Promise<T> | T,
 ): Promise<T> {
-  const { ctx, close } = await openContext({ ...config, logLevel: 'error' }, VERSION, io.stderr.write)
+  const beforeMigrating = () => refuseBesideOlder(config)
+  const { ctx, close } = await openContext({ ...config, logLevel: 'error' }, VERSION, io.stderr.write, {
+    beforeMigrating,
+  })
   try {
     return await work(ctx)
   } catch (error) {
@@ -22,6 +26,16 @@ export async function onDataDir<T>(
   } finally {
     close()
   }
+}
+
+/** A server that runs knows the database as it is: only its own start may bring that up to a newer version. */
+function refuseBesideOlder({ dataDir }: Config): void {
+  const lock = lockDataDir(dataDir)
+  if (lock === undefined)
+    throw new CommandFailure(
+      `an older svc serves ${dataDir}, whose database this one would change; restart that server with this version first`,
+    )
+  lock.release()
 }
 
 export const hasDatabase = ({ dataDir }: Config): boolean => existsSync(join(dataDir, 'svc.db'))

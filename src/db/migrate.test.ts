@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getTableColumns, getTableName, is } from 'drizzle-orm'
@@ -45,9 +45,42 @@ test('a database with data is copied before it is changed', () => {
     { name: '2_second', sql: 'DELETE FROM a' },
   ])
   const copy = join(folder, 'svc.db.before-2_second')
-  expect(existsSync(copy)).toBe(true)
   expect(new Database(copy).query('SELECT x FROM a').all()).toEqual([{ x: 7 }])
   rmSync(folder, { recursive: true })
+})
+
+test('a copy that an earlier try left gives way, as it may be half of one or weeks old', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
+  const sqlite = new Database(join(folder, 'svc.db'))
+  const first = { name: '1_first', sql: 'CREATE TABLE a (x); INSERT INTO a VALUES (7)' }
+  migrate(sqlite, 1, [first])
+  for (const name of ['svc.db.before-2_second', 'svc.db.before-2_second.partial'])
+    writeFileSync(join(folder, name), 'half')
+  expect(() => migrate(sqlite, 2, [first, { name: '2_second', sql: 'broken' }])).toThrow()
+  sqlite.run('UPDATE a SET x = 8')
+  migrate(sqlite, 2, [first, { name: '2_second', sql: 'DELETE FROM a' }])
+  expect(new Database(join(folder, 'svc.db.before-2_second')).query('SELECT x FROM a').all()).toEqual([
+    { x: 8 },
+  ])
+  expect(readdirSync(folder).filter((name) => name.includes('before'))).toEqual(['svc.db.before-2_second'])
+  sqlite.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('guards may prevent the first migration and a change, and are not asked where there is none', () => {
+  const sqlite = new Database(':memory:')
+  const first = { name: '1_first', sql: 'CREATE TABLE a (x)' }
+  const second = { name: '2_second', sql: 'CREATE TABLE b (x)' }
+  const refuse = (why: string) => () => {
+    throw new Error(why)
+  }
+  const beforeFirst = refuse('not the first')
+  const beforeChange = refuse('not now')
+  expect(() => migrate(sqlite, 1, [first], { beforeFirst })).toThrow('not the first')
+  expect(migrate(sqlite, 1, [first], { beforeChange })).toEqual(['1_first'])
+  expect(migrate(sqlite, 1, [first], { beforeFirst, beforeChange })).toEqual([])
+  expect(() => migrate(sqlite, 2, [first, second], { beforeChange })).toThrow('not now')
+  expect(migrate(sqlite, 2, [first, second], { beforeFirst })).toEqual(['2_second'])
 })
 
 const tables = Object.values({ ...schema, ...recordTables }).filter((value) => is(value, SQLiteTable))

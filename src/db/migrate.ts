@@ -1,7 +1,15 @@
 import type { Database } from 'bun:sqlite'
-import { existsSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { migrations as embedded, type Migration } from '../../migrations/index.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
+
+/** Each may throw, and leaves the database as it is then. */
+export type MigrationGuards = {
+  /** Nothing was ever applied: the database is a new one. */
+  beforeFirst?: () => void
+  /** A database of an earlier version is about to be changed. */
+  beforeChange?: () => void
+}
 
 /**
  * Applies what is pending, each migration in one transaction with its bookkeeping row, and returns the names applied.
@@ -12,6 +20,7 @@ export function migrate(
   sqlite: Database,
   now: number,
   migrations: readonly Migration[] = embedded,
+  { beforeFirst, beforeChange }: MigrationGuards = {},
 ): string[] {
   sqlite.run(
     'CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT',
@@ -21,7 +30,11 @@ export function migrate(
   refuseUnknown(names, migrations)
 
   const pending = migrations.filter(({ name }) => !names.has(name))
-  if (names.size > 0 && pending[0] !== undefined) copyFirst(sqlite, pending[0].name)
+  if (names.size === 0) beforeFirst?.()
+  else if (pending[0] !== undefined) {
+    beforeChange?.()
+    copyFirst(sqlite, pending[0].name)
+  }
   for (const migration of pending) apply(sqlite, migration, now)
   return pending.map(({ name }) => name)
 }
@@ -38,7 +51,26 @@ function refuseUnknown(names: ReadonlySet<string>, migrations: readonly Migratio
 function copyFirst(sqlite: Database, pending: string): void {
   if (sqlite.filename === '' || sqlite.filename === ':memory:') return
   const copy = `${sqlite.filename}.before-${pending}`
-  if (!existsSync(copy)) sqlite.query('VACUUM INTO ?').run(copy)
+  const partial = `${copy}.partial`
+  try {
+    // One of an earlier try may be half a copy, or weeks old.
+    rmSync(partial, { force: true })
+    sqlite.query('VACUUM INTO ?').run(partial)
+    syncFile(partial)
+    renameSync(partial, copy)
+  } catch (error) {
+    rmSync(partial, { force: true })
+    throw error
+  }
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function apply(sqlite: Database, { name, sql }: Migration, now: number): void {

@@ -1,13 +1,16 @@
 import { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { AppError } from '../domain/errors.ts'
-import { migrate } from './migrate.ts'
+import { type MigrationGuards, migrate } from './migrate.ts'
 
 /** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and when it was last written. */
 export type Db = {
   readonly orm: Orm
   sqlite: Database
+  /** False when its path leads to another file by now, or to none: what is written then is lost when it is closed. */
+  isInPlace: () => boolean
   /** Grows with each transaction of this process (and when another process was seen to write): what is cached may be stale. */
   writes: number
 }
@@ -18,8 +21,11 @@ export type DbOrTx = Pick<
   'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'all' | 'get' | 'run' | 'values' | '$count'
 >
 
-/** Opens (and migrates) the database at `path`, or one in memory for `:memory:`. Throws `DataDirError`. */
-export function openDb(path: string, now: number): Db {
+/**
+ * Opens (and migrates) the database at `path`, or one in memory for `:memory:`. `guards` as for `migrate`.
+ * Throws `DataDirError`.
+ */
+export function openDb(path: string, now: number, guards?: MigrationGuards): Db {
   const sqlite = openFile(path)
   sqlite.run('PRAGMA synchronous = FULL')
   sqlite.run('PRAGMA foreign_keys = ON')
@@ -28,12 +34,19 @@ export function openDb(path: string, now: number): Db {
   sqlite.run('PRAGMA cache_size = -16000')
   // Publishing thousands of files takes one commit of some 1,000 pages: it need not copy them into the database as well.
   sqlite.run('PRAGMA wal_autocheckpoint = 4000')
-  migrate(sqlite, now)
-  return withOrm(sqlite)
+  // What one large commit, or a long read beside it, made of the log is given back.
+  sqlite.run('PRAGMA journal_size_limit = 67108864')
+  try {
+    migrate(sqlite, now, undefined, guards)
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+  return withOrm(sqlite, watchFile(path))
 }
 
 /** drizzle takes 5 ms to load, which the first file after a start need not wait for: it comes with its first use. */
-function withOrm(sqlite: Database): Db {
+function withOrm(sqlite: Database, isInPlace: () => boolean): Db {
   let orm: Orm | undefined
   return {
     get orm() {
@@ -41,7 +54,18 @@ function withOrm(sqlite: Database): Db {
       return orm
     },
     sqlite,
+    isInPlace,
     writes: 0,
+  }
+}
+
+function watchFile(path: string): () => boolean {
+  if (path === ':memory:') return () => true
+  const fileAt = () => statSync(path, { bigint: true, throwIfNoEntry: false })
+  const opened = fileAt()
+  return () => {
+    const found = fileAt()
+    return found !== undefined && found.dev === opened?.dev && found.ino === opened?.ino
   }
 }
 

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { cidrContains, formatIp, isPublicAddress, parseCidr, parseCidrList, parseIp } from './ip-ranges.ts'
+import {
+  cidrContains,
+  formatIp,
+  isLoopback,
+  isPublicAddress,
+  networkOf,
+  parseCidr,
+  parseCidrList,
+  parseIp,
+} from './ip-ranges.ts'
 
 describe('parseIp', () => {
   const cases: [text: string, canonical: string | null][] = [
@@ -288,4 +297,31 @@ describe('CIDRs', () => {
     expect(parseCidrList('10.0.0.0/8, nonsense')).toBeNull()
     expect(parseCidrList('10.0.0.0/8 ::1')).toBeNull()
   })
+})
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '::ffff:203.0.113.7'],
+  ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::7', '2001:db8:1:3::/64'],
+  ['::1', '::/64'],
+  ['unknown', 'unknown'],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network)
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.9.9.9', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['::ffff:127.0.0.1', true],
+  ['128.0.0.1', false],
+  ['0.0.0.0', false],
+  ['::2', false],
+  ['localhost', false],
+  ['127.example.com', false],
+])('%s is this machine: %p', (address, isIt) => {
+  expect(isLoopback(address)).toBe(isIt)
 })

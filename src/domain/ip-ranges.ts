@@ -49,6 +49,8 @@ const IPV4_CARRIERS = [
   { range: cidr('2002::/16'), after: 80n }, // 6to4
 ] as const
 
+const LOOPBACK = cidrs('127.0.0.0/8', '::1/128')
+
 const MAPPED = IPV4_CARRIERS[0].range
 
 /**
@@ -117,6 +119,23 @@ export function cidrContains(range: Cidr, ip: IpAddress): boolean {
   if (range.version === 4 && ip.version === 6 && matches(MAPPED, ip))
     return matches(range, { version: 4, bits: ip.bits & 0xffff_ffffn })
   return matches(range, ip)
+}
+
+/** Whether it is an address by which a machine reaches itself. A name is none. */
+export function isLoopback(address: string): boolean {
+  const ip = parseIp(address)
+  return ip !== null && LOOPBACK().some((range) => cidrContains(range, ip))
+}
+
+/**
+ * What stands for one sender where requests are counted: an IPv4 address (mapped or not), but of IPv6 the network of 64 bits,
+ * as everybody who has one has all of its addresses. Text that is no address stays as it is.
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const ip = parseIp(address)
+  if (ip === null || ip.version === 4 || matches(MAPPED, ip)) return address
+  return `${formatIp({ version: 6, bits: (ip.bits >> 64n) << 64n })}/64`
 }
 
 /** A list separated by commas, which may be empty; null when any entry of it is wrong. */

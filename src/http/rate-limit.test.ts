@@ -13,6 +13,16 @@ test('a window of a minute counts, and the next one begins anew', () => {
   expect(limiter.take('a')).toMatchObject({ remaining: 1, isOver: false })
 })
 
+test('a clock that is set back keeps nobody out until it has caught up', () => {
+  let at = 10 * 3_600_000
+  const limiter = createRateLimiter(1, () => at)
+  limiter.take('a')
+  expect(limiter.take('a').isOver).toBe(true)
+  at -= 3_600_000
+  expect(limiter.take('a')).toMatchObject({ remaining: 0, isOver: false, retryAfterSeconds: 60 })
+  expect(limiter.take('a').isOver).toBe(true)
+})
+
 test('every answer of the API carries the three headers, and over the limit comes 429', async () => {
   const app = await testApp({ RATE_LIMIT_API: '2' })
   const first = await app.call('GET', '/api/setup/status')
@@ -66,6 +76,8 @@ test('what a proxy of ours writes as it may is understood, and nothing before it
   expect((await ask('198.51.100.3, [2001:db8::1]:4711')).status).toBe(200)
   expect((await ask('198.51.100.4, 2001:db8::1')).status).toBe(429)
   expect((await ask('198.51.100.4, [2001:db8::1]')).status).toBe(429)
+  expect((await ask('2001:db8::2')).status).toBe(429)
+  expect((await ask('2001:db8:0:1::2')).status).toBe(200)
   expect((await ask('198.51.100.5, unknown')).status).toBe(200)
   expect((await ask('198.51.100.6, unknown')).status).toBe(429)
   app.close()

@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../domain/durations.ts'
+import { isRecent } from '../domain/recent.ts'
 
 /** Counts requests in fixed windows of a minute. Kept in memory: a restart forgives. spec: Limits. */
 type RateLimiter = {
@@ -24,7 +25,7 @@ export function createRateLimiter(limit: number, now: () => number): RateLimiter
       const at = now()
       const known = windows.get(key)
       const window =
-        known !== undefined && at - known.startedAt < WINDOW_MS ? known : { startedAt: at, count: 0 }
+        known !== undefined && isRecent(known.startedAt, at, WINDOW_MS) ? known : { startedAt: at, count: 0 }
       window.count += 1
       if (window !== known) remember(windows, key, window)
       const endsAt = window.startedAt + WINDOW_MS

@@ -19,18 +19,40 @@ export type VisitorSocket = {
 /** The longest message, either way. */
 export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 
-/** Handlers of `Bun.serve` for sockets whose data is their owner. A silence of 5 minutes ends one. contract §8. */
-export const socketHandlers: Bun.WebSocketHandler<SocketOwner> = {
-  maxPayloadLength: MOST_MESSAGE_BYTES,
-  idleTimeout: 300,
-  open(socket) {
-    socket.data.opened({
-      send: (message) => socket.send(message) !== -1,
-      close: (code, reason) => void socket.close(code, reason),
-      cut: () => void socket.terminate(),
-    })
-  },
-  message: (socket, message) => socket.data.received(message),
-  drain: (socket) => socket.data.writable(),
-  close: (socket, code, reason) => socket.data.closed(code, reason),
+/** The WebSockets of a listener. */
+type Sockets = {
+  /** For `Bun.serve`. */
+  handlers: Bun.WebSocketHandler<SocketOwner>
+  /** Tells all of them that the server is going away: they would last for as long as nobody hangs up. RFC 6455 §7.4.1. */
+  endAll(): void
+}
+
+const GOING_AWAY = 1001
+
+/** Sockets whose data is their owner. A silence of 5 minutes ends one. contract §8. */
+export function createSockets(): Sockets {
+  const open = new Set<Bun.ServerWebSocket<SocketOwner>>()
+  return {
+    handlers: {
+      maxPayloadLength: MOST_MESSAGE_BYTES,
+      idleTimeout: 300,
+      open(socket) {
+        open.add(socket)
+        socket.data.opened({
+          send: (message) => socket.send(message) !== -1,
+          close: (code, reason) => void socket.close(code, reason),
+          cut: () => void socket.terminate(),
+        })
+      },
+      message: (socket, message) => socket.data.received(message),
+      drain: (socket) => socket.data.writable(),
+      close(socket, code, reason) {
+        open.delete(socket)
+        socket.data.closed(code, reason)
+      },
+    },
+    endAll() {
+      for (const socket of [...open]) socket.close(GOING_AWAY, 'The server is stopping')
+    },
+  }
 }

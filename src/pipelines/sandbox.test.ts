@@ -231,4 +231,31 @@ describe('the queue', () => {
     expect((await Promise.all(all)).every(({ ok }) => !ok)).toBe(true)
     expect(await small.run('p', quick)).toMatchObject({ ok: false, kind: 'busy' })
   })
+
+  test('what comes while no descriptor is left is run once there is one', async () => {
+    const program = `
+      import { closeSync, openSync } from 'node:fs'
+      import { createSandbox } from '${new URL('./sandbox.ts', import.meta.url).href}'
+      const job = ${JSON.stringify(quick)}
+      const [patient, hasty] = [5000, 1].map((maxWaitMs) => createSandbox({ ...${JSON.stringify(limits)}, maxWaitMs }))
+      const held = []
+      try { for (;;) held.push(openSync('/dev/null', 'r')) } catch {}
+      const running = patient.run('p', job)
+      const refused = await hasty.run('p', job)
+      for (const fd of held) closeSync(fd)
+      console.log(JSON.stringify([refused, await running]))
+      patient.close()
+      hasty.close()`
+    const few = ['sh', '-c', 'ulimit -n 128; exec "$@"', 'sh']
+    const child = Bun.spawn([...few, process.execPath, '-e', program], { stdout: 'pipe', stderr: 'pipe' })
+    const [said, failed] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
+    expect(failed).toBe('')
+    expect(JSON.parse(said)).toEqual([
+      { ok: false, kind: 'busy', message: expect.stringMatching(/^no process can be started: .*EMFILE/) },
+      { ok: true, json: '1' },
+    ])
+  }, 20_000)
 })

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { messageOf } from '../domain/errors.ts'
 import { IS_COMPILED } from '../platform/is-compiled.ts'
 import {
   SANDBOX_ARGUMENT,
@@ -42,6 +43,8 @@ const LIMITS: SandboxLimits = {
 /** What a process gets to obey, beyond the job's own time, before it is killed; more while it is starting. */
 const GRACE_MS = 500
 const START_MS = 5000
+/** Until the next try to start a process where the system would not. */
+const RETRY_MS = 200
 
 export const createSandbox = (limits: SandboxLimits = LIMITS): Sandbox => new ProcessPool(limits)
 
@@ -75,6 +78,9 @@ class ProcessPool implements Sandbox {
   /** By project; the one whose turn was last is last. */
   readonly #queues = new Map<string, Waiting[]>()
   #waitingCount = 0
+  #retry: Timer | undefined
+  /** Why the last try to start a process failed, for the log. */
+  #startFailure: string | undefined
   #isClosed = false
 
   constructor(limits: SandboxLimits) {
@@ -98,6 +104,7 @@ class ProcessPool implements Sandbox {
 
   close(): void {
     this.#isClosed = true
+    clearTimeout(this.#retry)
     for (const child of [...this.#children]) this.#end(child, BROKEN)
     for (const waiting of [...this.#queues.values()].flat()) this.#giveUp(waiting)
   }
@@ -107,7 +114,8 @@ class ProcessPool implements Sandbox {
     const left = (this.#queues.get(waiting.projectId) ?? []).filter((one) => one !== waiting)
     this.#keepQueue(waiting.projectId, left)
     this.#waitingCount -= 1
-    waiting.settle(BUSY)
+    const message = this.#startFailure
+    waiting.settle(message === undefined ? BUSY : { ok: false, kind: 'busy', message })
   }
 
   /** Puts the queue behind the others. */
@@ -140,7 +148,23 @@ class ProcessPool implements Sandbox {
     const free = children.filter(({ running }) => running === null)
     const idle = free.find(({ isClearing }) => !isClearing)
     if (idle !== undefined || free.length > 0) return idle
-    return children.length < processes + (mine === 0 ? extraProcesses : 0) ? this.#start() : undefined
+    return children.length < processes + (mine === 0 ? extraProcesses : 0) ? this.#tryToStart() : undefined
+  }
+
+  /** Where the system has no process or descriptor left, what waits goes on waiting, and it is tried again soon. */
+  #tryToStart(): Child | undefined {
+    try {
+      const child = this.#start()
+      this.#startFailure = undefined
+      return child
+    } catch (error) {
+      this.#startFailure = `no process can be started: ${messageOf(error)}`
+      this.#retry ??= setTimeout(() => {
+        this.#retry = undefined
+        this.#dispatch()
+      }, RETRY_MS)
+      return undefined
+    }
   }
 
   #give(child: Child, waiting: Waiting): void {

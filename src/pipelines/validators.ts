@@ -2,6 +2,8 @@ import { Type } from 'typebox'
 import Value from 'typebox/value'
 import type { Caller, Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
+import { networkOf } from '../domain/ip-ranges.ts'
+import { isRecent } from '../domain/recent.ts'
 import { PROJECT_ROLES, roleLevel } from '../domain/roles.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { onePer } from '../platform/one-per.ts'
@@ -81,7 +83,7 @@ function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, 
     throw new AppError('forbidden', `This needs one of the roles ${config.roles.join(', ')}`)
 }
 
-type Window = { endsAt: number; count: number }
+type Window = { startedAt: number; count: number }
 const windowsOf = onePer((_: Context) => new Map<string, Window>())
 /** Past this the oldest are forgotten, so that a flood of addresses cannot fill the memory. */
 const MOST_WINDOWS = 100_000
@@ -93,11 +95,12 @@ function limitRate(
   { limit, windowSeconds, keyBy }: RateLimit,
 ): void {
   const windows = windowsOf(ctx)
-  const key = `${rule} ${keyBy === 'user' ? whoOf(caller) : addressOf(caller)}`
+  const key = `${rule} ${keyBy === 'user' ? whoOf(caller) : networkOf(addressOf(caller))}`
   const now = ctx.now()
+  const windowMs = windowSeconds * 1000
   let window = windows.get(key)
-  if (window === undefined || window.endsAt <= now) {
-    window = { endsAt: now + windowSeconds * 1000, count: 0 }
+  if (window === undefined || !isRecent(window.startedAt, now, windowMs)) {
+    window = { startedAt: now, count: 0 }
     windows.delete(key)
     windows.set(key, window)
     const oldest = windows.size > MOST_WINDOWS ? windows.keys().next().value : undefined
@@ -105,7 +108,7 @@ function limitRate(
   }
   window.count += 1
   if (window.count <= limit) return
-  const seconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000))
+  const seconds = Math.max(1, Math.ceil((window.startedAt + windowMs - now) / 1000))
   throw new AppError('rate_limited', `Too many requests. Try again in ${seconds} s.`, {
     headers: { 'retry-after': String(seconds) },
   })
@@ -115,7 +118,7 @@ function limitRate(
 function whoOf(caller: Caller): string {
   const { actor } = caller
   if (actor.kind === 'user') return `user ${actor.user.id}`
-  return actor.kind === 'key' ? `key ${actor.key.id}` : addressOf(caller)
+  return actor.kind === 'key' ? `key ${actor.key.id}` : networkOf(addressOf(caller))
 }
 
 export const addressOf = ({ actor }: Caller): string => (actor.kind === 'operator' ? '' : actor.ip)

@@ -45,12 +45,14 @@ const REPLACED_FOLDERS = ['certs']
 
 /**
  * Writes everything of a data directory into one tar file, while a server may be writing: the database is copied as it
- * stood at one moment, and contents never change once they are there. The file appears when it is whole and durable.
+ * stood at one moment, and contents never change once they are there. The file appears when it is whole and durable. With
+ * `stop` it can be given up: nothing of it stays then either.
  */
 export async function writeBackup(
   dataDir: string,
   file: string,
   id: string,
+  stop?: AbortSignal,
 ): Promise<{ sizeBytes: number; files: number }> {
   refuseLostDatabase(dataDir)
   await refuseToReplace(file)
@@ -63,7 +65,7 @@ export async function writeBackup(
   try {
     await mkdir(dirname(copy), { recursive: true })
     copyDatabase(join(dataDir, 'svc.db'), copy)
-    const written = await writeTar(partial, dataDir, copy)
+    const written = await writeTar(partial, dataDir, copy, stop)
     await rename(partial, file)
     await syncFolder(dirname(file))
     return written
@@ -96,6 +98,7 @@ async function writeTar(
   partial: string,
   dataDir: string,
   databaseCopy: string,
+  stop: AbortSignal | undefined,
 ): Promise<{ sizeBytes: number; files: number }> {
   const out = await open(partial, 'wx', 0o600)
   const sum = new BackupSum()
@@ -110,6 +113,7 @@ async function writeTar(
       yield textSource(BACKUP_END, sum.text())
     }
     for await (const chunk of tarEntries(counted())) {
+      stop?.throwIfAborted()
       await out.writeFile(chunk)
       sizeBytes += chunk.length
     }

@@ -460,6 +460,20 @@ describe('sweep', () => {
   })
 })
 
+test('nobody has the name of a pack that is gone', async () => {
+  const [packed] = await storeAll(small)
+  const given = store.stage(isStored)
+  await given.add(randomBytes(10, 11))
+  await given.seal()
+  const before = filesOnDisk().filter((name) => name.endsWith('.pack'))
+  await given.discard()
+  await store.removePack(packed?.pack ?? '')
+  rows.clear()
+  for (const name of before) writeFileSync(join(dataDir, name), 'left')
+  expect(before).toHaveLength(2)
+  expect(await store.sweep(() => false)).toBe(2)
+})
+
 describe('verify', () => {
   const damages: [string, (bytes: Buffer) => Uint8Array][] = [
     ['a changed byte', (bytes) => bytes.fill(bytes.readUInt8(5) ^ 1, 5, 6)],

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
-import { access, rename, rm } from 'node:fs/promises'
+import { access, rename } from 'node:fs/promises'
 import { BlobPlaces, type StoredBlob } from './blob-store/places.ts'
 import { type BlobStage, Stage } from './blob-store/stage.ts'
 import { sweepBlobs } from './blob-store/sweep.ts'
@@ -60,7 +60,7 @@ export async function openBlobStore(dataDir: string, newId: () => string): Promi
     },
     async removePack(pack) {
       descriptors.close(pack)
-      await rm(places.pack(pack), { force: true })
+      await places.removePack(pack)
     },
     rewritePack: (pack, live) => rewritePack(places, pack, live, read),
     sweep: (isKnown) => sweepBlobs(places, isKnown),

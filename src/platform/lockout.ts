@@ -1,3 +1,6 @@
+import { networkOf } from '../domain/ip-ranges.ts'
+import { isRecent } from '../domain/recent.ts'
+
 /** Failed sign-ins by email and address: after `LIMIT` in the window that pair waits; other addresses do not. contract §3. */
 export type Lockout = {
   /** Seconds until the pair may try again; 0 when it may now. */
@@ -13,8 +16,8 @@ const MAX_PAIRS = 50_000
 
 export function createLockout(now: () => number): Lockout {
   const failures = new Map<string, number[]>()
-  const keyOf = (email: string, ip: string) => `${ip} ${email}`
-  const recent = (key: string) => (failures.get(key) ?? []).filter((at) => now() - at < WINDOW_MS)
+  const keyOf = (email: string, ip: string) => `${networkOf(ip)} ${email}`
+  const recent = (key: string) => (failures.get(key) ?? []).filter((at) => isRecent(at, now(), WINDOW_MS))
   return {
     lockedForSeconds(email, ip) {
       const times = recent(keyOf(email, ip))

@@ -24,3 +24,12 @@ test('JSON is one line, the cause with it', () => {
   expect(text.split('\n')).toHaveLength(2)
   expect(text).toContain('inner')
 })
+
+test('what no JSON can hold is named, and nothing fails', () => {
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
+  for (const error of [circular, 10n, new Error('outer', { cause: circular })]) {
+    expect(JSON.parse(linesOf('json', { error }))).toMatchObject({ message: 'failed', unwritable: 'error' })
+    expect(linesOf('pretty', { error, host: 'a.example' })).toContain('host=a.example')
+  }
+})

@@ -41,7 +41,10 @@ export function createLog(options: {
 }
 
 function jsonLine(time: string, level: string, message: string, fields: Record<string, unknown>): string {
-  return `${JSON.stringify({ time, level, message, ...fields }, errorsAsText)}\n`
+  const start = { time, level, message }
+  const names = Object.keys(fields).join(', ')
+  const line = jsonOf({ ...start, ...fields }) ?? JSON.stringify({ ...start, unwritable: names })
+  return `${line}\n`
 }
 
 function prettyLine(time: string, level: string, message: string, fields: Record<string, unknown>): string {
@@ -51,7 +54,16 @@ function prettyLine(time: string, level: string, message: string, fields: Record
 
 function shown(value: unknown): string {
   if (value instanceof Error) return (value.stack ?? value.message).split('\n').map(printable).join('\n')
-  return printable(typeof value === 'string' ? value : (JSON.stringify(value, errorsAsText) ?? 'undefined'))
+  return printable(typeof value === 'string' ? value : (jsonOf(value) ?? '-'))
+}
+
+/** Undefined for what no JSON can hold, or not so deep: nothing fails because it is logged. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, errorsAsText)
+  } catch {
+    return undefined
+  }
 }
 
 /** A visitor's text must not move the operator's cursor or fake a line. */

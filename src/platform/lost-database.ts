@@ -4,14 +4,18 @@ import { DataDirError } from '../domain/data-dir-error.ts'
 
 /**
  * Throws where contents lie in the data directory and the database that names them is gone or empty. A new database
- * would know none of them, and all of them would be cleared away as what a crash left.
+ * would know none of them, and all of them would be cleared away as what a crash left. A log (`svc.db-wal`) that is left
+ * is of no use: SQLite throws it away where its database is empty.
  */
 export function refuseLostDatabase(dataDir: string): void {
-  const database = join(dataDir, 'svc.db')
-  // Rows may still be in the log alone.
-  if (sizeOf(database) > 0 || sizeOf(`${database}-wal`) > 0 || !hasContents(dataDir)) return
+  if (sizeOf(join(dataDir, 'svc.db')) === 0) refuseNewDatabase(dataDir)
+}
+
+/** The same for a database that was found to be a new one. */
+export function refuseNewDatabase(dataDir: string): void {
+  if (!hasContents(dataDir)) return
   throw new DataDirError(
-    `${database} is gone or empty, but ${join(dataDir, 'blobs')} holds contents: restore a backup into a new data directory`,
+    `${join(dataDir, 'svc.db')} is gone or empty, but ${join(dataDir, 'blobs')} holds contents: restore a backup into a new data directory`,
     { damaged: 'database' },
   )
 }

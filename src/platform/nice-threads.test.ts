@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { niceThreads } from './nice-threads.ts'
 
 const NICENESS = 11
@@ -16,6 +16,18 @@ const double = niceThreads<number, number>({
 test('jobs run side by side, and threads are used again', async () => {
   expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6])
   expect(await Promise.all([4, 5, 6, 7].map(double))).toEqual([8, 10, 12, 14])
+})
+
+test('the text of the program is kept once, however many threads there are', async () => {
+  const made = spyOn(URL, 'createObjectURL')
+  const half = niceThreads<number, number>({
+    niceness: NICENESS,
+    failure: 'The number could not be halved',
+    program: 'const work = (job) => job / 2',
+  })
+  expect(await Promise.all([2, 4, 6].map(half))).toEqual([1, 2, 3])
+  expect(made).toHaveBeenCalledTimes(1)
+  made.mockRestore()
 })
 
 test('a job that fails says why, and the next one runs', async () => {

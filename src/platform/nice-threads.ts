@@ -27,6 +27,8 @@ const IDLE_MS = 10_000
  */
 export function niceThreads<Job, Answer>(work: ThreadWork): (job: Job) => Promise<Answer> {
   const resting: Thread<Answer>[] = []
+  /** One for all of them: the text behind such an address stays in memory. */
+  let url: string | undefined
 
   const end = (thread: Thread<Answer>): void => {
     const place = resting.indexOf(thread)
@@ -45,7 +47,8 @@ export function niceThreads<Job, Answer>(work: ThreadWork): (job: Job) => Promis
   }
 
   return (job) => {
-    const thread = resting.pop() ?? startThread(work, rest, end)
+    url ??= addressOf(work)
+    const thread = resting.pop() ?? startThread(url, work.failure, rest, end)
     clearTimeout(thread.idle)
     const running = Promise.withResolvers<Answer>()
     thread.running = running
@@ -55,13 +58,15 @@ export function niceThreads<Job, Answer>(work: ThreadWork): (job: Job) => Promis
   }
 }
 
+const addressOf = ({ program, niceness }: ThreadWork): string =>
+  URL.createObjectURL(new Blob([`${programHead(niceness)}${program}`], { type: 'application/javascript' }))
+
 function startThread<Answer>(
-  { program, niceness, failure }: ThreadWork,
+  url: string,
+  failure: string,
   rest: (thread: Thread<Answer>) => void,
   end: (thread: Thread<Answer>) => void,
 ): Thread<Answer> {
-  const text = `${programHead(niceness)}${program}`
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/javascript' }))
   const worker = new Worker(url) as Thread<Answer>['worker']
   const thread: Thread<Answer> = { worker, running: undefined, idle: undefined }
   worker.onmessage = ({ data }: MessageEvent<Reply<Answer>>) => {

@@ -2,6 +2,7 @@ import * as oauth from 'oauth4webapi'
 import type { OidcProvider } from '../config.ts'
 import { HOUR_MS } from '../domain/durations.ts'
 import { isEmail, MOST_EMAIL } from '../domain/email.ts'
+import { isRecent } from '../domain/recent.ts'
 import { readLimited } from './outbound/read.ts'
 import type { Outbound, OutboundResponse } from './outbound.ts'
 
@@ -14,14 +15,22 @@ export type OidcIdentity = { subject: string; email: string | null; isEmailVerif
 /** The provider sent the person back without signing them in. */
 export class OidcRefusal extends Error {}
 
+/** Why the provider could not be asked, or its answer is not taken. The text is for the log: it holds nothing that was sent. */
+export class OidcFailure extends Error {}
+
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1024 * 1024
+/** OpenID Connect Core §2. */
+const MOST_SUBJECT = 255
 const DISCOVERY_MS = HOUR_MS
 
 export type OidcClient = {
-  /** `redirectUri`: the address of the callback, as registered at the provider. */
+  /** `redirectUri`: the address of the callback, as registered at the provider. Rejects with `OidcFailure`. */
   start(provider: OidcProvider, redirectUri: string): Promise<OidcStart>
-  /** `callback`: the address that the browser came back to. Throws when anything about the answer is not as it must be. */
+  /**
+   * `callback`: the address that the browser came back to. Rejects with `OidcRefusal`, or with `OidcFailure` when anything
+   * about the answer is not as it must be.
+   */
   finish(
     provider: OidcProvider,
     redirectUri: string,
@@ -35,47 +44,77 @@ export function createOidcClient(outbound: Outbound, now: () => number): OidcCli
   const http = { [oauth.customFetch]: fetchBy(outbound) }
   const discover = cachedDiscovery(http, now)
   return {
-    async start(provider, redirectUri) {
-      const as = await discover(provider)
-      if (as.authorization_endpoint === undefined) throw new Error(`${provider.issuer} names no endpoint`)
-      const verifier = oauth.generateRandomCodeVerifier()
-      const state = oauth.generateRandomState()
-      const nonce = oauth.generateRandomNonce()
-      const url = new URL(as.authorization_endpoint)
-      const query = {
-        client_id: provider.clientId,
-        redirect_uri: redirectUri,
-        response_type: 'code',
-        scope: provider.scopes.join(' '),
-        state,
-        nonce,
-        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      }
-      for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-      return { url: url.href, state, nonce, verifier }
-    },
-    async finish(provider, redirectUri, kept, callback) {
-      const as = await discover(provider)
-      const client: oauth.Client = { client_id: provider.clientId }
-      const query = validateReturn(as, client, callback, kept.state)
-      const answer = await oauth.authorizationCodeGrantRequest(
-        as,
-        client,
-        clientAuth(as, provider),
-        query,
-        redirectUri,
-        kept.verifier,
-        http,
-      )
-      const tokens = await oauth.processAuthorizationCodeResponse(as, client, answer, {
-        expectedNonce: kept.nonce,
-        requireIdToken: true,
-      })
-      await oauth.validateApplicationLevelSignature(as, answer, http)
-      return identityOf(as, client, tokens, http)
-    },
+    start: (provider, redirectUri) => begin(discover, provider, redirectUri).catch(failPlainly),
+    finish: (...end) => complete(http, discover, ...end).catch(failPlainly),
   }
+}
+
+type Discover = (provider: OidcProvider) => Promise<oauth.AuthorizationServer>
+
+async function begin(discover: Discover, provider: OidcProvider, redirectUri: string): Promise<OidcStart> {
+  const as = await discover(provider)
+  const url = secureEndpoint(as.authorization_endpoint)
+  const verifier = oauth.generateRandomCodeVerifier()
+  const state = oauth.generateRandomState()
+  const nonce = oauth.generateRandomNonce()
+  const query = {
+    client_id: provider.clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: provider.scopes.join(' '),
+    state,
+    nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  return { url: url.href, state, nonce, verifier }
+}
+
+async function complete(
+  http: Http,
+  discover: Discover,
+  ...[provider, redirectUri, kept, callback]: Parameters<OidcClient['finish']>
+): Promise<OidcIdentity> {
+  const as = await discover(provider)
+  const client: oauth.Client = { client_id: provider.clientId }
+  const query = validateReturn(as, client, callback, kept.state)
+  const answer = await oauth.authorizationCodeGrantRequest(
+    as,
+    client,
+    clientAuth(as, provider),
+    query,
+    redirectUri,
+    kept.verifier,
+    http,
+  )
+  const tokens = await oauth.processAuthorizationCodeResponse(as, client, answer, {
+    expectedNonce: kept.nonce,
+    requireIdToken: true,
+  })
+  await oauth.validateApplicationLevelSignature(as, answer, http)
+  return identityOf(as, client, tokens, http)
+}
+
+/**
+ * The errors of the library carry what they are about: tokens, codes and claims, which must reach no log (contract §3), and
+ * as much of them as the provider cares to send. Their own texts hold none of it.
+ */
+function failPlainly(error: unknown): never {
+  if (error instanceof OidcRefusal) throw error
+  const message = error instanceof Error ? error.message : 'The provider could not be asked'
+  const code = error instanceof oauth.ResponseBodyError && ERROR_CODE.test(error.error) ? error.error : null
+  throw new OidcFailure(code === null ? message : `${message}: ${code}`)
+}
+
+/** Such as `invalid_grant`, for a code that was used, and `invalid_client`, for a wrong secret. RFC 6749 §5.2. */
+const ERROR_CODE = /^[a-z_]{1,40}$/
+
+/** Where browsers are sent to: never by plain HTTP, where everybody on the way could take the place of the provider. */
+function secureEndpoint(address: unknown): URL {
+  const url = typeof address === 'string' ? URL.parse(address) : null
+  if (url?.protocol !== 'https:') throw new Error('The provider names no authorization endpoint with https')
+  return url
 }
 
 type Http = { [oauth.customFetch]: ReturnType<typeof fetchBy> }
@@ -85,7 +124,7 @@ function cachedDiscovery(http: Http, now: () => number) {
   const known = new Map<string, { at: number; as: oauth.AuthorizationServer }>()
   return async ({ id, issuer }: OidcProvider): Promise<oauth.AuthorizationServer> => {
     const found = known.get(id)
-    if (found !== undefined && now() - found.at < DISCOVERY_MS) return found.as
+    if (found !== undefined && isRecent(found.at, now(), DISCOVERY_MS)) return found.as
     const url = new URL(issuer)
     const as = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, http))
     known.set(id, { at: now(), as })
@@ -119,6 +158,10 @@ async function identityOf(
 ): Promise<OidcIdentity> {
   const claims = oauth.getValidatedIdTokenClaims(tokens)
   if (claims === undefined) throw new Error('The provider sent no ID token')
+  if (claims.sub.length === 0 || claims.sub.length > MOST_SUBJECT)
+    throw new Error('The subject of the ID token is empty or too long')
+  if (claims.azp !== undefined && claims.azp !== client.client_id)
+    throw new Error('The ID token was made for another client')
   const hasEmail = typeof claims['email'] === 'string'
   if (hasEmail || as.userinfo_endpoint === undefined) return toIdentity(claims.sub, claims)
   const answer = await oauth.userInfoRequest(as, client, tokens.access_token, http)

@@ -70,3 +70,12 @@ test('ten failures lock one pair of email and address for 15 minutes', () => {
   at = 15 * 60_000
   expect(annWaits()).toBe(0)
 })
+
+test('a lock ends when the clock that noted it turns out to have been ahead', () => {
+  let at = 3_600_000
+  const lockout = createLockout(() => at)
+  for (let i = 0; i < 10; i++) lockout.fail('ann@example.com', '10.0.0.1')
+  expect(lockout.lockedForSeconds('ann@example.com', '10.0.0.1')).toBe(15 * 60)
+  at = 0
+  expect(lockout.lockedForSeconds('ann@example.com', '10.0.0.1')).toBe(0)
+})

@@ -52,6 +52,16 @@ test('nothing is opened before there is something to write', () => {
   expect(existsSync(file)).toBe(false)
 })
 
+test('who begins to watch does not wait as long as the rows for nobody', async () => {
+  const log = open()
+  log.take({ ...ROW })
+  log.flush()
+  const heard = new Promise((resolve) => log.listen(resolve))
+  log.take({ ...ROW, path: '/watched' })
+  expect(await heard).toMatchObject([{ path: '/watched' }])
+  log.close()
+}, 3000)
+
 test('a row is kept without its address, and handed to whoever listens', () => {
   const log = open()
   const heard: LoggedRequest[] = []

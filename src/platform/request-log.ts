@@ -28,7 +28,8 @@ const STEPS = [
 ] as const
 const MOST_WEIGHT = 4096
 const WINDOW_MS = 1000
-const FLUSH_MS = 1000
+/** A commit writes some pages however few its rows are: where a request comes a second, each would cost 20 KB of the disk. */
+const FLUSH_MS = 5000
 /** While somebody watches the log. */
 const FLUSH_WATCHED_MS = 200
 /** Rows of one transaction: about a millisecond. */
@@ -112,6 +113,9 @@ export class RequestLog {
   /** Hands over each row once it is written. Returns how to end that. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener)
+    // The wait that began while nobody watched would hold up the first rows.
+    clearTimeout(this.#timer)
+    this.#timer = this.#waiting.length > 0 ? setTimeout(this.#drain, FLUSH_WATCHED_MS).unref() : undefined
     return () => void this.#listeners.delete(listener)
   }
 

@@ -215,3 +215,11 @@ test('cross-site WebSocket hijacking: a page of another site gets nothing with t
   await setPublic(true)
   expect((await ask({ origin: 'http://evil.sites.test' })).status).toBe(418)
 })
+
+test('a server that stops tells both ends, and does not wait for them', async () => {
+  const { closed } = await connect('/live/a')
+  const atBackend = last?.closed
+  await fixture.listeners.stop(false)
+  expect(await closed).toMatchObject({ code: 1001, wasClean: true })
+  expect((await atBackend)?.[0]).toBe(1001)
+})

@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, randomUUID, verify } from 'node:crypto'
+import { DAY_MS } from '../domain/durations.ts'
 import { readCsr } from './acme-csr.ts'
 import { type AcmeFaults, noFaults } from './acme-faults.ts'
 import { createTestCa, selfSigned, type TestCa } from './test-ca.ts'
@@ -222,7 +223,7 @@ class Desk {
     const { now, lifetimeMs } = this.#options
     const { chain } = this.faults
     const names = [chain === 'other host' ? 'elsewhere.example' : host]
-    const from = chain === 'expired' ? now() - lifetimeMs - 1000 : now()
+    const from = now() + startOf(chain, lifetimeMs)
     const dates = { notBefore: from, notAfter: from + lifetimeMs }
     if (chain === 'garbage') return '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     if (chain === 'other key') return this.#root.issue({ names, ...dates }).cert + this.#root.pem
@@ -252,6 +253,13 @@ class Desk {
       headers: { 'replay-nonce': nonce, 'content-type': type, ...headers },
     })
   }
+}
+
+/** From when on a chain holds: milliseconds after now. */
+function startOf(chain: AcmeFaults['chain'], lifetimeMs: number): number {
+  if (chain === 'expired') return -lifetimeMs - 1000
+  if (chain === 'nearly over') return -0.8 * lifetimeMs
+  return chain === 'not yet' ? 2 * DAY_MS : 0
 }
 
 const NAMESPACE = 'urn:ietf:params:acme:error:'

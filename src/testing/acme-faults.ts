@@ -10,7 +10,8 @@ export type AcmeFaults = {
   refusals: Map<string, { type: string; detail: string }>
   /** So often an order is still being worked on when it is asked about. */
   processing: number
-  chain: 'good' | 'other key' | 'other host' | 'loose' | 'garbage' | 'expired'
+  /** `nearly over`: with a fifth of its time left. `not yet`: valid from in two days on. */
+  chain: 'good' | 'other key' | 'other host' | 'loose' | 'garbage' | 'expired' | 'nearly over' | 'not yet'
   /** In place of the tokens that it makes. */
   token: string | null
   challengeType: string

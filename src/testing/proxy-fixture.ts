@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Listeners } from '../listeners.ts'
 import { openListeners } from '../serve.ts'
 import { ask } from './ask.ts'
 import { SEED_OWNER, type Seeded, seedDeployment } from './seed.ts'
@@ -29,6 +30,7 @@ export type ProxyFixture = {
   app: TestApp
   site: Seeded & { aliasId: string; aliasHost: string }
   port: number
+  listeners: Listeners
   certificate: TestCertificate
   /** A rule on the project (or the alias) of the site. */
   rule(json: Record<string, unknown>, onAlias?: boolean): Promise<string>
@@ -71,6 +73,7 @@ export async function proxyFixture(
     app,
     site,
     port,
+    listeners,
     certificate: ca.issue({ names: [BACKEND] }),
     async rule(json, onAlias = false) {
       const level = onAlias ? `alias/${site.aliasId}` : `project/${site.projectId}`

@@ -7,7 +7,7 @@ import type { Actor, Context } from '../context.ts'
 import { openLogsDb } from '../db/logs-db.ts'
 import { openDb } from '../db/open.ts'
 import type { GlobalRole } from '../domain/roles.ts'
-import { createAccount } from '../modules/auth/service.ts'
+import { createAccount } from '../modules/users/service.ts'
 import { createContext } from '../open-context.ts'
 import type { OutboundOptions } from '../platform/outbound.ts'
 

@@ -190,6 +190,26 @@ test.describe('without scripts', () => {
   })
 })
 
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('a domain is looked for by its button, and the page promises no more', async ({
+    page,
+    appliance,
+    folder,
+  }) => {
+    const id = await publish(appliance, folder)
+    const domain = { projectId: id, hostname: 'www.nowhere.invalid', alias: 'production' }
+    const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
+    await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}`)
+    await signIn(page)
+    await expect(page.getByText('Not looked for yet.')).toBeVisible()
+    await expect(page.getByText('This page looks again by itself.')).toBeHidden()
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await expect(page.getByText(/has no TXT record/)).toBeVisible()
+  })
+})
+
 test('the page notices by itself that a domain is proven', async ({ page, appliance, folder }) => {
   const id = await publish(appliance, folder)
   const domain = { projectId: id, hostname: 'www.nowhere.invalid', alias: 'production' }

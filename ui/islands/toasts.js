@@ -7,7 +7,7 @@ const LOOK_MS = 1000
 each('.toast', (toast) => {
   const close = make('button', {
     type: 'button',
-    class: 'btn btn-quiet btn-small',
+    class: 'btn btn-quiet btn-small nowrap',
     'aria-label': 'Close: message',
   })
   close.textContent = 'Close'

@@ -123,6 +123,7 @@ const contents: [page: string, expected: string][] = [
   ['setup-link', 'value="ada@example.com"'],
   ['setup-link', 'aria-describedby="password-error password-hint"'],
   ['setup-refused', 'id="setupToken"'],
+  ['records-empty', 'The schema has no fields yet'],
   ['setup-done', 'svc deploy ./dist --api-url https://admin.sites.example.com'],
   ['setup-done', 'href="/api/docs"'],
   ['setup-done', 'BASE_DOMAIN=sites.example.com TLS=auto svc serve'],

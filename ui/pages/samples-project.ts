@@ -48,7 +48,7 @@ export const projectSamples = [
   sample('new-project-failed', newProjectPage, {
     user: admin,
     failed: {
-      values: { owner: 'acme', name: 'web site', displayName: 'Site', isPublic: true },
+      values: { owner: 'acme', name: 'web site', displayName: 'Site', isPublic: 'true' },
       error: wrong('name'),
     },
   }),
@@ -99,6 +99,7 @@ export const projectSamples = [
     ...owner,
     deployment: newest,
     visitUrl: newest.urls.preview,
+    hasStartPage: true,
     aliases,
     before: { deployment: older, comparison },
   }),
@@ -106,6 +107,7 @@ export const projectSamples = [
     ...owner,
     deployment: older,
     visitUrl: older.urls.preview,
+    hasStartPage: false,
     aliases: [],
     before: null,
     failed: { intent: 'create-alias', error: wrong('name'), values: { name: 'a b' } },
@@ -114,6 +116,7 @@ export const projectSamples = [
     ...viewer,
     deployment: newest,
     visitUrl: newest.urls.preview,
+    hasStartPage: true,
     aliases,
     before: null,
   }),

@@ -104,6 +104,10 @@ export const workspaceSamples = [
     user: admin,
     keys: [],
     projects: [],
-    failed: { values: { name: '', scope: 'global', expiresInDays: '90' }, error: wrong('name') },
+    failed: {
+      intent: 'create-key',
+      values: { name: '', scope: 'global', expiresInDays: '90' },
+      error: wrong('name'),
+    },
   }),
 ]

@@ -18,6 +18,10 @@ export function testIo(given: Partial<Io> = {}): TestIo {
       write(text) {
         written.out += text
       },
+      async put(bytes) {
+        written.out += new TextDecoder().decode(bytes)
+        return bytes.length
+      },
     },
     stderr: {
       write(text) {

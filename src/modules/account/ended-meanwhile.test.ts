@@ -4,7 +4,7 @@ import { totpCodeAt } from '../../platform/totp.ts'
 import { ask } from '../../testing/ask.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Comparing a password or a code takes a while: a session that was ended by then changes nothing any more. */
+/** Comparing a password or a code takes a while: what was ended or replaced by then changes nothing any more. */
 
 const ANN = 'ann@example.com'
 
@@ -57,5 +57,34 @@ test('it does not turn the second step on', async () => {
   }
   const answer = await app.call('POST', '/api/account/mfa/totp/confirm', { as: ANN, json: { code } })
   expect(answer.status).toBe(401)
+  expect(stored()?.totpSecret).toBeNull()
+})
+
+test.each([
+  ['POST', '/api/account/password', { currentPassword: PASSWORD, newPassword: 'another good password' }],
+  ['DELETE', '/api/account/mfa/totp', { password: PASSWORD }],
+])('a password that a reset has replaced proves nothing: %s %s', async (method, path, json) => {
+  app.ctx.db.sqlite.run("UPDATE users SET totp_secret = 'sealed'")
+  const { verify } = app.ctx.passwords
+  app.ctx.passwords.verify = async (password, hash) => {
+    const isRight = await verify(password, hash)
+    app.ctx.db.sqlite.run("UPDATE users SET password_hash = 'of a reset'")
+    return isRight
+  }
+  const answer = await ask(app, method, path, { as: ANN, json })
+  expect(answer).toMatchObject({ status: 400, body: { error: 'WRONG_CREDENTIALS_ERROR' } })
+  expect(stored()).toEqual({ passwordHash: 'of a reset', totpSecret: 'sealed' })
+})
+
+test('the code of a secret that another tab has replaced turns nothing on', async () => {
+  const { body } = await ask(app, 'POST', '/api/account/mfa/totp', { as: ANN })
+  const code = await totpCodeAt(String(body['secret']), app.ctx.now())
+  const { open } = app.ctx.secrets
+  app.ctx.secrets.open = (...sealed) => {
+    app.ctx.db.sqlite.run("UPDATE totp_enrollments SET secret = 'of another tab'")
+    return open(...sealed)
+  }
+  const answer = await ask(app, 'POST', '/api/account/mfa/totp/confirm', { as: ANN, json: { code } })
+  expect(answer).toMatchObject({ status: 400, body: { error: 'MFA_CODE_INVALID' } })
   expect(stored()?.totpSecret).toBeNull()
 })

@@ -32,3 +32,7 @@ export const accountSiteView = t.Object({
   joinedAt: t.String(),
 })
 export type AccountSiteView = Static<typeof accountSiteView>
+
+/** contract §3: `qrSvg` is a picture of `otpauthUrl`, as SVG markup. */
+export const enrollmentView = t.Object({ secret: t.String(), otpauthUrl: t.String(), qrSvg: t.String() })
+export type Enrollment = Static<typeof enrollmentView>

@@ -2,15 +2,15 @@ import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { factsOf, notedOf } from '../../http/request-facts.ts'
 import { personOf } from '../auth/authorize.ts'
-import { removeConnection } from '../auth/connections.ts'
 import { guard } from '../auth/guard.ts'
-import { enrollmentView, passwordField, successView } from '../auth/model.ts'
-import { endOwnSession } from '../auth/own-sessions.ts'
-import { confirmEnrollment, startEnrollment, turnOffSecondStep } from '../auth/second-step.ts'
+import { passwordField, successView } from '../auth/model.ts'
 import { clearedCookies } from '../auth/sessions.ts'
-import { changeOwnPassword } from '../auth/set-password.ts'
-import { accountSiteView, accountView } from './model.ts'
+import { removeConnection } from './connections.ts'
+import { accountSiteView, accountView, enrollmentView } from './model.ts'
+import { changeOwnPassword } from './password.ts'
+import { confirmEnrollment, startEnrollment, turnOffSecondStep } from './second-step.ts'
 import { getAccountHub, leaveSite, listOwnSites } from './service.ts'
+import { endOwnSession } from './sessions.ts'
 
 const may = { action: 'account:use' } as const
 const noContent = { 204: t.Undefined() }
@@ -20,6 +20,7 @@ export const accountRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/account', tags: ['Account'] })
     .use(overviewRoutes(ctx))
     .use(passwordRoutes(ctx))
+    .use(secondStepRoutes(ctx))
     .use(removalRoutes(ctx))
 
 const overviewRoutes = (ctx: Context) =>
@@ -37,21 +38,23 @@ const overviewRoutes = (ctx: Context) =>
     })
 
 const passwordRoutes = (ctx: Context) =>
+  new Elysia().use(guard(ctx)).post(
+    '/password',
+    async ({ grant, body }) => {
+      await changeOwnPassword(ctx, grant, body)
+      return { success: true as const }
+    },
+    {
+      may,
+      body: t.Object({ currentPassword: typedPassword, newPassword: passwordField }),
+      response: successView,
+      detail: { summary: 'Change the password; all other sessions end' },
+    },
+  )
+
+const secondStepRoutes = (ctx: Context) =>
   new Elysia()
     .use(guard(ctx))
-    .post(
-      '/password',
-      async ({ grant, body }) => {
-        await changeOwnPassword(ctx, grant, body)
-        return { success: true as const }
-      },
-      {
-        may,
-        body: t.Object({ currentPassword: typedPassword, newPassword: passwordField }),
-        response: successView,
-        detail: { summary: 'Change the password; all other sessions end' },
-      },
-    )
     .post('/mfa/totp', ({ grant }) => startEnrollment(ctx, grant), {
       may,
       response: enrollmentView,

@@ -3,15 +3,15 @@ import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
-import { connectionsOf } from '../auth/connections.ts'
-import { type OwnSession, ownSessions } from '../auth/own-sessions.ts'
-import { secondStepOf } from '../auth/second-step.ts'
 import { endMembership, listMemberSites, standingOf } from '../members/service.ts'
 import { primaryUrl } from '../projects/service.ts'
 import { publicUser } from '../users/accounts.ts'
+import { connectionsOf } from './connections.ts'
 import type { AccountSiteView, AccountView } from './model.ts'
+import { secondStepOf } from './second-step.ts'
+import { type OwnSession, ownSessions } from './sessions.ts'
 
-/** With more of the sessions than the API tells. */
+/** The sessions with their `host`, which the page shows and the API leaves out. */
 export function getAccountHub(ctx: Context, grant: Grant): AccountView & { sessions: OwnSession[] } {
   const person = personOf(grant)
   const { user } = person

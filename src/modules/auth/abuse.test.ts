@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { totpCodeAt } from '../../platform/totp.ts'
 import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
@@ -106,40 +105,6 @@ describe('parallel sign-ups of one email', () => {
     await ask(app, 'PATCH', '/api/settings', { as: ROOT, json: { allowPublicSignups: false } })
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
     expect(countOf('case@example.com')).toBe(1)
-  })
-})
-
-describe('TOTP replay', () => {
-  const email = 'mfa@example.com'
-  const signIn = (code: string) =>
-    ask(app, 'POST', '/api/auth/signin', { json: { email, password: PASSWORD, code } })
-  let secret = ''
-  let recoveryCodes: string[] = []
-
-  beforeAll(async () => {
-    await app.addUser(email)
-    secret = String((await ask(app, 'POST', '/api/account/mfa/totp', { as: email })).body['secret'])
-    const code = await totpCodeAt(secret, app.ctx.now())
-    const confirmed = await ask(app, 'POST', '/api/account/mfa/totp/confirm', { as: email, json: { code } })
-    recoveryCodes = confirmed.body['recoveryCodes'] as string[]
-    app.advance(60_000)
-  })
-
-  test('one code sent twice at once opens one session', async () => {
-    const code = await totpCodeAt(secret, app.ctx.now())
-    const answers = await Promise.all([signIn(code), signIn(code), signIn(code)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401])
-  })
-
-  test('a code of the step before is no use after a later one', async () => {
-    const earlier = await totpCodeAt(secret, app.ctx.now() - 30_000)
-    expect((await signIn(earlier)).body).toMatchObject({ error: 'MFA_CODE_INVALID' })
-  })
-
-  test('one recovery code sent twice at once opens one session', async () => {
-    const [code = ''] = recoveryCodes
-    const answers = await Promise.all([signIn(code), signIn(code)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401])
   })
 })
 

@@ -3,10 +3,8 @@ import { currentGeneration } from '../../db/generation.ts'
 import { AppError } from '../../domain/errors.ts'
 import { notedOf } from '../../http/request-facts.ts'
 import { identifyKey, isKeyGood } from '../api-keys/identify.ts'
-import { standingOf } from '../members/service.ts'
-import { readSettings } from '../settings/service.ts'
-import { findSessionUser } from './queries.ts'
-import { resolveSession } from './sessions.ts'
+import { passesGate } from './gate.ts'
+import { findSessionUser, resolveSession } from './sessions.ts'
 
 /** Where a sign-in comes from. */
 export type Origin = { facts: RequestFacts; userAgent: string }
@@ -68,13 +66,4 @@ function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore
   if (!found.isAllowed) return caller({ kind: 'anonymous', ip: facts.ip }, user)
   setCookies.push(...found.setCookies)
   return { ...caller({ kind: 'user', user, sessionId: id, ip: facts.ip }), goodUntil: found.goodUntil }
-}
-
-/**
- * The membership gate: on a host that shows a project, only its members are anybody. The admin host has no gate.
- * spec: Project membership gate.
- */
-export function passesGate(ctx: Context, site: Caller['site'], userId: string): boolean {
-  if (site === null || !readSettings(ctx).requireProjectMembership.value) return true
-  return standingOf(ctx, userId, site.projectId).isMember
 }

@@ -1,11 +1,11 @@
 import { type Static, t } from 'elysia'
-import { MOST_EMAIL } from '../../domain/email.ts'
+import { EMAIL_PATTERN, MOST_EMAIL } from '../../domain/email.ts'
 import { LEAST_PASSWORD, MOST_PASSWORD, PASSWORD_RULE } from '../../domain/password-rule.ts'
 
 /** Refused here with one sentence each; whether they are the right ones is for the service. contract §3. */
 export const emailField = t.String({
   maxLength: MOST_EMAIL,
-  pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
+  pattern: `^\\s*${EMAIL_PATTERN}\\s*$`,
   error: 'An email address, such as ann@example.com',
   examples: ['ann@example.com'],
 })
@@ -48,6 +48,3 @@ export const loginMethodsView = t.Object({
 export type LoginMethods = Static<typeof loginMethodsView>
 
 export const successView = t.Object({ success: t.Literal(true) })
-
-export const enrollmentView = t.Object({ secret: t.String(), otpauthUrl: t.String(), qrSvg: t.String() })
-export type Enrollment = Static<typeof enrollmentView>

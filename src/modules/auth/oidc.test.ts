@@ -249,6 +249,8 @@ describe('attacks', () => {
     expect(asEve.headers.get('location')).toBe('/account?problem=provider-expired')
     const asDora = await goTo(path, { cookie: `${dora}; ${cookieHeader(started)}` })
     expect(asDora.headers.get('location')).toBe('/account?done=connected')
+    const second = await signInAs({ sub: 'dora-2' }, { cookie: dora, link: true })
+    expect(second.location).toBe('/account?problem=provider-other-connected')
     const taken = await signInAs({ sub: 'dora-1' }, { cookie: eve, link: true })
     expect(taken.location).toBe('/account?problem=provider-taken')
   })

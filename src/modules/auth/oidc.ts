@@ -1,21 +1,16 @@
 import type { OidcProvider } from '../../config.ts'
-import type { Context, RequestFacts } from '../../context.ts'
-import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
-import { normalizeEmail } from '../../domain/email.ts'
+import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { safeRedirect } from '../../http/safe-redirect.ts'
 import { createOidcClient, type OidcClient, type OidcIdentity, OidcRefusal } from '../../platform/oidc.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { joinAsGuest } from '../members/service.ts'
-import { readSettings } from '../settings/service.ts'
-import { findUser, findUserByEmail, insertUser, newAccount, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
-import { loginMethods } from './login-methods.ts'
-import { decideOidc, type OidcOutcome } from './oidc-decision.ts'
-import type { OidcProblem } from './oidc-problems.ts'
-import { findConnection, hasConnection, insertConnection } from './queries.ts'
+import type { OidcProblem } from './oidc/problems.ts'
+import { settle } from './oidc/settle.ts'
 import { enterOrAsk, type SignInStep } from './sign-in.ts'
+
+export { signInProblem } from './oidc/problems.ts'
+export { deleteConnection, listConnections } from './oidc/queries.ts'
 
 /** What a browser keeps while it is at the provider: sealed, in a cookie of its own. */
 type Flow = {
@@ -103,7 +98,10 @@ export async function finishOidc(
   if (wasLink && flow.linkTo !== signedInId) return problem('provider-expired', redirect, true)
   const identity = await askProvider(ctx, provider, flow, callback)
   if (typeof identity === 'string') return problem(identity, redirect, wasLink)
-  return settle(ctx, provider, identity, flow, origin)
+  const settled = settle(ctx, provider, identity, flow, origin.facts.ip)
+  if (settled.do === 'refuse') return problem(settled.problem, redirect, wasLink)
+  if (settled.do === 'connect') return { kind: 'connected', redirect }
+  return { kind: 'entered', step: await enterOrAsk(ctx, settled.user, origin), redirect }
 }
 
 const problem = (problem: OidcProblem, redirect: string | undefined, wasLink: boolean): OidcResult => ({
@@ -137,117 +135,4 @@ async function askProvider(
     ctx.log.warn('signing in with a provider failed', { provider: provider.id, error })
     return 'provider-failed'
   }
-}
-
-async function settle(
-  ctx: Context,
-  provider: OidcProvider,
-  identity: OidcIdentity,
-  flow: Flow,
-  origin: Origin,
-): Promise<OidcResult> {
-  const redirect = flow.redirect ?? undefined
-  const outcome = await applyOutcome(ctx, provider, identity, flow, origin)
-  if (outcome.do === 'refuse') return problem(outcome.problem, redirect, flow.linkTo !== null)
-  if (outcome.do === 'connect') return { kind: 'connected', redirect }
-  return { kind: 'entered', step: await enterOrAsk(ctx, outcome.user, origin), redirect }
-}
-
-type Applied = Extract<OidcOutcome, { do: 'refuse' | 'connect' }> | { do: 'enter'; user: User }
-
-/** Decides and writes in one transaction, so that two at once cannot both make the account. */
-function applyOutcome(
-  ctx: Context,
-  provider: OidcProvider,
-  identity: OidcIdentity,
-  { linkTo, redirect }: Flow,
-  { facts }: Origin,
-): Applied {
-  const email = identity.email === null ? null : normalizeEmail(identity.email)
-  try {
-    return inTransaction(ctx.db, (tx): Applied => {
-      const outcome = decide(ctx, tx, provider, { ...identity, email }, { linkTo, redirect })
-      if (outcome.do === 'refuse') return outcome
-      const userId =
-        outcome.do === 'sign-up' ? addUser(ctx, tx, email ?? '', redirect, facts) : outcome.userId
-      const user = findUser(tx, userId)
-      if (user === undefined) throw new AppError('unauthenticated', 'The account was deleted')
-      if (outcome.do !== 'sign-in') connect(ctx, tx, provider, identity, user, facts)
-      return outcome.do === 'connect' ? outcome : { do: 'enter', user }
-    })
-  } catch (error) {
-    if (isUniqueViolation(error)) return { do: 'refuse', problem: 'provider-account-exists' }
-    throw error
-  }
-}
-
-function decide(
-  ctx: Context,
-  tx: DbOrTx,
-  provider: OidcProvider,
-  { subject, email, isEmailVerified }: OidcIdentity,
-  { linkTo, redirect }: Pick<Flow, 'linkTo' | 'redirect'>,
-): OidcOutcome {
-  const account = email === null ? undefined : findUserByEmail(tx, email)
-  return decideOidc({
-    connectedTo: findConnection(tx, provider.id, subject)?.userId ?? null,
-    linkTo,
-    isLinkedElsewhere: linkTo !== null && hasConnection(tx, linkTo, provider.id),
-    email,
-    isEmailVerified,
-    account: account === undefined ? null : { id: account.id, isUntouched: isUntouched(tx, account) },
-    allowSignup: loginMethods(ctx, siteOf(ctx, redirect)).allowSignup,
-  })
-}
-
-const isUntouched = (tx: DbOrTx, user: User): boolean =>
-  user.passwordHash === null && !hasConnection(tx, user.id)
-
-/** The site that the person came from, which behind the gate says who may sign up. */
-const siteOf = (ctx: Context, redirect: string | null) =>
-  redirect === null || redirect.startsWith('/') ? null : ctx.siteAt(new URL(redirect).hostname)
-
-function addUser(
-  ctx: Context,
-  tx: DbOrTx,
-  email: string,
-  redirect: string | null,
-  { ip }: RequestFacts,
-): string {
-  const user = newAccount(ctx, { email, passwordHash: null, role: 'member' })
-  insertUser(tx, user)
-  const site = siteOf(ctx, redirect)
-  if (site !== null && readSettings(ctx).requireProjectMembership.value)
-    joinAsGuest(ctx, tx, site.projectId, user.id)
-  audit(
-    ctx,
-    tx,
-    { kind: 'anonymous', ip },
-    { action: 'user.create', target: { kind: 'user', id: user.id }, after: { email, role: user.role } },
-  )
-  return user.id
-}
-
-function connect(
-  ctx: Context,
-  tx: DbOrTx,
-  provider: OidcProvider,
-  { subject, email }: OidcIdentity,
-  user: User,
-  { ip }: RequestFacts,
-): void {
-  if (findConnection(tx, provider.id, subject)?.userId === user.id) return
-  insertConnection(tx, {
-    provider: provider.id,
-    subject,
-    userId: user.id,
-    email: email ?? '',
-    connectedAt: ctx.now(),
-  })
-  audit(
-    ctx,
-    tx,
-    { kind: 'anonymous', ip },
-    { action: 'user.connect', target: { kind: 'user', id: user.id }, after: { provider: provider.id } },
-  )
 }

@@ -5,15 +5,13 @@ import {
   deleteExpiredOneTimeTokens,
   deleteOneTimeToken,
   deleteOneTimeTokensOf,
-  findOneTimeToken,
+  findOneTimeTokenRow,
   insertOneTimeToken,
-  type OneTimeTokenRow,
-} from './queries.ts'
-
-/** `reset` and `invite` set a password; `site_code` carries a session to another domain. contract §3 and §4. */
-type OneTimePurpose = OneTimeTokenRow['purpose']
+  type OneTimePurpose,
+} from './one-time-tokens/queries.ts'
 
 type NewOneTimeToken = {
+  /** `reset` and `invite` set a password; `site_code` carries a session to another domain. contract §3 and §4. */
   purpose: OneTimePurpose
   userId: string
   lifeMs: number
@@ -21,12 +19,11 @@ type NewOneTimeToken = {
   data?: string
 }
 
-/** Their links lead to the page where a password is set. */
-export const SETS_PASSWORD: readonly OneTimePurpose[] = ['reset', 'invite']
+/** `data` as it was given when it was made. */
+type FoundOneTimeToken<P> = { userId: string; purpose: P; data: string | null }
 
-/** Stores a token's hash and returns the token, which exists nowhere else. One that sets a password ends the older ones. */
+/** Stores a token's hash and returns the token, which exists nowhere else. */
 export function createOneTimeToken(ctx: Context, tx: DbOrTx, input: NewOneTimeToken): string {
-  if (SETS_PASSWORD.includes(input.purpose)) deleteOneTimeTokensOf(tx, input.userId, SETS_PASSWORD)
   const token = newToken()
   insertOneTimeToken(tx, {
     tokenHash: hashToken(token),
@@ -39,27 +36,34 @@ export function createOneTimeToken(ctx: Context, tx: DbOrTx, input: NewOneTimeTo
   return token
 }
 
-/**
- * Uses the token up, in the caller's transaction. Undefined when it is unknown, used, expired or for another purpose
- * than `purposes`, and then nothing changes.
- */
-export function consumeOneTimeToken(
+/** What the token is for; it stays good. Undefined when it is unknown, used, expired or for none of `purposes`. */
+export function findOneTimeToken<P extends OneTimePurpose>(
+  ctx: Context,
+  db: DbOrTx,
+  token: string,
+  purposes: readonly P[],
+): FoundOneTimeToken<P> | undefined {
+  const row = findOneTimeTokenRow(db, hashToken(token))
+  const purpose = purposes.find((one) => one === row?.purpose)
+  if (row === undefined || purpose === undefined || row.expiresAt <= ctx.now()) return undefined
+  return { userId: row.userId, purpose, data: row.data }
+}
+
+/** Uses the token up, in the caller's transaction. Undefined as above, and then nothing changes. */
+export function consumeOneTimeToken<P extends OneTimePurpose>(
   ctx: Context,
   tx: DbOrTx,
   token: string,
-  purposes: readonly OneTimePurpose[],
-): { userId: string; purpose: OneTimePurpose; data: string | null } | undefined {
-  const tokenHash = hashToken(token)
-  const found = findOneTimeToken(tx, tokenHash)
-  if (found === undefined || found.expiresAt <= ctx.now() || !purposes.includes(found.purpose))
-    return undefined
-  deleteOneTimeToken(tx, tokenHash)
-  return { userId: found.userId, purpose: found.purpose, data: found.data }
+  purposes: readonly P[],
+): FoundOneTimeToken<P> | undefined {
+  const found = findOneTimeToken(ctx, tx, token, purposes)
+  if (found !== undefined) deleteOneTimeToken(tx, hashToken(token))
+  return found
 }
 
-/** Links that were mailed, or are to be, to an address that is no longer the account's. */
-export function endResetLinks(tx: DbOrTx, userId: string): void {
-  deleteOneTimeTokensOf(tx, userId, ['reset'])
+/** Ends the tokens of an account that are for one of `purposes`, in the caller's transaction. */
+export function endOneTimeTokens(tx: DbOrTx, userId: string, purposes: readonly OneTimePurpose[]): void {
+  deleteOneTimeTokensOf(tx, userId, purposes)
 }
 
 export function removeExpiredOneTimeTokens(ctx: Context): void {

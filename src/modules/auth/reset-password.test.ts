@@ -105,6 +105,23 @@ describe('forgot-password', () => {
     expect(mailed).toEqual(Array(3).fill('ann@example.com'))
   })
 
+  test('a stranger who asks for mails does not end the link of an administrator', async () => {
+    const made = await asRoot('POST', '/api/users', { email: 'hired@example.com' })
+    const before = smtp.mails.length
+    await forgot('hired@example.com')
+    expect(await mailedSince(before)).toEqual(['hired@example.com'])
+    expect((await reset(tokenIn(String(made.body['inviteUrl'])))).status).toBe(200)
+    const mailed = smtp.mails.slice(before).find(({ to }) => to.join() === 'hired@example.com')
+    expect((await reset(tokenIn(mailed?.text ?? ''))).status).toBe(400)
+  })
+
+  test('an account that is named like two addresses is mailed at neither', async () => {
+    await app.addUser('ann@example.com,x')
+    const before = smtp.mails.length
+    await forgot('ann@example.com,x')
+    expect(await mailedSince(before)).toEqual([])
+  })
+
   test('something that is no email is 400', async () => {
     expect((await forgot('ann')).status).toBe(400)
   })
@@ -164,6 +181,14 @@ describe('reset-password', () => {
     expect((await reset(await linkFor('carl@example.com'), NEW, { cookie: dora })).status).toBe(200)
     expect((await ask(app, 'GET', '/api/account', { headers: { cookie: carl } })).status).toBe(401)
     expect((await ask(app, 'GET', '/api/account', { headers: { cookie: dora } })).status).toBe(200)
+  })
+
+  test('it lifts the lockout of the address that it comes from', async () => {
+    await app.addUser('lou@example.com')
+    for (let i = 0; i < 10; i++) await signIn('lou@example.com', 'not this one')
+    expect(await signIn('lou@example.com', PASSWORD)).toBe(429)
+    expect((await reset(await linkFor('lou@example.com'))).status).toBe(200)
+    expect(await signIn('lou@example.com', NEW)).toBe(200)
   })
 
   test('an hour later it is too old, and a bad password does not use it up', async () => {

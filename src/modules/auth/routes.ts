@@ -4,12 +4,13 @@ import { jsonBody } from '../../http/json-body.ts'
 import { factsOf, notedOf } from '../../http/request-facts.ts'
 import { publicUser } from '../users/accounts.ts'
 import { callerOf, originOf } from './caller.ts'
-import { signInBody, signUpBody, successView, userView } from './model.ts'
-import { oidcRoutes } from './oidc-routes.ts'
-import { passwordRoutes } from './password-routes.ts'
-import { refresh, signOut, signUp } from './service.ts'
-import { clearedCookies } from './sessions.ts'
+import { loginMethods } from './login-methods.ts'
+import { loginMethodsView, signInBody, signUpBody, successView, userView } from './model.ts'
+import { oidcRoutes } from './oidc/routes.ts'
+import { resetPasswordRoutes } from './reset-password/routes.ts'
+import { clearedCookies, refreshSession, signOut } from './sessions.ts'
 import { signIn } from './sign-in.ts'
+import { signUp } from './sign-up.ts'
 
 const userAnswer = t.Object({ user: userView })
 
@@ -55,7 +56,11 @@ export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
         detail: { summary: 'Who is signed in', security: [{ session: [] }] },
       },
     )
-    .use(passwordRoutes(ctx))
+    .get('/login-methods', ({ request }) => loginMethods(ctx, factsOf(request).site), {
+      response: loginMethodsView,
+      detail: { summary: 'How one may sign in on this host', security: [] },
+    })
+    .use(resetPasswordRoutes(ctx))
     .use(oidcRoutes(ctx))
 
 const signOutRoute = (ctx: Context, path: string) =>
@@ -78,7 +83,7 @@ const refreshRoute = (ctx: Context, path: string) =>
   new Elysia().post(
     path,
     ({ request }) => {
-      const { user, setCookies } = refresh(ctx, request.headers.get('cookie'), factsOf(request))
+      const { user, setCookies } = refreshSession(ctx, request.headers.get('cookie'), factsOf(request))
       notedOf(request).setCookies = setCookies
       return { user }
     },

@@ -77,6 +77,19 @@ describe('signing in in two steps', () => {
     expect((await completeMfa(app.ctx, { mfaTicket, code: await code() }, HERE)).user.email).toBe(EMAIL)
   })
 
+  test('ten wrong codes lock the ticket too: then the right one is refused', async () => {
+    app.advance(30_000)
+    const there = originAt('198.51.100.7')
+    const step = await beginSignIn(app.ctx, credentials, there)
+    const mfaTicket = step.step === 'mfa' ? step.mfaTicket : ''
+    for (let i = 0; i < 10; i++)
+      expect(await refusal(completeMfa(app.ctx, { mfaTicket, code: '000000' }, there))).toBe(
+        'MFA_CODE_INVALID',
+      )
+    const right = completeMfa(app.ctx, { mfaTicket, code: await code() }, there)
+    expect(await refusal(right)).toBe('Too Many Requests')
+  })
+
   test('a ticket that was stolen is no use elsewhere, nor after five minutes, nor after a new password', async () => {
     app.advance(30_000)
     const mfaTicket = await ticket()

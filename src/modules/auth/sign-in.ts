@@ -2,15 +2,20 @@ import type { Context } from '../../context.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { findUser, type User } from '../users/accounts.ts'
-import { type Origin, passesGate } from './caller.ts'
-import { type Credentials, checkPassword, enter, type SignedIn, wrongCredentials } from './credentials.ts'
-import { judgeCode } from './mfa.ts'
-import { findMfaTicket, issueMfaTicket, spendMfaTicket } from './mfa-tickets.ts'
+import type { Origin } from './caller.ts'
+import { checkPassword, wrongCredentials } from './check-password.ts'
+import { enter } from './enter.ts'
+import { passesGate } from './gate.ts'
+import type { SignedIn } from './sessions.ts'
+import { findMfaTicket, issueMfaTicket, spendMfaTicket } from './sign-in/tickets.ts'
+
+/** What somebody types who signs in or up: `code` is for the second step, where the account has one. */
+export type Credentials = { email: string; password: string; code?: string | undefined }
 
 /** Signs in with email, password and, where the account has a second step, its code. */
 export async function signIn(ctx: Context, input: Credentials, origin: Origin): Promise<SignedIn> {
   const user = await proveFirstFactor(ctx, input, origin)
-  return enter(ctx, user, await judgeCode(ctx, user, input.code), origin)
+  return enter(ctx, user, input.code, origin)
 }
 
 /**
@@ -19,7 +24,7 @@ export async function signIn(ctx: Context, input: Credentials, origin: Origin): 
  */
 async function proveFirstFactor(ctx: Context, input: Credentials, origin: Origin): Promise<User> {
   const email = normalizeEmail(input.email)
-  const user = await checkPassword(ctx, email, input.password, origin)
+  const user = await checkPassword(ctx, email, input.password, origin.facts.ip)
   if (user !== undefined && passesGate(ctx, origin.facts.site, user.id)) return user
   ctx.lockout.fail(email, origin.facts.ip)
   throw wrongCredentials()
@@ -35,7 +40,7 @@ export async function beginSignIn(ctx: Context, input: Credentials, origin: Orig
 
 /** What follows a first factor that was right, whichever it was. */
 export async function enterOrAsk(ctx: Context, user: User, origin: Origin): Promise<SignInStep> {
-  if (user.totpSecret === null) return { step: 'done', ...enter(ctx, user, { kind: 'none' }, origin) }
+  if (user.totpSecret === null) return { step: 'done', ...(await enter(ctx, user, undefined, origin)) }
   return { step: 'mfa', mfaTicket: issueMfaTicket(ctx, user, origin.facts.ip), email: user.email }
 }
 
@@ -49,8 +54,7 @@ export async function completeMfa(
   origin: Origin,
 ): Promise<SignedIn> {
   const user = holderOf(ctx, input.mfaTicket, origin)
-  const factor = await judgeCode(ctx, user, input.code)
-  return enter(ctx, user, factor, origin, () => {
+  return enter(ctx, user, input.code, origin, () => {
     if (!spendMfaTicket(ctx, input.mfaTicket)) throw ticketInvalid()
   })
 }

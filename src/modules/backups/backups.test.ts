@@ -1,5 +1,14 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../config.ts'
@@ -12,7 +21,14 @@ import { ask } from '../../testing/ask.ts'
 import { NOON, testApp } from '../../testing/test-app.ts'
 import { startUpkeep } from '../../upkeep.ts'
 import { operatorGrant } from '../auth/authorize.ts'
-import { isBackupRunning, listBackups, makeBackup, makeBackupWhenDue, stopBackups } from './service.ts'
+import {
+  isBackupRunning,
+  listBackups,
+  makeBackup,
+  makeBackupWhenDue,
+  newestBackupAt,
+  stopBackups,
+} from './service.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-backups-'))
 const opened: OpenedContext[] = []
@@ -71,6 +87,24 @@ test('one is made when the last is old enough; the newest stay, and what is not 
   expect(names()).toEqual(['svc-2026-11-22T11-00-00Z.tar', 'svc-2026-11-23T11-00-00Z.tar', 'svc-notes.tar'])
 })
 
+test('what was made while the clock was a year ahead neither stands for a new one nor pushes it out', async () => {
+  at += 365 * 24 * HOUR_MS
+  for (let i = 0; i < 2; i++) {
+    await makeBackup(ctx, operatorGrant())
+    at += HOUR_MS
+  }
+  at = NOON
+  await makeBackupWhenDue(ctx)
+  expect(names()).toEqual(['svc-2026-11-20T12-00-00Z.tar', 'svc-2027-11-20T13-00-00Z.tar'])
+  expect(await newestBackupAt(ctx)).toBe(NOON)
+  at += HOUR_MS
+  await makeBackupWhenDue(ctx)
+  expect(names()).toHaveLength(2)
+  at += 23 * HOUR_MS
+  await makeBackupWhenDue(ctx)
+  expect(names()).toEqual(['svc-2026-11-20T12-00-00Z.tar', 'svc-2026-11-21T12-00-00Z.tar'])
+})
+
 test('a failure is told, and tried again an hour later', async () => {
   rmSync(join(ctx.config.dataDir, 'svc.db'))
   await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
@@ -97,8 +131,39 @@ test('the end of the server ends it, and what such a one left is removed a day l
   for (const path of [left, mark, copy, fresh]) writeFileSync(path, '')
   for (const path of [left, mark, copy]) utimesSync(path, NOON / 1000 - 90_000, NOON / 1000 - 90_000)
   utimesSync(fresh, NOON / 1000, NOON / 1000)
-  await makeBackup(ctx, operatorGrant())
+  await makeBackupWhenDue(ctx)
   expect([left, mark, copy, fresh].map(existsSync)).toEqual([false, false, false, true])
+})
+
+test('what killed ones left goes where the next cannot be made, and where none are made by themselves', async () => {
+  const dataDir = ctx.config.dataDir
+  const mark = join(dataDir, `${BACKUP_MARK}-01-ab`)
+  const leave = () => {
+    writeFileSync(mark, '')
+    utimesSync(mark, NOON / 1000 - 90_000, NOON / 1000 - 90_000)
+  }
+  leave()
+  await makeBackupWhenDue({ ...ctx, config: { ...ctx.config, backupDir: null } })
+  expect(existsSync(mark)).toBe(false)
+  leave()
+  rmSync(join(dataDir, 'svc.db'))
+  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
+  expect(existsSync(mark)).toBe(false)
+})
+
+test('one that is ended takes all of itself away', async () => {
+  // Much to read, so that it is still at it.
+  const pack = join(ctx.config.dataDir, 'blobs', 'packs', 'large.pack')
+  writeFileSync(pack, '')
+  truncateSync(pack, 1024 ** 3)
+  const making = makeBackup(ctx, operatorGrant())
+  while (!readdirSync(ctx.config.dataDir).some((name) => name.startsWith(BACKUP_MARK))) await Bun.sleep(1)
+  await stopBackups(ctx)
+  await expect(making).rejects.toThrow('it was interrupted')
+  expect(names()).toEqual([])
+  expect(readdirSync(ctx.config.dataDir).filter((name) => name.startsWith(BACKUP_MARK))).toEqual([])
+  expect(readdirSync(join(ctx.config.dataDir, 'tmp'))).toEqual([])
+  rmSync(pack)
 })
 
 test('nothing is freed while a backup reads; a mark that nobody touches does not count', async () => {

@@ -13,8 +13,11 @@ const LEFT_AFTER_MS = DAY_MS
 export const backupName = (at: number): string =>
   `svc-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.tar`
 
-/** The newest first. Other files of the folder are not ours. */
-export async function listBackupFiles(folder: string): Promise<BackupFile[]> {
+/**
+ * The newest first. Those that a clock named which was days ahead come last: none of them is newer than what is made now.
+ * Other files of the folder are not ours.
+ */
+export async function listBackupFiles(folder: string, now: number): Promise<BackupFile[]> {
   const files: BackupFile[] = []
   for (const name of await readdir(folder).catch(() => [])) {
     const [, date, hour, minute, second] = NAME.exec(name) ?? []
@@ -27,20 +30,21 @@ export async function listBackupFiles(folder: string): Promise<BackupFile[]> {
         createdAt: Date.parse(`${date}T${hour}:${minute}:${second}Z`),
       })
   }
-  return files.sort((a, b) => b.createdAt - a.createdAt)
+  const isAhead = ({ createdAt }: BackupFile) => createdAt > now + DAY_MS
+  return files.sort((a, b) => Number(isAhead(a)) - Number(isAhead(b)) || b.createdAt - a.createdAt)
 }
 
 export const makeFolder = (folder: string): void => void mkdirSync(folder, { recursive: true, mode: 0o700 })
 
 /** Removes our backups but the newest `keep`. Returns the names removed. */
-export async function removeOldBackups(folder: string, keep: number): Promise<string[]> {
-  const old = (await listBackupFiles(folder)).slice(keep).map(({ name }) => name)
+export async function removeOldBackups(folder: string, keep: number, now: number): Promise<string[]> {
+  const old = (await listBackupFiles(folder, now)).slice(keep).map(({ name }) => name)
   for (const name of old) await rm(join(folder, name), { force: true })
   return old
 }
 
-/** What a backup that was killed left: its part of a file, its copy of the database, and its mark. */
-export async function removeLeftovers(folder: string, dataDir: string, now: number): Promise<void> {
+/** What a backup that was killed left: its part of a file, its copy of the database, and its mark. `folder` may lack. */
+export async function removeLeftovers(folder: string | null, dataDir: string, now: number): Promise<void> {
   const left = async (where: string, pattern: RegExp): Promise<void> => {
     for (const name of await readdir(where).catch(() => [])) {
       if (!pattern.test(name)) continue
@@ -49,7 +53,7 @@ export async function removeLeftovers(folder: string, dataDir: string, now: numb
       if (found !== undefined && now - found.mtimeMs > LEFT_AFTER_MS) await rm(path, { force: true })
     }
   }
-  await left(folder, /^svc-[\dTZ-]+\.tar\..+\.partial$/)
+  if (folder !== null) await left(folder, /^svc-[\dTZ-]+\.tar\..+\.partial$/)
   await left(join(dataDir, 'tmp'), /^backup-.+\.db(-journal)?$/)
   await left(dataDir, /^backup-running/)
 }

@@ -6,6 +6,7 @@ import { inTransaction } from '../../db/open.ts'
 import { HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
+import { isRecent } from '../../domain/recent.ts'
 import { BACKUP_MARK } from '../../platform/backup.ts'
 import { type BackupProcess, spawnBackup } from '../../platform/backup-process.ts'
 import { onePer } from '../../platform/one-per.ts'
@@ -40,7 +41,7 @@ export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsV
     directory: backupDir,
     everyHours: backupEveryHours,
     keep: backupKeep,
-    backups: backupDir === null ? [] : (await listBackupFiles(backupDir)).map(toView),
+    backups: backupDir === null ? [] : (await listBackupFiles(backupDir, ctx.now())).map(toView),
     running: running && { startedAt: isoTime(running.startedAt) },
     lastFailure: lastFailure && { ...lastFailure, at: isoTime(lastFailure.at) },
   }
@@ -68,15 +69,16 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
   }
 }
 
-/** When the newest backup is older than the interval. Does nothing while no folder is set. */
+/** When none was made within the interval; none while no folder is set. What killed ones left goes in any case. */
 export async function makeBackupWhenDue(ctx: Context): Promise<void> {
-  const { backupDir, backupEveryHours } = ctx.config
+  const { backupDir, backupEveryHours, dataDir } = ctx.config
+  await removeLeftovers(backupDir, dataDir, ctx.now())
   const { lastFailure } = stateOf(ctx)
   if (backupDir === null) return
-  if (lastFailure !== null && ctx.now() - lastFailure.at < RETRY_MS) return
-  const newest = (await listBackupFiles(backupDir))[0]
-  if (newest === undefined || ctx.now() - newest.createdAt >= backupEveryHours * HOUR_MS)
-    await start(ctx, backupDir)
+  if (lastFailure !== null && isRecent(lastFailure.at, ctx.now(), RETRY_MS)) return
+  const files = await listBackupFiles(backupDir, ctx.now())
+  const isFresh = files.some(({ createdAt }) => isRecent(createdAt, ctx.now(), backupEveryHours * HOUR_MS))
+  if (!isFresh) await start(ctx, backupDir)
 }
 
 /** Ends a backup that is being made; nothing of it stays. */
@@ -89,7 +91,7 @@ export async function stopBackups(ctx: Context): Promise<void> {
 /** When the newest backup was made; null when there is none. */
 export async function newestBackupAt(ctx: Context): Promise<number | null> {
   const { backupDir } = ctx.config
-  return backupDir === null ? null : ((await listBackupFiles(backupDir))[0]?.createdAt ?? null)
+  return backupDir === null ? null : ((await listBackupFiles(backupDir, ctx.now()))[0]?.createdAt ?? null)
 }
 
 /** True while this or another process reads the contents for a backup: nothing may be freed. */
@@ -125,10 +127,9 @@ async function finish(
   try {
     await process.done
     state.lastFailure = null
-    const made = (await listBackupFiles(folder)).find((file) => file.name === name)
+    const made = (await listBackupFiles(folder, ctx.now())).find((file) => file.name === name)
     if (made === undefined) throw new Error(`${name} is not in ${folder}`)
-    await removeOldBackups(folder, ctx.config.backupKeep)
-    await removeLeftovers(folder, ctx.config.dataDir, ctx.now())
+    await removeOldBackups(folder, ctx.config.backupKeep, ctx.now())
     ctx.log.info('backup written', { name, sizeBytes: made.sizeBytes })
     return made
   } catch (error) {

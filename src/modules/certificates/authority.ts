@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
 import { type AcmeClient, createAcmeClient } from '../../platform/acme/client.ts'
 import { newKey } from '../../platform/acme/keys.ts'
 import { type Issued, type OrderOptions, orderCertificate } from '../../platform/acme/order.ts'
@@ -38,7 +39,8 @@ export class Authority {
   }
 
   isPaused(now: number): boolean {
-    return this.#pausedUntil > now
+    // A pause of longer was begun by a clock that was ahead.
+    return this.#pausedUntil > now && this.#pausedUntil <= now + HOUR_MS
   }
 
   /** It is away or has had enough: nobody asks it for a while, and longer each time. */

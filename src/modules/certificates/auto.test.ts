@@ -153,6 +153,19 @@ describe('what gets one', () => {
   })
 })
 
+test('tries that failed while the clock was a year ahead keep nobody waiting for that year', async () => {
+  await add(HOST)
+  await until(() => stateOf(HOST).status === 'active')
+  world.ca.faults.rateLimit = { retryAfter: null }
+  world.advance(365 * DAY_MS)
+  await until(() => stateOf(HOST).error !== null && stateOf(ADMIN_HOST).error !== null)
+  world.ca.faults.rateLimit = null
+  world.advance(-304 * DAY_MS)
+  await until(() => hosts().length === 2 && all().every(({ expiresAt }) => expiresAt > NOON + LIFETIME_MS))
+  expect([stateOf(HOST).status, stateOf(ADMIN_HOST).status]).toEqual(['active', 'active'])
+  await world.certificates().tryNow(HOST)
+})
+
 const existing = (host: string) => readdirSync(folder()).includes(`host-${host}.json`)
 
 describe('alias hosts', () => {

@@ -6,7 +6,7 @@ import type { Certificate, CertificateState, Certificates } from '../../platform
 import { fractionOf } from '../../platform/random.ts'
 import { Authority } from './authority.ts'
 import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'
-import { asAskedAt, emptyRecord, FRESH, type HostRecord, refuseTooSoon } from './host-record.ts'
+import { asAskedAt, emptyRecord, FRESH, forgetAhead, type HostRecord, refuseTooSoon } from './host-record.ts'
 import { isAliasHost, publicAliasHosts, type WantedHost, wantedHosts, whyNone } from './hosts.ts'
 import { NewHostLimit } from './new-host-limit.ts'
 import { noteFailed, noteIssued } from './notes.ts'
@@ -18,6 +18,7 @@ import {
   MOST_AT_ONCE,
   ORDER_MS,
   reasonOf,
+  restUntil,
   retryDelayMs,
 } from './timing.ts'
 
@@ -97,6 +98,7 @@ class Auto implements AutoCertificates {
     if (this.#stopping.signal.aborted) return
     try {
       this.#adopt(wantedHosts(this.#ctx))
+      for (const { record } of this.#entries.values()) forgetAhead(record, this.#ctx.now())
       this.#adoptPublicAliases(this.#ctx.now())
       this.#startDue()
     } catch (error) {
@@ -249,7 +251,8 @@ class Auto implements AutoCertificates {
 
   async #issued({ record, projectId }: Entry, issued: Issued): Promise<void> {
     const isRenewal = record.certificate !== null
-    const next = { ...record, ...FRESH, certificate: { ...issued, directory: record.directory } }
+    const certificate = { ...issued, directory: record.directory }
+    const next = { ...record, ...FRESH, nextTryAt: restUntil(issued, this.#ctx.now()), certificate }
     await this.#store.saveHost(next).catch((error) => this.#notStored(record, error))
     Object.assign(record, next)
     this.#changed()

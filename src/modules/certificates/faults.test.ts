@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { createSecretBox } from '../../platform/secret-box.ts'
-import { type AcmeApp, acmeApp, until } from '../../testing/acme-app.ts'
+import { type AcmeApp, acmeApp, LIFETIME_MS, until } from '../../testing/acme-app.ts'
 import type { AcmeFaults } from '../../testing/acme-faults.ts'
 import { NOON } from '../../testing/test-app.ts'
 import { CertificateStore } from './store.ts'
@@ -33,6 +33,17 @@ describe('what is borne', () => {
     Object.assign(world.ca.faults, faults)
     await until(isDone)
     expect([orders(), state().error]).toEqual([1, null])
+  })
+
+  test('a certificate with a fifth of its time left has to do for most of that: no order follows the other', async () => {
+    world.ca.faults.chain = 'nearly over'
+    await until(isDone)
+    const restMs = ((LIFETIME_MS / 5) * 2) / 3
+    expect(stored().nextTryAt).toBe(NOON + restMs)
+    world.advance(restMs - 1000)
+    expect(orders()).toBe(1)
+    world.advance(1000)
+    await until(() => orders() === 2)
   })
 
   test('an authority that forgot the account: it is made again', async () => {
@@ -70,6 +81,7 @@ describe('what fails, with its reason', () => {
     ['a chain whose parts do not hang together', { chain: 'loose' }, 'is not in one piece'],
     ['a chain of nothing', { chain: 'garbage' }, 'cannot be read'],
     ['a chain that has expired', { chain: 'expired' }, 'has expired already'],
+    ['a chain of the future', { chain: 'not yet' }, 'is not valid yet; is the clock of this server right?'],
   ]
   test.each(failing)('%s', async (_name, faults, reason) => {
     Object.assign(world.ca.faults, faults)

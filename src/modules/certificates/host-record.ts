@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
 import { manualDelayMs } from './timing.ts'
@@ -37,6 +38,12 @@ export const emptyRecord = (host: string): HostRecord => ({
 /** What another authority said does not count at this one. */
 export const asAskedAt = (record: HostRecord, authority: string): HostRecord =>
   record.directory === authority ? record : { ...record, ...FRESH }
+
+/** Tries that a clock noted which was far ahead do not count: the host would wait until that time comes, perhaps a year. */
+export function forgetAhead(record: HostRecord, now: number): void {
+  if ((record.triedAt ?? 0) <= now + HOUR_MS) return
+  Object.assign(record, FRESH, { triedAt: null, firstTriedAt: now })
+}
 
 /** Throws 429 where even a person has to wait. */
 export function refuseTooSoon({ blockedUntil, triedAt, failures }: HostRecord, now: number): void {

@@ -18,7 +18,7 @@ export class NewHostLimit {
   }
 
   mayAsk(now: number, projectId: string | null): boolean {
-    const ofHour = this.#since(now - HOUR_MS)
+    const ofHour = this.#between(now - HOUR_MS, now)
     if (ofHour.length >= MOST_NEW_AN_HOUR) return false
     return (
       projectId === null || ofHour.filter((one) => one.projectId === projectId).length < MOST_NEW_OF_PROJECT
@@ -28,12 +28,13 @@ export class NewHostLimit {
   /** For the host of an alias. Half of the places are kept for those that somebody comes to. */
   mayAskForAlias(now: number, { isVisited }: { isVisited: boolean }): boolean {
     const share = isVisited ? 1 : 0.5
-    const ofWeek = this.#since(now - WEEK_MS).filter(({ isAlias }) => isAlias)
+    const ofWeek = this.#between(now - WEEK_MS, now).filter(({ isAlias }) => isAlias)
     const ofHour = ofWeek.filter(({ at }) => at > now - HOUR_MS)
     return ofWeek.length < MOST_ALIASES_A_WEEK * share && ofHour.length < MOST_ALIASES_AN_HOUR * share
   }
 
-  #since(from: number): FirstTry[] {
-    return this.#tries.filter(({ at }) => at > from)
+  /** A try that lies ahead was noted by a clock that has been set back since. */
+  #between(from: number, now: number): FirstTry[] {
+    return this.#tries.filter(({ at }) => at > from && at <= now)
   }
 }

@@ -11,6 +11,7 @@ import {
   manualDelayMs,
   reasonOf,
   renewAt,
+  restUntil,
   retryDelayMs,
 } from './timing.ts'
 
@@ -53,6 +54,15 @@ test('a certificate is due with a third of its time left, or at once if another 
   const record = { ...emptyRecord('a.example'), certificate }
   expect([dueAt(record, 'a'), dueAt(record, 'b')]).toEqual([60, 0])
   expect([dueAt({ ...record, nextTryAt: 70 }, 'a'), dueAt({ ...record, nextTryAt: 5 }, 'b')]).toEqual([70, 5])
+})
+
+test('one that has just come is replaced in its time, or after two thirds of what is left', () => {
+  const now = 1000 * DAY
+  const rest = (agoMs: number, leftMs: number) =>
+    restUntil({ notBefore: now - agoMs, expiresAt: now + leftMs }, now)
+  expect([rest(0, 90 * DAY), rest(HOUR, 6 * DAY), rest(0, 5 * MINUTE)]).toEqual([0, 0, 0])
+  expect(rest(72 * DAY, 18 * DAY)).toBe(now + 12 * DAY)
+  expect([rest(MINUTE, 1000), rest(0, 1000), rest(0, 90_000)]).toEqual(Array(3).fill(now + MINUTE))
 })
 
 const waits: [name: string, error: unknown, expected: number][] = [

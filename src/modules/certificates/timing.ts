@@ -21,9 +21,18 @@ export function dueAt({ certificate, nextTryAt }: HostRecord, authority: string)
   return Math.max(nextTryAt, renewAt(certificate))
 }
 
+type Lifetime = { notBefore: number; expiresAt: number }
+
 /** With a third of its time left. */
-export const renewAt = ({ notBefore, expiresAt }: { notBefore: number; expiresAt: number }): number =>
-  expiresAt - (expiresAt - notBefore) / 3
+export const renewAt = ({ notBefore, expiresAt }: Lifetime): number => expiresAt - (expiresAt - notBefore) / 3
+
+/**
+ * When a certificate that has just come may be replaced; 0 for when it is due. One that comes with most of its time gone,
+ * by the authority's doing or by a clock that is wrong, would be due at once, and so would the next: it has to do for two
+ * thirds of what is left, and for a minute.
+ */
+export const restUntil = (issued: Lifetime, now: number): number =>
+  renewAt(issued) > now + MINUTE_MS ? 0 : now + Math.max(MINUTE_MS, ((issued.expiresAt - now) * 2) / 3)
 
 /**
  * The wait after the n-th failure in a row: 5 minutes, doubling up to a day, spread by a fifth either way. While a

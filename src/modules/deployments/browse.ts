@@ -40,6 +40,12 @@ export function listFolder(ctx: Context, grant: Grant, deploymentId: string, fol
   }
 }
 
+/** Whether the deployment's own address shows something: its base path has an `index.html`. */
+export function hasStartPage(ctx: Context, grant: Grant, deploymentId: string): boolean {
+  const { id, basePath } = requireDeployment(ctx.db.orm, grant, deploymentId)
+  return findContent(ctx.db, id, `${basePath}/index.html`.slice(1)) !== null
+}
+
 /** Undefined where the deployment has no such file. */
 export function getFileDetail(
   ctx: Context,

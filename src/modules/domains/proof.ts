@@ -6,7 +6,10 @@ import type { DomainRow } from './queries.ts'
 /** How it was proven, or what was looked for and not found, as a sentence. */
 type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
 
+/** For its head, and between two pieces. */
 const TIMEOUT_MS = 5_000
+/** For all of it. */
+const WHOLE_MS = 10_000
 const MOST_BYTES = 1_024
 
 export const txtNameOf = (hostname: string): string => `_svc-challenge.${hostname}`
@@ -38,20 +41,30 @@ async function askDns(ctx: Context, { hostname, challenge }: DomainRow): Promise
 async function askHost(ctx: Context, domain: DomainRow): Promise<true | string> {
   const url = challengeUrlOf(domain)
   try {
-    const answer = await ctx.outbound.request(new URL(url), {
-      method: 'GET',
-      headers: [['accept', 'text/plain']],
-      body: null,
-      headTimeoutMs: TIMEOUT_MS,
-      idleTimeoutMs: TIMEOUT_MS,
-      mayBePlain: true,
-    })
-    const text = new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim()
-    return (
-      (answer.status === 200 && text === domain.challenge) ||
-      `${url} answered ${answer.status}, without the value`
-    )
+    const { status, text } = await readChallenge(ctx, url)
+    return (status === 200 && text === domain.challenge) || `${url} answered ${status}, without the value`
   } catch (error) {
     return `${url} could not be read: ${messageOf(error)}`
+  }
+}
+
+/** What a host shows. Throws `OutboundError`, also after `wholeMs`: one that sends a byte now and then is not waited for. */
+export async function readChallenge(
+  ctx: Context,
+  url: string,
+  wholeMs = WHOLE_MS,
+): Promise<{ status: number; text: string }> {
+  const answer = await ctx.outbound.request(new URL(url), {
+    method: 'GET',
+    headers: [['accept', 'text/plain']],
+    body: null,
+    headTimeoutMs: TIMEOUT_MS,
+    idleTimeoutMs: TIMEOUT_MS,
+    signal: AbortSignal.timeout(wholeMs),
+    mayBePlain: true,
+  })
+  return {
+    status: answer.status,
+    text: new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim(),
   }
 }

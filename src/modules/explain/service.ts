@@ -1,7 +1,7 @@
 import type { Caller, Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { passesGate } from '../auth/caller.ts'
+import { passesGate } from '../auth/gate.ts'
 import type { Explained } from './model.ts'
 
 export type { Explained } from './model.ts'

@@ -47,6 +47,7 @@ export function getGroup(ctx: Context, _grant: Grant, id: string): GroupView {
   return toView(getGroupRow(ctx.db.orm, id))
 }
 
+/** Makes an empty group. Throws 409 for a name that is taken. */
 export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupView {
   const now = ctx.now()
   const group: Group = {
@@ -63,6 +64,7 @@ export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupV
   return toView({ ...group, memberCount: 0 })
 }
 
+/** Renames or describes a group; what is left out stays. Throws 404, or 409 for a name that is taken. */
 export function changeGroup(ctx: Context, grant: Grant, id: string, change: GroupChange): GroupView {
   return inTransaction(ctx.db, (tx) => {
     const { name, description } = getGroupRow(tx, id)
@@ -77,7 +79,7 @@ export function changeGroup(ctx: Context, grant: Grant, id: string, change: Grou
   })
 }
 
-/** Deletes the group. Its members lose at once what they had by it. */
+/** Deletes the group. Its members lose at once what they had by it. Throws 404. */
 export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const before = getGroupRow(tx, id)
@@ -108,6 +110,7 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
   })
 }
 
+/** Takes a user out; what they had by the group ends at once. Throws 404 for an unknown group or somebody not in it. */
 export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId: string): void {
   inTransaction(ctx.db, (tx) => {
     getGroupRow(tx, id)

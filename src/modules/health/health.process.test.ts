@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { renameSync, writeFileSync } from 'node:fs'
+import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDataDir, type ServerProcess, startServer } from '../../testing/server-process.ts'
 
@@ -41,6 +41,16 @@ test.each([
     status: 503,
     body: { status: 'error', checks: { [check]: { status: 'error', message: expect.any(String) } } },
   })
+  renameSync(`${path}-away`, path)
+  expect((await health()).status).toBe(200)
+})
+
+test('503 while another database lies in its place, even a copy', async () => {
+  const path = join(folder.path, 'svc.db')
+  copyFileSync(path, `${path}-copy`)
+  renameSync(path, `${path}-away`)
+  renameSync(`${path}-copy`, path)
+  expect(await health()).toMatchObject({ status: 503, body: { checks: { database: { status: 'error' } } } })
   renameSync(`${path}-away`, path)
   expect((await health()).status).toBe(200)
 })

@@ -3,7 +3,7 @@ import type { Db } from '../../db/open.ts'
 
 /** Takes the write lock and writes a page, then rolls back. Throws when the database cannot be written. */
 export function probeDatabase(db: Db): void {
-  refuseLost(db.sqlite.filename)
+  refuseLost(db)
   db.sqlite.run('BEGIN IMMEDIATE')
   try {
     db.sqlite.run('UPDATE site_generation SET sites = sites')
@@ -12,9 +12,11 @@ export function probeDatabase(db: Db): void {
   }
 }
 
-/** The open database goes on working when its file is deleted or emptied, and all that it writes is lost. */
-function refuseLost(path: string): void {
+/** The open database goes on working when its file is deleted, replaced or emptied, and all that it writes is lost. */
+function refuseLost({ sqlite, isInPlace }: Db): void {
+  const path = sqlite.filename
   if (path === ':memory:') return
+  if (!isInPlace()) throw new Error(`${path} was replaced or removed while it was in use`)
   if (statSync(path).size < HEADER_BYTES) throw new Error(`${path} was cut off while it was in use`)
 }
 

@@ -139,6 +139,14 @@ test('an account made in the meantime proves its password, and every guess count
   expect(await members()).toContainEqual(['late@example.com', 'viewer'])
 })
 
+test('a locked pair makes no account by a link', async () => {
+  const token = await linkFor('new@example.com')
+  const json = { email: 'new@example.com', password: 'not the password' }
+  for (let i = 0; i < 10; i++) await ask(app, 'POST', '/api/auth/signin', { json })
+  expect((await signUp('new@example.com', token)).status).toBe(429)
+  expect(await members()).toHaveLength(1)
+})
+
 test('accepting: by the session of that email, once', async () => {
   const token = await linkFor('late@example.com', 'contributor')
   await app.addUser('late@example.com')

@@ -7,7 +7,7 @@ import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { type Grant, personOf } from '../auth/authorize.ts'
 import { admit, isOwner } from '../members/service.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
 import { findAccount } from '../users/accounts.ts'
@@ -34,7 +34,8 @@ export function listInvitations(ctx: Context, grant: Grant): InvitationView[] {
 
 /**
  * Invites an email. An account of that email is a member with the role at once, keeping a higher direct role if it has
- * one (`role` of the answer says which). Otherwise the answer holds the link, shown only here; an older one ends.
+ * one (`role` of the answer says which). Otherwise the answer holds the link, shown only here; an older one ends. Throws
+ * 400 for the role `owner` and for the owner's email.
  */
 export function invite(
   ctx: Context,
@@ -82,7 +83,7 @@ function admitAccount(
   return { ...toView(ctx, row), role: held }
 }
 
-/** Takes an invitation back: its link ends. One that was accepted leaves the list, and the member stays. */
+/** Takes an invitation back: its link ends. One that was accepted leaves the list, and the member stays. Throws 404. */
 export function revokeInvitation(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const found = findInvitation(tx, projectOf(ctx, grant, tx).id, id)
@@ -111,8 +112,7 @@ export function getInvitation(ctx: Context, token: string): InvitationOffer {
 
 /** Accepts as the signed-in person. Throws 404 as above, 403 when somebody else was invited. */
 export function acceptInvitation(ctx: Context, grant: Grant, token: string): InvitationOffer {
-  const { actor } = grant
-  if (actor.kind !== 'user') throw new AppError('forbidden', 'Only a signed-in person accepts an invitation')
+  const actor = personOf(grant)
   return inTransaction(ctx.db, (tx) => {
     const found = findOpenInvitation(ctx, token, tx)
     if (found === undefined) throw unknownInvitation()

@@ -63,6 +63,13 @@ test('a token in a path is in no log', async () => {
   await loud.addUser('root@example.com', 'admin')
   await loud.call('GET', '/api/invitations/very-secret-token')
   await loud.call('POST', '/api/invitations/very-secret-token/accept')
+  const mistyped = [
+    '//api/invitations/',
+    '/API/invitations/',
+    '/api/%69nvitations/',
+    '/api//invitations%2f%zz',
+  ]
+  for (const path of mistyped) await loud.call('GET', `${path}very-secret-token`)
   const { body } = await ask(loud, 'GET', '/api/logs', { as: 'root@example.com' })
   const paths = (body['data'] as { path: string }[]).map(({ path }) => path)
   expect(paths).toContain('/api/invitations/[token]')

@@ -60,7 +60,7 @@ export function grantRole(
   })
 }
 
-/** Takes the direct role away. The membership and what groups give remain. */
+/** Takes the direct role away. The membership and what groups give remain. Throws 400 for the owner, 404 without one. */
 export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
   inTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
@@ -77,7 +77,10 @@ export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
   })
 }
 
-/** Gives a group a role in place of the one held. Its members become no members of the project by it. */
+/**
+ * Gives a group a role in place of the one held. Its members become no members of the project by it. Throws 400 for `owner`,
+ * 404 for an unknown group.
+ */
 export function grantGroupRole(
   ctx: Context,
   grant: Grant,
@@ -101,6 +104,7 @@ export function grantGroupRole(
   })
 }
 
+/** Takes the role of a group away; direct roles of its members remain. Throws 404 when it has none. */
 export function revokeGroupRole(ctx: Context, grant: Grant, groupId: string): void {
   inTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)

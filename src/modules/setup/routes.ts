@@ -4,8 +4,7 @@ import { jsonBody } from '../../http/json-body.ts'
 import { notedOf } from '../../http/request-facts.ts'
 import { originOf } from '../auth/caller.ts'
 import { credentialsBody, userView } from '../auth/model.ts'
-import { workspaceHasAdmin } from '../auth/service.ts'
-import { completeSetup, refuseSetup } from './service.ts'
+import { completeSetup, refuseSetup, workspaceHasAdmin } from './service.ts'
 
 export const setupRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/setup', tags: ['Setup and health'] })

@@ -2,17 +2,29 @@ import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import type { Origin } from '../auth/caller.ts'
-import type { Credentials, SignedIn } from '../auth/credentials.ts'
-import { createFirstAdmin, refuseSecondAdmin } from '../auth/service.ts'
+import { enterNew } from '../auth/enter.ts'
+import type { SignedIn } from '../auth/sessions.ts'
+import { newAccountWithPassword } from '../users/accounts.ts'
+import { hasAdmin } from '../users/has-admin.ts'
+
+/** Once true, always true: the last admin can be neither demoted nor deleted. */
+export function workspaceHasAdmin(ctx: Context): boolean {
+  const known = adminSeen.has(ctx) || hasAdmin(ctx.db)
+  if (known) adminSeen.add(ctx)
+  return known
+}
+const adminSeen = new WeakSet<Context>()
 
 /** Makes the first admin of a fresh server and signs them in. Throws 409 once there is one. contract §3. */
 export async function completeSetup(
   ctx: Context,
-  input: Credentials & { setupToken?: string | undefined },
+  input: { email: string; password: string; setupToken?: string | undefined },
   origin: Origin,
 ): Promise<SignedIn> {
   refuseSetup(ctx, input.setupToken, origin)
-  return createFirstAdmin(ctx, input, origin)
+  const user = await newAccountWithPassword(ctx, { ...input, role: 'admin' })
+  // Somebody else may have been faster while the password was hashed.
+  return enterNew(ctx, user, origin, { before: () => refuseSecondAdmin(ctx) })
 }
 
 /** The part that comes before the rest of the input is looked at: 409 once there is an admin, 401 without the token. */
@@ -30,4 +42,8 @@ export function refuseSetup(ctx: Context, setupToken: string | undefined, origin
  */
 function holdsToken(ctx: Context, given: string | undefined, { facts }: Origin): boolean {
   return given ? equalsInConstantTime(given, ctx.setupToken) : facts.isDirectLoopback
+}
+
+function refuseSecondAdmin({ db }: Context): void {
+  if (hasAdmin(db)) throw new AppError('conflict', 'The set-up is complete: there is an admin already')
 }

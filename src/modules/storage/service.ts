@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Context } from '../../context.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { isoTime } from '../../domain/iso-time.ts'
+import { isRecent } from '../../domain/recent.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { type Stored, usageOfContents, usageOfProject } from '../deployments/usage.ts'
@@ -20,7 +21,7 @@ const keptOf = new WeakMap<Context, Kept>()
 /** Who needs how much of the disk, at most a minute old. */
 export function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
   const kept = keptOf.get(ctx)
-  if (kept !== undefined && ctx.now() - kept.at < KEEP_MS) return kept.storage
+  if (kept !== undefined && isRecent(kept.at, ctx.now(), KEEP_MS)) return kept.storage
   const storage = measure(ctx)
   keptOf.set(ctx, { at: ctx.now(), storage })
   storage.catch(() => keptOf.delete(ctx))
@@ -51,7 +52,7 @@ const storedOf = new WeakMap<Context, { at: number; stored: Stored }>()
 /** The sums of all contents, at most ten minutes old: for those who ask often. */
 export function storedContents(ctx: Context): Stored {
   const kept = storedOf.get(ctx)
-  if (kept !== undefined && ctx.now() - kept.at < STORED_KEEP_MS) return kept.stored
+  if (kept !== undefined && isRecent(kept.at, ctx.now(), STORED_KEEP_MS)) return kept.stored
   const stored = usageOfContents(ctx)
   storedOf.set(ctx, { at: ctx.now(), stored })
   return stored

@@ -59,3 +59,12 @@ export function newAccount(
     updatedAt: now,
   }
 }
+
+/** The same with a password, which is hashed here; `email` as it was typed. */
+export async function newAccountWithPassword(
+  ctx: Context,
+  { email, password, role }: { email: string; password: string; role: GlobalRole },
+): Promise<User> {
+  const passwordHash = await ctx.passwords.hash(password)
+  return newAccount(ctx, { email: normalizeEmail(email), passwordHash, role })
+}

@@ -1,21 +1,20 @@
-import type { Context } from '../../context.ts'
+import type { Actor, Context, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { inTransaction, isRefusedBy, refuseTaken } from '../../db/open.ts'
-import { HOUR_MS } from '../../domain/durations.ts'
+import { type DbOrTx, inTransaction, isRefusedBy, refuseTaken } from '../../db/open.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import type { GlobalRole } from '../../domain/roles.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
-import { createOneTimeToken, endResetLinks } from '../auth/one-time-tokens.ts'
+import { endOneTimeTokens } from '../auth/one-time-tokens.ts'
+import { createPasswordLink } from '../auth/password-links.ts'
 import { listOwnedProjects } from '../members/service.ts'
-import { getUserRow, newAccount, publicUser } from './accounts.ts'
+import { getUserRow, newAccount, newAccountWithPassword, publicUser } from './accounts.ts'
 import type { NewUser, UserChange, UserView } from './model.ts'
 import { deleteUserRow, insertUser, selectUsers, type User, updateUser } from './queries.ts'
 
 export type { UserView } from './model.ts'
-
-const INVITE_MS = 7 * 24 * HOUR_MS
 
 export function listUsers(
   ctx: Context,
@@ -39,7 +38,10 @@ export function getUser(ctx: Context, _grant: Grant, id: string): UserView {
   return toView(getUserRow(ctx.db.orm, { userId: id }))
 }
 
-/** Makes an account. Without a password the answer holds the link, shown only here, that sets the first one. */
+/**
+ * Makes an account. Without a password the answer holds the link, shown only here, that sets the first one. Throws 409 for an
+ * email that has an account.
+ */
 export async function createUser(
   ctx: Context,
   grant: Grant,
@@ -51,18 +53,34 @@ export async function createUser(
     passwordHash,
     role: input.role ?? 'member',
   })
-  const token = inTransaction(ctx.db, (tx) => {
+  return inTransaction(ctx.db, (tx) => {
     authorizeAgain(ctx, grant, 'workspace:administer')
-    refuseTaken(taken(user.email), () => insertUser(tx, user))
-    audit(ctx, tx, grant.actor, { action: 'user.create', target: targetOf(user), after: publicUser(user) })
-    return passwordHash === null
-      ? createOneTimeToken(ctx, tx, { purpose: 'invite', userId: user.id, lifeMs: INVITE_MS })
-      : null
+    addAccount(ctx, tx, grant.actor, user)
+    if (passwordHash !== null) return toView(user)
+    return { ...toView(user), inviteUrl: createPasswordLink(ctx, tx, user.id, 'invite').url }
   })
-  return token === null ? toView(user) : { ...toView(user), inviteUrl: passwordUrl(ctx, token) }
 }
 
-/** Sessions stay and act with the new role from the next request on; a new email ends the links sent to the old one. Throws 400 when the last admin would be demoted. */
+/** Makes an account for the operator: at the command line and at the first start. Throws 409 for an email that has one. */
+export async function createAccount(
+  ctx: Context,
+  input: { email: string; password: string; role: GlobalRole },
+  actor: Actor,
+): Promise<SessionUser> {
+  const user = await newAccountWithPassword(ctx, input)
+  inTransaction(ctx.db, (tx) => addAccount(ctx, tx, actor, user))
+  return publicUser(user)
+}
+
+function addAccount(ctx: Context, tx: DbOrTx, actor: Actor, user: User): void {
+  refuseTaken(taken(user.email), () => insertUser(tx, user))
+  audit(ctx, tx, actor, { action: 'user.create', target: targetOf(user), after: publicUser(user) })
+}
+
+/**
+ * Sessions stay and act with the new role from the next request on; a new email ends the links sent to the old one. Throws
+ * 400 when the last admin would be demoted, 409 for an email that another account has.
+ */
 export function changeUser(ctx: Context, grant: Grant, id: string, change: UserChange): UserView {
   return inTransaction(ctx.db, (tx) => {
     const before = getUserRow(tx, { userId: id })
@@ -71,7 +89,7 @@ export function changeUser(ctx: Context, grant: Grant, id: string, change: UserC
     if (after.email === before.email && after.role === before.role) return toView(before)
     const patch = { email: after.email, role: after.role, updatedAt: ctx.now() }
     refuseTaken(taken(email), () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
-    if (email !== before.email) endResetLinks(tx, id)
+    if (email !== before.email) endOneTimeTokens(tx, id, ['reset'])
     audit(ctx, tx, grant.actor, {
       action: 'user.change',
       target: targetOf(before),
@@ -97,17 +115,15 @@ export function deleteUser(ctx: Context, grant: Grant, id: string): void {
   })
 }
 
-/** A link that sets a new password once, within an hour; the older links of the account end. */
+/** A link that sets a new password once, within an hour; the older links of the account end. Throws 404. */
 export function createResetLink(ctx: Context, grant: Grant, id: string): { url: string; expiresAt: string } {
   return inTransaction(ctx.db, (tx) => {
     const user = getUserRow(tx, { userId: id })
-    const token = createOneTimeToken(ctx, tx, { purpose: 'reset', userId: id, lifeMs: HOUR_MS })
+    const { url, expiresAt } = createPasswordLink(ctx, tx, id, 'reset')
     audit(ctx, tx, grant.actor, { action: 'user.reset-link', target: targetOf(user) })
-    return { url: passwordUrl(ctx, token), expiresAt: isoTime(ctx.now() + HOUR_MS) }
+    return { url, expiresAt: isoTime(expiresAt) }
   })
 }
-
-const passwordUrl = (ctx: Context, token: string): string => `${ctx.adminUrl()}/reset-password?token=${token}`
 
 const taken = (email: string): string => `There is an account for ${email} already`
 

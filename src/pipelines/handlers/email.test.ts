@@ -1,48 +1,57 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type MailServer, mailServer } from '../../testing/mail-server.ts'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
 
 let app: PipelineApp
+let smtp: MailServer
 beforeAll(async () => {
-  app = await pipelineApp()
+  smtp = await mailServer()
+  app = await pipelineApp({ SMTP_URL: smtp.url, SMTP_FROM: 'sites@example.com' })
 })
-afterAll(() => app.close())
+afterAll(async () => {
+  app.close()
+  await smtp.close()
+})
 
-const data = (value: unknown) => ({ status: 200, body: { success: true, data: value } })
+const mail = (config: Record<string, unknown>) => [
+  step('m', 'email_handler', { to: "'ann@example.com'", subject: 'Hello there', body: 'Text', ...config }),
+]
 
 describe('email_handler', () => {
-  const mail = (config: Record<string, unknown>) => [
-    step('m', 'email_handler', { to: "'ann@example.com'", subject: 'Hello there', body: 'Text', ...config }),
-  ]
-
   test('says so where no mail server is set up', async () => {
-    expect(await app.answer(mail({}))).toMatchObject({
+    const without = await pipelineApp()
+    expect(await without.answer(mail({}))).toMatchObject({
       status: 500,
       body: { error: 'EMAIL_NOT_CONFIGURED', step: 'm' },
     })
+    without.close()
   })
 
   test('sends what it says, with no line of a header from a visitor', async () => {
-    const sent: unknown[] = []
-    app.ctx.mail = { isConfigured: true, send: async (one) => void sent.push(one), close: () => {} }
     const json = { to: 'a@x.ch', subject: 'Hi\r\nBcc: all@x.ch', reply: 'b@x.ch' }
-    expect(
-      await app.answer(mail({ to: 'input.to', subject: '{{input.subject}}', replyTo: 'input.reply' }), {
-        json,
-      }),
-    ).toEqual(data({ sent: true }))
-    expect(sent).toEqual([{ to: 'a@x.ch', subject: 'Hi Bcc: all@x.ch', text: 'Text', replyTo: 'b@x.ch' }])
+    const config = mail({ to: 'input.to', subject: '{{input.subject}}', replyTo: 'input.reply' })
+    expect(await app.answer(config, { json })).toEqual({
+      status: 200,
+      body: { success: true, data: { sent: true } },
+    })
+    const { from, to, raw, text } = await smtp.next()
+    expect([from, to, text.trim()]).toEqual(['sites@example.com', ['a@x.ch'], 'Text'])
+    expect(raw).toMatch(/^Subject: Hi Bcc: all@x.ch\r$/m)
+    expect(raw).toMatch(/^Reply-To: b@x.ch\r$/m)
+    expect(raw).not.toMatch(/^Bcc/m)
     for (const bad of [{ to: "'x'" }, { to: 'null' }, { replyTo: "'a@x.ch\\nBcc: b@x.ch'" }])
       expect((await app.run(mail(bad), { json })).status).toBe(400)
   })
 
   test('goes to 50 at the most, as a list or as one text', async () => {
-    const sent: { to: string }[] = []
-    app.ctx.mail = { isConfigured: true, send: async (one) => void sent.push(one), close: () => {} }
-    const to = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@x.ch`)
-    expect((await app.run(mail({ to: 'input.to' }), { json: { to: to(50) } })).status).toBe(200)
-    expect(sent.map((one) => one.to)).toEqual([to(50).join(', ')])
-    for (const many of [to(51), to(51).join(','), []])
-      expect((await app.run(mail({ to: 'input.to' }), { json: { to: many } })).status).toBe(400)
-    expect(sent).toHaveLength(1)
+    const addresses = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@x.ch`)
+    const sent = smtp.mails.length
+    for (const to of [addresses(50), addresses(50).join(', ')]) {
+      expect((await app.run(mail({ to: 'input.to' }), { json: { to } })).status).toBe(200)
+      expect((await smtp.next()).to).toEqual(addresses(50))
+    }
+    for (const to of [addresses(51), addresses(51).join(','), []])
+      expect((await app.run(mail({ to: 'input.to' }), { json: { to } })).status).toBe(400)
+    expect(smtp.mails).toHaveLength(sent + 2)
   })
 })

@@ -27,7 +27,7 @@ export const emailHandler: Handler = {
       })
     const replyTo = optionalText(config, 'replyTo')
     const mail = {
-      to: addressesOf(config['to']).join(', '),
+      to: addressesOf(config['to']),
       subject: textOf(config['subject']).replaceAll(/[\r\n]+/g, ' '),
       text: textOf(config['body']),
       ...(replyTo === null || replyTo === '' ? {} : { replyTo: address(replyTo, 'replyTo') }),

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import { parseRetryAfter } from '../../domain/retry-after.ts'
 import { readLimited } from '../outbound/read.ts'
 import type { Outbound, OutboundResponse } from '../outbound.ts'
@@ -18,6 +19,8 @@ type AcmeClientOptions = {
   now: () => number
   /** Ends what several orders wait for together: the directory and the account. */
   signal: AbortSignal
+  /** How long one call may take in all: an answer that comes byte by byte is never silent for long. */
+  callMs?: number
 }
 
 export type AcmeAnswer = {
@@ -40,6 +43,7 @@ export type AcmeClient = {
 }
 
 const TIMEOUT_MS = 20_000
+const CALL_MS = MINUTE_MS
 const MOST_BYTES = 256 * 1024
 /** A nonce may be refused because the authority restarted; more often than that it is something else. */
 const MOST_BAD_NONCES = 4
@@ -167,6 +171,7 @@ class Client implements AcmeClient {
     url: string,
     { method, body, accept = 'application/json', signal }: Sending,
   ): Promise<AcmeAnswer> {
+    const { callMs = CALL_MS } = this.#options
     const response = await this.#options.outbound.request(parseUrl(url), {
       method,
       headers: [
@@ -177,7 +182,7 @@ class Client implements AcmeClient {
       body: body === null ? null : Buffer.from(body),
       headTimeoutMs: TIMEOUT_MS,
       idleTimeoutMs: TIMEOUT_MS,
-      signal,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(callMs)]),
     })
     return this.#answerOf(response)
   }

@@ -1,4 +1,5 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
+import { DAY_MS } from '../../domain/durations.ts'
 import { PEM_CERTIFICATE } from '../certificates.ts'
 import type { AcmeAnswer, AcmeClient } from './client.ts'
 import { AcmeError, fieldsOf, problemError } from './error.ts'
@@ -112,6 +113,7 @@ function checked(pem: string, key: KeyObject, host: string, now: number): Issued
   const notBefore = leaf.validFromDate.getTime()
   const expiresAt = leaf.validToDate.getTime()
   if (!(expiresAt > now)) throw broken('has expired already')
+  if (notBefore > now + DAY_MS) throw broken('is not valid yet; is the clock of this server right?')
   return { certPem: links.map(String).join(''), keyPem: keyToPem(key), notBefore, expiresAt }
 }
 

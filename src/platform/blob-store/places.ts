@@ -42,6 +42,12 @@ export class BlobPlaces {
     return id
   }
 
+  /** It is gone, and its name with it. */
+  async removePack(id: string): Promise<void> {
+    await rm(this.pack(id), { force: true })
+    this.#own.delete(id)
+  }
+
   pack(id: string): string {
     return join(this.packs, `${id}.pack`)
   }

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../domain/errors.ts'
 import { ByteCollector, type ByteStream, tooLarge } from '../byte-stream.ts'
@@ -246,7 +246,7 @@ export class Stage implements BlobStage {
   async #removePack(): Promise<void> {
     if (this.#packFile === undefined) return
     await this.#removeTmp(this.#packFile.file)
-    await rm(this.#places.pack(this.#packFile.id), { force: true })
+    await this.#places.removePack(this.#packFile.id)
   }
 
   async #removeTmp(file: DurableFile): Promise<void> {

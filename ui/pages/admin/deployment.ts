@@ -21,6 +21,7 @@ type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
   /** The way to its host for this person. */
   visitUrl: string
+  hasStartPage: boolean
   aliases: readonly AliasView[]
   /** What differs from the deployment before it; null where there is none. */
   before: { deployment: DeploymentView; comparison: Comparison } | null
@@ -46,10 +47,15 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
     },
     html`
       ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
+      ${!props.hasStartPage && notice({ tone: 'info', message: NO_START_PAGE })}
       ${facts(props)} ${releases(props)} ${differences(props)}
       ${props.can.deleteDeployments && removal(props)}
     `,
   )
+
+/** Often it is the folder above the one that was built. */
+const NO_START_PAGE =
+  'There is no index.html at its top, so the address itself shows nothing. If that is not meant, publish the folder that holds it.'
 
 const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
   deploymentHref(project.id, deployment.id, '/files')

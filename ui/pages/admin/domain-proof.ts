@@ -95,7 +95,9 @@ const status = ({ domain, mayVerify }: ProofProps): Html => html`
         </form>
       `
     }
-    <p class="muted waiting" data-scripted hidden><span class="pulse"></span>This page looks again by itself.</p>
+    <div data-scripted hidden>
+      <p class="muted waiting"><span class="pulse"></span>This page looks again by itself.</p>
+    </div>
   </div>
 `
 

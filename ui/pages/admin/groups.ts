@@ -96,7 +96,7 @@ export const groupPage = (props: GroupPageProps): Html =>
 function members({ members: rows, failed }: GroupPageProps): Html {
   const mine = failed?.intent === 'add' ? failed : undefined
   return card(
-    { id: 'members', title: 'People' },
+    { id: 'members', title: 'People', about: 'A project gives the group a role on its People page.' },
     html`
       ${
         rows.length === 0

@@ -2,7 +2,7 @@ import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
-import { type FormError, field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
+import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
 import { mainNav } from '../../components/main-nav.ts'
 import { type Notice, notice } from '../../components/notice.ts'
 import { type Column, table } from '../../components/table.ts'
@@ -10,6 +10,7 @@ import { day, time } from '../../components/time.ts'
 import type { PageUser } from '../../components/user-menu.ts'
 import { type Html, html } from '../../html.ts'
 import { appLayout } from '../../layout.ts'
+import type { Failed } from '../../project-request.ts'
 
 type KeyRow = {
   id: string
@@ -24,9 +25,6 @@ type KeyRow = {
 
 type KeyProject = { id: string; owner: string; name: string }
 
-/** `scope` is `global` or a project's id; `expiresInDays` is empty or one of 30, 90 and 365. */
-export type NewKeyValues = { name: string; scope: string; expiresInDays: string }
-
 export type KeysPageProps = {
   user: PageUser
   keys: readonly KeyRow[]
@@ -34,10 +32,13 @@ export type KeysPageProps = {
   /** Just made; this answer is the only one that holds the key. */
   created?: { name: string; key: string } | undefined
   notices?: readonly Notice[]
-  failed?: { values: NewKeyValues; error: FormError } | undefined
+  failed?: Failed | undefined
 }
 
-/** API keys. Sends `intent=create-key` with NewKeyValues, or `intent=revoke-key` with `keyId`. */
+/**
+ * API keys. Sends `intent=create-key` with `name`, `scope` (`global` or a project's id) and `expiresInDays` (empty or one of
+ * 30, 90 and 365), or `intent=revoke-key` with `keyId`.
+ */
 export const keysPage = (props: KeysPageProps): Html =>
   appLayout(
     {
@@ -54,6 +55,10 @@ export const keysPage = (props: KeysPageProps): Html =>
         </div>
       </header>
       <div class="cards">
+        ${
+          props.failed?.intent === 'revoke-key' &&
+          notice({ tone: 'bad', message: props.failed.error.message, live: true })
+        }
         ${props.created && createdKey(props.created)}
         ${keyList(props)}
         ${newKeyCard(props)}
@@ -73,25 +78,26 @@ const createdKey = ({ name, key }: { name: string; key: string }): Html =>
     `,
   )
 
-const newKeyCard = ({ projects, failed }: KeysPageProps): Html =>
-  card(
+function newKeyCard({ projects, failed }: KeysPageProps): Html {
+  const mine = failed?.intent === 'create-key' ? failed : undefined
+  return card(
     { id: 'new-key', title: 'New key' },
     html`
       <form method="post" class="stack narrow">
-        ${formError(failed?.error)} ${hidden('intent', 'create-key')}
+        ${formError(mine?.error)} ${hidden('intent', 'create-key')}
         ${field({
           name: 'name',
           label: 'Name',
           hint: 'What uses it: a repository, a laptop, a person.',
-          value: failed?.values.name,
-          error: fieldError(failed?.error, 'name'),
+          value: mine?.values['name'],
+          error: fieldError(mine?.error, 'name'),
         })}
         ${selectField({
           name: 'scope',
           label: 'Works on',
           hint: 'A project key can publish and change rules there, and nowhere else.',
-          value: failed?.values.scope,
-          error: fieldError(failed?.error, 'scope'),
+          value: mine?.values['scope'],
+          error: fieldError(mine?.error, 'scope'),
           options: [
             ...projects.map((project) => ({ value: project.id, label: projectLabel(project) })),
             { value: 'global', label: 'All projects, and new ones' },
@@ -100,14 +106,15 @@ const newKeyCard = ({ projects, failed }: KeysPageProps): Html =>
         ${selectField({
           name: 'expiresInDays',
           label: 'Expires',
-          value: failed?.values.expiresInDays,
-          error: fieldError(failed?.error, 'expiresInDays'),
+          value: mine?.values['expiresInDays'],
+          error: fieldError(mine?.error, 'expiresInDays'),
           options: LIFETIMES,
         })}
         <div>${button({ label: 'Create key' })}</div>
       </form>
     `,
   )
+}
 
 const LIFETIMES = [
   { value: '', label: 'Never' },

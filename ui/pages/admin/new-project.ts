@@ -6,9 +6,7 @@ import type { PageUser } from '../../components/user-menu.ts'
 import { type Html, html } from '../../html.ts'
 import { appLayout } from '../../layout.ts'
 
-type NewProjectValues = { owner: string; name: string; displayName: string; isPublic: boolean }
-
-type Failed = { values: NewProjectValues; error: FormError } | undefined
+type Failed = { error: FormError; values: Readonly<Record<string, string>> } | undefined
 
 export type NewProjectPageProps = { user: PageUser; failed?: Failed }
 
@@ -44,13 +42,13 @@ const form = (failed: Failed): Html => html`
       name: 'displayName',
       label: 'Display name',
       required: false,
-      value: failed?.values.displayName,
+      value: failed?.values['displayName'],
       error: fieldError(failed?.error, 'displayName'),
     })}
     ${checkbox({
       name: 'isPublic',
       label: 'Public',
-      checked: failed?.values.isPublic ?? false,
+      checked: failed?.values['isPublic'] === 'true',
       hint: 'Anyone can see its sites. Without it, only people with a role on the project.',
     })}
     <div class="actions">

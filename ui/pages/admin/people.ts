@@ -55,12 +55,12 @@ const looseError = (failed: Failed | undefined): Html | null =>
 
 const invitedCard = ({ email, role, url }: NonNullable<PeoplePageProps['invited']>): Html =>
   card(
-    { id: 'invited', title: `${email} is invited` },
+    { id: 'invited', title: url === null ? `${email} has access` : `${email} is invited` },
     url === null
       ? notice({
           tone: 'good',
           live: true,
-          message: `The account exists, so it has the role ${role} at once.`,
+          message: `The account exists, so it has the role ${role} at once. No mail is sent: tell them.`,
         })
       : html`
           <div class="stack">

@@ -57,7 +57,7 @@ const firstUpload = (props: ProjectPageProps): Html => html`
     {
       id: 'publish',
       title: 'Nothing is published yet',
-      about: 'Publish in one of these ways. This page shows the first deployment when it arrives.',
+      about: 'Publish in one of these ways. The first deployment appears on this page.',
     },
     waitingForFirst(props.project.id),
   )}

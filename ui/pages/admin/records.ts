@@ -70,22 +70,28 @@ const hrefOf = ({ project, schema }: RecordsPageProps, rest: string): string =>
 const isEmpty = ({ found, query }: RecordsPageProps): boolean =>
   found?.pagination.total === 0 && query.filters.length === 0
 
-const nothing = (props: RecordsPageProps): Html =>
-  isEmpty(props)
-    ? emptyState(
-        {
-          icon: 'storage',
-          title: 'No records yet',
-          text: html`A pipeline stores them with <code>data_create</code> and <code>schemaId: $schema:${props.schema.name}</code>.`,
-        },
-        props.can.configureTraffic &&
-          linkButton({ label: 'Add the first one', href: hrefOf(props, '/new'), kind: 'secondary' }),
-      )
-    : emptyState({
-        icon: 'storage',
-        title: 'Nothing found',
-        text: 'No record is like that. Take a filter away.',
-      })
+function nothing(props: RecordsPageProps): Html {
+  if (!isEmpty(props))
+    return emptyState({
+      icon: 'storage',
+      title: 'Nothing found',
+      text: 'No record is like that. Take a filter away.',
+    })
+  const hasFields = props.schema.fields.length > 0
+  return emptyState(
+    {
+      icon: 'storage',
+      title: 'No records yet',
+      text: hasFields
+        ? html`A pipeline stores them with <code>data_create</code> and <code>schemaId: $schema:${props.schema.name}</code>.`
+        : 'The schema has no fields yet, so a record would hold nothing.',
+    },
+    props.can.configureTraffic &&
+      (hasFields
+        ? linkButton({ label: 'Add the first one', href: hrefOf(props, '/new'), kind: 'secondary' })
+        : linkButton({ label: 'Add fields', href: hrefOf(props, '/schema'), kind: 'secondary' })),
+  )
+}
 
 const SELECTION = 'selection'
 

@@ -57,6 +57,7 @@ const form = (props: RuleTestPageProps): Html =>
           ${selectField({
             ...of(props, 'alias'),
             label: 'Alias',
+            hint: props.aliases.length === 0 ? 'Publish to one first, or name a host.' : undefined,
             options: [
               ...(props.aliases.length === 0 ? [{ value: '', label: 'No alias yet' }] : []),
               ...props.aliases.map(({ id, name }) => ({ value: id, label: name })),

@@ -105,7 +105,7 @@ function editing(props: SchemaPageProps): Html {
           props.removing.length > 0 &&
           checkbox({
             name: 'isRemovalMeant',
-            label: `Yes, remove ${props.removing.join(', ')} from ${records} records`,
+            label: `Yes, remove ${props.removing.join(', ')} from ${recordsWords(records)}`,
             hint: 'What they hold in it is lost.',
           })
         }
@@ -153,12 +153,11 @@ const FIELD_COLUMNS: Column<Field>[] = [
 
 function removal({ schema, usage, uses, failed }: SchemaPageProps): Html {
   const error = failed?.intent === 'delete' ? failed.error : undefined
-  const records = usage.records === 1 ? '1 record' : `${formatCount(usage.records)} records`
   return card(
     {
       id: 'removal',
       title: 'Delete the schema',
-      about: `With ${records}. ${uses.length > 0 ? 'The pipelines that use it fail from then on. ' : ''}This cannot be undone.`,
+      about: `With ${recordsWords(usage.records)}. ${uses.length > 0 ? 'The pipelines that use it fail from then on. ' : ''}This cannot be undone.`,
     },
     html`
       <form method="post" class="stack narrow">
@@ -175,3 +174,5 @@ function removal({ schema, usage, uses, failed }: SchemaPageProps): Html {
     `,
   )
 }
+
+const recordsWords = (count: number): string => (count === 1 ? '1 record' : `${formatCount(count)} records`)

@@ -50,7 +50,7 @@ export const usersPage = (props: UsersPageProps): Html =>
       )}
       ${
         props.found.data.length === 0
-          ? html`<p class="muted">No account has “${props.search}” in its email.</p>`
+          ? html`<p class="muted">${props.search === '' ? 'Nobody is on this page of the list.' : `No account has “${props.search}” in its email.`}</p>`
           : table<UserView>({ caption: 'Users', rows: props.found.data, columns: COLUMNS })
       }
       ${pagination({

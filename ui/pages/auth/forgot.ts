@@ -51,4 +51,5 @@ const sent = ({ email, canMail }: ForgotPageProps): Html => html`
   <p class="muted">${canMail ? 'Nothing there after a few minutes? Look among the spam.' : NO_MAIL}</p>
 `
 
-const NO_MAIL = 'This server sends no mail. Ask an admin for a reset link: they can make one under Users.'
+const NO_MAIL =
+  'This server sends no mail. Ask an admin for a reset link: they can make one under Users. Where no admin can sign in, whoever runs the server sets up mail first.'

@@ -53,6 +53,7 @@ describe('signing up while it is turned off', () => {
     ['the site', SITE, closeSite],
     ['the site, which is deleted', SITE, deleteSite],
     ['the workspace', 'localhost', () => settings({ allowPublicSignups: false })],
+    ['the site, whose gate is taken away', SITE, () => settings({ requireProjectMembership: false })],
   ])('makes no account: %s', async (_, host, meanwhile) => {
     const users = count('users')
     expect(await signUpDuring('new@example.com', host, meanwhile)).toEqual(refused)

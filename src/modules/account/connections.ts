@@ -3,9 +3,9 @@ import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
+import { type Grant, personOf } from '../auth/authorize.ts'
+import { deleteConnection, listConnections } from '../auth/oidc.ts'
 import { findUser } from '../users/accounts.ts'
-import { type Grant, personOf } from './authorize.ts'
-import { deleteConnection, listConnections } from './queries.ts'
 
 /** The providers that sign an account in, by name. */
 export const connectionsOf = (

@@ -1,10 +1,10 @@
 import { Elysia, t } from 'elysia'
-import type { Context, RequestFacts } from '../../context.ts'
-import { cookieValues, setCookie } from '../../domain/cookies.ts'
-import { notedOf } from '../../http/request-facts.ts'
-import { callerOf, originOf } from './caller.ts'
-import { destinationOf } from './handover.ts'
-import { FLOW_COOKIE, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, startOidc } from './oidc.ts'
+import type { Context, RequestFacts } from '../../../context.ts'
+import { cookieValues, setCookie } from '../../../domain/cookies.ts'
+import { notedOf } from '../../../http/request-facts.ts'
+import { callerOf, originOf } from '../caller.ts'
+import { destinationOf } from '../handover.ts'
+import { FLOW_COOKIE, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, startOidc } from '../oidc.ts'
 
 const leadsOn = { 302: t.Undefined() }
 
@@ -51,15 +51,20 @@ async function start(
   return found(url)
 }
 
+/** The page with the buttons that connect. */
+const ACCOUNT_PATH = '/account'
+
 /**
- * Whether a page of ours led here. A connection is made only then: another site could send a signed-in person here while
- * their browser is signed in to its own account at the provider, and would have a way into theirs.
+ * Whether the account page led here. A connection is made only then: another site could send a signed-in person here while
+ * their browser is signed in to its own account at the provider, and would have a way into theirs. A page of ours is not
+ * enough, as others go on to where a link says; some browsers name no page, but still that it is of this host.
  */
 function isOwnLink(request: Request, admin: URL): boolean {
   const site = request.headers.get('sec-fetch-site')
-  if (site !== null) return site === 'same-origin'
   const referer = request.headers.get('referer')
-  return referer !== null && URL.parse(referer)?.host === admin.host
+  if (site !== null && (site !== 'same-origin' || referer === null)) return site === 'same-origin'
+  const page = referer === null ? null : URL.parse(referer)
+  return page?.host === admin.host && page.pathname === ACCOUNT_PATH
 }
 
 /** A path of a site, as the admin host must name it. */

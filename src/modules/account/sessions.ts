@@ -1,10 +1,9 @@
 import type { Context, UserActor } from '../../context.ts'
-import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { type Grant, personOf } from './authorize.ts'
-import { deleteSession, findSession, listSessions } from './queries.ts'
+import { type Grant, personOf } from '../auth/authorize.ts'
+import { endSession, findSession, listSessions } from '../auth/sessions.ts'
 
 export type OwnSession = {
   id: string
@@ -33,7 +32,6 @@ export function endOwnSession(ctx: Context, grant: Grant, sessionId: string): vo
   inTransaction(ctx.db, (tx) => {
     if (findSession(tx, sessionId)?.userId !== actor.user.id)
       throw new AppError('not_found', 'There is no such session')
-    deleteSession(tx, sessionId)
-    audit(ctx, tx, actor, { action: 'session.end', target: { kind: 'session', id: sessionId } })
+    endSession(ctx, tx, actor, sessionId)
   })
 }

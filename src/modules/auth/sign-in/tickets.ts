@@ -1,8 +1,8 @@
-import type { Context } from '../../context.ts'
-import { MINUTE_MS } from '../../domain/durations.ts'
-import { onePer } from '../../platform/one-per.ts'
-import { hashToken, newToken } from '../../platform/tokens.ts'
-import type { User } from '../users/accounts.ts'
+import type { Context } from '../../../context.ts'
+import { MINUTE_MS } from '../../../domain/durations.ts'
+import { onePer } from '../../../platform/one-per.ts'
+import { hashToken, newToken } from '../../../platform/tokens.ts'
+import type { User } from '../../users/accounts.ts'
 
 /** Who proved the first factor, and where. Kept in memory: after a restart the person starts again. */
 type MfaTicket = {

@@ -1,10 +1,11 @@
 import { Elysia, t } from 'elysia'
-import type { Context, RequestFacts } from '../../context.ts'
-import { cookieValues, setCookie } from '../../domain/cookies.ts'
-import { notedOf } from '../../http/request-facts.ts'
-import { newToken } from '../../platform/tokens.ts'
-import { originOf } from './caller.ts'
-import { askForOwnCode, CALLBACK_PATH, pathAfterCallback, redeemCode } from './handover.ts'
+import type { Context, RequestFacts } from '../../../context.ts'
+import { cookieValues, setCookie } from '../../../domain/cookies.ts'
+import { notedOf } from '../../../http/request-facts.ts'
+import { newToken } from '../../../platform/tokens.ts'
+import { originOf } from '../caller.ts'
+import { CALLBACK_PATH } from './code.ts'
+import { askForOwnCode, pathAfterCallback, redeemCode } from './redeem.ts'
 
 /** Ties a sign-in to the browser that asked for it. Long enough to find the password and the second step. */
 const BROWSER_COOKIE = 'svcBrowser'
@@ -16,7 +17,7 @@ export const callbackRoute = (ctx: Context) =>
     CALLBACK_PATH,
     ({ request, query, set }) => {
       set.status = 303
-      set.headers['location'] = enterOrAsk(ctx, request, query.code, pathAfterCallback(ctx, query.redirect))
+      set.headers['location'] = redeemOrAsk(ctx, request, query.code, pathAfterCallback(ctx, query.redirect))
       // The address holds a code, if a spent one.
       set.headers['referrer-policy'] = 'no-referrer'
     },
@@ -31,7 +32,7 @@ export const callbackRoute = (ctx: Context) =>
  * Signs in and returns `path`. A browser that brings a code which it did not ask for is sent to ask for one of its own:
  * nobody is signed in to somebody else's account by a link (login CSRF). Clients without `Sec-Fetch-*` are no browsers.
  */
-function enterOrAsk(ctx: Context, request: Request, code: string, path: string): string {
+function redeemOrAsk(ctx: Context, request: Request, code: string, path: string): string {
   const noted = notedOf(request)
   const isBrowser = request.headers.has('sec-fetch-site')
   const secrets = cookieValues(request.headers.get('cookie'), BROWSER_COOKIE)

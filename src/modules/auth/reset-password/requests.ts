@@ -1,6 +1,7 @@
-import type { Context } from '../../context.ts'
-import { HOUR_MS } from '../../domain/durations.ts'
-import { onePer } from '../../platform/one-per.ts'
+import type { Context } from '../../../context.ts'
+import { HOUR_MS } from '../../../domain/durations.ts'
+import { isRecent } from '../../../domain/recent.ts'
+import { onePer } from '../../../platform/one-per.ts'
 
 /** How often one email may be mailed a link: so many an hour, so that nobody's inbox can be flooded from here. */
 const MOST = 3
@@ -14,7 +15,7 @@ export const resetRequests = onePer((ctx: Context): Requests => {
   const times = new Map<string, number[]>()
   return {
     take(email) {
-      const recent = (times.get(email) ?? []).filter((at) => ctx.now() - at < WINDOW_MS)
+      const recent = (times.get(email) ?? []).filter((at) => isRecent(at, ctx.now(), WINDOW_MS))
       if (recent.length >= MOST) return { isOver: true }
       times.delete(email)
       times.set(email, [...recent, ctx.now()])

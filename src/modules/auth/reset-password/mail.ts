@@ -1,8 +1,8 @@
-import type { Mail } from '../../platform/mail.ts'
+import type { Mail } from '../../../platform/mail.ts'
 
 /** Plain text: it can be read everywhere, and no mail of ours asks a person to trust a picture of a button. */
 export const resetMail = (to: string, url: string): Mail => ({
-  to,
+  to: [to],
   subject: 'Choose a new password',
   text: `Hello,
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { decideOidc, type OidcOutcome, type OidcQuestion } from './oidc-decision.ts'
+import { decideOidc, type OidcOutcome, type OidcQuestion } from './decision.ts'
 
 const STRANGER: OidcQuestion = {
   connectedTo: null,

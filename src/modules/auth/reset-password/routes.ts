@@ -1,16 +1,15 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../../context.ts'
-import { jsonBody } from '../../http/json-body.ts'
-import { factsOf } from '../../http/request-facts.ts'
-import { callerOf } from './caller.ts'
-import { loginMethods } from './login-methods.ts'
-import { forgotBody, loginMethodsView, resetBody, successView } from './model.ts'
-import { forgotPassword, resetPassword } from './reset-password.ts'
+import type { Context } from '../../../context.ts'
+import { jsonBody } from '../../../http/json-body.ts'
+import { factsOf } from '../../../http/request-facts.ts'
+import { callerOf } from '../caller.ts'
+import { forgotBody, resetBody, successView } from '../model.ts'
+import { forgotPassword, resetPassword } from '../reset-password.ts'
 
 const success = { success: true as const }
 
-/** Forgotten passwords, and how somebody may sign in here. On every host, for everybody. */
-export const passwordRoutes = (ctx: Context) =>
+/** Forgotten passwords. On every host, for everybody. */
+export const resetPasswordRoutes = (ctx: Context) =>
   new Elysia()
     .use(jsonBody)
     .post(
@@ -40,7 +39,3 @@ export const passwordRoutes = (ctx: Context) =>
         detail: { summary: 'Set a password with the token of a link; other sessions end', security: [] },
       },
     )
-    .get('/login-methods', ({ request }) => loginMethods(ctx, factsOf(request).site), {
-      response: loginMethodsView,
-      detail: { summary: 'How one may sign in on this host', security: [] },
-    })

@@ -62,6 +62,13 @@ test('lockout of somebody else: the owner at another address still gets in', asy
   expect(await attempt({ from: MALLORY })).toBe(429)
 })
 
+test('all addresses of an IPv6 network count as one', async () => {
+  for (let host = 1; host <= 10; host++)
+    await attempt({ password: 'not this', from: `2001:db8:1:2::${host}` })
+  expect(await attempt({ from: '2001:db8:1:2::ffff' })).toBe(429)
+  expect(await attempt({ from: '2001:db8:1:3::1' })).toBe(200)
+})
+
 test('another email at the same address is not locked', async () => {
   await app.addUser('bob@example.com')
   await fail(10)
@@ -92,6 +99,14 @@ test('wrong passwords given to signup count', async () => {
   expect(await fail(10, { path: '/api/auth/signup', host: OPEN })).toEqual(Array(10).fill(409))
   expect(await attempt()).toBe(429)
   expect(await attempt({ path: '/api/auth/signup', host: OPEN })).toBe(429)
+})
+
+test('enumeration: a locked pair makes no account either', async () => {
+  const ghost = { email: 'ghost@example.com' }
+  await fail(10, ghost)
+  expect(await attempt({ ...ghost, path: '/api/auth/signup', host: OPEN })).toBe(429)
+  app.advance(15 * 60 * 1000)
+  expect(await attempt({ ...ghost, path: '/api/auth/signup', host: OPEN })).toBe(201)
 })
 
 describe('a burst of guesses at once', () => {

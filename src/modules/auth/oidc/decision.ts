@@ -1,4 +1,4 @@
-import type { OidcProblem } from './oidc-problems.ts'
+import type { OidcProblem } from './problems.ts'
 
 /** All that decides what becomes of somebody whom a provider sent back. */
 export type OidcQuestion = {

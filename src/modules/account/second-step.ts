@@ -1,0 +1,124 @@
+import type { Actor, Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { AppError } from '../../domain/errors.ts'
+import { qrSvg } from '../../platform/qr.ts'
+import { hashRecoveryCode, newRecoveryCodes } from '../../platform/recovery-codes.ts'
+import { asTotpCode, matchingStep, newTotpSecret, otpauthUrl } from '../../platform/totp.ts'
+import { authorizeAgain, type Grant, personOf } from '../auth/authorize.ts'
+import { confirmPassword, refuseLocked, wrongPassword } from '../auth/check-password.ts'
+import {
+  countRecoveryCodes,
+  mfaCodeInvalid,
+  replaceRecoveryCodes,
+  totpSealContext,
+} from '../auth/second-step.ts'
+import { endSessionsOf } from '../auth/sessions.ts'
+import { findUser, findUserByEmail, turnOnTotp, updateUser } from '../users/accounts.ts'
+import type { Enrollment } from './model.ts'
+import { deleteEnrollment, findEnrollment, upsertEnrollment } from './queries.ts'
+
+/** Whether it is on, and how many recovery codes are left. */
+export const secondStepOf = (ctx: Context, userId: string): { totp: boolean; recoveryCodesLeft: number } => ({
+  totp: (findUser(ctx.db.orm, userId)?.totpSecret ?? null) !== null,
+  recoveryCodesLeft: countRecoveryCodes(ctx.db.orm, userId),
+})
+
+/**
+ * Makes a secret for an authenticator app. It counts only once a code of it was entered, within the hour; asking again
+ * makes another. Throws 409 when the second step is on: whoever holds the session must not replace it without the password.
+ */
+export function startEnrollment(ctx: Context, grant: Grant): Enrollment {
+  const { user } = personOf(grant)
+  const secret = newTotpSecret()
+  inTransaction(ctx.db, (tx) => {
+    if (findUser(tx, user.id)?.totpSecret != null)
+      throw new AppError('conflict', 'Two-step sign-in is on. Turn it off first to set it up anew.')
+    const sealed = ctx.secrets.seal(secret, totpSealContext(user.id))
+    upsertEnrollment(tx, { userId: user.id, secret: sealed, createdAt: ctx.now() })
+  })
+  return showEnrollment(ctx, user.email, secret)
+}
+
+/** The enrolment that waits for its code, for showing it again after a wrong one; undefined without one. */
+export function pendingEnrollment(ctx: Context, grant: Grant): Enrollment | undefined {
+  const { user } = personOf(grant)
+  const secret = pendingSecret(ctx, user.id)?.secret
+  return secret === undefined ? undefined : showEnrollment(ctx, user.email, secret)
+}
+
+function showEnrollment(ctx: Context, email: string, secret: string): Enrollment {
+  const url = otpauthUrl(`svc ${new URL(ctx.adminUrl()).hostname}`, email, secret)
+  return { secret, otpauthUrl: url, qrSvg: qrSvg(url) }
+}
+
+function pendingSecret(ctx: Context, userId: string): { secret: string; sealed: string } | undefined {
+  const found = findEnrollment(ctx.db.orm, userId)
+  if (found === undefined || ctx.now() - found.createdAt > HOUR_MS) return undefined
+  return { secret: ctx.secrets.open(found.secret, totpSealContext(userId)), sealed: found.secret }
+}
+
+/**
+ * Turns the second step on with a code of the app; returns the recovery codes, which are kept as hashes only. The code is
+ * used up by it. Other sessions stay: they are listed on the same page. Throws 400 `MFA_CODE_INVALID`.
+ */
+export async function confirmEnrollment(ctx: Context, grant: Grant, code: string): Promise<string[]> {
+  const actor = personOf(grant)
+  refuseLocked(ctx, actor.user.email, actor.ip)
+  const pending = pendingSecret(ctx, actor.user.id)
+  const digits = asTotpCode(code)
+  const step =
+    pending === undefined || digits === null ? null : await matchingStep(pending.secret, digits, ctx.now())
+  refuseLocked(ctx, actor.user.email, actor.ip)
+  if (pending === undefined || step === null) {
+    ctx.lockout.fail(actor.user.email, actor.ip)
+    throw mfaCodeInvalid('invalid')
+  }
+  const codes = newRecoveryCodes()
+  inTransaction(ctx.db, (tx) => {
+    authorizeAgain(ctx, grant, 'account:use')
+    // Another tab may have begun anew, or be done already.
+    if (findEnrollment(tx, actor.user.id)?.secret !== pending.sealed) throw mfaCodeInvalid('invalid')
+    turnOnTotp(tx, actor.user.id, pending.sealed, step, ctx.now())
+    deleteEnrollment(tx, actor.user.id)
+    replaceRecoveryCodes(tx, actor.user.id, codes.map(hashRecoveryCode))
+    audit(ctx, tx, actor, { action: 'user.mfa-on', target: { kind: 'user', id: actor.user.id } })
+  })
+  return codes
+}
+
+/** Turns the second step off, with what belongs to it. Throws 400 `WRONG_CREDENTIALS_ERROR`, 404 when it is off. */
+export async function turnOffSecondStep(ctx: Context, grant: Grant, password: string): Promise<void> {
+  const actor = personOf(grant)
+  const hash = await confirmPassword(ctx, actor, password)
+  inTransaction(ctx.db, (tx) => {
+    const now = findUser(tx, actor.user.id)
+    if (now?.passwordHash !== hash) throw wrongPassword('The password was changed meanwhile')
+    authorizeAgain(ctx, grant, 'account:use')
+    if (now.totpSecret === null) throw new AppError('not_found', 'Two-step sign-in is off already')
+    removeSecondStep(ctx, tx, actor.user.id, actor)
+  })
+}
+
+/**
+ * Turns off the second step of somebody who lost it, without their password, and ends their sessions: for the operator.
+ * Throws 404 for an unknown email, 409 when it is off.
+ */
+export function resetSecondStep(ctx: Context, email: string, actor: Actor): void {
+  inTransaction(ctx.db, (tx) => {
+    const user = findUserByEmail(tx, normalizeEmail(email))
+    if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
+    if (user.totpSecret === null) throw new AppError('conflict', `${user.email} has no second step`)
+    removeSecondStep(ctx, tx, user.id, actor)
+    endSessionsOf(tx, user.id)
+  })
+}
+
+function removeSecondStep(ctx: Context, tx: DbOrTx, userId: string, actor: Actor): void {
+  updateUser(tx, userId, { totpSecret: null, updatedAt: ctx.now() })
+  deleteEnrollment(tx, userId)
+  replaceRecoveryCodes(tx, userId, [])
+  audit(ctx, tx, actor, { action: 'user.mfa-off', target: { kind: 'user', id: userId } })
+}

@@ -1,0 +1,33 @@
+import type { Context } from '../../../context.ts'
+import { type DbOrTx, inTransaction } from '../../../db/open.ts'
+import { MINUTE_MS } from '../../../domain/durations.ts'
+import { findUser, type User } from '../../users/accounts.ts'
+import { consumeOneTimeToken, createOneTimeToken } from '../one-time-tokens.ts'
+
+/** Where a code is redeemed, on every site host. */
+export const CALLBACK_PATH = '/_svc/auth/callback'
+
+const CODE_MS = MINUTE_MS
+
+/** What a code is for. `browser`: the hash of the secret that the one browser keeps which may redeem it; null for any. */
+type Handover = { host: string; sessionId: string; browser: string | null }
+
+/** Makes a code that is good once, for a minute. It exists nowhere else in the clear. */
+export function createCode(ctx: Context, userId: string, handover: Handover): string {
+  const data = JSON.stringify(handover)
+  return inTransaction(ctx.db, (tx) =>
+    createOneTimeToken(ctx, tx, { purpose: 'site_code', userId, lifeMs: CODE_MS, data }),
+  )
+}
+
+/** Uses a code up, in the caller's transaction. Undefined when it is unknown, used or too old, or its account is gone. */
+export function consumeCode(
+  ctx: Context,
+  tx: DbOrTx,
+  code: string,
+): { user: User; handover: Handover } | undefined {
+  const spent = consumeOneTimeToken(ctx, tx, code, ['site_code'])
+  if (spent === undefined || spent.data === null) return undefined
+  const user = findUser(tx, spent.userId)
+  return user && { user, handover: JSON.parse(spent.data) as Handover }
+}

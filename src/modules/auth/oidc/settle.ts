@@ -1,0 +1,111 @@
+import type { OidcProvider } from '../../../config.ts'
+import type { Actor, Context } from '../../../context.ts'
+import { audit } from '../../../db/audit.ts'
+import { type DbOrTx, inTransaction, isUniqueViolation } from '../../../db/open.ts'
+import { normalizeEmail } from '../../../domain/email.ts'
+import { AppError } from '../../../domain/errors.ts'
+import type { OidcIdentity } from '../../../platform/oidc.ts'
+import { joinAsGuest } from '../../members/service.ts'
+import { findUser, findUserByEmail, insertUser, newAccount, type User } from '../../users/accounts.ts'
+import { gatedProject } from '../gate.ts'
+import { isSignUpOpen } from '../login-methods.ts'
+import { endPasswordLinks } from '../password-links.ts'
+import { decideOidc, type OidcOutcome } from './decision.ts'
+import { findConnection, hasConnection, insertConnection } from './queries.ts'
+
+/** What the person asked for before they went to the provider. */
+type Wish = {
+  /** Where to go in the end: a path of the admin host or an address of the workspace. */
+  redirect: string | null
+  /** The account that the connection is for, when it was asked for on the account page. */
+  linkTo: string | null
+}
+
+type Settled = Extract<OidcOutcome, { do: 'refuse' | 'connect' }> | { do: 'enter'; user: User }
+
+/** Decides what becomes of an identity and writes it in one transaction, so that two at once cannot both make the account. */
+export function settle(
+  ctx: Context,
+  provider: OidcProvider,
+  proven: OidcIdentity,
+  wish: Wish,
+  ip: string,
+): Settled {
+  const identity = { ...proven, email: proven.email === null ? null : normalizeEmail(proven.email) }
+  const actor: Actor = { kind: 'anonymous', ip }
+  try {
+    return inTransaction(ctx.db, (tx): Settled => {
+      const outcome = decide(ctx, tx, provider, identity, wish)
+      if (outcome.do === 'refuse') return outcome
+      const userId =
+        outcome.do === 'sign-up' ? addUser(ctx, tx, identity.email ?? '', wish, actor) : outcome.userId
+      const user = findUser(tx, userId)
+      if (user === undefined) throw new AppError('unauthenticated', 'The account was deleted')
+      // Who has the invitation's link would set a password, and be in an account that somebody uses.
+      if (outcome.do === 'claim') endPasswordLinks(tx, userId)
+      if (outcome.do !== 'sign-in') connect(ctx, tx, provider, proven, user, actor)
+      return outcome.do === 'connect' ? outcome : { do: 'enter', user }
+    })
+  } catch (error) {
+    if (isUniqueViolation(error)) return { do: 'refuse', problem: 'provider-account-exists' }
+    throw error
+  }
+}
+
+function decide(
+  ctx: Context,
+  tx: DbOrTx,
+  provider: OidcProvider,
+  { subject, email, isEmailVerified }: OidcIdentity,
+  { linkTo, redirect }: Wish,
+): OidcOutcome {
+  const account = email === null ? undefined : findUserByEmail(tx, email)
+  return decideOidc({
+    connectedTo: findConnection(tx, provider.id, subject)?.userId ?? null,
+    linkTo,
+    isLinkedElsewhere: linkTo !== null && hasConnection(tx, linkTo, provider.id),
+    email,
+    isEmailVerified,
+    account: account === undefined ? null : { id: account.id, isUntouched: isUntouched(tx, account) },
+    allowSignup: isSignUpOpen(ctx, projectAskedFor(ctx, redirect)),
+  })
+}
+
+const isUntouched = (tx: DbOrTx, user: User): boolean =>
+  user.passwordHash === null && !hasConnection(tx, user.id)
+
+/** The gated project of the site that the person came from: it says who may sign up, and is what they join. */
+const projectAskedFor = (ctx: Context, redirect: string | null): string | null =>
+  redirect === null || redirect.startsWith('/')
+    ? null
+    : gatedProject(ctx, ctx.siteAt(new URL(redirect).hostname))
+
+function addUser(ctx: Context, tx: DbOrTx, email: string, { redirect }: Wish, actor: Actor): string {
+  const user = newAccount(ctx, { email, passwordHash: null, role: 'member' })
+  insertUser(tx, user)
+  const projectId = projectAskedFor(ctx, redirect)
+  if (projectId !== null) joinAsGuest(ctx, tx, projectId, user.id)
+  const target = { kind: 'user', id: user.id }
+  audit(ctx, tx, actor, { action: 'user.create', target, after: { email, role: user.role } })
+  return user.id
+}
+
+function connect(
+  ctx: Context,
+  tx: DbOrTx,
+  provider: OidcProvider,
+  { subject, email }: OidcIdentity,
+  user: User,
+  actor: Actor,
+): void {
+  if (findConnection(tx, provider.id, subject)?.userId === user.id) return
+  insertConnection(tx, {
+    provider: provider.id,
+    subject,
+    userId: user.id,
+    email: email ?? '',
+    connectedAt: ctx.now(),
+  })
+  const target = { kind: 'user', id: user.id }
+  audit(ctx, tx, actor, { action: 'user.connect', target, after: { provider: provider.id } })
+}

@@ -1,0 +1,41 @@
+import type { Context, RequestFacts } from '../../../context.ts'
+import { type DbOrTx, inTransaction } from '../../../db/open.ts'
+import { MINUTE_MS } from '../../../domain/durations.ts'
+import { deleteSession, type FoundToken, findToken, markTokenReplaced, touchSession } from './queries.ts'
+import { issueTokens, type LiveToken, type Tokens } from './tokens.ts'
+
+/** contract §3: an old refresh token is forgiven for a minute. */
+const REUSE_GRACE_MS = MINUTE_MS
+
+/**
+ * Exchanges one of the refresh tokens for new tokens. A replaced one used again within a minute is a parallel request;
+ * later, somebody has a copy: the session and all its tokens end. Undefined where there is nothing to exchange.
+ */
+export function exchange(
+  ctx: Context,
+  refresh: readonly LiveToken[],
+  { ip }: RequestFacts,
+): { found: FoundToken; tokens: Tokens } | undefined {
+  const hash = (refresh.find(({ found }) => !isStale(ctx, found)) ?? refresh[0])?.hash
+  if (hash === undefined) return undefined
+  return inTransaction(ctx.db, (tx) => {
+    // Looked up again: what was cached does not know of an exchange a moment ago.
+    const found = findToken(ctx.db, hash)
+    if (found === undefined) return undefined
+    if (isStale(ctx, found)) return endStolen(ctx, tx, found)
+    if (found.replacedAt === null) markTokenReplaced(tx, hash, ctx.now())
+    touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip })
+    return { found, tokens: issueTokens(ctx, tx, found.sessionId) }
+  })
+}
+
+const isStale = (ctx: Context, { replacedAt }: FoundToken): boolean =>
+  replacedAt !== null && ctx.now() - replacedAt > REUSE_GRACE_MS
+
+function endStolen(ctx: Context, tx: DbOrTx, found: FoundToken): undefined {
+  deleteSession(tx, found.sessionId)
+  ctx.log.warn('a replaced refresh token was used again: session ended', {
+    session: found.sessionId,
+    user: found.user.id,
+  })
+}

@@ -1,0 +1,128 @@
+import type { Context } from '../../context.ts'
+import type { DbOrTx } from '../../db/open.ts'
+import { normalizeEmail } from '../../domain/email.ts'
+import { AppError } from '../../domain/errors.ts'
+import { findOpenInvitation, redeemInvitation } from '../invitations/service.ts'
+import { joinAsGuest, standingOf } from '../members/service.ts'
+import { findUserByEmail, newAccountWithPassword, type User } from '../users/accounts.ts'
+import type { Origin } from './caller.ts'
+import { checkPassword, refuseLocked } from './check-password.ts'
+import { emailExists, enter, enterNew, type OnEntry } from './enter.ts'
+import { gatedProject, passesGate } from './gate.ts'
+import { isSignUpOpen } from './login-methods.ts'
+import type { SignedIn } from './sessions.ts'
+import type { Credentials } from './sign-in.ts'
+
+/** `isNew`: an account or a membership was made. */
+type SignedUp = SignedIn & { isNew: boolean }
+
+/** Registers, or signs a member in. spec: Project membership gate. */
+export async function signUp(
+  ctx: Context,
+  { invitationToken, ...typed }: Credentials & { invitationToken?: string | undefined },
+  origin: Origin,
+): Promise<SignedUp> {
+  const input = { ...typed, email: normalizeEmail(typed.email) }
+  if (invitationToken) return signUpInvited(ctx, input, invitationToken, origin)
+  const projectId = gatedProject(ctx, origin.facts.site)
+  return projectId === null
+    ? signUpToWorkspace(ctx, input, origin)
+    : signUpToSite(ctx, input, origin, projectId)
+}
+
+async function signUpToWorkspace(ctx: Context, input: Credentials, origin: Origin): Promise<SignedUp> {
+  const { email, password } = input
+  if (!isSignUpOpen(ctx, null)) throw signUpDisabled(null)
+  if (findUserByEmail(ctx.db.orm, email) !== undefined) {
+    const known = await checkPassword(ctx, email, password, origin.facts.ip)
+    if (known === undefined) ctx.lockout.fail(email, origin.facts.ip)
+    throw emailExists()
+  }
+  const user = await newMember(ctx, input)
+  return { ...enterNew(ctx, user, origin, { before: () => refuseClosed(ctx, origin, null) }), isNew: true }
+}
+
+async function signUpToSite(
+  ctx: Context,
+  input: Credentials,
+  origin: Origin,
+  projectId: string,
+): Promise<SignedUp> {
+  const { email, password, code } = input
+  const { ip } = origin.facts
+  const isOpen = isSignUpOpen(ctx, projectId)
+  const joining = (userId: string) => (tx: DbOrTx) => {
+    refuseClosed(ctx, origin, projectId)
+    joinAsGuest(ctx, tx, projectId, userId)
+  }
+  if (isOpen && findUserByEmail(ctx.db.orm, email) === undefined) {
+    refuseLocked(ctx, email, ip)
+    const user = await newMember(ctx, input)
+    return { ...enterNew(ctx, user, origin, { onEntry: joining(user.id) }), isNew: true }
+  }
+  const user = await checkPassword(ctx, email, password, ip)
+  const isMember = user !== undefined && passesGate(ctx, origin.facts.site, user.id)
+  if (user === undefined || !(isMember || isOpen)) {
+    ctx.lockout.fail(email, ip)
+    throw isOpen ? emailExists() : signUpDisabled(projectId)
+  }
+  const join = isMember ? undefined : joining(user.id)
+  return { ...(await enter(ctx, user, code, origin, join)), isNew: !isMember }
+}
+
+/** In the transaction: while the password was hashed it may have been turned off, or the project deleted. */
+function refuseClosed(ctx: Context, origin: Origin, projectId: string | null): void {
+  if (!isSignUpOpen(ctx, projectId) || gatedProject(ctx, origin.facts.site) !== projectId)
+    throw signUpDisabled(projectId)
+}
+
+const signUpDisabled = (projectId: string | null): AppError => {
+  const where = projectId === null ? 'on this workspace' : 'for this site'
+  return new AppError('forbidden', `Public signups are not enabled ${where}. Ask for an invitation.`, {
+    code: 'PUBLIC_SIGNUP_DISABLED',
+  })
+}
+
+/**
+ * An invited email makes its account, or proves the one it has, and joins the project: signups need not be allowed.
+ * Throws 400 `INVITATION_INVALID` for a link that is used up, of another email, or of another site than this host's.
+ */
+async function signUpInvited(
+  ctx: Context,
+  input: Credentials,
+  token: string,
+  origin: Origin,
+): Promise<SignedUp> {
+  const { email, password, code } = input
+  const { ip } = origin.facts
+  const { projectId } = openInvitation(ctx, ctx.db.orm, token, email, origin)
+  const redeem: OnEntry = (tx, actor) => {
+    const invitation = openInvitation(ctx, tx, token, email, origin)
+    redeemInvitation(ctx, tx, actor, invitation)
+  }
+  if (findUserByEmail(ctx.db.orm, email) === undefined) {
+    refuseLocked(ctx, email, ip)
+    const user = await newMember(ctx, input)
+    return { ...enterNew(ctx, user, origin, { onEntry: redeem }), isNew: true }
+  }
+  const user = await checkPassword(ctx, email, password, ip)
+  if (user === undefined) {
+    ctx.lockout.fail(email, ip)
+    throw emailExists()
+  }
+  const wasMember = standingOf(ctx, user.id, projectId).isMember
+  return { ...(await enter(ctx, user, code, origin, redeem)), isNew: !wasMember }
+}
+
+function openInvitation(ctx: Context, db: DbOrTx, token: string, email: string, { facts }: Origin) {
+  const found = findOpenInvitation(ctx, token, db)
+  const isForHere = facts.site === null || facts.site.projectId === found?.projectId
+  if (found === undefined || found.email !== email || !isForHere)
+    throw new AppError('invalid', 'This invitation was used, has expired or is for another email', {
+      code: 'INVITATION_INVALID',
+    })
+  return found
+}
+
+const newMember = (ctx: Context, { email, password }: Credentials): Promise<User> =>
+  newAccountWithPassword(ctx, { email, password, role: 'member' })

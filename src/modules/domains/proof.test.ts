@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { readChallenge } from './proof.ts'
+
+let app: TestApp
+let host: ReturnType<typeof Bun.serve>
+beforeAll(async () => {
+  app = await testApp({ PROXY_ALLOWED_TARGETS: 'www.test' })
+  host = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) => (url.endsWith('/drips') ? new Response(drops()) : new Response(' value\n')),
+  })
+})
+afterAll(async () => {
+  await host.stop(true)
+  app.close()
+})
+
+/** A byte now and then, for ever. */
+const drops = () =>
+  new ReadableStream({
+    async pull(controller) {
+      await Bun.sleep(20)
+      controller.enqueue(new Uint8Array([0x20]))
+    },
+  })
+
+const urlOf = (path: string): string => `http://www.test:${host.port}${path}`
+
+test('what a host shows is read without the space around it', async () => {
+  expect(await readChallenge(app.ctx, urlOf('/'))).toEqual({ status: 200, text: 'value' })
+})
+
+test('a host that never comes to an end is given up', async () => {
+  await expect(readChallenge(app.ctx, urlOf('/drips'), 200)).rejects.toThrow('given up')
+})

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { zip } from '../src/modules/deployments/upload/upload.fixture.ts'
+import { ask } from '../src/testing/ask.ts'
+import { seedDeployment } from '../src/testing/seed.ts'
+import { seedMember } from '../src/testing/seed-people.ts'
+import { type CallOptions, type TestApp, testApp } from '../src/testing/test-app.ts'
+import { GRACE, MAKING, SHA, TAKING_AWAY } from './double-click-testing.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
+
+const CONTRIBUTOR = { as: 'contributor@example.com' }
+
+let app: TestApp
+let browser: Browser
+/** What paths and fields of the table name as `:name`. */
+let ids: Record<string, string>
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = browserOf(app)
+  await app.addUser(ADMIN, 'admin')
+  const userId = await app.addUser(GRACE, 'admin')
+  const site = { owner: 'acme', repo: 'website', alias: 'production', files: { 'index.html': 'x' } }
+  const { projectId: id, deploymentId, aliasId } = await seedDeployment(app, { ...site, sha: SHA })
+  await seedMember(app, id, 'contributor')
+  const make = async (path: string, json: unknown) =>
+    String((await ask(app, 'POST', path, { as: ADMIN, json })).body['id'])
+  const domain = { projectId: id, hostname: 'www.example.com', alias: 'production' }
+  const schema = { projectId: id, name: 'messages', fields: [{ name: 'text', type: 'string' }] }
+  const schemaId = await make('/api/schemas', schema)
+  const other = await seedDeployment(app, { ...site, sha: 'b0ba1234567890', alias: 'old' })
+  ids = {
+    ...{ id, deploymentId, userId, schemaId, aliasId: aliasId ?? '', oldAliasId: other.aliasId ?? '' },
+    oldDeploymentId: other.deploymentId,
+    groupId: await make('/api/groups', { name: 'Writers' }),
+    oldGroupId: await make('/api/groups', { name: 'Readers' }),
+    domainId: await make('/api/domains', domain),
+    oldDomainId: await make('/api/domains', { ...domain, hostname: 'old.example.com' }),
+    recordId: await make(`/api/schemas/${schemaId}/records`, { text: 'Old' }),
+    oldSchemaId: await make('/api/schemas', { ...schema, name: 'olds' }),
+    ruleId: await make(`/api/proxy-rules/project/${id}`, REWRITE),
+    keyId: keyIdOf(
+      await ask(app, 'POST', '/api/api-keys', { as: ADMIN, json: { name: 'old', isGlobal: true } }),
+    ),
+    oldUserId: await app.addUser('old@example.com'),
+    invitationId: await make(`/api/projects/${id}/invitations`, { email: 'o@example.com', role: 'viewer' }),
+  }
+})
+// Nothing of one test is remembered in the next.
+beforeEach(() => app.advance(5000))
+afterAll(() => app.close())
+
+const REWRITE = { pathPattern: '/old/*', proxyType: 'internal_rewrite', targetUrl: '/index.html' }
+
+const keyIdOf = ({ body }: { body: Record<string, unknown> }) => String(Object(body['apiKey']).id)
+
+const filled = (text: string) => text.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? '')
+
+function send(path: string, fields: Record<string, string>, options: CallOptions = { as: ADMIN }) {
+  const values = Object.entries(fields).map(([name, value]) => [name, filled(value)])
+  return browser.submit(filled(path), Object.fromEntries(values), options)
+}
+
+const shownBy = async (answer: Response) => [
+  answer.status,
+  answer.headers.get('location'),
+  await answer.text(),
+]
+
+function countOf(thing: string): number {
+  const query = thing.includes('.')
+    ? app.ctx.db.sqlite.query('SELECT count(*) AS count FROM audit_log WHERE action = ?').get(thing)
+    : app.ctx.db.sqlite.query(`SELECT count(*) AS count FROM ${thing}`).get()
+  return Number(Object(query).count)
+}
+
+describe('two clicks before the first is answered, and one after it, make or take away one', () => {
+  test.each([...MAKING, ...TAKING_AWAY])('%s: %s %j', async (_what, path, fields, thing) => {
+    const before = countOf(thing)
+    const both = await Promise.all([send(path, fields), send(path, fields)])
+    const [first = [], ...others] = await Promise.all([...both, await send(path, fields)].map(shownBy))
+    expect(first[0]).toBeOneOf([200, 303])
+    expect(others).toEqual([first, first])
+    expect(countOf(thing)).toBe(before + 1)
+  })
+
+  test('a deployment, as both clicks name the same commit', async () => {
+    const before = countOf('deployments')
+    const publish = () => {
+      const body = new FormData()
+      body.set('file', new File([Uint8Array.from(zip({ 'index.html': 'New' }))], 'site.zip'))
+      const path = filled(`/projects/:id/publish?repository=acme/website&commitSha=${'d'.repeat(40)}`)
+      const headers = { accept: 'text/html', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }
+      return app.call('POST', path, { as: ADMIN, body, headers })
+    }
+    const [first = [], ...others] = [...(await Promise.all([publish(), publish()])), await publish()].map(
+      redirectOf,
+    )
+    expect(String(first)).toContain('?done=published')
+    expect(others).toEqual([first, first])
+    expect(countOf('deployments')).toBe(before + 1)
+  })
+
+  test('a record that is saved is not said to be changed by somebody else', async () => {
+    const json = { text: 'Hello' }
+    const { body } = await ask(app, 'POST', filled('/api/schemas/:schemaId/records'), { as: ADMIN, json })
+    const path = filled(`/projects/:id/data/:schemaId/${body['id']}`)
+    const form = { intent: 'save', updatedAt: String(body['updatedAt']), 'field.text': 'Hello again' }
+    app.advance(1000)
+    const save = () => browser.submit(path, form, { as: ADMIN })
+    const answers = [await save(), await save()]
+    expect(answers.map(redirectOf)).toEqual(answers.map(() => [303, `${path}?done=saved`]))
+  })
+})
+
+const RECORD = '/projects/:id/data/:schemaId/new'
+const GREETING = { intent: 'create', 'field.text': 'Hello' }
+const GROUP_ROLE = { intent: 'grant-group', groupId: ':groupId', role: 'viewer' }
+
+async function madeBy(click: () => Promise<unknown>): Promise<number> {
+  const before = countOf('records')
+  await click()
+  return countOf('records') - before
+}
+
+describe('what is meant twice is done twice', () => {
+  test('the same of another person, and of the same from another browser', async () => {
+    await send(RECORD, GREETING)
+    for (const other of [CONTRIBUTOR, { as: ADMIN, headers: { 'user-agent': 'another' } }])
+      expect(await madeBy(() => send(RECORD, GREETING, other))).toBe(1)
+  })
+
+  test('the same after five seconds', async () => {
+    await send(RECORD, GREETING)
+    app.advance(4999)
+    expect(await madeBy(() => send(RECORD, GREETING))).toBe(0)
+    app.advance(1)
+    expect(await madeBy(() => send(RECORD, GREETING))).toBe(1)
+  })
+
+  test('the same of another schema', async () => {
+    const schema = { projectId: ids['id'], name: 'others', fields: [{ name: 'text', type: 'string' }] }
+    const { id } = (await ask(app, 'POST', '/api/schemas', { as: ADMIN, json: schema })).body
+    await send(RECORD, GREETING)
+    expect(await madeBy(() => send(`/projects/:id/data/${id}/new`, GREETING))).toBe(1)
+  })
+
+  test('the same after another form, which may have undone the first', async () => {
+    await send('/projects/:id/people', GROUP_ROLE)
+    await send('/projects/:id/people', { intent: 'revoke-group', groupId: ':groupId' })
+    await send('/projects/:id/people', GROUP_ROLE)
+    const path = `/api/projects/${ids['id']}/permissions`
+    expect((await ask(app, 'GET', path, { as: ADMIN })).body['groups']).toMatchObject([{ role: 'viewer' }])
+  })
+
+  test('the same after another of its kind', async () => {
+    const put = (value: string) => send('/projects/:id/secrets', { intent: 'put', name: 'PLACE', value })
+    const before = countOf('secret.put')
+    for (const value of ['one', 'two', 'one']) await put(value)
+    expect(countOf('secret.put')).toBe(before + 3)
+  })
+
+  test('moving a rule up', async () => {
+    const level = `/api/proxy-rules/project/${ids['id']}`
+    const add = async (pathPattern: string) =>
+      (await ask(app, 'POST', level, { as: ADMIN, json: { ...REWRITE, pathPattern } })).body['id']
+    for (const pattern of ['/one/*', '/two/*']) await add(pattern)
+    const last = await add('/three/*')
+    const up = () => send('/projects/:id/rules', { intent: 'reorder', move: `up ${last}` })
+    const place = async () =>
+      Object((await ask(app, 'GET', level, { as: ADMIN })).body)
+        .rules.map(({ id }: { id: string }) => id)
+        .indexOf(last)
+    const before = await place()
+    await Promise.all([up(), up()])
+    expect(await place()).toBe(before - 2)
+  })
+})
+
+test('what was refused may be sent again at once', async () => {
+  const form = { intent: 'create', hostname: 'late.example.com', alias: 'late' }
+  expect((await send('/projects/:id/domains', form)).status).toBe(404)
+  await send('/projects/:id/aliases', { intent: 'create', name: 'late', commitSha: SHA }, CONTRIBUTOR)
+  expect((await send('/projects/:id/domains', form)).status).toBe(303)
+})
+
+test('key theft: the key is not shown again to another person, nor to one who may no longer make keys', async () => {
+  const form = { intent: 'create-key', name: 'spy', scope: 'global', expiresInDays: '' }
+  const keyIn = async (answer: Response) => /svc_[\w-]{20,}/.exec(await answer.text())?.[0]
+  const demoted = 'demoted@example.com'
+  const id = await app.addUser(demoted, 'admin')
+  const key = await keyIn(await send('/keys', form, { as: demoted }))
+  expect(key).toBeString()
+  expect(await keyIn(await send('/keys', form, { as: GRACE }))).not.toBe(key)
+  await ask(app, 'PATCH', `/api/users/${id}`, { as: ADMIN, json: { role: 'user' } })
+  const refused = await send('/keys', form, { as: demoted })
+  expect([refused.status, await keyIn(refused)]).toEqual([403, undefined])
+})
