@@ -20,6 +20,9 @@ const built = Bun.spawnSync(
     '--bytecode',
     '--splitting',
     '--format=esm',
+    // What lies in the folder where somebody runs it (a clone, a shared /tmp) must not run code or set variables in it.
+    '--no-compile-autoload-bunfig',
+    '--no-compile-autoload-dotenv',
     ...(values.target === undefined ? [] : [`--target=${values.target}`]),
     'src/main.ts',
     '--outfile',

@@ -1,7 +1,8 @@
 import { parseHttpDate } from '../domain/http-date.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { parseRetryAfter } from '../domain/retry-after.ts'
-import { CommandFailure, EXIT, UsageError } from './command.ts'
+import { textOfAnswer } from './answer-text.ts'
+import { CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { unreachableReason } from './unreachable.ts'
 import { VERSION } from './version.ts'
 
@@ -55,6 +56,8 @@ export type ApiClient = {
 }
 
 const ANSWER_TIMEOUT_MS = 120_000
+const LONGEST_TEXT = 2_000
+const MOST_DETAILS = 200
 
 /** `apiUrl` as a person gives it: with or without a path, a last slash or a last `/api`. */
 export function apiClient(options: { apiUrl: string; apiKey: string }): ApiClient {
@@ -111,7 +114,7 @@ async function request(url: string, init: RequestInit): Promise<unknown> {
   let text: string
   try {
     response = await fetch(url, init)
-    text = await response.text()
+    text = await textOfAnswer(response)
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     const { origin } = new URL(url)
@@ -143,12 +146,21 @@ function failedAnswer(response: Response, json: unknown): FailedAnswer {
   return {
     status: response.status,
     code: typeof error === 'string' ? error : response.statusText,
-    message: typeof message === 'string' ? message : describeStranger(response),
-    details: Array.isArray(details) ? details.filter(isDetail) : [],
+    message: typeof message === 'string' ? shown(message) : describeStranger(response),
+    details: Array.isArray(details) ? details.filter(isDetail).slice(0, MOST_DETAILS).map(shownDetail) : [],
     retryAfterMs: retryAfterOf(response.headers),
     isOfApi: typeof message === 'string',
   }
 }
+
+/** Only lines of ours are lines, and nobody fills a screen with one. */
+const shown = (text: string): string =>
+  printable(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text)
+
+const shownDetail = ({ path, message }: ApiDetail): ApiDetail => ({
+  path: shown(path),
+  message: shown(message),
+})
 
 /** For answers that the API did not write: a proxy's page, a redirect, another site at this address. */
 function describeStranger(response: Response): string {

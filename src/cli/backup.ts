@@ -4,6 +4,7 @@ import { writeBackup } from '../platform/backup.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
 import { requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
+import { untilSignalled } from './until-signalled.ts'
 
 export const backupCommand: Command = {
   summary: 'Write everything into one file, while serving',
@@ -27,17 +28,3 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
     }
   },
 }
-
-/** Ctrl-C, or a server that ends, must not leave a copy of the database lying about. A second Ctrl-C ends it at once. */
-async function untilSignalled<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
-  const stopped = new AbortController()
-  const stop = () => stopped.abort(new Error('it was interrupted'))
-  for (const name of SIGNALS) process.once(name, stop)
-  try {
-    return await work(stopped.signal)
-  } finally {
-    for (const name of SIGNALS) process.off(name, stop)
-  }
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const

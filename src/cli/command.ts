@@ -66,7 +66,23 @@ const inOurWords = (message: string): string =>
     .replace(/^Unknown option '([^']*)'.*$/s, 'there is no flag $1')
     .replace(/^Option '(--[\w-]+) <value>' argument missing$/, '$1 needs a value')
 
-/** Text of others (file names, a server's message) without the control characters that could drive a terminal. */
+/**
+ * Text of others (file names, a server's message) without what could drive a terminal, turn the direction of a line, or be
+ * a command to the runner of a workflow (`::` in front, `##[` anywhere).
+ */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ')
+  return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, ' ').replace(/^\s*::|##\[/g, spaced)
 }
+
+/** JSON that is as harmless to look at: what `JSON.stringify` leaves as it is, escaped. */
+export function printableJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, null, indent)
+  return json
+    .replaceAll('##[', '#\\u0023[')
+    .replace(
+      /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+      (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )
+}
+
+const spaced = (start: string): string => [...start].join(' ')

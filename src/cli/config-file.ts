@@ -5,7 +5,7 @@ import { isRecord } from '../domain/is-record.ts'
 import { UsageError } from './command.ts'
 
 /** `.svc/config.json`. contract: 5.3. `root` is the folder that holds `.svc`. */
-type ConfigFile = { root: string; apiUrl?: string; project?: string; ruleSets?: string[] }
+export type ConfigFile = { root: string; apiUrl?: string; project?: string; ruleSets?: string[] }
 
 /**
  * The nearest `.svc/config.json` at or above the first folder that has one. The climb ends at the root of a
@@ -13,13 +13,14 @@ type ConfigFile = { root: string; apiUrl?: string; project?: string; ruleSets?: 
  * may put there must not decide where the key is sent. Throws a `UsageError` for a file that is wrong.
  */
 export function findConfigFile(folders: readonly string[]): ConfigFile {
-  const pathIn = (root: string) => join(root, '.svc', 'config.json')
   for (const folder of folders) {
-    const root = findUpwards(folder, (one) => existsSync(pathIn(one)))
-    if (root !== undefined) return { root, ...readConfigFile(pathIn(root)) }
+    const root = findUpwards(folder, (one) => existsSync(configPath(one)))
+    if (root !== undefined) return { root, ...readConfigFile(configPath(root)) }
   }
   return { root: resolve(folders[0] ?? '.') }
 }
+
+export const configPath = (root: string): string => join(root, '.svc', 'config.json')
 
 /** The nearest folder at or above this one that will do, under the same limits. */
 export function findUpwards(folder: string, willDo: (root: string) => boolean): string | undefined {

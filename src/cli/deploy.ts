@@ -1,5 +1,14 @@
 import { apiClient } from './api-client.ts'
-import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
+import {
+  type Command,
+  CommandFailure,
+  EXIT,
+  type Io,
+  parseFlags,
+  printable,
+  printableJson,
+  UsageError,
+} from './command.ts'
 import { type FoundFile, findFiles } from './deploy/files.ts'
 import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha } from './deploy/manifest.ts'
@@ -73,7 +82,7 @@ type Flags = DeployFlags & { json: boolean }
 
 async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread | undefined): Promise<void> {
   const { settings, found } = await prepare(folder, flags, io)
-  const client = apiClient(requireConnection(settings))
+  const client = apiClient(requireConnection(settings, io))
   const progress = createProgress(io)
   const files = await readFiles(found(), progress, thread)
   const target = withSha(settings.target, files, folder, progress)
@@ -97,7 +106,14 @@ async function showDeploy(
   const { files: fileCount, bytes: totalSize } = amountOf(files)
   if (flags.json) {
     const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
-    writeJson(io, { dryRun: true, apiUrl: settings.apiUrl, ...target, fileCount, totalSize, files: entries })
+    writeJson(io, {
+      dryRun: true,
+      apiUrl: settings.api?.url,
+      ...target,
+      fileCount,
+      totalSize,
+      files: entries,
+    })
     return
   }
   const alias = target.alias === undefined ? '' : ` as ${target.alias}`
@@ -201,5 +217,5 @@ function noteIndex(files: readonly HashedFile[], folder: string, progress: Progr
 }
 
 function writeJson(io: Io, value: unknown): void {
-  io.stdout.write(`${JSON.stringify(value)}\n`)
+  io.stdout.write(`${printableJson(value)}\n`)
 }

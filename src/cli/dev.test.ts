@@ -134,3 +134,20 @@ test('a folder that is deleted and made again is served again, and broken rules 
   expect(await (await fetch(`${twin.url}/api/notes`)).json()).toEqual([])
   await reader?.cancel()
 }, 20_000)
+
+test.each<[host: string, isServed: boolean]>([
+  ['evil.example:4400', false],
+  ['127.0.0.1.evil.example', false],
+  ['localhost.evil.example', false],
+  ['localhost:4400', true],
+  ['site.localhost:4400', true],
+  ['[::1]:4400', true],
+  ['192.168.1.20:4400', true],
+  ['laptop', true],
+  ['laptop.local:4400', true],
+])('a name that somebody made lead here is not served: %s is %p', async (host, isServed) => {
+  for (const path of ['/', '/_dev/', '/_dev/live.js', '/api/notes']) {
+    const { status } = await fetch(`${twin.url}${path}`, { headers: { host } })
+    expect([path, status]).toEqual([path, isServed ? 200 : 421])
+  }
+})

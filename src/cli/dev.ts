@@ -8,6 +8,7 @@ import { formatProblem } from '../rules/problems.ts'
 import { type Command, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
 import { findFiles } from './deploy/files.ts'
 import { folderOf } from './deploy/settings.ts'
+import { isOwnHost, notOurs } from './dev-host.ts'
 import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
 import { ruleFolders, rulesElsewhere } from './rules/rule-folders.ts'
@@ -82,7 +83,10 @@ export async function startTwin(
     Bun.serve({
       ...at,
       idleTimeout: IDLE_SECONDS,
-      fetch: (request, server) => answer({ lab, site, listeners }, request, server),
+      fetch: (request, server) =>
+        isOwnHost(request.headers.get('host'), at.hostname)
+          ? answer({ lab, site, listeners }, request, server)
+          : notOurs(server.url.host),
       error(error) {
         complain(error, io)
         return new Response(error.message, { status: 400 })

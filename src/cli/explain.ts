@@ -1,8 +1,10 @@
 import { isRecord } from '../domain/is-record.ts'
-import { apiClient, parseApiUrl } from './api-client.ts'
-import { type Command, EXIT, parseFlags, printable, UsageError } from './command.ts'
+import { findApiAddress } from './api-address.ts'
+import { apiClient } from './api-client.ts'
+import { type Command, EXIT, parseFlags, printable, printableJson, UsageError } from './command.ts'
 import { findConfigFile } from './config-file.ts'
 import { requireConnection } from './deploy/settings.ts'
+import { strangeAnswer } from './strange-answer.ts'
 
 const USAGE = `usage: svc explain URL [--method GET] [--accept text/html] [--api-url URL] [--json]
 
@@ -28,28 +30,22 @@ export const explainCommand: Command = {
     })
     const [url, ...others] = positionals
     if (url === undefined || others.length > 0) throw new UsageError('name one address')
-    const named = values['api-url'] || io.env['SVC_API_URL'] || findConfigFile([io.cwd]).apiUrl
-    const connection = requireConnection(
-      {
-        apiUrl: named === undefined ? undefined : parseApiUrl(named),
-        apiKey: io.env['SVC_API_KEY'] || undefined,
-      },
-      'set SVC_API_KEY',
-    )
+    const api = findApiAddress(values['api-url'], io.env, findConfigFile([io.cwd]))
+    const connection = requireConnection({ api, apiKey: io.env['SVC_API_KEY'] }, io, 'set SVC_API_KEY')
     const query = new URLSearchParams({
       url,
       method: values.method ?? 'GET',
       accept: values.accept ?? 'text/html',
     })
     const answer = await apiClient(connection).json('GET', `/api/explain?${query}`)
-    io.stdout.write(values.json === true ? `${JSON.stringify(answer, null, 2)}\n` : lines(answer))
+    io.stdout.write(values.json === true ? `${printableJson(answer, 2)}\n` : lines(answer))
     return EXIT.ok
   },
 }
 
 /** One line a step: what was looked at, and what came of it. */
 function lines(answer: unknown): string {
-  if (!isRecord(answer) || !Array.isArray(answer['steps'])) return ''
+  if (!isRecord(answer) || !Array.isArray(answer['steps'])) throw strangeAnswer()
   return answer['steps']
     .filter(isRecord)
     .map(({ step, text }) => `${printable(String(step)).padEnd(11)} ${printable(String(text))}\n`)

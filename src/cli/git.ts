@@ -61,12 +61,25 @@ export function projectOfRemote(remote: string): string | undefined {
   return owner && repo && deeper.length === 0 ? `${owner}/${repo}` : undefined
 }
 
+/**
+ * A folder that was unpacked or copied brings a configuration of its author, which may name programs. None of these calls
+ * needs one: nothing is fetched (git does that by itself for an object that a partial clone lacks), signed or watched.
+ */
+const HARMLESS_ENV = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1', GIT_OPTIONAL_LOCKS: '0' }
+const HARMLESS_CONFIG = ['core.fsmonitor=false', 'log.showSignature=false', 'log.mailmap=false'].flatMap(
+  (one) => ['-c', one],
+)
+/** What lies in a checkout may be a pipe that nobody writes to. */
+const LONGEST_MS = 30_000
+
 async function runGit(folder: string, args: string[], env: Io['env']): Promise<string | undefined> {
   try {
-    const child = Bun.spawn(['git', '-C', folder, ...args], {
-      env: { ...env },
+    const child = Bun.spawn(['git', '-C', folder, ...HARMLESS_CONFIG, ...args], {
+      env: { ...env, ...HARMLESS_ENV },
       stdin: 'ignore',
       stderr: 'ignore',
+      timeout: LONGEST_MS,
+      killSignal: 'SIGKILL',
     })
     const [text, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited])
     return exitCode === 0 && text.trim() !== '' ? text.trim() : undefined

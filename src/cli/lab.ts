@@ -33,6 +33,7 @@ export async function openLab(
   write: (line: string) => void = () => undefined,
 ): Promise<Lab> {
   const root = mkdtempSync(join(tmpdir(), 'svc-lab-'))
+  const forget = removeWhenSignalled(root)
   const config = loadConfig({
     env: { DATA_DIR: root, LOG_LEVEL: 'error', RATE_LIMIT_API: '0', RATE_LIMIT_UPLOAD: '0', ...env },
   })
@@ -75,7 +76,24 @@ export async function openLab(
       sandboxFor(ctx).close()
       close()
       rmSync(root, { recursive: true, force: true })
+      forget()
     },
+  }
+}
+
+/** Ctrl-C leaves nothing either. Where somebody else waits for the signal, such as `svc dev`, it is for him to close the lab. */
+function removeWhenSignalled(root: string): () => void {
+  const ends = Object.entries({ SIGINT: 130, SIGTERM: 143 }).map(([signal, exitCode]) => {
+    const end = () => {
+      if (process.listenerCount(signal) > 1) return
+      rmSync(root, { recursive: true, force: true })
+      process.exit(exitCode)
+    }
+    process.on(signal, end)
+    return () => process.off(signal, end)
+  })
+  return () => {
+    for (const off of ends) off()
   }
 }
 

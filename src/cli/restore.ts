@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { RestoreError, restoreBackup } from '../platform/restore.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
+import { untilSignalled } from './until-signalled.ts'
 
 export const restoreCommand: Command = {
   summary: 'Unpack a backup into an empty data directory',
@@ -13,7 +14,9 @@ The data directory must be empty or not there yet. A bad file changes nothing.`,
     const [file, ...others] = words
     if (file === undefined || others.length > 0) throw new UsageError('name the file to restore')
     try {
-      const { files } = await restoreBackup(resolve(io.cwd, file), config.dataDir, Bun.randomUUIDv7())
+      const { files } = await untilSignalled((stop) =>
+        restoreBackup(resolve(io.cwd, file), config.dataDir, Bun.randomUUIDv7(), stop),
+      )
       io.stderr.write(`restored ${files} files into ${config.dataDir}\n`)
       return EXIT.ok
     } catch (error) {

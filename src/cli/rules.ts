@@ -1,4 +1,4 @@
-import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
+import { type Command, CommandFailure, EXIT, type Io, printableJson, UsageError } from './command.ts'
 import { devRules } from './rules/dev.ts'
 import { initRules } from './rules/init.ts'
 import { pullRules } from './rules/pull.ts'
@@ -76,7 +76,7 @@ function asDiffError(error: unknown): unknown {
 
 async function validateRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {
   const sets = requireValid(await loadSets(words, io), flags, io)
-  if (flags.json) io.stdout.write(`${JSON.stringify({ valid: true, problems: [] })}\n`)
+  if (flags.json) io.stdout.write(`${printableJson({ valid: true, problems: [] })}\n`)
   else
     for (const { shown, push } of sets)
       io.stdout.write(
@@ -90,6 +90,6 @@ async function buildRules(words: string[], flags: RulesFlags, io: Io): Promise<n
   const bodies = await Promise.all(
     sets.map(async (set) => ({ ...set.push, source: await sourceOf(set, io) })),
   )
-  io.stdout.write(`${JSON.stringify(bodies.length === 1 ? bodies[0] : bodies, null, 2)}\n`)
+  io.stdout.write(`${printableJson(bodies.length === 1 ? bodies[0] : bodies, 2)}\n`)
   return EXIT.ok
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../domain/errors.ts'
 /** Why no answer came from a server, where the words of the runtime would puzzle. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
+  ECONNRESET: 'the connection was cut (ECONNRESET)',
   ENOTFOUND: 'there is no such host (ENOTFOUND)',
   EPROTO: 'it does not speak TLS there (EPROTO); should the address begin with http://?',
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { migrations as embedded, type Migration } from '../../migrations/index.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 
@@ -56,16 +57,18 @@ function copyFirst(sqlite: Database, pending: string): void {
     // One of an earlier try may be half a copy, or weeks old.
     rmSync(partial, { force: true })
     sqlite.query('VACUUM INTO ?').run(partial)
-    syncFile(partial)
+    syncNow(partial)
     renameSync(partial, copy)
+    syncNow(dirname(copy))
   } catch (error) {
     rmSync(partial, { force: true })
     throw error
   }
 }
 
-function syncFile(path: string): void {
-  const file = openSync(path, 'r+')
+/** A file's bytes, or a folder's names. */
+function syncNow(path: string): void {
+  const file = openSync(path, 'r')
   try {
     fsyncSync(file)
   } finally {

@@ -119,6 +119,9 @@ export function isRefusedBy(error: unknown, text: string): boolean {
 /** True when the disk is full, for the database as for its log. */
 export const isDiskFull = (error: unknown): boolean => sqliteCode(error) === 'SQLITE_FULL'
 
+/** True when the disk failed: what was to be committed may be on it or not, and after a crash it may be there. */
+export const isOutcomeUnknown = (error: unknown): boolean => /^SQLITE_IOERR/.test(sqliteCode(error) ?? '')
+
 function sqliteCode(error: unknown): string | undefined {
   const cause = rootCause(error)
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined

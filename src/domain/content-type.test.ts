@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { contentTypeOf, isCompressible, isHtml, mimeTypeOf } from './content-type.ts'
+import { contentTypeOf, isCompressible, isHtml, mimeTypeOf, runsAsPage } from './content-type.ts'
 
 const cases: [path: string, contentType: string, compressible: boolean][] = [
   ['index.html', 'text/html; charset=utf-8', true],
@@ -78,4 +78,19 @@ test.each([
   ['a.html.js', false],
 ])('%s is HTML: %p', (path, expected) => {
   expect(isHtml(path)).toBe(expected)
+})
+
+test.each([
+  ['a.html', true],
+  ['a.xhtml', true],
+  ['a.svg', true],
+  ['a.xml', true],
+  ['a.rss', true],
+  ['a.js', false],
+  ['a.txt', false],
+  ['a.json', false],
+  ['a.pdf', false],
+  ['a', false],
+])('%s runs as a page: %p', (path, expected) => {
+  expect(runsAsPage(contentTypeOf(path))).toBe(expected)
 })

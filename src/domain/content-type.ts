@@ -148,6 +148,12 @@ export function mimeTypeOf(path: string): string {
   return TYPES.get(extensionOf(path)) ?? UNKNOWN
 }
 
+/** Whether a browser that goes to it shows a page, which may run scripts and look like any other: HTML, SVG and all of XML. */
+export function runsAsPage(type: string): boolean {
+  const bare = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return bare === 'text/html' || bare === 'text/xml' || bare === 'application/xml' || bare.endsWith('+xml')
+}
+
 export function isHtml(path: string): boolean {
   const extension = extensionOf(path)
   return extension === 'html' || extension === 'htm'

@@ -271,3 +271,15 @@ describe('responseHeadersToForward', () => {
     ])
   })
 })
+
+const cleared: [sent: string, passed: string | null][] = [
+  ['"cookies"', null],
+  ['"cache", "cookies","storage"', '"cache", "storage"'],
+  ['"*"', '"cache", "storage"'],
+  ['"cache", "*"', '"cache", "storage"'],
+  ['"storage"', '"storage"'],
+]
+test.each(cleared)('a backend that clears %p does not sign anybody out: %p', (sent, passed) => {
+  const headers = responseHeadersToForward([['Clear-Site-Data', sent]])
+  expect(headers).toEqual(passed === null ? [] : [['clear-site-data', passed]])
+})

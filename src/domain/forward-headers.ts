@@ -73,7 +73,8 @@ export function requestHeadersToForward(
 
 /**
  * What the visitor gets of a backend's headers, names in lower case: cookies lose their `Domain`, so that
- * they stay on the site's own host, and none may take the place of a session cookie. contract §8.
+ * they stay on the site's own host, and none may take the place of a session cookie. contract §8. Nor may a site clear
+ * cookies, as browsers would clear those of all sites of the workspace.
  */
 export function responseHeadersToForward(headers: Iterable<readonly [string, string]>): HeaderPair[] {
   const passed: HeaderPair[] = []
@@ -82,7 +83,7 @@ export function responseHeadersToForward(headers: Iterable<readonly [string, str
     const name = rawName.toLowerCase()
     if (name === 'connection') options += `,${rawValue}`
     if (HOP_BY_HOP.has(name)) continue
-    const value = name === 'set-cookie' ? hostOnlyCookie(rawValue) : rawValue
+    const value = ownValue(name, rawValue)
     if (value !== null) passed.push([name, value])
   }
   return withoutNamed(passed, options)
@@ -192,6 +193,21 @@ function withoutNamed(headers: HeaderPair[], connectionOptions: string): HeaderP
 
 function lowerCaseSet(names: readonly string[]): ReadonlySet<string> {
   return names.length === 0 ? NO_NAMES : new Set(names.map((name) => name.trim().toLowerCase()))
+}
+
+/** What of a value concerns the site's own host alone; null for none of it. */
+function ownValue(name: string, value: string): string | null {
+  if (name === 'set-cookie') return hostOnlyCookie(value)
+  return name === 'clear-site-data' ? withoutCookies(value) : value
+}
+
+/** `"cookies"` of a host are those of its whole domain, and `"*"` names them too. W3C Clear Site Data §3.1. */
+function withoutCookies(clearSiteData: string): string | null {
+  const types = clearSiteData.split(',').map((type) => type.trim())
+  const kept = types.flatMap((type) =>
+    type === '"*"' ? ['"cache"', '"storage"'] : type === '"cookies"' ? [] : [type],
+  )
+  return kept.length === 0 ? null : [...new Set(kept)].join(', ')
 }
 
 /** Null for a cookie named like the session's. RFC 6265 §4.1. */

@@ -14,8 +14,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDb } from '../db/open.ts'
-import { writeBackup } from './backup.ts'
-import { restoreBackup } from './restore.ts'
+import { type TarSource, tarEntries } from './archive/tar-write.ts'
+import { BACKUP_END, BACKUP_FORMAT, BackupSum, writeBackup } from './backup.ts'
+import { lockDataDir } from './instance-lock.ts'
+import { RestoreError, restoreBackup } from './restore.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-backup-'))
 const data = join(root, 'data')
@@ -195,4 +197,131 @@ test('a file that does not exist is said so', async () => {
   await expect(restoreBackup(join(root, 'nothing.tar'), empty, 'z')).rejects.toThrow(
     'cannot be read as a backup',
   )
+})
+
+test('what others left among the contents spoils neither a backup nor a restore', async () => {
+  const strays = [
+    'blobs/packs/.DS_Store',
+    'blobs/files/ab/desktop.ini',
+    'blobs/Thumbs.db',
+    'certs/my own.pem',
+  ]
+  mkdirSync(join(data, 'certs'))
+  try {
+    for (const path of strays) writeFileSync(join(data, path), 'stray')
+    await writeBackup(data, join(root, 'stray.tar'), 'x')
+    await restoreBackup(join(root, 'stray.tar'), empty, 'y')
+    expect(readdirSync(join(empty, 'blobs'), { recursive: true }).sort()).toEqual(
+      ['files', 'files/ab', `files/ab/${large}`, 'packs', 'packs/01.pack'].sort(),
+    )
+    expect(readdirSync(join(empty, 'certs'))).toEqual(['my own.pem'])
+  } finally {
+    for (const path of strays) rmSync(join(data, path))
+    rmSync(join(data, 'certs'), { recursive: true })
+  }
+})
+
+/** A backup as an earlier version, or somebody else, would write it. */
+async function forged(names: readonly string[]): Promise<string> {
+  const path = join(root, 'forged.tar')
+  const sum = new BackupSum()
+  const entries = [
+    { name: BACKUP_FORMAT.name, content: BACKUP_FORMAT.content },
+    { name: 'svc.db', content: readFileSync(join(data, 'svc.db')) },
+    ...names.map((name) => ({ name, content: 'x' })),
+  ]
+  async function* sources(): AsyncGenerator<TarSource> {
+    for (const { name, content } of entries) {
+      const bytes = Buffer.from(content)
+      yield { name, sizeBytes: bytes.length, body: sum.entry(name, bytes) }
+    }
+    const end = Buffer.from(sum.text())
+    async function* once() {
+      yield end
+    }
+    yield { name: BACKUP_END, sizeBytes: end.length, body: once() }
+  }
+  const out: Uint8Array[] = []
+  for await (const chunk of tarEntries(sources())) out.push(Uint8Array.from(chunk))
+  writeFileSync(path, Buffer.concat(out))
+  return path
+}
+
+test('an earlier backup that holds a stray file is restored without it', async () => {
+  await restoreBackup(await forged(['blobs/packs/.DS_Store', 'blobs/packs/a.pack']), empty, 'y')
+  expect(readdirSync(join(empty, 'blobs/packs'))).toEqual(['a.pack'])
+})
+
+test.each([
+  '../evil',
+  '/tmp/evil',
+  'evil',
+  'certs',
+  'certs/',
+  'certs/../../evil',
+  'certs/./a',
+  'certs//a',
+  'certs/a\\..\\b',
+  'certs/a\n',
+  'blobs/../../evil',
+  'blobs/files/../../evil',
+  'svc.db',
+  'svc.db-wal',
+])('%j in a backup changes nothing', async (name) => {
+  const into = join(empty, 'data')
+  await expect(restoreBackup(await forged([name]), into, 'y')).rejects.toBeInstanceOf(RestoreError)
+  expect(readdirSync(empty)).toEqual([])
+})
+
+test.each([
+  'svc.db-wal',
+  'svc.db-shm',
+  'serve.lock',
+  'logs.db',
+  'blobs/packs/x.tar',
+  'blobs/x.tar',
+  'tmp/x.tar',
+  'link/x.tar',
+])('a backup does not take the place of %s', async (path) => {
+  const own = join(empty, 'data')
+  await restoreBackup(await forged([]), own, 'y')
+  for (const folder of ['blobs/packs', 'tmp', 'backups']) mkdirSync(join(own, folder), { recursive: true })
+  symlinkSync('blobs/packs', join(own, 'link'))
+  const before = readdirSync(own, { recursive: true }).sort()
+  await expect(writeBackup(own, join(own, path), 'x')).rejects.toThrow("is a place of the server's own")
+  expect(readdirSync(own, { recursive: true }).sort()).toEqual(before)
+  await writeBackup(own, join(own, 'backups/x.tar'), 'x')
+})
+
+test('of two restores into one directory at once one is all there, and the other changes nothing', async () => {
+  const other = await forged(['secret.key', 'certs/other.pem'])
+  const done = await Promise.allSettled([
+    restoreBackup(file, join(empty, 'data'), 'a'),
+    restoreBackup(other, join(empty, 'data'), 'b'),
+  ])
+  expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  const isFirst = done[0]?.status === 'fulfilled'
+  expect(readdirSync(join(empty, 'data')).sort()).toEqual([
+    ...(isFirst ? ['blobs'] : ['certs']),
+    'secret.key',
+    'svc.db',
+  ])
+})
+
+test('a directory that a server has is left to it', async () => {
+  const lock = lockDataDir(empty)
+  try {
+    await expect(restoreBackup(file, empty, 'y')).rejects.toThrow('is in use by a server or another restore')
+  } finally {
+    lock?.release()
+  }
+  await restoreBackup(file, empty, 'y')
+})
+
+test('given up, it leaves nothing', async () => {
+  const stopped = new AbortController()
+  stopped.abort()
+  const into = join(empty, 'data')
+  await expect(restoreBackup(file, into, 'y', stopped.signal)).rejects.toThrow('it was interrupted')
+  expect(readdirSync(empty)).toEqual([])
 })

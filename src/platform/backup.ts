@@ -3,6 +3,7 @@ import { type Dirent, readdirSync, writeFileSync } from 'node:fs'
 import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
+import { isBackupName, isPlaceOfServer } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
 import { refuseLostDatabase } from './lost-database.ts'
@@ -55,6 +56,7 @@ export async function writeBackup(
   stop?: AbortSignal,
 ): Promise<{ sizeBytes: number; files: number }> {
   refuseLostDatabase(dataDir)
+  if (isPlaceOfServer(dataDir, file)) throw new Error(`${file} is a place of the server's own; name another`)
   await refuseToReplace(file)
   const mark = join(dataDir, `${BACKUP_MARK}-${id}`)
   const copy = join(dataDir, 'tmp', `backup-${id}.db`)
@@ -132,7 +134,8 @@ async function* backupSources(dataDir: string, databaseCopy: string): AsyncGener
   for (const name of FILES)
     if (await exists(join(dataDir, name))) yield await fileSource(name, join(dataDir, name))
   for (const folder of FOLDERS)
-    for (const name of filesBelow(dataDir, folder)) yield await fileSource(name, join(dataDir, name))
+    for (const name of filesBelow(dataDir, folder))
+      if (isBackupName(name)) yield await fileSource(name, join(dataDir, name))
   for (const folder of REPLACED_FOLDERS)
     for (const name of filesBelow(dataDir, folder)) yield* wholeSource(name, join(dataDir, name))
 }

@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
 
+export const LOCK_FILE = 'serve.lock'
+
 /**
  * Makes sure that one server at a time has a data directory. The lock is SQLite's on a file of its own, so it ends with
  * the process, however that ends. Undefined when somebody else holds it.
  */
 export function lockDataDir(dataDir: string): { release(): void } | undefined {
-  const path = join(dataDir, 'serve.lock')
+  const path = join(dataDir, LOCK_FILE)
   let file: Database | undefined
   try {
     file = new Database(path, { create: true })

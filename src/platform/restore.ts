@@ -1,43 +1,119 @@
 import { Database } from 'bun:sqlite'
-import { createReadStream, readdirSync } from 'node:fs'
-import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../domain/errors.ts'
 import { readTar } from './archive/tar.ts'
 import { BACKUP_END, BACKUP_FORMAT, BackupSum } from './backup.ts'
+import { isBackupName, isStray } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
+import { LOCK_FILE, lockDataDir } from './instance-lock.ts'
 
 /** A backup that cannot be used, or a place that it cannot go to. Nothing was changed. */
 export class RestoreError extends Error {}
 
-const KNOWN =
-  /^(svc\.db|secret\.key|blobs\/packs\/[\w-]+\.pack|blobs\/files\/[0-9a-f]{2}\/[0-9a-f]{64}|certs\/[\w./-]+)$/
-
 const MAX_LINE = 1000
+const READ_BYTES = 256 * 1024
 
 /**
  * Unpacks a backup into an empty data directory. It is unpacked and checked beside its place first and moved there at the
- * end, the database last, so a directory never looks restored when it is not.
+ * end, the database last, so a directory never looks restored when it is not. With `stop` it can be given up until then.
  */
-export async function restoreBackup(file: string, dataDir: string, id: string): Promise<{ files: number }> {
+export async function restoreBackup(
+  file: string,
+  dataDir: string,
+  id: string,
+  stop?: AbortSignal,
+): Promise<{ files: number }> {
   refuseFilled(dataDir)
-  const staged = join(dataDir, `.restore-${id}`)
-  const made = await mkdir(staged, { recursive: true, mode: 0o700 })
+  // A pipe may keep this waiting for long, so nothing is made before.
+  const backup = await openBackup(file, stop)
+  const made = await mkdir(dataDir, { recursive: true, mode: 0o700 })
   let isRestored = false
   try {
-    const files = await unpack(file, staged)
-    checkDatabase(join(staged, 'svc.db'))
+    const files = await whileAlone(dataDir, () =>
+      restoreInto(dataDir, join(dataDir, `.restore-${id}`), backup),
+    )
+    isRestored = true
+    return { files }
+  } finally {
+    if (!isRestored && made !== undefined) await removeEmpty(resolve(dataDir), resolve(made))
+    const closed = backup.handle.close()
+    // It waits for what is being read, which from a pipe may never come.
+    if (!stop?.aborted) await closed
+  }
+}
+
+type OpenBackup = { file: string; handle: FileHandle; stop: AbortSignal | undefined }
+
+async function openBackup(file: string, stop: AbortSignal | undefined): Promise<OpenBackup> {
+  const opening = open(file)
+  try {
+    return { file, stop, handle: await unlessStopped(opening, stop) }
+  } catch (error) {
+    void opening.then((handle) => handle.close()).catch(() => undefined)
+    throw error instanceof RestoreError ? error : unreadable(file, error)
+  }
+}
+
+async function* bytesOf({ handle, stop }: OpenBackup): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { bytesRead, buffer } = await unlessStopped(handle.read(new Uint8Array(READ_BYTES)), stop)
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+/** What it waits for may be a pipe. */
+async function unlessStopped<T>(wait: Promise<T>, stop: AbortSignal | undefined): Promise<T> {
+  if (stop === undefined) return wait
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const onStop = () => reject(interrupted())
+  stop.addEventListener('abort', onStop)
+  try {
+    if (stop.aborted) throw interrupted()
+    return await Promise.race([wait, stopped])
+  } finally {
+    stop.removeEventListener('abort', onStop)
+  }
+}
+
+const interrupted = (): RestoreError => new RestoreError('it was interrupted, and nothing was changed')
+
+const unreadable = (file: string, error: unknown): RestoreError =>
+  new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`)
+
+/** Neither a server that starts nor another restore may come between: what they bring would be mixed with this. */
+async function whileAlone<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+  const lock = lockDataDir(dataDir)
+  if (lock === undefined) throw new RestoreError(`${dataDir} is in use by a server or another restore`)
+  try {
+    refuseFilled(dataDir)
+    return await work()
+  } finally {
+    await rm(join(dataDir, LOCK_FILE), { force: true })
+    lock.release()
+  }
+}
+
+async function restoreInto(dataDir: string, staged: string, backup: OpenBackup): Promise<number> {
+  try {
+    await mkdir(staged, { mode: 0o700 })
+    const files = await unpack(backup, staged)
+    const database = join(staged, 'svc.db')
+    checkDatabase(database)
+    // What reading it made.
+    for (const beside of ['-wal', '-shm']) await rm(`${database}${beside}`, { force: true })
+    if (backup.stop?.aborted) throw interrupted()
     for (const name of readdirSync(staged))
       if (name !== 'svc.db') await rename(join(staged, name), join(dataDir, name))
     await syncFolder(dataDir)
     await rename(join(staged, 'svc.db'), join(dataDir, 'svc.db'))
     await syncFolder(dataDir)
-    isRestored = true
-    return { files }
+    return files
   } finally {
     await rm(staged, { recursive: true, force: true })
-    if (!isRestored && made !== undefined) await removeEmpty(resolve(dataDir), resolve(made))
   }
 }
 
@@ -54,32 +130,40 @@ function refuseFilled(dataDir: string): void {
   } catch {
     return
   }
-  // A file system of its own has this folder from the start.
-  if (names.some((name) => name !== 'lost+found'))
+  // A file system of its own has this folder from the start. The lock, with its journal, says nothing: it is asked for.
+  if (names.some((name) => name !== 'lost+found' && !name.startsWith(LOCK_FILE)))
     throw new RestoreError(`${dataDir} is not empty; restore into a new data directory`)
 }
 
 /** Returns how many files there were. */
-async function unpack(file: string, staged: string): Promise<number> {
+async function unpack(backup: OpenBackup, staged: string): Promise<number> {
+  const { file } = backup
   const folders = new Set<string>()
   const sum = new BackupSum()
-  const { files, end } = await unpackEntries(file, staged, folders, sum).catch((error: unknown) => {
+  const { files, end } = await unpackEntries(backup, staged, folders, sum).catch((error: unknown) => {
     // Of the place that it goes to, not of the backup.
     if (error instanceof RestoreError || isFull(error)) throw error
-    throw new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`)
+    throw unreadable(file, error)
   })
   if (end === undefined) throw new RestoreError(`${file} is no backup of svc, or not a whole one`)
   if (end !== '' && end !== sum.text())
     throw new RestoreError(`${file} is damaged: it does not hold what was written`)
-  for (const folder of folders) await syncFolder(folder)
+  for (const folder of foldersWithin(staged, folders)) await syncFolder(folder)
   return files
+}
+
+/** The folders that hold files and those that hold folders, down from `root`. */
+function foldersWithin(root: string, folders: ReadonlySet<string>): Set<string> {
+  const all = new Set([root])
+  for (let folder of folders) for (; folder.length > root.length; folder = dirname(folder)) all.add(folder)
+  return all
 }
 
 const UNLIMITED = { maxFiles: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER }
 
 /** `end`: what the last entry of a backup says; undefined where it is not there. */
 async function unpackEntries(
-  file: string,
+  backup: OpenBackup,
   staged: string,
   folders: Set<string>,
   sum: BackupSum,
@@ -87,13 +171,12 @@ async function unpackEntries(
   let isFirst = true
   let end: string | undefined
   let files = 0
-  for await (const { path, body } of readTar(createReadStream(file), UNLIMITED)) {
+  for await (const { path, body } of readTar(bytesOf(backup), UNLIMITED)) {
     if (isFirst && path !== BACKUP_FORMAT.name) break
     if (path === BACKUP_END) end = await textOf(body)
-    else if (isFirst) await textOf(sum.entry(path, body))
+    else if (isFirst || isStray(path)) await textOf(sum.entry(path, body))
     else {
-      if (!KNOWN.test(path) || path.includes('..'))
-        throw new RestoreError(`${file} holds "${path}", which no backup does`)
+      if (!isBackupName(path)) throw new RestoreError(`${backup.file} holds "${path}", which no backup does`)
       await writeDurably(join(staged, path), sum.entry(path, body), folders)
       files += 1
     }
@@ -105,7 +188,7 @@ async function unpackEntries(
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
-/** Of the two entries that say what the file is; neither is longer than a line. */
+/** Of the two entries that say what the file is; neither is longer than a line. Of another only the start. */
 async function textOf(body: ByteStream | Uint8Array): Promise<string> {
   let text = ''
   for await (const piece of body instanceof Uint8Array ? [body] : body)

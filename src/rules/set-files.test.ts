@@ -36,3 +36,15 @@ test('what cannot be read is said', () => {
   expect(files?.read('rules/none.js')).toMatchObject({ problem: expect.stringContaining('cannot be read') })
   expect(openSetFiles(join(folder, 'nothing'), 'nothing')).toBeUndefined()
 })
+
+test('a pipe in a rule set is said so, and nobody waits for it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-set-'))
+  try {
+    Bun.spawnSync(['mkfifo', join(folder, 'get.rule.yaml')])
+    expect(openSetFiles(folder, 'set')?.read('get.rule.yaml')).toEqual({
+      problem: 'is neither a file nor a folder',
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

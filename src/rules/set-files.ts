@@ -63,7 +63,10 @@ function readText(root: string, path: string): { text: string } | { problem: str
   try {
     if (lstatSync(absolute).isSymbolicLink() && !realpathSync(absolute).startsWith(root + sep))
       return { problem: 'is a link that leads out of the rule set' }
-    const { size } = statSync(absolute)
+    const stats = statSync(absolute)
+    // A pipe would keep the reader waiting for ever.
+    if (!stats.isFile()) return { problem: 'is neither a file nor a folder' }
+    const { size } = stats
     if (size > MAX_FILE_BYTES)
       return { problem: `has ${size} bytes; at most ${MAX_FILE_BYTES} (1 MiB) are read` }
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(absolute)) }

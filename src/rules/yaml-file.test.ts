@@ -112,3 +112,9 @@ test('a file of 1 MiB is read', () => {
   const text = `a: "${'x'.repeat(MAX_FILE_BYTES - 10)}"\n`
   expect(readYaml('f', text).problems).toEqual([])
 })
+
+test('each of many keys is found in a time that does not grow with their square', () => {
+  const count = 60_000
+  const { at } = readYaml('f', Array.from({ length: count }, (_, i) => `k${i}: 1\n`).join(''))
+  for (let i = 0; i < count; i++) expect(at([`k${i}`], 'key').line).toBe(i + 1)
+}, 10_000)

@@ -9,6 +9,7 @@ import {
   type Node,
   parseDocument,
   visit,
+  type YAMLMap,
 } from 'yaml'
 import { messageOf } from '../domain/errors.ts'
 import type { Problem } from './problems.ts'
@@ -176,8 +177,23 @@ function childOf(node: unknown, step: string | number): { node: unknown; keyOffs
     return item === undefined ? undefined : { node: item, keyOffset: rangeOf(item) }
   }
   if (!isMap(node)) return undefined
-  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value ?? '') === String(step))
+  const pair = pairsOf(node).get(String(step))
   return pair !== undefined && isPair(pair) ? { node: pair.value, keyOffset: rangeOf(pair.key) } : undefined
+}
+
+type Pairs = ReadonlyMap<string, YAMLMap['items'][number]>
+/** Each unknown key of a file is looked up, so a list would take a time that grows with their square. */
+const pairsByMap = new WeakMap<YAMLMap, Pairs>()
+
+function pairsOf(map: YAMLMap): Pairs {
+  const known = pairsByMap.get(map)
+  if (known !== undefined) return known
+  const scalars = map.items.flatMap((pair) =>
+    isScalar(pair.key) ? [[String(pair.key.value ?? ''), pair] as const] : [],
+  )
+  const pairs = new Map(scalars)
+  pairsByMap.set(map, pairs)
+  return pairs
 }
 
 const rangeOf = (node: unknown, fallback = 0): number => (node as Node | null)?.range?.[0] ?? fallback

@@ -4,9 +4,11 @@ import { decideView } from '../domain/access.ts'
 import { AppError } from '../domain/errors.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
+import { isPartOfAnother } from '../http/part-of-another.ts'
 import { signInAddress } from '../http/safe-redirect.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { readSettings } from '../modules/settings/service.ts'
+import { nobody } from './nobody.ts'
 import type { SitePages } from './pages.ts'
 import type { Site } from './resolve-site.ts'
 
@@ -15,11 +17,13 @@ type Viewer = { request: Request; caller: Caller; origin?: string }
 
 /**
  * May this caller see the site? Undefined when so, else the answer: for the anonymous 404 or the way to sign in, for a
- * person (also one whom the membership gate refuses) a 403 that names them. contract §4.
+ * person (also one whom the membership gate refuses) a 403 that names them. contract §4. A page of another origin that takes
+ * it in as a part of itself is anonymous: whether it is there, and whether the visitor may see it, must look the same.
  */
 export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: Viewer): Response | undefined {
   if (site.visibility.isPublic) return undefined
-  const { request, caller } = viewer
+  const { request } = viewer
+  const caller = isPartOfAnother(request) ? nobody(viewer.caller) : viewer.caller
   const { allowed } = decideView(site.visibility, roleOnSite(ctx, caller, site.project.id))
   if (allowed) {
     rememberView(ctx, request, site, caller)
@@ -44,7 +48,7 @@ const shown = generationCache<WeakMap<Site, number>>('access')
  */
 export function maySeeStill(ctx: Context, request: Request, site: Site): boolean {
   const cookies = request.headers.get('cookie')
-  if (cookies === null || request.headers.get('x-api-key') !== null) return false
+  if (cookies === null || request.headers.get('x-api-key') !== null || isPartOfAnother(request)) return false
   const until = shown.get(ctx.db, cookies, nothing)?.get(site)
   return until !== undefined && until > ctx.now()
 }
@@ -78,7 +82,7 @@ function refuseAnonymous(
 ): Response {
   const answer = site.privateSiteResponse ?? readSettings(ctx).privateSiteResponse.value
   if (answer === 'not_found') return pages.hidden(site.host)
-  if (isNavigation(request)) return redirectToSignIn(ctx, request, origin)
+  if (isNavigation(request) && !isPartOfAnother(request)) return redirectToSignIn(ctx, request, origin)
   return errorResponse(
     new AppError('unauthenticated', `This site is private: sign in at ${ctx.adminUrl()}/signin`),
   )

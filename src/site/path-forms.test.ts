@@ -17,6 +17,10 @@ const files = {
   'docs/index.html': 'docs',
   'a b.txt': 'spaced',
   'app.js': 'script',
+  'logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'page.xhtml': '<html xmlns="http://www.w3.org/1999/xhtml"/>',
+  'feed.xml': '<a/>',
+  'note.txt': 'note',
 }
 
 let app: TestApp
@@ -114,9 +118,26 @@ const redirects: [path: string, headers: Record<string, string>, status: number,
     'http://abcdef012345--built--acme.localhost:3000/sub/a.html',
   ],
 ]
+// A page in disguise must not stand below the admin's address and ask for a password.
+for (const name of ['logo.svg', 'page.xhtml', 'feed.xml'])
+  redirects.push([
+    `/public/Acme/Docs/production/${name}`,
+    NAVIGATION,
+    302,
+    `http://production--docs--acme.localhost:3000/${name}`,
+  ])
 test.each(redirects)('%s leads elsewhere', async (path, headers, status, location) => {
   const answer = await app.call('GET', path, { headers })
   expect([answer.status, answer.headers.get('location')]).toEqual([status, location])
+})
+
+test.each([
+  ['logo.svg', { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }],
+  ['logo.svg', {}],
+  ['note.txt', NAVIGATION],
+])('%s with %p stays', async (name, headers) => {
+  const answer = await app.call('GET', `/public/Acme/Docs/production/${name}`, { headers })
+  expect([answer.status, answer.headers.get('content-security-policy')]).toEqual([200, SANDBOX])
 })
 
 test('a redirect to the folder is kept as its page is', async () => {

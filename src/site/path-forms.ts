@@ -1,7 +1,8 @@
-import type { Caller, Context } from '../context.ts'
+import type { Context } from '../context.ts'
 import { requestPathToAssetPath } from '../domain/asset-path.ts'
-import { isHtml } from '../domain/content-type.ts'
+import { contentTypeOf, runsAsPage } from '../domain/content-type.ts'
 import { isNavigation, refuseView } from './gate.ts'
+import { nobody } from './nobody.ts'
 import { notFound, type SitePages } from './pages.ts'
 import { type PathForm, parsePathForm } from './parse-path-form.ts'
 import { planVisit, type VisitInput } from './plan-visit.ts'
@@ -29,13 +30,14 @@ export function servePathForm(
   const refusal = refuse(ctx, pages, form, input)
   if (refusal !== undefined) return refusal
   if (rest === '') return sandboxed(redirect(`${mount}/${search}`, site), site)
+  // `/public/...` never looks at credentials. contract §4.
   const visitor = isAnonymous ? () => nobody(callerOf()) : callerOf
   const { visit } = planVisit(ctx, site, { ...input, path: rest, callerOf: visitor })
   const asked = { request, path: rest, search, mount, visit }
   if (visit.rule !== undefined) return serveRuled(ctx, pages, form, asked)
   const answer = serveSite(ctx, pages, site, asked)
   if (!(answer instanceof Response)) return answer.then((late) => sandboxed(late, site))
-  const isPage = isHtmlAnswer(answer, rest)
+  const isPage = runsAsPage(answer.headers.get('content-type') ?? contentTypeOf(rest))
   const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
   return hostPath === undefined ? sandboxed(answer, site) : toSiteHost(ctx, site, hostPath, search)
 }
@@ -91,14 +93,10 @@ function dropWhatIsKept(headers: Headers): void {
   for (const name of KEPT_FOR_THE_ORIGIN) headers.delete(name)
 }
 
-/** `/public/...` never looks at credentials. contract §4. */
-const nobody = (caller: Caller): Caller => ({
-  ...caller,
-  actor: { kind: 'anonymous', ip: caller.actor.kind === 'operator' ? '' : caller.actor.ip },
-  refused: null,
-})
-
-/** `nel` with `report-to` would have browsers tell another host which addresses of the admin they ask for. */
+/**
+ * `nel` with `report-to` would have browsers tell another host which addresses of the admin they ask for; a session that
+ * is registered (`secure-session-registration`) would have them ask a hosted path before each request to the admin.
+ */
 const KEPT_FOR_THE_ORIGIN = [
   'accept-ch',
   'alt-svc',
@@ -106,10 +104,13 @@ const KEPT_FOR_THE_ORIGIN = [
   'nel',
   'report-to',
   'reporting-endpoints',
+  'sec-session-registration',
+  'secure-session-registration',
   'service-worker-allowed',
   'set-cookie',
   'set-login',
   'strict-transport-security',
+  'use-as-dictionary',
 ]
 
 /** To the last header like the answer for what does not exist; it is our own, so it needs no sandbox. */
@@ -123,10 +124,6 @@ function refuse(
   if (isAnonymous) return notFound(pages, request)
   const hidden = () => notFound(pages, request)
   return refuseView(ctx, { ...pages, hidden }, site, { request, caller: callerOf(), origin: ctx.adminUrl() })
-}
-
-function isHtmlAnswer(answer: Response, rest: string): boolean {
-  return answer.headers.get('content-type')?.startsWith('text/html') ?? isHtml(rest)
 }
 
 const isDocument = (request: Request): boolean =>

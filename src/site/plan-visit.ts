@@ -1,5 +1,7 @@
 import type { Caller, Context, RequestFacts } from '../context.ts'
+import { isPartOfAnother } from '../http/part-of-another.ts'
 import { chooseRule } from './choose-rule.ts'
+import { nobody } from './nobody.ts'
 import type { Site } from './resolve-site.ts'
 import type { Visit } from './serve-site.ts'
 import type { Upgrade } from './serve-websocket.ts'
@@ -52,7 +54,8 @@ export function planVisit(ctx: Context, site: Site, input: VisitInput): { shown:
       rule,
       variant,
       facts,
-      callerOf,
+      // Few ask: not worth two headers a request.
+      callerOf: () => (isPartOfAnother(request) ? nobody(callerOf()) : callerOf()),
       allowSilence: (isAllowed) => peer.allowSilence?.(isAllowed),
       upgrade:
         peer.upgrade === undefined ? undefined : (headers, owner) => peer.upgrade?.(headers, owner) ?? false,

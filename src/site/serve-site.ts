@@ -53,10 +53,18 @@ export function serveSite(
   if (refusal !== undefined) return refusal
   const answer = serveChosen(ctx, pages, site, asked)
   const { variant } = visit
-  if (variant === undefined) return answer
-  return answer instanceof Response
-    ? markVariant(answer, variant)
-    : answer.then((response) => markVariant(response, variant))
+  if (variant === undefined && site.visibility.isPublic) return answer
+  const marked = (response: Response): Response => {
+    if (!site.visibility.isPublic) keepFromOthers(response.headers)
+    return variant === undefined ? response : markVariant(response, variant)
+  }
+  return answer instanceof Response ? marked(answer) : answer.then(marked)
+}
+
+/** What a rule of a private site answers is not for pages of other sites either, unless a backend says that it is. */
+function keepFromOthers(headers: Headers): void {
+  const name = 'cross-origin-resource-policy'
+  if (!headers.has(name)) headers.set(name, 'same-origin')
 }
 
 function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | undefined): void {

@@ -9,6 +9,9 @@ const each = (selector, enhance) => {
 /** What a page of ours always has there. @template {HTMLElement} T @param {ParentNode} place @param {string} selector */
 const partOf = (place, selector) => /** @type {T} */ (place.querySelector(selector))
 
+/** Safari before 17.4 cannot be asked. @param {Element} element */
+const isShown = (element) => element.checkVisibility?.() ?? element.getClientRects().length > 0
+
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
@@ -52,12 +55,24 @@ each('time[data-day]', (/** @type {HTMLTimeElement} */ time) => {
 // On a phone the row of tabs is longer than the screen.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
 
+/* Without popovers, as in Safari before 17, what a button opens stands in the page: the button shows and hides it there. */
+
+const hasPopovers = 'popover' in HTMLElement.prototype
+
+each('button[popovertarget]', (/** @type {HTMLButtonElement} */ opener) => {
+  const target = document.getElementById(opener.getAttribute('popovertarget') ?? '')
+  // The navigation stays: below the page on a phone, beside it elsewhere.
+  if (hasPopovers || target === null || target.localName === 'nav') return
+  target.hidden = true
+  opener.addEventListener('click', () => {
+    target.hidden = !target.hidden
+  })
+})
+
 /* A form that was refused: typing goes on at the first field that is wrong, or at what was said. Pages that begin
    elsewhere say so themselves. */
 
-const startsElsewhere = [...document.querySelectorAll('main [autofocus]')].some((one) =>
-  one.checkVisibility(),
-)
+const startsElsewhere = [...document.querySelectorAll('main [autofocus]')].some(isShown)
 /** @type {HTMLElement | null} */
 const wrong =
   document.querySelector('main [aria-invalid=true]') ??
@@ -66,7 +81,8 @@ if (wrong !== null && !startsElsewhere) {
   wrong.closest('details')?.setAttribute('open', '')
   /** @type {HTMLElement | null} */
   const popover = wrong.closest('[popover]')
-  popover?.showPopover()
+  if (hasPopovers) popover?.showPopover()
+  else popover?.removeAttribute('hidden')
   if (wrong.matches('.notice')) wrong.setAttribute('tabindex', '-1')
   wrong.focus()
 }
@@ -153,7 +169,10 @@ each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {
     event.preventDefault()
     zone.classList.remove('is-over')
     zipInput.value = ''
-    choose(await droppedFiles(event.dataTransfer))
+    const dropped = await droppedFiles(event.dataTransfer).catch(() => undefined)
+    if (dropped === undefined)
+      refuse(form, 'What was dropped could not be read. Choose it with a button instead.')
+    else choose(dropped)
   })
 
   form.addEventListener('submit', (event) => {
@@ -189,7 +208,7 @@ async function droppedFiles(transfer) {
   const items = [...transfer.items].filter(({ kind }) => kind === 'file')
   const roots = items.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }))
   const found = roots.map(({ entry, file }) =>
-    entry === null ? [{ path: file.name, file }] : filesBelow(entry, entry.name),
+    entry?.isDirectory === true ? filesBelow(entry, entry.name) : [{ path: file.name, file }],
   )
   return withoutTop((await Promise.all(found)).flat())
 }

@@ -46,6 +46,9 @@ p { margin: .75rem 0 0; }
 footer { margin-top: 1.25rem; padding-top: .75rem; border-top: 1px solid var(--line); }
 [hidden], :host([dialog-only]) .bar { display: none !important; }
 `
+/** Passes the policy of every site, as an element with the same does not; Safari before 16.4 has none. */
+const SHEET = 'adoptedStyleSheets' in Document.prototype ? new CSSStyleSheet() : undefined
+SHEET?.replaceSync(STYLE)
 
 const FIELDS = {
   email: { label: 'Email', type: 'email', autocomplete: 'username' },
@@ -145,9 +148,8 @@ class SvcAuth extends HTMLElement {
 
   constructor() {
     super()
-    const sheet = new CSSStyleSheet()
-    sheet.replaceSync(STYLE)
-    this.#root.adoptedStyleSheets = [sheet]
+    if (SHEET === undefined) this.#root.append(make('style', { textContent: STYLE }))
+    else this.#root.adoptedStyleSheets = [SHEET]
     this.#dialog.setAttribute('aria-labelledby', 'title')
     this.#error.setAttribute('role', 'alert')
     this.#status.setAttribute('role', 'status')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 export const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
 
-const EXECUTABLE = process.env['SVC_EXECUTABLE'] ?? join(import.meta.dirname, '../../dist/svc')
+export const EXECUTABLE = process.env['SVC_EXECUTABLE'] ?? join(import.meta.dirname, '../../dist/svc')
 const START_MS = 20_000
 
 /** The compiled executable, serving an empty data directory of its own. */

@@ -50,6 +50,23 @@ test('dropping files publishes them too', async ({ page, appliance }) => {
   await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
 })
 
+test('a dropped folder that cannot be read is said to be so', async ({ page, appliance }) => {
+  await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+  await page.goto(appliance.url)
+  await signIn(page)
+  await page.getByRole('link', { name: 'website', exact: true }).click()
+  const dropped = await page.evaluateHandle(() => {
+    const readEntries = (_done: unknown, fail: (error: Error) => void) => fail(new Error('gone'))
+    const entry = { isDirectory: true, name: 'site', createReader: () => ({ readEntries }) }
+    Object.assign(DataTransferItem.prototype, { webkitGetAsEntry: () => entry })
+    const transfer = new DataTransfer()
+    transfer.items.add(new File(['x'], 'site'))
+    return transfer
+  })
+  await page.getByText('Drop a folder, files or a zip here').dispatchEvent('drop', { dataTransfer: dropped })
+  await expect(page.getByRole('alert')).toContainText('What was dropped could not be read.')
+})
+
 test('the page shows the first deployment when it arrives from elsewhere', async ({
   page,
   appliance,

@@ -93,8 +93,16 @@ async function findProjects(sought, signal) {
 
 function show(places) {
   const before = current()?.href
-  const groups = Map.groupBy(places.slice(0, MOST_SHOWN), ({ group }) => group)
-  list.replaceChildren(...[...groups].map(([group, members]) => groupOf(group, members)))
+  const shown = places.slice(0, MOST_SHOWN)
+  const groups = [...new Set(shown.map(({ group }) => group))]
+  list.replaceChildren(
+    ...groups.map((name) =>
+      groupOf(
+        name,
+        shown.filter(({ group }) => group === name),
+      ),
+    ),
+  )
   const all = options()
   all.forEach((option, at) => {
     option.id = `palette-${at}`

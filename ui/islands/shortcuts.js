@@ -83,7 +83,7 @@ document.addEventListener('keydown', (event) => {
   const at = /** @type {Element} */ (event.target)
   const field = at.closest('input, textarea, select, [contenteditable], dialog')
   // A dialog that was just closed may hold the focus for a moment.
-  const isTyping = field?.checkVisibility() === true
+  const isTyping = field !== null && isShown(field)
   if (!areOn || isTyping || metaKey || ctrlKey || altKey) return
   const deed = deedOf(key)
   if (deed === undefined) return

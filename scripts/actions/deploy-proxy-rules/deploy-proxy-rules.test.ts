@@ -1,5 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { chmodSync, cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -105,6 +114,15 @@ test('without svc on the PATH it runs the svc that it is a part of', async () =>
     outputs: { changed: 'true', 'rule-set-names': 'guestbook-pr-8', 'rule-set-ids': '' },
   })
   expect(dry.summary).toContain('### Rule sets (dry run)')
+}, 60_000)
+
+test('what lies in the checkout of a workflow neither runs in svc nor sets its variables', async () => {
+  writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./evil.ts"]\n')
+  writeFileSync(join(folder, 'evil.ts'), `require('fs').writeFileSync('${join(folder, 'ran')}', '')\n`)
+  writeFileSync(join(folder, '.env'), 'LOG_LEVEL=nonsense\nNODE_EXTRA_CA_CERTS=/nowhere\n')
+  const dry = await run({ 'svc-path': '', 'dry-run': 'true', 'name-suffix': '-pr-9' })
+  expect(dry).toMatchObject({ code: 0, outputs: { changed: 'true' } })
+  expect(existsSync(join(folder, 'ran'))).toBe(false)
 }, 60_000)
 
 test('alone, without svc anywhere, it says what it needs', async () => {

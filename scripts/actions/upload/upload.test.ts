@@ -234,7 +234,60 @@ describe('faults', () => {
     server.refusals = [failure(403, 'Forbidden', 'no\n::set-env name=PATH::/tmp 100%')]
     const { code, log } = await run({ files: '**' })
     expect(code).toBe(1)
-    expect(log).toContain('::error::no%0A::set-env name=PATH::/tmp 100%25\n')
+    expect(log).toContain('::error::no ::set-env name=PATH::/tmp 100%25\n')
+  })
+
+  test('what a strange server says is neither a command nor Markdown', async () => {
+    write('index.html', 'hi')
+    const evil = '\n ::set-env name=A::1\n##[error]x <img src=x>|'
+    const said = (deployment: object, alias: unknown) =>
+      Response.json({ success: true, published: true, deployment, alias }, { status: 201 })
+    const slot = () => Response.json({ uploadId: 'u', missing: [] }, { status: 201 })
+    const urls = { sha: evil, preview: evil, alias: evil }
+    server.refusals.push(slot(), said({ id: evil, fileCount: evil, totalSize: {}, urls }, { url: evil }))
+    const { code, log, outputs, summary } = await run({ files: '**', alias: 'production' })
+    expect(code).toBe(0)
+    expect(log).not.toMatch(/^\s*::set-env/m)
+    expect(log).not.toContain('##[')
+    expect(Object.keys(outputs)).toHaveLength(7)
+    expect(outputs).toMatchObject({ 'file-count': '', 'total-size': '' })
+    expect(summary).not.toContain('<img')
+    expect(summary).not.toMatch(/^\s*::/m)
+  })
+
+  test.each<[what: string, deployment: unknown]>([
+    ['no addresses', { id: 'd', urls: null }],
+    ['addresses that are none', { id: 'd', urls: { sha: {}, preview: 5, alias: [] } }],
+  ])('%s: published all the same', async (_what, deployment) => {
+    write('index.html', 'hi')
+    server.refusals.push(Response.json({ uploadId: 'u', missing: [] }, { status: 201 }))
+    server.refusals.push(Response.json({ published: true, deployment, alias: 'x' }, { status: 201 }))
+    const { code, outputs } = await run({ files: '**', alias: 'production' })
+    expect({ code, ...outputs }).toMatchObject({
+      code: 0,
+      'deployment-id': 'd',
+      'sha-url': '',
+      'alias-url': '',
+    })
+  })
+
+  test('a refusal with details that are none, and an answer without an end, are told', async () => {
+    write('index.html', 'hi')
+    const message = 'm'.repeat(1e6)
+    server.refusals.push(
+      Response.json(
+        { error: 'x', message, details: [null, 5, { path: 'a', message: 'b' }] },
+        { status: 400 },
+      ),
+    )
+    const refused = await run({ files: '**' })
+    expect(refused.code).toBe(1)
+    expect(refused.log).toContain('mm…%0A  a: b\n')
+    const piece = new Uint8Array(1024 * 1024).fill(0x78)
+    server.refusals.push(new Response(new ReadableStream({ pull: (one) => one.enqueue(piece) })))
+    const endless = await run({ files: '**' })
+    expect(endless.code).toBe(1)
+    expect(endless.log).toContain('::error::The server answered more than any svc does')
   })
 
   test('a refusal amid the upload is told, not the broken line', async () => {

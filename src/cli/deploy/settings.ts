@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { isCommitSha, isProjectName } from '../../domain/names.ts'
-import { parseApiUrl } from '../api-client.ts'
+import { type ApiAddress, findApiAddress, sayDestination } from '../api-address.ts'
 import { type Io, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
 import { type GitFacts, readGit } from '../git.ts'
@@ -18,7 +18,7 @@ export type DeployFlags = {
 }
 
 export type DeploySettings = {
-  apiUrl: string | undefined
+  api: ApiAddress | undefined
   apiKey: string | undefined
   /** Without a commit SHA where neither flag nor git gives one: it is then that of the contents. */
   target: Omit<Target, 'commitSha'> & { commitSha?: string }
@@ -38,9 +38,8 @@ export async function readDeploySettings(
   const project = flags.project ?? config.project ?? git.project
   if (project === undefined)
     throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
-  const apiUrl = flags['api-url'] || io.env['SVC_API_URL'] || config.apiUrl
   return {
-    apiUrl: apiUrl === undefined ? undefined : parseApiUrl(apiUrl),
+    api: findApiAddress(flags['api-url'], io.env, config),
     apiKey: flags['api-key'] || io.env['SVC_API_KEY'] || undefined,
     target: {
       ...parseProject(project),
@@ -53,13 +52,15 @@ export async function readDeploySettings(
 
 /** Both or a `UsageError` that says where they may come from. */
 export function requireConnection(
-  { apiUrl, apiKey }: Pick<DeploySettings, 'apiUrl' | 'apiKey'>,
+  { api, apiKey }: Pick<DeploySettings, 'api' | 'apiKey'>,
+  io: Io,
   wherefrom = 'set SVC_API_KEY or give --api-key',
 ): { apiUrl: string; apiKey: string } {
-  if (apiUrl === undefined)
+  if (api === undefined)
     throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
-  if (apiKey === undefined) throw new UsageError(`no API key: ${wherefrom}`)
-  return { apiUrl, apiKey }
+  if (!apiKey) throw new UsageError(`no API key: ${wherefrom}`)
+  sayDestination(api, io)
+  return { apiUrl: api.url, apiKey }
 }
 
 export function folderOf(argument: string, io: Io): string {

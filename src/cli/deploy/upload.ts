@@ -2,6 +2,7 @@ import { isRecord } from '../../domain/is-record.ts'
 import { type ApiClient, ApiFailure } from '../api-client.ts'
 import { CommandFailure, type Io } from '../command.ts'
 import { isPassing, retrying } from '../retry.ts'
+import { strangeAnswer } from '../strange-answer.ts'
 import type { HashedFile } from './manifest.ts'
 import type { Amount, Progress } from './progress.ts'
 import { tarStream } from './tar.ts'
@@ -157,8 +158,4 @@ function parsePublished(answer: unknown, sent: Amount): Published {
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
-}
-
-function strangeAnswer(): CommandFailure {
-  return new CommandFailure('the server answered what no svc answers; is it the address of the API?')
 }

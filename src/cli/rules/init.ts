@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { SCHEMA_NAME } from '../../domain/schema-fields.ts'
-import { EXIT, type Io, printable, UsageError } from '../command.ts'
+import { EXIT, type Io, printable, printableJson, UsageError } from '../command.ts'
 import { scaffold } from './scaffold.ts'
 import { folderOfName, type RulesFlags } from './settings.ts'
+import { writeInside } from './write-inside.ts'
 
 /**
  * Writes a rule set that works: a form whose rule keeps what it gets, the schema, a test. Overwrites nothing. At a
@@ -22,7 +23,7 @@ export async function initRules(words: string[], flags: RulesFlags, io: Io): Pro
   const folder = folderOfName(io, name)
   const { written, kept } = writeMissing(folder, scaffold(name, rule, schema))
   const shown = relative(io.cwd, folder)
-  if (flags.json) io.stdout.write(`${JSON.stringify({ path: shown, written, kept })}\n`)
+  if (flags.json) io.stdout.write(`${printableJson({ path: shown, written, kept })}\n`)
   else {
     for (const path of written) io.stdout.write(`wrote ${printable(join(shown, path))}\n`)
     for (const path of kept) io.stdout.write(`kept  ${printable(join(shown, path))}, which was there\n`)
@@ -38,17 +39,10 @@ function writeMissing(
   folder: string,
   files: ReadonlyMap<string, string>,
 ): { written: string[]; kept: string[] } {
-  const written: string[] = []
-  const kept: string[] = []
-  for (const [path, text] of files) {
-    const absolute = join(folder, path)
-    if (existsSync(absolute)) {
-      kept.push(path)
-      continue
-    }
-    mkdirSync(dirname(absolute), { recursive: true })
-    writeFileSync(absolute, text, { flag: 'wx' })
-    written.push(path)
-  }
+  const isThere = (path: string): boolean => existsSync(join(folder, path))
+  const kept = [...files.keys()].filter(isThere)
+  const missing = [...files].filter(([path]) => !isThere(path))
+  writeInside(folder, { texts: missing }, 'wx')
+  const written = missing.map(([path]) => path)
   return { written, kept }
 }

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { completed, identityOf, isSameRule, type ServerSet, wholeField } from '../../rules/compare.ts'
 import { layOutSet } from '../../rules/pull.ts'
-import { CommandFailure, EXIT, type Io, printable, UsageError } from '../command.ts'
+import { CommandFailure, EXIT, type Io, printable, printableJson, UsageError } from '../command.ts'
 import { exportedSet } from './push.ts'
 import { connect, folderOfName, type LoadedSet, loadSet, type RulesFlags, writeProblems } from './settings.ts'
+import { writeInside } from './write-inside.ts'
 
 /**
  * Writes sets of the server into `.svc/proxy-rules/NAME`. A rule whose file says the same already is left as it is, with
@@ -21,7 +22,7 @@ export async function pullRules(names: string[], flags: RulesFlags, io: Io): Pro
   }
   const done = []
   for (const { set, folder } of found) done.push(await writeSet(set, folder, flags, io))
-  if (flags.json) io.stdout.write(`${JSON.stringify({ dryRun: flags['dry-run'], ruleSets: done })}\n`)
+  if (flags.json) io.stdout.write(`${printableJson({ dryRun: flags['dry-run'], ruleSets: done })}\n`)
   else for (const one of done) writeDone(one, flags, io)
   return done.some(({ notes }) => notes.length > 0) ? EXIT.failed : EXIT.ok
 }
@@ -54,10 +55,7 @@ async function writeSet(set: ServerSet, folder: string, flags: RulesFlags, io: I
   const changed = [...texts].filter(
     ([path, text]) => !kept.has(owners.get(path) ?? path) && currentText(folder, path) !== text,
   )
-  if (!flags['dry-run']) {
-    for (const [path, text] of changed) writeInside(folder, path, text)
-    if (flags.prune) for (const path of stale) rmSync(join(folder, path))
-  }
+  if (!flags['dry-run']) writeInside(folder, { texts: changed, stale: flags.prune ? stale : [] })
   return {
     name: set.ruleSet.name,
     path: shown,
@@ -66,15 +64,6 @@ async function writeSet(set: ServerSet, folder: string, flags: RulesFlags, io: I
     onlyInFiles: flags.prune ? [] : stale,
     notes,
   }
-}
-
-/** The server names the files, so it must not name one elsewhere. */
-function writeInside(folder: string, path: string, text: string): void {
-  const absolute = resolve(folder, path)
-  if (!absolute.startsWith(join(folder, '/')))
-    throw new CommandFailure(`${path} leads out of the folder of the rule set`)
-  mkdirSync(dirname(absolute), { recursive: true })
-  writeFileSync(absolute, text)
 }
 
 /** Where each rule and schema stands already. */

@@ -1,8 +1,8 @@
-import { isRecord } from '../../domain/is-record.ts'
 import { compareLabels, compareRules, compareSchemas, type ServerSet } from '../../rules/compare.ts'
 import type { CompiledPush } from '../../rules/push.ts'
-import { CommandFailure, EXIT, type Io, printable } from '../command.ts'
+import { EXIT, type Io, printable, printableJson } from '../command.ts'
 import { retrying } from '../retry.ts'
+import { readExport, readSchemas, readSets, readSync, type SyncAnswer } from './answers.ts'
 import {
   connect,
   counted,
@@ -14,22 +14,7 @@ import {
   sourceOf,
 } from './settings.ts'
 
-/** The answer of a sync. contract §9.2. */
-type SyncReport = {
-  name: string
-  path: string
-  ruleSetId: string | null
-  created: number
-  updated: number
-  deleted: number
-  unchanged: number
-  pruneCandidates: { pathPattern: string; method: string | null }[]
-  schemaResolutions: { name: string; action: string; fieldMismatch: boolean }[]
-  missingSecrets: string[]
-  warnings: string[]
-  dryRun: boolean
-  setCreated: boolean
-}
+type SyncReport = SyncAnswer & { name: string; path: string }
 
 type ReadySet = LoadedSet & { push: CompiledPush }
 
@@ -42,7 +27,7 @@ export async function pushRules(words: string[], flags: RulesFlags, io: Io): Pro
   const reports: SyncReport[] = []
   if (!flags['dry-run']) for (const set of sets) reports.push(await send(server, set, io, false))
   const shown = flags['dry-run'] ? plans : reports
-  if (flags.json) io.stdout.write(`${JSON.stringify({ dryRun: flags['dry-run'], ruleSets: shown })}\n`)
+  if (flags.json) io.stdout.write(`${printableJson({ dryRun: flags['dry-run'], ruleSets: shown })}\n`)
   else for (const report of shown) writeReport(report, io)
   return EXIT.ok
 }
@@ -56,7 +41,7 @@ export async function diffRules(words: string[], flags: RulesFlags, io: Io): Pro
   const isDrifted = found.some((one) => one.isDrifted)
   if (flags.json)
     io.stdout.write(
-      `${JSON.stringify({ drift: isDrifted, ruleSets: found.map(({ report, lines }) => ({ ...report, differences: lines })) })}\n`,
+      `${printableJson({ drift: isDrifted, ruleSets: found.map(({ report, lines }) => ({ ...report, differences: lines })) })}\n`,
     )
   else
     for (const { report, lines, isDrifted } of found) {
@@ -90,11 +75,7 @@ async function compared(server: Server, set: ReadySet, io: Io) {
 }
 
 async function storedSchemas({ client, projectId }: Server): Promise<ServerSet['schemas']> {
-  const { schemas } = (await client.json('GET', `/api/schemas?projectId=${projectId}`)) as Pick<
-    ServerSet,
-    'schemas'
-  >
-  return schemas
+  return readSchemas(await client.json('GET', `/api/schemas?projectId=${projectId}`))
 }
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const
@@ -103,18 +84,15 @@ async function send(server: Server, set: ReadySet, io: Io, dryRun: boolean): Pro
   const body = { ...set.push, options: { ...set.push.options, dryRun }, source: await sourceOf(set, io) }
   const path = `/api/proxy-rule-sets/project/${server.projectId}/sync`
   const answer = await retrying({ sleep: io.sleep }, () => server.client.json('PUT', path, body))
-  if (!isRecord(answer) || typeof answer['created'] !== 'number')
-    throw new CommandFailure('the server answered what no svc answers; is it the address of the API?')
-  return { name: set.push.ruleSet.name, path: set.shown, ...(answer as Omit<SyncReport, 'name' | 'path'>) }
+  return { name: set.push.ruleSet.name, path: set.shown, ...readSync(answer) }
 }
 
 /** A set of the project as it is on the server; null where there is none of that name. */
 export async function exportedSet({ client, projectId }: Server, name: string): Promise<ServerSet | null> {
-  const list = await client.json('GET', `/api/proxy-rule-sets/project/${projectId}`)
-  const sets = isRecord(list) && Array.isArray(list['ruleSets']) ? list['ruleSets'].filter(isRecord) : []
-  const found = sets.find((set) => set['name'] === name)
+  const sets = readSets(await client.json('GET', `/api/proxy-rule-sets/project/${projectId}`))
+  const found = sets.find((set) => set.name === name)
   if (found === undefined) return null
-  return (await client.json('GET', `/api/proxy-rule-sets/${String(found['id'])}/export`)) as ServerSet
+  return readExport(await client.json('GET', `/api/proxy-rule-sets/${encodeURIComponent(found.id)}/export`))
 }
 
 function writeReport(report: SyncReport, io: Io): void {
@@ -127,7 +105,7 @@ function writeReport(report: SyncReport, io: Io): void {
       io.stdout.write(`  schema ${printable(schema)}: ${dryRun ? 'would be ' : ''}created\n`)
   for (const { pathPattern, method } of report.pruneCandidates)
     io.stdout.write(
-      `  only on the server: ${method ?? 'ANY'} ${printable(pathPattern)}; --prune deletes it\n`,
+      `  only on the server: ${printable(`${method ?? 'ANY'} ${pathPattern}`)}; --prune deletes it\n`,
     )
   if (report.missingSecrets.length > 0)
     io.stderr.write(

@@ -5,11 +5,13 @@ import { type Compiled, compileSet } from '../../rules/compile.ts'
 import { formatProblem, type Problem } from '../../rules/problems.ts'
 import type { CompiledPush } from '../../rules/push.ts'
 import { openSetFiles, type SetFiles } from '../../rules/set-files.ts'
-import { type ApiClient, ApiFailure, apiClient, parseApiUrl } from '../api-client.ts'
-import { CommandFailure, type Io, parseFlags, printable, UsageError } from '../command.ts'
+import { findApiAddress } from '../api-address.ts'
+import { type ApiClient, ApiFailure, apiClient } from '../api-client.ts'
+import { CommandFailure, type Io, parseFlags, printable, printableJson, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
-import { parseProject } from '../deploy/settings.ts'
+import { parseProject, requireConnection } from '../deploy/settings.ts'
 import { readGit } from '../git.ts'
+import { strangeAnswer } from '../strange-answer.ts'
 import { ruleFolders } from './rule-folders.ts'
 
 /** contract §9.1. */
@@ -105,7 +107,7 @@ export function requireValid(
 }
 
 export function writeProblems(problems: readonly Problem[], flags: RulesFlags, io: Io): void {
-  if (flags.json) io.stdout.write(`${JSON.stringify({ valid: false, problems })}\n`)
+  if (flags.json) io.stdout.write(`${printableJson({ valid: false, problems })}\n`)
   else for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
 }
 
@@ -135,16 +137,12 @@ export type Server = { client: ApiClient; projectId: string; project: string }
 /** The server, and the project that the sets go to. The key comes from SVC_API_KEY alone. */
 export async function connect(flags: RulesFlags, io: Io): Promise<Server> {
   const config = findConfigFile([io.cwd])
-  const apiUrl = flags['api-url'] || io.env['SVC_API_URL'] || config.apiUrl
-  if (apiUrl === undefined)
-    throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
-  const url = parseApiUrl(apiUrl)
-  const apiKey = io.env['SVC_API_KEY']
-  if (apiKey === undefined || apiKey === '') throw new UsageError('no API key: set SVC_API_KEY')
+  const api = findApiAddress(flags['api-url'], io.env, config)
+  const connection = requireConnection({ api, apiKey: io.env['SVC_API_KEY'] }, io, 'set SVC_API_KEY')
   const project = flags.project ?? config.project ?? (await readGit(io.cwd, io.env)).project
   if (project === undefined)
     throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
-  const client = apiClient({ apiUrl: url, apiKey })
+  const client = apiClient(connection)
   return { client, projectId: await projectIdOf(client, project), project }
 }
 
@@ -158,8 +156,7 @@ async function projectIdOf(client: ApiClient, project: string): Promise<string> 
       `${project} is no project that this key reaches; make it in the admin, or publish to it first with a key for all projects`,
     )
   })
-  if (!isRecord(found) || typeof found['id'] !== 'string')
-    throw new CommandFailure('the server answered what no svc answers; is it the address of the API?')
+  if (!isRecord(found) || typeof found['id'] !== 'string') throw strangeAnswer()
   return found['id']
 }
 

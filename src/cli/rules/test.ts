@@ -4,7 +4,7 @@ import { formatProblem, type Problem } from '../../rules/problems.ts'
 import { fileProblem, shownPath } from '../../rules/set-files.ts'
 import { readFunctionTests, readRuleTests } from '../../rules/test-file.ts'
 import { readYaml } from '../../rules/yaml-file.ts'
-import { EXIT, type Io, printable } from '../command.ts'
+import { EXIT, type Io, printable, printableJson } from '../command.ts'
 import { openLab } from '../lab.ts'
 import { counted, type LoadedSet, loadSets, type RulesFlags, requireValid } from './settings.ts'
 import { runFunctionTest, runRuleTest } from './test-run.ts'
@@ -18,7 +18,7 @@ export async function testRules(words: string[], flags: RulesFlags, io: Io): Pro
   const failed = results.filter(({ failure }) => failure !== null)
   if (flags.json)
     io.stdout.write(
-      `${JSON.stringify({ passed: results.length - failed.length, failed: failed.length, results, problems })}\n`,
+      `${printableJson({ passed: results.length - failed.length, failed: failed.length, results, problems })}\n`,
     )
   else writeResults(results, problems, io)
   return failed.length + problems.length > 0 ? EXIT.failed : EXIT.ok

@@ -1,10 +1,12 @@
 import type { Actor, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
 import { currentGeneration } from '../../db/generation.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isPartOfAnother } from '../../http/part-of-another.ts'
 import { notedOf } from '../../http/request-facts.ts'
+import { splitUrl } from '../../http/visitor.ts'
 import { identifyKey, isKeyGood } from '../api-keys/identify.ts'
 import { passesGate } from './gate.ts'
-import { findSessionUser, resolveSession } from './sessions.ts'
+import { findSessionUser, healedCookies, resolveSession } from './sessions.ts'
 
 /** Where a sign-in comes from. */
 export type Origin = { facts: RequestFacts; userAgent: string }
@@ -58,10 +60,13 @@ function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore
       throw new AppError('unauthenticated', 'The API key is unknown, revoked or expired')
     return caller({ kind: 'anonymous', ip: facts.ip })
   }
-  const found = resolveSession(ctx, request.headers.get('cookie'), facts, (userId) =>
-    passesGate(ctx, facts.site, userId),
-  )
-  if (found === undefined) return caller({ kind: 'anonymous', ip: facts.ip })
+  // Such a page could tell by whether it loads what the visitor may see.
+  const cookies = isPartOfAnother(request) ? null : request.headers.get('cookie')
+  const found = resolveSession(ctx, cookies, facts, (userId) => passesGate(ctx, facts.site, userId))
+  if (found === undefined) {
+    setCookies.push(...healedCookies(ctx, cookies, splitUrl(request.url).path, facts))
+    return caller({ kind: 'anonymous', ip: facts.ip })
+  }
   const { id, user } = found.session
   if (!found.isAllowed) return caller({ kind: 'anonymous', ip: facts.ip }, user)
   setCookies.push(...found.setCookies)

@@ -217,6 +217,39 @@ describe('cookie tossing: a sibling site adds cookies of its own', () => {
     expect(answer.status).toBe(401)
   })
 
+  const tossed: [where: string, path: string, removed: string, isKept: boolean][] = [
+    ['a narrower path', '/api/auth/session', 'Domain=.sites.example.com; Path=/api/auth', true],
+    ['a folder', '/api/auth/session', 'Domain=.sites.example.com; Path=/api/', true],
+    ['a domain above', '/account', 'Domain=.example.com; Path=/', true],
+    ['the session’s own place', '/account', 'Domain=.sites.example.com; Path=/', false],
+  ]
+  test.each(tossed)(
+    'a cookie of %s on the way to %s is removed: %p',
+    async (_where, path, removed, isKept) => {
+      const [ann, mallory] = [await signIn('ann@example.com'), await signIn('mallory@example.com')]
+      const cookie = `sAccessToken=${mallory.access}; ${header(ann)}`
+      const answer = await app.call('GET', path, { host: ADMIN, headers: { cookie } })
+      const exact = `sAccessToken=; ${removed}; Max-Age=0`
+      expect(answer.headers.getSetCookie().includes(exact)).toBe(isKept)
+    },
+  )
+
+  test('one that the browser keeps apart is removed over HTTPS, and only that', async () => {
+    const [ann, mallory] = [await signIn('ann@example.com'), await signIn('mallory@example.com')]
+    const headers = { cookie: `sAccessToken=${mallory.access}; ${header(ann)}`, 'x-forwarded-proto': 'https' }
+    const answer = await app.call('GET', '/', { host: ADMIN, headers, from: '10.9.0.1' })
+    const own = answer.headers.getSetCookie().filter((one) => one.includes('=.sites.example.com; Path=/;'))
+    expect(own.length).toBe(2)
+    for (const one of own) expect(one).toEndWith('; Secure; Partitioned')
+  })
+
+  test('nothing is removed where one person is meant', async () => {
+    const [first, second] = [await signIn('ann@example.com'), await signIn('ann@example.com')]
+    const cookie = `${header(first)}; ${header(second)}`
+    const answer = await app.call('GET', '/account', { host: ADMIN, headers: { cookie } })
+    expect(answer.headers.getSetCookie()).toEqual([])
+  })
+
   test('rubbish does not sign anybody out', async () => {
     const ann = await signIn('ann@example.com')
     const rubbish = 'sAccessToken=rubbish; sIdRefreshToken=rubbish'

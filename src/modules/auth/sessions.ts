@@ -16,6 +16,7 @@ import {
   insertSession,
   touchSession,
 } from './sessions/queries.ts'
+import { strayCookies } from './sessions/strays.ts'
 import { issueTokens, type LiveToken, liveTokens, type Tokens } from './sessions/tokens.ts'
 
 export { clearedCookies, sessionCookies } from './sessions/cookies.ts'
@@ -85,6 +86,24 @@ export function resolveSession(
   const ends = [...access, ...refresh].map(({ found }) => found.expiresAt)
   const goodUntil = Math.min(first.found.lastSeenAt + TOUCH_EVERY_MS, ...ends)
   return { session: sessionOf(first.found), setCookies: [], isAllowed: true, goodUntil }
+}
+
+/**
+ * What to send back to whoever comes with cookies of two different people, so that the next request stands for somebody
+ * again: without it a sibling site could lock a person out for good.
+ */
+export function healedCookies(
+  ctx: Context,
+  cookieHeader: string | null,
+  path: string,
+  facts: RequestFacts,
+): string[] {
+  if (cookieHeader === null) return []
+  const tokens = [
+    ...liveTokens(ctx, cookieHeader, 'access', facts),
+    ...liveTokens(ctx, cookieHeader, 'refresh', facts),
+  ]
+  return areOfOne(tokens) ? [] : strayCookies(ctx, path, facts)
 }
 
 /** New tokens for a good refresh token. Throws 401 without one; behind a gate that refuses the person too: the cookies stay. */

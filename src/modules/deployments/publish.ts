@@ -1,9 +1,10 @@
 import type { Caller, Context } from '../../context.ts'
-import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import type { DbOrTx } from '../../db/open.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
 import { type AliasView, aliasView } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
 import { blobLookup } from './blob-queries.ts'
+import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
 import { type Publication, type Recorded, recordPublication } from './publish/record.ts'
 import { type AssetView, assetView, type DeploymentView, deploymentView } from './service.ts'
@@ -27,7 +28,7 @@ export type Published = {
 
 /**
  * The one way in of every upload: `receive` puts the contents into the stage; then one transaction adds the files to
- * the deployment and moves the alias. A failure, wherever, leaves nothing: no row, no file, no content.
+ * the deployment and moves the alias. A failure leaves nothing: no row, no file, no content (but see `commitStaged`).
  */
 export async function publish(
   ctx: Context,
@@ -68,10 +69,9 @@ export async function commitUpload(
   allowedProject: (tx: DbOrTx) => Project,
 ): Promise<Published> {
   const stored = await stage.seal()
-  const recorded = inTransaction(ctx.db, (tx) =>
+  const recorded = commitStaged(ctx.db, stage, (tx) =>
     recordPublication(ctx, tx, actor, allowedProject(tx), received, stored),
   )
-  stage.release()
   scheduleVariants(ctx, recorded.deployment.id)
   return viewOf(ctx, recorded)
 }

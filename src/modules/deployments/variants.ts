@@ -8,6 +8,7 @@ import type { ByteStream } from '../../platform/byte-stream.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { findBlob, insertBlobs, listStored, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from './blob-queries.ts'
+import { commitStaged } from './commit-staged.ts'
 import { bumpVersions } from './queries.ts'
 import { whenNoUpload } from './upload/activity.ts'
 import { type AddedVariant, addVariantOfStream, addVariants } from './variants/compress.ts'
@@ -194,7 +195,7 @@ class Batch {
     if (stage === undefined) return []
     const stored = await stage.seal()
     const { db } = this.#ctx
-    const users = inTransaction(db, () => {
+    const users = commitStaged(db, stage, () => {
       const now = this.#ctx.now()
       const present = listStored(db, [...this.#made.keys()])
       insertBlobs(
@@ -216,7 +217,6 @@ class Batch {
         present.filter((sha256) => this.#made.get(sha256)?.length),
       )
     })
-    stage.release()
     this.#stage = undefined
     return users
   }

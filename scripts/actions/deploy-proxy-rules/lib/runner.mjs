@@ -94,12 +94,13 @@ function cell(text) {
 }
 
 /**
- * Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one.
+ * Lines of a log may be commands to the runner (`::` in front, behind white space too, `##[` anywhere), so nobody else
+ * gets to give one.
  *
  * @param {string} text
  */
 function singleLine(text) {
-  return text.replace(/\p{Cc}+/gu, ' ').replace(/^::|##\[/g, (start) => start.split('').join(' '))
+  return text.replace(/\p{Cc}+/gu, ' ').replace(/^\s*::|##\[/g, (start) => start.split('').join(' '))
 }
 
 /** @param {string} text */

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { ActionFailure } from './inputs.mjs'
 
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url))
+/** Bun would run what bunfig.toml of the folder names and take variables from its .env: that is for svc alone to say. */
+const BY_ITSELF = [`--config=${fileURLToPath(new URL('bunfig.toml', import.meta.url))}`, '--no-env-file']
 
 /**
  * Pushes the rule sets with `svc rules push`, which compiles them. Answers its report and what it said beside it.
@@ -61,7 +63,7 @@ async function findSvc({ svcPath }, env, log) {
     throw new ActionFailure('There is no svc here: put it on the PATH, or name it with the input svc-path')
   log('No svc on the PATH: running the one of this checkout')
   const { prepare } = await import(new URL('../../../bootstrap.mjs', import.meta.url).href)
-  return { command: prepare(), before: [join(CHECKOUT, 'src/main.ts')] }
+  return { command: prepare(), before: [...BY_ITSELF, join(CHECKOUT, 'src/main.ts')] }
 }
 
 function isCheckout() {

@@ -1,9 +1,13 @@
 import http from 'node:http'
 import https from 'node:https'
 import { Readable } from 'node:stream'
-import { text as textOf } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { ActionFailure, ApiFailure, messageOf, ServerUnreachable } from './failure.mjs'
+
+/** No answer of the API comes near. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const LONGEST_TEXT = 2_000
+const MOST_DETAILS = 200
 
 /**
  * @typedef {{ apiUrl: string, apiKey: string }} Server
@@ -77,6 +81,26 @@ function exchange(url, options, body) {
 }
 
 /**
+ * An answer may have no end: what is larger than any of svc is not read on.
+ *
+ * @param {http.IncomingMessage} incoming
+ */
+async function textOf(incoming) {
+  /** @type {Buffer[]} */
+  const pieces = []
+  let bytes = 0
+  for await (const piece of incoming) {
+    bytes += piece.length
+    if (bytes > MAX_ANSWER_BYTES)
+      throw new ActionFailure(
+        'The server answered more than any svc does; is api-url the address of the API?',
+      )
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+/**
  * A name may have several addresses, and none may answer: the first of those says it all.
  *
  * @param {unknown} error
@@ -105,7 +129,7 @@ function parseJson(text) {
  * @param {Json | undefined} json
  */
 function describeRefusal(apiUrl, { status, headers }, json) {
-  if (typeof json?.['message'] === 'string') return [json['message'], ...detailsOf(json)].join('\n')
+  if (typeof json?.['message'] === 'string') return [shown(json['message']), ...detailsOf(json)].join('\n')
   if (headers.location !== undefined)
     return `${apiUrl} redirects to ${headers.location}; give that address as api-url`
   return `${apiUrl} answered ${status} without JSON; is it the address of the API?`
@@ -113,8 +137,17 @@ function describeRefusal(apiUrl, { status, headers }, json) {
 
 /** @param {Json} json */
 function detailsOf({ details }) {
-  const list = /** @type {{ path: string, message: string }[]} */ (Array.isArray(details) ? details : [])
-  return list.map(({ path, message }) => `  ${path}: ${message}`)
+  const list = Array.isArray(details) ? details : []
+  return list
+    .filter((one) => typeof one?.path === 'string' && typeof one.message === 'string')
+    .slice(0, MOST_DETAILS)
+    .map(({ path, message }) => `  ${shown(path)}: ${shown(message)}`)
+}
+
+/** @param {string} text */
+function shown(text) {
+  const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
+  return short.replace(/\p{Cc}+/gu, ' ')
 }
 
 /**

@@ -24,9 +24,8 @@ export function createRunner(env, write) {
      * @param {import('./upload.mjs').Published} answer
      */
     report(target, answer) {
-      const { id, fileCount, totalSize, urls = {} } = answer.deployment
-      const isPublished = answer.published === true
-      const aliasUrl = isPublished ? (answer.alias?.url ?? urls.alias) : undefined
+      const { id, fileCount, totalSize, urls, isPublished } = answer
+      const aliasUrl = isPublished ? urls.alias : undefined
       if (target.alias !== undefined && !isPublished)
         write(`::warning::${escapeData(`The alias ${target.alias} is locked, so it was not moved`)}\n`)
       const links = { [target.alias ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
@@ -68,7 +67,8 @@ function outputs(values) {
 
 /**
  * @param {Target} target
- * @param {{ fileCount: number, totalSize: number, links: Record<string, string | undefined> }} shown
+ * @param {{ fileCount: number | undefined, totalSize: number | undefined,
+ *   links: Record<string, string | undefined> }} shown
  */
 function summary(target, { fileCount, totalSize, links }) {
   const rows = [
@@ -76,8 +76,8 @@ function summary(target, { fileCount, totalSize, links }) {
     ...Object.entries(links).flatMap(([name, url]) =>
       url ? [[cell(name), `[${cell(url)}](${cell(url)})`]] : [],
     ),
-    ['Files', fileCount],
-    ['Size', `${totalSize} bytes`],
+    ['Files', fileCount ?? '?'],
+    ['Size', `${totalSize ?? '?'} bytes`],
   ]
   const table = rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')
   return `### ${cell(target.owner)}/${cell(target.repo)}\n\n| | |\n| --- | --- |\n${table}\n\n`
@@ -93,12 +93,13 @@ function cell(text) {
 }
 
 /**
- * Lines of a log may be commands to the runner (`::` in front, `##[` anywhere), so nobody else gets to give one.
+ * Lines of a log may be commands to the runner (`::` in front, behind white space too, `##[` anywhere), so nobody else
+ * gets to give one.
  *
  * @param {string} text
  */
 function singleLine(text) {
-  return text.replace(/\p{Cc}+/gu, ' ').replace(/^::|##\[/g, (start) => start.split('').join(' '))
+  return text.replace(/\p{Cc}+/gu, ' ').replace(/^\s*::|##\[/g, (start) => start.split('').join(' '))
 }
 
 /** @param {string} text */

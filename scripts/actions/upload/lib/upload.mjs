@@ -9,18 +9,17 @@ const ANSWER_TIMEOUT_MS = 120_000
 const STALL_MS = 120_000
 
 /**
- * What is used of the server's answer.
+ * What is used of the server's answer; undefined where it does not say it.
  *
- * @typedef {{ deployment: { id: string, fileCount: number, totalSize: number,
- *   urls?: { sha?: string, alias?: string, preview?: string } },
- *   alias?: { url?: string } | null, published?: boolean }} Published
+ * @typedef {{ id: string, fileCount: number | undefined, totalSize: number | undefined, isPublished: boolean,
+ *   urls: { sha: string | undefined, alias: string | undefined, preview: string | undefined } }} Published
  * @typedef {import('./manifest.mjs').HashedFile} HashedFile
  * @typedef {import('./api.mjs').Json} Json
  */
 
 /**
  * Publishes by the delta upload: the manifest, then the contents that the project does not hold yet. After a
- * passing fault it asks again, so only the rest goes. Answers what the server answered.
+ * passing fault it asks again, so only the rest goes.
  *
  * @param {{ apiUrl: string, apiKey: string, target: import('./inputs.mjs').Target, log: (text: string) => void,
  *   files: HashedFile[] }} upload
@@ -44,9 +43,7 @@ export async function publish({ apiUrl, apiKey, target, files, log }) {
     log(
       `${files.length} ${files.length === 1 ? 'file' : 'files'}; sending ${missing.length}, ${missing.reduce((sum, { size }) => sum + size, 0)} bytes`,
     )
-    const answer = await sendContents(server, uploadId, missing)
-    if (!isPublished(answer)) throw strangeAnswer()
-    return answer
+    return readPublished(await sendContents(server, uploadId, missing))
   })
 }
 
@@ -103,13 +100,37 @@ function raise(error) {
 }
 
 /**
- * @param {object} answer
- * @returns {answer is Published}
+ * @param {Json} answer
+ * @returns {Published}
  */
-function isPublished(answer) {
-  if (!('deployment' in answer) || typeof answer.deployment !== 'object' || answer.deployment === null)
-    return false
-  return 'id' in answer.deployment && typeof answer.deployment.id === 'string'
+function readPublished({ deployment, alias, published }) {
+  const { id, fileCount, totalSize, urls } = objectOf(deployment)
+  const { sha, preview, alias: aliasUrl } = objectOf(urls)
+  if (typeof id !== 'string') throw strangeAnswer()
+  return {
+    id,
+    fileCount: typeof fileCount === 'number' ? fileCount : undefined,
+    totalSize: typeof totalSize === 'number' ? totalSize : undefined,
+    isPublished: published === true,
+    urls: {
+      sha: textOf(sha),
+      preview: textOf(preview),
+      alias: textOf(objectOf(alias)['url']) ?? textOf(aliasUrl),
+    },
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {Json} An empty one where it is none.
+ */
+function objectOf(value) {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+/** @param {unknown} value */
+function textOf(value) {
+  return typeof value === 'string' ? value : undefined
 }
 
 function strangeAnswer() {

@@ -22,7 +22,7 @@ export function clearedCookies(ctx: Context, facts: RequestFacts): string[] {
 }
 
 /** The workspace's parent domain where the host lies below it; null (host-only) elsewhere and with plain `localhost`. */
-function cookieDomain(ctx: Context, host: string): string | null {
+export function cookieDomain(ctx: Context, host: string): string | null {
   const base = ctx.config.baseDomain
   const isBelow = host === base || host.endsWith(`.${base}`)
   return base.includes('.') && isBelow ? `.${base}` : null

@@ -1,5 +1,4 @@
 import type { Caller, Context } from '../../../context.ts'
-import { inTransaction } from '../../../db/open.ts'
 import { HOUR_MS } from '../../../domain/durations.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { isSha256 } from '../../../domain/names.ts'
@@ -8,6 +7,7 @@ import { readTarTogether } from '../../../platform/archive/tar.ts'
 import type { BlobStage } from '../../../platform/blob-store.ts'
 import { givingBack, limitBytes } from '../../../platform/byte-stream.ts'
 import { listStored } from '../blob-queries.ts'
+import { commitStaged } from '../commit-staged.ts'
 import { authorizeUploadTo, callerNow } from '../publish/access.ts'
 import { recordBlobs } from '../publish/record.ts'
 import { commitUpload, openStage, type Published } from '../publish.ts'
@@ -147,14 +147,13 @@ export class Delivery {
     const { projectId, id } = this.#upload
     try {
       const stored = await this.#stage.seal()
-      inTransaction(this.#ctx.db, (tx) => {
+      commitStaged(this.#ctx.db, this.#stage, (tx) => {
         // Gone with its project, or ended with its sender's key.
         if (findUpload(tx, id) === undefined) throw new AppError('not_found', 'There is no such upload')
         callerNow(this.#ctx, this.#caller)
         recordBlobs(this.#ctx, this.#manifest.files, stored)
         upsertUploadBlobs(this.#ctx.db, projectId, this.#arrived, this.#ctx.now() + UPLOAD_MS)
       })
-      this.#stage.release()
     } catch (error) {
       if (!(error instanceof AppError)) this.#ctx.log.error('a cut-off upload could not be kept', { error })
     }

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readGit } from './git.ts'
+
+let folder = ''
+const env = { PATH: process.env['PATH'] }
+const git = (...args: string[]): string =>
+  Bun.spawnSync(['git', '-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args])
+    .stdout.toString()
+    .trim()
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-git-'))
+  git('init', '--quiet')
+  writeFileSync(join(folder, 'index.html'), 'hi')
+  git('add', '--all')
+  git('commit', '--quiet', '--message', 'first')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** A program that leaves a mark when it is run. */
+function program(): { path: string; ran: () => boolean } {
+  const path = join(folder, 'program.sh')
+  const mark = join(folder, 'ran')
+  writeFileSync(path, `#!/bin/sh\ntouch ${mark}\nexit 1\n`, { mode: 0o755 })
+  return { path, ran: () => existsSync(mark) }
+}
+
+test('a commit that is missing is not fetched by the means that the checkout names', async () => {
+  const { path, ran } = program()
+  const sha = git('rev-parse', 'HEAD')
+  for (const [name, value] of [
+    ['core.repositoryFormatVersion', '1'],
+    ['extensions.partialClone', 'origin'],
+    ['remote.origin.promisor', 'true'],
+    ['remote.origin.url', `ext::${path} %S x`],
+    ['protocol.ext.allow', 'always'],
+  ] as const)
+    git('config', name, value)
+  rmSync(join(folder, '.git/objects', sha.slice(0, 2), sha.slice(2)))
+
+  expect((await readGit(folder, env)).commitSha).toBeUndefined()
+  expect(ran()).toBe(false)
+})
+
+test('no program that the configuration of a checkout names is run', async () => {
+  const { path, ran } = program()
+  for (const name of ['core.fsmonitor', 'core.pager', 'gpg.program', 'diff.external', 'core.sshCommand'])
+    git('config', name, path)
+  git('config', 'log.showSignature', 'true')
+
+  expect((await readGit(folder, env)).subject).toBe('first')
+  expect(ran()).toBe(false)
+})
+
+test('a pipe in the place of .mailmap holds nothing up', async () => {
+  Bun.spawnSync(['mkfifo', join(folder, '.mailmap')])
+
+  expect((await readGit(folder, env)).subject).toBe('first')
+})

@@ -1,0 +1,121 @@
+import { isRecord } from '../../domain/is-record.ts'
+import { SCHEMA_NAME } from '../../domain/schema-fields.ts'
+import type { ServerRule, ServerSet } from '../../rules/compare.ts'
+import { strangeAnswer } from '../strange-answer.ts'
+
+/** The answer of a sync. contract §9.2. */
+export type SyncAnswer = {
+  ruleSetId: string | null
+  created: number
+  updated: number
+  deleted: number
+  unchanged: number
+  pruneCandidates: { pathPattern: string; method: string | null }[]
+  schemaResolutions: {
+    name: string
+    action: string
+    targetSchemaId: string | null
+    fieldMismatch: boolean
+  }[]
+  missingSecrets: string[]
+  warnings: string[]
+  dryRun: boolean
+  setCreated: boolean
+}
+
+/** Only what belongs to it, each of its type: whatever answers there may be no svc. */
+export function readSync(answer: unknown): SyncAnswer {
+  const { ruleSetId, ...rest } = record(answer)
+  return {
+    ruleSetId: ruleSetId === null ? null : text(ruleSetId),
+    created: count(rest['created']),
+    updated: count(rest['updated']),
+    deleted: count(rest['deleted']),
+    unchanged: count(rest['unchanged']),
+    pruneCandidates: list(rest['pruneCandidates'], ({ pathPattern, method }) => ({
+      pathPattern: text(pathPattern),
+      method: textOrNull(method),
+    })),
+    schemaResolutions: list(rest['schemaResolutions'], ({ name, action, targetSchemaId, fieldMismatch }) => ({
+      name: text(name),
+      action: text(action),
+      targetSchemaId: textOrNull(targetSchemaId),
+      fieldMismatch: fieldMismatch === true,
+    })),
+    missingSecrets: array(rest['missingSecrets']).map(text),
+    warnings: array(rest['warnings']).map(text),
+    dryRun: rest['dryRun'] === true,
+    setCreated: rest['setCreated'] === true,
+  }
+}
+
+/** Id and name of each rule set of a project. */
+export function readSets(answer: unknown): { id: string; name: string }[] {
+  return list(record(answer)['ruleSets'], ({ id, name }) => ({ id: text(id), name: text(name) }))
+}
+
+export function readSchemas(answer: unknown): ServerSet['schemas'] {
+  return list(record(answer)['schemas'], schema)
+}
+
+/** An export: files are made of it, so the parts that name them have to be what the server lets them be. */
+export function readExport(answer: unknown): ServerSet {
+  const { ruleSet, rules, schemas } = record(answer)
+  const { name, description, environment } = record(ruleSet)
+  return {
+    ruleSet: {
+      name: text(name),
+      description: textOrNull(description),
+      environment: textOrNull(environment),
+    },
+    rules: list(rules, rule),
+    schemas: list(schemas, schema),
+  }
+}
+
+function rule(value: Record<string, unknown>): ServerRule {
+  const { pathPattern, method, methods, pipelineConfig, headerConfig } = value
+  text(pathPattern)
+  textOrNull(method)
+  if (methods !== null && methods !== undefined) array(methods).map(text)
+  if (headerConfig !== null && headerConfig !== undefined) record(headerConfig)
+  if (pipelineConfig !== null && pipelineConfig !== undefined) {
+    const { steps, postSteps } = record(pipelineConfig)
+    for (const { id } of [...list(steps, whole), ...list(postSteps ?? [], whole)]) text(id)
+  }
+  // The rest is written down or compared as it is.
+  return value as ServerRule
+}
+
+function schema({ name, fields }: Record<string, unknown>): ServerSet['schemas'][number] {
+  if (!SCHEMA_NAME.test(text(name))) throw strangeAnswer()
+  return { name: text(name), fields: list(fields, whole) }
+}
+
+const whole = (value: Record<string, unknown>): Record<string, unknown> => value
+
+const list = <T>(value: unknown, read: (one: Record<string, unknown>) => T): T[] =>
+  array(value).map((one) => read(record(one)))
+
+function record(value: unknown): Record<string, unknown> {
+  if (!isRecord(value)) throw strangeAnswer()
+  return value
+}
+
+function array(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw strangeAnswer()
+  return value
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw strangeAnswer()
+  return value
+}
+
+const textOrNull = (value: unknown): string | null =>
+  value === null || value === undefined ? null : text(value)
+
+function count(value: unknown): number {
+  if (typeof value !== 'number') throw strangeAnswer()
+  return value
+}
