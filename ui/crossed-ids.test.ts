@@ -4,7 +4,7 @@ import { createWorld, type World } from '../src/testing/access-world.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { pageRoutes } from './pages-app.ts'
 import { RULE_FORM } from './rules-testing.ts'
-import { ADMIN } from './testing.ts'
+import { ADMIN, withoutSheets } from './testing.ts'
 
 /**
  * Pages below a project that name a thing besides it, and the forms of each. A thing of another project is not there, for
@@ -168,7 +168,8 @@ async function send({ route, fields }: Row, ids: Ids) {
   const answer = await world.call('global admin', 'admin', { method, path, body, headers }, () => {
     after = everything()
   })
-  return { status: answer.status, text: await answer.text(), isChanged: after !== before }
+  const text = withoutSheets(await answer.text())
+  return { status: answer.status, text, isChanged: after !== before }
 }
 
 /** All that belongs to projects, as it is stored. */

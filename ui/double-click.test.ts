@@ -5,6 +5,7 @@ import { seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type CallOptions, type TestApp, testApp } from '../src/testing/test-app.ts'
 import { GRACE, MAKING, SHA, TAKING_AWAY } from './double-click-testing.ts'
+import { SHEET } from './html.ts'
 import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
 
 const CONTRIBUTOR = { as: 'contributor@example.com' }
@@ -57,7 +58,7 @@ const filled = (text: string) => text.replace(/:(\w+)/g, (_, name: string) => id
 
 function send(path: string, fields: Record<string, string>, options: CallOptions = { as: ADMIN }) {
   const values = Object.entries(fields).map(([name, value]) => [name, filled(value)])
-  return browser.submit(filled(path), Object.fromEntries(values), options)
+  return browser.submit(filled(path), { [SHEET]: 'one', ...Object.fromEntries(values) }, options)
 }
 
 const shownBy = async (answer: Response) => [
@@ -104,7 +105,12 @@ describe('two clicks before the first is answered, and one after it, make or tak
     const json = { text: 'Hello' }
     const { body } = await ask(app, 'POST', filled('/api/schemas/:schemaId/records'), { as: ADMIN, json })
     const path = filled(`/projects/:id/data/:schemaId/${body['id']}`)
-    const form = { intent: 'save', updatedAt: String(body['updatedAt']), 'field.text': 'Hello again' }
+    const form = {
+      [SHEET]: 'one',
+      intent: 'save',
+      updatedAt: String(body['updatedAt']),
+      'field.text': 'Hello again',
+    }
     app.advance(1000)
     const save = () => browser.submit(path, form, { as: ADMIN })
     const answers = [await save(), await save()]
@@ -114,7 +120,6 @@ describe('two clicks before the first is answered, and one after it, make or tak
 
 const RECORD = '/projects/:id/data/:schemaId/new'
 const GREETING = { intent: 'create', 'field.text': 'Hello' }
-const GROUP_ROLE = { intent: 'grant-group', groupId: ':groupId', role: 'viewer' }
 
 async function madeBy(click: () => Promise<unknown>): Promise<number> {
   const before = countOf('records')
@@ -144,19 +149,20 @@ describe('what is meant twice is done twice', () => {
     expect(await madeBy(() => send(`/projects/:id/data/${id}/new`, GREETING))).toBe(1)
   })
 
-  test('the same after another form, which may have undone the first', async () => {
-    await send('/projects/:id/people', GROUP_ROLE)
-    await send('/projects/:id/people', { intent: 'revoke-group', groupId: ':groupId' })
-    await send('/projects/:id/people', GROUP_ROLE)
-    const path = `/api/projects/${ids['id']}/permissions`
-    expect((await ask(app, 'GET', path, { as: ADMIN })).body['groups']).toMatchObject([{ role: 'viewer' }])
+  test('the same from another showing of the page, and what no page sent', async () => {
+    await send(RECORD, GREETING)
+    for (const sheet of ['two', 'three', '', ''])
+      expect(await madeBy(() => send(RECORD, { ...GREETING, [SHEET]: sheet }))).toBe(1)
   })
 
-  test('the same after another of its kind', async () => {
-    const put = (value: string) => send('/projects/:id/secrets', { intent: 'put', name: 'PLACE', value })
-    const before = countOf('secret.put')
-    for (const value of ['one', 'two', 'one']) await put(value)
-    expect(countOf('secret.put')).toBe(before + 3)
+  test('each showing of a page has forms of its own', async () => {
+    const sheetOf = async () => {
+      const page = await (await browser.open(filled(RECORD), { as: ADMIN })).text()
+      return /name="_sheet" value="([^"]+)"/.exec(page)?.[1]
+    }
+    const [first, second] = [await sheetOf(), await sheetOf()]
+    expect(first).toMatch(/^[0-9a-f-]{36}$/)
+    expect(second).not.toBe(first)
   })
 
   test('moving a rule up', async () => {

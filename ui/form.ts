@@ -3,11 +3,14 @@ import type { Context } from '../src/context.ts'
 import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
 import { toAppError } from '../src/http/error-response.ts'
 import { readBody } from '../src/http/json-body.ts'
+import { SHEET } from './html.ts'
 
 const MAX_FORM_BYTES = 64 * 1024
 
 /** The fields of a posted form, by name; the first value where a name comes twice. */
 export type Form = {
+  /** Of the page that it was sent from: another at each showing. Undefined for what no page of ours sent. */
+  sheet: string | undefined
   /** The text as it was typed; empty when the field is missing. */
   text(name: string): string
   /** Undefined when the field is missing or empty. */
@@ -23,7 +26,10 @@ export async function readForm(request: Request, mostBytes = MAX_FORM_BYTES): Pr
   if (type !== 'application/x-www-form-urlencoded')
     throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.')
   const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, mostBytes)))
+  const sheet = fields.get(SHEET) || undefined
+  fields.delete(SHEET)
   return {
+    sheet,
     text: (name) => fields.get(name) ?? '',
     optional: (name) => fields.get(name) || undefined,
     isTicked: (name) => fields.get(name) === 'true',

@@ -16,7 +16,7 @@ export const html = htm.bind(element) as (strings: TemplateStringsArray, ...valu
 export function page(document: Html, status = 200, headers: HeadersInit = {}): Response {
   const all = new Headers(headers)
   for (const [name, value] of Object.entries(PAGE_HEADERS)) all.set(name, value)
-  return new Response(renderPage(document), { status, headers: all })
+  return new Response(numbered(renderPage(document)), { status, headers: all })
 }
 
 const PAGE_HEADERS = pageHeaders("font-src 'self'", "form-action 'self'")
@@ -45,8 +45,23 @@ function element(
   props: Record<string, unknown> | null,
   ...children: ComponentChildren[]
 ): Html {
-  return h(type, props === null ? null : withSafeAddresses(props), ...children)
+  const all = type === 'form' && isPosted(props) ? [h('input', { ...SHEET_FIELD }), ...children] : children
+  return h(type, props === null ? null : withSafeAddresses(props), ...all)
 }
+
+/** The field by which each showing of a form differs from the next: the same again is a second click (obey-once.ts). */
+export const SHEET = '_sheet'
+
+const SHEET_FIELD = { type: 'hidden', name: SHEET, value: 'new' }
+/** As it is rendered; no text of a page can look like it, as quotes are escaped. */
+const RENDERED_SHEET = `name="${SHEET}" value="new"`
+
+const numbered = (page: string): string =>
+  page.replaceAll(RENDERED_SHEET, `name="${SHEET}" value="${crypto.randomUUID()}"`)
+
+/** Files are sent in parts, which are read as they come. */
+const isPosted = (props: Record<string, unknown> | null): boolean =>
+  props?.['method'] === 'post' && props['enctype'] === undefined
 
 function withSafeAddresses(props: Record<string, unknown>): Record<string, unknown> {
   for (const name of ADDRESS_ATTRIBUTES) {

@@ -2,10 +2,14 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { totpCodeAt } from '../src/platform/totp.ts'
 import { ask } from '../src/testing/ask.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../src/testing/test-app.ts'
+import { SHEET } from './html.ts'
 import { ADMIN, type Browser, browserOf, credentials, redirectOf } from './testing.ts'
 
 const ANN = 'ann@example.com'
 const GRACE = 'grace@example.com'
+
+/** All clicks are on one showing of the page. */
+const SHEET_ONE = { [SHEET]: 'one' }
 
 let app: TestApp
 afterEach(() => app.close())
@@ -45,7 +49,7 @@ describe('a form that is sent twice ends where the first does', () => {
   test('the set-up', async () => {
     app = await testApp()
     const browser = browserOf(app)
-    const answers = await clickThrice(() => browser.submit('/setup', credentials()))
+    const answers = await clickThrice(() => browser.submit('/setup', { ...credentials(), ...SHEET_ONE }))
     await expectOneSession(browser, answers, '/welcome')
     expect(countOf('users')).toEqual({ count: 1 })
     expect(countOf('sessions')).toEqual({ count: 1 })
@@ -54,7 +58,7 @@ describe('a form that is sent twice ends where the first does', () => {
   test('signing up', async () => {
     const browser = await startServer()
     await openSignup()
-    const answers = await clickThrice(() => browser.submit('/signup', credentials(ANN)))
+    const answers = await clickThrice(() => browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE }))
     await expectOneSession(browser, answers, '/')
     expect(countOf('users')).toEqual({ count: 2 })
   })
@@ -63,7 +67,9 @@ describe('a form that is sent twice ends where the first does', () => {
     const browser = await startServer()
     const made = await ask(app, 'POST', '/api/users', { as: ADMIN, json: { email: ANN } })
     const token = new URL(String(made.body['inviteUrl'])).searchParams.get('token') ?? ''
-    const answers = await clickThrice(() => browser.submit('/reset-password', { token, password: PASSWORD }))
+    const answers = await clickThrice(() =>
+      browser.submit('/reset-password', { token, password: PASSWORD, ...SHEET_ONE }),
+    )
     expect(answers.map(redirectOf)).toEqual(answers.map(() => [303, '/signin?done=password']))
   })
 
@@ -72,15 +78,21 @@ describe('a form that is sent twice ends where the first does', () => {
     await app.addUser(ANN)
     await browser.open('/account', { as: ANN })
     const form = { intent: 'password', currentPassword: PASSWORD, newPassword: 'another password' }
-    const answers = await clickThrice(() => browser.submit('/account', form, { as: ANN }))
+    const answers = await clickThrice(() =>
+      browser.submit('/account', { ...form, ...SHEET_ONE }, { as: ANN }),
+    )
     expect(answers.map(redirectOf)).toEqual(answers.map(() => [303, '/account?done=password']))
   })
 
   test('an invitation', async () => {
     const browser = await startServer()
     const path = await invitation()
-    const form = { intent: 'signup', password: PASSWORD }
-    await expectOneSession(browser, await clickThrice(() => browser.submit(path, form)), '/account')
+    const form = { intent: 'signup', password: PASSWORD, ...SHEET_ONE }
+    await expectOneSession(
+      browser,
+      await clickThrice(() => browser.submit(path, { ...form, ...SHEET_ONE })),
+      '/account',
+    )
   })
 
   test('the code of a second step, and its recovery codes', async () => {
@@ -88,7 +100,8 @@ describe('a form that is sent twice ends where the first does', () => {
     await app.addUser(ANN)
     const secret = await startSecondStep(browser, ANN)
     const code = await totpCodeAt(secret, app.ctx.now())
-    const confirm = () => browser.submit('/account', { intent: 'mfa-confirm', code }, { as: ANN })
+    const confirm = () =>
+      browser.submit('/account', { intent: 'mfa-confirm', code, ...SHEET_ONE }, { as: ANN })
     const [first = [], ...others] = await Promise.all((await clickThrice(confirm)).map(codesOf))
     expect(first).toHaveLength(10)
     expect(others).toEqual([first, first])
@@ -97,7 +110,11 @@ describe('a form that is sent twice ends where the first does', () => {
     const step = await (await browser.submit('/signin', credentials(ANN))).text()
     const mfaTicket = /name="mfaTicket" value="([\w-]+)"/.exec(step)?.[1] ?? ''
     const next = { mfaTicket, code: await totpCodeAt(secret, app.ctx.now()) }
-    await expectOneSession(browser, await clickThrice(() => browser.submit('/signin', next)), '/')
+    await expectOneSession(
+      browser,
+      await clickThrice(() => browser.submit('/signin', { ...next, ...SHEET_ONE })),
+      '/',
+    )
   })
 })
 
@@ -105,8 +122,8 @@ describe('nobody else gets that answer', () => {
   test('not with another password', async () => {
     const browser = await startServer()
     await openSignup()
-    await browser.submit('/signup', credentials(ANN))
-    const other = await browser.submit('/signup', { email: ANN, password: 'another password' })
+    await browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE })
+    const other = await browser.submit('/signup', { email: ANN, password: 'another password', ...SHEET_ONE })
     expect(other.status).toBe(409)
     expect(other.headers.getSetCookie()).toEqual([])
   })
@@ -114,7 +131,8 @@ describe('nobody else gets that answer', () => {
   test('not from another address or browser', async () => {
     const browser = await startServer()
     const path = await invitation()
-    const send = (options = {}) => browser.submit(path, { intent: 'signup', password: PASSWORD }, options)
+    const send = (options = {}) =>
+      browser.submit(path, { intent: 'signup', password: PASSWORD, ...SHEET_ONE }, options)
     await send()
     expect((await send({ from: '203.0.113.9' })).status).toBe(404)
     expect((await send({ headers: { 'user-agent': 'another' } })).status).toBe(404)
@@ -125,7 +143,8 @@ describe('nobody else gets that answer', () => {
     await app.addUser(ANN)
     await app.addUser(GRACE)
     const code = await totpCodeAt(await startSecondStep(browser, ANN), app.ctx.now())
-    const confirm = (as: string) => browser.submit('/account', { intent: 'mfa-confirm', code }, { as })
+    const confirm = (as: string) =>
+      browser.submit('/account', { intent: 'mfa-confirm', code, ...SHEET_ONE }, { as })
     expect(await codesOf(await confirm(ANN))).toHaveLength(10)
     const refused = await confirm(GRACE)
     expect(refused.status).toBe(400)
@@ -135,7 +154,7 @@ describe('nobody else gets that answer', () => {
 
 test('what was refused may be sent again', async () => {
   const browser = await startServer()
-  const send = () => browser.submit('/signup', credentials(ANN))
+  const send = () => browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE })
   expect((await send()).status).toBe(403)
   await openSignup()
   expect(redirectOf(await send())).toEqual([303, '/'])

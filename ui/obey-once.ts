@@ -11,7 +11,6 @@ type Answer = { response: Response; setCookies: readonly string[] }
 
 type Kept = {
   answer: Promise<Answer>
-  sender: string
   /** Milliseconds since 1970; endless while it is worked on. */
   until: number
 }
@@ -28,7 +27,8 @@ type Sent = {
 /**
  * Does what a form asks for once, also where it is sent twice by a double click: the browser shows only the second answer,
  * which would say that the link is used up or the account exists. The second gets the answer of the first, cookies too;
- * for that it has to hold the same password or code, and come from the same address. What was refused may be tried again.
+ * for that it has to be the very form of the same showing of the page, with the same password or code, and from the same
+ * address. What was refused may be tried again.
  */
 export async function obeyOnce(
   ctx: Context,
@@ -36,30 +36,11 @@ export async function obeyOnce(
   { form, sender = '' }: Sent,
   obey: () => Promise<Response>,
 ): Promise<Response> {
+  if (form.sheet === undefined) return obey()
   const key = keyOf(request, form, sender)
   const former = keptOf(ctx).get(key)
   if (former !== undefined && ctx.now() < former.until) return repeat(request, await former.answer)
-  forgetAnswered(ctx, sender)
-  return keepFor(ctx, key, { answer: answerTo(request, obey), sender, until: Number.POSITIVE_INFINITY })
-}
-
-/**
- * For the other forms of a person, which do as often as they are sent. They may undo what was done before, so that sending
- * that again means it: to give a role, to take it away and to give it again.
- */
-export function obeyEachTime(ctx: Context, sender: string, obey: () => Promise<Response>): Promise<Response> {
-  forgetAnswered(ctx, sender)
-  return obey()
-}
-
-function forgetAnswered(ctx: Context, sender: string): void {
-  // Strangers are nobody in particular.
-  if (sender === '') return
-  const all = keptOf(ctx)
-  for (const [key, kept] of all) {
-    const isAnswered = kept.until < Number.POSITIVE_INFINITY
-    if (isAnswered && kept.sender === sender) all.delete(key)
-  }
+  return keepFor(ctx, key, { answer: answerTo(request, obey), until: Number.POSITIVE_INFINITY })
 }
 
 async function keepFor(ctx: Context, key: string, kept: Kept): Promise<Response> {
@@ -96,5 +77,7 @@ function keyOf(request: Request, form: Form, sender: string): string {
   const { pathname, search } = new URL(request.url)
   const agent = request.headers.get('user-agent')
   const { ip, hostWithPort } = factsOf(request)
-  return hashToken(JSON.stringify([hostWithPort, pathname, search, sender, ip, agent, form.all()]))
+  return hashToken(
+    JSON.stringify([hostWithPort, pathname, search, sender, ip, agent, form.sheet, form.all()]),
+  )
 }

@@ -6,7 +6,7 @@ import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
 import type { FormError } from './components/field.ts'
 import { type Form, marked, unknownIntent } from './form.ts'
-import { obeyEachTime, obeyOnce } from './obey-once.ts'
+import { obeyOnce } from './obey-once.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
 const CAN = {
@@ -123,9 +123,7 @@ export async function submitForm(
       () => intent.run({ grant: allowed, form, caller }),
       (error) => show({ intent: name, error, values: form.all() }),
     )
-  return intent.isOnce
-    ? obeyOnce(ctx, request, { form, sender: user.id }, obey)
-    : obeyEachTime(ctx, user.id, obey)
+  return intent.isOnce ? obeyOnce(ctx, request, { form, sender: user.id }, obey) : obey()
 }
 
 function intentOf(intents: Readonly<Record<string, Intent>>, name: string): Intent {

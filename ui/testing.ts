@@ -1,4 +1,5 @@
 import { type CallOptions, PASSWORD, type TestApp } from '../src/testing/test-app.ts'
+import { SHEET } from './html.ts'
 
 export const ADMIN = 'ada@example.com'
 
@@ -31,3 +32,7 @@ export const credentials = (email = ADMIN) => ({ email, password: PASSWORD })
 
 /** Status and place of a redirect, to be compared at once. */
 export const redirectOf = (answer: Response) => [answer.status, answer.headers.get('location')]
+
+/** A page as it always is: its forms without what tells one showing from the next. */
+export const withoutSheets = (page: string): string =>
+  page.replace(new RegExp(`(name="${SHEET}" value=")[^"]*`, 'g'), '$1')
