@@ -243,6 +243,16 @@ describe('cookie tossing: a sibling site adds cookies of its own', () => {
     for (const one of own) expect(one).toEndWith('; Secure; Partitioned')
   })
 
+  test('a long address makes no long answer', async () => {
+    const [ann, mallory] = [await signIn('ann@example.com'), await signIn('mallory@example.com')]
+    const cookie = `sAccessToken=${mallory.access}; ${header(ann)}`
+    const path = `/api/projects/${'x'.repeat(3000)}/docs`
+    const answer = await app.call('GET', path, { host: ADMIN, headers: { cookie } })
+    const set = answer.headers.getSetCookie()
+    expect(set).not.toEqual([])
+    expect(set.join('\n').length).toBeLessThan(4096)
+  })
+
   test('nothing is removed where one person is meant', async () => {
     const [first, second] = [await signIn('ann@example.com'), await signIn('ann@example.com')]
     const cookie = `${header(first)}; ${header(second)}`

@@ -2,8 +2,9 @@ import type { Context, RequestFacts } from '../../../context.ts'
 import { SESSION_COOKIES } from '../../../domain/cookies.ts'
 import { cookieDomain } from './cookies.ts'
 
-/** Deeper addresses than any of ours. Each adds cookies to the answer. */
+/** Deeper and longer addresses than any of ours. Each folder adds cookies to the answer. */
 const MOST_FOLDERS = 10
+const LONGEST_FOLDER = 200
 
 /**
  * Removes cookies that are named like the session's and are not ours: of a narrower path, of a domain above the
@@ -44,5 +45,5 @@ function foldersOf(path: string): string[] {
   for (let i = 1; i < path.length && folders.length < 2 * MOST_FOLDERS; i++)
     if (path[i] === '/') folders.push(path.slice(0, i), path.slice(0, i + 1))
   if (path !== '/') folders.push(path)
-  return [...new Set(folders)].filter((folder) => !folder.includes(';'))
+  return [...new Set(folders)].filter((folder) => folder.length <= LONGEST_FOLDER && !folder.includes(';'))
 }
