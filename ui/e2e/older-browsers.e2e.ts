@@ -53,9 +53,13 @@ test('a browser without popovers leaves out nothing', async ({ page, context, ap
   await form.getByRole('button', { name: 'Revoke the key' }).click()
   await expect(page.getByRole('status')).toContainText('The key is revoked.')
 
+  // The notice stands there before the script has run.
+  await page.waitForLoadState('load')
   await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Go to' })
+  await expect(palette.getByRole('combobox')).toBeFocused()
   await page.keyboard.type('hand')
-  const found = page.getByRole('dialog', { name: 'Go to' }).getByRole('option', { name: 'acme/handbook' })
+  const found = palette.getByRole('option', { name: 'acme/handbook' })
   await expect(found).toHaveAttribute('aria-selected', 'true')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'handbook' })).toBeVisible()
