@@ -22,6 +22,8 @@ beforeAll(async () => {
   const detail = 'Invalid response from http://docs.sites.test: "<html>no</html>"'
   world.ca.faults.refusals.set(HOST, { type: 'unauthorized', detail })
   path = `/api/domains/${(await add(HOST)).body['id']}`
+  // The clock stands until both have ended: two orders are in flight at once.
+  await until(() => statusOf(HOST) === 'failed' && statusOf('admin.sites.test') === 'active')
 })
 afterAll(() => world.stop())
 
@@ -30,11 +32,11 @@ const add = (hostname: string) =>
     as: SEED_OWNER,
     json: { projectId, hostname, alias: 'production' },
   })
+const statusOf = (host: string) => world.certificates().stateOf(host).status
 const certificate = async () => (await ask(world.app, 'GET', path, { as: SEED_OWNER })).body['certificate']
 const askNow = () => ask(world.app, 'POST', `${path}/certificate`, { as: SEED_OWNER })
 
 test("the record tells what became of it, in the authority's words", async () => {
-  await until(() => world.certificates().stateOf(HOST).status === 'failed')
   expect(await certificate()).toEqual({
     status: 'failed',
     expiresAt: null,
@@ -63,7 +65,7 @@ test('too soon is 429 with Retry-After; later it is asked for, and who asked is 
 test('one more domain is pending until its own is there; a deleted one has none', async () => {
   const { body } = await add('new.sites.test')
   expect(body['certificate']).toMatchObject({ status: 'pending', error: null })
-  await until(() => world.certificates().stateOf('new.sites.test').status === 'active')
+  await until(() => statusOf('new.sites.test') === 'active')
   await ask(world.app, 'DELETE', `/api/domains/${body['id']}`, { as: SEED_OWNER })
   expect(
     world
