@@ -10,7 +10,8 @@ import { openHeaderValues, parseStored, sealHeaderConfig } from '../modules/prox
 import { keyToPem, newKey } from '../platform/acme/keys.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { createLog } from '../platform/log.ts'
-import { createSecretBox, readSecretKeys } from '../platform/secret-box.ts'
+import { createSecretBox } from '../platform/secret-box.ts'
+import { readSecretKeys } from '../platform/secret-keys.ts'
 import { createTestCa } from '../testing/test-ca.ts'
 import { rotateSecret } from './rotate-secret.ts'
 

@@ -1,6 +1,4 @@
 import type { Database } from 'bun:sqlite'
-import { randomBytes } from 'node:crypto'
-import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { openDb } from '../db/open.ts'
@@ -8,9 +6,9 @@ import { totpSealContext } from '../modules/auth/second-step.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
 import { parseStored, resealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
 import { sealContext } from '../modules/secrets/service.ts'
-import { DurableFile, syncFolder } from '../platform/durable-file.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
-import { createSecretBox, readSecretKeys, type SecretBox } from '../platform/secret-box.ts'
+import { createSecretBox, type SecretBox } from '../platform/secret-box.ts'
+import { newSecretKey, readSecretKeys, replaceSecretKeys } from '../platform/secret-keys.ts'
 import { CommandFailure } from './command.ts'
 
 /**
@@ -27,12 +25,12 @@ export async function rotateSecret(config: Config, now: number): Promise<number>
   try {
     const path = join(config.dataDir, 'secret.key')
     const known = readSecretKeys(path)
-    const fresh = randomBytes(32).toString('base64')
-    await writeKeys(config.dataDir, path, [fresh, ...known])
+    const fresh = newSecretKey()
+    replaceSecretKeys(path, [fresh, ...known])
     const secrets = createSecretBox([fresh, ...known])
     const count = resealAll(join(config.dataDir, 'svc.db'), secrets, now)
     const inFiles = await new CertificateStore(config.dataDir, secrets).resealAll()
-    await writeKeys(config.dataDir, path, [fresh])
+    replaceSecretKeys(path, [fresh])
     return count + inFiles
   } finally {
     lock.release()
@@ -123,15 +121,4 @@ function refuseLeftOvers(sqlite: Database, keyId: string): void {
     if (isLeft)
       throw new CommandFailure(`${tableName}.${name} holds a value of an old key; nothing was changed`)
   }
-}
-
-/** Whole or not at all, also when the power goes. */
-async function writeKeys(folder: string, path: string, keys: readonly string[]): Promise<void> {
-  const draft = `${path}.new`
-  rmSync(draft, { force: true })
-  const file = new DurableFile(draft)
-  await file.append(new TextEncoder().encode(keys.map((key) => `${key}\n`).join('')))
-  await file.finish({ durable: true })
-  renameSync(draft, path)
-  await syncFolder(folder)
 }

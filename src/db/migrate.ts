@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite'
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { migrations as embedded, type Migration } from '../../migrations/index.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { syncNow } from '../platform/sync-now.ts'
 
 /** Each may throw, and leaves the database as it is then. */
 export type MigrationGuards = {
@@ -63,16 +64,6 @@ function copyFirst(sqlite: Database, pending: string): void {
   } catch (error) {
     rmSync(partial, { force: true })
     throw error
-  }
-}
-
-/** A file's bytes, or a folder's names. */
-function syncNow(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }
 

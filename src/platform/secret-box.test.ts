@@ -1,8 +1,5 @@
 import { expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createSecretBox, readSecretKeys } from './secret-box.ts'
+import { createSecretBox } from './secret-box.ts'
 
 const OLD = Buffer.alloc(32, 1).toString('base64')
 const NEW = Buffer.alloc(32, 2).toString('base64')
@@ -34,19 +31,4 @@ test('the first key seals, every key opens, an unknown one is named', () => {
   expect(both.open(sealed, 'x')).toBe('abc')
   expect(both.seal('abc', 'x').split('.')[1]).toBe(both.keyId)
   expect(() => createSecretBox([NEW]).open(sealed, 'x')).toThrow('which this server does not have')
-})
-
-test('the key file is made once, for its owner only', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-key-'))
-  const path = join(folder, 'secret.key')
-  const keys = readSecretKeys(path)
-  expect(keys).toHaveLength(1)
-  expect(readSecretKeys(path)).toEqual(keys)
-  expect(statSync(path).mode & 0o777).toBe(0o600)
-  chmodSync(path, 0o644)
-  expect(readSecretKeys(path)).toEqual(keys)
-  expect(statSync(path).mode & 0o777).toBe(0o600)
-  writeFileSync(path, 'not a key\n')
-  expect(() => readSecretKeys(path)).toThrow('32-byte keys')
-  rmSync(folder, { recursive: true })
 })

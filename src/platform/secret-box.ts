@@ -1,15 +1,3 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { DataDirError } from '../domain/data-dir-error.ts'
 import { randomBytes } from './random.ts'
 
 /** AES-256-GCM for what must be read back: header values, TOTP secrets, project secrets. */
@@ -69,32 +57,3 @@ const keyIdOf = (key: string): string =>
 
 /** Loaded with the first secret: the start does not wait for it. */
 const nodeCrypto = () => process.getBuiltinModule('node:crypto')
-
-/** The keys in `<dataDir>/secret.key`, newest first, one a line; made with mode 0600 when there is none. */
-export function readSecretKeys(path: string): string[] {
-  if (!existsSync(path)) makeKeyFile(path)
-  if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600)
-  const keys = readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-  const isGood = keys.length > 0 && keys.every((key) => Buffer.from(key, 'base64').length === 32)
-  if (!isGood)
-    throw new DataDirError(`${path} does not hold 32-byte keys in base64, one a line`, {
-      damaged: 'secret_key',
-    })
-  return keys
-}
-
-/** Whole and durable, or not there: what is sealed with it from now on is lost without it. */
-function makeKeyFile(path: string): void {
-  const file = openSync(path, 'wx', 0o600)
-  try {
-    writeFileSync(file, `${randomBytes(32).toString('base64')}\n`)
-    fsyncSync(file)
-  } catch (error) {
-    rmSync(path, { force: true })
-    throw error
-  } finally {
-    closeSync(file)
-  }
-}
