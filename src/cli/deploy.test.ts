@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deployCommand } from './deploy.ts'
 import { runCommand } from './run-command.ts'
@@ -220,6 +220,21 @@ test('names are sent composed, and two that differ only in that are refused', as
   const { code, err } = await at.deploy()
   expect(code).toBe(keepsBoth ? 1 : 0)
   expect(err().includes('exists twice')).toBe(keepsBoth)
+})
+
+test('a name that is not in UTF-8 is refused as such; one with a replacement character of its own is not', async () => {
+  at.write('a\uFFFD.txt', 'one')
+  expect((await at.deploy()).code).toBe(0)
+  const latin1 = Buffer.concat([Buffer.from(`${at.folder}/f`), Buffer.from([0xfc]), Buffer.from('r')])
+  for (const make of [mkdirSync, (path: Buffer) => writeFileSync(path, 'two')]) {
+    make(latin1)
+    const { code, err } = await at.deploy()
+    expect([code, err()]).toEqual([
+      1,
+      expect.stringContaining('f\uFFFDr has a name that is not in UTF-8; rename it'),
+    ])
+    rmSync(latin1, { recursive: true })
+  }
 })
 
 test('a folder without a start page is published, and it is said that there is none', async () => {

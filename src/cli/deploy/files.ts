@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { normalizeAssetPath } from '../../domain/asset-path.ts'
 import { messageOf } from '../../domain/errors.ts'
@@ -20,6 +20,7 @@ export function findFiles(folder: string): FoundFile[] {
     const folderPath = join(root, path)
     for (const entry of listFolder(folderPath)) {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
+      refuseOtherEncoding(folderPath, entryPath, entry)
       const stored = normalizeAssetPath(entryPath, 'manifest')
       if (stored.kind === 'left_out') continue
       if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)
@@ -47,6 +48,13 @@ function listFolder(path: string): Dirent[] {
   } catch (error) {
     throw unreadable(path, error)
   }
+}
+
+/** Bytes that are no UTF-8 come as U+FFFD, and nothing is found by such a name. */
+function refuseOtherEncoding(folder: string, path: string, { name }: Dirent): void {
+  if (!name.includes('\uFFFD') || lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
+    return
+  throw new CommandFailure(`${path} has a name that is not in UTF-8; rename it`)
 }
 
 /** The file's path on this machine, or a failure that says why it is not published. */
