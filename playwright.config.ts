@@ -10,8 +10,8 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   forbidOnly: true,
-  timeout: 60_000,
   // A machine that runs other things beside it is slow, not wrong.
+  timeout: 120_000,
   expect: { timeout: 15_000 },
   reporter: 'line',
   use: {

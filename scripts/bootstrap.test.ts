@@ -12,8 +12,9 @@ const server = join(folder, 'server.mjs')
 const starter = join(folder, 'starter.mjs')
 writeFileSync(
   server,
-  `import { writeFileSync } from 'node:fs'
-  process.on('SIGTERM', () => { writeFileSync(${JSON.stringify(ended)}, 'SIGTERM'); process.exit(0) })
+  `import { renameSync, writeFileSync } from 'node:fs'
+  const [part, whole] = ${JSON.stringify([`${ended}.part`, ended])}
+  process.on('SIGTERM', () => { writeFileSync(part, 'SIGTERM'); renameSync(part, whole); process.exit(0) })
   setInterval(() => {}, 1000)
   writeFileSync(${JSON.stringify(ready)}, '')`,
 )

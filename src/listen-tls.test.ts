@@ -132,7 +132,7 @@ test('events go on over a change of the certificate', async () => {
   tick('second')
   expect(await answer.next()).toBe('data: second\n\n')
   answer.end()
-}, 20_000)
+}, 60_000)
 
 test('a WebSocket goes on over a change of the certificate', async () => {
   const host = fixture.site.aliasHost
@@ -153,7 +153,7 @@ test('a WebSocket goes on over a change of the certificate', async () => {
   socket.send('two')
   expect(await said()).toBe('echo two')
   socket.close()
-}, 20_000)
+}, 60_000)
 
 type Stream = { status: number; headers: IncomingHttpHeaders; next(): Promise<string>; end(): void }
 
@@ -223,4 +223,4 @@ test('HTTP/2: events go on over a change of the certificate, and the visitor lea
   answer.end()
   await ended.promise
   session.close()
-}, 20_000)
+}, 60_000)

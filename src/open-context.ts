@@ -77,13 +77,15 @@ type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
   setupToken: string
   logsDb: LogsDb
   port: () => number
+  /** Instead of those that cost what a stolen database must cost. */
+  passwords?: Context['passwords']
   /** Instead of the machine's own network. */
   outside?: Pick<OutboundOptions, 'resolve' | 'limits'>
 }
 
 /** Puts it together; `close` closes what it was given too. */
 export async function createContext(config: Config, parts: Parts): Promise<{ ctx: Context; close(): void }> {
-  const { version, now, db, resolveTxt, outside = {} } = parts
+  const { version, now, db, resolveTxt, passwords = createPasswords(), outside = {} } = parts
   const newId = () => Bun.randomUUIDv7()
   const blobs = await openBlobStore(config.dataDir, newId)
   const outbound = createOutbound({
@@ -101,7 +103,7 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
     newId,
     log,
     requestLog,
-    passwords: createPasswords(),
+    passwords,
     secrets: createSecretBox(parts.secretKeys),
     lockout: createLockout(now),
     mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),

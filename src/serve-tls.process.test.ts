@@ -173,7 +173,7 @@ test('svc deploy and svc explain reach it by a certificate of a CA of our own', 
   })
   expect(explained).toMatchObject({ code: 0 })
   expect(explained.stdout).toContain('index.html')
-}, 30_000)
+}, 60_000)
 
 test('svc health finds it by the plain listener, or without one by TLS', async () => {
   const { hostname, port } = new URL(server.plainUrl)
@@ -226,7 +226,7 @@ test('a renewed certificate is served after SIGHUP, and an upload that runs mean
   expect(uploaded.headers.connection).toBe('close')
   const shown = await send('/', { host: 'production--long--acme.sites.test' })
   expect(shown.text).toBe(content)
-}, 30_000)
+}, 60_000)
 
 test('a broken pair leaves the last one in use, and the log says so', async () => {
   const before = await serialShown()
@@ -262,4 +262,4 @@ test('SIGTERM lets a request over TLS end, also on a listener that was replaced'
   expect((await running.got).status).toBe(201)
   expect(await other.exited).toBe(0)
   own.remove()
-}, 30_000)
+}, 60_000)

@@ -88,7 +88,9 @@ test('the SHA, branch and message come from git', async () => {
   at.write('a.txt', 'one')
   const git = (...args: string[]) => {
     const identity = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', '-c', 'commit.gpgsign=false']
-    const { stdout, success } = Bun.spawnSync(['git', '-C', at.folder, ...identity, ...args])
+    const { stdout, success } = Bun.spawnSync(['git', '-C', at.folder, ...identity, ...args], {
+      env: { PATH: process.env['PATH'] },
+    })
     expect(success).toBe(true)
     return stdout.toString().trim()
   }

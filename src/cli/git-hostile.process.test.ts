@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { readGit } from './git.ts'
 
 let folder = ''
+// Nothing of who runs the tests: a hook of git names its own repository in the environment.
 const env = { PATH: process.env['PATH'] }
 const git = (...args: string[]): string =>
-  Bun.spawnSync(['git', '-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args])
+  Bun.spawnSync(['git', '-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], { env })
     .stdout.toString()
     .trim()
 

@@ -66,5 +66,5 @@ test('a database that is closed refuses, and nothing hangs', async () => {
   const db = opened()
   const added = groupCommit(db, add('a'))
   db.sqlite.close()
-  expect(added).rejects.toThrow()
+  await expect(added).rejects.toThrow()
 })

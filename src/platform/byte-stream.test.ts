@@ -59,10 +59,12 @@ describe('limitBytes', () => {
 
   test('is ended when the client of a real server goes away', async () => {
     const failed = Promise.withResolvers<unknown>()
+    const arrived = Promise.withResolvers<void>()
     using server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
       async fetch(request) {
+        arrived.resolve()
         await collect(limitBytes(request.body ?? chunked(ten, 1), 100, 'The request body')).catch(
           failed.resolve,
         )
@@ -76,7 +78,7 @@ describe('limitBytes', () => {
     })
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nhello')
     socket.flush()
-    await Bun.sleep(50)
+    await arrived.promise
     socket.terminate()
     expect(await failed.promise).toMatchObject({ kind: 'invalid' })
   })

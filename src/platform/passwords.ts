@@ -11,6 +11,8 @@ export type Passwords = {
 
 const ARGON2 = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 type PasswordLimits = { atOnce: number; waiting: number }
+/** `decoy`: the hash, with the same costs, that an unknown account is compared with. */
+type PasswordEffort = { costs: Bun.Password.Argon2Algorithm; decoy: string }
 
 /** Half of the cores hash and the other half serves; the last in line waits for about two seconds of work. */
 const LIMITS: PasswordLimits = {
@@ -22,14 +24,16 @@ const LIMITS: PasswordLimits = {
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$p15i4P1l/UW1lgbbBK/q4dRMkWiY4VZox07bCOmFb9c$4KIMm9LTVHjks5Hl2xndL/GeqJqOQImiuHhuA2ikxJk'
 
-export function createPasswords(limits = LIMITS): Passwords {
+const EFFORT: PasswordEffort = { costs: ARGON2, decoy: DECOY }
+
+export function createPasswords(limits = LIMITS, { costs, decoy } = EFFORT): Passwords {
   const inTurn = boundedQueue(limits)
   const run = (password: string, hash: string | null) =>
-    inTurn(() => onPasswordThread({ password, hash, costs: ARGON2 }))
+    inTurn(() => onPasswordThread({ password, hash, costs }))
   return {
     hash: async (password) => String(await run(password, null)),
     async verify(password, hash) {
-      const isMatch = await run(password, hash ?? DECOY)
+      const isMatch = await run(password, hash ?? decoy)
       return isMatch === true && hash !== null
     },
   }

@@ -5,9 +5,15 @@ const PROGRAM = `
   import { logStrayErrors } from '${import.meta.dir}/stray-errors.ts'
   const write = (line) => process.stdout.write(line)
   logStrayErrors(createLog({ level: 'error', format: 'json', now: Date.now, write }))
-  setTimeout(() => { throw new Error('thrown') }, 1)
-  setTimeout(() => { Promise.reject(new Error('rejected')) }, 2)
-  setTimeout(() => process.stdout.write('still here'), 50)
+  const later = (work) => setImmediate(() => setTimeout(work, 1))
+  // One begins the next: timers that are due together run before anybody hears of a rejection.
+  later(() => {
+    later(() => {
+      later(() => process.stdout.write('still here'))
+      Promise.reject(new Error('rejected'))
+    })
+    throw new Error('thrown')
+  })
 `
 
 test('errors that nobody caught are lines of the log, and the process goes on', async () => {

@@ -113,8 +113,9 @@ test('a file of 1 MiB is read', () => {
   expect(readYaml('f', text).problems).toEqual([])
 })
 
-test('each of many keys is found in a time that does not grow with their square', () => {
-  const count = 60_000
-  const { at } = readYaml('f', Array.from({ length: count }, (_, i) => `k${i}: 1\n`).join(''))
-  for (let i = 0; i < count; i++) expect(at([`k${i}`], 'key').line).toBe(i + 1)
-}, 10_000)
+// With a time that grows with their square this is longer than a test may take.
+test('each of many keys is found at once', () => {
+  const keys = Array.from({ length: 90_000 }, (_, i) => `k${i}`)
+  const { at } = readYaml('f', keys.map((key) => `${key}: 1\n`).join(''))
+  expect(keys.filter((key, i) => at([key], 'key').line !== i + 1)).toEqual([])
+})

@@ -131,7 +131,7 @@ const upgrade = {
 test('on the admin host a WebSocket opens without the cookies of the backend', async () => {
   const handshakeOf = (host: string, path: string) =>
     new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = get({ port: fixture.port, path, headers: { ...upgrade, host } })
+      const asked = get({ host: '127.0.0.1', port: fixture.port, path, headers: { ...upgrade, host } })
       asked.on('error', reject)
       asked.on('upgrade', (answer, socket) => {
         socket.destroy()

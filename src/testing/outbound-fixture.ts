@@ -51,8 +51,9 @@ const DEFAULTS: OutboundRequest = {
   method: 'GET',
   headers: [],
   body: null,
-  headTimeoutMs: 5_000,
-  idleTimeoutMs: 5_000,
+  // A machine that is busy may take its time: what tests a limit names its own.
+  headTimeoutMs: 60_000,
+  idleTimeoutMs: 60_000,
 }
 
 /** Bytes or a stream of them as Latin-1. */

@@ -55,21 +55,22 @@ export const onSmallDisk = (dataDir: string, sizeMib: number): string[] => [
 
 /**
  * Starts the server on a free port and waits until it is well. Throws what it said when it ends instead. `before` is a
- * command that runs it, such as `onSmallDisk`.
+ * command that runs it, such as `onSmallDisk`, and that may keep what it says to itself.
  */
 export async function startServer(
   dataDir: string,
   env: Record<string, string> = {},
   before: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const port = freePort()
+  // The port that the system gives the server itself is nobody else's in the meantime.
+  const given = before.length === 0 ? 0 : freePort()
   const isTls = (env['TLS'] ?? 'off') !== 'off'
-  const plainPort = isTls ? freePort() : port
+  const givenPlain = isTls ? freePort() : given
   const child = Bun.spawn([...before, process.execPath, MAIN, 'serve'], {
     env: {
       PATH: process.env['PATH'] ?? '',
-      PORT: String(port),
-      HTTP_PORT: String(plainPort),
+      PORT: String(given),
+      HTTP_PORT: String(givenPlain),
       HOST: '127.0.0.1',
       DATA_DIR: dataDir,
       RATE_LIMIT_API: '0',
@@ -88,9 +89,11 @@ export async function startServer(
     await reading
     return code
   })
+  const pause = pauseOf(child.exited, () => output)
+  const port = given === 0 ? await portSaid(() => output, pause) : given
   const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`
-  const plainUrl = `http://127.0.0.1:${plainPort}`
-  await untilWell(plainUrl, child.exited, () => output)
+  const plainUrl = isTls ? `http://127.0.0.1:${givenPlain}` : url
+  await untilWell(plainUrl, pause)
   return {
     url,
     plainUrl,
@@ -102,17 +105,33 @@ export async function startServer(
   }
 }
 
-async function untilWell(url: string, exited: Promise<number>, output: () => string): Promise<void> {
+/** A moment between two looks at the server. Throws what it said once it has ended. */
+function pauseOf(exited: Promise<number>, output: () => string): () => Promise<void> {
   let code: number | undefined
   void exited.then((value) => {
     code = value
   })
-  for (;;) {
+  return async () => {
     if (code !== undefined) throw new Error(`the server ended with ${code}: ${output()}`)
+    await Bun.sleep(20)
+  }
+}
+
+/** That of the address which the server says it serves. */
+async function portSaid(output: () => string, pause: () => Promise<void>): Promise<number> {
+  for (;;) {
+    const [, port] = / serves https?:\/\/\S+:(\d+)\n/.exec(output()) ?? []
+    if (port !== undefined) return Number(port)
+    await pause()
+  }
+}
+
+async function untilWell(url: string, pause: () => Promise<void>): Promise<void> {
+  for (;;) {
     const answer = await fetch(`${url}/api/health`).catch(() => undefined)
     await answer?.body?.cancel()
     if (answer?.status === 200) return
-    await Bun.sleep(20)
+    await pause()
   }
 }
 

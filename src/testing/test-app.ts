@@ -10,6 +10,7 @@ import type { GlobalRole } from '../domain/roles.ts'
 import { createAccount } from '../modules/users/service.ts'
 import { createContext } from '../open-context.ts'
 import type { OutboundOptions } from '../platform/outbound.ts'
+import { createPasswords } from '../platform/passwords.ts'
 
 export const PASSWORD = 'correct horse battery'
 export const NOON = Date.parse('2026-11-20T12:00:00.000Z')
@@ -49,6 +50,13 @@ export type Outside = {
   limits?: NonNullable<OutboundOptions['limits']>
 }
 
+/**
+ * The least that Argon2id takes. At its real costs, on threads behind everything else, a busy machine would still be
+ * hashing when a test's time is over.
+ */
+const CHEAP = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
+const EFFORT = { costs: CHEAP, decoy: Bun.password.hashSync('of nobody', CHEAP) }
+
 const resolveTestName = async (name: string): Promise<string[]> => {
   if (name.endsWith('.test')) return ['127.0.0.1']
   throw new Error(`${name} does not resolve in tests`)
@@ -73,6 +81,7 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
     logsDb: openLogsDb(':memory:'),
     port: () => config.port,
     resolveTxt,
+    passwords: createPasswords(undefined, EFFORT),
     outside: { resolve, ...(limits === undefined ? {} : { limits }) },
   })
   const { ctx } = opened

@@ -5,7 +5,7 @@ import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 import { seedRules } from './rules-seed.ts'
 
 test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0' } })
-test.setTimeout(240_000)
+test.setTimeout(480_000)
 
 type Ids = Record<'project' | 'deployment' | 'alias' | 'user' | 'group' | 'domain' | 'unproven', string> & {
   rules: string[]

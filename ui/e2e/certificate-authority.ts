@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { AuthorityOrder } from '../../src/testing/acme-ca-main.ts'
 
 /** An authority that asks for proofs over real HTTP, in a process of its own. */
@@ -19,7 +20,7 @@ const MAIN = join(import.meta.dirname, '../../src/testing/acme-ca-main.ts')
 
 export async function startAuthority(): Promise<CertificateAuthority> {
   const child = spawn(BUN, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const [said] = await once(child.stdout, 'data')
+  const [said] = await once(createInterface(child.stdout), 'line')
   const { directory, pem } = JSON.parse(String(said)) as { directory: string; pem: string }
   const folder = mkdtempSync(join(tmpdir(), 'svc-e2e-ca-'))
   const caFile = join(folder, 'ca.pem')

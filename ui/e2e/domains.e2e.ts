@@ -210,20 +210,30 @@ test.describe('without scripts', () => {
   })
 })
 
+/** As the page of a domain does. Here the clock of the page is put forward in place of waiting. */
+const LOOKS_EVERY_MS = 10_000
+
 test('the page notices by itself that a domain is proven', async ({ page, appliance, folder }) => {
   const id = await publish(appliance, folder)
   const domain = { projectId: id, hostname: 'www.nowhere.invalid', alias: 'production' }
   const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
+  await page.clock.install()
   await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}`)
   await signIn(page)
   await expect(page.getByText('This page looks again by itself.')).toBeVisible()
+  await page.clock.fastForward(LOOKS_EVERY_MS)
   await expect(page.getByText('Not found.')).toBeVisible()
   await expect(page.getByText(/has no TXT record/)).toBeVisible()
   await appliance.asAdmin('POST', `/api/domains/${made.id}/verify`, { verified: true })
+  await page.clock.fastForward(LOOKS_EVERY_MS)
   await expect(page.getByRole('status')).toContainText('The domain is proven.')
 })
 
+/** How often the page of the log tells of new rows at most. */
+const SAYS_EVERY_MS = 10_000
+
 test('requests are followed as they come, and paused', async ({ page, appliance }) => {
+  await page.clock.install()
   await page.goto(`${appliance.url}/admin/logs?path=/robots`)
   await signIn(page)
   await expect(page.getByRole('heading', { name: 'Nothing found' })).toBeVisible()
@@ -233,6 +243,7 @@ test('requests are followed as they come, and paused', async ({ page, appliance 
   const rows = page.getByRole('rowheader', { name: 'GET /robots.txt' })
   await come()
   await expect(rows).toHaveCount(1)
+  await page.clock.fastForward(SAYS_EVERY_MS)
   await expect(page.getByText('One new request')).toBeAttached()
   await page.getByRole('button', { name: 'Pause' }).click()
   await come()

@@ -1,7 +1,10 @@
+import { clickTwice } from './click-twice.ts'
 import { ADMIN, createKey, expect, test } from './journey.ts'
 
 test('from the printed link to a page of one’s own', async ({ page, appliance, folder }) => {
-  const [link = ''] = appliance.output().match(/http\S+\/setup\?token=\S+/) ?? []
+  const linkOf = () => appliance.output().match(/http\S+\/setup\?token=\S+(?=\n)/)?.[0] ?? ''
+  await expect.poll(linkOf).not.toBe('')
+  const link = linkOf()
   await page.goto(appliance.url)
   await expect(page).toHaveURL(`${appliance.url}/setup`)
 
@@ -9,7 +12,7 @@ test('from the printed link to a page of one’s own', async ({ page, appliance,
   await page.getByLabel('Email').fill(ADMIN.email)
   await page.getByLabel('Password').fill(ADMIN.password)
   // In a hurry: the second click sends the form again before the first is answered.
-  await page.getByRole('button', { name: 'Create the admin account' }).dblclick({ delay: 30 })
+  await clickTwice(page, page.getByRole('button', { name: 'Create the admin account' }))
   await expect(page.getByRole('heading', { name: 'Your server is ready' })).toBeVisible()
 
   const where = page.getByRole('listitem').filter({ hasText: 'Choose where it will live' })

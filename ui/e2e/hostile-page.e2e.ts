@@ -98,8 +98,12 @@ test('a page of a hostile contributor, opened by a signed-in global admin, gets 
   })
 
   expect((await posted).status()).toBe(403)
-  const frame = await page.evaluate(() => document.querySelector('iframe')?.contentDocument ?? 'out of reach')
-  expect(frame).toBe('out of reach')
+  // Until the answer is shown there, the frame is a blank page of the trap's own.
+  const frame = () =>
+    page.evaluate(() =>
+      document.querySelector('iframe')?.contentDocument === null ? 'out of reach' : 'open',
+    )
+  await expect.poll(frame).toBe('out of reach')
 
   const { role } = await (await appliance.asAdmin('GET', `/api/users/${eveId}`)).json()
   expect(role).toBe('member')

@@ -96,11 +96,21 @@ export async function signIn(page: Page, who = ADMIN): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
+/**
+ * Waits until the script of the page in view has run: what it makes is there. Before that keys do nothing, and forms go the
+ * way they go without scripts.
+ */
+export async function scripted(page: Page): Promise<void> {
+  await expect(page.getByRole('button', { name: /^Go to/ })).toBeVisible()
+}
+
 /** The key that the page shows once. */
 export async function createKey(page: Page, name: string, scope: string): Promise<string> {
   await page.getByRole('link', { name: 'API keys' }).first().click()
   await page.getByLabel('Name').fill(name)
   await page.getByLabel('Works on').selectOption({ label: scope })
   await page.getByRole('button', { name: 'Create key' }).click()
-  return (await page.getByRole('group', { name: 'API key' }).getByRole('code').textContent()) ?? ''
+  const key = page.getByRole('group', { name: 'API key' }).getByRole('code')
+  await expect(key).toHaveText(/^svc_[\w-]{43}$/)
+  return (await key.textContent()) ?? ''
 }

@@ -1,4 +1,4 @@
-import type { Browser, Page } from '@playwright/test'
+import type { Browser, Locator, Page } from '@playwright/test'
 import { totpCodeAt } from '../../src/platform/totp.ts'
 import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 import { codeOfStepBefore } from './second-step.ts'
@@ -39,9 +39,15 @@ async function invite(browser: Browser, people: string): Promise<string> {
   await signIn(page)
   await page.getByLabel('Email').fill(GRACE.email)
   await page.getByRole('button', { name: 'Invite' }).click()
-  const link = await page.getByRole('group', { name: /Invitation link/ }).textContent()
+  const link = await textOf(page.getByRole('group', { name: /Invitation link/ }), /\/invite\?token=\S+$/)
   await context.close()
-  return link?.trim() ?? ''
+  return link.trim()
+}
+
+/** What is shown to be copied, once it is there as a whole. */
+async function textOf(place: Locator, whole: RegExp): Promise<string> {
+  await expect(place).toHaveText(whole)
+  return (await place.textContent()) ?? ''
 }
 
 /** Turns the second step on; the code of now is still unused afterwards. */
@@ -49,13 +55,12 @@ async function turnOnSecondStep(page: Page): Promise<{ secret: string; used: str
   const section = page.getByRole('region', { name: 'Two-step sign-in' })
   await section.getByRole('button', { name: 'Turn on' }).click()
   await expect(section.getByRole('img', { name: /QR code/ })).toBeVisible()
-  const key = await section.getByRole('group', { name: 'Or type this key into the app' }).textContent()
-  const secret = (key ?? '').replaceAll(/\s/g, '')
+  const key = section.getByRole('group', { name: 'Or type this key into the app' })
+  const secret = (await textOf(key, /^[A-Z2-7]{4}( [A-Z2-7]{4}){7}$/)).replaceAll(/\s/g, '')
   const used = await codeOfStepBefore(secret)
   await section.getByLabel('Six-digit code').fill(used)
   await section.getByRole('button', { name: 'Turn on' }).click()
-  const codes = await section.getByRole('group', { name: 'Recovery codes' }).textContent()
-  expect(codes?.trim().split('\n')).toHaveLength(10)
+  await expect(section.getByRole('group', { name: 'Recovery codes' })).toHaveText(/^\S+(\s+\S+){9}\s*$/)
   await section.getByRole('link', { name: 'I have kept them' }).click()
   await expect(section.getByText('10 recovery codes are left.')).toBeVisible()
   return { secret, used }

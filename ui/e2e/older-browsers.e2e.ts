@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from '@playwright/test'
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
@@ -53,8 +53,7 @@ test('a browser without popovers leaves out nothing', async ({ page, context, ap
   await form.getByRole('button', { name: 'Revoke the key' }).click()
   await expect(page.getByRole('status')).toContainText('The key is revoked.')
 
-  // The notice stands there before the script has run.
-  await page.waitForLoadState('load')
+  await scripted(page)
   await page.keyboard.press('Control+k')
   const palette = page.getByRole('dialog', { name: 'Go to' })
   await expect(palette.getByRole('combobox')).toBeFocused()

@@ -1,3 +1,4 @@
+import type { Locator, Page } from '@playwright/test'
 import { createKey, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
@@ -10,6 +11,13 @@ const ZIP = Buffer.from(
   'base64',
 )
 
+/** Where files are dropped: shown by the script, which then takes files that are chosen too. */
+async function dropPlace(page: Page): Promise<Locator> {
+  const place = page.getByText('Drop a folder, files or a zip here')
+  await expect(place).toBeVisible()
+  return place
+}
+
 test('a folder that is chosen in the browser is live a moment later', async ({ page, appliance, folder }) => {
   await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website', isPublic: true })
   await page.goto(appliance.url)
@@ -18,6 +26,7 @@ test('a folder that is chosen in the browser is live a moment later', async ({ p
   await expect(page.getByText('Waiting for the first deployment.')).toBeVisible()
 
   const site = folder({ 'index.html': HELLO, 'assets/a.css': 'a{}', '.env': 'SECRET=1' })
+  await dropPlace(page)
   await page.getByLabel('Choose a folder').setInputFiles(site)
   await expect(page.getByRole('status').filter({ hasText: '2 files' })).toBeVisible()
   await page.getByLabel('What is new').fill('The very first')
@@ -39,12 +48,13 @@ test('dropping files publishes them too', async ({ page, appliance }) => {
   await page.goto(appliance.url)
   await signIn(page)
   await page.getByRole('link', { name: 'website', exact: true }).click()
+  const place = await dropPlace(page)
   const dropped = await page.evaluateHandle((html) => {
     const transfer = new DataTransfer()
     transfer.items.add(new File([html], 'index.html', { type: 'text/html' }))
     return transfer
   }, HELLO)
-  await page.getByText('Drop a folder, files or a zip here').dispatchEvent('drop', { dataTransfer: dropped })
+  await place.dispatchEvent('drop', { dataTransfer: dropped })
   await expect(page.getByRole('status').filter({ hasText: 'index.html' })).toBeVisible()
   await page.getByRole('button', { name: 'Publish' }).click()
   await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
@@ -55,6 +65,7 @@ test('a dropped folder that cannot be read is said to be so', async ({ page, app
   await page.goto(appliance.url)
   await signIn(page)
   await page.getByRole('link', { name: 'website', exact: true }).click()
+  const place = await dropPlace(page)
   const dropped = await page.evaluateHandle(() => {
     const readEntries = (_done: unknown, fail: (error: Error) => void) => fail(new Error('gone'))
     const entry = { isDirectory: true, name: 'site', createReader: () => ({ readEntries }) }
@@ -63,7 +74,7 @@ test('a dropped folder that cannot be read is said to be so', async ({ page, app
     transfer.items.add(new File(['x'], 'site'))
     return transfer
   })
-  await page.getByText('Drop a folder, files or a zip here').dispatchEvent('drop', { dataTransfer: dropped })
+  await place.dispatchEvent('drop', { dataTransfer: dropped })
   await expect(page.getByRole('alert')).toContainText('What was dropped could not be read.')
 })
 
@@ -93,6 +104,7 @@ test('the server’s refusal is shown in place', async ({ page, appliance }) => 
   await page.goto(appliance.url)
   await signIn(page)
   await page.getByRole('link', { name: 'website', exact: true }).click()
+  await dropPlace(page)
   await page
     .getByLabel('Zip archive of the site')
     .setInputFiles({ name: 'index.html', mimeType: 'text/html', buffer: Buffer.from(HELLO) })

@@ -1,4 +1,4 @@
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
@@ -16,6 +16,7 @@ test('a second click on a button sends the form once', async ({ page, appliance 
     await clicked
     return route.continue()
   })
+  await scripted(page)
   await page.getByLabel('Name').fill('ci')
   const button = page.getByRole('button', { name: 'Create key' })
   await button.scrollIntoViewIfNeeded()

@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
-import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { type Appliance, expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 // A journey without scripts, too, posts more forms in a minute than people do.
@@ -79,6 +79,7 @@ for (const javaScriptEnabled of [true, false])
       await makeRewrites(appliance, id, ['/second'])
       await page.getByRole('link', { name: 'Rules', exact: true }).first().click()
       await expect(rulesOf(page)).toHaveText(['/old/*', '/second'])
+      if (javaScriptEnabled) await scripted(page)
       await page.getByRole('button', { name: 'Move up: /second' }).click()
       await expect(rulesOf(page)).toHaveText(['/second', '/old/*'])
       if (javaScriptEnabled) await expect(page.getByText('/second is number 1 of 2 now.')).toBeAttached()
@@ -228,6 +229,8 @@ test('the trace and a refused form keep nobody out', async ({ page, appliance, f
   const id = await publish(appliance, folder)
   await makeRewrites(appliance, id, ['/a', '/b'])
   const seriousFaults = async () => {
+    // The style is there by then too.
+    await scripted(page)
     const { violations } = await new AxeBuilder({ page }).analyze()
     return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   }
@@ -251,6 +254,7 @@ test('what is wrong is said while somebody types', async ({ page, appliance, fol
   const id = await publish(appliance, folder)
   await page.goto(`${appliance.url}/projects/${id}/rules/new`)
   await signIn(page)
+  await scripted(page)
   await page.getByLabel('Path').fill('api')
   await expect(page.getByLabel('Path')).toHaveAccessibleDescription(/begins with \/ or \*/)
   await expect(page.getByLabel('Path')).toHaveAttribute('aria-invalid', 'true')

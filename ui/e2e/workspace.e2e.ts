@@ -1,4 +1,4 @@
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
@@ -46,6 +46,7 @@ test('every page is a few keys away', async ({ page, appliance }) => {
   await page.goto(appliance.url)
   await signIn(page)
   await expect(page.getByRole('heading', { name: 'Projects' })).toBeVisible()
+  await scripted(page)
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Go to a page or project' }).fill('audit')
   await page.keyboard.press('Enter')

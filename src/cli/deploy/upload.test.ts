@@ -151,6 +151,8 @@ test("a stranger's page is not taken for the API, nor its control characters pri
   at.write('a.txt', 'one')
   at.server.refusals = [new Response('<h1>welcome</h1>', { status: 200 })]
   expect((await at.deploy()).err()).toContain('without JSON; is it the address of the API?')
+  at.server.refusals = [new Response('<h1>413</h1><hr>nginx', { status: 413 })]
+  expect((await at.deploy()).err()).toContain('lets no body of this size pass (413)')
   at.server.refusals = [failure(403, 'Forbidden', 'no\x1b]0;x\x07')]
   expect((await at.deploy()).err()).not.toContain('\x1b')
 })

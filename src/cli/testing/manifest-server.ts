@@ -44,9 +44,13 @@ export function startManifestServer(apiKey: string): ManifestServer {
     stop: () => server.stop(true),
   }
   const published: Map<string, string>[] = []
+  const commits = new Map<string, Set<string>>()
+  const receiving = new Set<Promise<Response>>()
 
   const openUpload = async (request: Request) => {
     const manifest = (await request.json()) as ReceivedManifest
+    // What an upload that was cut off brought counts, also where this end is still busy with it.
+    await Promise.allSettled(receiving)
     state.manifests.push(manifest)
     const uploadId = crypto.randomUUID()
     uploads.set(uploadId, manifest)
@@ -66,7 +70,14 @@ export function startManifestServer(apiKey: string): ManifestServer {
     const [missing] = missingOf(manifest, held)
     if (missing !== undefined) return failure(400, 'UPLOAD_INCOMPLETE', `${missing} is missing`)
     published.push(new Map(manifest.files.map(({ path, sha256 }) => [path, held.get(sha256) ?? ''])))
-    return Response.json(publishedAnswer(manifest, state.lockedAliases), { status: 201 })
+    return Response.json(publishedAnswer(manifest, state.lockedAliases, keep(manifest)), { status: 201 })
+  }
+  /** How many files the commit has, with those of its earlier uploads. */
+  const keep = ({ commitSha, files }: ReceivedManifest): number => {
+    const paths = commits.get(commitSha) ?? new Set()
+    for (const { path } of files) paths.add(path)
+    commits.set(commitSha, paths)
+    return paths.size
   }
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)
@@ -76,7 +87,11 @@ export function startManifestServer(apiKey: string): ManifestServer {
     if (request.headers.get('x-api-key') !== apiKey)
       return failure(401, 'Unauthorized', 'This API key is unknown')
     const uploadId = /^\/api\/deployments\/manifest\/([^/]+)$/.exec(pathname)?.[1]
-    if (request.method === 'PUT' && uploadId !== undefined) return receive(request, uploadId)
+    if (request.method === 'PUT' && uploadId !== undefined) {
+      const received = receive(request, uploadId)
+      receiving.add(received)
+      return received.finally(() => receiving.delete(received))
+    }
     if (request.method === 'POST' && pathname === '/api/deployments/manifest') return openUpload(request)
     return failure(404, 'Not Found', 'There is no such route')
   }
@@ -98,14 +113,18 @@ function missingOf(manifest: ReceivedManifest, held: ReadonlyMap<string, unknown
   return [...new Set(manifest.files.map(({ sha256 }) => sha256))].filter((sha256) => !held.has(sha256))
 }
 
-function publishedAnswer(manifest: ReceivedManifest, lockedAliases: ReadonlySet<string>): object {
+function publishedAnswer(
+  manifest: ReceivedManifest,
+  lockedAliases: ReadonlySet<string>,
+  fileCount: number,
+): object {
   const { owner, repo, commitSha, alias, files } = manifest
   const isPublished = alias !== undefined && !lockedAliases.has(alias)
   const host = (name: string) => `http://${name}--${repo}--${owner}.localhost/`
   const deployment = {
     id: 'd1',
     commitSha,
-    fileCount: files.length,
+    fileCount,
     totalSize: files.reduce((sum, { size }) => sum + size, 0),
     urls: {
       sha: `http://localhost/repo/${owner}/${repo}/${commitSha}/`,
@@ -173,9 +192,11 @@ export async function startCuttingProxy(
       if (cutsLeft === 0 || seen < afterBytes) return
       cutsLeft -= 1
       seen = 0
-      // What was written has to arrive, so that the test knows how much got through.
+      // What was written has to arrive, so that the test knows how much got through: the server, which closes behind
+      // it, ends the client's line too.
+      client.pause()
+      backend.unpipe(client)
       backend.end()
-      client.destroy()
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

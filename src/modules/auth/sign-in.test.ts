@@ -3,6 +3,7 @@ import type { RequestFacts } from '../../context.ts'
 import { totpCodeAt } from '../../platform/totp.ts'
 import { ask } from '../../testing/ask.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
+import { wrongCode } from '../../testing/wrong-code.ts'
 import { beginSignIn, completeMfa, mfaTicketEmail } from './sign-in.ts'
 
 const EMAIL = 'mia@example.com'
@@ -72,7 +73,8 @@ describe('signing in in two steps', () => {
   test('after a wrong code the ticket may be used again', async () => {
     app.advance(30_000)
     const mfaTicket = await ticket()
-    const wrong = completeMfa(app.ctx, { mfaTicket, code: '000000' }, HERE)
+    const badCode = await wrongCode(secret, app.ctx.now())
+    const wrong = completeMfa(app.ctx, { mfaTicket, code: badCode }, HERE)
     expect(await refusal(wrong)).toBe('MFA_CODE_INVALID')
     expect((await completeMfa(app.ctx, { mfaTicket, code: await code() }, HERE)).user.email).toBe(EMAIL)
   })
@@ -82,10 +84,9 @@ describe('signing in in two steps', () => {
     const there = originAt('198.51.100.7')
     const step = await beginSignIn(app.ctx, credentials, there)
     const mfaTicket = step.step === 'mfa' ? step.mfaTicket : ''
+    const bad = { mfaTicket, code: await wrongCode(secret, app.ctx.now()) }
     for (let i = 0; i < 10; i++)
-      expect(await refusal(completeMfa(app.ctx, { mfaTicket, code: '000000' }, there))).toBe(
-        'MFA_CODE_INVALID',
-      )
+      expect(await refusal(completeMfa(app.ctx, bad, there))).toBe('MFA_CODE_INVALID')
     const right = completeMfa(app.ctx, { mfaTicket, code: await code() }, there)
     expect(await refusal(right)).toBe('Too Many Requests')
   })

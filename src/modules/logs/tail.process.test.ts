@@ -35,4 +35,4 @@ test('a request is seen as it comes; the end of the server ends the tail, and th
   expect(await exited).toBe(0)
   expect(existsSync(join(folder.path, 'logs.db'))).toBe(true)
   expect(existsSync(join(folder.path, 'logs.db-wal'))).toBe(false)
-}, 30_000)
+}, 60_000)

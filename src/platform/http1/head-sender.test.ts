@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
 import { BACKEND, failureOf, outboundFixture, textOf } from '../../testing/outbound-fixture.ts'
+import { onRequest } from '../../testing/tls-backend.ts'
 
 const fixture = outboundFixture()
 afterAll(() => fixture.close())
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
-const answering = () => fixture.backend((socket) => void socket.on('data', () => socket.write(OK)))
+const answering = () => fixture.backend((socket) => onRequest(socket, () => socket.write(OK)))
 
 test('a request that is given up in its own turn is never sent, and the next one is', async () => {
   const { port, received } = await answering()
