@@ -31,7 +31,7 @@ export type Context = {
   outbound: Outbound
   /** Of this server's own listener; with `TLS=off` there are none. */
   certificates: Certificates
-  /** The TXT records of a name, each whole; empty when there are none. Rejects when the resolver fails. */
+  /** The texts of the TXT records of a name, for `hasTxt`; empty when there are none. Rejects when the resolver fails. */
   resolveTxt: (name: string) => Promise<string[]>
   /** What claims a fresh server; see contract §1, SETUP_TOKEN. */
   setupToken: string

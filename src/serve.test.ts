@@ -113,6 +113,19 @@ test('prints its address and, until there is an admin, the set-up link', async (
   expect(await status(again)).toMatchObject({ hasAdminUser: true })
 })
 
+test('says that a proxy in front is not trusted', async () => {
+  const warned = async (trusted: Record<string, string>) => {
+    const env = { BASE_DOMAIN: 'sites.test', PUBLIC_URL: 'https://admin.sites.test', ...trusted }
+    // A command before it names the port, which is not the one that is said here.
+    const server = await startServer(dataDir(), env, ['env'])
+    running.push(server)
+    while (!server.output().includes(' serves https://admin.sites.test')) await Bun.sleep(5)
+    return server.output().includes('TRUST_PROXY names no proxy')
+  }
+  expect(await warned({})).toBe(true)
+  expect(await warned({ TRUST_PROXY: '127.0.0.1/32' })).toBe(false)
+})
+
 test('the set-up link holds a token of any letters', async () => {
   const token = '+a/b= &c#'
   const server = await start(dataDir(), { SETUP_TOKEN: token })
@@ -166,6 +179,18 @@ test('after kill -9 the data directory is free again', async () => {
   await start(path)
 })
 
+test('SIGHUP, a reload to supervisors, leaves the server running and says what it does not do', async () => {
+  const path = dataDir()
+  // A terminal that is closed ends it, and where the tests run stderr may be one.
+  const server = await startServer(path, {}, ['sh', '-c', 'exec "$@" 2>/dev/null', 'sh'])
+  running.push(server)
+  server.signal('SIGHUP')
+  while (!server.output().includes('SIGHUP: settings stay')) await Bun.sleep(5)
+  expect(await status(server)).toMatchObject({ hasAdminUser: false })
+  server.signal('SIGTERM')
+  expect(await server.exited).toBe(0)
+})
+
 test('SIGTERM lets a running request end, refuses new ones and exits 0', async () => {
   const server = await start(dataDir())
   const body = JSON.stringify({ email: 'root@example.com', password: 'correct horse battery' })
@@ -183,7 +208,8 @@ test('SIGTERM lets a running request end, refuses new ones and exits 0', async (
   socket.write(
     `POST /api/setup/complete HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
   )
-  await Bun.sleep(100)
+  // Its loop takes what came first first: after two more answers it has read the head.
+  for (let i = 0; i < 2; i++) await status(server)
   server.signal('SIGTERM')
   await untilRefused(server)
   socket.write(body)

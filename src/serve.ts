@@ -11,7 +11,7 @@ import { keepToOurselves, openContext } from './open-context.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
 import { linesOut, type Put } from './platform/lines-out.ts'
 import type { Log } from './platform/log.ts'
-import { signalled } from './platform/signalled.ts'
+import { outliveHangUp, signalled } from './platform/signalled.ts'
 import { logStrayErrors } from './platform/stray-errors.ts'
 
 /** What the server does for itself may wait until the first visitors were served. */
@@ -21,8 +21,15 @@ const DRAIN_MS = 8_000
 /** A connection on which nothing moves for so long is closed. */
 const IDLE_SECONDS = 60
 
-/** Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. `put` takes the log. */
-export async function serve(config: Config, version: string, put: Put): Promise<number> {
+/**
+ * Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. `put` takes the log; on a
+ * terminal the server ends with it.
+ */
+export async function serve(
+  config: Config,
+  version: string,
+  { put, isTerminal }: { put: Put; isTerminal: boolean },
+): Promise<number> {
   let log: Log | undefined
   const lines = linesOut(put, (lost) => log?.warn('lines of this log were lost', { lines: lost }))
   keepToOurselves()
@@ -33,6 +40,8 @@ export async function serve(config: Config, version: string, put: Put): Promise<
   const { ctx, close, listensOn } = await openContext(config, version, lines.write)
   log = ctx.log
   logStrayErrors(log)
+  if (!isTerminal) outliveHangUp(ctx.log)
+  warnOfUntrustedProxy(ctx)
   await createUnattendedAdmin(ctx)
   const listeners = await openListeners(ctx)
   listensOn(listeners.port)
@@ -50,6 +59,14 @@ export async function serve(config: Config, version: string, put: Put): Promise<
   lock.release()
   await lines.flush()
   return 0
+}
+
+/** With https links and no TLS of our own a proxy is in front, and what it says of visitors counts only where it is named. */
+function warnOfUntrustedProxy({ config: { tls, publicUrl, trustProxy }, log }: Context): void {
+  if (tls !== 'off' || publicUrl?.startsWith('https:') !== true || trustProxy.length > 0) return
+  log.warn(
+    'PUBLIC_URL is https, but TRUST_PROXY names no proxy: cookies are not Secure, and all visitors have its address',
+  )
 }
 
 function makeDataDir(path: string): void {

@@ -1,10 +1,22 @@
 import { expect, test } from 'bun:test'
-import { existsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { waitForVariants } from './modules/deployments/variants.ts'
 import { seedDeployment } from './testing/seed.ts'
 import { testApp } from './testing/test-app.ts'
 import { startUpkeep } from './upkeep.ts'
+
+test('a folder for backups that cannot be written is told at the start, not only when one is due', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-upkeep-')), 'file')
+  writeFileSync(file, '')
+  const app = await testApp({ BACKUP_DIR: join(file, 'backups') })
+  await startUpkeep(app.ctx)()
+  expect(app.lines.join('')).toContain('BACKUP_DIR cannot be written')
+  expect(app.lines.join('')).toContain('ENOTDIR')
+  app.close()
+  rmSync(dirname(file), { recursive: true })
+})
 
 test('a start removes what a crash left and goes on with what waits; stopping ends both', async () => {
   const app = await testApp()

@@ -2,17 +2,25 @@ import type { Context } from './context.ts'
 import { MINUTE_MS } from './domain/durations.ts'
 import { removeExpiredOneTimeTokens } from './modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from './modules/auth/sessions.ts'
-import { isBackupRunning, makeBackupWhenDue, stopBackups } from './modules/backups/service.ts'
+import {
+  isBackupRunning,
+  makeBackupWhenDue,
+  stopBackups,
+  tellOfBadFolder,
+} from './modules/backups/service.ts'
 import { collectGarbage, sweepStore } from './modules/deployments/collect.ts'
 import { removeExpiredUploads } from './modules/deployments/manifest.ts'
 import { resumeVariants, stopVariants } from './modules/deployments/variants.ts'
 import { removeOldLogs } from './modules/logs/requests.ts'
 import { endTails } from './modules/logs/tail.ts'
 import { removeOldRuns } from './modules/runs/service.ts'
+import { tellOfLostKey } from './modules/secrets/unreadable.ts'
 import { startPipelines } from './pipelines/background.ts'
 
 /** What the server does for itself in the background. Returns how to end it; running work is waited for. */
 export function startUpkeep(ctx: Context): () => Promise<void> {
+  tellOfBadFolder(ctx)
+  tellOfLostKey(ctx)
   const jobs = [
     every(ctx, 'expired sessions', () => removeExpiredSessions(ctx)),
     every(ctx, 'expired links', () => removeExpiredOneTimeTokens(ctx)),

@@ -58,7 +58,7 @@ test('stored secrets that the key opens are well, those of a lost key are each n
     ]
       .map((what) => `secret_unreadable: ${what} cannot be opened with this key of secrets\n`)
       .join(''),
-    err: `svc check: 3 problems found in ${folder}\n`,
+    err: `svc check: 3 problems found in ${folder}; if its server is given SECRET_KEY, this command needs it too\n`,
   })
 })
 

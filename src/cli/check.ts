@@ -1,7 +1,8 @@
+import type { Config } from '../config.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
 import { findProblems } from '../modules/deployments/check.ts'
-import { findUnreadableSecrets } from './check-secrets.ts'
+import { findUnreadableSecrets } from '../modules/secrets/unreadable.ts'
 import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
@@ -18,6 +19,7 @@ content. Reads all of them, so it takes a while on a large store. The server may
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
     requireDatabase(config)
     let found = 0
+    let isUnreadable = false
     try {
       await onDataDir(config, io, async (ctx) => {
         const say = ({ kind, detail }: { kind: string; detail: string }): void => {
@@ -25,7 +27,10 @@ content. Reads all of them, so it takes a while on a large store. The server may
           io.stdout.write(`${kind}: ${printable(detail)}\n`)
         }
         for await (const problem of findProblems(ctx)) say(problem)
-        for (const problem of findUnreadableSecrets(ctx)) say(problem)
+        for (const problem of findUnreadableSecrets(ctx)) {
+          isUnreadable = true
+          say(problem)
+        }
       })
     } catch (error) {
       const damaged = damagedBy(error)
@@ -34,11 +39,17 @@ content. Reads all of them, so it takes a while on a large store. The server may
       found += 1
     }
     if (found > 0)
-      throw new CommandFailure(`${found} ${found === 1 ? 'problem' : 'problems'} found in ${config.dataDir}`)
+      throw new CommandFailure(
+        `${found} ${found === 1 ? 'problem' : 'problems'} found in ${config.dataDir}${isUnreadable ? keyHint(config) : ''}`,
+      )
     io.stdout.write('all is well\n')
     return EXIT.ok
   },
 }
+
+/** The settings of a service are often not those of the shell that this runs in. */
+const keyHint = ({ secretKey }: Config): string =>
+  secretKey === null ? '; if its server is given SECRET_KEY, this command needs it too' : ''
 
 /** A database that cannot even be opened or read is the damage. What the machine refuses, such as a file of another user, is none. */
 function damagedBy(error: unknown): DataDirError['damaged'] {

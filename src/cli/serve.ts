@@ -15,7 +15,7 @@ ${configHelp()}`,
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc serve takes no arguments, and got "${words[0]}"`)
     try {
-      return await serve(config, VERSION, io.stdout.put)
+      return await serve(config, VERSION, { put: io.stdout.put, isTerminal: io.isTerminal })
     } catch (error) {
       if (error instanceof ConfigError) throw new CommandFailure(error.message, EX_CONFIG)
       throw error

@@ -128,6 +128,7 @@ describe('a password, with a server on the way that hides STARTTLS', () => {
     expect(server.heard()).toContain('STARTTLS')
     expect(server.heard()).not.toContain(spoken)
     expect(refusal).not.toContain(PASSWORD)
+    expect(refusal).toContain('it offers no STARTTLS')
     server.stop()
   })
 

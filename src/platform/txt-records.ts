@@ -1,11 +1,39 @@
-/** TXT records as the DNS has them now; a long one comes in pieces and is put together. RFC 7208 §3.3. */
-export async function txtRecords(name: string): Promise<string[]> {
-  const { resolveTxt } = await import('node:dns/promises')
+/** The DNS servers of the machine are tried so long, and none of it may take longer in all. */
+const TRY_MS = 2_000
+const TRIES = 2
+const WHOLE_MS = 10_000
+
+/**
+ * The texts of the TXT records as the DNS has them now, in its order. A record of several texts (RFC 1035 §3.3.14) comes
+ * as several: Bun does not tell where one record ends. `servers` are asked instead of the machine's own.
+ */
+export async function txtRecords(name: string, servers?: readonly string[]): Promise<string[]> {
+  const { Resolver } = await import('node:dns/promises')
+  // A new one reads the machine's settings again, which change with its network.
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES })
+  if (servers !== undefined) resolver.setServers(servers)
+  const timer = setTimeout(() => resolver.cancel(), WHOLE_MS)
   try {
-    return (await resolveTxt(name)).map((pieces) => pieces.join(''))
+    return (await resolver.resolveTxt(name)).flat()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOTFOUND' || code === 'ENODATA') return []
     throw error
+  } finally {
+    clearTimeout(timer)
   }
+}
+
+/** Whether a record says just this. Those who publish it may cut it into several texts. */
+export const hasTxt = (texts: readonly string[], wanted: string): boolean =>
+  texts.some((_, first) => startsWithTexts(texts.slice(first), wanted))
+
+function startsWithTexts(texts: readonly string[], wanted: string): boolean {
+  let joined = ''
+  for (const text of texts) {
+    joined += text
+    if (joined.trim() === wanted) return true
+    if (joined.length > wanted.length + 100) return false
+  }
+  return false
 }

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
@@ -66,6 +66,17 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
     throw new AppError('internal', `The backup failed: ${messageOf(error)}`, { cause: error })
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Says at the start that they will fail; the first one may be due only much later. */
+export function tellOfBadFolder({ config: { backupDir }, log }: Context): void {
+  if (backupDir === null) return
+  try {
+    makeFolder(backupDir)
+    accessSync(backupDir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    log.error('BACKUP_DIR cannot be written: there will be no backups', { reason: messageOf(error) })
   }
 }
 

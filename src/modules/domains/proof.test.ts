@@ -29,7 +29,11 @@ const drops = () =>
 const urlOf = (path: string): string => `http://www.test:${host.port}${path}`
 
 test('what a host shows is read without the space around it', async () => {
-  expect(await readChallenge(app.ctx, urlOf('/'))).toEqual({ status: 200, text: 'value' })
+  expect(await readChallenge(app.ctx, urlOf('/'))).toEqual({
+    status: 200,
+    text: 'value',
+    location: null,
+  })
 })
 
 test('a host that never comes to an end is given up', async () => {

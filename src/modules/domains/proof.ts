@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { readLimited } from '../../platform/outbound/read.ts'
+import { hasTxt } from '../../platform/txt-records.ts'
 import type { DomainRow } from './queries.ts'
 
 /** How it was proven, or what was looked for and not found, as a sentence. */
@@ -31,7 +32,7 @@ async function askDns(ctx: Context, { hostname, challenge }: DomainRow): Promise
   const name = txtNameOf(hostname)
   try {
     const records = await ctx.resolveTxt(name)
-    if (records.some((record) => record.trim() === challenge)) return true
+    if (hasTxt(records, challenge)) return true
     return records.length === 0 ? `${name} has no TXT record` : `${name} has other TXT records`
   } catch {
     return `The DNS did not answer for ${name}`
@@ -41,19 +42,24 @@ async function askDns(ctx: Context, { hostname, challenge }: DomainRow): Promise
 async function askHost(ctx: Context, domain: DomainRow): Promise<true | string> {
   const url = challengeUrlOf(domain)
   try {
-    const { status, text } = await readChallenge(ctx, url)
+    const { status, text } = await askLedToHttps(ctx, url)
     return (status === 200 && text === domain.challenge) || `${url} answered ${status}, without the value`
   } catch (error) {
     return `${url} could not be read: ${messageOf(error)}`
   }
 }
 
+/** Most proxies lead all that comes without TLS to the same address with it: what is said there is the host's word too. */
+async function askLedToHttps(ctx: Context, url: string): Promise<Shown> {
+  const answer = await readChallenge(ctx, url)
+  const secured = url.replace(/^http:/, 'https:')
+  return answer.location === secured ? await readChallenge(ctx, secured) : answer
+}
+
+type Shown = { status: number; text: string; location: string | null }
+
 /** What a host shows. Throws `OutboundError`, also after `wholeMs`: one that sends a byte now and then is not waited for. */
-export async function readChallenge(
-  ctx: Context,
-  url: string,
-  wholeMs = WHOLE_MS,
-): Promise<{ status: number; text: string }> {
+export async function readChallenge(ctx: Context, url: string, wholeMs = WHOLE_MS): Promise<Shown> {
   const answer = await ctx.outbound.request(new URL(url), {
     method: 'GET',
     headers: [['accept', 'text/plain']],
@@ -63,8 +69,13 @@ export async function readChallenge(
     signal: AbortSignal.timeout(wholeMs),
     mayBePlain: true,
   })
+  const [, location = null] = answer.headers.find(([name]) => name.toLowerCase() === 'location') ?? []
   return {
     status: answer.status,
+    location: location !== null && answer.status >= 300 && answer.status < 400 ? hrefOf(location) : null,
     text: new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim(),
   }
 }
+
+/** With a default port left out, as nginx writes it in `https://host:443/`; null for what is no whole address. */
+const hrefOf = (location: string): string | null => (URL.canParse(location) ? new URL(location).href : null)

@@ -333,6 +333,35 @@ test('domain takeover: that the base domain leads here proves nothing, for it do
   clear()
 })
 
+test('a proxy in front that leads to https is followed to the same address there, and nowhere else', async () => {
+  const { body } = await create({ hostname: 'www.example.com' })
+  const { url, value } = body['verification'] as { url: string; value: string }
+  const secured = url.replace('http:', 'https:')
+  const verify = async () =>
+    (await ask(app, 'POST', `/api/domains/${body['id']}/verify`, { as: OWNER })).body['verification']
+  const { outbound } = app.ctx
+  const leadingTo = (location: string, shown = value) => {
+    app.ctx.outbound = {
+      ...outbound,
+      request: async ({ protocol }) =>
+        protocol === 'https:'
+          ? { status: 200, headers: [], body: new TextEncoder().encode(shown) }
+          : { status: 301, headers: [['location', location]], body: null },
+    }
+  }
+  const elsewhere = [url, `${secured}?`, secured.replace('www.', 'other.'), 'https://', `/${value}`]
+  for (const location of elsewhere) {
+    leadingTo(location)
+    expect([location, await verify()]).toMatchObject([location, { verifiedAt: null }])
+  }
+  leadingTo(secured, 'another value')
+  expect(await verify()).toMatchObject({ verifiedAt: null })
+  leadingTo(secured.replace('.com/', '.com:443/'))
+  expect(await verify()).toMatchObject({ method: 'http', verifiedAt: '2026-11-20T12:00:00.000Z' })
+  app.ctx.outbound = outbound
+  clear()
+})
+
 test('an answer of the host proves it too; one that says something else, or is private, does not', async () => {
   const { body } = await create({ hostname: 'www.example.com' })
   const { url, value } = body['verification'] as { url: string; value: string }

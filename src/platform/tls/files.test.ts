@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestCa, type TestCertificate } from '../../testing/test-ca.ts'
@@ -119,6 +119,31 @@ test('a pair that cannot be served leaves the last one in use, and the log says 
   rmSync(files.certFile)
   await until(() => lines.length > told)
   expect(certificates.all()[0]?.certPem).toBe(good.cert)
+})
+
+test('files that cannot even be looked for are a bad setting at the start, and later a line in the log', async () => {
+  const files = folderOf(good)
+  const circle = folderOf({})
+  symlinkSync(circle.certFile, circle.certFile)
+  expect(() => open(circle)).toThrow(CertificateFileError)
+  expect(() => open(circle)).toThrow(/^TLS_CERT_FILE is .*\(ELOOP\)$/)
+  const { certificates, lines } = open(files)
+  rmSync(files.certFile)
+  symlinkSync(files.certFile, files.certFile)
+  await until(() => lines.length > 0)
+  expect(lines.join('')).toContain('(ELOOP)')
+  expect(certificates.all()[0]?.certPem).toBe(good.cert)
+})
+
+test('what changes beside the contents and their time is looked at too, such as who may read a key', async () => {
+  const files = folderOf(good)
+  const { lines } = open(files)
+  writeFileSync(files.keyFile, 'not yet a key')
+  await until(() => lines.length > 0)
+  const told = lines.length
+  chmodSync(files.keyFile, 0o640)
+  await until(() => lines.length > told)
+  expect(lines.at(-1)).toContain('TLS_KEY_FILE')
 })
 
 test('what it says of a host: for other names, valid, expired', () => {

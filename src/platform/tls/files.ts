@@ -108,14 +108,18 @@ const namesOf = (subjectAltName: string | undefined): string[] =>
     .filter((name) => name.startsWith('DNS:'))
     .map((name) => name.slice(4).toLowerCase())
 
-/** What changes when a file does, or the link that leads to it; one that is gone is a change too. */
+/** What changes when a file does, or its owner or mode, or the link that leads to it; so does one that cannot be reached. */
 const stampOf = ({ certFile, keyFile }: CertificateFiles): string =>
-  [certFile, keyFile]
-    .map((file) => {
-      const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
-      return stat === undefined ? 'gone' : `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeNs}`
-    })
-    .join()
+  [certFile, keyFile].map(stampOfFile).join()
+
+function stampOfFile(file: string): string {
+  try {
+    const { dev, ino, size, ctimeNs } = statSync(file, { bigint: true })
+    return `${dev} ${ino} ${size} ${ctimeNs}`
+  } catch (error) {
+    return messageOf(error)
+  }
+}
 
 function stateOf(certificate: Certificate, host: string, now: number): ReturnType<Certificates['stateOf']> {
   const { hosts, expiresAt } = certificate

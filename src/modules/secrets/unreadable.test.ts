@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { createSecretBox } from '../../platform/secret-box.ts'
+import { newSecretKey } from '../../platform/secret-keys.ts'
+import { testApp } from '../../testing/test-app.ts'
+import { startUpkeep } from '../../upkeep.ts'
+
+test('a start with another key than the secrets were stored with says so; with theirs it is silent', async () => {
+  const app = await testApp()
+  const as = 'root@example.com'
+  await app.addUser(as, 'admin')
+  const project = await app.call('POST', '/api/projects', { as, json: { owner: 'acme', name: 'docs' } })
+  const { id } = await project.json()
+  await app.call('PUT', `/api/projects/${id}/secrets/TOKEN`, { as, json: { value: 'hidden words' } })
+
+  await startUpkeep(app.ctx)()
+  expect(app.lines).toEqual([])
+  await startUpkeep({ ...app.ctx, secrets: createSecretBox([newSecretKey()]) })()
+  expect(app.lines.join('')).toContain('stored secrets were made with another key')
+  expect(app.lines.join('')).toContain('TOKEN of acme/docs')
+  expect(app.lines.join('')).not.toContain('hidden words')
+  app.close()
+})
