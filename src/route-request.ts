@@ -130,7 +130,7 @@ function factsAbout(ctx: Context, { request, peer, hostHeader }: Arrival, site: 
     ip: clientAddress(ctx, request, peer),
     isSecure: proto === 'https',
     host,
-    hostWithPort: hostHeader.toLowerCase(),
+    hostWithPort: (peer.shownHost ?? hostHeader).toLowerCase(),
     site: site === null ? null : { projectId: site.project.id, host: site.host },
     peerAddress: peer.address,
     forwardedFor: isBehindProxy ? request.headers.get('x-forwarded-for') : null,

@@ -168,6 +168,8 @@ function describeStranger(response: Response): string {
   const location = response.headers.get('location')
   if (location !== null) return `${origin} redirects to ${location}; give that address as --api-url`
   if (response.status >= 500) return `${origin} answered ${response.status} ${response.statusText}`
+  if (response.status === 413)
+    return `a proxy in front of ${origin} lets no body of this size pass (413); nginx does with "client_max_body_size 0"`
   return `${origin} answered ${response.status} without JSON; is it the address of the API?`
 }
 

@@ -3,14 +3,27 @@ import { SESSION_COOKIES } from '../domain/cookies.ts'
 /** Reloads the page when the folder changed. */
 export const LIVE_SCRIPT = `new EventSource('/_dev/live').onmessage = () => location.reload()\n`
 
-/** The same answer with the script at its end, where it is a page. Its bytes are others, so it has no ETag. */
-export async function withLiveScript(response: Response): Promise<Response> {
-  if (!(response.headers.get('content-type') ?? '').startsWith('text/html')) return response
+/**
+ * The same answer with the script at its end, where it is a page; what a backend sends bit by bit still comes so. Its bytes
+ * are others, so it has no ETag. A page that a backend compressed all the same stays as it is.
+ */
+export function withLiveScript(response: Response): Response {
+  const { body, status } = response
+  if (body === null || !(response.headers.get('content-type') ?? '').startsWith('text/html')) return response
+  if (response.headers.has('content-encoding')) return response
   const headers = new Headers(response.headers)
-  for (const name of ['etag', 'content-length', 'content-encoding']) headers.delete(name)
-  const html = `${await response.text()}\n<script src="/_dev/live.js"></script>\n`
-  return new Response(html, { status: response.status, headers })
+  for (const name of ['etag', 'content-length']) headers.delete(name)
+  return new Response(body.pipeThrough(endingIn(LIVE_TAG)), { status, headers })
 }
+
+const LIVE_TAG = new TextEncoder().encode('\n<script src="/_dev/live.js"></script>\n')
+
+const endingIn = (end: Uint8Array) =>
+  new TransformStream<Uint8Array, Uint8Array>({
+    flush(controller) {
+      controller.enqueue(end)
+    },
+  })
 
 /** Both cookies of a session, empty. */
 const NO_SESSION = SESSION_COOKIES.map((name) => `${name}=`).join('; ')

@@ -97,10 +97,42 @@ test.each(['with a config', 'without a config'])(
   },
 )
 
+test('secrets come from the environment, and mails are shown and not sent', async () => {
+  writeFileSync(
+    join(folder, '.svc/proxy-rules/guestbook/rules/api/post.rule.yaml'),
+    `pipeline:
+  steps:
+    - id: mail
+      handler: email_handler
+      config: { to: secrets.OWNER, subject: 'Hello {{input.name}}', body: "Line 1\\nLine 2 \\e[2J" }
+    - { id: none, handler: response_handler, config: { body: '{ "none": "{{secrets.NONE}}" }' } }
+`,
+  )
+  const io = testIo({ cwd: folder, env: { SVC_SECRET_OWNER: 'owner@example.com' } })
+  const inner = await startTwin(folder, io, { port: 0, hostname: '127.0.0.1' })
+  try {
+    const body = JSON.stringify({ name: 'Ann' })
+    const answer = await fetch(`${inner.url}/api`, { method: 'POST', headers: json, body })
+    expect(await answer.json()).toEqual({ none: '' })
+    expect(io.err()).toContain('mail to owner@example.com: Hello Ann\n  Line 1\n  Line 2')
+    expect(io.err()).not.toContain('\u001b')
+    expect(io.err()).toContain('warning: POST /api: the project has no secret NONE')
+    expect(io.err()).not.toContain('no secret OWNER')
+  } finally {
+    await inner.close()
+  }
+})
+
 test.each([[[]], [['a', 'b']], [['nowhere']], [['.', '--port', 'x']]])('%j is wrong usage', async (args) => {
   expect(
     await runCommand({ dev: () => devCommand }, ['dev', ...args], testIo({ cwd: folder }), 'serve'),
   ).toBe(2)
+})
+
+test('a secret that cannot be one is named', async () => {
+  const io = testIo({ cwd: folder, env: { SVC_SECRET_9: 'x' } })
+  expect(await runCommand({ dev: () => devCommand }, ['dev', '.', '--port', '0'], io, 'serve')).toBe(1)
+  expect(io.err()).toStartWith('svc dev: SVC_SECRET_9: The name of a secret has')
 })
 
 test('says which rules were found', () => {
@@ -109,6 +141,19 @@ test('says which rules were found', () => {
   expect(greeting(folder, io, 'http://x')).toContain('\nrules: .svc/proxy-rules/guestbook\n')
   rmSync(join(folder, '.svc'), { recursive: true })
   expect(greeting(folder, io, 'http://x')).toContain('\nrules: none here; svc rules init makes some\n')
+})
+
+test('a folder without pages, or with what no server would take, is told in one line', async () => {
+  const bare = join(folder, 'bare')
+  mkdirSync(join(bare, '.svc/proxy-rules'), { recursive: true })
+  const dev = async () => {
+    const io = testIo({ cwd: folder, env: { SVC_SECRET_TOO_LONG: 'x'.repeat(1_000_000) } })
+    const code = await runCommand({ dev: () => devCommand }, ['dev', 'bare', '--port', '0'], io, 'serve')
+    return `${code} ${io.err()}`
+  }
+  expect(await dev()).toBe(`1 svc dev: ${bare} holds nothing to serve; an index.html is enough\n`)
+  writeFileSync(join(bare, 'index.html'), '<h1>one</h1>')
+  expect(await dev()).toMatch(/^1 svc dev: .+\n$/)
 })
 
 test('a port that is taken is told in one line', async () => {
@@ -133,7 +178,7 @@ test('a folder that is deleted and made again is served again, and broken rules 
   }
   expect(await (await fetch(`${twin.url}/api/notes`)).json()).toEqual([])
   await reader?.cancel()
-}, 20_000)
+}, 60_000)
 
 test.each<[host: string, isServed: boolean]>([
   ['evil.example:4400', false],

@@ -1,18 +1,20 @@
 import { statSync } from 'node:fs'
 import { relative } from 'node:path'
-import { messageOf } from '../domain/errors.ts'
+import { AppError, messageOf } from '../domain/errors.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
 import { listeningAt } from '../listeners.ts'
+import { operatorGrant } from '../modules/auth/authorize.ts'
+import { putSecret } from '../modules/secrets/service.ts'
 import { signalled } from '../platform/signalled.ts'
 import { formatProblem } from '../rules/problems.ts'
-import { type Command, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
+import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
 import { findFiles } from './deploy/files.ts'
 import { folderOf } from './deploy/settings.ts'
 import { isOwnHost, notOurs } from './dev-host.ts'
 import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
 import { ruleFolders, rulesElsewhere } from './rules/rule-folders.ts'
-import { loadSet } from './rules/settings.ts'
+import { loadSet, warningsBeyond, writeWarnings } from './rules/settings.ts'
 import { signIn } from './rules/test-run.ts'
 import { watchFolder } from './watch-folder.ts'
 
@@ -21,7 +23,8 @@ const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1]
 Serves a folder with its rules as a server would: the same router, engine and headers, and a store that is thrown away
 in the end. The rules are the "ruleSets" of .svc/config.json, else all of .svc/proxy-rules, in DIR or the nearest above
 it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. Rules reach private
-backends that PROXY_ALLOWED_TARGETS names, as on a server.
+backends that PROXY_ALLOWED_TARGETS names, as on a server. SVC_SECRET_NAME=value is the secret NAME of the project. Mails
+are printed and not sent.
 Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage.`
 
 const REPO = 'site'
@@ -71,14 +74,20 @@ export async function startTwin(
   at: { port: number; hostname: string },
 ): Promise<Twin> {
   const lab = await openLab({ LOG_FORMAT: 'pretty', ...outside(io.env) }, (line) => io.stderr.write(line))
+  lab.onMail = ({ to, subject, text }) =>
+    io.stderr.write(`mail to ${printable(to.join(', '))}: ${printable(subject)}\n${indented(text)}\n`)
   const site = { host: `production--${REPO}--${SITE_OWNER}.${lab.ctx.config.baseDomain}`, projectId: '' }
   const listeners: Shown['listeners'] = new Set()
   const publish = async () => {
     site.projectId = await publishFolder(lab, folder)
+    putSecrets(lab, site.projectId, io)
     await publishRules(lab, site.projectId, folder, io)
     for (const listener of listeners) listener.enqueue('data: changed\n\n')
   }
-  await publish()
+  await publish().catch(async (error) => {
+    await lab.close()
+    throw error instanceof AppError ? new CommandFailure(error.message) : error
+  })
   const server = listeningAt({ host: at.hostname, port: at.port }, () =>
     Bun.serve({
       ...at,
@@ -117,6 +126,27 @@ function outside(env: Io['env']): Record<string, string> {
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
+const SECRET = 'SVC_SECRET_'
+
+/** The secrets that rules ask for: they are in no file. */
+function putSecrets({ ctx }: Lab, projectId: string, io: Io): void {
+  for (const [variable, value] of Object.entries(io.env)) {
+    if (!variable.startsWith(SECRET) || value === undefined) continue
+    try {
+      putSecret(ctx, operatorGrant(projectId), variable.slice(SECRET.length), value)
+    } catch (error) {
+      throw error instanceof AppError ? new AppError(error.kind, `${variable}: ${error.message}`) : error
+    }
+  }
+}
+
+const indented = (text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${printable(line)}`)
+    .join('\n')
+
 /** What is shown, and the pages that are told when it changes. */
 type Shown = {
   lab: Lab
@@ -140,13 +170,10 @@ async function answer(
     })
   const headers = new Headers(request.headers)
   headers.set('host', site.host)
-  if (headers.has('origin') && URL.canParse(headers.get('origin') ?? '')) {
-    const isOwn = new URL(headers.get('origin') ?? '').host === request.headers.get('host')
-    if (isOwn) headers.set('origin', `http://${site.host}`)
-  }
   if (request.headers.get('sec-fetch-dest') === 'document') headers.set('accept-encoding', 'identity')
   const response = await lab.app.fetch(new Request(request, { headers }), {
     address: server.requestIP(request)?.address ?? '127.0.0.1',
+    shownHost: request.headers.get('host') ?? site.host,
     allowSilence: (isAllowed) => server.timeout(request, isAllowed ? 0 : IDLE_SECONDS),
     upgrade: (answered, owner) => server.upgrade(request, { headers: answered, data: owner }),
   })
@@ -182,7 +209,10 @@ async function publishFolder(lab: Lab, folder: string): Promise<string> {
   const commitSha = Bun.SHA1.hash(lab.ctx.newId(), 'hex')
   const fields = { owner: SITE_OWNER, repo: REPO, commitSha, alias: 'production', isPublic: 'true' }
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
-  for (const { path, absolutePath } of findFiles(folder))
+  const files = findFiles(folder)
+  if (files.length === 0)
+    throw new CommandFailure(`${folder} holds nothing to serve; an index.html is enough`)
+  for (const { path, absolutePath } of files)
     form.append('file', new File([await Bun.file(absolutePath).bytes()], path))
   const { deployment } = (await lab.api('POST', '/api/deployments', form)) as {
     deployment: { projectId: string }
@@ -192,12 +222,15 @@ async function publishFolder(lab: Lab, folder: string): Promise<string> {
 
 async function publishRules(lab: Lab, projectId: string, folder: string, io: Io): Promise<void> {
   for (const set of ruleFolders(folder)) {
-    const { compiled } = await loadSet(set, io)
+    const loaded = await loadSet(set, io)
+    const { compiled } = loaded
+    writeWarnings([loaded], io)
     for (const problem of compiled.problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
     if (compiled.push === null) continue
     const push = { ...compiled.push, options: { ...compiled.push.options, prune: true } }
     const { warnings } = await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, push)
-    for (const warning of warnings as string[]) io.stderr.write(`warning: ${printable(warning)}\n`)
+    for (const warning of warningsBeyond(loaded, warnings as string[]))
+      io.stderr.write(`warning: ${printable(warning)}\n`)
   }
 }
 

@@ -10,6 +10,7 @@ import { createAccount } from '../modules/users/service.ts'
 import { openContext } from '../open-context.ts'
 import { sandboxFor } from '../pipelines/sandbox/sandbox-for.ts'
 import { settleWorks } from '../pipelines/works.ts'
+import type { Mail } from '../platform/mail.ts'
 import { newToken } from '../platform/tokens.ts'
 import { VERSION } from './version.ts'
 
@@ -20,6 +21,8 @@ export type Lab = {
   /** Calls as the operator's global key. Throws what the service refuses. */
   api(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
   fetch(host: string, method: string, path: string, init?: LabRequest): Promise<Response>
+  /** Who hears of each mail: none leaves the machine. */
+  onMail(mail: Mail): void
   close(): Promise<void>
 }
 
@@ -39,6 +42,11 @@ export async function openLab(
   })
   const { ctx, close } = await openContext(config, VERSION, write, { isInMemory: true })
   const app = createApp(ctx)
+  ctx.mail = {
+    isConfigured: true,
+    send: async (mail) => lab.onMail(mail),
+    close: () => undefined,
+  }
   await createAccount(
     ctx,
     { email: 'owner@lab.invalid', password: newToken(), role: 'admin' },
@@ -53,10 +61,11 @@ export async function openLab(
     })
     return app.fetch(request, { address: '127.0.0.1' })
   }
-  return {
+  const lab: Lab = {
     ctx,
     app,
     fetch: fetchAt,
+    onMail: () => undefined,
     async api(method, path, body) {
       const isForm = body instanceof FormData
       const answer = await fetchAt(config.adminHost, method, path, {
@@ -79,6 +88,7 @@ export async function openLab(
       forget()
     },
   }
+  return lab
 }
 
 /** Ctrl-C leaves nothing either. Where somebody else waits for the signal, such as `svc dev`, it is for him to close the lab. */

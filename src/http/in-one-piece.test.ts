@@ -6,17 +6,27 @@ const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
-    const size = Number(new URL(request.url).pathname.slice(1))
+    const { pathname, search } = new URL(request.url)
+    const size = Number(pathname.slice(1))
     await new Promise((resolve) => setImmediate(resolve))
-    return new Response(inOnePiece(bytesOf(size)), { headers: { 'x-one': '1', 'x-two': '2' } })
+    const type = search === '' ? { 'content-type': 'text/plain' } : undefined
+    const headers = { 'x-one': '1', 'x-two': '2', ...type }
+    return new Response(inOnePiece(bytesOf(size), type !== undefined), { headers })
   },
 })
 afterAll(() => server.stop(true))
 
 const SIZES = [0, 1, 15 * 1024 - 1, 15 * 1024, 15 * 1024 + 1, 100_000, 3_000_000]
 
-test.each(SIZES)('%d bytes come whole, with their length', async (size) => {
-  const answer = await fetch(`http://127.0.0.1:${server.port}/${size}`)
+const KINDS = SIZES.flatMap((size): [number, string][] => [
+  [size, 'with a type'],
+  [size, 'without one'],
+])
+
+test.each(KINDS)('%d bytes %s come whole, with their length', async (size, kind) => {
+  const isTyped = kind === 'with a type'
+  const answer = await fetch(`http://127.0.0.1:${server.port}/${size}${isTyped ? '' : '?untyped'}`)
+  expect(answer.headers.get('content-type')).toBe(isTyped ? 'text/plain' : null)
   expect(answer.headers.get('content-length')).toBe(`${size}`)
   expect(answer.headers.get('transfer-encoding')).toBeNull()
   expect(answer.headers.get('x-two')).toBe('2')
@@ -24,7 +34,10 @@ test.each(SIZES)('%d bytes come whole, with their length', async (size) => {
 })
 
 test.each(SIZES)('%d bytes can be read without a server', async (size) => {
-  expect(Buffer.from(await new Response(inOnePiece(bytesOf(size))).bytes()).equals(bytesOf(size))).toBe(true)
+  const read = await Promise.all(
+    [true, false].map((isTyped) => new Response(inOnePiece(bytesOf(size), isTyped)).bytes()),
+  )
+  expect(read.map((bytes) => Buffer.from(bytes).equals(bytesOf(size)))).toEqual([true, true])
 })
 
 test('a visitor who reads late gets all of it, and the next answer on the same connection', async () => {

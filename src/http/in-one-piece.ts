@@ -7,9 +7,12 @@ const DirectStream = ReadableStream as unknown as new (
   strategy: { highWaterMark: number },
 ) => ReadableStream<Uint8Array>
 
-/** The body of an answer that was waited for, so that it goes out together with its headers. Its length is said as ever. */
-export function inOnePiece(bytes: Uint8Array): BodyInit {
-  if (bytes.length < FROM_BYTES) return bytes as BodyInit
+/**
+ * The body of an answer that was waited for, so that it goes out together with its headers. Its length is said as ever.
+ * Of bytes without a type Bun says that they are `application/octet-stream`, and browsers would save what they could show.
+ */
+export function inOnePiece(bytes: Uint8Array, isTyped: boolean): BodyInit {
+  if (isTyped && bytes.length < FROM_BYTES) return bytes as BodyInit
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: 'direct',
     pull(controller) {

@@ -55,3 +55,12 @@ test('a default port may be written or left out', () => {
   })
   expect(() => refuseCrossOrigin(request, 'a.example:443')).not.toThrow()
 })
+
+test('the refusal names both places, as a proxy may have lost the host or its port', () => {
+  const from = (origin: string) => () =>
+    refuseCrossOrigin(new Request('http://svc/', { method: 'POST', headers: { origin } }), '127.0.0.1:3000')
+  expect(from('https://admin.example.com:8443')).toThrow(
+    'admin.example.com:8443) than it was sent to (127.0.0.1:3000)',
+  )
+  expect(from('null')).toThrow('another site than it was sent to (127.0.0.1:3000)')
+})

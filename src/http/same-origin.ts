@@ -17,14 +17,15 @@ export function refuseCrossOrigin(
   if (site === 'same-origin' || site === 'none') return
   const from = request.headers.get('origin') ?? request.headers.get('referer')
   if (from === null ? site === null : hostOf(from) === stripDefaultPort(hostWithPort)) return
-  throw new AppError(
-    'forbidden',
-    'This request came from a page of another site, so the session does not count.',
-    {
-      code: 'CROSS_ORIGIN_REQUEST',
-    },
-  )
+  throw new AppError('forbidden', refusal(from === null ? null : hostOf(from), hostWithPort), {
+    code: 'CROSS_ORIGIN_REQUEST',
+  })
 }
+
+/** Where a proxy loses the host or its port, a page of ours looks like one of somebody else. */
+const refusal = (from: string | null, to: string): string =>
+  `This request came from a page of another site${from === null ? '' : ` (${from})`} than it was sent to (${to}), so the ` +
+  'session does not count. If both are the same, the proxy in front must pass Host on unchanged, with its port.'
 
 /** Host and port of an origin or address; null when it has none (`null` of a sandboxed page). */
 function hostOf(address: string): string | null {

@@ -8,6 +8,8 @@ import type { SocketOwner } from './wire.ts'
  */
 export type Peer = {
   readonly address: string
+  /** The host that stands in the visitor's browser, where `Host` names another: of `svc dev`, which puts the site's there. */
+  readonly shownHost?: string
   /** Lets the connection be silent for as long as a backend may be, until it is taken back. */
   allowSilence?(isAllowed: boolean): void
   /** Takes the connection over as a WebSocket; false when it is gone. */

@@ -3,14 +3,16 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Outbound, OutboundRequest } from '../platform/outbound.ts'
 import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 import { rawTlsBackend } from '../testing/tls-backend.ts'
 import { resolveHost } from './resolve-site.ts'
-import { answered, Silence } from './serve-proxy.ts'
+import { answered, LONG_SILENCE_MS, Silence } from './serve-proxy.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }
 
 let fixture: ProxyFixture
+let outbound: Outbound
 let server: Server
 let target: string
 let answer: (request: IncomingMessage, response: ServerResponse) => void
@@ -28,6 +30,7 @@ beforeAll(async () => {
       'old.txt': 'old',
     },
   )
+  outbound = fixture.app.ctx.outbound
   server = createServer(fixture.certificate, (request, response) => {
     const pieces: Buffer[] = []
     request.on('data', (bytes: Buffer) => pieces.push(bytes))
@@ -56,9 +59,18 @@ afterAll(async () => {
 afterEach(() => {
   fixture.app.ctx.db.sqlite.run('DELETE FROM proxy_rules')
   fixture.app.ctx.db.writes += 1
+  fixture.app.ctx.outbound = outbound
   seen = []
   answer = ok
 })
+
+/** What goes to backends until the end of the test is changed like this. */
+function sendOutWith(change: (request: OutboundRequest) => OutboundRequest): void {
+  fixture.app.ctx.outbound = {
+    ...outbound,
+    request: (url, request) => outbound.request(url, change(request)),
+  }
+}
 
 const ok = (_: IncomingMessage, response: ServerResponse) => void response.end('from the backend')
 answer = ok
@@ -201,6 +213,26 @@ test('the answer: status, headers, several cookies, no hop-by-hop', async () => 
   expect(got.rawHeaders.filter((name) => name.toLowerCase() === 'date')).toHaveLength(1)
 })
 
+test('an answer without a type gets none: what a browser would show is not saved', async () => {
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+  const got = await fixture.send('/api/x')
+  expect(got).toMatchObject({ status: 200, text: 'from the backend', headers: { 'content-length': '16' } })
+  expect(got.headers['content-type']).toBeUndefined()
+})
+
+test('a proxy in front is asked to hold no events back, unless the backend says something else', async () => {
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+  answer = ({ url }, response) => {
+    if (url === '/own') response.setHeader('x-accel-buffering', 'yes')
+    response.setHeader('content-type', url === '/text' ? 'text/plain' : 'text/event-stream')
+    response.end('data: 1\n\n')
+  }
+  const unbuffered = async (path: string) => (await fixture.send(path)).headers['x-accel-buffering']
+  expect(await unbuffered('/api/events')).toBe('no')
+  expect(await unbuffered('/api/own')).toBe('yes')
+  expect(await unbuffered('/api/text')).toBeUndefined()
+})
+
 test('redirects are handed on, and HEAD, 204 and 304 have no body', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = (request, response) => {
@@ -326,8 +358,9 @@ test('a head that does not come in time is 504', async () => {
 test.each(['content-length', 'chunked'])(
   'a body that stops (%s) is cut, so that it does not look whole',
   async (framing) => {
-    // Long enough for the head to come on a busy machine: only the silence after it is meant.
-    await fixture.rule({ pathPattern: '/api/*', targetUrl: target, timeout: 1000 })
+    await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+    // Only the silence after the head is meant: on a busy machine that takes its time.
+    sendOutWith((request) => ({ ...request, idleTimeoutMs: 100 }))
     answer = (_, response) => {
       response.writeHead(200, framing === 'chunked' ? {} : { 'content-length': '100' })
       response.write('half')
@@ -347,7 +380,7 @@ test('a backend that breaks off in the midst is cut too', async () => {
 })
 
 test('events pass as they come, and the end of the visitor is the end of the backend request', async () => {
-  await fixture.rule({ pathPattern: '/api/*', targetUrl: target, timeout: 100 })
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const gone = Promise.withResolvers<void>()
   let more: (() => void) | undefined
   answer = (_, response) => {
@@ -364,11 +397,27 @@ test('events pass as they come, and the end of the visitor is the end of the bac
   const reader = got.body?.getReader()
   const next = async () => new TextDecoder().decode((await reader?.read())?.value)
   expect(await next()).toBe('data: 1\n\n')
-  await Bun.sleep(250)
   more?.()
   expect(await next()).toBe('data: 2\n\n')
   visitor.abort()
   await gone.promise
+})
+
+test('between two pieces an answer may be silent as long as the rule says, and a stream of events longer', async () => {
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target, timeout: 1000 })
+  let allowed: OutboundRequest['idleTimeoutMs'] = 0
+  sendOutWith((request) => {
+    allowed = request.idleTimeoutMs
+    return request
+  })
+  await fixture.send('/api/x')
+  const silenceOf = (type: string) =>
+    typeof allowed === 'number' ? allowed : allowed(200, [['content-type', type]])
+  expect(['text/html', 'text/event-stream', 'Text/Event-Stream; charset=utf-8'].map(silenceOf)).toEqual([
+    1000,
+    LONG_SILENCE_MS,
+    LONG_SILENCE_MS,
+  ])
 })
 
 test('a connection may be silent while a backend thinks, and not after its answer', async () => {

@@ -1,6 +1,7 @@
 import type { Context, RequestFacts } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
+import { isEventStream } from '../domain/event-stream.ts'
 import { type HeaderPair, responseHeadersToForward } from '../domain/forward-headers.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { inOnePiece } from '../http/in-one-piece.ts'
@@ -129,7 +130,7 @@ function relayed(forwarding: Forwarding, answer: OutboundResponse): Response {
   if (body instanceof ReadableStream) return new Response(cutWhenBroken(forwarding, body), init)
   forwarding.silence.end()
   const hasBody = body !== null && forwarding.method !== 'HEAD' && !BODILESS.has(status)
-  return new Response(hasBody ? inOnePiece(body) : null, init)
+  return new Response(hasBody ? inOnePiece(body, headers.has('content-type')) : null, init)
 }
 
 /** Bun says a length of 0 where none is given, and that would be said of what GET sends. RFC 9112 §6.1 allows this. */
@@ -186,8 +187,12 @@ export function relayedHeaders(site: Site, pairs: readonly HeaderPair[]): Header
   const headers = new Headers()
   for (const [name, value] of responseHeadersToForward(pairs)) headers.append(name, value)
   if (!site.isShared) keepPrivate(headers)
+  if (isEventStream(pairs) && !headers.has(UNBUFFERED)) headers.set(UNBUFFERED, 'no')
   return headers
 }
+
+/** nginx in front would hold events back until it has a few KiB of them. */
+const UNBUFFERED = 'x-accel-buffering'
 
 /** `public` and the lifetimes for shared caches go: others may not be let in by a cache that we know nothing of. */
 function keepPrivate(headers: Headers): void {
@@ -227,9 +232,6 @@ function noteFailure(ctx: Context, rule: SiteRule, error: unknown): void {
   if (kind !== 'aborted')
     ctx.log.warn('a backend did not answer in full', { rule: rule.record.id, kind, reason: message })
 }
-
-const isEventStream = (headers: readonly HeaderPair[]): boolean =>
-  headers.some(([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value))
 
 export const noTarget = (): Response =>
   errorResponse(new AppError('bad_gateway', 'The rule for this path has no target that could be called.'))

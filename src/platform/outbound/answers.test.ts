@@ -118,8 +118,10 @@ describe.each([false, true])('byte by byte: %p', (isSlow) => {
   test.each(good)('reads an answer with %s', async (_name, row) => {
     const { method = 'GET', wire, close = false, status, body, isReused } = row
     let connections = 0
-    const { port } = await fixture.backend((socket) => {
+    const { promise: gone, resolve: firstIsGone } = Promise.withResolvers<void>()
+    const { port } = await fixture.backend((socket, index) => {
       connections += 1
+      if (index === 0) socket.once('close', () => firstIsGone())
       onRequest(socket, async () => {
         await write(socket, wire, isSlow)
         if (close) socket.end()
@@ -127,7 +129,7 @@ describe.each([false, true])('byte by byte: %p', (isSlow) => {
     })
     const first = await fixture.send(port, { method })
     expect({ status: first.status, body: await textOf(first.body) }).toEqual({ status, body })
-    if (isSlow && !isReused) await Bun.sleep(5)
+    if (!isReused) await gone
     const second = await fixture.send(port, { method })
     expect({ status: second.status, body: await textOf(second.body) }).toEqual({ status, body })
     expect(connections).toBe(isReused ? 1 : 2)
@@ -223,15 +225,17 @@ const cut: [name: string, wire: string, kind: string, message: string][] = [
 ]
 
 test.each(cut)('an answer with %s ends in an error', async (_name, wire, kind, message) => {
+  const { promise: begun, resolve: beginning } = Promise.withResolvers<void>()
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, async () => {
       const head = wire.indexOf('\r\n\r\n') + 4
       socket.write(wire.slice(0, head + 2))
-      await Bun.sleep(10)
+      await begun
       socket.end(wire.slice(head + 2))
     }),
   )
   const response = await fixture.send(port)
+  beginning()
   expect(response.status).toBe(200)
   const { body } = response
   if (!(body instanceof ReadableStream)) throw new Error('came whole')
@@ -281,27 +285,34 @@ test('an answer in a few packets is whole, and its connection serves the next', 
 })
 
 test('a connection that is reset in the midst of a body without a length is no whole answer', async () => {
+  const { promise: begun, resolve: beginning } = Promise.withResolvers<void>()
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, async () => {
       socket.write(`${OK}\r\nhello`)
-      await Bun.sleep(20)
+      await begun
       socket.resetAndDestroy()
     }),
   )
   const { body } = await fixture.send(port)
+  beginning()
   expect((await failureOf(textOf(body))).kind).toBe('reset')
 })
 
 test('what comes on an idle connection is not taken for the next answer', async () => {
-  const { port } = await fixture.backend((socket, index) =>
+  const { promise: idle, resolve: isIdle } = Promise.withResolvers<void>()
+  const { promise: gone, resolve: isGone } = Promise.withResolvers<void>()
+  const { port } = await fixture.backend((socket, index) => {
+    socket.once('close', () => isGone())
     onRequest(socket, async () => {
       socket.write(`${OK}Content-Length: 1\r\n\r\n${index}`)
-      await Bun.sleep(5)
+      if (index > 0) return
+      await idle
       socket.write(`${OK}Content-Length: 6\r\n\r\npoison`)
-    }),
-  )
+    })
+  })
   expect(await textOf((await fixture.send(port)).body)).toBe('0')
-  await Bun.sleep(50)
+  isIdle()
+  await gone
   expect(await textOf((await fixture.send(port)).body)).toBe('1')
 })
 

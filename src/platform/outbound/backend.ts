@@ -11,6 +11,9 @@ export type BackendLimits = {
   mostWaiting: number
 }
 
+/** What lasts must not take the turns of requests: so many event streams for each of them have a place of their own. */
+const LASTING_PER_REQUEST = 16
+
 /** Connections, attempts at one, and attempts that were given up but that the system still holds. */
 const MOST_SOCKETS_PER_REQUEST = 2
 /** A request that cannot be repeated takes no connection that was idle for longer: it may be closing just now. */
@@ -42,6 +45,8 @@ export class Backend {
   readonly #idle: Http1Connection[] = []
   readonly #open = new Set<Http1Connection>()
   readonly #waiting = new Set<OutboundExchange>()
+  readonly #connecting = new Set<OutboundExchange>()
+  readonly #lasting = new Set<OutboundExchange>()
   #inFlight = 0
   #sockets = 0
 
@@ -59,7 +64,7 @@ export class Backend {
     const exchange = new OutboundExchange(options, this)
     if (mustWait) {
       this.#waiting.add(exchange)
-      exchange.limitWait()
+      exchange.limitWait(true)
     } else {
       this.#inFlight += 1
       this.#run(exchange)
@@ -75,7 +80,8 @@ export class Backend {
   }
 
   close(error: OutboundError): void {
-    for (const exchange of this.#waiting) exchange.failed(error, false)
+    // First those that wait: else each that ends would let one of them begin.
+    for (const exchange of [...this.#waiting, ...this.#connecting]) exchange.failed(error, false)
     for (const connection of this.#open) connection.fail(error)
   }
 
@@ -95,8 +101,20 @@ export class Backend {
     void this.#connect(exchange)
   }
 
+  /** It gives its turn back. Of too many, the last keep theirs. */
+  lasts(exchange: OutboundExchange): void {
+    if (this.#lasting.size >= this.#options.limits.mostInFlight * LASTING_PER_REQUEST) return
+    this.#lasting.add(exchange)
+    this.#turnEnded()
+  }
+
   left(exchange: OutboundExchange): void {
     if (this.#waiting.delete(exchange)) return
+    if (!this.#lasting.delete(exchange)) this.#turnEnded()
+    this.#tellWhenEmpty()
+  }
+
+  #turnEnded(): void {
     this.#inFlight -= 1
     const [next] = this.#waiting
     if (next !== undefined) {
@@ -104,7 +122,6 @@ export class Backend {
       this.#inFlight += 1
       this.#run(next)
     }
-    this.#tellWhenEmpty()
   }
 
   #run(exchange: OutboundExchange): void {
@@ -133,14 +150,17 @@ export class Backend {
   }
 
   async #connect(exchange: OutboundExchange): Promise<void> {
+    this.#connecting.add(exchange)
     try {
-      const gaveUp = exchange.limitWait()
+      const gaveUp = exchange.limitWait(false)
       const addresses = await this.#options.addresses()
       const connection = await this.#dialAny(addresses, gaveUp)
       if (exchange.isOver) connection.fail(new OutboundError('aborted', `${this.label} is not needed`))
       else exchange.startOn(connection)
     } catch (error) {
       exchange.failed(toOutboundError(error), false)
+    } finally {
+      this.#connecting.delete(exchange)
     }
   }
 
@@ -161,7 +181,8 @@ export class Backend {
 
   async #dial(address: string, gaveUp: AbortSignal): Promise<Http1Connection> {
     const { limits, target } = this.#options
-    if (this.#sockets >= limits.mostInFlight * MOST_SOCKETS_PER_REQUEST) throw overloaded(this.label)
+    if (this.#sockets - this.#lasting.size >= limits.mostInFlight * MOST_SOCKETS_PER_REQUEST)
+      throw overloaded(this.label)
     this.#sockets += 1
     const socket = await dial({ ...target, address }, gaveUp, () => {
       this.#sockets -= 1

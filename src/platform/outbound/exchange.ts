@@ -1,3 +1,4 @@
+import { isEventStream } from '../../domain/event-stream.ts'
 import type { HeaderPair } from '../../domain/forward-headers.ts'
 import type { Answer, Exchange, Http1Connection } from '../http1/connection.ts'
 import type { WireRequest } from '../http1/request.ts'
@@ -25,6 +26,8 @@ const PROMPT_MS = 50
 /** What the backend does with an exchange that ends or has to be tried again. */
 interface ExchangeOwner {
   retry(exchange: OutboundExchange): void
+  /** Called at most once, when its answer has begun and is one that lasts. */
+  lasts(exchange: OutboundExchange): void
   /** Called once, when the exchange takes up nothing any more. */
   left(exchange: OutboundExchange): void
 }
@@ -46,6 +49,7 @@ export class OutboundExchange implements Exchange {
   #signal: AbortSignal | null = null
   #aborted: (() => void) | null = null
   #hasBeenRetried = false
+  #waitsForTurn = false
   #gaveUp: AbortController | null = null
   #timer: Timer | null = null
 
@@ -72,7 +76,8 @@ export class OutboundExchange implements Exchange {
   }
 
   /** Starts the time limit for what comes before a connection. The signal fires when the exchange is over. */
-  limitWait(): AbortSignal {
+  limitWait(isForTurn: boolean): AbortSignal {
+    this.#waitsForTurn = isForTurn
     this.#gaveUp ??= new AbortController()
     const leftMs = this.headTimeoutMs - (performance.now() - this.startedAt)
     this.#timer ??= setTimeout(() => this.failed(this.#late(), false), Math.max(1, leftMs))
@@ -94,6 +99,7 @@ export class OutboundExchange implements Exchange {
 
   /** Handed on when all answers of this turn were read. */
   answered(answer: Answer): void {
+    if (answer.body instanceof ReadableStream && isEventStream(answer.headers)) this.#owner.lasts(this)
     atEndOfTurn(() => this.#resolve(answer))
   }
 
@@ -138,6 +144,11 @@ export class OutboundExchange implements Exchange {
 
   #late(): OutboundError {
     const { label } = this.#options
+    if (this.#waitsForTurn)
+      return new OutboundError(
+        'timeout',
+        `No turn came within ${this.headTimeoutMs} ms: too many requests for ${label} are under way`,
+      )
     return new OutboundError('timeout', `${label} was not reached within ${this.headTimeoutMs} ms`)
   }
 

@@ -121,6 +121,39 @@ test('a backend has so many requests at a time, so many waiting, and refuses mor
   for (const response of await Promise.all(running)) expect(await textOf(response.body)).toBe('at last')
 })
 
+test('event streams last, and give their turns back: to those that wait, and to new ones', async () => {
+  const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const streams: Socket[] = []
+  const { port } = await backend((socket) =>
+    onRequest(socket, (head) => {
+      const isListening = head.startsWith('GET /events')
+      if (isListening) streams.push(socket)
+      if (!isListening) answer(socket, 'fine')
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n')
+    }),
+  )
+  const listen = () => send(port, { target: '/events' })
+  const listening = [listen()]
+  const waiting = send(port)
+  await listening[0]
+  expect(await textOf((await waiting).body)).toBe('fine')
+  for (let count = 2; count <= 16; count++) {
+    listening.push(listen())
+    await listening.at(-1)
+  }
+  expect(await textOf((await send(port)).body)).toBe('fine')
+  // One more than have a place of their own keeps its turn, until it ends.
+  const last = await listen()
+  const late = failureOf(send(port, { headTimeoutMs: 50 }))
+  expect(await late).toEqual({
+    kind: 'timeout',
+    message: `No turn came within 50 ms: too many requests for backend.test:${port} are under way`,
+  })
+  for (const socket of streams) socket.end()
+  for (const response of [last, ...(await Promise.all(listening))]) await textOf(response.body)
+  expect(await textOf((await send(port)).body)).toBe('fine')
+})
+
 test('300 hanging requests to one backend leave another alone', async () => {
   const { backend, send } = setUp()
   const hanging = await backend(() => {})
@@ -134,10 +167,14 @@ test('300 hanging requests to one backend leave another alone', async () => {
 
 test('waiting for a turn counts against the time for the head', async () => {
   const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
-  const { port, received } = await backend(() => {})
-  const first = failureOf(send(port, { headTimeoutMs: 300 }))
+  const { promise: connected, resolve } = Promise.withResolvers<void>()
+  const { port, received } = await backend(() => resolve())
+  const abort = new AbortController()
+  const first = failureOf(send(port, { signal: abort.signal }))
+  await connected
   expect((await failureOf(send(port, { headTimeoutMs: 50 }))).kind).toBe('timeout')
-  await first
+  abort.abort()
+  expect((await first).kind).toBe('aborted')
   expect(received).toHaveLength(1)
 })
 
@@ -225,7 +262,7 @@ test('plain HTTP is for those alone who ask for it', async () => {
   const { outbound } = setUp()
   const plain = await rawPlainBackend((socket) => onRequest(socket, () => answer(socket, 'proof')))
   const url = new URL(`http://backend.test:${plain.port}/.well-known/x`)
-  const request = { method: 'GET', headers: [], body: null, headTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
+  const request = { method: 'GET', headers: [], body: null, headTimeoutMs: 60_000, idleTimeoutMs: 60_000 }
   expect((await failureOf(outbound.request(url, request))).kind).toBe('bad_request')
   const response = await outbound.request(url, { ...request, mayBePlain: true })
   expect(await textOf(response.body)).toBe('proof')
@@ -233,11 +270,14 @@ test('plain HTTP is for those alone who ask for it', async () => {
   await plain.close()
 })
 
-test('closing cuts what is under way', async () => {
-  const { backend, send, outbound } = setUp()
-  const { port } = await backend(() => {})
-  const running = failureOf(send(port))
-  await Bun.sleep(20)
+test('closing cuts what is under way, what connects and what waits', async () => {
+  const { backend, send, outbound } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const { promise: connected, resolve } = Promise.withResolvers<void>()
+  const hanging = await backend(() => resolve())
+  const silent = await rawPlainBackend(() => {})
+  const running = [hanging.port, silent.port, silent.port].map((port) => failureOf(send(port)))
+  await connected
   outbound.close()
-  expect((await running).kind).toBe('aborted')
+  expect((await Promise.all(running)).map(({ kind }) => kind)).toEqual(['aborted', 'aborted', 'aborted'])
+  await silent.close()
 })

@@ -21,8 +21,8 @@ async function readAnswer(...pieces: string[]): Promise<string> {
     method: 'GET',
     headers: [],
     body: null,
-    headTimeoutMs: 1_000,
-    idleTimeoutMs: 1_000,
+    headTimeoutMs: 60_000,
+    idleTimeoutMs: 60_000,
   })
   return new TextDecoder().decode(await readLimited(answer, 100))
 }

@@ -39,8 +39,8 @@ const get = (outbound: Outbound, name: string, port: number) =>
     method: 'GET',
     headers: [['authorization', 'Bearer secret']],
     body: null,
-    headTimeoutMs: 5_000,
-    idleTimeoutMs: 5_000,
+    headTimeoutMs: 60_000,
+    idleTimeoutMs: 60_000,
   })
 
 const failureOf = async (promise: Promise<unknown>): Promise<Pick<OutboundError, 'kind' | 'message'>> =>

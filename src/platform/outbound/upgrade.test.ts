@@ -11,8 +11,8 @@ const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConn
 const upgrade = (port: number, request: Partial<UpgradeRequest> = {}, through = fixture) =>
   through.outbound.upgrade(new URL(`https://${BACKEND}:${port}/chat`), {
     headers: [['sec-websocket-key', 'x']],
-    headTimeoutMs: 5_000,
-    idleTimeoutMs: 5_000,
+    headTimeoutMs: 60_000,
+    idleTimeoutMs: 60_000,
     ...request,
   })
 
