@@ -25,7 +25,7 @@ export async function flawsOfForm(
   const input = ruleOf(form)
   const flaws = flawsOfShape(ctx, request, input)
   const found = flaws.length > 0 ? flaws : await findRuleFlaws(ctx, grant, level, id, input)
-  const named = found.map(({ path, message }) => toField(path, message, values))
+  const named = together(found.map(({ path, message }) => toField(path, message, values)))
   const all = [...own, ...named]
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at)
 }
@@ -149,6 +149,16 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+const MOST_TOLD = 20
+
+/** A pipeline is one field with many places: all that is wrong in it is told at once. */
+function together(details: readonly ErrorDetail[]): ErrorDetail[] {
+  const messages = details.filter(({ path }) => path === 'pipelineConfig').map(({ message }) => message)
+  const more = messages.length > MOST_TOLD ? [`and ${messages.length - MOST_TOLD} more`] : []
+  const message = [...messages.slice(0, MOST_TOLD), ...more].join('; ')
+  return details.map((detail) => (detail.path === 'pipelineConfig' ? { ...detail, message } : detail))
 }
 
 /** The field of the form that a path of the API is about. */

@@ -124,6 +124,24 @@ describe('a rule', () => {
     expect(await project.order()).toEqual([])
   })
 
+  test('with a pipeline that is wrong in several places is told them all', async () => {
+    const pipelineConfig = JSON.stringify({
+      validators: ['auth_required'],
+      steps: [
+        { id: 'form', handlerType: 'form_handler', config: { fields: { name: 'string' } } },
+        { id: 'answer', handlerType: 'response_handler', config: { body: '{{steps.from.name}}' } },
+      ],
+    })
+    const answer = await project.submit('/new', { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig })
+    expect(answer.status).toBe(400)
+    const html = await answer.text()
+    for (const place of ['validators[0]', 'steps[0].config.fields.name', 'steps[1].config.body'])
+      expect(html).toContain(`${place}: `)
+    const many = Array.from({ length: 30 }, () => ({ handlerType: 'form_handler', config: { fields: {} } }))
+    const fields = { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig: JSON.stringify({ steps: many }) }
+    expect(await (await project.submit('/new', fields)).text()).toContain('; and 10 more')
+  })
+
   test('with a handler that nobody knows is refused, unless it is stored already', async () => {
     const pipelineConfig = JSON.stringify({ steps: [{ id: 'a', handlerType: 'teleport' }] })
     const fields = { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig }

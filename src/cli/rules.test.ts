@@ -322,6 +322,60 @@ test('a failing test is told with its place, and ends with 1', async () => {
   expect((await run(['test'])).code).toBe(1)
 })
 
+test('names that stand for nothing are warned of once, with their line, and hinder no push', async () => {
+  writeSet()
+  write(`${SET}/rules/api/a/get.rule.yaml`, answer('{{steps.b}} {{user.name}}'))
+  const place = `${SET}/rules/api/a/get.rule.yaml:5:23 pipeline.steps[0].config.body`
+  const warnings = [
+    `warning: ${place} names the output of a step b, and none before has that id; there is none`,
+    `warning: ${place} names user.name, and user has only id, email, role`,
+    '',
+  ].join('\n')
+  expect(await run(['validate'])).toEqual({
+    code: 0,
+    out: expect.stringContaining('all valid'),
+    err: warnings,
+  })
+  const pushed = await onServer(['push', '--json'])
+  expect([pushed.code, pushed.err]).toEqual([0, warnings])
+  expect(JSON.parse(pushed.out).ruleSets[0].warnings).toHaveLength(2)
+  write(`${SET}/rules/api/a/get.rule.yaml`, answer('{{steps.c}}').replace('a\n', 'b\n'))
+  const { err } = await onServer(['push'])
+  expect(err.match(/names the output of a step c/g)).toHaveLength(1)
+})
+
+test('mails are part of what a test expects, those of post steps too', async () => {
+  writeSet()
+  write(
+    `${SET}/rules/api/a/get.rule.yaml`,
+    `pipeline:
+  steps:
+    - { id: m, handler: email_handler, config: { to: input.to, subject: First, body: One } }
+  postSteps:
+    - { id: n, handler: email_handler, config: { to: b@x.ch, subject: Second, body: 'Two {{input.to}}' } }
+`,
+  )
+  const mails = "mails: [{ to: [a@x.ch], subject: First }, { text: 'Two a@x.ch' }]"
+  const one = (name: string, to: string, expect: string) =>
+    `  - { name: ${name}, request: { query: { to: ${to} } }, expect: { ${expect} } }\n`
+  const cases = [
+    one('both', 'a@x.ch', `status: 200, ${mails}`),
+    one('two', 'a@x.ch', 'mails: 2'),
+    one('none', 'nobody', 'status: 400, mails: 0'),
+    one('wrong', 'c@x.ch', mails),
+    one('few', 'a@x.ch', 'mails: 1'),
+    one('odd', 'a@x.ch', 'mails: none'),
+  ]
+  write(`${SET}/rules/api/a/get.rule.test.yaml`, `tests:\n${cases.slice(0, 5).join('')}`)
+  const { code, out } = await run(['test'])
+  expect(code).toBe(1)
+  expect(out).toContain('3 tests passed, 2 failed')
+  expect(out).toContain('wrong: mails[0].to[0] is "c@x.ch", not "a@x.ch"')
+  expect(out).toContain('few: 2 mails were sent, not 1')
+  write(`${SET}/rules/api/a/get.rule.test.yaml`, `tests:\n${cases[5]}`)
+  expect((await run(['test'])).err).toContain('mails must be a number, or a list of mails')
+})
+
 test('one person may have another role in each test', async () => {
   writeSet()
   const who = (role: string, status: number) =>

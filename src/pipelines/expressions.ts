@@ -143,6 +143,14 @@ const isHeader = (root: Root, [first, second]: readonly string[]): boolean =>
   (root === 'request' || root === 'metadata') && first === 'headers' && second !== undefined
 const lowerSecond = (key: string, i: number): string => (i === 1 ? key.toLowerCase() : key)
 
+/** A name with a hyphen, or a whole sentence that happens to begin with one of our words, or a sum. */
+function notAPath(text: string, at: number): string {
+  const path = text.slice(0, at)
+  return /^[\s=!<>|&+*/?%]/.test(text.slice(at))
+    ? `Nothing may follow ${path}: a text is written in quotes of its own, "'like this'", and a function_handler works things out`
+    : `Expected . or [ after ${path}; names with other characters are written ['like-this']`
+}
+
 function readName(text: string, dot: number, indent: number): { key: string; end: number } {
   KEY.lastIndex = dot + 1
   const [key] = KEY.exec(text) ?? []
@@ -151,11 +159,7 @@ function readName(text: string, dot: number, indent: number): { key: string; end
 }
 
 function readIndex(text: string, at: number, indent: number): { key: string; end: number } {
-  if (text[at] !== '[')
-    throw new ExpressionError(
-      `Expected . or [ after ${text.slice(0, at)}; names with other characters are written ['like-this']`,
-      indent + at,
-    )
+  if (text[at] !== '[') throw new ExpressionError(notAPath(text, at), indent + at)
   const quoted = readQuoted(text, at + 1)
   const digits = quoted === undefined ? (/^\d{1,10}/.exec(text.slice(at + 1))?.[0] ?? '') : ''
   const end = quoted?.end ?? at + 1 + digits.length

@@ -25,7 +25,7 @@ export const pipelineValidator = Type.Object(
   { additionalProperties: false },
 )
 
-const MOST_STEPS = 100
+export const MOST_STEPS = 100
 
 /** A pipeline as it is stored with its rule and sent in a push. contract §9.1 and §9.2. */
 export const pipelineConfig = Type.Object(

@@ -68,12 +68,19 @@ describe('says where it is wrong', () => {
       { steps: [step('form_handler', { fields: { a: { type: 'string', pattern: '(' } } })] },
       ['steps[0].config.fields.a.pattern'],
     ],
+    [
+      { steps: [step('form_handler', { fields: { errors: { type: 'string' } }, failOnError: false })] },
+      ['steps[0].config.fields.errors'],
+    ],
+    [{ steps: [step('form_handler', { fields: { errors: { type: 'string' } } })] }, []],
+    [{ steps: [step('form_handler', { fields: {}, failOnError: 'no' })] }, ['steps[0].config.failOnError']],
     [{ steps: [step('data_create', { fields: {} })] }, ['steps[0].config.schemaId']],
     [
       { steps: [step('data_create', { schemaId: 's', fields: { a: 'steps..x' } })] },
       ['steps[0].config.fields.a'],
     ],
     [{ steps: [step('data_delete', { schemaId: 's' })] }, ['steps[0].config']],
+    [{ steps: [step('data_update', { schemaId: 's', recordId: 'input.id' })] }, ['steps[0].config']],
     [{ steps: [step('data_delete', { schemaId: 's', filters: {} })] }, ['steps[0].config']],
     [
       { steps: [step('data_query', { schemaId: 's', filters: { 'a.b': { op: 'equals', value: 1 } } })] },
@@ -103,6 +110,27 @@ describe('says where it is wrong', () => {
       },
       [],
     ],
+    [
+      {
+        steps: [
+          step('data_query', {
+            schemaId: 's',
+            filters: {
+              a: [{ op: 'gt', value: 1 }, { op: '<' }, { value: 2 }, 3],
+              b: 4,
+              c: [{ op: 'eq', valeu: 5 }],
+            },
+          }),
+        ],
+      },
+      ['steps[0].config.filters.a[2].op', 'steps[0].config.filters.a[3]', 'steps[0].config.filters.b'],
+      ['unknown_key steps[0].config.filters.c[0].valeu'],
+    ],
+    [
+      { steps: [step('data_query', { schemaId: 's', filters: { a: [{ op: 'gt' }, { op: '<' }] } })] },
+      ['steps[0].config.filters.a[1].op'],
+    ],
+    [{ steps: [step('data_update', { schemaId: 's', filters: { a: [] }, add: {} })] }, ['steps[0].config']],
     [{ steps: [step('data_query', { schemaId: 's', pageSize: true })] }, ['steps[0].config.pageSize']],
     [{ steps: [step('response_handler', { body: '{{steps.}}' })] }, ['steps[0].config.body']],
     [
@@ -112,6 +140,29 @@ describe('says where it is wrong', () => {
     [{ steps: [step('function_handler', {})] }, ['steps[0].config.code']],
     [{ steps: [step('response_handler', { condition: 'steps.' })] }, ['steps[0].config.condition']],
     [{ steps: [step('response_handler', {}), step('response_handler', {})] }, ['steps']],
+    [
+      { steps: [step('response_handler', { body: '{{steps.b}}', headers: { x: 'steps.a' } })] },
+      [],
+      ['unknown_name steps[0].config.body', 'unknown_name steps[0].config.headers.x'],
+    ],
+    [
+      {
+        steps: [],
+        postSteps: [step('email_handler', { to: 'user.mail', subject: 's', body: 'request.bdy' })],
+      },
+      [],
+      ['unknown_name postSteps[0].config.to', 'unknown_name postSteps[0].config.body'],
+    ],
+    [
+      { steps: ['a step', step('data_create', {}), { handlerType: 'form_handler', config: { fields: 1 } }] },
+      [
+        'steps[0]',
+        'steps[1].config.fields',
+        'steps[1].config.schemaId',
+        'steps[2].config.fields',
+        'steps[2].id',
+      ],
+    ],
     [{ steps: [step('response_handler', {}, { id: '__proto__' })] }, ['steps[0].id']],
     [
       { steps: [], postSteps: [step('data_create', {})] },
@@ -134,6 +185,18 @@ describe('says where it is wrong', () => {
       warnings,
     })
   })
+})
+
+test('what is told of unknown names stays small, whatever was sent', () => {
+  const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, 'steps.nobody.x']))
+  const steps = Array.from({ length: 100 }, (_, i) => ({
+    id: `${'long'.repeat(20)}${i}`,
+    handlerType: 'data_create',
+    config: { schemaId: '$schema:a', fields },
+  }))
+  const { warnings } = validatePipelineConfig({ steps })
+  expect(warnings).toHaveLength(2000)
+  expect(Math.max(...warnings.map(({ message }) => message.length))).toBeLessThan(600)
 })
 
 test('every handler is documented, each key of it too', () => {

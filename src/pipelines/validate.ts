@@ -2,8 +2,10 @@ import type { TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
 import Value from 'typebox/value'
 import type { ErrorDetail } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
 import { compileStep, pathText } from './compile.ts'
-import { type PipelineConfig, type PipelineStep, pipelineConfig } from './model.ts'
+import { MOST_STEPS, type PipelineStep, type PipelineValidator, pipelineConfig } from './model.ts'
+import { unknownNames } from './references.ts'
 import { findHandler, handlerNames } from './registry.ts'
 import { VALIDATOR_CONFIGS } from './validators.ts'
 
@@ -11,52 +13,80 @@ import { VALIDATOR_CONFIGS } from './validators.ts'
 Settings.Set({ maxErrors: 1000 })
 
 /** What a newer version may know: a push stores it and says so, a rule file may not have it. */
-type ConfigWarning = ErrorDetail & { kind: 'unknown_handler' | 'unknown_key' }
+type ConfigWarning = ErrorDetail & { kind: 'unknown_handler' | 'unknown_key' | 'unknown_name' }
 
 /** Says all that is wrong with a pipeline at once. Paths read `steps[0].config.fields.email.type`. */
 export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[]; warnings: ConfigWarning[] } {
   const found = { errors: [] as ErrorDetail[], warnings: [] as ConfigWarning[] }
   checkAgainst(pipelineConfig, value, [], found)
-  if (found.errors.length > 0) return found
-  const config = value as PipelineConfig
-  checkSteps(config.steps, 'steps', found)
-  checkSteps(config.postSteps ?? [], 'postSteps', found)
-  const ids = [...config.steps, ...(config.postSteps ?? [])].map(({ id }) => id)
-  for (const id of new Set(ids.filter((one, i) => ids.indexOf(one) !== i)))
+  const steps = readable(value, 'steps', isStep)
+  const postSteps = readable(value, 'postSteps', isStep)
+  const before = new Set<string>()
+  checkSteps(steps, 'steps', before, found)
+  checkSteps(postSteps, 'postSteps', before, found)
+  const ids = [...steps, ...postSteps].map(([, { id }]) => id)
+  for (const id of new Set(ids.filter((one, i) => one !== undefined && ids.indexOf(one) !== i)))
     found.errors.push({ path: 'steps', message: `there are two steps with the id ${id}` })
-  for (const [i, validator] of (config.validators ?? []).entries()) checkValidator(validator, i, found)
+  for (const [i, validator] of readable(value, 'validators', isValidator)) checkValidator(validator, i, found)
   return found
 }
 
 type Found = { errors: ErrorDetail[]; warnings: ConfigWarning[] }
+type Numbered<T> = readonly (readonly [number, T])[]
+
+/** Of a list, what has enough shape to be looked into: one wrong step does not hide what is wrong in the others. */
+function readable<T>(config: unknown, key: string, isGood: (one: unknown) => one is T): Numbered<T> {
+  const list = isRecord(config) ? config[key] : undefined
+  const all: unknown[] = Array.isArray(list) ? list.slice(0, MOST_STEPS) : []
+  return all.flatMap((one, i) => (isGood(one) ? [[i, one] as const] : []))
+}
+
+const hasConfig = (one: Record<string, unknown>): boolean =>
+  one['config'] === undefined || isRecord(one['config'])
+const isStep = (one: unknown): one is PipelineStep =>
+  isRecord(one) && typeof one['handlerType'] === 'string' && hasConfig(one)
+const isValidator = (one: unknown): one is PipelineValidator =>
+  isRecord(one) && typeof one['type'] === 'string' && hasConfig(one)
 
 const NEVER = new Set(['__proto__', 'constructor', 'prototype'])
 
-function checkSteps(steps: readonly PipelineStep[], list: string, found: Found): void {
-  for (const [i, step] of steps.entries()) {
-    const at = [list, String(i)]
-    if (NEVER.has(step.id)) found.errors.push({ path: `${pathText(at)}.id`, message: 'must be another name' })
-    const handler = findHandler(step.handlerType)
-    if (handler === undefined) {
-      found.warnings.push({
-        kind: 'unknown_handler',
-        path: `${pathText(at)}.handler`,
-        message: `${step.handlerType} is not known; this version has ${handlerNames().join(', ')}`,
-      })
-      continue
-    }
-    const { condition: _, ...config } = step.config ?? {}
-    const before = found.errors.length
-    checkAgainst(handler.config, config, [...at, 'config'], found)
-    for (const { path, message } of compileStep(step).problems)
-      found.errors.push({ path: `${pathText(at)}.${path}`, message })
-    if (found.errors.length > before) continue
-    for (const { path, message } of handler.check?.(config) ?? [])
-      found.errors.push({ path: `${pathText(at)}.config${path === '' ? '' : `.${path}`}`, message })
+function checkSteps(steps: Numbered<PipelineStep>, list: string, before: Set<string>, found: Found): void {
+  for (const [i, step] of steps) {
+    checkStep(step, [list, String(i)], before, found)
+    before.add(step.id)
+    if (step.name !== undefined) before.add(step.name)
   }
 }
 
-function checkValidator(validator: { type: string; config?: unknown }, index: number, found: Found): void {
+function checkStep(
+  step: PipelineStep,
+  at: readonly string[],
+  before: ReadonlySet<string>,
+  found: Found,
+): void {
+  if (NEVER.has(step.id)) found.errors.push({ path: `${pathText(at)}.id`, message: 'must be another name' })
+  const handler = findHandler(step.handlerType)
+  if (handler === undefined) {
+    found.warnings.push({
+      kind: 'unknown_handler',
+      path: `${pathText(at)}.handler`,
+      message: `${step.handlerType} is not known; this version has ${handlerNames().join(', ')}`,
+    })
+    return
+  }
+  const { condition: _, ...config } = step.config ?? {}
+  const errorsBefore = found.errors.length
+  checkAgainst(handler.config, config, [...at, 'config'], found)
+  for (const { path, message } of compileStep(step).problems)
+    found.errors.push({ path: `${pathText(at)}.${path}`, message })
+  for (const { path, message } of unknownNames(step, handler, before))
+    found.warnings.push({ kind: 'unknown_name', path: `${pathText(at)}.${path}`, message })
+  if (found.errors.length > errorsBefore) return
+  for (const { path, message } of handler.check?.(config) ?? [])
+    found.errors.push({ path: `${pathText(at)}.config${path === '' ? '' : `.${path}`}`, message })
+}
+
+function checkValidator(validator: PipelineValidator, index: number, found: Found): void {
   const at = ['validators', String(index)]
   const known = Object.keys(VALIDATOR_CONFIGS)
   const schema = Object.entries(VALIDATOR_CONFIGS).find(([type]) => type === validator.type)?.[1]
@@ -68,8 +98,17 @@ function checkValidator(validator: { type: string; config?: unknown }, index: nu
 /** Unknown keys are warnings, all else are errors; of several about one place the first that says something. */
 function checkAgainst(schema: TSchema, value: unknown, at: readonly string[], found: Found): void {
   const messages = new Map<string, string>()
-  for (const error of Value.Errors(schema, value)) {
+  const errors = [...Value.Errors(schema, value)]
+  const chosen = new Set<string>()
+  for (const { keyword, instancePath: pointer } of errors) {
+    const choice = keyword === 'anyOf' ? choiceFor(schema, value, pointer) : undefined
+    if (choice === undefined) continue
+    chosen.add(pointer)
+    checkAgainst(choice, valueAt(value, pointer), [...at, ...keysOf(pointer)], found)
+  }
+  for (const error of errors) {
     const { instancePath: pointer } = error
+    if (isWithin(pointer, chosen)) continue
     const keys = [...at, ...keysOf(pointer)]
     const path = pathText(keys)
     switch (error.keyword) {
@@ -89,10 +128,25 @@ function checkAgainst(schema: TSchema, value: unknown, at: readonly string[], fo
       case 'boolean':
         break
       default:
-        if (!messages.has(path)) messages.set(path, error.message)
+        if (!messages.has(path)) messages.set(path, inWords(error.message, schema, pointer))
     }
   }
   for (const [path, message] of messages) found.errors.push({ path, message })
+}
+
+const TYPES: Readonly<Record<string, string | undefined>> = {
+  'must be array': 'must be a list',
+  'must be boolean': 'must be true or false',
+  'must be integer': 'must be a whole number',
+  'must be number': 'must be a number',
+  'must be string': 'must be a text',
+}
+
+/** `must be a map with the keys type, required` says what to write; `must be object` does not. */
+function inWords(message: string, schema: TSchema, pointer: string): string {
+  if (message !== 'must be object') return TYPES[message] ?? message
+  const keys = keysAt(schema, pointer)
+  return keys.length === 0 ? 'must be a map' : `must be a map with the keys ${keys.join(', ')}`
 }
 
 const unknownKeys = (path: readonly string[], keys: readonly string[], known: string): ConfigWarning[] =>
@@ -110,22 +164,58 @@ const keysOf = (pointer: string): string[] =>
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 function knownKeys(schema: TSchema, pointer: string): string {
+  const keys = keysAt(schema, pointer)
+  return keys.length === 0 ? '' : `; known: ${keys.join(', ')}`
+}
+
+function keysAt(schema: TSchema, pointer: string): string[] {
   const inner = schemaAt(schema, pointer)
-  const properties =
-    inner !== undefined && 'properties' in inner ? Object.keys(inner.properties as object) : []
-  return properties.length === 0 ? '' : `; known: ${properties.join(', ')}`
+  return inner !== undefined && 'properties' in inner ? Object.keys(inner.properties as object) : []
+}
+
+/** Whether a pointer, or one that it goes on from, is among these. */
+function isWithin(pointer: string, chosen: ReadonlySet<string>): boolean {
+  for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1))
+    if (chosen.has(pointer.slice(0, end))) return true
+  return false
+}
+
+const valueAt = (value: unknown, pointer: string): unknown =>
+  keysOf(pointer).reduce<unknown>((inner, key) => Object(inner)[key], value)
+
+/** Of several shapes, the one that is meant by a map or a list: what is wrong is told of that one alone. */
+function choiceFor(schema: TSchema, value: unknown, pointer: string): TSchema | undefined {
+  const inner = schemaAt(schema, pointer)
+  const choices =
+    inner !== undefined && 'anyOf' in inner ? (inner.anyOf as (TSchema & { type?: string })[]) : []
+  const given = valueAt(value, pointer)
+  const kind = Array.isArray(given) ? 'array' : isRecord(given) ? 'object' : null
+  return choices.find(({ type }) => type === kind)
+}
+
+const NAMES: Readonly<Record<string, string | undefined>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  number: 'a number',
+  object: 'a map',
+  string: 'a text',
 }
 
 /** What may stand there, in words. */
 function allowedAt(schema: TSchema, pointer: string): string {
   const inner = schemaAt(schema, pointer)
-  const choices =
-    inner !== undefined && 'anyOf' in inner ? (inner.anyOf as { const?: unknown; type?: string }[]) : []
-  const words = choices.map(({ const: constant, type }) =>
-    constant === undefined ? `a ${type ?? 'value'}` : String(constant),
-  )
+  const choices = inner !== undefined && 'anyOf' in inner ? (inner.anyOf as Choice[]) : []
+  const words = choices.map((choice) => {
+    if (choice.const !== undefined) return String(choice.const)
+    const keys = Object.keys(choice.properties ?? {})
+    const name = NAMES[choice.type ?? ''] ?? 'a value'
+    return keys.length === 0 ? name : `${name} with the keys ${keys.join(' and ')}`
+  })
   return words.length === 0 ? 'is not what may stand here' : `must be one of: ${words.join(', ')}`
 }
+
+type Choice = { const?: unknown; type?: string; properties?: object }
 
 type Described = {
   properties?: Record<string, TSchema>

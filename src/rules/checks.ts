@@ -9,6 +9,8 @@ export type Check = (value: unknown) => string | null
 /** Collects what is wrong with one file. */
 export class Checker {
   readonly problems: Problem[] = []
+  /** What may be meant, and rarely is. */
+  readonly warnings: Problem[] = []
   readonly #yaml: YamlFile
 
   constructor(yaml: YamlFile) {
@@ -19,15 +21,29 @@ export class Checker {
     this.problems.push({ file: this.#yaml.file, ...this.#yaml.at(path, place), message })
   }
 
-  /** The value as an object with no other keys than those of `known`; null when it is none. Each check has its word. */
-  object(value: unknown, path: Path, known: Readonly<Record<string, Check>>): Record<string, unknown> | null {
+  warn(path: Path, message: string, place: Place = 'value'): void {
+    this.warnings.push({ file: this.#yaml.file, ...this.#yaml.at(path, place), message })
+  }
+
+  /**
+   * The value as an object with no other keys than those of `known`; null when it is none. Each check has its word.
+   * `inConfig` are the keys that belong one level deeper.
+   */
+  object(
+    value: unknown,
+    path: Path,
+    known: Readonly<Record<string, Check>>,
+    inConfig: readonly string[] = [],
+  ): Record<string, unknown> | null {
     if (!isRecord(value)) {
       this.report(path, `${label(path)}must be a map with the keys ${Object.keys(known).join(', ')}`)
       return null
     }
     for (const [key, inner] of Object.entries(value)) {
       const check = Object.hasOwn(known, key) ? known[key] : undefined
-      if (check === undefined) this.unknownKey([...path, key], Object.keys(known))
+      if (check === undefined && inConfig.includes(key))
+        this.report([...path, key], `${label([...path, key])}belongs into config`, 'key')
+      else if (check === undefined) this.unknownKey([...path, key], Object.keys(known))
       else {
         const message = check(inner)
         if (message !== null) this.report([...path, key], `${label([...path, key])}${message}`)

@@ -4,6 +4,7 @@ import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
 import { isPlainAddress, isRewritePath } from '../domain/target-shape.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
+import type { KnownSchema } from './known-fields.ts'
 import type { Problem } from './problems.ts'
 import type { CompiledRule } from './push.ts'
 import { readPipeline } from './read-pipeline.ts'
@@ -60,11 +61,16 @@ export const RULE_KEYS: Readonly<Record<string, Check>> = {
   ...PROXY_KEYS,
 }
 
-type RuleSet = { files: SetFiles; schemas: ReadonlyMap<string, string>; problems: Problem[] }
+type RuleSet = {
+  files: SetFiles
+  schemas: ReadonlyMap<string, KnownSchema>
+  problems: Problem[]
+  warnings: Problem[]
+}
 
-/** One rule file; nothing where it is too wrong to go on. What is wrong goes to `problems`. */
+/** One rule file; nothing where it is too wrong to go on. What is wrong goes to `problems`, what may be to `warnings`. */
 export async function compileRule(
-  { files, schemas, problems }: RuleSet,
+  { files, schemas, problems, warnings }: RuleSet,
   path: string,
   yaml: YamlFile,
 ): Promise<RuleSource[]> {
@@ -88,6 +94,7 @@ export async function compileRule(
       ? undefined
       : await readPipeline({ files, folder, checker, codeProblems, schemas }, given['pipeline'])
   problems.push(...checker.problems, ...codeProblems)
+  warnings.push(...checker.warnings)
   const rule = ruleOf(given, read.route, headerConfig, pipeline)
   return [{ path, rule, at: { file: yaml.file, ...yaml.at([]) } }]
 }

@@ -16,6 +16,8 @@ export type SchemaSource = {
   /** The name of the file, without its endings. */
   base: string
   schema: { name: string; fields: unknown[] }
+  /** What the file calls its fields, wrong ones too; null where it has no list of them. */
+  fieldNames: string[] | null
 }
 
 const NAME = /^[^\s,\p{Cc}]([^,\p{Cc}]*[^\s,\p{Cc}])?$/u
@@ -51,7 +53,7 @@ export function compileSchema(path: string, yaml: YamlFile, problems: Problem[])
   })
   if (given === null) {
     problems.push(...checker.problems)
-    return [{ path, base, schema: { name: base, fields: [] } }]
+    return [{ path, base, schema: { name: base, fields: [] }, fieldNames: null }]
   }
   if (given['name'] === undefined && !SCHEMA_NAME.test(base)) checker.report([], 'name is required')
   if (given['fields'] === undefined)
@@ -62,11 +64,15 @@ export function compileSchema(path: string, yaml: YamlFile, problems: Problem[])
     checkFieldKeys(given['fields'], checker)
     const name = typeof given['name'] === 'string' ? given['name'] : base
     problems.push(...checker.problems)
-    return [{ path, base, schema: { name, fields: fields.map(plainField) } }]
+    const schema = { name, fields: fields.map(plainField) }
+    return [{ path, base, schema, fieldNames: namesOf(given['fields']) }]
   }
   problems.push(...checker.problems)
-  return [{ path, base, schema: { name: base, fields: [] } }]
+  return [{ path, base, schema: { name: base, fields: [] }, fieldNames: null }]
 }
+
+const namesOf = (fields: unknown): string[] | null =>
+  Array.isArray(fields) ? fields.flatMap((one) => (isRecord(one) ? [String(one['name'])] : [])) : null
 
 function checkFieldKeys(fields: unknown, checker: Checker): void {
   if (!Array.isArray(fields)) return

@@ -8,6 +8,7 @@ import {
   type SchemaSource,
   schemaBase,
 } from './compile-schema.ts'
+import type { KnownSchema } from './known-fields.ts'
 import { type Problem, sortProblems } from './problems.ts'
 import type { CompiledPush } from './push.ts'
 import { isRuleFile } from './route-path.ts'
@@ -19,6 +20,8 @@ export type Compiled = {
   push: CompiledPush | null
   /** All that is wrong, by file and place. */
   problems: Problem[]
+  /** What nothing comes of, such as a name that stands for nothing. It hinders no push. */
+  warnings: Problem[]
   /** Where each rule of `push` stands, in its order. */
   rulePaths: string[]
   /** Likewise each schema. */
@@ -41,7 +44,8 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
   const ruleSet = manifestOf(files, open, problems)
   const schemas = schemasOf(files, open, problems)
   const rules: RuleSource[] = []
-  const set = { files, schemas: schemas.names, problems }
+  const warnings: Problem[] = []
+  const set = { files, schemas: schemas.names, problems, warnings }
   for (const path of files.paths.filter((one) => one.startsWith('rules/') && isRuleFile(one))) {
     const yaml = open(path)
     if (yaml !== null) rules.push(...(await compileRule(set, path, yaml)))
@@ -61,6 +65,7 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
   return {
     push: problems.length === 0 ? push : null,
     problems: sortProblems(problems),
+    warnings: sortProblems(warnings),
     rulePaths: rules.map(({ path }) => path),
     schemaPaths: schemas.sources.map(({ path }) => path),
   }
@@ -89,7 +94,7 @@ function schemasOf(
   files: SetFiles,
   open: Open,
   problems: Problem[],
-): { sources: SchemaSource[]; names: ReadonlyMap<string, string> } {
+): { sources: SchemaSource[]; names: ReadonlyMap<string, KnownSchema> } {
   const sources = files.paths.filter(isSchemaFile).flatMap((path) => {
     const yaml = open(path)
     return yaml === null ? [unreadable(path)] : compileSchema(path, yaml, problems)
@@ -99,17 +104,20 @@ function schemasOf(
     if (first < i)
       problems.push(fileProblem(files, path, `${sources[first]?.path} has the name ${schema.name} already`))
   }
-  const named = sources.flatMap(({ base, schema }) => [[base, schema.name] as const])
+  const known = sources.map(({ base, schema: { name }, fieldNames }) => ({ base, name, fields: fieldNames }))
   return {
     sources,
-    names: new Map([...named, ...sources.map(({ schema }) => [schema.name, schema.name] as const)]),
+    names: new Map([
+      ...known.map((one) => [one.base, one] as const),
+      ...known.map((one) => [one.name, one] as const),
+    ]),
   }
 }
 
 /** So that steps that name it are not wrong too. */
 const unreadable = (path: string): SchemaSource => {
   const base = schemaBase(path)
-  return { path, base, schema: { name: base, fields: [] } }
+  return { path, base, schema: { name: base, fields: [] }, fieldNames: null }
 }
 
 /** A typo must not pass: YAML that is neither manifest, rule, schema nor test. */

@@ -6,8 +6,8 @@ import { formatProblem } from './problems.ts'
 import { filesOf } from './set-files.ts'
 
 /**
- * Each file holds a rule set (`--- path`, then the text) and behind `===` what comes of it: the push, or all errors as
- * they are shown.
+ * Each file holds a rule set (`--- path`, then the text) and behind `===` what comes of it: the push, or all errors and
+ * warnings as they are shown.
  */
 const FOLDER = join(import.meta.dir, 'golden')
 const names = readdirSync(FOLDER).sort()
@@ -29,10 +29,11 @@ describe('golden rule sets', () => {
 
   test.each(names)('%s', async (name) => {
     const { files, expected } = read(name)
-    const { push, problems } = await compileSet(filesOf('demo', files))
-    const shown =
-      push === null ? `${problems.map(formatProblem).join('\n')}\n` : `${JSON.stringify(push, null, 2)}\n`
-    expect(shown).toBe(expected)
+    const { push, problems, warnings } = await compileSet(filesOf('demo', files))
+    const told = [...problems.map(formatProblem), ...warnings.map((one) => `warning: ${formatProblem(one)}`)]
+    const made = push === null || warnings.length > 0 ? [] : [JSON.stringify(push, null, 2)]
+    expect(`${[...told, ...made].join('\n')}\n`).toBe(expected)
+    expect(push === null).toBe(problems.length > 0)
   })
 })
 

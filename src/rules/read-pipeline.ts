@@ -1,9 +1,11 @@
 import { isRecord } from '../domain/is-record.ts'
 import { SCHEMA_BY_NAME } from '../domain/schema-fields.ts'
 import type { PipelineConfig, PipelineStep } from '../pipelines/model.ts'
+import { findHandler } from '../pipelines/registry.ts'
 import { validatePipelineConfig } from '../pipelines/validate.ts'
 import { anything, type Checker, flag, label, type Path, text } from './checks.ts'
 import { bundleCode, insidePath, isCodePath } from './code.ts'
+import { checkFieldNames, type KnownSchema } from './known-fields.ts'
 import { locate } from './locate.ts'
 import type { Problem } from './problems.ts'
 import type { SetFiles } from './set-files.ts'
@@ -33,13 +35,13 @@ type RuleFile = {
   checker: Checker
   /** Gets what is wrong in files of code. */
   codeProblems: Problem[]
-  /** The names of the set's schemas, by what steps call them. */
-  schemas: ReadonlyMap<string, string>
+  /** The set's schemas, by what steps call them. */
+  schemas: ReadonlyMap<string, KnownSchema>
 }
 
 /** The `pipeline` of a rule file as the server takes it; undefined where it is too wrong to go on. */
 export async function readPipeline(file: RuleFile, value: unknown): Promise<PipelineConfig | undefined> {
-  const { checker, codeProblems } = file
+  const { checker } = file
   const before = checker.problems.length
   const given = checker.object(value, ['pipeline'], PIPELINE_KEYS)
   if (given === null) return undefined
@@ -59,8 +61,18 @@ export async function readPipeline(file: RuleFile, value: unknown): Promise<Pipe
     steps: await readSteps('steps'),
     ...(given['postSteps'] === undefined ? {} : { postSteps: await readSteps('postSteps') }),
   } as PipelineConfig
-  if (checker.problems.length === before && codeProblems.length === 0) judge(config, given, checker)
+  judge(config, given, checker, checker.problems.slice(before))
   return config
+}
+
+/** What stands in `config`, and is easily written beside it. */
+function settingsOf(handler: unknown): string[] {
+  const found = findHandler(String(handler))
+  const keys =
+    found !== undefined && 'properties' in found.config
+      ? Object.keys(found.config['properties'] as object)
+      : []
+  return ['condition', ...keys]
 }
 
 function stepList(value: unknown, path: Path, checker: Checker): unknown[] {
@@ -70,10 +82,12 @@ function stepList(value: unknown, path: Path, checker: Checker): unknown[] {
   return []
 }
 
+const nameless = ([, list, index]: Path): string => `(${list}[${index}])`
+
 async function readStep(file: RuleFile, value: unknown, path: Path): Promise<PipelineStep> {
   const { checker } = file
-  const given = checker.object(value, path, STEP_KEYS)
-  if (given === null) return { id: '?', handlerType: '?' }
+  const given = checker.object(value, path, STEP_KEYS, isRecord(value) ? settingsOf(value['handler']) : [])
+  if (given === null) return { id: nameless(path), handlerType: '?' }
   for (const key of ['id', 'handler'])
     if (given[key] === undefined) checker.report(path, `${label([...path, key])}is required`)
   const { id, name, handler, config, code, isEnabled } = given
@@ -83,7 +97,8 @@ async function readStep(file: RuleFile, value: unknown, path: Path): Promise<Pip
   const coded = typeof code === 'string' ? await readCode(file, code, path, 'code' in settings) : {}
   const all = { ...settings, ...coded }
   return {
-    id: String(id),
+    // One that lacks its id is told so, and is not the twin of another that does.
+    id: id === undefined ? nameless(path) : String(id),
     ...(name === undefined ? {} : { name: String(name) }),
     handlerType: String(handler),
     ...(config === undefined && code === undefined ? {} : { config: all }),
@@ -96,11 +111,11 @@ async function readCode(
   code: string,
   path: Path,
   isInConfig: boolean,
-): Promise<{ code?: string }> {
+): Promise<{ code: string }> {
   const at = [...path, 'code']
   const refuse = (message: string) => {
     checker.report(at, `${label(at)}${message}`)
-    return {}
+    return NO_CODE
   }
   if (isInConfig) return refuse('and config.code are both there: one of the two')
   const inside = insidePath(folder, code)
@@ -110,8 +125,11 @@ async function readCode(
   const bundled = await bundleCode(files, inside)
   if ('code' in bundled) return { code: bundled.code }
   codeProblems.push(...bundled.problems)
-  return {}
+  return NO_CODE
 }
+
+/** In place of what was found to be wrong, lest it is missed too. */
+const NO_CODE = { code: '' }
 
 /** spec: a name resolved to the schema file, never a UUID. */
 function resolveSchema(
@@ -122,27 +140,43 @@ function resolveSchema(
   const { schemaId } = config
   if (schemaId === undefined) return config
   const at = [...path, 'config', 'schemaId']
-  const known = [...new Set(schemas.values())].join(', ') || 'none'
+  const known = [...new Set([...schemas.values()].map(({ name }) => name))].join(', ') || 'none'
   if (typeof schemaId !== 'string' || !schemaId.startsWith(SCHEMA_BY_NAME)) {
     checker.report(at, `${label(at)}must be $schema:<name>, a schema of this set; there is ${known}`)
     return config
   }
-  const name = schemas.get(schemaId.slice(SCHEMA_BY_NAME.length))
-  if (name === undefined) checker.report(at, `${label(at)}names no schema of this set; there is ${known}`)
-  return name === undefined ? config : { ...config, schemaId: `${SCHEMA_BY_NAME}${name}` }
+  const schema = schemas.get(schemaId.slice(SCHEMA_BY_NAME.length))
+  if (schema === undefined) {
+    checker.report(at, `${label(at)}names no schema of this set; there is ${known}`)
+    return config
+  }
+  checkFieldNames(schema, config, [...path, 'config'], checker)
+  return { ...config, schemaId: `${SCHEMA_BY_NAME}${schema.name}` }
 }
 
-/** What only the handlers know. Unknown handlers and keys are errors in files. */
-function judge(config: PipelineConfig, given: Record<string, unknown>, checker: Checker): void {
+/** What only the handlers know. Unknown handlers and keys are errors in files. `told`: what was found before. */
+function judge(
+  config: PipelineConfig,
+  given: Record<string, unknown>,
+  checker: Checker,
+  told: readonly Problem[],
+): void {
   const { errors, warnings } = validatePipelineConfig(config)
   const seen = new Set<string>()
   for (const { path, message } of [...errors, ...warnings]) {
     const inFile = path.replace(/^((?:postS|s)teps\[\d+\])\.handlerType/, '$1.handler')
     const found = locate(given, inFile.replace(/^((?:postS|s)teps\[\d+\])\.config\.code$/, '$1.code'))
-    const isUnknown = warnings.some((one) => one.path === path && one.kind === 'unknown_key')
     const text = `pipeline.${inFile} ${message}`
-    if (seen.has(text)) continue
+    if (seen.has(text) || told.some((one) => isAbout(one, `pipeline.${inFile}`))) continue
     seen.add(text)
-    checker.report(['pipeline', ...found], text, isUnknown ? 'key' : 'value')
+    const kind = warnings.find((one) => one.path === path && one.message === message)?.kind
+    if (kind === 'unknown_name') checker.warn(['pipeline', ...found], text)
+    else checker.report(['pipeline', ...found], text, kind === 'unknown_key' ? 'key' : 'value')
   }
+}
+
+/** Whether a problem names this place, or one that it lies in. */
+function isAbout({ message }: Problem, path: string): boolean {
+  const [place = ''] = message.split(' ', 1)
+  return path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`)
 }

@@ -27,7 +27,7 @@ export function readRoute(path: string): { route: Route } | { problem: string } 
     const segment = segmentOf(part)
     if (segment === null)
       return {
-        problem: `the folder "${part}" must be a segment of the path, [name] or [...name], without * ? and #`,
+        problem: `the folder "${part}" must be a segment of the path, [name] or [...name], without * ? # { } < > and a colon in front`,
       }
     segments.push(segment)
   }
@@ -38,7 +38,8 @@ export function readRoute(path: string): { route: Route } | { problem: string } 
 
 function segmentOf(part: string): string | null {
   if (/^\[(\.\.\.)?[A-Za-z_][\w-]*\]$/.test(part)) return '*'
-  return /[[\]*?#]/.test(part) ? null : part
+  // As others write a [name]: taken for a segment, no request would ever match it.
+  return /[[\]*?#{}<>]|^:/.test(part) ? null : part
 }
 
 /** Most file systems take 255 bytes. */

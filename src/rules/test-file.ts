@@ -29,6 +29,8 @@ export type RuleTest = {
     bodyContains?: string | string[]
     /** How many, or these at least and no other, in any order. */
     records?: Record<string, number | unknown[]>
+    /** How many, or what each holds, in their order; mails of post steps too. */
+    mails?: number | unknown[]
   }
 }
 
@@ -78,6 +80,11 @@ const foundRecords: Check = (value) =>
     ? null
     : 'must be a map of schemas to a number, or to a list of records'
 
+const foundMails: Check = (value) =>
+  typeof value === 'number' || Array.isArray(value)
+    ? null
+    : 'must be a number, or a list of mails: { to, subject, text, replyTo }'
+
 const REQUEST_KEYS = {
   method,
   path,
@@ -87,7 +94,14 @@ const REQUEST_KEYS = {
   form: map,
   body: text(1_000_000),
 }
-const EXPECT_KEYS = { status, headers, body: anything, bodyContains: texts, records: foundRecords }
+const EXPECT_KEYS = {
+  status,
+  headers,
+  body: anything,
+  bodyContains: texts,
+  records: foundRecords,
+  mails: foundMails,
+}
 const USER_KEYS = { email: text(200), role: text(20), globalRole: text(20) }
 
 export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {

@@ -96,12 +96,18 @@ type Here = (offset: number, message: string) => Problem
 function syntaxProblems(doc: Document, here: Here): Problem[] {
   const [first] = doc.errors
   if (first?.code === 'RESOURCE_EXHAUSTION') return [here(first.pos[0], TOO_DEEP)]
-  return [...doc.errors, ...doc.warnings].map(({ code, message, pos }) => {
+  // What the parser does not expect once it has lost its way is not wrong in itself.
+  const own = doc.errors.filter(({ code }, i) => i === 0 || code !== 'UNEXPECTED_TOKEN')
+  const problems = [...own, ...doc.warnings].map(({ code, message, pos }) => {
     if (code === 'MULTIPLE_DOCS') return here(pos[0], 'a second document: a file holds one')
     if (code === 'TAG_RESOLVE_FAILED') return here(pos[0], `${message}: tags are not used in these files`)
-    return here(pos[0], message.split('\n')[0] ?? 'is no YAML')
+    const hint = message.startsWith('Unexpected flow-') ? QUOTE : ''
+    return here(pos[0], `${message.split('\n')[0] ?? 'is no YAML'}${hint}`)
   })
+  return problems.filter(({ line }, i) => problems.findIndex((one) => one.line === line) === i)
 }
+
+const QUOTE = ": a text with [ ] { } or {{ }} in it stands in quotes, 'like this'"
 
 function aliasProblems(doc: Document, here: Here): Problem[] {
   let count = 0
@@ -130,7 +136,7 @@ function keyProblems(doc: Document, here: Here): Problem[] {
       for (const { key } of items) {
         const offset = rangeOf(key)
         const name = isScalar(key) && typeof key.value !== 'object' ? String(key.value) : null
-        if (name === null) problems.push(here(offset, 'a key is a plain text'))
+        if (name === null) problems.push(here(offset, `a key is a plain text${isMap(key) ? QUOTE : ''}`))
         else if (name === '__proto__') problems.push(here(offset, '__proto__ cannot be a key'))
         else if (seen.has(name)) problems.push(here(offset, 'the key is there twice: give each once'))
         if (name !== null) seen.add(name)

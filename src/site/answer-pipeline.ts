@@ -50,6 +50,17 @@ export async function answerPipeline(ctx: Context, asked: PipelineRequest): Prom
   return ended.response
 }
 
+/** What a caller is told who may not use the pipeline; null for who may. How often they ask is not looked at. */
+export function refusalOf(ctx: Context, rule: PipelineRule, caller: Caller): AppError | null {
+  try {
+    checkAuthAgain(ctx, rule, caller)
+    return null
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
 type Ended = { response: Response; failedStep: string | null; error: string | null; steps: string | null }
 
 async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {

@@ -5,7 +5,7 @@ import { refuseView } from './gate.ts'
 import type { SitePages } from './pages.ts'
 import type { Site } from './resolve-site.ts'
 import { serveAsset } from './serve-asset.ts'
-import { servePipeline } from './serve-pipeline.ts'
+import { explainPipeline, servePipeline } from './serve-pipeline.ts'
 import { serveProxy } from './serve-proxy.ts'
 import { isWebSocket, serveWebSocket, type Upgrade } from './serve-websocket.ts'
 import type { Trace } from './trace.ts'
@@ -94,7 +94,7 @@ function serveChosen(
     case 'internal_rewrite':
       return serveAsset(ctx, pages, site, { ...asked, path: rewritten(rule, path) }, true)
     case 'pipeline': {
-      if (trace !== undefined) return explainPipeline(trace)
+      if (trace !== undefined) return explainPipeline(ctx, rule.pipeline(), callerOf(), trace)
       const call = { site, rule: rule.pipeline(), request, path, search, caller: callerOf(), allowSilence }
       return servePipeline(ctx, call)
     }
@@ -105,11 +105,6 @@ function serveChosen(
         : serveProxy(ctx, site, rule, proxied)
     }
   }
-}
-
-function explainPipeline(trace: Trace): Response {
-  trace.add('pipeline', 'The pipeline of the rule runs')
-  return new Response(null)
 }
 
 /** A target that ends in `/` gets what stands for the star of a `/x/*` pattern, of `*` without its `/`. contract §8. */

@@ -4,7 +4,7 @@ import { formatProblem } from '../../rules/problems.ts'
 import { EXIT, type Io, printable } from '../command.ts'
 import { watchFolder } from '../watch-folder.ts'
 import { pushRules } from './push.ts'
-import { type LoadedSet, loadSet, loadSets, type RulesFlags } from './settings.ts'
+import { type LoadedSet, loadSet, loadSets, type RulesFlags, writeWarnings } from './settings.ts'
 import { runTests, writeResults } from './test.ts'
 
 /**
@@ -37,6 +37,7 @@ async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Prom
   try {
     const fresh = await Promise.all(sets.map(({ folder }) => loadSet(folder, io)))
     const problems = fresh.flatMap(({ compiled }) => compiled.problems)
+    writeWarnings(fresh, io)
     for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
     if (problems.length > 0) return
     const { results, problems: wrong } = await runTests(fresh)

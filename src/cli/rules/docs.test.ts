@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -24,6 +24,9 @@ test('npx svc is what the build leaves', () => {
   expect([name, bin]).toEqual(['svc', { svc: 'dist/svc' }])
 })
 
+// A sandbox is a process of its own, and a machine may be busy.
+setDefaultTimeout(60_000)
+
 async function testsOf(folder: string) {
   const io = testIo({ cwd: folder })
   const code = await runCommand({ rules: () => rulesCommand }, ['rules', 'test', '.'], io, 'serve')
@@ -39,7 +42,7 @@ test('the examples of the manual are a rule set whose tests pass', async () => {
     }
     const { code, err, out } = await testsOf(folder)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toContain('6 tests passed, 0 failed')
+    expect(out).toContain('11 tests passed, 0 failed')
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -12,6 +12,7 @@ import {
   requireValid,
   type Server,
   sourceOf,
+  warningsBeyond,
 } from './settings.ts'
 
 type SyncReport = SyncAnswer & { name: string; path: string }
@@ -28,7 +29,7 @@ export async function pushRules(words: string[], flags: RulesFlags, io: Io): Pro
   if (!flags['dry-run']) for (const set of sets) reports.push(await send(server, set, io, false))
   const shown = flags['dry-run'] ? plans : reports
   if (flags.json) io.stdout.write(`${printableJson({ dryRun: flags['dry-run'], ruleSets: shown })}\n`)
-  else for (const report of shown) writeReport(report, io)
+  else for (const [i, set] of sets.entries()) writeReport(set, shown[i], io)
   return EXIT.ok
 }
 
@@ -95,7 +96,8 @@ export async function exportedSet({ client, projectId }: Server, name: string): 
   return readExport(await client.json('GET', `/api/proxy-rule-sets/${encodeURIComponent(found.id)}/export`))
 }
 
-function writeReport(report: SyncReport, io: Io): void {
+function writeReport(set: LoadedSet, report: SyncReport | undefined, io: Io): void {
+  if (report === undefined) return
   const { name, created, updated, deleted, unchanged, dryRun, setCreated } = report
   const made = setCreated ? (dryRun ? ' (would be a new set)' : ' (a new set)') : ''
   const counts = `${created} created, ${updated} updated, ${deleted} deleted, ${unchanged} unchanged`
@@ -111,5 +113,6 @@ function writeReport(report: SyncReport, io: Io): void {
     io.stderr.write(
       `${counted(report.missingSecrets.length, 'header')} without a value: ${printable(report.missingSecrets.join(', '))}; set it on the page of the rule\n`,
     )
-  for (const warning of report.warnings) io.stderr.write(`warning: ${printable(warning)}\n`)
+  for (const warning of warningsBeyond(set, report.warnings))
+    io.stderr.write(`warning: ${printable(warning)}\n`)
 }

@@ -85,7 +85,7 @@ export async function loadSet(folder: string, io: Io): Promise<LoadedSet> {
   return { folder, shown, files, compiled: await compileSet(files) }
 }
 
-/** The sets with their pushes; throws when any file is wrong, after all that is wrong was written. */
+/** The sets with their pushes; throws when any file is wrong, after all that is or may be wrong was written. */
 export function requireValid(
   sets: readonly LoadedSet[],
   flags: RulesFlags,
@@ -93,6 +93,7 @@ export function requireValid(
   exitCode?: number,
 ): (LoadedSet & { push: CompiledPush })[] {
   const problems = sets.flatMap(({ compiled }) => compiled.problems)
+  writeWarnings(sets, io)
   if (problems.length > 0) {
     writeProblems(problems, flags, io)
     throw new CommandFailure(
@@ -110,6 +111,18 @@ export function writeProblems(problems: readonly Problem[], flags: RulesFlags, i
   if (flags.json) io.stdout.write(`${printableJson({ valid: false, problems })}\n`)
   else for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
 }
+
+export function writeWarnings(sets: readonly LoadedSet[], io: Io): void {
+  for (const warning of sets.flatMap(({ compiled }) => compiled.warnings))
+    io.stderr.write(`warning: ${printable(formatProblem(warning))}\n`)
+}
+
+/** Of the server's warnings those that the files did not give already. */
+export const warningsBeyond = ({ compiled }: LoadedSet, warnings: readonly string[]): string[] =>
+  warnings.filter(
+    (warning) =>
+      !compiled.warnings.some(({ message }) => warning.endsWith(`: ${message.replace(/^pipeline\./, '')}`)),
+  )
 
 function withFlags(push: CompiledPush, flags: RulesFlags): CompiledPush {
   const suffix = flags['name-suffix'] ?? ''

@@ -11,6 +11,7 @@ import { findSchemaOf } from '../../modules/schemas/service.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { changeUser, createAccount } from '../../modules/users/service.ts'
 import { sandboxFor } from '../../pipelines/sandbox/sandbox-for.ts'
+import { settleWorks } from '../../pipelines/works.ts'
 import type { CompiledRule } from '../../rules/push.ts'
 import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-file.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
@@ -38,8 +39,16 @@ export async function runRuleTest(
       for (const record of records) await createRecord(lab.ctx, schemaNamed(lab, projectId, schema), record)
     const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
     const { method, path, init } = requestOf(rule, test.request, cookie)
+    const mails: unknown[] = []
+    lab.onMail = (mail) => mails.push(mail)
     const answer = await lab.fetch(host, method, path, init)
-    return (await judgeAnswer(answer, test.expect)) ?? judgeRecords(lab, projectId, test.expect.records ?? {})
+    const failure = await judgeAnswer(answer, test.expect)
+    await postStepsOf(lab)
+    return (
+      failure ??
+      judgeRecords(lab, projectId, test.expect.records ?? {}) ??
+      judgeMails(mails, test.expect.mails)
+    )
   } catch (error) {
     if (error instanceof AppError || error instanceof TestFailure) return error.message
     throw error
@@ -174,6 +183,18 @@ function bodyOf(answer: Response, text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** They begin when the answer is on its way; what they do is part of what is expected. */
+async function postStepsOf({ ctx }: Lab): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  await settleWorks(ctx, 60_000)
+}
+
+function judgeMails(mails: readonly unknown[], expected: RuleTest['expect']['mails']): string | null {
+  if (expected === undefined) return null
+  if (typeof expected !== 'number') return mismatch(expected, mails, 'mails')
+  return mails.length === expected ? null : `${mails.length} mails were sent, not ${expected}`
 }
 
 function judgeRecords(

@@ -61,15 +61,16 @@ export function createRecordJson(
   return committed(ctx, schema, (db, now) => jsonOfRow(insertRow(ctx, db, now, input).row))
 }
 
-/** The records as they are after the change; an unknown `recordId` changes none. */
+/** The records as they are after the change; an unknown `recordId` changes none. `add`: what numbers grow by. */
 export function updateRecords(
   ctx: Context,
   schema: Schema,
   selection: Selection,
   input: Readonly<Record<string, unknown>>,
+  add: Readonly<Record<string, number>> = {},
 ): Promise<RecordView[]> {
   return committed(ctx, schema, (db, now) =>
-    idsOf(db, now, selection).flatMap((id) => updateChecked(ctx, db, now, id, input) ?? []),
+    idsOf(db, now, selection).flatMap((id) => updateChecked(ctx, db, now, id, input, add) ?? []),
   )
 }
 

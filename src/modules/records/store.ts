@@ -49,18 +49,23 @@ export function insertRow(
   return { row, data }
 }
 
-/** Undefined when there is no such record. */
+/** Undefined when there is no such record. `add` is what numbers grow by: it reads and writes in one transaction. */
 export function updateChecked(
   ctx: Pick<Context, 'now'>,
   db: Db,
   schema: Schema,
   id: string,
   input: Readonly<Record<string, unknown>>,
+  add: Readonly<Record<string, number>> = {},
 ): RecordView | undefined {
   const row = findRecordRow(db, schema.id, id)
   if (row === null) return undefined
   const stored: Record<string, unknown> = JSON.parse(row.data)
-  const { data, errors } = checkRecordData(schema.fields, input, stored)
+  const { data, errors } = checkRecordData(
+    schema.fields,
+    { ...input, ...sumsOf(schema, stored, add) },
+    stored,
+  )
   refuse(errors)
   for (const field of schema.fields) {
     const value = data[field.name] ?? null
@@ -71,6 +76,23 @@ export function updateChecked(
   const changed = { ...row, data: JSON.stringify(data), updatedAt: ctx.now() }
   updateRecordRow(db, schema.id, changed)
   return viewOf(changed, data)
+}
+
+/** A field that has no value counts as 0. */
+function sumsOf(
+  { fields }: Schema,
+  stored: Readonly<Record<string, unknown>>,
+  add: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const sums = Object.entries(add).map(([name, by]): [string, number] => {
+    const type = fields.find((field) => field.name === name)?.type
+    if (type !== 'number' && type !== 'integer') {
+      const message = `${name.slice(0, 100)} is no number field of the schema`
+      throw new AppError('invalid', message, { details: [{ path: name.slice(0, 100), message }] })
+    }
+    return [name, Number(stored[name] ?? 0) + by]
+  })
+  return Object.fromEntries(sums)
 }
 
 export const deleteStored = (db: Db, schema: Schema, id: string): boolean =>

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { operatorGrant } from '../auth/authorize.ts'
+import { putSecret } from '../secrets/service.ts'
 
 const ADMIN = 'ann@example.com'
 const CONTRIBUTOR = 'carl@example.com'
@@ -224,6 +226,18 @@ describe('what a push may not have, or has with a warning', () => {
     const body = await sync({ ...push([answerRule('/fine', '1')]), ...more }, { key }, 400)
     expect(body['details']).toEqual([{ path, message: expect.stringMatching(/^An object /) }])
     expect(await get(`/api/proxy-rule-sets/project/${projectId}`)).toEqual({ ruleSets: [] })
+  })
+
+  test('a secret that the project lacks is a warning until it is set', async () => {
+    const config = { url: 'https://example.com/{{secrets.PATH}}', headers: { 'x-key': 'secrets.KEY' } }
+    const steps = [{ id: 'call', handlerType: 'http_request', config }]
+    const rules = [answerRule('/k', '1', { pipelineConfig: { steps: [], postSteps: steps } })]
+    expect((await sync(push(rules)))['warnings']).toEqual([
+      'GET /k: the project has no secret PATH; until it is set its value is null',
+      'GET /k: the project has no secret KEY; until it is set its value is null',
+    ])
+    for (const name of ['PATH', 'KEY']) putSecret(app.ctx, operatorGrant(projectId), name, 'x')
+    expect((await sync(push(rules)))['warnings']).toEqual([])
   })
 
   test('a long timeout, an unknown handler and the auth of localhost', async () => {

@@ -1,12 +1,14 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { secretNames } from '../../pipelines/references.ts'
 import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import { secretNamesOf } from '../secrets/service.ts'
 import { applyRules } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
 import type { Applied, Push, Source, SyncAnswer } from './model.ts'
-import { readRules } from './push.ts'
+import { nameOf, type RuleDraft, readRules } from './push.ts'
 import { findSetByName, insertSet, listSets, type RuleSetRow, updateSet } from './queries.ts'
 import { keepRevision, lastSchemaNames } from './revisions.ts'
 import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
@@ -79,10 +81,27 @@ function applyPush(
     ruleSetId: set.id,
     ...applied,
     schemaResolutions: merged.resolutions,
-    warnings: [...warnings, ...merged.warnings, ...(setCreated ? previewWarning(set) : [])],
+    warnings: [
+      ...warnings,
+      ...merged.warnings,
+      ...secretWarnings(tx, projectId, drafts),
+      ...(setCreated ? previewWarning(set) : []),
+    ],
     dryRun: false,
     setCreated,
   }
+}
+
+/** A pipeline without its secret fails only when it runs, maybe after the answer: whoever pushes it hears of it now. */
+function secretWarnings(tx: DbOrTx, projectId: string, drafts: readonly RuleDraft[]): string[] {
+  const stored = secretNamesOf(tx, projectId)
+  return drafts.flatMap((draft) =>
+    (draft.pipeline === null ? [] : secretNames(draft.pipeline))
+      .filter((name) => !stored.has(name))
+      .map(
+        (name) => `${nameOf(draft)}: the project has no secret ${name}; until it is set its value is null`,
+      ),
+  )
 }
 
 function auditPush(

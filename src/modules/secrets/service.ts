@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { inTransaction } from '../../db/open.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -52,6 +52,10 @@ export function openSecret(ctx: Context, projectId: string, name: string): strin
   const sealed = findSealedSecret(ctx.db.orm, projectId, name)
   return sealed === undefined ? undefined : ctx.secrets.open(sealed, sealContext(projectId, name))
 }
+
+/** What the secrets of a project are called. */
+export const secretNamesOf = (db: DbOrTx, projectId: string): ReadonlySet<string> =>
+  new Set(listSecretRows(db, projectId).map(({ name }) => name))
 
 export const sealContext = (projectId: string, name: string): string => `project:${projectId}:secret:${name}`
 

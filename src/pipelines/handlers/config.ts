@@ -28,11 +28,13 @@ export const schemaId = Type.String({
   minLength: 1,
 })
 
-export const filters = Type.Record(
-  Type.String(),
-  Type.Object({ op: Type.String(), value: Type.Optional(Type.Unknown()) }, { additionalProperties: false }),
-  { description: `which records: \`{ <field>: { op, value } }\`; \`op\` is one of ${FILTER_OPS.join(', ')}` },
+const filter = Type.Object(
+  { op: Type.String(), value: Type.Optional(Type.Unknown()) },
+  { additionalProperties: false },
 )
+export const filters = Type.Record(Type.String(), Type.Union([filter, Type.Array(filter)]), {
+  description: `which records: \`{ <field>: { op, value } }\`, or a list of \`{ op, value }\` where a field has to hold several; \`op\` is one of ${FILTER_OPS.join(', ')}`,
+})
 export const filterLogic = Type.Union([Type.Literal('and'), Type.Literal('or')], {
   description: '`and` (the default): all filters hold; `or`: one does',
 })
@@ -80,12 +82,16 @@ export function objectOf(config: Config, key: string): Record<string, unknown> {
 }
 
 export function filtersOf(config: Config): Filter[] {
-  return Object.entries(objectOf(config, 'filters')).map(([field, condition]) => {
-    const given = typeof condition === 'object' && condition !== null ? condition : {}
-    const op = 'op' in given ? FILTER_OPS.find((one: FilterOp) => one === given.op) : undefined
-    if (op === undefined) throw invalid(`filters.${field}.op`, `must be one of ${FILTER_OPS.join(', ')}`)
-    return { field, op, value: 'value' in given ? plain(given.value) : null }
-  })
+  return Object.entries(objectOf(config, 'filters')).flatMap(([field, conditions]) =>
+    [conditions].flat().map((condition) => filterOf(field, condition)),
+  )
+}
+
+function filterOf(field: string, condition: unknown): Filter {
+  const given = typeof condition === 'object' && condition !== null ? condition : {}
+  const op = 'op' in given ? FILTER_OPS.find((one: FilterOp) => one === given.op) : undefined
+  if (op === undefined) throw invalid(`filters.${field}.op`, `must be one of ${FILTER_OPS.join(', ')}`)
+  return { field, op, value: 'value' in given ? plain(given.value) : null }
 }
 
 export const logicOf = (config: Config): FilterLogic => (config['filterLogic'] === 'or' ? 'or' : 'and')
@@ -103,7 +109,7 @@ export function selectionOf(config: Config): Selection {
 /** One of the two must be there, lest a slip of the pen takes every record. */
 export function checkSelection(config: Config): { path: string; message: string }[] {
   const given = config['filters']
-  const hasFilters = typeof given === 'object' && given !== null && Object.keys(given).length > 0
+  const hasFilters = typeof given === 'object' && given !== null && Object.values(given).flat().length > 0
   return hasRecordId(config) || hasFilters
     ? checkFilters(config)
     : [{ path: '', message: 'needs recordId, or filters with at least one' }]

@@ -95,6 +95,29 @@ describe('records', () => {
       'ba',
     ],
     [{ filters: { city: { op: 'eq', value: 'Zug' }, age: { op: 'eq', value: 30 } } }, ''],
+    [
+      {
+        filters: {
+          age: [
+            { op: 'gte', value: 30 },
+            { op: 'lt', value: 40 },
+          ],
+        },
+      },
+      'a',
+    ],
+    [
+      {
+        filters: {
+          age: [
+            { op: 'lt', value: 40 },
+            { op: 'eq', value: 'null' },
+          ],
+        },
+        filterLogic: 'or',
+      },
+      'ca',
+    ],
     [{ filters: { email: { op: 'eq', value: "x' OR '1'='1" } } }, ''],
     [{ orderBy: { field: 'age', direction: 'asc' } }, 'cab'],
     [{ orderBy: { field: 'city' } }, 'bca'],
@@ -115,6 +138,7 @@ describe('records', () => {
     [{ filters: { nobody: { op: 'eq', value: 1 } } }],
     [{ filters: { "a' OR 1=1 --": { op: 'eq', value: 1 } } }],
     [{ filters: { city: { op: '= 1 OR', value: 1 } } }],
+    [{ filters: { age: [{ op: 'input.op', value: 1 }] } }],
     [{ filters: { age: { op: 'eq', value: "'many'" } } }],
     [{ orderBy: { field: 'age; DROP TABLE records' } }],
     [{ orderBy: { field: 'age', direction: 'sideways' } }],
@@ -157,12 +181,33 @@ describe('records', () => {
     expect((await at({ fields: { age: 1 } })).status).toBe(500)
   })
 
+  test('data_update adds to numbers, and what the filters ask holds while many come at once', async () => {
+    const change = (config: Record<string, unknown>) =>
+      app.answer([step('changed', 'data_update', { schemaId, ...config })])
+    const filters = { email: { op: 'eq', value: 'a@x.ch' }, age: { op: 'gte', value: 1 } }
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => change({ filters, add: { age: -1 }, fields: { city: 'Genf' } })),
+    )
+    const counts = answers.map(({ body }) => (body as { data: { count: number } }).data.count)
+    expect(counts.filter((count) => count === 1)).toHaveLength(30)
+    expect(app.stored(schemaId)).toContainEqual(
+      expect.objectContaining({ email: 'a@x.ch', age: 0, city: 'Genf' }),
+    )
+
+    const recordId = `'${ids[2]}'`
+    expect(await change({ recordId, add: { age: 5 } })).toMatchObject({ body: { data: { age: 5 } } })
+    for (const add of [{ age: 'input.none' }, { age: 0.5 }, { city: 1 }, { nothing: 1 }])
+      expect((await change({ recordId, add })).status).toBe(400)
+    expect(app.stored(schemaId)).toContainEqual(expect.objectContaining({ email: 'c@x.ch', age: 5 }))
+  })
+
   test('data_delete takes one or all that match, and never all by a slip', async () => {
     const remove = (config: Record<string, unknown>) =>
       app.answer([step('gone', 'data_delete', { schemaId, ...config })])
     expect(await remove({ recordId: 'request.query.missing' })).toEqual(data({ count: 0, deletedIds: [] }))
     expect((await remove({})).status).toBe(500)
     expect((await remove({ filters: {} })).status).toBe(500)
+    expect((await remove({ filters: { age: [] } })).status).toBe(500)
     expect(await remove({ recordId: `'${ids[0]}'` })).toEqual(data({ count: 1, deletedIds: [ids[0]] }))
     expect(await remove({ filters: { age: { op: 'gt', value: 0 } } })).toEqual(
       data({ count: 1, deletedIds: [ids[1]] }),

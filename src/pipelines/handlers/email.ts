@@ -13,7 +13,7 @@ export const emailHandler: Handler = {
   result: '`{ sent: true }`.',
   config: Type.Object(
     {
-      to: anyValue('an address, or a list of them'),
+      to: anyValue(`an address, or at most ${MOST_RECIPIENTS}, as a list or with commas between them`),
       subject: expression('the subject'),
       body: anyValue('the text'),
       replyTo: Type.Optional(expression('the address that answers go to')),

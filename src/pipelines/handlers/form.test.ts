@@ -167,6 +167,55 @@ describe('form_handler', () => {
     expect(app.stored(id)).toEqual([{ name: 'Ann' }])
   })
 
+  test.each([
+    ['title|price', 'a must be one of title, price'],
+    ['in stock|sold-out|a_b', 'a must be one of in stock, sold-out, a_b'],
+    ['[a-z]+|x', 'a does not have the right form'],
+    ['(a+)+|b', 'a does not have the right form'],
+  ])('what does not fit %s is told as a choice where it is one', async (pattern, message) => {
+    const answer = await app.answer([form({ a: { type: 'string', pattern } })], { json: { a: 'STOCK' } })
+    expect(answer).toMatchObject({ status: 400, body: { message, details: [{ path: 'a', message }] } })
+  })
+
+  test('what is wrong may be told in a page of its own, and is not passed on', async () => {
+    const fields = {
+      name: { type: 'string', required: true, max: 5 },
+      age: { type: 'integer' },
+      code: { type: 'string', pattern: '(a+)+' },
+    }
+    const steps = [form(fields, { failOnError: false })]
+    expect(await app.answer(steps, urlencoded('name=Annabel&age=x&code=b'))).toEqual(
+      data({
+        name: null,
+        age: null,
+        code: null,
+        errors: {
+          name: 'name must be at most 5 characters',
+          age: 'age must be a whole number',
+          code: 'code does not have the right form',
+        },
+      }),
+    )
+    expect(await app.answer(steps, urlencoded('name=Ann&age=5&code=aa'))).toEqual(
+      data({ name: 'Ann', age: 5, code: 'aa', errors: null }),
+    )
+    const page = [
+      ...steps,
+      step('r', 'response_handler', {
+        condition: 'steps.form.errors',
+        status: 400,
+        contentType: 'text/html',
+        body: '{{steps.form.errors.name}} <input value="{{input.name}}">',
+      }),
+    ]
+    const refused = await app.run(page, urlencoded('name=%22%3E%3Cscript%3E'))
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      'name must be at most 5 characters <input value="&quot;&gt;&lt;script&gt;">',
+    ])
+    expect((await app.run(steps, { body: 'x', headers: { 'content-type': 'text/plain' } })).status).toBe(400)
+  })
+
   test('a pattern that would take for ever does not stall the server', async () => {
     const steps = [form({ a: { type: 'string', pattern: '(a+)+' } })]
     const slow = app.run(steps, { json: { a: `${'a'.repeat(40)}b` } })

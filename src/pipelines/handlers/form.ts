@@ -44,14 +44,20 @@ export const formHandler: Handler = {
       honeypotField: Type.Optional(
         Type.String({
           description:
-            'a field that people do not see: when it is filled, the answer is a success and nothing is done',
+            'a field that people do not see: when it is filled, the answer is `{ "success": true }` and nothing is done',
+        }),
+      ),
+      failOnError: Type.Optional(
+        Type.Boolean({
+          description:
+            '`false`: wrong fields do not fail the step: they are null, and the output has `errors`, `{ <field>: message }`, or null where all is good; true unless given',
         }),
       ),
     },
     { additionalProperties: false },
   ),
   isLiteral: (path) => !(path[0] === 'fields' && path[2] === 'default'),
-  check: ({ fields }) => checkPatterns(fields),
+  check: ({ fields, failOnError }) => [...checkPatterns(fields), ...checkErrors(fields, failOnError)],
   run(step, config) {
     const { values, isText } = submitted(step)
     if (isTrapped(config['honeypotField'], values)) return new Answer({ ...SUCCESS, isFinal: true })
@@ -61,7 +67,8 @@ export const formHandler: Handler = {
     })
     refuseHuge(reads)
     const slow = reads.filter(({ message, field, value }) => message === null && needsSandbox(field, value))
-    return slow.length === 0 ? outputOf(reads) : matchAll(step, slow).then(() => outputOf(reads))
+    const output = () => (config['failOnError'] === false ? outputWithErrors(reads) : outputOf(reads))
+    return slow.length === 0 ? output() : matchAll(step, slow).then(output)
   },
 }
 
@@ -84,6 +91,18 @@ function outputOf(reads: readonly NamedRead[]): Record<string, unknown> {
   if (details.length > 0)
     throw new AppError('invalid', details.map(({ message }) => message).join('; '), { details })
   return Object.fromEntries(reads.map(({ name, value }) => [name, value]))
+}
+
+/** For an author who tells people what is wrong in a page of their own. What is wrong is not passed on. */
+function outputWithErrors(reads: readonly NamedRead[]): Record<string, unknown> {
+  const values = reads.map(({ name, value, message }) => [name, message === null ? value : null])
+  const wrong = reads.flatMap(({ name, message }) => (message === null ? [] : [[name, message]]))
+  return { ...Object.fromEntries(values), errors: wrong.length === 0 ? null : Object.fromEntries(wrong) }
+}
+
+function checkErrors(fields: unknown, failOnError: unknown): ErrorDetail[] {
+  const isTaken = failOnError === false && Object.hasOwn(Object(fields), 'errors')
+  return isTaken ? [{ path: 'fields.errors', message: 'must be another name beside failOnError: false' }] : []
 }
 
 const SUCCESS = {
@@ -173,13 +192,17 @@ function rangeProblem(name: string, { min, max }: Field, value: unknown): string
   return null
 }
 
-const wrongForm = (name: string): string => `${name} does not have the right form`
+/** `asc|desc` is a choice, and is told as one. */
+const wrongForm = (name: string, pattern: string): string =>
+  /^[\w -]+(\|[\w -]+)+$/.test(pattern)
+    ? `${name} must be one of ${pattern.replaceAll('|', ', ')}`
+    : `${name} does not have the right form`
 
 /** Null too for a pattern that might take long: that one is for the sandbox. */
 function patternProblem(name: string, field: Field, value: unknown): string | null {
   const { pattern } = field
   if (pattern === undefined || typeof value !== 'string' || needsSandbox(field, value)) return null
-  return compilePattern(pattern).test(value) ? null : wrongForm(name)
+  return compilePattern(pattern).test(value) ? null : wrongForm(name, pattern)
 }
 
 const needsSandbox = ({ pattern }: Field, value: unknown): boolean =>
@@ -187,8 +210,9 @@ const needsSandbox = ({ pattern }: Field, value: unknown): boolean =>
 
 async function matchAll(step: StepContext, reads: readonly NamedRead[]): Promise<void> {
   for (const read of reads) {
-    const isMatch = await matchInSandbox(step, read.field.pattern ?? '', String(read.value))
-    if (!isMatch) read.message = wrongForm(read.name)
+    const { pattern = '' } = read.field
+    const isMatch = await matchInSandbox(step, pattern, String(read.value))
+    if (!isMatch) read.message = wrongForm(read.name, pattern)
   }
 }
 

@@ -7,7 +7,7 @@ import { requestView } from '../input.ts'
 import { jsonOf } from '../json-text.ts'
 import type { SandboxFailure } from '../sandbox/protocol.ts'
 import { sandboxFor } from '../sandbox/sandbox-for.ts'
-import { numberOr, wholeNumber } from './config.ts'
+import { numberOr, objectOf, valuesByName, wholeNumber } from './config.ts'
 
 const DEFAULT_TIMEOUT_MS = 5000
 const MAX_TIMEOUT_MS = 30_000
@@ -16,11 +16,14 @@ const MAX_CODE = 256 * 1024
 export const functionHandler: Handler = {
   names: ['function_handler'],
   summary:
-    'Runs JavaScript in a sandbox: no network, no files, no timers, 64 MiB. The code declares `handler`, a function, sync or async, which is called with a frozen copy of `{ user, request, steps, project, deployment, utils }`. `utils`: `sha256(text)`, `hmacSha256(key, text)` (hex), `randomToken(bytes)`, `randomUUID()`, `base64urlEncode(text)`, `base64urlDecode(text)`, `sign(value, seconds)` and `verify(token)` (the value or null; tokens are good in this project only).',
+    'Runs JavaScript in a sandbox: no network, no files, no timers, 64 MiB. The code declares `handler`, a function, sync or async, which is called with a frozen copy of `{ user, request, steps, project, deployment, utils }`, and with `args` those too. `utils`: `sha256(text)`, `hmacSha256(key, text)` (hex), `randomToken(bytes)`, `randomUUID()`, `base64urlEncode(text)`, `base64urlDecode(text)`, `sign(value, seconds)` and `verify(token)` (the value or null; tokens are good in this project only).',
   result: 'what the function gives back, as JSON.',
   config: Type.Object(
     {
       code: Type.String({ description: 'JavaScript', maxLength: MAX_CODE }),
+      args: Type.Optional(
+        valuesByName('what the code gets as `args`, as expressions: a secret reaches it in no other way'),
+      ),
       timeout: Type.Optional(
         numberOr(`milliseconds: ${DEFAULT_TIMEOUT_MS} unless given, at most ${MAX_TIMEOUT_MS}`),
       ),
@@ -34,7 +37,7 @@ export const functionHandler: Handler = {
     if (typeof code !== 'string') throw new AppError('internal', 'The step has no code')
     const result = await sandboxFor(step.ctx).run(step.projectId, {
       code,
-      input: inputOf(step),
+      input: inputOf(step, config['args'] === undefined ? {} : { args: objectOf(config, 'args') }),
       timeoutMs: Math.min(wholeNumber(config, 'timeout', DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS),
       keys: signingKeys(step),
     })
@@ -43,10 +46,10 @@ export const functionHandler: Handler = {
   },
 }
 
-function inputOf({ input, outputs }: StepContext): string {
+function inputOf({ input, outputs }: StepContext, more: { args?: Record<string, unknown> }): string {
   const steps = Object.entries(outputs).map(([name, output]) => `${JSON.stringify(name)}:${jsonOf(output)}`)
   const { user, project, deployment } = input
-  const rest = JSON.stringify({ user, project, deployment, request: requestView(input) })
+  const rest = JSON.stringify({ user, project, deployment, ...more, request: requestView(input) })
   return `{"steps":{${steps.join(',')}},${rest.slice(1)}`
 }
 

@@ -15,8 +15,11 @@ export function checkWord(value: unknown, path: string, words: readonly string[]
 
 /** The operators of filters. */
 export const checkFilters = ({ filters }: Config): ErrorDetail[] =>
-  Object.entries(isObject(filters) ? filters : {}).flatMap(([field, condition]) =>
-    isObject(condition) ? checkWord(condition['op'], `filters.${field}.op`, FILTER_OPS) : [],
+  Object.entries(isObject(filters) ? filters : {}).flatMap(([field, conditions]) =>
+    [conditions].flat().flatMap((condition, i) => {
+      const path = `filters.${field}${Array.isArray(conditions) ? `[${i}]` : ''}.op`
+      return isObject(condition) ? checkWord(condition['op'], path, FILTER_OPS) : []
+    }),
   )
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

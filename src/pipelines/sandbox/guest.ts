@@ -15,12 +15,19 @@ export const GUEST_SOURCE = `(function (inputJson, host) {
     }
     return value
   }
-  const { sha256, hmacSha256, randomToken, randomUUID, base64urlEncode, base64urlDecode } = host
+  const { sha256, randomToken, randomUUID, base64urlEncode, base64urlDecode } = host
+  const hmac = host.hmacSha256
   const signJson = host.sign
   const verifyJson = host.verify
   const input = parse(inputJson)
   input.utils = {
-    sha256, hmacSha256, randomToken, randomUUID, base64urlEncode, base64urlDecode,
+    sha256, randomToken, randomUUID, base64urlEncode, base64urlDecode,
+    // Everybody knows the key that a missing secret would be.
+    hmacSha256: (key, text) => {
+      if (key === null || key === undefined)
+        throw { message: 'hmacSha256 has no key: a secret that is not set is null' }
+      return hmac(key, text)
+    },
     sign: (value, seconds) => signJson(stringify(value) ?? 'null', +seconds),
     verify: (token) => {
       const json = verifyJson('' + token)

@@ -1,0 +1,100 @@
+import type { ErrorDetail } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
+import { pathText } from './compile.ts'
+import { type Expression, ExpressionError, parseExpression } from './expressions.ts'
+import type { Handler } from './handler.ts'
+import type { PipelineConfig, PipelineStep } from './model.ts'
+import { findHandler } from './registry.ts'
+import { hasTags, parseTemplate } from './templates.ts'
+
+/** What these roots hold, whatever the request is. `project` and `input` are open. contract §9.3. */
+const REQUEST = ['body', 'query', 'params', 'headers', 'method', 'path', 'ip', 'userAgent']
+const HELD: Readonly<Record<string, readonly string[] | undefined>> = {
+  request: REQUEST,
+  metadata: REQUEST,
+  user: ['id', 'email', 'role'],
+  deployment: ['owner', 'repo', 'commitSha', 'alias'],
+}
+
+/**
+ * Names in a step that stand for nothing: null in every request, and nobody would be told of the typo. `before` are the
+ * ids and names of the steps that have run by then. Paths begin with `config`.
+ */
+export function unknownNames(
+  step: PipelineStep,
+  handler: Handler,
+  before: ReadonlySet<string>,
+): ErrorDetail[] {
+  const found: ErrorDetail[] = []
+  for (const { path, text } of textsOf(step.config ?? {}, []))
+    for (const expression of expressionsOf(handler, path, text)) {
+      if (found.length === MOST_TOLD) return found
+      const message = problemOf(expression, before)
+      if (message !== null) found.push({ path: pathText(['config', ...path]), message })
+    }
+  return found
+}
+
+/** Of one step: what is told must not outgrow what was sent. */
+const MOST_TOLD = 20
+
+/** The secrets that the steps of a pipeline ask for. */
+export function secretNames({ steps, postSteps = [] }: PipelineConfig): string[] {
+  const names = [...steps, ...postSteps].flatMap((step) => {
+    const handler = findHandler(step.handlerType)
+    if (handler === undefined) return []
+    return textsOf(step.config ?? {}, [])
+      .flatMap(({ path, text }) => expressionsOf(handler, path, text))
+      .flatMap((one) => (one.kind === 'path' && one.root === 'secrets' ? one.keys.slice(0, 1) : []))
+  })
+  return [...new Set(names)]
+}
+
+function problemOf(expression: Expression, before: ReadonlySet<string>): string | null {
+  if (expression.kind !== 'path') return null
+  const { root, keys } = expression
+  const [key] = keys
+  if (key === undefined) return null
+  if (root === 'steps') {
+    if (before.has(key)) return null
+    return `names the output of a step ${key.slice(0, 100)}, and none before has that id; ${namesOf(before)}`
+  }
+  const held = HELD[root]
+  if (held === undefined || held.includes(key)) return null
+  return `names ${root}.${key.slice(0, 100)}, and ${root} has only ${held.join(', ')}`
+}
+
+const MOST_NAMES = 8
+
+/** The latest are the likeliest to be meant. */
+function namesOf(before: ReadonlySet<string>): string {
+  if (before.size === 0) return 'there is none'
+  const shown = [...before].slice(-MOST_NAMES).map((name) => name.slice(0, 50))
+  return `there is ${before.size > MOST_NAMES ? '…, ' : ''}${shown.join(', ')}`
+}
+
+type Text = { path: string[]; text: string }
+
+function textsOf(value: unknown, path: string[]): Text[] {
+  if (typeof value === 'string') return [{ path, text: value }]
+  if (Array.isArray(value)) return value.flatMap((one, i) => textsOf(one, [...path, String(i)]))
+  if (!isRecord(value)) return []
+  return Object.entries(value).flatMap(([key, one]) => textsOf(one, [...path, key]))
+}
+
+/** What a text of the configuration asks for; nothing where it cannot be read, which is told elsewhere. */
+function expressionsOf(handler: Handler, path: readonly string[], text: string): Expression[] {
+  const isCondition = path.length === 1 && path[0] === 'condition'
+  const isTemplate = hasTags(text)
+  // Kept as it is written, and yet a template: it is parsed when the content type is known.
+  const isLiteral = !isCondition && handler.isLiteral?.(path, text) === true
+  if (isLiteral && !(path[0] === 'body' && isTemplate)) return []
+  try {
+    if (!isTemplate) return [parseExpression(isCondition ? text.replace(/^[\s!]*/, '') : text)]
+    const { pieces } = parseTemplate(text, 'text')
+    return pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.expression]))
+  } catch (error) {
+    if (error instanceof ExpressionError) return []
+    throw error
+  }
+}

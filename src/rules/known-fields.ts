@@ -1,0 +1,63 @@
+import { isRecord } from '../domain/is-record.ts'
+import { RECORD_COLUMNS } from '../domain/schema-fields.ts'
+import { parseExpression } from '../pipelines/expressions.ts'
+import { hasTags } from '../pipelines/templates.ts'
+import { type Checker, label, type Path } from './checks.ts'
+import { didYouMean } from './problems.ts'
+
+/** A schema of the set: its name, and the names of its fields; null where its file is too wrong to tell. */
+export type KnownSchema = { name: string; fields: readonly string[] | null }
+
+/**
+ * Fields that a step names and the schema has not: what is written to one is lost, and a filter on one fails. A warning, as the
+ * server's schema may have more fields than the file.
+ */
+export function checkFieldNames(
+  schema: KnownSchema,
+  config: Record<string, unknown>,
+  path: Path,
+  checker: Checker,
+): void {
+  const { fields } = schema
+  if (fields === null) return
+  const check = (
+    name: string,
+    at: Path,
+    place: 'key' | 'value',
+    more: readonly string[] = RECORD_COLUMNS,
+  ) => {
+    const known = [...fields, ...more]
+    if (known.includes(name)) return
+    const there = known.length === 0 ? 'none' : known.join(', ')
+    const message = `${name} is no field of the schema ${schema.name}, which has ${there}.${didYouMean(name, known)}`
+    checker.warn(at, `${label(at)}${message}`, place)
+  }
+  const { filters, select, orderBy, groupBy, field } = config
+  for (const key of ['fields', 'add'])
+    for (const name of keysOf(config[key])) check(name, [...path, key, name], 'key', [])
+  for (const name of keysOf(filters)) check(name, [...path, 'filters', name], 'key')
+  for (const [i, name] of (Array.isArray(select) ? select : []).entries())
+    if (typeof name === 'string') check(name, [...path, 'select', i], 'value')
+  const orderField = isRecord(orderBy) ? orderBy['field'] : undefined
+  for (const [at, given] of [
+    [[...path, 'orderBy', 'field'], orderField],
+    [[...path, 'groupBy'], groupBy],
+    [[...path, 'field'], field],
+  ] as const) {
+    const name = literalOf(given)
+    if (name !== null) check(name, at, 'value')
+  }
+}
+
+const keysOf = (value: unknown): string[] => (isRecord(value) ? Object.keys(value) : [])
+
+/** What the rule says itself; null for what is worked out as it runs. */
+function literalOf(value: unknown): string | null {
+  if (typeof value !== 'string' || hasTags(value)) return null
+  try {
+    const expression = parseExpression(value)
+    return expression.kind === 'literal' && typeof expression.value === 'string' ? expression.value : null
+  } catch {
+    return null
+  }
+}
