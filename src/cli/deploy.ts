@@ -12,6 +12,7 @@ import {
 import { type FoundFile, findFiles } from './deploy/files.ts'
 import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha } from './deploy/manifest.ts'
+import { noteLeftOut, writeNotes } from './deploy/notes.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
 import {
   type DeployFlags,
@@ -81,7 +82,7 @@ export const deployCommand: Command = {
 type Flags = DeployFlags & { json: boolean }
 
 async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread | undefined): Promise<void> {
-  const { settings, found } = await prepare(folder, flags, io)
+  const { settings, found, leftOut } = await prepare(folder, flags, io)
   const client = apiClient(requireConnection(settings, io))
   const progress = createProgress(io)
   const files = await readFiles(found(), progress, thread)
@@ -89,8 +90,7 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
   const published = await publish(client, { target, files, progress, io })
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
   else writeSummary(io, target, files, published)
-  noteAlias(target, published, progress)
-  noteIndex(files, folder, progress)
+  writeNotes({ folder, files, leftOut }, target, published, progress)
 }
 
 async function showDeploy(
@@ -99,10 +99,11 @@ async function showDeploy(
   io: Io,
   thread: HashThread | undefined,
 ): Promise<void> {
-  const { settings, found } = await prepare(folder, flags, io)
+  const { settings, found, leftOut } = await prepare(folder, flags, io)
   const progress = createProgress(io)
   const files = await readFiles(found(), progress, thread)
   const target = withSha(settings.target, files, folder, progress)
+  noteLeftOut(leftOut, progress)
   const { files: fileCount, bytes: totalSize } = amountOf(files)
   if (flags.json) {
     const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
@@ -127,14 +128,15 @@ async function prepare(
   folder: string,
   flags: Flags,
   io: Io,
-): Promise<{ settings: DeploySettings; found: () => FoundFile[] }> {
+): Promise<{ settings: DeploySettings; found: () => FoundFile[]; leftOut: readonly string[] }> {
   const reading = readDeploySettings(folder, flags, io)
+  const leftOut: string[] = []
   const found = outcomeOf(() => {
-    const files = findFiles(folder)
+    const files = findFiles(folder, (path) => leftOut.push(path))
     if (files.length === 0) throw new CommandFailure(`${folder} holds nothing to publish`)
     return files
   })
-  return { settings: await reading, found }
+  return { settings: await reading, found, leftOut }
 }
 
 /** Does it now and tells later how it went. */
@@ -199,21 +201,6 @@ function writeSummary(
     ...shown.map(({ name, url }) => `  ${name.padEnd(width)}  ${printable(url)}`),
   ]
   io.stdout.write(`${lines.join('\n')}\n`)
-}
-
-/** What the person asked for and did not get, or may have forgotten to ask for. */
-function noteAlias({ alias }: Target, { isPublished }: Published, progress: Progress): void {
-  if (alias === undefined) progress.note('no alias was named, so none was moved; --alias NAME moves one')
-  else if (!isPublished)
-    progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
-}
-
-/** Often it is the folder above the one that was built. */
-function noteIndex(files: readonly HashedFile[], folder: string, progress: Progress): void {
-  if (!files.some(({ path }) => path === 'index.html'))
-    progress.note(
-      `there is no index.html at the top of ${printable(folder)}, so the address itself shows nothing`,
-    )
 }
 
 function writeJson(io: Io, value: unknown): void {

@@ -87,6 +87,25 @@ test('the way of a request, in the order in which it is decided', async () => {
   clear()
 })
 
+test('whom the pipeline of a rule refuses', async () => {
+  const steps = [{ id: 'answer', handlerType: 'response_handler', config: { body: '{}' } }]
+  const validators = [
+    { type: 'rate_limit', config: { limit: 1, windowSeconds: 60 } },
+    { type: 'auth_required', config: { roles: ['viewer'] } },
+  ]
+  const pipelineConfig = { steps, validators }
+  await fixture.rule({ pathPattern: '/api/members', proxyType: 'pipeline', pipelineConfig })
+  const told = async (as: string, more: Record<string, string> = {}) => {
+    const { steps, outcome } = await explained(`http://${fixture.site.aliasHost}/api/members`, more, as)
+    expect(outcome).toMatchObject({ kind: 'pipeline', status: null })
+    return steps.find(({ step }) => step === 'pipeline')?.text
+  }
+  const refused = 'The pipeline of the rule refuses the visitor before its first step: '
+  for (let i = 0; i < 3; i++) expect(await told(VIEWER)).toBe(`${refused}401, Sign in to use this`)
+  expect(await told(VIEWER, { as: 'me' })).toBe('The pipeline of the rule runs')
+  clear()
+})
+
 test('what is sent in the place of a missing file', async () => {
   const textOf = async (path: string) =>
     (await explained(`http://${fixture.site.aliasHost}${path}`)).steps.find(({ step }) => step === 'file')
@@ -99,6 +118,12 @@ test('what is sent in the place of a missing file', async () => {
   expect(await textOf('/none')).toBe(
     'There is no file for /none: /index.html is sent, because the site is a single-page app',
   )
+  const notTheApp =
+    '. The single-page app answers only for pages: asked for as text/html, and without a dot in the last part of the path'
+  expect(await textOf('/users/jane.doe')).toBe(
+    `There is no file for /users/jane.doe: the page /404.html is sent${notTheApp}`,
+  )
+  expect(await textOf('/none.js')).toBe(`There is no file for /none.js${notTheApp}`)
   await setSpa(null)
 })
 

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts'
 import { encodePath, MAX_PATH_BYTES, requestPathToAssetPath } from '../domain/asset-path.ts'
-import { hasContentHash } from '../domain/cache-control.ts'
 import { contentTypeOf } from '../domain/content-type.ts'
 import { WEEK_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
+import { mayBeHashedPart } from '../domain/hashed-part.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
@@ -47,6 +47,9 @@ function traceFile(trace: Trace | undefined, path: string, target: Target): void
   else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
 }
 
+const NOT_THE_APP =
+  '. The single-page app answers only for pages: asked for as text/html, and without a dot in the last part of the path'
+
 /** With what is sent in its place: a 200 for what is not there would puzzle. */
 const traceMissing = ({ path, visit }: SiteRequest, instead: string): void =>
   visit?.trace?.add('file', `There is no file for ${path}${instead}`, { path: null })
@@ -74,21 +77,22 @@ function serveMissing(
 ): Response {
   const { request, path } = asked
   const name = requestPathToAssetPath(path) ?? path
-  const earlier = hasContentHash(name) ? findEarlier(ctx, site, path) : undefined
+  const earlier = mayBeHashedPart(name) ? findEarlier(ctx, site, path) : undefined
   if (earlier !== undefined) {
     traceMissing(asked, ': that of an earlier deployment is sent')
     return serveFile(ctx, request, earlier, site)
   }
-  const app =
-    isSpa(site, targets) && acceptsHtml(request) && !hasExtension(name)
-      ? targets.get('/index.html')
-      : undefined
+  const isApp = isSpa(site, targets)
+  const app = isApp && acceptsHtml(request) && !hasExtension(name) ? targets.get('/index.html') : undefined
   if (app !== undefined && 'path' in app) {
     traceMissing(asked, ': /index.html is sent, because the site is a single-page app')
     return serveFile(ctx, request, app, site)
   }
   const page = isScript(name) ? undefined : nearest404(targets, path)
-  traceMissing(asked, page === undefined ? '' : `: the page ${page.path} is sent`)
+  traceMissing(
+    asked,
+    `${page === undefined ? '' : `: the page ${page.path} is sent`}${isApp ? NOT_THE_APP : ''}`,
+  )
   if (page !== undefined) return serveFile(ctx, request, page, site, 404)
   return isScript(name) ? plainNotFound() : notFound(pages, request)
 }

@@ -393,6 +393,7 @@ describe('a deploy under open tabs', () => {
   const old = {
     'index.html': 'old',
     'app-aaaa1111.js': 'old script',
+    'nodes/3.Cckk7-aE.js': 'old part',
     'plain.js': 'old plain',
     'a b/ü-bbbb2222.html': 'old page',
     '100%-cccc3333.txt': 'old percent',
@@ -435,6 +436,11 @@ describe('a deploy under open tabs', () => {
     const { aliasHost } = await moved('/dist')
     const answer = await get(aliasHost, path)
     expect([answer.status, await answer.text()]).toEqual([200, text])
+  })
+
+  test('a part whose hash could nearly be a word', async () => {
+    const { aliasHost } = await moved()
+    expect(await (await get(aliasHost, '/nodes/3.Cckk7-aE.js')).text()).toBe('old part')
   })
 
   test('a file without a hash is not', async () => {

@@ -10,9 +10,10 @@ export type FoundFile = { path: string; absolutePath: string }
 /**
  * The files below `folder` that belong to a deployment, by path. Left out and refused is what the server would
  * leave out and refuse. Symbolic links to files inside the folder count as files; every other link and what is
- * neither file nor folder is refused, so that nothing outside the folder is published unseen.
+ * neither file nor folder is refused, so that nothing outside the folder is published unseen. `onModules` gets the
+ * folders called node_modules that a build may mean to publish: not the one at the top, which is the project's own.
  */
-export function findFiles(folder: string): FoundFile[] {
+export function findFiles(folder: string, onModules: (path: string) => void = () => {}): FoundFile[] {
   const root = realFolder(folder)
   const files: FoundFile[] = []
   const pending = ['']
@@ -22,6 +23,7 @@ export function findFiles(folder: string): FoundFile[] {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
       refuseOtherEncoding(folderPath, entryPath, entry)
       const stored = normalizeAssetPath(entryPath, 'manifest')
+      if (path !== '' && entry.name === 'node_modules' && entry.isDirectory()) onModules(entryPath)
       if (stored.kind === 'left_out') continue
       if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)
       if (entry.isDirectory()) pending.push(entryPath)

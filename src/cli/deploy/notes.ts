@@ -1,0 +1,51 @@
+import { isRecord } from '../../domain/is-record.ts'
+import { printable } from '../command.ts'
+import type { HashedFile } from './manifest.ts'
+import type { Progress } from './progress.ts'
+import type { Published, Target } from './upload.ts'
+
+/** What `svc deploy` did that the person may not expect, or may have forgotten to ask for. */
+export function writeNotes(
+  { folder, files, leftOut }: { folder: string; files: readonly HashedFile[]; leftOut: readonly string[] },
+  target: Target,
+  published: Published,
+  progress: Progress,
+): void {
+  noteAlias(target, published, progress)
+  noteIndex(files, folder, progress)
+  noteEarlier(files, published, progress)
+  noteLeftOut(leftOut, progress)
+}
+
+/** Some builds put what pages need into such a folder, and its files are missed only when somebody looks. */
+export function noteLeftOut([first, ...more]: readonly string[], progress: Progress): void {
+  if (first === undefined) return
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  progress.note(
+    `left out, as every folder called node_modules is: ${printable(first)}${others}; rename it where pages need its files`,
+  )
+}
+
+function noteAlias({ alias }: Target, { isPublished }: Published, progress: Progress): void {
+  if (alias === undefined) progress.note('no alias was named, so none was moved; --alias NAME moves one')
+  else if (!isPublished)
+    progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
+}
+
+/** Often it is the folder above the one that was built. */
+function noteIndex(files: readonly HashedFile[], folder: string, progress: Progress): void {
+  if (!files.some(({ path }) => path === 'index.html'))
+    progress.note(
+      `there is no index.html at the top of ${printable(folder)}, so the address itself shows nothing`,
+    )
+}
+
+/** Uploads of one commit add up (contract: 5), so a page that was deleted without a new commit is still served. */
+function noteEarlier(files: readonly HashedFile[], { answer }: Published, progress: Progress): void {
+  const { fileCount } = isRecord(answer['deployment']) ? answer['deployment'] : {}
+  const more = typeof fileCount === 'number' ? fileCount - files.length : 0
+  if (more > 0)
+    progress.note(
+      `this commit was published before with ${more} other ${more === 1 ? 'file, which stays' : 'files, which stay'} in its deployment; publish a new commit, or another --sha, to be without`,
+    )
+}

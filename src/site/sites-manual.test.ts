@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
+
+/** What docs/sites.md tells people to set up where a generator's files alone do not do. */
+
+let fixture: ProxyFixture
+beforeAll(async () => {
+  fixture = await proxyFixture(
+    {},
+    {},
+    {
+      'index.html': 'home',
+      'app/index.html': 'the app',
+      'app/assets/main.3f2a9c1d.js': 'script',
+      _redirects: '/old /new 301',
+    },
+  )
+})
+afterAll(() => fixture.close())
+
+const page = { headers: { accept: 'text/html' } }
+
+test('an app below a path by two rewrites', async () => {
+  await fixture.rule({
+    pathPattern: '/app/assets/*',
+    targetUrl: '/app/assets/',
+    proxyType: 'internal_rewrite',
+  })
+  await fixture.rule({ pathPattern: '/app/*', targetUrl: '/app/index.html', proxyType: 'internal_rewrite' })
+  for (const path of ['/app/', '/app/deep/link', '/app/users/jane.doe'])
+    expect(await fixture.send(path, page)).toMatchObject({ status: 200, text: 'the app' })
+  expect(await fixture.send('/app/assets/main.3f2a9c1d.js')).toMatchObject({ status: 200, text: 'script' })
+  expect((await fixture.send('/app/assets/gone.3f2a9c1d.js')).status).toBe(404)
+  expect((await fixture.send('/app', page)).status).toBe(308)
+})
+
+test('an address with a dot is no page of an app, and is one by a rewrite', async () => {
+  expect((await fixture.send('/users/jane.doe', page)).status).toBe(404)
+  await fixture.rule({ pathPattern: '/users/*', targetUrl: '/index.html', proxyType: 'internal_rewrite' })
+  expect(await fixture.send('/users/jane.doe', page)).toMatchObject({ status: 200, text: 'home' })
+})
+
+test('_redirects is a file like any other', async () => {
+  expect(await fixture.send('/_redirects')).toMatchObject({ status: 200, text: '/old /new 301' })
+  expect(await fixture.send('/old', page)).toMatchObject({ status: 200, text: 'home' })
+})
