@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { devCommand, greeting, startTwin, type Twin } from './dev.ts'
@@ -143,6 +143,23 @@ test('says which rules were found', () => {
   expect(greeting(folder, io, 'http://x')).toContain('\nrules: none here; svc rules init makes some\n')
 })
 
+test('a port that is taken is told in one line, and nothing is left behind', async () => {
+  const { TMPDIR = '' } = process.env
+  const scratch = join(folder, 'scratch')
+  mkdirSync(scratch)
+  process.env['TMPDIR'] = scratch
+  const io = testIo({ cwd: folder })
+  const { port } = new URL(twin.url)
+  try {
+    expect(await runCommand({ dev: () => devCommand }, ['dev', '.', '--port', port], io, 'serve')).toBe(1)
+    expect(io.err()).toContain(`cannot listen on 127.0.0.1:${port}`)
+    expect(readdirSync(scratch)).toEqual([])
+  } finally {
+    if (TMPDIR === '') delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = TMPDIR
+  }
+})
+
 test('a folder without pages, or with what no server would take, is told in one line', async () => {
   const bare = join(folder, 'bare')
   mkdirSync(join(bare, '.svc/proxy-rules'), { recursive: true })
@@ -154,13 +171,6 @@ test('a folder without pages, or with what no server would take, is told in one 
   expect(await dev()).toBe(`1 svc dev: ${bare} holds nothing to serve; an index.html is enough\n`)
   writeFileSync(join(bare, 'index.html'), '<h1>one</h1>')
   expect(await dev()).toMatch(/^1 svc dev: .+\n$/)
-})
-
-test('a port that is taken is told in one line', async () => {
-  const io = testIo({ cwd: folder })
-  const port = new URL(twin.url).port
-  expect(await runCommand({ dev: () => devCommand }, ['dev', '.', '--port', port], io, 'serve')).toBe(1)
-  expect(io.err()).toContain(`cannot listen on 127.0.0.1:${port}`)
 })
 
 test('a folder that is deleted and made again is served again, and broken rules leave the last good ones', async () => {

@@ -84,11 +84,7 @@ export async function startTwin(
     await publishRules(lab, site.projectId, folder, io)
     for (const listener of listeners) listener.enqueue('data: changed\n\n')
   }
-  await publish().catch(async (error) => {
-    await lab.close()
-    throw error instanceof AppError ? new CommandFailure(error.message) : error
-  })
-  const server = listeningAt({ host: at.hostname, port: at.port }, () =>
+  const listen = () =>
     Bun.serve({
       ...at,
       idleTimeout: IDLE_SECONDS,
@@ -101,8 +97,13 @@ export async function startTwin(
         return new Response(error.message, { status: 400 })
       },
       websocket: createSockets().handlers,
-    }),
-  )
+    })
+  const server = await publish()
+    .then(() => listeningAt({ host: at.hostname, port: at.port }, listen))
+    .catch(async (error) => {
+      await lab.close()
+      throw error instanceof AppError ? new CommandFailure(error.message) : error
+    })
   let published: Promise<void> = Promise.resolve()
   const again = () => {
     published = published.then(publish).catch((error) => complain(error, io))

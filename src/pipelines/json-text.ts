@@ -1,3 +1,5 @@
+import { AppError } from '../domain/errors.ts'
+
 /** A value that came as JSON and may leave as JSON: parsed only when something looks inside. */
 export class JsonText {
   readonly text: string
@@ -26,6 +28,15 @@ export const plain = (value: unknown): unknown => (value instanceof JsonText ? v
 export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text
   return JSON.stringify(value) ?? 'null'
+}
+
+const MOST_CHARACTERS = 64 * 1024 * 1024
+
+/** The same of what a configuration came to: each of its places may name the whole body of the request, or an output. */
+export function jsonOfConfig(value: unknown): string {
+  if (!(value instanceof JsonText) && !isJsonWithin(value, MOST_CHARACTERS))
+    throw new AppError('internal', 'The step makes a value that is too large')
+  return jsonOf(value)
 }
 
 /** Whether the JSON of a value has at most about so many characters: what stands in many places counts for each. */

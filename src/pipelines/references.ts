@@ -1,5 +1,4 @@
 import type { ErrorDetail } from '../domain/errors.ts'
-import { isRecord } from '../domain/is-record.ts'
 import { pathText } from './compile.ts'
 import { type Expression, ExpressionError, parseExpression } from './expressions.ts'
 import type { Handler } from './handler.ts'
@@ -40,14 +39,17 @@ const MOST_TOLD = 20
 
 /** The secrets that the steps of a pipeline ask for. */
 export function secretNames({ steps, postSteps = [] }: PipelineConfig): string[] {
-  const names = [...steps, ...postSteps].flatMap((step) => {
+  const names = new Set<string>()
+  for (const step of [...steps, ...postSteps]) {
     const handler = findHandler(step.handlerType)
-    if (handler === undefined) return []
-    return textsOf(step.config ?? {}, [])
-      .flatMap(({ path, text }) => expressionsOf(handler, path, text))
-      .flatMap((one) => (one.kind === 'path' && one.root === 'secrets' ? one.keys.slice(0, 1) : []))
-  })
-  return [...new Set(names)]
+    if (handler === undefined) continue
+    for (const { path, text } of textsOf(step.config ?? {}, []))
+      for (const one of expressionsOf(handler, path, text)) {
+        const name = one.kind === 'path' && one.root === 'secrets' ? one.keys[0] : undefined
+        if (name !== undefined) names.add(name)
+      }
+  }
+  return [...names]
 }
 
 function problemOf(expression: Expression, before: ReadonlySet<string>): string | null {
@@ -73,13 +75,23 @@ function namesOf(before: ReadonlySet<string>): string {
   return `there is ${before.size > MOST_NAMES ? '…, ' : ''}${shown.join(', ')}`
 }
 
-type Text = { path: string[]; text: string }
+type Text = { path: readonly string[]; text: string }
 
-function textsOf(value: unknown, path: string[]): Text[] {
-  if (typeof value === 'string') return [{ path, text: value }]
-  if (Array.isArray(value)) return value.flatMap((one, i) => textsOf(one, [...path, String(i)]))
-  if (!isRecord(value)) return []
-  return Object.entries(value).flatMap(([key, one]) => textsOf(one, [...path, key]))
+/** A text without these asks for nothing that is looked at here. */
+const ROOTS = new RegExp(['steps', 'secrets', ...Object.keys(HELD)].join('|'))
+
+/** One after the other, as a push may have millions. `path` is that of the moment. */
+function* textsOf(value: object, path: string[]): Generator<Text> {
+  const keys = Array.isArray(value) ? null : Object.keys(value)
+  for (const [i, inner] of (Array.isArray(value) ? value : Object.values(value)).entries()) {
+    const isText = typeof inner === 'string' && ROOTS.test(inner)
+    const isMore = typeof inner === 'object' && inner !== null
+    if (!isText && !isMore) continue
+    path.push(keys?.[i] ?? String(i))
+    if (isText) yield { path, text: inner }
+    else yield* textsOf(inner, path)
+    path.pop()
+  }
 }
 
 /** What a text of the configuration asks for; nothing where it cannot be read, which is told elsewhere. */

@@ -52,6 +52,19 @@ describe('steps', () => {
     expect(await answer.json()).toMatchObject({ message: 'The step makes a value that is too large' })
   })
 
+  const copies = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`c${i}`, 'request.body']))
+  test.each([
+    ['response_handler', { body: copies }],
+    ['function_handler', { code: 'const handler = () => 1', args: copies }],
+    ['http_request', { url: 'https://api.example', method: 'POST', body: copies }],
+  ])('%s refuses what a body makes huge by standing in many places', async (handler, config) => {
+    const steps = [step('a', handler, config)]
+    expect(await app.answer(steps, { json: { x: 'x'.repeat(1_000_000) } })).toMatchObject({
+      status: 500,
+      body: { message: 'The step makes a value that is too large' },
+    })
+  })
+
   test('the first response ends the steps', async () => {
     const id = app.addSchema('after', [{ name: 'x', type: 'string' }])
     const steps = [respond({ n: 1 }), step('s', 'data_create', { schemaId: id, fields: {} })]

@@ -131,6 +131,12 @@ describe('says where it is wrong', () => {
       ['steps[0].config.filters.a[1].op'],
     ],
     [{ steps: [step('data_update', { schemaId: 's', filters: { a: [] }, add: {} })] }, ['steps[0].config']],
+    [
+      {
+        steps: [step('data_update', { schemaId: 's', recordId: 'x', fields: { a: 1 }, add: { a: 1, b: 1 } })],
+      },
+      ['steps[0].config.add.a'],
+    ],
     [{ steps: [step('data_query', { schemaId: 's', pageSize: true })] }, ['steps[0].config.pageSize']],
     [{ steps: [step('response_handler', { body: '{{steps.}}' })] }, ['steps[0].config.body']],
     [
@@ -163,6 +169,18 @@ describe('says where it is wrong', () => {
         'steps[2].id',
       ],
     ],
+    [
+      {
+        steps: [
+          { handlerType: 'response_handler' },
+          step('response_handler', {}, { id: 5, name: {} }),
+          step('response_handler', { body: '{{steps.b}}' }, { id: 'z' }),
+        ],
+      },
+      ['steps[0].id', 'steps[1].id', 'steps[1].name'],
+      ['unknown_name steps[2].config.body'],
+    ],
+    [{ steps: [step('form_handler', { fields: { ['k'.repeat(501)]: { a: 1, b: 2 } } })] }, ['']],
     [{ steps: [step('response_handler', {}, { id: '__proto__' })] }, ['steps[0].id']],
     [
       { steps: [], postSteps: [step('data_create', {})] },

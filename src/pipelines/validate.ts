@@ -18,6 +18,10 @@ type ConfigWarning = ErrorDetail & { kind: 'unknown_handler' | 'unknown_key' | '
 /** Says all that is wrong with a pipeline at once. Paths read `steps[0].config.fields.email.type`. */
 export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[]; warnings: ConfigWarning[] } {
   const found = { errors: [] as ErrorDetail[], warnings: [] as ConfigWarning[] }
+  if (hasLongKey(value)) {
+    found.errors.push({ path: '', message: `has a key of more than ${LONGEST_KEY} characters` })
+    return found
+  }
   checkAgainst(pipelineConfig, value, [], found)
   const steps = readable(value, 'steps', isStep)
   const postSteps = readable(value, 'postSteps', isStep)
@@ -29,6 +33,15 @@ export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[];
     found.errors.push({ path: 'steps', message: `there are two steps with the id ${id}` })
   for (const [i, validator] of readable(value, 'validators', isValidator)) checkValidator(validator, i, found)
   return found
+}
+
+/** All that is wrong below a key names it, so a long one would be written a thousand times. */
+const LONGEST_KEY = 500
+
+function hasLongKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(hasLongKey)
+  return Object.entries(value).some(([key, inner]) => key.length > LONGEST_KEY || hasLongKey(inner))
 }
 
 type Found = { errors: ErrorDetail[]; warnings: ConfigWarning[] }
@@ -53,8 +66,8 @@ const NEVER = new Set(['__proto__', 'constructor', 'prototype'])
 function checkSteps(steps: Numbered<PipelineStep>, list: string, before: Set<string>, found: Found): void {
   for (const [i, step] of steps) {
     checkStep(step, [list, String(i)], before, found)
-    before.add(step.id)
-    if (step.name !== undefined) before.add(step.name)
+    // A step whose names are of the wrong type is told so, and is looked into all the same.
+    for (const name of [step.id, step.name]) if (typeof name === 'string') before.add(name)
   }
 }
 

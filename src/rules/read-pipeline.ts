@@ -166,8 +166,9 @@ function judge(
   for (const { path, message } of [...errors, ...warnings]) {
     const inFile = path.replace(/^((?:postS|s)teps\[\d+\])\.handlerType/, '$1.handler')
     const found = locate(given, inFile.replace(/^((?:postS|s)teps\[\d+\])\.config\.code$/, '$1.code'))
-    const text = `pipeline.${inFile} ${message}`
-    if (seen.has(text) || told.some((one) => isAbout(one, `pipeline.${inFile}`))) continue
+    const place = inFile === '' ? 'pipeline' : `pipeline.${inFile}`
+    const text = `${place} ${message}`
+    if (seen.has(text) || told.some((one) => isAbout(one, place))) continue
     seen.add(text)
     const kind = warnings.find((one) => one.path === path && one.message === message)?.kind
     if (kind === 'unknown_name') checker.warn(['pipeline', ...found], text)

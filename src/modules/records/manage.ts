@@ -52,7 +52,7 @@ function rowsKept(
 }
 
 export function getRecord(ctx: Context, grant: Grant, schemaId: string, id: string): RecordView {
-  return findRecord(ctx, requireSchema(ctx.db.orm, grant, schemaId), id) ?? noSuchRecord()
+  return findRecord(ctx, requireSchema(ctx.db.orm, grant, schemaId), { recordId: id }) ?? noSuchRecord()
 }
 
 export function addRecord(

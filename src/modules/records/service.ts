@@ -22,8 +22,11 @@ export { FILTER_OPS, type Filter, type FilterLogic, type FilterOp } from './wher
 
 /** Records as pipelines use them; as people and API keys do: `manage.ts`. */
 
-/** Which records: by id, or by filters, of which all (`and`) or one (`or`) must hold. */
-export type Selection = { recordId: string } | { filters: readonly Filter[]; logic: FilterLogic }
+/** Which records: the one with the id, by filters, of which all (`and`, the default) or one (`or`) must hold, or by both. */
+export type Selection = { logic?: FilterLogic } & (
+  | { recordId: string; filters?: readonly Filter[] }
+  | { filters: readonly Filter[] }
+)
 
 export type RecordQuery = {
   filters: readonly Filter[]
@@ -99,8 +102,12 @@ function committed<T>(
 }
 
 function idsOf(db: Context['db'], schema: Schema, selection: Selection): string[] {
-  if ('recordId' in selection) return [selection.recordId]
-  return listMatchingIds(db, schema.id, whereOf(schema.fields, selection.filters, selection.logic))
+  const { filters = [], logic = 'and' } = selection
+  if (!('recordId' in selection))
+    return listMatchingIds(db, schema.id, whereOf(schema.fields, filters, logic))
+  if (filters.length === 0) return [selection.recordId]
+  const { sql, values } = whereOf(schema.fields, filters, logic)
+  return listMatchingIds(db, schema.id, { sql: `id = ? AND ${sql}`, values: [selection.recordId, ...values] })
 }
 
 /**
@@ -119,8 +126,13 @@ export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuer
   })
 }
 
-export function findRecord(ctx: Context, schema: Schema, id: string): RecordView | undefined {
-  const row = findRecordRow(ctx.db, schema.id, id)
+export function findRecord(
+  ctx: Context,
+  schema: Schema,
+  selection: Selection & { recordId: string },
+): RecordView | undefined {
+  const [id] = idsOf(ctx.db, schema, selection)
+  const row = id === undefined ? null : findRecordRow(ctx.db, schema.id, id)
   return row === null ? undefined : viewOfRow(row)
 }
 

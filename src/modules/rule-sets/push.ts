@@ -22,12 +22,12 @@ export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; war
   const seen = new Set<string>()
   for (const [index, rule] of rules.entries()) {
     const problem = (key: string, message: string) =>
-      details.push({ path: `rules[${index}].${key}`, message: `${nameOf(rule)}: ${message}` })
+      tell(details, { path: `rules[${index}].${key}`, message: `${nameOf(rule)}: ${message}` }, MORE_FLAWS)
     if (pointsAtOwnAuth(rule)) {
-      warnings.push(`${nameOf(rule)} was left out: every site serves /api/auth/* itself`)
+      tell(warnings, `${nameOf(rule)} was left out: every site serves /api/auth/* itself`, MORE)
       continue
     }
-    const draft = draftOf(rule, index, problem, (text) => warnings.push(`${nameOf(rule)}: ${text}`))
+    const draft = draftOf(rule, index, problem, (text) => tell(warnings, `${nameOf(rule)}: ${text}`, MORE))
     if (seen.has(identityOf(draft))) problem('pathPattern', 'the push has two rules of this path and method')
     seen.add(identityOf(draft))
     drafts.push(draft)
@@ -36,13 +36,25 @@ export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; war
   return { drafts, warnings }
 }
 
+const MOST_TOLD = 1000
+export const MORE = 'and more like these'
+const MORE_FLAWS: ErrorDetail = { path: 'rules', message: MORE }
+
+/** Adds to what is told of a push: the first thousand, lest the answer outgrows what was sent. */
+export function tell<T>(told: T[], one: T, more: T): void {
+  if (told.length < MOST_TOLD) told.push(one)
+  else if (told.length === MOST_TOLD) told.push(more)
+}
+
 /** A rule is the same rule as long as path and method are. */
 export const identityOf = ({ pathPattern, method }: Pick<RuleRow, 'pathPattern' | 'method'>): string =>
   `${method ?? ''} ${pathPattern}`
 
+const LONGEST_NAME = 200
+
 /** As people speak of a rule: `POST /api/contact`. */
 export const nameOf = (rule: { pathPattern: string; method?: string | null | undefined }): string =>
-  `${storedMethod(rule.method) ?? 'ANY'} ${rule.pathPattern}`
+  `${storedMethod(rule.method) ?? 'ANY'} ${rule.pathPattern.slice(0, LONGEST_NAME)}`
 
 type Problem = (key: string, message: string) => void
 

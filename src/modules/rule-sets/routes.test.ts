@@ -240,6 +240,28 @@ describe('what a push may not have, or has with a warning', () => {
     expect((await sync(push(rules)))['warnings']).toEqual([])
   })
 
+  test('what is told of a push does not outgrow it', async () => {
+    const rulesOf = (handlerType: string, config: Json) =>
+      Array.from({ length: 20 }, (_, i) =>
+        answerRule(`/${'long'.repeat(200)}${i}`, '1', {
+          pipelineConfig: { steps: [{ id: 'a', handlerType, config }] },
+        }),
+      )
+    const names = Array.from({ length: 100 }, (_, i) => `f${i}`)
+    const body = names.map((name) => `{{secrets.${name}}}`).join('')
+    const { warnings } = await sync(push(rulesOf('response_handler', { contentType: 'text/plain', body })))
+    expect((warnings as string[]).slice(999)).toEqual([
+      expect.stringContaining('the project has no secret f99; '),
+      'and more like these',
+    ])
+    expect(Math.max(...(warnings as string[]).map(({ length }) => length))).toBeLessThan(400)
+
+    const fields = Object.fromEntries(names.map((name) => [name, {}]))
+    const { details } = await sync(push(rulesOf('form_handler', { fields })), { key }, 400)
+    expect(details).toHaveLength(1001)
+    expect((details as Json[]).at(-1)).toEqual({ path: 'rules', message: 'and more like these' })
+  })
+
   test('a long timeout, an unknown handler and the auth of localhost', async () => {
     const unknown = { steps: [{ id: 'a', handlerType: 'teleport_handler' }] }
     const made = await sync(

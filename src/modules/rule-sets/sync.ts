@@ -8,7 +8,7 @@ import { secretNamesOf } from '../secrets/service.ts'
 import { applyRules } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
 import type { Applied, Push, Source, SyncAnswer } from './model.ts'
-import { nameOf, type RuleDraft, readRules } from './push.ts'
+import { MORE, nameOf, type RuleDraft, readRules, tell } from './push.ts'
 import { findSetByName, insertSet, listSets, type RuleSetRow, updateSet } from './queries.ts'
 import { keepRevision, lastSchemaNames } from './revisions.ts'
 import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
@@ -95,13 +95,13 @@ function applyPush(
 /** A pipeline without its secret fails only when it runs, maybe after the answer: whoever pushes it hears of it now. */
 function secretWarnings(tx: DbOrTx, projectId: string, drafts: readonly RuleDraft[]): string[] {
   const stored = secretNamesOf(tx, projectId)
-  return drafts.flatMap((draft) =>
-    (draft.pipeline === null ? [] : secretNames(draft.pipeline))
-      .filter((name) => !stored.has(name))
-      .map(
-        (name) => `${nameOf(draft)}: the project has no secret ${name}; until it is set its value is null`,
-      ),
-  )
+  const warnings: string[] = []
+  for (const draft of drafts)
+    for (const name of draft.pipeline === null ? [] : secretNames(draft.pipeline)) {
+      const shown = `${nameOf(draft)}: the project has no secret ${name.slice(0, 100)}`
+      if (!stored.has(name)) tell(warnings, `${shown}; until it is set its value is null`, MORE)
+    }
+  return warnings
 }
 
 function auditPush(

@@ -98,9 +98,16 @@ export const logicOf = (config: Config): FilterLogic => (config['filterLogic'] =
 
 export const hasRecordId = (config: Config): boolean => config['recordId'] !== undefined
 
-/** A `recordId` that came to nothing selects nothing: never everything. */
+/** The one record that a step names; null where it names none. An id that came to nothing selects nothing: never everything. */
+export function namedRecordOf(config: Config): (Selection & { recordId: string }) | null {
+  if (!hasRecordId(config)) return null
+  const recordId = optionalText(config, 'recordId') ?? ''
+  return { recordId, filters: filtersOf(config), logic: logicOf(config) }
+}
+
 export function selectionOf(config: Config): Selection {
-  if (hasRecordId(config)) return { recordId: optionalText(config, 'recordId') ?? '' }
+  const named = namedRecordOf(config)
+  if (named !== null) return named
   const all = filtersOf(config)
   if (all.length === 0) throw new AppError('internal', 'The step needs recordId or filters, and has neither')
   return { filters: all, logic: logicOf(config) }
@@ -116,7 +123,9 @@ export function checkSelection(config: Config): { path: string; message: string 
 }
 
 export const selectionConfig = {
-  recordId: Type.Optional(expression('the id of one record')),
+  recordId: Type.Optional(
+    expression('the id of one record; where there are filters too, it has to hold them'),
+  ),
   filters: Type.Optional(filters),
   filterLogic: Type.Optional(filterLogic),
 }

@@ -6,8 +6,8 @@ import { JsonText } from '../json-text.ts'
 import {
   expression,
   filtersOf,
-  hasRecordId,
   logicOf,
+  namedRecordOf,
   numberOr,
   objectOf,
   optionalText,
@@ -63,8 +63,9 @@ export const dataQueryHandler: Handler = {
             selected.map((name) => [name, Object.hasOwn(record, name) ? record[name] : null]),
           )
 
-    if (hasRecordId(config)) {
-      const record = findRecord(step.ctx, schema, optionalText(config, 'recordId') ?? '')
+    const named = namedRecordOf(config)
+    if (named !== null) {
+      const record = findRecord(step.ctx, schema, named)
       return record === undefined ? null : pick(record)
     }
     const isSingle = config['single'] === true || config['single'] === 'true'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { updateRecords } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
 import {
@@ -42,10 +42,13 @@ export const dataUpdateHandler: Handler = {
   },
 }
 
-const checkChange = ({ fields, add }: Config) =>
-  fields === undefined && add === undefined
-    ? [{ path: '', message: 'needs fields, or add: what is to be changed' }]
-    : []
+function checkChange({ fields, add }: Config): ErrorDetail[] {
+  if (fields === undefined && add === undefined)
+    return [{ path: '', message: 'needs fields, or add: what is to be changed' }]
+  return Object.keys(Object(add))
+    .filter((name) => Object.hasOwn(Object(fields), name))
+    .map((name) => ({ path: `add.${name}`, message: 'is in fields too: one of the two' }))
+}
 
 function sumsOf(config: Config): Record<string, number> {
   const sums = Object.entries(objectOf(config, 'add')).map(([name, value]): [string, number] => {

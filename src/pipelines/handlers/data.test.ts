@@ -201,6 +201,29 @@ describe('records', () => {
     expect(app.stored(schemaId)).toContainEqual(expect.objectContaining({ email: 'c@x.ch', age: 5 }))
   })
 
+  test.each(['data_query', 'data_update', 'data_delete'])(
+    '%s of one record by its id leaves it alone where the filters do not hold',
+    async (handler) => {
+      const run = async (more: Record<string, unknown>) => {
+        const fields = handler === 'data_update' ? { fields: { age: 99 } } : {}
+        const config = { schemaId, recordId: `'${ids[0]}'`, ...more, ...fields }
+        const { body } = await app.answer([step('one', handler, config)])
+        return JSON.stringify(body)
+      }
+      const before = app.stored(schemaId)
+      const other = [
+        { filters: { email: { op: 'eq', value: 'b@x.ch' } } },
+        {
+          filters: { email: { op: 'eq', value: 'b@x.ch' }, age: { op: 'gt', value: 98 } },
+          filterLogic: 'or',
+        },
+      ]
+      for (const more of other) expect(await run(more)).not.toContain(String(ids[0]))
+      expect(app.stored(schemaId)).toEqual(before)
+      expect(await run({ filters: { email: { op: 'eq', value: 'a@x.ch' } } })).toContain(String(ids[0]))
+    },
+  )
+
   test('data_delete takes one or all that match, and never all by a slip', async () => {
     const remove = (config: Record<string, unknown>) =>
       app.answer([step('gone', 'data_delete', { schemaId, ...config })])

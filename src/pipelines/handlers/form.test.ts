@@ -167,15 +167,14 @@ describe('form_handler', () => {
     expect(app.stored(id)).toEqual([{ name: 'Ann' }])
   })
 
-  test.each([
-    ['title|price', 'a must be one of title, price'],
-    ['in stock|sold-out|a_b', 'a must be one of in stock, sold-out, a_b'],
-    ['[a-z]+|x', 'a does not have the right form'],
-    ['(a+)+|b', 'a does not have the right form'],
-  ])('what does not fit %s is told as a choice where it is one', async (pattern, message) => {
-    const answer = await app.answer([form({ a: { type: 'string', pattern } })], { json: { a: 'STOCK' } })
-    expect(answer).toMatchObject({ status: 400, body: { message, details: [{ path: 'a', message }] } })
-  })
+  test.each(['title|price', '[a-z]+|x', '(a+)+|b'])(
+    'abuse: %s is not told to who guesses',
+    async (pattern) => {
+      const message = 'a does not have the right form'
+      const answer = await app.answer([form({ a: { type: 'string', pattern } })], { json: { a: 'STOCK' } })
+      expect(answer).toMatchObject({ status: 400, body: { message, details: [{ path: 'a', message }] } })
+    },
+  )
 
   test('what is wrong may be told in a page of its own, and is not passed on', async () => {
     const fields = {

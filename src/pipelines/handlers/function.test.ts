@@ -54,10 +54,13 @@ describe('function_handler', () => {
     )
   })
 
-  test.each(['secrets.NOT_SET', 'null', 'input.none'])('nothing is signed with %s', async (key) => {
-    const code = 'const handler = ({ args, utils }) => utils.hmacSha256(args.key, "a")'
-    expect((await app.answer(fn(code, { args: { key } }))).status).toBe(500)
-  })
+  test.each(['secrets.NOT_SET', '{{secrets.NOT_SET}}', 'null', 'input.none'])(
+    'nothing is signed with %s',
+    async (key) => {
+      const code = 'const handler = ({ args, utils }) => utils.hmacSha256(args.key, "a")'
+      expect((await app.answer(fn(code, { args: { key } }))).status).toBe(500)
+    },
+  )
 
   test('code is code: braces and words in it are not read', async () => {
     expect(await app.answer(fn('const handler = () => "{{secrets.X}} steps.a"'))).toEqual(

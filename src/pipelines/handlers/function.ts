@@ -4,7 +4,7 @@ import { AppError } from '../../domain/errors.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { requestView } from '../input.ts'
-import { jsonOf } from '../json-text.ts'
+import { jsonOf, jsonOfConfig } from '../json-text.ts'
 import type { SandboxFailure } from '../sandbox/protocol.ts'
 import { sandboxFor } from '../sandbox/sandbox-for.ts'
 import { numberOr, objectOf, valuesByName, wholeNumber } from './config.ts'
@@ -37,7 +37,7 @@ export const functionHandler: Handler = {
     if (typeof code !== 'string') throw new AppError('internal', 'The step has no code')
     const result = await sandboxFor(step.ctx).run(step.projectId, {
       code,
-      input: inputOf(step, config['args'] === undefined ? {} : { args: objectOf(config, 'args') }),
+      input: inputOf(step, config['args'] === undefined ? null : objectOf(config, 'args')),
       timeoutMs: Math.min(wholeNumber(config, 'timeout', DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS),
       keys: signingKeys(step),
     })
@@ -46,11 +46,12 @@ export const functionHandler: Handler = {
   },
 }
 
-function inputOf({ input, outputs }: StepContext, more: { args?: Record<string, unknown> }): string {
+function inputOf({ input, outputs }: StepContext, args: Record<string, unknown> | null): string {
   const steps = Object.entries(outputs).map(([name, output]) => `${JSON.stringify(name)}:${jsonOf(output)}`)
   const { user, project, deployment } = input
-  const rest = JSON.stringify({ user, project, deployment, ...more, request: requestView(input) })
-  return `{"steps":{${steps.join(',')}},${rest.slice(1)}`
+  const rest = JSON.stringify({ user, project, deployment, request: requestView(input) })
+  const given = args === null ? '' : `"args":${jsonOfConfig(args)},`
+  return `{"steps":{${steps.join(',')}},${given}${rest.slice(1)}`
 }
 
 const keysByProject = onePer((_: Context) => new Map<string, string[]>())

@@ -4,7 +4,7 @@ import type { HeaderPair } from '../../domain/forward-headers.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { readLimited } from '../../platform/outbound/read.ts'
 import type { Handler, StepContext } from '../handler.ts'
-import { jsonOf, plain } from '../json-text.ts'
+import { jsonOfConfig, plain } from '../json-text.ts'
 import { hasTags, parseTemplate, templateModeOf, textOf } from '../templates.ts'
 import {
   anyValue,
@@ -91,7 +91,7 @@ function bodyOf(
   const given = headers.find(([name]) => name === 'content-type')?.[1]
   if (body === undefined || body === null) return { text: null, type: null }
   if (typeof plain(body) === 'object')
-    return { text: jsonOf(body), type: given === undefined ? 'application/json' : null }
+    return { text: jsonOfConfig(body), type: given === undefined ? 'application/json' : null }
   const text =
     typeof body === 'string' && hasTags(body)
       ? step.render(body, templateModeOf(given ?? 'text/plain'))

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import { responseHeadersToForward } from '../../domain/forward-headers.ts'
 import { ExpressionError } from '../expressions.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
-import { jsonOf } from '../json-text.ts'
+import { jsonOf, jsonOfConfig } from '../json-text.ts'
 import { parseTemplate, templateModeOf } from '../templates.ts'
 import { expression, numberOr, objectOf, optionalText, valuesByName } from './config.ts'
 
@@ -63,7 +63,7 @@ function checkBody(config: Readonly<Record<string, unknown>>): { path: string; m
 function renderBody(step: StepContext, body: unknown, contentType: string): string {
   if (body === undefined || body === null) return ''
   const mode = templateModeOf(contentType)
-  if (typeof body !== 'string') return jsonOf(body)
+  if (typeof body !== 'string') return jsonOfConfig(body)
   return step.render(body, mode)
 }
 

@@ -22,10 +22,10 @@ export const GUEST_SOURCE = `(function (inputJson, host) {
   const input = parse(inputJson)
   input.utils = {
     sha256, randomToken, randomUUID, base64urlEncode, base64urlDecode,
-    // Everybody knows the key that a missing secret would be.
+    // Everybody knows the key that a missing secret would be: null, or empty where a template inserts it.
     hmacSha256: (key, text) => {
-      if (key === null || key === undefined)
-        throw { message: 'hmacSha256 has no key: a secret that is not set is null' }
+      if (key === null || key === undefined || key === '')
+        throw { message: 'hmacSha256 has no key: a secret that is not set is null, or empty in a template' }
       return hmac(key, text)
     },
     sign: (value, seconds) => signJson(stringify(value) ?? 'null', +seconds),
