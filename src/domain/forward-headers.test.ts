@@ -272,6 +272,17 @@ describe('responseHeadersToForward', () => {
   })
 })
 
+test.each(['X-Accel-Redirect', 'X-Accel-Expires', 'x-sendfile', 'X-LIGHTTPD-send-file', 'X-Reproxy-URL'])(
+  '%s is no order that a site may give to the proxy in front',
+  (name) => {
+    const headers: HeaderPair[] = [
+      [name, '/internal/secret'],
+      ['X-Accel-Buffering', 'no'],
+    ]
+    expect(responseHeadersToForward(headers)).toEqual([['x-accel-buffering', 'no']])
+  },
+)
+
 const cleared: [sent: string, passed: string | null][] = [
   ['"cookies"', null],
   ['"cache", "cookies","storage"', '"cache", "storage"'],

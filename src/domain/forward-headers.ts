@@ -53,6 +53,22 @@ const OWN: ReadonlySet<string> = new Set([
 /** Of what a visitor sends; a key of ours is for us alone. */
 const NEVER_SENT: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...OWN, 'x-api-key'])
 
+/**
+ * Orders to nginx, Apache, lighttpd or Perlbal in front of us, such as to send one of its own files: those are the
+ * operator's to give, and not those of whoever made the site. `x-accel-buffering` harms nobody.
+ */
+const ORDERS_TO_THE_FRONT: ReadonlySet<string> = new Set([
+  'x-accel-charset',
+  'x-accel-expires',
+  'x-accel-limit-rate',
+  'x-accel-redirect',
+  'x-lighttpd-send-file',
+  'x-reproxy-file',
+  'x-reproxy-url',
+  'x-sendfile',
+  'x-sendfile2',
+])
+
 const SESSION_NAMES: ReadonlySet<string> = new Set(SESSION_COOKIES.map((name) => name.toLowerCase()))
 const NO_NAMES: ReadonlySet<string> = new Set()
 
@@ -74,7 +90,7 @@ export function requestHeadersToForward(
 /**
  * What the visitor gets of a backend's headers, names in lower case: cookies lose their `Domain`, so that
  * they stay on the site's own host, and none may take the place of a session cookie. contract §8. Nor may a site clear
- * cookies, as browsers would clear those of all sites of the workspace.
+ * cookies, as browsers would clear those of all sites of the workspace, or give orders to a proxy in front.
  */
 export function responseHeadersToForward(headers: Iterable<readonly [string, string]>): HeaderPair[] {
   const passed: HeaderPair[] = []
@@ -82,7 +98,7 @@ export function responseHeadersToForward(headers: Iterable<readonly [string, str
   for (const [rawName, rawValue] of headers) {
     const name = rawName.toLowerCase()
     if (name === 'connection') options += `,${rawValue}`
-    if (HOP_BY_HOP.has(name)) continue
+    if (HOP_BY_HOP.has(name) || ORDERS_TO_THE_FRONT.has(name)) continue
     const value = ownValue(name, rawValue)
     if (value !== null) passed.push([name, value])
   }

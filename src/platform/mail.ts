@@ -70,7 +70,7 @@ const MOST_LENGTH = 300
 const REFUSED: Readonly<Record<string, string>> = {
   EAUTH: 'it refuses the user name or the password',
   EMESSAGE: 'it refuses the mail itself',
-  ETLS: 'it offers no STARTTLS, and the password goes out over TLS only',
+  ETLS: 'it offers no STARTTLS, and without TLS nothing goes out',
 }
 
 /**

@@ -25,6 +25,7 @@ test('other keys take the place of the old ones', () => {
   const path = join(folder, 'secret.key')
   const [old = ''] = readSecretKeys(path)
   const fresh = newSecretKey()
+  writeFileSync(`${path}.new`, 'left by a loss of power')
   replaceSecretKeys(path, [fresh, old])
   expect(readSecretKeys(path)).toEqual([fresh, old])
   expect(statSync(path).mode & 0o777).toBe(0o600)

@@ -31,14 +31,16 @@ export function readSecretKeys(path: string): string[] {
   return keys
 }
 
-/** Whole or not at all, also when the power goes. */
+/** Whole or not at all, also when the power goes: what that left of the draft is written over. One process at a time. */
 export function replaceSecretKeys(path: string, keys: readonly string[]): void {
-  placeWhole(path, keys, (draft) => renameSync(draft, path))
+  const draft = `${path}.new`
+  placeWhole(draft, keys, () => renameSync(draft, path))
 }
 
 /** Of two processes that start at once one makes it; the other one reads what that made. */
 function makeKeyFile(path: string): void {
-  placeWhole(path, [newSecretKey()], (draft) => {
+  const draft = `${path}.${randomBytes(4).toString('hex')}.new`
+  placeWhole(draft, [newSecretKey()], () => {
     try {
       linkSync(draft, path)
     } catch {
@@ -50,14 +52,14 @@ function makeKeyFile(path: string): void {
 }
 
 /** What is sealed with the keys from now on is lost without them, so their bytes come before their name. */
-function placeWhole(path: string, keys: readonly string[], place: (draft: string) => void): void {
-  const draft = `${path}.${randomBytes(4).toString('hex')}.new`
+function placeWhole(draft: string, keys: readonly string[], place: () => void): void {
+  rmSync(draft, { force: true })
   try {
     writeFileSync(draft, keys.map((key) => `${key}\n`).join(''), { mode: 0o600, flag: 'wx' })
     syncNow(draft)
-    place(draft)
+    place()
   } finally {
     rmSync(draft, { force: true })
   }
-  syncNow(dirname(path))
+  syncNow(dirname(draft))
 }

@@ -124,6 +124,14 @@ test('what is sent in the place of a missing file', async () => {
     `There is no file for /users/jane.doe: the page /404.html is sent${notTheApp}`,
   )
   expect(await textOf('/none.js')).toBe(`There is no file for /none.js${notTheApp}`)
+  const bare = await seedDeployment(fixture.app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha: '8'.repeat(40),
+    files: { 'a.txt': 'no page of an app' },
+  })
+  const there = await explained(`http://${bare.host}/none`)
+  expect(there.steps.find(({ step }) => step === 'file')?.text).toBe('There is no file for /none')
   await setSpa(null)
 })
 

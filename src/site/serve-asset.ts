@@ -82,7 +82,7 @@ function serveMissing(
     traceMissing(asked, ': that of an earlier deployment is sent')
     return serveFile(ctx, request, earlier, site)
   }
-  const isApp = isSpa(site, targets)
+  const isApp = isSpa(site, targets) && targets.has('/index.html')
   const app = isApp && acceptsHtml(request) && !hasExtension(name) ? targets.get('/index.html') : undefined
   if (app !== undefined && 'path' in app) {
     traceMissing(asked, ': /index.html is sent, because the site is a single-page app')

@@ -21,10 +21,10 @@ export function findFiles(folder: string, onModules: (path: string) => void = ()
     const folderPath = join(root, path)
     for (const entry of listFolder(folderPath)) {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
-      refuseOtherEncoding(folderPath, entryPath, entry)
       const stored = normalizeAssetPath(entryPath, 'manifest')
       if (path !== '' && entry.name === 'node_modules' && entry.isDirectory()) onModules(entryPath)
       if (stored.kind === 'left_out') continue
+      refuseOtherEncoding(folderPath, entryPath, entry)
       if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)
       if (entry.isDirectory()) pending.push(entryPath)
       else

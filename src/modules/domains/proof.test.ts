@@ -9,7 +9,10 @@ beforeAll(async () => {
   host = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: ({ url }) => (url.endsWith('/drips') ? new Response(drops()) : new Response(' value\n')),
+    fetch({ url }) {
+      if (url.endsWith('/drips')) return new Response(drops())
+      return url.endsWith('/moved') ? moved() : new Response(' value\n')
+    },
   })
 })
 afterAll(async () => {
@@ -26,6 +29,10 @@ const drops = () =>
     },
   })
 
+/** With a page of its own that says so. */
+const moved = () =>
+  new Response('x'.repeat(300_000), { status: 301, headers: { location: 'https://www.test:443/moved' } })
+
 const urlOf = (path: string): string => `http://www.test:${host.port}${path}`
 
 test('what a host shows is read without the space around it', async () => {
@@ -33,6 +40,14 @@ test('what a host shows is read without the space around it', async () => {
     status: 200,
     text: 'value',
     location: null,
+  })
+})
+
+test('of an answer that leads elsewhere the place is taken, however long its page is', async () => {
+  expect(await readChallenge(app.ctx, urlOf('/moved'))).toEqual({
+    status: 301,
+    text: '',
+    location: 'https://www.test/moved',
   })
 })
 

@@ -69,11 +69,20 @@ export async function readChallenge(ctx: Context, url: string, wholeMs = WHOLE_M
     signal: AbortSignal.timeout(wholeMs),
     mayBePlain: true,
   })
-  const [, location = null] = answer.headers.find(([name]) => name.toLowerCase() === 'location') ?? []
+  const { status, body, headers } = answer
+  if (status === 200)
+    return {
+      status,
+      text: new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim(),
+      location: null,
+    }
+  // The page that other answers bring may be of any length.
+  if (body instanceof ReadableStream) void body.cancel().catch(() => {})
+  const [, location = null] = headers.find(([name]) => name === 'location') ?? []
   return {
-    status: answer.status,
-    location: location !== null && answer.status >= 300 && answer.status < 400 ? hrefOf(location) : null,
-    text: new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim(),
+    status,
+    text: '',
+    location: location !== null && status >= 300 && status < 400 ? hrefOf(location) : null,
   }
 }
 

@@ -20,3 +20,11 @@ test('a start with another key than the secrets were stored with says so; with t
   expect(app.lines.join('')).not.toContain('hidden words')
   app.close()
 })
+
+test('where they cannot be read that is told, and the rest of the background work begins', async () => {
+  const app = await testApp()
+  app.ctx.db.sqlite.run('ALTER TABLE project_secrets RENAME TO lost')
+  await startUpkeep(app.ctx)()
+  expect(app.lines.join('')).toContain('the stored secrets could not be looked at')
+  app.close()
+})

@@ -23,11 +23,16 @@ export function* findUnreadableSecrets(
 
 /** A server with another key than before serves all but what needs a secret, which fails one by one: better told at the start. */
 export function tellOfLostKey(ctx: Context): void {
-  const [lost] = findUnreadableSecrets(ctx, SAMPLE)
-  if (lost !== undefined)
-    ctx.log.error('stored secrets were made with another key than SECRET_KEY or secret.key holds now', {
-      detail: lost.detail,
-    })
+  try {
+    const [lost] = findUnreadableSecrets(ctx, SAMPLE)
+    if (lost !== undefined)
+      ctx.log.error('stored secrets were made with another key than SECRET_KEY or secret.key holds now', {
+        detail: lost.detail,
+      })
+  } catch (error) {
+    // Damage to these tables: what else goes on in the background is not to end for that.
+    ctx.log.error('the stored secrets could not be looked at', { error })
+  }
 }
 
 const PLACES: readonly Place[] = [

@@ -85,7 +85,12 @@ export class Backend {
     for (const connection of this.#open) connection.fail(error)
   }
 
+  /** Kept for the next, but for more than there are turns: event streams that ended together would leave no room to dial. */
   free(connection: Http1Connection): void {
+    if (this.#idle.length >= this.#options.limits.mostInFlight) {
+      connection.fail(new OutboundError('aborted', `${this.label} needs no more connections`))
+      return
+    }
     this.#idle.push(connection)
     this.#options.idle.add(connection)
   }

@@ -99,7 +99,9 @@ export class OutboundExchange implements Exchange {
 
   /** Handed on when all answers of this turn were read. */
   answered(answer: Answer): void {
-    if (answer.body instanceof ReadableStream && isEventStream(answer.headers)) this.#owner.lasts(this)
+    // What asked for a WebSocket has a turn of its own kind, of which there are as many.
+    const isListening = this.upgrade === null && answer.body instanceof ReadableStream
+    if (isListening && isEventStream(answer.headers)) this.#owner.lasts(this)
     atEndOfTurn(() => this.#resolve(answer))
   }
 

@@ -121,39 +121,6 @@ test('a backend has so many requests at a time, so many waiting, and refuses mor
   for (const response of await Promise.all(running)) expect(await textOf(response.body)).toBe('at last')
 })
 
-test('event streams last, and give their turns back: to those that wait, and to new ones', async () => {
-  const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
-  const streams: Socket[] = []
-  const { port } = await backend((socket) =>
-    onRequest(socket, (head) => {
-      const isListening = head.startsWith('GET /events')
-      if (isListening) streams.push(socket)
-      if (!isListening) answer(socket, 'fine')
-      else socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n')
-    }),
-  )
-  const listen = () => send(port, { target: '/events' })
-  const listening = [listen()]
-  const waiting = send(port)
-  await listening[0]
-  expect(await textOf((await waiting).body)).toBe('fine')
-  for (let count = 2; count <= 16; count++) {
-    listening.push(listen())
-    await listening.at(-1)
-  }
-  expect(await textOf((await send(port)).body)).toBe('fine')
-  // One more than have a place of their own keeps its turn, until it ends.
-  const last = await listen()
-  const late = failureOf(send(port, { headTimeoutMs: 50 }))
-  expect(await late).toEqual({
-    kind: 'timeout',
-    message: `No turn came within 50 ms: too many requests for backend.test:${port} are under way`,
-  })
-  for (const socket of streams) socket.end()
-  for (const response of [last, ...(await Promise.all(listening))]) await textOf(response.body)
-  expect(await textOf((await send(port)).body)).toBe('fine')
-})
-
 test('300 hanging requests to one backend leave another alone', async () => {
   const { backend, send } = setUp()
   const hanging = await backend(() => {})
