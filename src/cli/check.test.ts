@@ -60,6 +60,8 @@ test('stored secrets that the key opens are well, those of a lost key are each n
       .join(''),
     err: `svc check: 3 problems found in ${folder}; if its server is given SECRET_KEY, this command needs it too\n`,
   })
+  // Another key beside the database would be taken for the right one, and come into backups.
+  expect(existsSync(at('secret.key'))).toBe(false)
 })
 
 test.each<[what: string, lose: () => void]>([

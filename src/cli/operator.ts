@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { openContext } from '../open-context.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
+import { newSecretKey } from '../platform/secret-keys.ts'
 import { CommandFailure, type Io } from './command.ts'
 import { VERSION } from './version.ts'
 
@@ -15,9 +16,8 @@ export async function onDataDir<T>(
   work: (ctx: Context) => Promise<T> | T,
 ): Promise<T> {
   const beforeMigrating = () => refuseBesideOlder(config)
-  const { ctx, close } = await openContext({ ...config, logLevel: 'error' }, VERSION, io.stderr.write, {
-    beforeMigrating,
-  })
+  const quiet: Config = { ...config, logLevel: 'error', secretKey: config.secretKey ?? keyOfNobody(config) }
+  const { ctx, close } = await openContext(quiet, VERSION, io.stderr.write, { beforeMigrating })
   try {
     return await work(ctx)
   } catch (error) {
@@ -27,6 +27,13 @@ export async function onDataDir<T>(
     close()
   }
 }
+
+/**
+ * Where a database lies without `secret.key` its server is given SECRET_KEY, which the shell of the operator need not have:
+ * no command seals anything, and a file with another key beside it would be taken for the right one.
+ */
+const keyOfNobody = (config: Config): string | null =>
+  hasDatabase(config) && !existsSync(join(config.dataDir, 'secret.key')) ? newSecretKey() : null
 
 /** A server that runs knows the database as it is: only its own start may bring that up to a newer version. */
 function refuseBesideOlder({ dataDir }: Config): void {
