@@ -1,6 +1,6 @@
 import { isRecord } from '../domain/is-record.ts'
 import { RECORD_COLUMNS } from '../domain/schema-fields.ts'
-import { parseExpression } from '../pipelines/expressions.ts'
+import { ExpressionError, parseExpression } from '../pipelines/expressions.ts'
 import { hasTags } from '../pipelines/templates.ts'
 import { type Checker, label, type Path } from './checks.ts'
 import { didYouMean } from './problems.ts'
@@ -57,7 +57,8 @@ function literalOf(value: unknown): string | null {
   try {
     const expression = parseExpression(value)
     return expression.kind === 'literal' && typeof expression.value === 'string' ? expression.value : null
-  } catch {
-    return null
+  } catch (error) {
+    if (error instanceof ExpressionError) return null
+    throw error
   }
 }

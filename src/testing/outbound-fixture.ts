@@ -47,6 +47,24 @@ export function outboundFixture(options: Partial<OutboundOptions> = {}): Outboun
   }
 }
 
+/** For tests that need one with options of their own each; `close` ends them all. */
+export function outboundFixtures(): {
+  setUp(options?: Partial<OutboundOptions>): OutboundFixture
+  close(): Promise<void>
+} {
+  const made: OutboundFixture[] = []
+  return {
+    setUp(options) {
+      const fixture = outboundFixture(options)
+      made.push(fixture)
+      return fixture
+    },
+    async close() {
+      await Promise.all(made.map((one) => one.close()))
+    },
+  }
+}
+
 const DEFAULTS: OutboundRequest = {
   method: 'GET',
   headers: [],

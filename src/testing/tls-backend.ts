@@ -70,3 +70,7 @@ export function onRequest(socket: Socket, act: (head: string, index: number) => 
     }
   })
 }
+
+/** A whole answer with a length. */
+export const answer = (socket: Socket, text: string): boolean =>
+  socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`)

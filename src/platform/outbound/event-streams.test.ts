@@ -1,20 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
-import { failureOf, type OutboundFixture, outboundFixture, textOf } from '../../testing/outbound-fixture.ts'
-import { onRequest } from '../../testing/tls-backend.ts'
-import type { OutboundOptions } from '../outbound.ts'
+import { failureOf, outboundFixtures, textOf } from '../../testing/outbound-fixture.ts'
+import { answer, onRequest } from '../../testing/tls-backend.ts'
 
-const fixtures: OutboundFixture[] = []
-afterAll(() => Promise.all(fixtures.map((one) => one.close())))
-
-function setUp(options?: Partial<OutboundOptions>): OutboundFixture {
-  const fixture = outboundFixture(options)
-  fixtures.push(fixture)
-  return fixture
-}
-
-const answer = (socket: Socket, text: string) =>
-  socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`)
+const { setUp, close } = outboundFixtures()
+afterAll(close)
 
 test('event streams last, and give their turns back: to those that wait, and to new ones', async () => {
   const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })

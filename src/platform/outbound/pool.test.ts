@@ -1,20 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
-import { failureOf, type OutboundFixture, outboundFixture, textOf } from '../../testing/outbound-fixture.ts'
-import { onRequest, rawPlainBackend } from '../../testing/tls-backend.ts'
-import type { OutboundOptions } from '../outbound.ts'
+import { failureOf, outboundFixtures, textOf } from '../../testing/outbound-fixture.ts'
+import { answer, onRequest, rawPlainBackend } from '../../testing/tls-backend.ts'
 
-const fixtures: OutboundFixture[] = []
-afterAll(() => Promise.all(fixtures.map((one) => one.close())))
-
-function setUp(options?: Partial<OutboundOptions>): OutboundFixture {
-  const fixture = outboundFixture(options)
-  fixtures.push(fixture)
-  return fixture
-}
-
-const answer = (socket: Socket, text: string) =>
-  socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`)
+const { setUp, close } = outboundFixtures()
+afterAll(close)
 
 /** Answers the first request of its first connection; what it does with the second is the test's. */
 const goneStale = (second: (socket: Socket) => void) => (socket: Socket, connection: number) =>
