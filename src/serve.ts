@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { type App, createApp } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Context } from './context.ts'
+import { keepCheckpointed } from './db/checkpoint.ts'
 import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
 import { createSockets, type SocketOwner } from './http/wire.ts'
@@ -49,11 +50,15 @@ export async function serve(
   void lines.flush()
   const stopUpkeep = upkeepAfter(UPKEEP_DELAY_MS, ctx)
   const stopWatching = watchOtherWriters(ctx.db)
+  const stopCheckpoints = keepCheckpointed(ctx.db)
 
   await signalled()
   ctx.log.info('stopping: running requests may end')
   stopWatching()
-  await Promise.race([Promise.all([listeners.stop(false), stopUpkeep()]), Bun.sleep(DRAIN_MS)])
+  await Promise.race([
+    Promise.all([listeners.stop(false), stopUpkeep(), stopCheckpoints()]),
+    Bun.sleep(DRAIN_MS),
+  ])
   await listeners.stop(true)
   close()
   lock.release()

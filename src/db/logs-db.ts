@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, renameSync, rmSync } from 'node:fs'
+import { checkpointApart } from './checkpoint.ts'
 
 /**
  * The database of the request log and of what is counted from it. It is a file of its own, so that it can never hold up
@@ -112,29 +113,6 @@ export function openLogsDb(file: string): LogsDb {
     replace,
     close,
   }
-}
-
-/**
- * A checkpoint waits for the disk, for 50 ms and more, and no request should wait with it. The thread is given its program
- * as text: one file less that the executable would have to carry. When it cannot run, the next one does it.
- */
-function checkpointApart(file: string): Promise<void> {
-  const program = `
-    import { Database } from 'bun:sqlite'
-    const sqlite = new Database(${JSON.stringify(file)}, { readwrite: true })
-    sqlite.run('PRAGMA synchronous = NORMAL')
-    sqlite.run('PRAGMA wal_checkpoint(PASSIVE)')
-    sqlite.close()
-    postMessage('done')`
-  const url = URL.createObjectURL(new Blob([program], { type: 'application/javascript' }))
-  const worker = new Worker(url)
-  const { promise, resolve } = Promise.withResolvers<void>()
-  worker.onmessage = () => resolve()
-  worker.onerror = () => resolve()
-  return promise.finally(() => {
-    worker.terminate()
-    URL.revokeObjectURL(url)
-  })
 }
 
 /** True when the file is no database, or a broken one. */

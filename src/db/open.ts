@@ -32,8 +32,9 @@ export function openDb(path: string, now: number, guards?: MigrationGuards): Db 
   sqlite.run('PRAGMA busy_timeout = 10000')
   sqlite.run('PRAGMA temp_store = MEMORY')
   sqlite.run('PRAGMA cache_size = -16000')
-  // Publishing thousands of files takes one commit of some 1,000 pages: it need not copy them into the database as well.
-  sqlite.run('PRAGMA wal_autocheckpoint = 4000')
+  // No commit copies its pages into the file as well: a server has that done apart (`keepCheckpointed`). Where nobody does,
+  // or writes come so fast that it never catches up, the log begins anew from 64 MB on.
+  sqlite.run('PRAGMA wal_autocheckpoint = 16000')
   // What one large commit, or a long read beside it, made of the log is given back.
   sqlite.run('PRAGMA journal_size_limit = 67108864')
   try {

@@ -1,0 +1,86 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkpointWhenDue, keepCheckpointed } from './checkpoint.ts'
+import { type Db, inTransaction, openDb } from './open.ts'
+
+const PAGE = 4096
+let folder: string
+let db: Db
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-checkpoint-'))
+  db = openDb(join(folder, 'svc.db'), 0)
+  inTransaction(db, () => void db.sqlite.run('CREATE TABLE filling (bytes BLOB NOT NULL)'))
+})
+afterEach(() => {
+  db.sqlite.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** One commit of at least so many pages. */
+function fill(pages: number): void {
+  inTransaction(db, () => {
+    const insert = db.sqlite.query('INSERT INTO filling VALUES (?)')
+    for (let page = 0; page < pages; page++) insert.run(new Uint8Array(PAGE))
+  })
+}
+
+const logState = () => db.sqlite.query('PRAGMA wal_checkpoint(NOOP)').get() as Record<string, number>
+
+/** What the file holds without its log. */
+function rowsInFile(): number {
+  const copy = join(folder, 'copy.db')
+  copyFileSync(join(folder, 'svc.db'), copy)
+  const alone = new Database(copy)
+  const { rows } = alone.query('SELECT count(*) AS rows FROM filling').get() as { rows: number }
+  alone.close()
+  return rows
+}
+
+test('a large commit leaves its pages in the log, and the checkpoint brings them into the file', async () => {
+  await checkpointWhenDue(db)
+  fill(5000)
+  const { log, checkpointed } = logState()
+  expect([log ?? 0, checkpointed]).toEqual([expect.any(Number), 0])
+  expect(log).toBeGreaterThan(5000)
+  await checkpointWhenDue(db)
+  expect(logState()).toMatchObject({ checkpointed: log })
+  expect(rowsInFile()).toBe(5000)
+  expect(checkpointWhenDue(db)).toBeUndefined()
+})
+
+test('a little stays in the log', () => {
+  fill(100)
+  expect(checkpointWhenDue(db)).toBeUndefined()
+})
+
+test('it is done again and again, and beside commits', async () => {
+  const stop = keepCheckpointed(db, 1)
+  for (let round = 1; round <= 3; round++) {
+    fill(1500)
+    while (logState()['checkpointed'] !== logState()['log']) await Bun.sleep(1)
+    expect(rowsInFile()).toBe(round * 1500)
+  }
+  await stop()
+})
+
+test('a file that was put in the place of the open one is not touched', () => {
+  fill(1500)
+  const path = join(folder, 'svc.db')
+  renameSync(path, join(folder, 'moved.db'))
+  copyFileSync(join(folder, 'moved.db'), path)
+  const put = readFileSync(path)
+  expect(checkpointWhenDue(db)).toBeUndefined()
+  expect(readFileSync(path)).toEqual(put)
+})
+
+test('where nobody does it, the log begins anew before it grows without end', () => {
+  let mostPages = 0
+  for (let round = 0; round < 12; round++) {
+    fill(2000)
+    mostPages = Math.max(mostPages, logState()['log'] ?? 0)
+  }
+  expect(mostPages).toBeLessThan(20_000)
+})

@@ -1,0 +1,55 @@
+import type { Db } from './open.ts'
+
+/** Pages in the log that the file does not have yet, from which on it is worth the while: 4 MB. */
+const DUE_PAGES = 1000
+
+/**
+ * Looks every now and then whether much of what was committed is still in the log alone, and brings it into the file on
+ * another thread: a checkpoint waits for the disk twice, and no commit should wait with it. Returns how to end it.
+ */
+export function keepCheckpointed(db: Db, everyMs = 1000): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const timer = setInterval(() => {
+    running ??= checkpointWhenDue(db)?.finally(() => {
+      running = undefined
+    })
+  }, everyMs)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}
+
+/** Undefined when there is little to do, or the log belongs to another file than the one that has the name now. */
+export function checkpointWhenDue(db: Db): Promise<void> | undefined {
+  const state = db.sqlite.query<CheckpointState, []>('PRAGMA wal_checkpoint(NOOP)').get()
+  const pages = state === null ? 0 : state.log - state.checkpointed
+  return pages < DUE_PAGES || !db.isInPlace() ? undefined : checkpointApart(db.sqlite.filename)
+}
+
+/** In pages: what the log has, and what of it the file has too. */
+type CheckpointState = { busy: number; log: number; checkpointed: number }
+
+/**
+ * Brings what others committed into the file, and that onto the disk. Never rejects: when it cannot run, the next one does
+ * it. The thread is given its program as text: one file less that the executable would have to carry.
+ */
+export function checkpointApart(file: string): Promise<void> {
+  const program = `
+    import { Database } from 'bun:sqlite'
+    const sqlite = new Database(${JSON.stringify(file)}, { readwrite: true })
+    sqlite.run('PRAGMA synchronous = NORMAL')
+    sqlite.run('PRAGMA wal_checkpoint(PASSIVE)')
+    sqlite.close()
+    postMessage('done')`
+  const url = URL.createObjectURL(new Blob([program], { type: 'application/javascript' }))
+  const worker = new Worker(url)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  worker.onmessage = () => resolve()
+  worker.onerror = () => resolve()
+  return promise.finally(() => {
+    worker.terminate()
+    URL.revokeObjectURL(url)
+  })
+}
