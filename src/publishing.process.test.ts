@@ -253,3 +253,17 @@ async function expectWhole(
       expect(await answer.text()).toBe(content)
     }
 }
+
+test('svc deploy --public says where it changed nothing, as the project was there and is private', async () => {
+  const deploy = async (project: string, ...flags: string[]) => {
+    const args = ['deploy', GUESTBOOK, '--project', project, '--sha', SHA, ...flags]
+    const { code, stderr } = await runSvc(args, { env: connection() })
+    expect(code).toBe(0)
+    return stderr
+  }
+  const said = 'acme/hidden was there before and is private'
+  expect(await deploy('acme/hidden', '--alias', 'production')).not.toContain(said)
+  expect(await deploy('acme/hidden', '--alias', 'production', '--public')).toContain(said)
+  expect(await deploy('acme/shown', '--public')).not.toContain('is private')
+  expect(await deploy('acme/shown', '--public')).not.toContain('is private')
+})

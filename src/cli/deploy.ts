@@ -12,7 +12,7 @@ import {
 import { type FoundFile, findFiles } from './deploy/files.ts'
 import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha } from './deploy/manifest.ts'
-import { noteLeftOut, writeNotes } from './deploy/notes.ts'
+import { noteLeftOut, noteStillPrivate, writeNotes } from './deploy/notes.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
 import {
   type DeployFlags,
@@ -91,6 +91,7 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
   else writeSummary(io, target, files, published)
   writeNotes({ folder, files, leftOut }, target, published, progress)
+  await noteStillPrivate(client, target, published, progress)
 }
 
 async function showDeploy(

@@ -1,4 +1,4 @@
-import type { Db } from './open.ts'
+import { type Db, refuseLostFile } from './open.ts'
 
 type Waiting = {
   work: (db: Db) => unknown
@@ -87,6 +87,7 @@ function commitEach(db: Db, batch: readonly Waiting[]): Result[] {
 function transaction<T>(db: Db, work: (rollBack: () => void) => T): T {
   const { sqlite } = db
   const isPart = sqlite.inTransaction
+  if (!isPart) refuseLostFile(db)
   let isOpen = true
   const rollBack = () => {
     if (isOpen && sqlite.inTransaction) sqlite.run(isPart ? 'ROLLBACK TO batch; RELEASE batch' : 'ROLLBACK')

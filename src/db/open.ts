@@ -89,11 +89,21 @@ function openFile(path: string): Database {
  * callback returns, so a promise would commit too early: the type refuses one.
  */
 export function inTransaction<T>(db: Db, work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T): T {
+  refuseLostFile(db)
   try {
     return db.orm.transaction((tx) => work(tx) as T, { behavior: 'immediate' })
   } finally {
     db.writes += 1
   }
+}
+
+/** What is written to a file that lost its name is gone with the process: nobody is to be told that it was kept. */
+export function refuseLostFile(db: Db): void {
+  if (db.isInPlace()) return
+  throw new AppError(
+    'unavailable',
+    'The database file was moved, replaced or removed while the server uses it, so nothing can be kept: put it back, or restore a backup, and start svc again',
+  )
 }
 
 /** True for the violation of a UNIQUE or PRIMARY KEY constraint. */

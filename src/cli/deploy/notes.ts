@@ -1,5 +1,6 @@
 import { isRecord } from '../../domain/is-record.ts'
-import { printable } from '../command.ts'
+import type { ApiClient } from '../api-client.ts'
+import { CommandFailure, printable } from '../command.ts'
 import type { HashedFile } from './manifest.ts'
 import type { Progress } from './progress.ts'
 import type { Published, Target } from './upload.ts'
@@ -15,6 +16,26 @@ export function writeNotes(
   noteIndex(files, folder, progress)
   noteEarlier(files, published, progress)
   noteLeftOut(leftOut, progress)
+}
+
+/** `--public` is heard only by the upload that makes the project; who gives it later would wonder why nobody sees the site. */
+export async function noteStillPrivate(
+  client: ApiClient,
+  { owner, repo, isPublic }: Target,
+  { answer }: Published,
+  progress: Progress,
+): Promise<void> {
+  if (isPublic === undefined || (isRecord(answer['alias']) && answer['alias']['isPublic'] === true)) return
+  const path = `/api/projects/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
+  const project = await client.json('GET', path).catch((error) => {
+    // It is published all the same.
+    if (error instanceof CommandFailure) return undefined
+    throw error
+  })
+  if (isRecord(project) && project['isPublic'] === false)
+    progress.note(
+      `${owner}/${repo} was there before and is private; --public changes nothing of that, the project's settings do`,
+    )
 }
 
 /** Some builds put what pages need into such a folder, and its files are missed only when somebody looks. */

@@ -62,3 +62,21 @@ test('503 while the file of the database is cut off', async () => {
   expect((await health()).body).toMatchObject({ checks: { database: { status: 'error' } } })
   renameSync(`${path}-away`, path)
 })
+
+test('nothing is acknowledged that would be lost: 503 while svc.db is gone', async () => {
+  const path = join(folder.path, 'svc.db')
+  const setUp = () =>
+    fetch(`${server.url}/api/setup/complete`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ann@example.com', password: 'correct horse battery' }),
+    })
+  renameSync(path, `${path}-away`)
+  const refused = await setUp()
+  expect([refused.status, await refused.json()]).toEqual([
+    503,
+    { statusCode: 503, error: 'Service Unavailable', message: expect.stringContaining('database file') },
+  ])
+  renameSync(`${path}-away`, path)
+  expect((await setUp()).status).toBe(201)
+})

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AppError } from '../domain/errors.ts'
+import { groupCommit } from './group-commit.ts'
+import { type Db, inTransaction, openDb } from './open.ts'
+
+let folder: string
+let db: Db
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-open-'))
+  db = openDb(join(folder, 'svc.db'), 0)
+})
+afterEach(() => {
+  db.sqlite.close()
+  rmSync(folder, { recursive: true })
+})
+
+const insert = (id: string) =>
+  void db.sqlite.query('INSERT INTO settings (key, value, updated_at) VALUES (?, 1, 0)').run(id)
+const inserted = () => db.sqlite.query<{ key: string }, []>('SELECT key FROM settings').all()
+
+/** The two ways to write. */
+const ways: [string, (id: string) => Promise<void>][] = [
+  ['a transaction', async (id) => inTransaction(db, () => insert(id))],
+  ['a commit of a group', (id) => groupCommit(db, () => insert(id))],
+]
+
+test.each(ways)('%s is refused while the file is not in its place', async (_, write) => {
+  const path = join(folder, 'svc.db')
+  renameSync(path, `${path}-away`)
+  const failure = await write('lost').catch((error) => error)
+  expect(failure).toBeInstanceOf(AppError)
+  expect(failure.status).toBe(503)
+  expect(inserted()).toEqual([])
+  renameSync(`${path}-away`, path)
+  await write('kept')
+  expect(inserted()).toEqual([{ key: 'kept' }])
+})
