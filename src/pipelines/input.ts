@@ -27,6 +27,8 @@ export type PipelineInput = {
   ip: string
   userAgent: string | null
   body: PipelineBody
+  /** The text that the body was read from, for signatures of it. Not kept for later: post steps do not have it. */
+  rawBody?: () => string
   user: PipelineUser | null
   project: Record<string, unknown>
   deployment: { owner: string; repo: string; commitSha: string; alias: string | null }
@@ -48,7 +50,7 @@ function bodyValue(body: PipelineBody): unknown {
 /** `request` as expressions and functions see it. Body and headers are looked at only when they are asked for. */
 export function requestView(input: PipelineInput): Record<string, unknown> {
   const { method, path, query, params, ip, userAgent } = input
-  return {
+  const view = {
     method,
     path,
     query,
@@ -62,6 +64,8 @@ export function requestView(input: PipelineInput): Record<string, unknown> {
       return bodyValue(input.body)
     },
   }
+  // Whoever wants it names it: with the whole request, the body would be sent twice.
+  return Object.defineProperty(view, 'rawBody', { get: () => input.rawBody?.() ?? null })
 }
 
 /** `input.<field>`: the body's fields over the query's. */

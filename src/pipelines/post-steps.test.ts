@@ -38,6 +38,26 @@ describe('post steps', () => {
     expect(app.lines.join('')).toContain('a post step failed')
   })
 
+  test('have the body, and its bytes neither at once nor when they are taken up', async () => {
+    const id = app.addSchema('raw', [
+      { name: 'raw', type: 'string' },
+      { name: 'a', type: 'number' },
+    ])
+    const fields = { raw: 'request.rawBody', a: 'request.body.a' }
+    const postSteps = [step('p1', 'data_create', { schemaId: id, fields })]
+    await app.run({ steps: [respond('{"ok":true}')], postSteps }, { json: { a: 1 } })
+    app.ctx.db.sqlite.run(
+      `INSERT INTO post_steps (id, project_id, work, attempts, created_at)
+        SELECT 'left raw', project_id, work, 0, created_at FROM post_steps`,
+    )
+    await resumePostSteps(app.ctx)
+    await settleWorks(app.ctx, 5000)
+    expect(app.stored(id).map(({ raw, a }) => [raw, a])).toEqual([
+      [null, 1],
+      [null, 1],
+    ])
+  })
+
   test('run once, though what an earlier server left is taken up meanwhile', async () => {
     const id = app.addSchema('once', [{ name: 'what', type: 'string' }])
     const postSteps = [step('p1', 'data_create', { schemaId: id, fields: { what: "'done'" } })]

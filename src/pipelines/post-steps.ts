@@ -29,8 +29,9 @@ export const hasPostSteps = ({ pipelineConfig }: PipelineRule): boolean =>
 /** Resolves when the work is safe on the disk. `start` begins it: call it when the answer is on its way. */
 export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start: () => void }> {
   const id = ctx.newId()
-  const { rule, input, outputs } = work
-  const json = `{"rule":${JSON.stringify(rule)},"input":${JSON.stringify(storable(input))},"outputs":${jsonOf(outputs)}}`
+  const { rule, outputs } = work
+  const input = storable(work.input)
+  const json = `{"rule":${JSON.stringify(rule)},"input":${JSON.stringify(input)},"outputs":${jsonOf(outputs)}}`
   const own = ownWorks.get(ctx) ?? new Set<string>()
   ownWorks.set(ctx, own.add(id))
   await groupCommit(ctx.db, (db) => {
@@ -39,7 +40,7 @@ export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start:
       'INSERT INTO post_steps (id, project_id, work, attempts, created_at) VALUES (?, ?, ?, 0, ?)',
     ).run(id, rule.projectId, json, ctx.now())
   })
-  return { start: () => void setImmediate(() => trackWork(ctx, perform(ctx, id, work))) }
+  return { start: () => void setImmediate(() => trackWork(ctx, perform(ctx, id, { rule, input, outputs }))) }
 }
 
 /** Takes up what a server that stopped too early has left; requests may be served already. Resolves when it is all done. */
@@ -111,7 +112,7 @@ async function remove(ctx: Context, id: string): Promise<void> {
   ownWorks.get(ctx)?.delete(id)
 }
 
-/** A body that could not be read is none. */
-function storable(input: PipelineInput): PipelineInput {
+/** What is the same whether it is done at once or taken up later. A body that could not be read is none. */
+function storable({ rawBody: _, ...input }: PipelineInput): PipelineInput {
   return input.body.kind === 'broken' ? { ...input, body: { kind: 'none' } } : input
 }

@@ -4,7 +4,7 @@ import { type FormLimits, readMultipart } from '../http/multipart.ts'
 import { parseJson } from '../http/parse-json.ts'
 import { arrivingBody } from '../http/upload-progress.ts'
 import { formPairs } from './form-pairs.ts'
-import type { PipelineBody } from './input.ts'
+import type { PipelineBody, PipelineInput } from './input.ts'
 
 /** contract §9.3: bodies up to 10 MiB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -12,16 +12,25 @@ const SMALL_BYTES = 64 * 1024
 /** Of an urlencoded form: each costs far more than its bytes. */
 const MOST_FIELDS = 10_000
 const UTF8 = new TextDecoder()
+/** For what is looked at byte by byte: a mark at the beginning stays. */
+const EXACT_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldBytes: MAX_BODY_BYTES }
 
+/** `rawBody`: its text as it was sent; null where there is none, or parts that were not kept. */
+export type ReadBody = Pick<PipelineInput, 'body' | 'rawBody'>
+
 /** Reads the body as its type says: JSON, a form, text. Throws 413 for a larger one. */
-export async function readPipelineBody(request: Request): Promise<PipelineBody> {
-  if (request.method === 'GET' || request.method === 'HEAD') return { kind: 'none' }
+export async function readPipelineBody(request: Request): Promise<ReadBody> {
+  if (request.method === 'GET' || request.method === 'HEAD') return { body: { kind: 'none' } }
   const contentType = request.headers.get('content-type')
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type === 'multipart/form-data') return readForm(request, contentType)
+  if (type === 'multipart/form-data') return { body: await readForm(request, contentType) }
   const bytes = await readBytes(request)
-  if (bytes.length === 0) return { kind: 'none' }
+  if (bytes.length === 0) return { body: { kind: 'none' } }
+  return { body: parseBody(type, bytes), rawBody: () => EXACT_UTF8.decode(bytes) }
+}
+
+function parseBody(type: string, bytes: Uint8Array): PipelineBody {
   if (/^application\/([\w.-]+\+)?json$/.test(type)) return readJson(bytes)
   if (type === 'application/x-www-form-urlencoded') return readUrlencoded(UTF8.decode(bytes))
   if (type === '' || type.startsWith('text/')) return readText(bytes)

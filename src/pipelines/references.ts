@@ -7,7 +7,7 @@ import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate } from './templates.ts'
 
 /** What these roots hold, whatever the request is. `project` and `input` are open. contract §9.3. */
-const REQUEST = ['body', 'query', 'params', 'headers', 'method', 'path', 'ip', 'userAgent']
+const REQUEST = ['body', 'rawBody', 'query', 'params', 'headers', 'method', 'path', 'ip', 'userAgent']
 const HELD: Readonly<Record<string, readonly string[] | undefined>> = {
   request: REQUEST,
   metadata: REQUEST,

@@ -11,7 +11,7 @@ import type { PipelineInput, PipelineUser } from '../pipelines/input.ts'
 import type { PipelineRule } from '../pipelines/model.ts'
 import { paramsOf } from '../pipelines/path-params.ts'
 import { hasPostSteps, queuePostSteps } from '../pipelines/post-steps.ts'
-import { grouped, readPipelineBody } from '../pipelines/read-body.ts'
+import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body.ts'
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
 import { masked } from '../pipelines/trace.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
@@ -69,11 +69,11 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
   try {
     checkValidators(ctx, rule, caller)
     const { access } = currentGeneration(ctx.db)
-    const body = await readPipelineBody(asked.request)
+    const read = await readPipelineBody(asked.request)
     // A body may take its time: whose role changed meanwhile is asked again, and acts as who they are now.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
     if (sender !== caller) checkAuthAgain(ctx, rule, sender)
-    const input = inputOf(ctx, asked, sender, body)
+    const input = inputOf(ctx, asked, sender, read)
     // The body is in, so nothing moves on the connection until the steps are done: they have limits of their own.
     allowSilence?.(true)
     outcome = await runPipeline(ctx, rule, input)
@@ -135,7 +135,7 @@ function inputOf(
   ctx: Context,
   { site, rule, request, path, search }: PipelineRequest,
   caller: Caller,
-  body: PipelineInput['body'],
+  read: ReadBody,
 ): PipelineInput {
   let headers: Record<string, string> | undefined
   return {
@@ -150,7 +150,7 @@ function inputOf(
     },
     ip: addressOf(caller),
     userAgent: request.headers.get('user-agent'),
-    body,
+    ...read,
     user: userOf(caller),
     project: projectOf(ctx, site),
     deployment: {
