@@ -59,15 +59,15 @@ test('a little stays in the log', () => {
 test('it is done again and again, and beside commits', async () => {
   const stop = keepCheckpointed(db, 1)
   for (let round = 1; round <= 3; round++) {
-    fill(1500)
+    fill(4500)
     while (logState()['checkpointed'] !== logState()['log']) await Bun.sleep(1)
-    expect(rowsInFile()).toBe(round * 1500)
+    expect(rowsInFile()).toBe(round * 4500)
   }
   await stop()
 })
 
 test('a file that was put in the place of the open one is not touched', () => {
-  fill(1500)
+  fill(4500)
   const path = join(folder, 'svc.db')
   renameSync(path, join(folder, 'moved.db'))
   copyFileSync(join(folder, 'moved.db'), path)

@@ -1,7 +1,7 @@
 import type { Db } from './open.ts'
 
-/** Pages in the log that the file does not have yet, from which on it is worth the while: 4 MB. */
-const DUE_PAGES = 1000
+/** Pages in the log that the file does not have yet: 16 MB. A page that is written again meanwhile is brought over once. */
+const DUE_PAGES = 4000
 
 /**
  * Looks every now and then whether much of what was committed is still in the log alone, and brings it into the file on
