@@ -94,7 +94,10 @@ describe('the health of a project', () => {
     expect(await healthShown()).toContain('1 error in a day')
     expect(await healthShown(viewer)).not.toContain('1 error')
     expect(await healthShown(viewer)).toContain('Newest not live')
-    app.advance(26 * 60 * 60 * 1000)
-    expect(await healthShown()).not.toContain('1 error')
+    // Gone when a day has passed, and when the clock was a day ahead.
+    for (const hours of [26, -26 - 26]) {
+      app.advance(hours * 60 * 60 * 1000)
+      expect(await healthShown()).not.toContain('1 error')
+    }
   })
 })

@@ -37,16 +37,16 @@ export function sumByProject(db: LogsDb, span: Span): (Sums & { projectId: strin
 /** Behind the time `since`; projects without any are left out. */
 export function sumErrors(
   { sqlite }: LogsDb,
-  since: number,
+  { since, until }: { since: number; until: number },
   projectIds: readonly string[],
 ): { projectId: string; errors: number }[] {
   return sqlite
-    .query<{ projectId: string; errors: number }, [number, string]>(
+    .query<{ projectId: string; errors: number }, [number, number, string]>(
       `SELECT project_id AS projectId, sum(errors) AS errors FROM hours
-       WHERE hour > ? AND project_id IN (SELECT value FROM json_each(?))
+       WHERE hour > ? AND hour <= ? AND project_id IN (SELECT value FROM json_each(?))
        GROUP BY project_id HAVING sum(errors) > 0`,
     )
-    .all(since, JSON.stringify(projectIds))
+    .all(since, until, JSON.stringify(projectIds))
 }
 
 /** The most frequent first. Days are whole: `from` and `to` are their beginnings. */

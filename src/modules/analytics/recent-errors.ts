@@ -5,6 +5,6 @@ import { sumErrors } from './queries.ts'
 /** How many requests of the last day the server or a backend failed (5xx), by project id; none where there were none. */
 export function recentErrors(ctx: Context, projectIds: readonly string[]): ReadonlyMap<string, number> {
   ctx.requestLog.flush()
-  const rows = sumErrors(ctx.requestLog.db, ctx.now() - DAY_MS, projectIds)
+  const rows = sumErrors(ctx.requestLog.db, { since: ctx.now() - DAY_MS, until: ctx.now() }, projectIds)
   return new Map(rows.map(({ projectId, errors }) => [projectId, errors]))
 }

@@ -128,12 +128,14 @@ test('the end of the server ends it, and what such a one left is removed a day l
   const mark = join(ctx.config.dataDir, `${BACKUP_MARK}-01-ab`)
   const copy = join(ctx.config.dataDir, 'tmp', 'backup-01-ab.db')
   const fresh = join(ctx.config.dataDir, 'tmp', 'backup-02.db')
+  const ofAhead = join(ctx.config.dataDir, 'tmp', 'backup-03.db')
   mkdirSync(join(ctx.config.dataDir, 'tmp'), { recursive: true })
-  for (const path of [left, mark, copy, fresh]) writeFileSync(path, '')
+  for (const path of [left, mark, copy, fresh, ofAhead]) writeFileSync(path, '')
   for (const path of [left, mark, copy]) utimesSync(path, NOON / 1000 - 90_000, NOON / 1000 - 90_000)
   utimesSync(fresh, NOON / 1000, NOON / 1000)
+  utimesSync(ofAhead, NOON / 1000 + 90_000, NOON / 1000 + 90_000)
   await makeBackupWhenDue(ctx)
-  expect([left, mark, copy, fresh].map(existsSync)).toEqual([false, false, false, true])
+  expect([left, mark, copy, fresh, ofAhead].map(existsSync)).toEqual([false, false, false, true, false])
 })
 
 test('what killed ones left goes where the next cannot be made, and where none are made by themselves', async () => {
@@ -187,6 +189,9 @@ test('nothing is freed while a backup reads; a mark that nobody touches does not
   utimesSync(other, NOON / 1000, NOON / 1000)
   expect(await upkeepAt(NOON - 6 * 60_000)).toEqual([true, true])
   rmSync(other)
+  // The clock was ahead when it was touched.
+  expect(await upkeepAt(NOON + 6 * 60_000)).toEqual([false, false])
+  writeFileSync(leftover, 'x')
   expect(await upkeepAt(NOON - 6 * 60_000)).toEqual([false, false])
   app.close()
 })

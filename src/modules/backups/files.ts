@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY_MS } from '../../domain/durations.ts'
+import { isRecent } from '../../domain/recent.ts'
 
 /** A backup in the folder. `createdAt` is in its name, so that a copy keeps it. */
 export type BackupFile = { name: string; sizeBytes: number; createdAt: number }
@@ -50,7 +51,7 @@ export async function removeLeftovers(folder: string | null, dataDir: string, no
       if (!pattern.test(name)) continue
       const path = join(where, name)
       const found = await stat(path).catch(() => undefined)
-      if (found !== undefined && now - found.mtimeMs > LEFT_AFTER_MS) await rm(path, { force: true })
+      if (found !== undefined && !isRecent(found.mtimeMs, now, LEFT_AFTER_MS)) await rm(path, { force: true })
     }
   }
   if (folder !== null) await left(folder, /^svc-[\dTZ-]+\.tar\..+\.partial$/)

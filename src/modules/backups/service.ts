@@ -107,11 +107,13 @@ export async function newestBackupAt(ctx: Context): Promise<number | null> {
 
 /** True while this or another process reads the contents for a backup: nothing may be freed. */
 export function isBackupRunning(ctx: Context): boolean {
+  // A clock that jumps makes its mark look old until that is renewed.
+  if (stateOf(ctx).running !== null) return true
   const { dataDir } = ctx.config
   return readdirSync(dataDir)
     .filter((name) => name.startsWith(BACKUP_MARK))
     .map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false }))
-    .some((mark) => mark !== undefined && ctx.now() - mark.mtimeMs < MARK_FRESH_MS)
+    .some((mark) => mark !== undefined && isRecent(mark.mtimeMs, ctx.now(), MARK_FRESH_MS))
 }
 
 function start(ctx: Context, folder: string): Promise<BackupFile> {

@@ -93,6 +93,16 @@ describe('after a deletion', () => {
     expect(await problems()).toEqual([])
   })
 
+  test('what was stamped by a clock that was ahead is freed an hour after it was set back', async () => {
+    await remove(await seed({ 'a.txt': 'ahead' }))
+    app.advance(1000 * GRACE_MS)
+    await collectGarbage(app.ctx)
+    app.advance(-1000 * GRACE_MS)
+    expect(await collectAfter(GRACE_MS - 1)).toBe(0)
+    app.advance(1)
+    expect(await collectGarbage(app.ctx)).toBe(1)
+  })
+
   test('the hour begins anew with each loss', async () => {
     const first = await seed({ 'a.txt': 'twice' })
     await remove(first)

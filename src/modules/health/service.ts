@@ -25,7 +25,8 @@ async function tryAll(ctx: Context): Promise<Health> {
     check(ctx, 'storage', () => ctx.blobs.probe()),
   ])
   const isOk = database.status === 'ok' && storage.status === 'ok'
-  const uptime = Math.round((ctx.now() - ctx.startedAt) / 100) / 10
+  // By a clock that nobody sets.
+  const uptime = Math.round(process.uptime() * 10) / 10
   return { status: isOk ? 'ok' : 'error', version: ctx.version, uptime, checks: { database, storage } }
 }
 

@@ -54,17 +54,21 @@ export function findNewestId({ sqlite }: LogsDb): number {
   return sqlite.query<{ id: number | null }, []>('SELECT max(id) AS id FROM requests').get()?.id ?? 0
 }
 
-/** Removes some of those from before `before`, and of those over the newest `keep`; returns how many. */
-export function deleteOldRequests({ sqlite }: LogsDb, before: number, keep: number, limit: number): number {
-  const upTo = sqlite
-    .query<{ id: number }, [number, number]>(
-      `SELECT max(coalesce((SELECT id FROM requests WHERE at < ? ORDER BY at DESC LIMIT 1), 0),
-                  coalesce((SELECT max(id) FROM requests) - ?, 0)) AS id`,
-    )
-    .get(before, keep)
+/** Removes some of those from before `before`; returns how many. A clock may be set back: later ones can have earlier times. */
+export function deleteRequestsBefore({ sqlite }: LogsDb, before: number, limit: number): number {
   return sqlite
-    .query('DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE id <= ? ORDER BY id LIMIT ?)')
-    .run(upTo?.id ?? 0, limit).changes
+    .query('DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE at < ? ORDER BY at LIMIT ?)')
+    .run(before, limit).changes
+}
+
+/** Removes some of those over the newest `keep`; returns how many. */
+export function deleteRequestsPast({ sqlite }: LogsDb, keep: number, limit: number): number {
+  return sqlite
+    .query(
+      `DELETE FROM requests WHERE id IN
+         (SELECT id FROM requests WHERE id <= (SELECT max(id) FROM requests) - ? ORDER BY id LIMIT ?)`,
+    )
+    .run(keep, limit).changes
 }
 
 /** Sums of hours and days that are too old. */

@@ -169,6 +169,21 @@ test('old requests go, sums stay, and what belonged to a deleted project goes wi
   expect([count('requests'), count('hours'), count('days')]).toEqual([0, 0, 0])
 })
 
+test('what came after the clock was set back stays, and what it noted in the past goes', async () => {
+  const paths = () =>
+    app.ctx.requestLog.db.sqlite
+      .query<{ path: string }, [string]>('SELECT path FROM requests WHERE project_id = ? ORDER BY id')
+      .all(projectId)
+      .map(({ path }) => path)
+  await visit('/?today')
+  app.advance(-300 * DAY_MS)
+  await visit('/app.js')
+  app.advance(300 * DAY_MS)
+  await visit('/index.html')
+  await removeOldLogs(app.ctx)
+  expect(paths()).toEqual(['/', '/index.html'])
+})
+
 test('without retention nothing single is kept', async () => {
   const silent = await testApp({ LOG_RETENTION_DAYS: '0' })
   await silent.addUser('root@example.com', 'admin')

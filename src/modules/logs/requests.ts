@@ -13,8 +13,9 @@ import type { RequestView } from './model.ts'
 import {
   countRequests,
   deleteOldCounts,
-  deleteOldRequests,
   deleteProjectLog,
+  deleteRequestsBefore,
+  deleteRequestsPast,
   findNewestId,
   listCountedProjects,
   listRequests,
@@ -101,6 +102,11 @@ export async function removeOldLogs(ctx: Context): Promise<void> {
   for (const projectId of listCountedProjects(db))
     if (findProjectById(ctx, projectId) === undefined) deleteProjectLog(db, projectId)
   const before = now - ctx.config.logRetentionDays * DAY_MS
-  while (deleteOldRequests(db, before, MOST_ROWS, DELETED_AT_ONCE) === DELETED_AT_ONCE) await nextTurn()
+  await inSteps((limit) => deleteRequestsBefore(db, before, limit))
+  await inSteps((limit) => deleteRequestsPast(db, MOST_ROWS, limit))
   await db.checkpoint()
+}
+
+async function inSteps(remove: (limit: number) => number): Promise<void> {
+  while (remove(DELETED_AT_ONCE) === DELETED_AT_ONCE) await nextTurn()
 }

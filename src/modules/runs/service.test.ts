@@ -63,3 +63,23 @@ test('runs are kept by number and by age', async () => {
   removeOldRuns(app.ctx)
   expect(total()).toBe(1)
 })
+
+test('a clock that was ahead keeps no run out', () => {
+  const projectId = app.addProject('ahead')
+  const kept = () => {
+    removeOldRuns(app.ctx)
+    return app.ctx.db.sqlite
+      .query<{ status: number }, [string]>(
+        'SELECT status FROM pipeline_runs WHERE project_id = ? ORDER BY id',
+      )
+      .all(projectId)
+      .map(({ status }) => status)
+  }
+  const YEAR_MS = 365 * 24 * 3600 * 1000
+  app.advance(YEAR_MS)
+  for (let i = 0; i < 2001; i++) recordRun(app.ctx, runOf(projectId, { status: 201 }))
+  app.advance(-YEAR_MS)
+  // Of the same flood, by the time that it was.
+  recordRun(app.ctx, runOf(projectId, { status: 200 }))
+  expect(kept()).toEqual([200])
+})

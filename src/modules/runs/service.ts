@@ -6,13 +6,14 @@ import { DAY_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { isRecent } from '../../domain/recent.ts'
 import { onePer } from '../../platform/one-per.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import type { RunView } from './model.ts'
 import {
   countRuns,
-  deleteRunsBefore,
+  deleteRunsOutside,
   deleteRunsPast,
   findRunRow,
   insertRun,
@@ -70,7 +71,7 @@ export function recordRun(ctx: Context, run: NewRun): void {
 function isFlooded({ floods }: Waiting, { projectId, status, steps, startedAt }: NewRun): boolean {
   if (status >= 400 || steps !== null) return false
   const flood = floods.get(projectId)
-  if (flood === undefined || startedAt - flood.since >= FLOOD_MS) {
+  if (flood === undefined || !isRecent(flood.since, startedAt, FLOOD_MS)) {
     floods.set(projectId, { since: startedAt, count: 1 })
     return false
   }
@@ -108,7 +109,7 @@ function pruneBusy(db: Db, sincePruned: Map<string, number>, runs: readonly RunR
 export function removeOldRuns(ctx: Context): void {
   flushRuns(ctx)
   inTransaction(ctx.db, () => {
-    deleteRunsBefore(ctx.db, ctx.now() - KEEP_MS)
+    deleteRunsOutside(ctx.db, ctx.now() - KEEP_MS, ctx.now() + DAY_MS)
     for (const projectId of listProjectsWithRuns(ctx.db)) deleteRunsPast(ctx.db, projectId, KEEP_NEWEST)
   })
 }

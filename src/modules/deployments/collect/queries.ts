@@ -1,12 +1,12 @@
 import type { Db } from '../../../db/open.ts'
 import type { StoredBlob } from '../../../platform/blob-store.ts'
 
-/** Stamps some of the contents that lost a reference since; returns how many. */
+/** Stamps some of the contents that lost a reference since, or were stamped by a clock that was ahead; returns how many. */
 export function stampCandidates(db: Db, seenAt: number, limit: number): number {
   return db.sqlite
     .query(
-      `UPDATE blob_candidates SET seen_at = ?
-       WHERE sha256 IN (SELECT sha256 FROM blob_candidates WHERE seen_at IS NULL LIMIT ?)`,
+      `UPDATE blob_candidates SET seen_at = ?1
+       WHERE sha256 IN (SELECT sha256 FROM blob_candidates WHERE seen_at IS NULL OR seen_at > ?1 LIMIT ?2)`,
     )
     .run(seenAt, limit).changes
 }
