@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { isAhead } from '../../domain/recent.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import {
   deleteExpiredOneTimeTokens,
@@ -45,7 +46,8 @@ export function findOneTimeToken<P extends OneTimePurpose>(
 ): FoundOneTimeToken<P> | undefined {
   const row = findOneTimeTokenRow(db, hashToken(token))
   const purpose = purposes.find((one) => one === row?.purpose)
-  if (row === undefined || purpose === undefined || row.expiresAt <= ctx.now()) return undefined
+  if (row === undefined || purpose === undefined) return undefined
+  if (row.expiresAt <= ctx.now() || isAhead(row.createdAt, ctx.now())) return undefined
   return { userId: row.userId, purpose, data: row.data }
 }
 

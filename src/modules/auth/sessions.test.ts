@@ -130,6 +130,18 @@ describe('an expired access token and a good refresh token', () => {
     expect(await whoIs(header(cookies))).toBeNull()
     expect((await refresh(cookies)).status).toBe(401)
   })
+
+  test('one that began while the clock was ahead is over when that is set back', async () => {
+    const YEAR = 365 * 24 * HOUR
+    app.advance(YEAR)
+    const cookies = await signIn('ann@example.com')
+    expect(await whoIs(header(cookies))).toBe('ann@example.com')
+    app.advance(-HOUR)
+    expect(await whoIs(header(cookies))).toBe('ann@example.com')
+    app.advance(HOUR - YEAR)
+    expect(await whoIs(header({ access: cookies.access }))).toBeNull()
+    expect(await whoIs(header({ refresh: cookies.refresh }))).toBeNull()
+  })
 })
 
 describe('refresh-token theft', () => {

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY_MS } from '../../domain/durations.ts'
-import { isRecent } from '../../domain/recent.ts'
+import { isAhead, isRecent } from '../../domain/recent.ts'
 
 /** A backup in the folder. `createdAt` is in its name, so that a copy keeps it. */
 export type BackupFile = { name: string; sizeBytes: number; createdAt: number }
@@ -31,8 +31,8 @@ export async function listBackupFiles(folder: string, now: number): Promise<Back
         createdAt: Date.parse(`${date}T${hour}:${minute}:${second}Z`),
       })
   }
-  const isAhead = ({ createdAt }: BackupFile) => createdAt > now + DAY_MS
-  return files.sort((a, b) => Number(isAhead(a)) - Number(isAhead(b)) || b.createdAt - a.createdAt)
+  const rank = ({ createdAt }: BackupFile) => Number(isAhead(createdAt, now))
+  return files.sort((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt)
 }
 
 export const makeFolder = (folder: string): void => void mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -126,6 +126,14 @@ test('without a link the closed sign-up stays closed', async () => {
     )
 })
 
+test('a link that a clock made which was ahead makes nothing once that is set back', async () => {
+  const token = await linkFor('ahead@example.com')
+  app.advance(-2 * DAY_MS)
+  expect((await signUp('ahead@example.com', token)).body['error']).toBe('INVITATION_INVALID')
+  app.advance(2 * DAY_MS)
+  expect((await signUp('ahead@example.com', token)).status).toBe(201)
+})
+
 test('an account made in the meantime proves its password, and every guess counts', async () => {
   const token = await linkFor('late@example.com')
   await app.addUser('late@example.com', 'user')

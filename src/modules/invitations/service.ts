@@ -5,6 +5,7 @@ import { WEEK_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
+import { isAhead } from '../../domain/recent.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
@@ -100,7 +101,7 @@ export function findOpenInvitation(
   db: DbOrTx = ctx.db.orm,
 ): Invitation | undefined {
   const found = findInvitationByHash(db, hashToken(token))
-  return found?.expiresAt != null && found.expiresAt > ctx.now() ? found : undefined
+  return found !== undefined && isOpen(ctx, found) ? found : undefined
 }
 
 /** Throws 404 when the link is used, expired or unknown. */
@@ -167,7 +168,10 @@ const toView = (ctx: Context, row: Invitation): InvitationView => ({
   expiresAt: isoTimeOrNull(row.expiresAt),
 })
 
-function statusOf(ctx: Context, { acceptedAt, expiresAt }: Invitation): InvitationView['status'] {
-  if (acceptedAt !== null) return 'accepted'
-  return expiresAt !== null && expiresAt > ctx.now() ? 'pending' : 'expired'
+function statusOf(ctx: Context, invitation: Invitation): InvitationView['status'] {
+  if (invitation.acceptedAt !== null) return 'accepted'
+  return isOpen(ctx, invitation) ? 'pending' : 'expired'
 }
+
+const isOpen = (ctx: Context, { createdAt, expiresAt }: Invitation): boolean =>
+  expiresAt !== null && expiresAt > ctx.now() && !isAhead(createdAt, ctx.now())

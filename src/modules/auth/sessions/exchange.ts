@@ -30,7 +30,7 @@ export function exchange(
 }
 
 const isStale = (ctx: Context, { replacedAt }: FoundToken): boolean =>
-  replacedAt !== null && ctx.now() - replacedAt > REUSE_GRACE_MS
+  replacedAt !== null && Math.abs(ctx.now() - replacedAt) > REUSE_GRACE_MS
 
 function endStolen(ctx: Context, tx: DbOrTx, found: FoundToken): undefined {
   deleteSession(tx, found.sessionId)

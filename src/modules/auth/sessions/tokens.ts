@@ -3,6 +3,7 @@ import { generationCache } from '../../../db/generation.ts'
 import type { DbOrTx } from '../../../db/open.ts'
 import { ACCESS_COOKIE, cookieValues, REFRESH_COOKIE } from '../../../domain/cookies.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts'
+import { isAhead } from '../../../domain/recent.ts'
 import { hashToken, newToken } from '../../../platform/tokens.ts'
 import { type FoundToken, findToken, insertToken } from './queries.ts'
 
@@ -32,6 +33,12 @@ export function issueTokens(ctx: Context, tx: DbOrTx, sessionId: string): Tokens
   return tokens
 }
 
+/** One that was issued by a clock that was ahead would be good until that time comes. */
+function isLive(ctx: Context, { kind, expiresAt }: FoundToken): boolean {
+  const issuedAt = expiresAt - (kind === 'access' ? ACCESS_MS : REFRESH_MS)
+  return expiresAt > ctx.now() && !isAhead(issuedAt, ctx.now())
+}
+
 /** `found` may be of the cache: it does not know of an exchange a moment ago. */
 export type LiveToken = { hash: string; found: FoundToken }
 
@@ -48,7 +55,7 @@ export function liveTokens(
   return values.flatMap((token) => {
     const hash = hashToken(token)
     const found = cache.get(ctx.db, hash, () => findToken(ctx.db, hash))
-    if (found === undefined || found.kind !== kind || found.expiresAt <= ctx.now()) return []
+    if (found === undefined || found.kind !== kind || !isLive(ctx, found)) return []
     return found.host === null || found.host === host ? [{ hash, found }] : []
   })
 }
