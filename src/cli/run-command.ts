@@ -59,13 +59,19 @@ function reportFailure(name: string, command: Command, error: unknown, io: Io): 
   if (!(error instanceof CommandFailure)) {
     const refused = systemErrorOf(error)
     if (refused === undefined) throw error
-    return reportFailure(name, command, new CommandFailure(refused.message), io)
+    return reportFailure(name, command, new CommandFailure(said(refused)), io)
   }
   const message = error.message.split('\n').map(printable).join('\n')
   io.stderr.write(`svc ${name}: ${message}\n`)
   if (error instanceof UsageError) io.stderr.write(`\n${synopsis(command)}\nsvc help ${name} explains it.\n`)
   return error.exitCode
 }
+
+/** A server that writes without a pause holds the database for longer than a command waits. */
+const said = (refused: Error): string =>
+  'code' in refused && /^SQLITE_BUSY/.test(String(refused.code))
+    ? 'the database is being written without a pause; nothing was changed, try again'
+    : refused.message
 
 /** The whole text would push what was wrong off the screen. */
 const synopsis = ({ usage }: Command): string => usage.trimEnd().replace(/\n\n.*$/s, '')

@@ -127,9 +127,10 @@ const codeOf = (error: unknown): string =>
 function open(file: string): Database {
   const sqlite = new Database(file, { create: true, strict: true })
   try {
-    sqlite.run('PRAGMA journal_mode = WAL')
-    // No commit waits for the disk: only checkpoints do, on a thread of their own. A power cut may take the last lines.
+    // No commit waits for the disk, nor the making of the file: only checkpoints do, on a thread of their own. A power cut
+    // may take the last lines.
     sqlite.run('PRAGMA synchronous = OFF')
+    sqlite.run('PRAGMA journal_mode = WAL')
     sqlite.run('PRAGMA wal_autocheckpoint = 0')
     sqlite.run('PRAGMA busy_timeout = 0')
     sqlite.run('PRAGMA secure_delete = FAST')

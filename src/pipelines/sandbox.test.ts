@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { SandboxResult } from './sandbox/protocol.ts'
 import { createSandbox } from './sandbox.ts'
 
@@ -206,6 +207,49 @@ describe('it ends, whatever it does', () => {
     },
     120_000,
   )
+})
+
+describe('a process of its own', () => {
+  const childrenOf = (parent: number) =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => statOf(pid)?.split(') ')[1]?.split(' ')[1] === String(parent))
+  const statOf = (pid: number) => {
+    try {
+      return readFileSync(`/proc/${pid}/stat`, 'utf8')
+    } catch {
+      return undefined
+    }
+  }
+  const loop = (body: string, timeoutMs: number) => ({
+    code: handler(body),
+    input: '{}',
+    timeoutMs,
+    keys: [],
+  })
+
+  test('is ended before the server where memory is short, and it is said how', async () => {
+    const others = new Set(childrenOf(process.pid))
+    const own = createSandbox(limits)
+    const ended = own.run('p', loop('for (;;);', AMPLE_MS))
+    const pid = childrenOf(process.pid).find((child) => !others.has(child)) ?? 0
+    while (readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim() !== '600') await Bun.sleep(5)
+    process.kill(pid, 'SIGKILL')
+    expect(await ended).toEqual({
+      ok: false,
+      kind: 'broken',
+      message: 'the sandbox ended by SIGKILL, as it does where memory is short',
+    })
+    own.close()
+  })
+
+  test('that is new has as little time for a loop that never looks at the clock', async () => {
+    const own = createSandbox(limits)
+    const job = loop('return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 100)
+    expect(await own.run('p', job)).toMatchObject({ ok: false, kind: 'timeout' })
+    own.close()
+  })
 })
 
 describe('the queue', () => {

@@ -211,13 +211,21 @@ class ProcessPool implements Sandbox {
       cwd: '/',
       stdio: ['ignore', 'ignore', 'ignore'],
       ipc: (reply: SandboxReply) => this.#heard(child, reply),
-      onExit: () => this.#end(child, BROKEN),
+      onExit: (_, code, signal) => this.#end(child, endOf(code, signal)),
     })
     process.unref()
     const child: Child = { process, running: null, isClearing: false, isFresh: true, timer: undefined }
     this.#children.add(child)
     return child
   }
+}
+
+/** What becomes of the function of a process that ended by itself. */
+function endOf(code: number | null, signal: NodeJS.Signals | number | null): SandboxResult {
+  if (signal === 'SIGALRM') return DEAF
+  const why = signal === 'SIGKILL' ? ', as it does where memory is short' : ''
+  const by = signal === null ? `with exit code ${code}` : `by ${signal}${why}`
+  return { ok: false, kind: 'broken', message: `the sandbox ended ${by}` }
 }
 
 /** The executable starts itself; from sources it is Bun that is started. */

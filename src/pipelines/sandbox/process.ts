@@ -1,4 +1,5 @@
 import { dlopen } from 'bun:ffi'
+import { writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import variant from '@jitl/quickjs-singlefile-mjs-release-sync'
 import {
@@ -20,6 +21,8 @@ const FIRST_PAGES = 256
 const STACK_BYTES = 256 * 1024
 /** Functions give way to the server and its files, which share the processors with them. */
 const NICENESS = 7
+/** Where memory runs out the system ends a function, not the server. From -1000 to 1000, of proc(5). */
+const OOM_SCORE = 600
 /** The clock of this process, which has no Context. */
 const now = (): number => Date.now()
 
@@ -229,6 +232,11 @@ function giveWay(): void {
     setPriority(NICENESS)
   } catch {
     // Where it is not allowed, functions are as urgent as the rest.
+  }
+  try {
+    writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE))
+  } catch {
+    // Of Linux alone.
   }
 }
 
