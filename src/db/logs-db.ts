@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, renameSync, rmSync } from 'node:fs'
-import { checkpointApart } from './checkpoint.ts'
+import { checkpointApart, isDue } from './checkpoint.ts'
 
 /**
  * The database of the request log and of what is counted from it. It is a file of its own, so that it can never hold up
@@ -11,6 +11,8 @@ export type LogsDb = {
   readonly sqlite: Database
   /** Brings what was written lately into the file itself, and that onto the disk, away from this thread. Never rejects. */
   checkpoint(): Promise<void>
+  /** The same where that is much; nobody waits for it. */
+  checkpointWhenDue(): void
   /** Puts the file aside as `<file>.damaged` and begins a new one. */
   replace(): void
   close(): void
@@ -109,6 +111,9 @@ export function openLogsDb(file: string): LogsDb {
         checkpointing = undefined
       })
       return checkpointing
+    },
+    checkpointWhenDue() {
+      if (opened !== undefined && isDue(opened)) void this.checkpoint()
     },
     replace,
     close,

@@ -35,8 +35,6 @@ const FLUSH_WATCHED_MS = 200
 /** Rows of one transaction: about a millisecond. */
 const AT_ONCE = 200
 const MOST_WAITING = 10_000
-/** Rows from one checkpoint of the database to the next: some megabytes. */
-const CHECKPOINT_EVERY = 10_000
 
 type Listener = (rows: readonly LoggedRequest[]) => void
 
@@ -63,7 +61,6 @@ export class RequestLog {
   /** Rows of this second that stand for more than one request. */
   #sampled = 0
   #skip = 0
-  #sinceCheckpoint = 0
 
   /** `keepsRows` false: requests are only counted. */
   constructor(options: { db: LogsDb; log: Log; keepsRows: boolean }) {
@@ -174,19 +171,12 @@ export class RequestLog {
     this.#timer = setTimeout(this.#drain, isDone ? 0 : FLUSH_MS).unref()
   }
 
-  #checkpoint(): void {
-    this.#sinceCheckpoint = 0
-    void this.#db.checkpoint()
-  }
-
   /** False when somebody else holds the database: the rows wait on. */
   #writeSome(): boolean {
     const rows = this.#waiting.splice(0, AT_ONCE)
     try {
       const written = this.#store.write(rows)
       this.#isFailing = false
-      this.#sinceCheckpoint += written.length
-      if (this.#sinceCheckpoint >= CHECKPOINT_EVERY) this.#checkpoint()
       for (const listener of this.#listeners) listener(written)
     } catch (error) {
       if (isBusy(error)) {
@@ -198,6 +188,7 @@ export class RequestLog {
       if (!this.#isFailing) this.#log.error('the request log could not be written', { error })
       this.#isFailing = true
     }
+    this.#db.checkpointWhenDue()
     return true
   }
 }

@@ -166,6 +166,7 @@ function cutWhenBroken(
 ): ReadableStream<Uint8Array> {
   silence.begin()
   const reader = body.getReader()
+  let isLeft = false
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -174,11 +175,16 @@ function cutWhenBroken(
         silence.end()
         controller.close()
       } catch (error) {
+        // What was read meanwhile nobody takes any more: no fault of the backend.
+        if (isLeft) return
         noteFailure(ctx, rule, error)
         controller.error(undefined)
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel(reason) {
+      isLeft = true
+      return reader.cancel(reason)
+    },
   })
 }
 

@@ -138,7 +138,7 @@ const TLS = {
   handshake(socket: LineSocket, success: boolean, error: Error | null) {
     const { attempt } = socket.data
     if (success && error === null && socket.authorized) attempt.proven(socket)
-    else attempt.failed(untrusted(attempt.target, error))
+    else attempt.failed(isHangUp(error) ? closedEarly(attempt.target) : untrusted(attempt.target, error))
   },
 }
 
@@ -152,6 +152,8 @@ const closedEarly = ({ label, serverName }: DialTarget) =>
   serverName === null
     ? new OutboundError('reset', `${label} closed the connection at once`)
     : new OutboundError('tls', `${label} closed the connection during the TLS handshake`)
+
+const isHangUp = (error: (Error & { code?: unknown }) | null): boolean => error?.code === 'ECONNRESET'
 
 /** What the codes of OpenSSL say, in words. */
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
@@ -149,10 +150,16 @@ test('a server without TLS is named as such', async () => {
   })
 })
 
-test('a server that closes during the handshake is named as such', async () => {
-  const backend = await rawPlainBackend((socket) => void socket.end())
+test.each([
+  ['ends', (socket: Socket) => void socket.end()],
+  ['resets', (socket: Socket) => void socket.resetAndDestroy()],
+])('a server that %s the connection during the handshake is named as such', async (_, hangUp) => {
+  const backend = await rawPlainBackend(hangUp)
   opened.push(backend)
-  expect((await failureOf(get(outboundWith(), 'good.test', backend.port))).kind).toBe('tls')
+  expect(await failureOf(get(outboundWith(), 'good.test', backend.port))).toEqual({
+    kind: 'tls',
+    message: `good.test:${backend.port} closed the connection during the TLS handshake`,
+  })
 })
 
 test('further CAs come on top of the usual ones', () => {
