@@ -1,4 +1,8 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Command, CommandFailure, type Commands, parseFlags } from './command.ts'
 import { helpCommand } from './help.ts'
 import { runCommand } from './run-command.ts'
@@ -101,6 +105,18 @@ test.each([
   const io = testIo()
   expect(await runCommand({ serve: () => failing }, [], io, 'serve')).toBe(1)
   expect(io.err()).toBe(`svc serve: ${text}\n`)
+})
+
+test('of a database that is held it is said by whom', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-held-'))
+  const [holder, late] = [1, 2].map(() => new Database(join(folder, 'svc.db'), { create: true }))
+  holder?.run('BEGIN EXCLUSIVE')
+  const failing: Command = { ...serve, run: async () => late?.run('BEGIN IMMEDIATE').changes ?? 0 }
+  const io = testIo()
+  expect(await runCommand({ serve: () => failing }, [], io, 'serve')).toBe(1)
+  expect(io.err()).toStartWith('svc serve: database is locked: another program holds it')
+  for (const one of [holder, late]) one?.close()
+  rmSync(folder, { recursive: true })
 })
 
 test('a fault of ours is thrown on', async () => {

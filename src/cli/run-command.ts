@@ -67,10 +67,9 @@ function reportFailure(name: string, command: Command, error: unknown, io: Io): 
   return error.exitCode
 }
 
-/** A server that writes without a pause holds the database for longer than a command waits. */
 const said = (refused: Error): string =>
   'code' in refused && /^SQLITE_BUSY/.test(String(refused.code))
-    ? 'the database is being written without a pause; nothing was changed, try again'
+    ? `${refused.message}: another program holds it, such as a server that writes without a pause; try again`
     : refused.message
 
 /** The whole text would push what was wrong off the screen. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkpointWhenDue, keepCheckpointed } from './checkpoint.ts'
+import { checkpointWhenDue, isDue, keepCheckpointed } from './checkpoint.ts'
 import { type Db, inTransaction, openDb } from './open.ts'
 
 const PAGE = 4096
@@ -49,6 +49,15 @@ test('a large commit leaves its pages in the log, and the checkpoint brings them
   expect(logState()).toMatchObject({ checkpointed: log })
   expect(rowsInFile()).toBe(5000)
   expect(checkpointWhenDue(db)).toBeUndefined()
+})
+
+test('of a database that cannot be asked nothing is due', () => {
+  fill(4500)
+  expect(isDue(db.sqlite)).toBe(true)
+  const other = new Database(join(folder, 'svc.db'))
+  expect(isDue(other)).toBe(true)
+  other.close()
+  expect(isDue(other)).toBe(false)
 })
 
 test('a little stays in the log', () => {

@@ -29,10 +29,14 @@ export function checkpointWhenDue(db: Db): Promise<void> | undefined {
   return isDue(db.sqlite) && db.isInPlace() ? checkpointApart(db.sqlite.filename) : undefined
 }
 
-/** Costs less than a microsecond. */
+/** Costs less than a microsecond. Never throws: a file that cannot be read is told by those who read and write it. */
 export function isDue(sqlite: Database): boolean {
-  const state = sqlite.query<CheckpointState, []>('PRAGMA wal_checkpoint(NOOP)').get()
-  return state !== null && state.log - state.checkpointed >= DUE_PAGES
+  try {
+    const state = sqlite.query<CheckpointState, []>('PRAGMA wal_checkpoint(NOOP)').get()
+    return state !== null && state.log - state.checkpointed >= DUE_PAGES
+  } catch {
+    return false
+  }
 }
 
 /** In pages: what the log has, and what of it the file has too. */

@@ -16,7 +16,7 @@ const UTF8 = new TextDecoder()
 const EXACT_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldBytes: MAX_BODY_BYTES }
 
-/** `rawBody`: its text as it was sent; null where there is none, or parts that were not kept. */
+/** `rawBody`: its text as it was sent; missing where there is none, and of parts, which are not kept. */
 export type ReadBody = Pick<PipelineInput, 'body' | 'rawBody'>
 
 /** Reads the body as its type says: JSON, a form, text. Throws 413 for a larger one. */

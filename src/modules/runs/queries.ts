@@ -76,9 +76,8 @@ export function deleteRunsPast(db: Db, projectId: string, newest: number): void 
   ).run(projectId, newest)
 }
 
-/** Those from after `until` were noted by a clock that was ahead: with the greatest ids, they would push the others out. */
-export function deleteRunsOutside(db: Db, since: number, until: number): void {
-  prepared(db, 'DELETE FROM pipeline_runs WHERE started_at < ? OR started_at > ?').run(since, until)
+export function deleteRunsBefore(db: Db, before: number): void {
+  prepared(db, 'DELETE FROM pipeline_runs WHERE started_at < ?').run(before)
 }
 
 export function listProjectsWithRuns(db: Db): string[] {

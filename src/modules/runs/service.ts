@@ -13,7 +13,7 @@ import { projectOf } from '../projects/service.ts'
 import type { RunView } from './model.ts'
 import {
   countRuns,
-  deleteRunsOutside,
+  deleteRunsBefore,
   deleteRunsPast,
   findRunRow,
   insertRun,
@@ -109,7 +109,7 @@ function pruneBusy(db: Db, sincePruned: Map<string, number>, runs: readonly RunR
 export function removeOldRuns(ctx: Context): void {
   flushRuns(ctx)
   inTransaction(ctx.db, () => {
-    deleteRunsOutside(ctx.db, ctx.now() - KEEP_MS, ctx.now() + DAY_MS)
+    deleteRunsBefore(ctx.db, ctx.now() - KEEP_MS)
     for (const projectId of listProjectsWithRuns(ctx.db)) deleteRunsPast(ctx.db, projectId, KEEP_NEWEST)
   })
 }
