@@ -120,7 +120,7 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
     requestLog.close()
     outbound.close()
     blobs.close()
-    db.sqlite.close()
+    db.close()
   }
   return { ctx, close }
 }

@@ -15,7 +15,7 @@ beforeEach(() => {
   inTransaction(db, () => void db.sqlite.run('CREATE TABLE filling (bytes BLOB NOT NULL)'))
 })
 afterEach(() => {
-  db.sqlite.close()
+  db.close()
   rmSync(folder, { recursive: true })
 })
 

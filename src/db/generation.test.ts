@@ -6,7 +6,7 @@ let db: Db
 beforeEach(() => {
   db = openDb(':memory:', 0)
 })
-afterEach(() => db.sqlite.close())
+afterEach(() => db.close())
 
 const cache = generationCache<string>('access')
 const setting = () =>

@@ -1,9 +1,24 @@
-import { expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { flushGroupCommit, groupCommit } from './group-commit.ts'
+import { openLogSync } from './log-sync.ts'
 import { type Db, openDb } from './open.ts'
 
-function opened(): Db {
-  const db = openDb(':memory:', 0)
+let folder: string
+let db: Db
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-group-'))
+  db = opened('svc.db')
+})
+afterEach(() => {
+  db.close()
+  rmSync(folder, { recursive: true })
+})
+
+function opened(name: string): Db {
+  const db = openDb(join(folder, name), 0)
   db.sqlite.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)')
   return db
 }
@@ -13,7 +28,6 @@ const notes = (db: Db) => db.sqlite.query<{ text: string }, []>('SELECT text FRO
 const commitsOf = (db: Db) => db.writes
 
 test('what is handed over in one turn shares a commit, and resolves after it', async () => {
-  const db = opened()
   const before = commitsOf(db)
   const all = ['a', 'b', 'c'].map((text) => groupCommit(db, add(text)))
   expect(notes(db)).toEqual([])
@@ -23,7 +37,6 @@ test('what is handed over in one turn shares a commit, and resolves after it', a
 })
 
 test('one that fails takes nobody with it, and leaves nothing of itself', async () => {
-  const db = opened()
   const twoRows = (first: string, second: string) => (at: Db) => [add(first)(at), add(second)(at)]
   const settled = await Promise.allSettled([
     groupCommit(db, add('a')),
@@ -39,13 +52,33 @@ test('one that fails takes nobody with it, and leaves nothing of itself', async 
 })
 
 test('a later one may follow from an earlier one', async () => {
-  const db = opened()
   await groupCommit(db, add('a')).then(() => groupCommit(db, add('b')))
   expect(notes(db)).toHaveLength(2)
 })
 
+test('what comes while the disk is waited for is committed too, in its order', async () => {
+  const all: Promise<number>[] = []
+  for (let turn = 0; turn < 50; turn++) {
+    all.push(groupCommit(db, add(`note ${turn}`)))
+    await new Promise(setImmediate)
+  }
+  expect(await Promise.all(all)).toEqual(all.map(() => 1))
+  expect(notes(db).map(({ text }) => text)).toEqual(all.map((_, turn) => `note ${turn}`))
+})
+
+test('when the disk fails nobody is told that it was kept, and nothing more is taken', async () => {
+  // The system refuses to sync a device.
+  const failing = { ...db, log: openLogSync('/dev/null') }
+  const settled = await Promise.allSettled([groupCommit(failing, add('a')), groupCommit(failing, add('b'))])
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  const refused = await groupCommit(failing, add('c')).catch((error) => error)
+  expect(refused).toMatchObject({ status: 503 })
+  expect(refused.message).toContain('The disk failed')
+  expect(notes(db).map(({ text }) => text)).not.toContain('c')
+  failing.log.close()
+})
+
 test('a flush commits at once', async () => {
-  const db = opened()
   const added = groupCommit(db, add('a'))
   flushGroupCommit(db)
   expect(notes(db)).toHaveLength(1)
@@ -53,7 +86,6 @@ test('a flush commits at once', async () => {
 })
 
 test('inside of an open transaction it is a part of that one', async () => {
-  const db = opened()
   db.sqlite.run('BEGIN')
   await groupCommit(db, add('a'))
   await Promise.allSettled([groupCommit(db, add('b')), groupCommit(db, add('a'))])
@@ -63,8 +95,8 @@ test('inside of an open transaction it is a part of that one', async () => {
 })
 
 test('a database that is closed refuses, and nothing hangs', async () => {
-  const db = opened()
-  const added = groupCommit(db, add('a'))
-  db.sqlite.close()
+  const other = opened('other.db')
+  const added = groupCommit(other, add('a'))
+  other.close()
   await expect(added).rejects.toThrow()
 })

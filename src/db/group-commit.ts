@@ -1,4 +1,5 @@
-import { type Db, refuseLostFile } from './open.ts'
+import { type Db, keeping } from './open.ts'
+import { withoutWait } from './relaxed.ts'
 
 type Waiting = {
   work: (db: Db) => unknown
@@ -6,12 +7,14 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
+/** What is to be committed next. There from the first that is handed over until nobody waits any more. */
 const queues = new WeakMap<Db, Waiting[]>()
 
 /**
- * Writes durably, sharing one commit with all else that was handed over in the same turn of the event loop: the promise
- * resolves after `COMMIT`. `work` must be synchronous, write only to the database, and bear being run again after it was
- * rolled back. When it throws, its own writes are undone, the promise rejects, and its neighbours are not touched.
+ * Writes durably: the promise resolves when it is committed and on the disk. One commit and one wait for the disk serve all
+ * that was handed over while the one before was on its way, and the thread does not wait with them. `work` must be
+ * synchronous, write only to the database, and bear being run again after it was rolled back. When it throws, its own writes
+ * are undone, the promise rejects, and its neighbours are not touched.
  */
 export function groupCommit<T>(db: Db, work: (db: Db) => T extends Promise<unknown> ? never : T): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -22,29 +25,52 @@ export function groupCommit<T>(db: Db, work: (db: Db) => T extends Promise<unkno
       return
     }
     queues.set(db, [waiting])
-    setImmediate(() => flushGroupCommit(db))
+    setImmediate(() => void commitQueue(db))
   })
 }
 
-/** Commits now what waits: before the database is closed, and before a reader that must see it. */
+/** Commits now what waits, and waits for the disk: before the database is closed. */
 export function flushGroupCommit(db: Db): void {
-  const batch = queues.get(db)
-  if (batch === undefined) return
-  queues.delete(db)
+  const batch = takeBatch(db)
+  if (batch.length === 0) return
   try {
-    const results = commitAll(db, batch) ?? commitEach(db, batch)
-    for (const [i, { resolve, reject }] of batch.entries()) {
-      const result = results[i]
-      if (result !== undefined && 'value' in result) resolve(result.value)
-      else reject(result?.error)
-    }
+    settle(batch, commit(db, batch))
   } catch (error) {
-    // The transaction itself failed, such as on a full disk: nothing of it was kept.
-    for (const { reject } of batch) reject(error)
+    rejectAll(batch, error)
   }
 }
 
+async function commitQueue(db: Db): Promise<void> {
+  for (let batch = takeBatch(db); batch.length > 0; batch = takeBatch(db)) {
+    try {
+      const results = withoutWait(db, () => commit(db, batch))
+      await db.log.sync()
+      settle(batch, results)
+    } catch (error) {
+      rejectAll(batch, error)
+    }
+  }
+  queues.delete(db)
+}
+
+const takeBatch = (db: Db): Waiting[] => queues.get(db)?.splice(0) ?? []
+
 type Result = { value: unknown } | { error: unknown }
+
+function settle(batch: readonly Waiting[], results: readonly Result[]): void {
+  for (const [i, { resolve, reject }] of batch.entries()) {
+    const result = results[i]
+    if (result !== undefined && 'value' in result) resolve(result.value)
+    else reject(result?.error)
+  }
+}
+
+/** The transaction itself failed, such as on a full disk, and nothing of it was kept; or the disk, and nobody knows. */
+function rejectAll(batch: readonly Waiting[], error: unknown): void {
+  for (const { reject } of batch) reject(error)
+}
+
+const commit = (db: Db, batch: readonly Waiting[]): Result[] => commitAll(db, batch) ?? commitEach(db, batch)
 
 /** The usual case: nobody throws. Undefined, with all undone, when somebody does. */
 function commitAll(db: Db, batch: readonly Waiting[]): Result[] | undefined {
@@ -87,22 +113,21 @@ function commitEach(db: Db, batch: readonly Waiting[]): Result[] {
 function transaction<T>(db: Db, work: (rollBack: () => void) => T): T {
   const { sqlite } = db
   const isPart = sqlite.inTransaction
-  if (!isPart) refuseLostFile(db)
   let isOpen = true
-  const rollBack = () => {
-    if (isOpen && sqlite.inTransaction) sqlite.run(isPart ? 'ROLLBACK TO batch; RELEASE batch' : 'ROLLBACK')
+  const end = (statement: string) => {
+    if (isOpen && sqlite.inTransaction) sqlite.run(statement)
     isOpen = false
   }
-  sqlite.run(isPart ? 'SAVEPOINT batch' : 'BEGIN IMMEDIATE')
-  try {
-    const result = work(rollBack)
-    if (isOpen) sqlite.run(isPart ? 'RELEASE batch' : 'COMMIT')
-    isOpen = false
-    return result
-  } catch (error) {
-    rollBack()
-    throw error
-  } finally {
-    db.writes += 1
-  }
+  const rollBack = () => end(isPart ? 'ROLLBACK TO batch; RELEASE batch' : 'ROLLBACK')
+  return keeping(db, () => {
+    sqlite.run(isPart ? 'SAVEPOINT batch' : 'BEGIN IMMEDIATE')
+    try {
+      const result = work(rollBack)
+      end(isPart ? 'RELEASE batch' : 'COMMIT')
+      return result
+    } catch (error) {
+      rollBack()
+      throw error
+    }
+  })
 }

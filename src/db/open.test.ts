@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import { groupCommit } from './group-commit.ts'
 import { type Db, inTransaction, openDb } from './open.ts'
+import { inDurableTransaction, inRelaxedTransaction } from './relaxed.ts'
 
 let folder: string
 let db: Db
@@ -13,7 +14,7 @@ beforeEach(() => {
   db = openDb(join(folder, 'svc.db'), 0)
 })
 afterEach(() => {
-  db.sqlite.close()
+  db.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -21,9 +22,11 @@ const insert = (id: string) =>
   void db.sqlite.query('INSERT INTO settings (key, value, updated_at) VALUES (?, 1, 0)').run(id)
 const inserted = () => db.sqlite.query<{ key: string }, []>('SELECT key FROM settings').all()
 
-/** The two ways to write. */
+/** The ways to write. */
 const ways: [string, (id: string) => Promise<void>][] = [
   ['a transaction', async (id) => inTransaction(db, () => insert(id))],
+  ['a relaxed one', async (id) => inRelaxedTransaction(db, () => insert(id))],
+  ['a durable one', (id) => inDurableTransaction(db, () => insert(id))],
   ['a commit of a group', (id) => groupCommit(db, () => insert(id))],
 ]
 
@@ -37,4 +40,12 @@ test.each(ways)('%s is refused while the file is not in its place', async (_, wr
   renameSync(`${path}-away`, path)
   await write('kept')
   expect(inserted()).toEqual([{ key: 'kept' }])
+})
+
+test.each(ways)('%s is refused once the disk has failed', async (_, write) => {
+  db.log.failure = new Error('the disk is gone')
+  const failure = await write('lost').catch((error) => error)
+  expect(failure).toBeInstanceOf(AppError)
+  expect(failure.status).toBe(503)
+  expect(inserted()).toEqual([])
 })

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { AppError } from '../domain/errors.ts'
+import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
 
 /** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and when it was last written. */
@@ -11,8 +12,11 @@ export type Db = {
   sqlite: Database
   /** False when its path leads to another file by now, or to none: what is written then is lost when it is closed. */
   isInPlace: () => boolean
+  /** Brings onto the disk what was committed without waiting for it. */
+  readonly log: LogSync
   /** Grows with each transaction of this process (and when another process was seen to write): what is cached may be stale. */
   writes: number
+  close: () => void
 }
 export type Orm = BunSQLiteDatabase
 /** What queries take: the database or the transaction that is open on it. */
@@ -43,11 +47,12 @@ export function openDb(path: string, now: number, guards?: MigrationGuards): Db 
     sqlite.close()
     throw error
   }
-  return withOrm(sqlite, watchFile(path))
+  const log = path === ':memory:' ? noLogSync() : openLogSync(`${path}-wal`)
+  return withOrm(sqlite, watchFile(path), log)
 }
 
 /** drizzle takes 5 ms to load, which the first file after a start need not wait for: it comes with its first use. */
-function withOrm(sqlite: Database, isInPlace: () => boolean): Db {
+function withOrm(sqlite: Database, isInPlace: () => boolean, log: LogSync): Db {
   let orm: Orm | undefined
   return {
     get orm() {
@@ -56,7 +61,12 @@ function withOrm(sqlite: Database, isInPlace: () => boolean): Db {
     },
     sqlite,
     isInPlace,
+    log,
     writes: 0,
+    close() {
+      sqlite.close()
+      log.close()
+    },
   }
 }
 
@@ -85,25 +95,39 @@ function openFile(path: string): Database {
 }
 
 /**
- * The only way to write. Commits when `work` returns and rolls back when it throws. Bun's SQLite commits when the
- * callback returns, so a promise would commit too early: the type refuses one.
+ * The way to write, with `inDurableTransaction` and `groupCommit`. Commits when `work` returns, and is on the disk then;
+ * rolls back when it throws. Bun's SQLite commits when the callback returns, so a promise would commit too early: the type
+ * refuses one.
  */
 export function inTransaction<T>(db: Db, work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T): T {
-  refuseLostFile(db)
+  return keeping(db, () => db.orm.transaction((tx) => work(tx) as T, { behavior: 'immediate' }))
+}
+
+/** What `commit` does, which is refused where it might not last: nobody is to be told that it was kept then. */
+export function keeping<T>(db: Db, commit: () => T): T {
+  refuseLoss(db)
   try {
-    return db.orm.transaction((tx) => work(tx) as T, { behavior: 'immediate' })
+    return commit()
+  } catch (error) {
+    if (isSyncFailure(error)) db.log.failure ??= error
+    throw error
   } finally {
     db.writes += 1
   }
 }
 
-/** What is written to a file that lost its name is gone with the process: nobody is to be told that it was kept. */
-export function refuseLostFile(db: Db): void {
-  if (db.isInPlace()) return
-  throw new AppError(
-    'unavailable',
-    'The database file was moved, replaced or removed while the server uses it, so nothing can be kept: put it back, or restore a backup, and start svc again',
-  )
+/** What is written to a file that lost its name is gone with the process; after a failure of the disk, with the power. */
+export function refuseLoss({ isInPlace, log }: Db): void {
+  if (!isInPlace())
+    throw new AppError(
+      'unavailable',
+      'The database file was moved, replaced or removed while the server uses it, so nothing can be kept: put it back, or restore a backup, and start svc again',
+    )
+  if (log.failure !== undefined)
+    throw new AppError(
+      'unavailable',
+      'The disk failed while the database was written, so nothing more is sure to be kept: look at the disk, and start svc again',
+    )
 }
 
 /** True for the violation of a UNIQUE or PRIMARY KEY constraint. */
@@ -132,6 +156,9 @@ export const isDiskFull = (error: unknown): boolean => sqliteCode(error) === 'SQ
 
 /** True when the disk failed: what was to be committed may be on it or not, and after a crash it may be there. */
 export const isOutcomeUnknown = (error: unknown): boolean => /^SQLITE_IOERR/.test(sqliteCode(error) ?? '')
+
+/** True when what was committed before without waiting for the disk may be lost with it, and what follows it too. */
+const isSyncFailure = (error: unknown): boolean => /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(sqliteCode(error) ?? '')
 
 function sqliteCode(error: unknown): string | undefined {
   const cause = rootCause(error)

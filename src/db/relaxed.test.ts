@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDb } from './open.ts'
-import { inRelaxedTransaction } from './relaxed.ts'
+import { inDurableTransaction, inRelaxedTransaction } from './relaxed.ts'
 
 test('waits for the disk again afterwards, whatever became of the work', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-relaxed-'))
@@ -24,6 +24,22 @@ test('waits for the disk again afterwards, whatever became of the work', () => {
   expect(fail).toThrow('no')
   expect(synchronous()).toBe(full)
   expect(db.sqlite.prepare('SELECT sites FROM site_generation WHERE sites >= 100').get()).toBeNull()
-  db.sqlite.close()
+  db.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a durable one resolves with what the work returned, and many at once share the wait', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-durable-'))
+  const db = openDb(join(folder, 'svc.db'), 0)
+  const insert = (key: string) => {
+    db.sqlite.run('INSERT INTO settings (key, value, updated_at) VALUES (?, 1, 0)', [key])
+    return key
+  }
+  const keys = ['a', 'b', 'c', 'd']
+  const all = keys.map((key) => inDurableTransaction(db, () => insert(key)))
+  expect(await Promise.all(all)).toEqual(keys)
+  await expect(inDurableTransaction(db, () => insert('a'))).rejects.toThrow('UNIQUE')
+  expect(await inDurableTransaction(db, () => insert('e'))).toBe('e')
+  db.close()
   rmSync(folder, { recursive: true })
 })

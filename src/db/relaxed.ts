@@ -8,12 +8,30 @@ export function inRelaxedTransaction<T>(
   db: Db,
   work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T,
 ): T {
+  return withoutWait(db, () => inTransaction(db, work))
+}
+
+/**
+ * Commits at once, and resolves when it is on the disk: the thread waits as little as it can, and many at once wait
+ * together. Others read what was committed before it is safe.
+ */
+export async function inDurableTransaction<T>(
+  db: Db,
+  work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T,
+): Promise<T> {
+  const result = inRelaxedTransaction(db, work)
+  await db.log.sync()
+  return result
+}
+
+/** What is committed in `work` is not on the disk yet when it returns, unless it is a part of a larger transaction. */
+export function withoutWait<T>({ sqlite }: Db, work: () => T): T {
   // Inside of a transaction the pragma would do nothing, and outside of one it holds until it is taken back.
-  if (db.sqlite.inTransaction) return inTransaction(db, work)
-  db.sqlite.run('PRAGMA synchronous = NORMAL')
+  if (sqlite.inTransaction) return work()
+  sqlite.run('PRAGMA synchronous = NORMAL')
   try {
-    return inTransaction(db, work)
+    return work()
   } finally {
-    db.sqlite.run('PRAGMA synchronous = FULL')
+    sqlite.run('PRAGMA synchronous = FULL')
   }
 }

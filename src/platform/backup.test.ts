@@ -51,7 +51,7 @@ test('a backup taken beside an open database brings everything back', async () =
   expect(readFileSync(join(empty, 'blobs/files/ab', large), 'utf8')).toBe('file bytes')
   const restored = openDb(join(empty, 'svc.db'), 2)
   expect(restored.sqlite.query('SELECT value FROM settings').get()).toEqual({ value: 'before' })
-  restored.sqlite.close()
+  restored.close()
 })
 
 test('a folder that cannot be listed fails it: nothing is left out without a word', async () => {

@@ -1,6 +1,6 @@
 import type { ApiKeyIdentity, Context } from '../../context.ts'
 import { generationCache } from '../../db/generation.ts'
-import { inTransaction } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { hashToken } from '../../platform/tokens.ts'
 import { type ApiKey, findKey, findKeyByHash, touchKey } from './queries.ts'
@@ -15,7 +15,7 @@ export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | undefi
   if (!isGood(ctx, key)) return undefined
   if (ctx.now() - (key.lastUsedAt ?? 0) > TOUCH_EVERY_MS) {
     key.lastUsedAt = ctx.now()
-    inTransaction(ctx.db, (tx) => touchKey(tx, key.id, ctx.now()))
+    inRelaxedTransaction(ctx.db, (tx) => touchKey(tx, key.id, ctx.now()))
   }
   const { id, name, projectId, isGlobal, createdBy } = key
   return { id, name, projectId, isGlobal, createdBy }

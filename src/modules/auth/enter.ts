@@ -1,6 +1,7 @@
 import type { Context, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../db/open.ts'
+import { type DbOrTx, isUniqueViolation } from '../../db/open.ts'
+import { inDurableTransaction } from '../../db/relaxed.ts'
 import { AppError } from '../../domain/errors.ts'
 import { findUser, insertUser, publicUser, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
@@ -27,7 +28,7 @@ export async function enter(
   const factor = await judgeCode(ctx, user, code)
   refuseLocked(ctx, user.email, ip)
   if (factor.kind === 'missing') throw mfaRequired()
-  const signedIn = factor.kind === 'wrong' ? undefined : tryToEnter(ctx, user, factor, origin, onEntry)
+  const signedIn = factor.kind === 'wrong' ? undefined : await tryToEnter(ctx, user, factor, origin, onEntry)
   if (signedIn === undefined) {
     ctx.lockout.fail(user.email, ip)
     throw mfaCodeInvalid()
@@ -43,8 +44,8 @@ function tryToEnter(
   factor: SecondFactor,
   origin: Origin,
   onEntry: OnEntry,
-): SignedIn | undefined {
-  return inTransaction(ctx.db, (tx) => {
+): Promise<SignedIn | undefined> {
+  return inDurableTransaction(ctx.db, (tx) => {
     const now = findUser(tx, user.id)
     if (now?.passwordHash !== user.passwordHash || now.totpSecret !== user.totpSecret)
       throw wrongCredentials()
@@ -60,14 +61,14 @@ function tryToEnter(
 }
 
 /** Stores a new account and signs it in, in one transaction. Two at once: the second is told that it exists. */
-export function enterNew(
+export async function enterNew(
   ctx: Context,
   user: User,
   origin: Origin,
   { before, onEntry }: { before?: () => void; onEntry?: OnEntry } = {},
-): SignedIn {
+): Promise<SignedIn> {
   try {
-    return inTransaction(ctx.db, (tx) => {
+    return await inDurableTransaction(ctx.db, (tx) => {
       before?.()
       insertUser(tx, user)
       const { signedIn, actor } = openFor(ctx, tx, user, origin)

@@ -1,6 +1,7 @@
 import type { Context, RequestFacts, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { publicUser } from '../users/accounts.ts'
@@ -163,7 +164,7 @@ function renew(
 function touch(ctx: Context, found: FoundToken, { ip }: RequestFacts): void {
   if (ctx.now() - found.lastSeenAt <= TOUCH_EVERY_MS) return
   found.lastSeenAt = ctx.now()
-  inTransaction(ctx.db, (tx) => touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip }))
+  inRelaxedTransaction(ctx.db, (tx) => touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip }))
 }
 
 const sessionOf = ({ sessionId, user }: FoundToken): ResolvedSession['session'] => ({ id: sessionId, user })

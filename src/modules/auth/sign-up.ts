@@ -39,7 +39,10 @@ async function signUpToWorkspace(ctx: Context, input: Credentials, origin: Origi
     throw emailExists()
   }
   const user = await newMember(ctx, input)
-  return { ...enterNew(ctx, user, origin, { before: () => refuseClosed(ctx, origin, null) }), isNew: true }
+  return {
+    ...(await enterNew(ctx, user, origin, { before: () => refuseClosed(ctx, origin, null) })),
+    isNew: true,
+  }
 }
 
 async function signUpToSite(
@@ -58,7 +61,7 @@ async function signUpToSite(
   if (isOpen && findUserByEmail(ctx.db.orm, email) === undefined) {
     refuseLocked(ctx, email, ip)
     const user = await newMember(ctx, input)
-    return { ...enterNew(ctx, user, origin, { onEntry: joining(user.id) }), isNew: true }
+    return { ...(await enterNew(ctx, user, origin, { onEntry: joining(user.id) })), isNew: true }
   }
   const user = await checkPassword(ctx, email, password, ip)
   const isMember = user !== undefined && passesGate(ctx, origin.facts.site, user.id)
@@ -103,7 +106,7 @@ async function signUpInvited(
   if (findUserByEmail(ctx.db.orm, email) === undefined) {
     refuseLocked(ctx, email, ip)
     const user = await newMember(ctx, input)
-    return { ...enterNew(ctx, user, origin, { onEntry: redeem }), isNew: true }
+    return { ...(await enterNew(ctx, user, origin, { onEntry: redeem })), isNew: true }
   }
   const user = await checkPassword(ctx, email, password, ip)
   if (user === undefined) {

@@ -62,7 +62,7 @@ test('when the disk fails in the commit and the rows are on it after all, their 
 
 test('when the rows are not on it, the sweep of the next start removes the contents, and none is held back', async () => {
   const before = world.leftovers()
-  const { status } = await whileCommitsAreUnsure('SQLITE_IOERR_FSYNC', false, upload)
+  const { status } = await whileCommitsAreUnsure('SQLITE_IOERR_WRITE', false, upload)
   expect(status).toBe(500)
   expect(world.leftovers()).not.toEqual(before)
   expect(world.ctx.blobs.isPinned(sha256(LARGE))).toBe(false)

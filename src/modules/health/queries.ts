@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs'
-import type { Db } from '../../db/open.ts'
+import { type Db, refuseLoss } from '../../db/open.ts'
 
 /** Takes the write lock and writes a page, then rolls back. Throws when the database cannot be written. */
 export function probeDatabase(db: Db): void {
-  refuseLost(db)
+  refuseLoss(db)
+  refuseCut(db)
   db.sqlite.run('BEGIN IMMEDIATE')
   try {
     db.sqlite.run('UPDATE site_generation SET sites = sites')
@@ -12,12 +13,10 @@ export function probeDatabase(db: Db): void {
   }
 }
 
-/** The open database goes on working when its file is deleted, replaced or emptied, and all that it writes is lost. */
-function refuseLost({ sqlite, isInPlace }: Db): void {
-  const path = sqlite.filename
-  if (path === ':memory:') return
-  if (!isInPlace()) throw new Error(`${path} was replaced or removed while it was in use`)
-  if (statSync(path).size < HEADER_BYTES) throw new Error(`${path} was cut off while it was in use`)
+/** The open database goes on working when its file is emptied, and all that it writes is lost. */
+function refuseCut({ sqlite: { filename: path } }: Db): void {
+  if (path !== ':memory:' && statSync(path).size < HEADER_BYTES)
+    throw new Error(`${path} was cut off while it was in use`)
 }
 
 /** Of every SQLite database. */

@@ -15,7 +15,7 @@ test('a text is loaded once, and again after any write', () => {
   expect(loads).toBe(2)
   inTransaction(db, () => undefined)
   expect(cachedText(db, 'a', load(3))).toBe('xxx')
-  db.sqlite.close()
+  db.close()
 })
 
 test('what is large is not kept, and never too much', () => {
@@ -32,5 +32,5 @@ test('what is large is not kept, and never too much', () => {
   cachedText(db, '0', load(1))
   cachedText(db, '39', load(1))
   expect(loads).toBe(2 + 40 + 1)
-  db.sqlite.close()
+  db.close()
 })

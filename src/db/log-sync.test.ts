@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
+
+let folder: string
+let log: LogSync
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-log-sync-'))
+  writeFileSync(join(folder, 'log'), 'written')
+  log = openLogSync(join(folder, 'log'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+test('those who ask while one runs share the next, and one after that is a third', async () => {
+  const first = log.sync()
+  const second = log.sync()
+  expect(second).not.toBe(first)
+  expect(log.sync()).toBe(second)
+  await first
+  await second
+  const third = log.sync()
+  expect(third).not.toBe(second)
+  await third
+  log.close()
+})
+
+test('a failure is told to all who wait, and from then on', async () => {
+  // The system refuses to sync a device.
+  const failing = openLogSync('/dev/null')
+  const settled = await Promise.allSettled([failing.sync(), failing.sync(), failing.sync()])
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(failing.failure).toMatchObject({ code: 'EINVAL' })
+  await expect(failing.sync()).rejects.toBe(failing.failure)
+  failing.close()
+  log.close()
+})
+
+test('what others note as failed fails here too', async () => {
+  const waiting = log.sync()
+  log.failure = new Error('another file of it')
+  await expect(waiting).rejects.toThrow('another file of it')
+  log.close()
+})
+
+test('a database in memory waits for nothing', async () => {
+  const none = noLogSync()
+  await none.sync()
+  expect(none.failure).toBeUndefined()
+})
