@@ -114,6 +114,13 @@ describe('claiming a fresh server', () => {
     ['a proxy on the machine', '127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }, undefined, 401],
     ['a proxy that only says Via', '127.0.0.1', { via: '1.1 proxy' }, undefined, 401],
     ['a proxy that says Forwarded', '127.0.0.1', { forwarded: 'for=1.2.3.4' }, undefined, 401],
+    [
+      'a proxy that says where it cut the path',
+      '127.0.0.1',
+      { 'x-forwarded-prefix': '/svc' },
+      undefined,
+      401,
+    ],
     ['a proxy that says its host', '127.0.0.1', { 'x-forwarded-host': 'example.com' }, undefined, 401],
   ]
 
