@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import {
   behindPrefix,
+  canonicalPath,
+  canonicalPattern,
   compareSpecificity,
   literalPrefix,
   matchesPath,
   type PathPattern,
   parsePathPattern,
+  readPathPattern,
 } from './path-pattern.ts'
 
 function patternOf(source: string): PathPattern {
@@ -131,6 +134,7 @@ test.each([
   ['/%c3%a9/%c3%a9', '/%C3%A9', '/%c3%a9'],
   ['/%61%70%69', '/api', ''],
   ['/x', '', '/x'],
+  ['/cafe%CC%81/x%7E', '/caf%C3%A9', '/x~'],
 ])('of %s there is behind %s, byte for byte: %p', (path, prefix, expected) => {
   expect(behindPrefix(path, prefix)).toBe(expected)
 })
@@ -158,3 +162,18 @@ test('the most specific rule comes first', () => {
     expect(turned.sort(compareSpecificity)).toEqual(sorted)
   }
 })
+
+test.each([
+  ['/café/*', '/cafe%CC%81/x'],
+  ['/cafe\u0301/*', '/caf%C3%A9/x'],
+  ['/cafe%CC%81/*', '/caf%c3%a9/x'],
+  ['/caf%C3%A9/*', '/%63afe%cc%81/x'],
+  ['/*.\u212a', '/x.K'],
+  ['/%FF/*', '/%ff/x'],
+  ['/%C3/*', '/%c3/x'],
+])(
+  '%j takes %s: a name is one in both its Unicode forms, and what is no text stays as it is',
+  (source, path) => {
+    expect(matchesPath(readPathPattern(canonicalPattern(source)), canonicalPath(path))).toBe(true)
+  },
+)

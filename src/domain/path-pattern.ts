@@ -54,29 +54,51 @@ export function literalPrefix(pattern: PathPattern): string {
   return kind !== 'exact' && literal.endsWith('/') ? literal.slice(0, -1) : literal
 }
 
-/** `%61` and `a` are the same path, and `é` is written `%C3%A9`. RFC 3986 §6.2.2. */
+/** `%61` and `a` are the same path, `é` is written `%C3%A9`, and both its Unicode forms are one. RFC 3986 §6.2.2, contract §5. */
 export function canonicalPath(path: string): string {
   if (!path.includes('%')) return path
-  return path.replace(TRIPLET, (triplet) => {
-    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
-    return /[A-Za-z0-9._~-]/.test(character) ? character : triplet.toUpperCase()
-  })
+  const canonical = canonicalTriplets(path)
+  return BEYOND_ASCII.test(canonical) ? composed(canonical) : canonical
 }
 
 /** A pattern as canonical paths are compared with it. */
-export const canonicalPattern = (pattern: string): string =>
-  canonicalPath(pattern.replace(/[^\x21-\x7e]+/gu, (text) => encodeURIComponent(text)))
+export const canonicalPattern = (pattern: string): string => canonicalPath(encoded(pattern))
 
-/** What a raw path has behind a canonical prefix that it begins with, byte for byte. */
+/** What a raw path has behind a canonical prefix that it begins with: byte for byte, unless it is in another Unicode form. */
 export function behindPrefix(path: string, prefix: string): string {
   if (path.startsWith(prefix)) return path.slice(prefix.length)
+  const canonical = canonicalPath(path)
+  if (canonical !== canonicalTriplets(path)) return canonical.slice(prefix.length)
   let at = 0
   for (let left = prefix.length; left > 0 && at < path.length; ) {
     const triplet = /^%[0-9a-f]{2}/i.exec(path.slice(at, at + 3))?.[0] ?? path.charAt(at)
-    left -= canonicalPath(triplet).length
+    left -= canonicalTriplets(triplet).length
     at += triplet.length
   }
   return path.slice(at)
+}
+
+const canonicalTriplets = (path: string): string =>
+  path.replace(TRIPLET, (triplet) => {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+    return /[A-Za-z0-9._~-]/.test(character) ? character : triplet.toUpperCase()
+  })
+
+const BEYOND_ASCII = /%[89A-F]/
+const RUNS_BEYOND_ASCII = /(?:%[89A-F][0-9A-F])+/g
+
+/** In NFC. What is not UTF-8 stays as it is: no file has such a name. */
+const composed = (path: string): string =>
+  encoded(path.replace(RUNS_BEYOND_ASCII, (run) => decoded(run) ?? run).normalize('NFC'))
+
+const encoded = (text: string): string => text.replace(/[^\x21-\x7e]+/gu, (run) => encodeURIComponent(run))
+
+function decoded(triplets: string): string | undefined {
+  try {
+    return decodeURIComponent(triplets)
+  } catch {
+    return undefined
+  }
 }
 
 /**

@@ -117,3 +117,17 @@ test('without rules a site is open, and a rule closes it at once', async () => {
   run('UPDATE proxy_rules SET is_enabled = 0')
   expect((await app.call('GET', '/x', { host: site.aliasHost ?? '' })).status).toBe(404)
 })
+
+test('a rule that guards a folder is not passed by with its name in another Unicode form', async () => {
+  const guarded = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'guarded',
+    sha: 'c3'.repeat(20),
+    alias: 'production',
+    files: { 'café/x.txt': 'secret', 'open.txt': 'open' },
+  })
+  addRule('open', `project_id = '${guarded.projectId}', path_pattern = '/café/*'`)
+  const read = async (path: string) => (await app.call('GET', path, { host: guarded.aliasHost ?? '' })).text()
+  expect(await read('/caf%C3%A9/x.txt')).toBe('open')
+  expect(await read('/cafe%CC%81/x.txt')).toBe('open')
+})
