@@ -27,8 +27,10 @@ export type Context = {
   secrets: SecretBox
   lockout: Lockout
   mail: Mailer
-  /** The one way out to the network. */
+  /** The one way out to the network, for what members and visitors may name. */
   outbound: Outbound
+  /** The same, for what the operator's settings name: those hosts may be private. */
+  operatorOutbound: Outbound
   /** Of this server's own listener; with `TLS=off` there are none. */
   certificates: Certificates
   /** The texts of the TXT records of a name, for `hasTxt`; empty when there are none. Rejects when the resolver fails. */

@@ -88,11 +88,10 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
   const { version, now, db, resolveTxt, passwords = createPasswords(), outside = {} } = parts
   const newId = () => Bun.randomUUIDv7()
   const blobs = await openBlobStore(config.dataDir, newId)
-  const outbound = createOutbound({
-    allowedTargets: config.proxyAllowedTargets,
-    extraCaPem: config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts),
-    ...outside,
-  })
+  const extraCaPem = config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts)
+  const wayOutTo = (allowedTargets: readonly string[]) => createOutbound({ allowedTargets, extraCaPem, ...outside })
+  const outbound = wayOutTo(config.proxyAllowedTargets)
+  const operatorOutbound = wayOutTo([...config.proxyAllowedTargets, ...hostsOfSettings(config)])
   const log = createLog({ level: config.logLevel, format: config.logFormat, now, write: parts.write })
   const requestLog = new RequestLog({ db: parts.logsDb, log, keepsRows: config.logRetentionDays > 0 })
   const ctx: Context = {
@@ -108,6 +107,7 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
     lockout: createLockout(now),
     mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
     outbound,
+    operatorOutbound,
     certificates: noCertificates,
     resolveTxt,
     setupToken: config.setupToken ?? parts.setupToken,
@@ -119,10 +119,20 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
   const close = () => {
     requestLog.close()
     outbound.close()
+    operatorOutbound.close()
     blobs.close()
     db.close()
   }
   return { ctx, close }
+}
+
+/** With their ports: what the operator's settings name may be in the local network. */
+function hostsOfSettings({ tls, acmeDirectory, oidcProviders }: Config): string[] {
+  const urls = [...(tls === 'auto' ? [acmeDirectory] : []), ...oidcProviders.map(({ issuer }) => issuer)]
+  return urls.map((url) => {
+    const { hostname, port } = new URL(url)
+    return `${hostname}:${port || 443}`
+  })
 }
 
 /** Accounts and secrets: what this process makes from here on is nobody else's to read, whatever folder it lies in. */

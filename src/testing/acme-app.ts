@@ -45,7 +45,6 @@ export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp
     ADMIN_HOST: 'admin.sites.test',
     ACME_DIRECTORY: ca.directory,
     NODE_EXTRA_CA_CERTS: caFile,
-    PROXY_ALLOWED_TARGETS: 'ca.test',
     LOG_LEVEL: 'info',
     ...env,
   })

@@ -47,7 +47,6 @@ export async function oidcServer(options: OidcServerOptions): Promise<OidcServer
   const self: OidcServer = {
     issuer,
     env: {
-      PROXY_ALLOWED_TARGETS: `127.0.0.1:${port}`,
       NODE_EXTRA_CA_CERTS: caFile,
       OIDC_PROVIDERS: JSON.stringify([{ id: 'one', displayName: 'One', issuer, ...OIDC_CLIENT }]),
     },

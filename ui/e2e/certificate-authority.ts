@@ -30,7 +30,6 @@ export async function startAuthority(): Promise<CertificateAuthority> {
       TLS: 'auto',
       ACME_DIRECTORY: directory,
       NODE_EXTRA_CA_CERTS: caFile,
-      PROXY_ALLOWED_TARGETS: 'localhost',
     },
     tell: (order) => void child.stdin.write(`${JSON.stringify(order)}\n`),
     async stop() {

@@ -37,7 +37,7 @@ export type OidcResult = { redirect: string | undefined } & (
   | { kind: 'problem'; problem: OidcProblem; wasLink: boolean }
 )
 
-const clientOf = onePer((ctx: Context): OidcClient => createOidcClient(ctx.outbound, ctx.now))
+const clientOf = onePer((ctx: Context): OidcClient => createOidcClient(ctx.operatorOutbound, ctx.now))
 
 /** The provider of that id, or 404. */
 export function getProvider(ctx: Context, id: string): OidcProvider {

@@ -57,13 +57,13 @@ export class Authority {
 
   /** The key is on the disk before anything is signed with it. */
   async #open(): Promise<{ account: Account; client: AcmeClient }> {
-    const { config, outbound, version, now, log } = this.#ctx
+    const { config, operatorOutbound, version, now, log } = this.#ctx
     const directory = config.acmeDirectory
     const stored = this.#store.readAccount(directory, log)
     const account = stored ?? { directory, key: newKey(), url: null }
     if (stored === undefined) await this.#store.saveAccount(account)
     const client = createAcmeClient({
-      outbound,
+      outbound: operatorOutbound,
       directory,
       key: account.key,
       accountUrl: account.url,

@@ -28,7 +28,6 @@ beforeAll(() => {
     BASE_DOMAIN: 'sites.test',
     ACME_DIRECTORY: ca.directory,
     NODE_EXTRA_CA_CERTS: caFile,
-    PROXY_ALLOWED_TARGETS: 'localhost',
     LOG_FORMAT: 'json',
   }
 })

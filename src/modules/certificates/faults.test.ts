@@ -114,11 +114,17 @@ describe('what fails, with its reason', () => {
     expect(stored().failures).toBe(1)
   })
 
-  test('an authority in the local network that the operator did not allow', async () => {
-    await world.stop()
-    world = await acmeApp({ PROXY_ALLOWED_TARGETS: '' })
-    await until(isFailed)
-    expect(state().error).toContain('is not an allowed target')
+  test('an authority in the local network is asked, and no rule reaches it', async () => {
+    await until(isDone)
+    const target = new URL(world.ca.directory)
+    await expect(world.app.ctx.outbound.checkTarget(target)).rejects.toMatchObject({
+      code: 'PROXY_TARGET_NOT_ALLOWED',
+    })
+    await expect(
+      world.app.ctx.operatorOutbound.checkTarget(new URL('https://other.test/')),
+    ).rejects.toMatchObject({
+      code: 'PROXY_TARGET_NOT_ALLOWED',
+    })
   })
 })
 
