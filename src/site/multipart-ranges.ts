@@ -3,10 +3,13 @@ import { withHeaders } from './with-headers.ts'
 
 type Part = Uint8Array<ArrayBuffer> | Blob
 
-/** Several ranges as `multipart/byteranges`, streamed. RFC 9110 §14.6. */
+/**
+ * Several ranges as `multipart/byteranges`. RFC 9110 §14.6. Of a file in memory in one piece, so that the length is sent;
+ * of a larger one as a stream, which Bun sends in chunks.
+ */
 export function multipartRanges(
   ranges: readonly ByteRange[],
-  size: number,
+  { size, isInMemory }: { size: number; isInMemory: boolean },
   headers: Headers,
   read: (start: number, end: number) => Part,
 ): Response {
@@ -21,7 +24,10 @@ export function multipartRanges(
   }))
   const tail = bytesOf(`\r\n--${boundary}--\r\n`)
   const length = parts.reduce((sum, { head, sizeBytes }) => sum + head.length + sizeBytes, tail.length)
-  return new Response(streamOf(joined(parts, tail)), {
+  const body = isInMemory
+    ? new Blob([...parts.flatMap(({ head, read }) => [head, read()]), tail])
+    : streamOf(joined(parts, tail))
+  return new Response(body, {
     status: 206,
     headers: withHeaders(headers, {
       'content-type': `multipart/byteranges; boundary=${boundary}`,

@@ -97,7 +97,8 @@ test.each(['small.bin', 'large.bin'])('several ranges of %s', async (name) => {
   const body = await bodyOf(answer)
   const parts = [contentOf(name).slice(0, 100), contentOf(name).slice(500, 600)]
   for (const part of parts) expect(Buffer.from(body).includes(part)).toBe(true)
-  expect(length === null || length === String(body.length)).toBe(true)
+  // Of a file that is not in memory Bun sends the parts in chunks.
+  expect(length).toBe(name === 'small.bin' ? String(body.length) : null)
 })
 
 test.each(['small.bin', 'large.bin'])('%s is not sent again', async (name) => {

@@ -3,7 +3,7 @@ import { chooseEncoding } from '../domain/content-encoding.ts'
 import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
 import { errorResponse } from '../http/error-response.ts'
-import { bodyOf, rangeOf } from './body-cache.ts'
+import { bodyOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
 import type { Representation, Shown, SiteFile } from './manifest.ts'
 import { multipartRanges } from './multipart-ranges.ts'
 import type { Site } from './resolve-site.ts'
@@ -88,7 +88,9 @@ function serveRange(ctx: Context, range: string, form: Representation, headers: 
   const [first, ...others] = asked.ranges
   if (first === undefined) return whole(ctx, form, headers)
   if (others.length > 0)
-    return multipartRanges(asked.ranges, size, headers, (start, end) => rangeOf(ctx, form.blob, start, end))
+    return multipartRanges(asked.ranges, { size, isInMemory: size <= LARGEST_KEPT }, headers, (start, end) =>
+      rangeOf(ctx, form.blob, start, end),
+    )
   return new Response(rangeOf(ctx, form.blob, first.start, first.end), {
     status: 206,
     headers: withHeaders(headers, {

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { type AssetPathSource, findClash, normalizeAssetPath } from '../../../domain/asset-path.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { AppError, invalidChoice } from '../../../domain/errors.ts'
 import type { AddedBlob } from '../../../platform/blob-store.ts'
 
 /** A file of an upload: the path as it is stored, and its staged content. */
@@ -30,7 +30,7 @@ export class UploadedFiles {
 
   /** Throws `invalid` when there are none. `whatToSend` says what would be one. */
   all(whatToSend: string): UploadedFile[] {
-    if (this.#byPath.size === 0) throw new AppError('invalid', `The upload holds no files: ${whatToSend}`)
+    if (this.#byPath.size === 0) throw invalidChoice('file', `The upload holds no files: ${whatToSend}`)
     return [...this.#byPath.values()]
   }
 }

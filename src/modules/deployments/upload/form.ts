@@ -1,5 +1,5 @@
 import type { Caller, Context } from '../../../context.ts'
-import { AppError, invalidField } from '../../../domain/errors.ts'
+import { AppError, invalidChoice, invalidField } from '../../../domain/errors.ts'
 import { type FormPart, readMultipart } from '../../../http/multipart.ts'
 import type { AddedBlob, BlobStage, SpooledFile } from '../../../platform/blob-store.ts'
 import { uploadBody } from './body.ts'
@@ -48,10 +48,7 @@ export async function receiveArchiveForm(
     })
     const [archive] = spooled
     if (archive === undefined)
-      throw new AppError(
-        'invalid',
-        'The form holds no archive: send it as a part named file, with a filename',
-      )
+      throw invalidChoice('file', 'The form holds no archive: send it as a part named file, with a filename')
     return archive
   } catch (error) {
     await Promise.all(spooled.map((file) => file.remove()))

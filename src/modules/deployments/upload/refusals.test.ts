@@ -267,6 +267,10 @@ describe('forms', () => {
     await refused('/api/assets/upload', form(...fieldParts({ ...DOCS, file: 'text' })), 400, none)
     await refused('/api/assets/upload', form({ file: '', content: '' }, ...fieldParts(DOCS)), 400, none)
     await refused('/api/deployments/zip', form(...fieldParts(DOCS)), 400, /holds no archive/)
+    for (const path of ['/api/assets/upload', '/api/deployments/zip']) {
+      const { body } = await world.send('POST', path, { key: world.keys.docs, ...form(...fieldParts(DOCS)) })
+      expect(body['details']).toEqual([{ path: 'file', message: expect.any(String) }])
+    }
   })
 
   test('more than one archive', async () => {
