@@ -32,7 +32,7 @@ export async function listenTls(ctx: Context, app: App, handlers: Handlers): Pro
   const certificates = files ?? (await automatic(ctx))
   ctx.certificates = certificates
   await serveWith(ctx, certificates, secured)
-  certificates.onChange(() => void serveWith(ctx, certificates, secured))
+  certificates.onChange(() => serveWith(ctx, certificates, secured))
   return {
     port,
     async stop(isForced) {

@@ -27,8 +27,11 @@ export type Certificates = {
   stateOf(host: string): CertificateState
   /** What `/.well-known/acme-challenge/<token>` answers for a host; undefined when nothing was asked for. RFC 8555 §8.3. */
   challengeAnswer(host: string, token: string): string | undefined
-  /** Calls after each change of `all()`. Returns how to end that. */
-  onChange(listener: () => void): () => void
+  /**
+   * Calls after each change of `all()`, and returns how to end that. A listener that serves them returns a promise of when
+   * it does: a host's first certificate is `active` from then on.
+   */
+  onChange(listener: () => unknown): () => void
   /** The hosts that need one may have changed: what is missing is asked for, what nobody needs is dropped. */
   hostsChanged(): void
   /** Asks for the host's now, before its time. Resolves when that ended, well or not. Throws `AppError` when it must wait. */

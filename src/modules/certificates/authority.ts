@@ -6,7 +6,7 @@ import { type Issued, type OrderOptions, orderCertificate } from '../../platform
 import type { Account, CertificateStore } from './store.ts'
 import { authorityPauseMs } from './timing.ts'
 
-/** The certificate authority of the configuration, with one account that outlives a restart. */
+/** The configured certificate authority, with one account that is kept across restarts. */
 export class Authority {
   readonly #ctx: Context
   readonly #store: CertificateStore
@@ -21,7 +21,7 @@ export class Authority {
     this.#stopping = stopping
   }
 
-  /** Asks for a certificate of the host. `answer` is called with each challenge. Rejects as `orderCertificate` does. */
+  /** Orders a certificate for the host. `answer` is called with each challenge. Rejects as `orderCertificate` does. */
   async order(host: string, answer: OrderOptions['answer'], signal: AbortSignal): Promise<Issued> {
     this.#opened ??= this.#open().catch((error) => {
       this.#opened = undefined
@@ -39,23 +39,23 @@ export class Authority {
   }
 
   isPaused(now: number): boolean {
-    // A pause of longer was begun by a clock that was ahead.
+    // A longer pause was started by a clock that was ahead.
     return this.#pausedUntil > now && this.#pausedUntil <= now + HOUR_MS
   }
 
-  /** It is away or has had enough: nobody asks it for a while, and longer each time. */
+  /** The authority is unavailable or limits us: nobody asks it for a while, and longer each time. */
   pause(now: number): void {
     if (this.isPaused(now)) return
     this.#failures += 1
     this.#pausedUntil = now + authorityPauseMs(this.#failures)
   }
 
-  /** A person asks all the same. */
+  /** A person may ask despite the pause. */
   forgivePause(): void {
     this.#pausedUntil = 0
   }
 
-  /** The key is on the disk before anything is signed with it. */
+  /** The account key is on disk before anything is signed with it. */
   async #open(): Promise<{ account: Account; client: AcmeClient }> {
     const { config, operatorOutbound, version, now, log } = this.#ctx
     const directory = config.acmeDirectory

@@ -93,6 +93,22 @@ describe('what gets one', () => {
     expect(orders(host)).toBe(0)
   })
 
+  test('a first certificate is active once the listener serves it', async () => {
+    await until(() => stateOf(ADMIN_HOST).status === 'active')
+    const served = Promise.withResolvers<void>()
+    const taken = Promise.withResolvers<void>()
+    world.certificates().onChange(() => {
+      taken.resolve()
+      return served.promise
+    })
+    await add(HOST)
+    await taken.promise
+    expect(hosts()).toContain(HOST)
+    expect(stateOf(HOST)).toEqual({ status: 'pending', expiresAt: null, error: null })
+    served.resolve()
+    await until(() => stateOf(HOST).status === 'active')
+  })
+
   test('a deleted domain loses its own, on the disk too', async () => {
     const { body } = await add(HOST)
     await until(() => stateOf(HOST).status === 'active')

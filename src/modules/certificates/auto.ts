@@ -25,8 +25,9 @@ import {
 export type AutoCertificates = Certificates & { stop(): Promise<void> }
 
 /**
- * Certificates from the authority at `ACME_DIRECTORY`: for the admin host, every proven domain, and, some an hour, the
- * hosts of aliases that are public or that somebody comes to. Resolves when the stored ones are loaded; asking goes on in the background until `stop`.
+ * Certificates from the authority at `ACME_DIRECTORY`: for the admin host, for every proven domain and, a few per hour,
+ * for the hosts of aliases that are public or visited. Returns when the stored ones are loaded; orders run in the
+ * background until `stop`.
  */
 export async function createAutoCertificates(ctx: Context): Promise<AutoCertificates> {
   const store = new CertificateStore(ctx.config.dataDir, ctx.secrets)
@@ -36,9 +37,9 @@ export async function createAutoCertificates(ctx: Context): Promise<AutoCertific
 }
 
 const ROUND_MS = 30_000
-/** Who presses the button waits so long for the answer. */
+/** How long the person who presses the button waits for the result. */
 const ANSWER_MS = 10_000
-/** A server that is killed in the midst of an order, again and again, must not ask each time. */
+/** A server that is killed during an order again and again must not ask each time. */
 const CRASH_DELAY_MS = MINUTE_MS
 
 class Auto implements AutoCertificates {
@@ -48,7 +49,7 @@ class Auto implements AutoCertificates {
   readonly #stopping = new AbortController()
   readonly #entries = new Map<string, Entry>()
   readonly #answers = new Map<string, string>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<() => unknown>()
   readonly #timer: ReturnType<typeof setInterval>
   readonly #limit: NewHostLimit
   #all: readonly Certificate[] | null = null
@@ -89,7 +90,7 @@ class Auto implements AutoCertificates {
     return this.#answers.get(`${host}/${token}`)
   }
 
-  onChange(listener: () => void): () => void {
+  onChange(listener: () => unknown): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -140,7 +141,7 @@ class Auto implements AutoCertificates {
     await Promise.all([...runs, this.#removals])
   }
 
-  /** Takes in what is new and drops what nobody needs. In the order of `wanted`, so that the admin's is the first. */
+  /** Adds new hosts and drops unneeded ones. Keeps the order of `wanted`, so that the admin host comes first. */
   #adopt(wanted: readonly WantedHost[]): void {
     const before = new Map(this.#entries)
     this.#entries.clear()
@@ -160,7 +161,7 @@ class Auto implements AutoCertificates {
       this.#drop(entry)
       isChanged ||= entry.record.certificate !== null
     }
-    if (isChanged) this.#changed()
+    if (isChanged) void this.#changed()
   }
 
   #adoptPublicAliases(now: number): void {
@@ -188,7 +189,7 @@ class Auto implements AutoCertificates {
       )
   }
 
-  /** What somebody waits for first, then renewals, then the rest in their order. */
+  /** First the hosts that somebody waits for, then renewals, then the rest in their order. */
   #startDue(): void {
     const now = this.#ctx.now()
     if (this.#stopping.signal.aborted) return
@@ -230,7 +231,7 @@ class Auto implements AutoCertificates {
     entry.run = { giveUp, ended }
   }
 
-  /** Never rejects: what goes wrong is noted. */
+  /** Never rejects: failures are recorded. */
   async #run(entry: Entry, gaveUp: AbortSignal): Promise<void> {
     const { record } = entry
     const signal = AbortSignal.any([gaveUp, this.#stopping.signal, AbortSignal.timeout(ORDER_MS)])
@@ -249,13 +250,16 @@ class Auto implements AutoCertificates {
     }
   }
 
-  async #issued({ record, projectId }: Entry, issued: Issued): Promise<void> {
+  async #issued(entry: Entry, issued: Issued): Promise<void> {
+    const { record, projectId } = entry
     const isRenewal = record.certificate !== null
     const certificate = { ...issued, directory: record.directory }
     const next = { ...record, ...FRESH, nextTryAt: restUntil(issued, this.#ctx.now()), certificate }
     await this.#store.saveHost(next).catch((error) => this.#notStored(record, error))
     Object.assign(record, next)
-    this.#changed()
+    entry.isOpening = !isRenewal
+    await this.#changed()
+    entry.isOpening = false
     noteIssued(this.#ctx, { host: record.host, projectId, isRenewal }, issued)
   }
 
@@ -274,7 +278,7 @@ class Auto implements AutoCertificates {
     noteFailed(this.#ctx, { host: record.host, projectId }, record, error)
   }
 
-  /** What was issued is served, and a failure counts, even if the disk is full. */
+  /** A certificate that was issued is served, and a failure counts, even when the disk is full. */
   #notStored({ host }: HostRecord, error: unknown): void {
     this.#ctx.log.error('what became of a certificate could not be stored', { host, error })
   }
@@ -285,14 +289,16 @@ class Auto implements AutoCertificates {
     return () => this.#answers.delete(key)
   }
 
-  #changed(): void {
+  async #changed(): Promise<void> {
     this.#all = null
-    for (const listener of this.#listeners) {
-      try {
-        listener()
-      } catch (error) {
-        this.#ctx.log.error('a changed certificate was not taken', { error })
-      }
+    await Promise.all([...this.#listeners].map((listener) => this.#tell(listener)))
+  }
+
+  async #tell(listener: () => unknown): Promise<void> {
+    try {
+      await listener()
+    } catch (error) {
+      this.#ctx.log.error('a changed certificate was not taken', { error })
     }
   }
 }

@@ -7,19 +7,27 @@ export type Entry = {
   projectId: string | null
   /** Its order, while there is one. `ended` never rejects. */
   run: { giveUp: AbortController; ended: Promise<void> } | null
-  /** Somebody wants it now, and is told when that was done. */
+  /** Somebody wants it now; resolved when that order has ended. */
   asked: PromiseWithResolvers<void> | null
+  /** Its first certificate is here, and the listener does not serve it yet. */
+  isOpening: boolean
 }
 
-export const newEntry = (record: HostRecord): Entry => ({ record, projectId: null, run: null, asked: null })
+export const newEntry = (record: HostRecord): Entry => ({
+  record,
+  projectId: null,
+  run: null,
+  asked: null,
+  isOpening: false,
+})
 
-/** As the API tells it. */
-export function stateOfEntry({ record, run, asked }: Entry, now: number): CertificateState {
+/** As the API shows it. */
+export function stateOfEntry({ record, run, asked, isOpening }: Entry, now: number): CertificateState {
   const { certificate, failures, error } = record
-  if (certificate !== null) {
+  if (certificate !== null && !isOpening) {
     const { expiresAt } = certificate
     return { status: expiresAt > now ? 'active' : 'expired', expiresAt, error }
   }
-  const isFailed = failures > 0 && run === null && asked === null
+  const isFailed = certificate === null && failures > 0 && run === null && asked === null
   return { status: isFailed ? 'failed' : 'pending', expiresAt: null, error: isFailed ? error : null }
 }

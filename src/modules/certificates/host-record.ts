@@ -3,26 +3,26 @@ import { AppError } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
 import { manualDelayMs } from './timing.ts'
 
-/** What is known of one host, and outlives a restart. Times in milliseconds since 1970. */
+/** What is known of one host, kept across restarts. Times in milliseconds since 1970. */
 export type HostRecord = {
   host: string
-  /** The host of an alias; else the admin's or a domain. */
+  /** True for the host of an alias; false for the admin host and domains. */
   isAlias: boolean
   /** The authority that was asked last. */
   directory: string
   certificate: (Issued & { directory: string }) | null
-  /** In a row. */
+  /** Failures in a row. */
   failures: number
-  /** When it was asked for the very first time, for the limit of new hosts. */
+  /** When the host was first tried, for the limit on new hosts. */
   firstTriedAt: number | null
   triedAt: number | null
   nextTryAt: number
-  /** The authority wants to be left alone until then, by people too. */
+  /** Until then the authority refuses requests, also those by people. */
   blockedUntil: number
   error: string | null
 }
 
-/** Nothing went wrong. */
+/** No failures. */
 export const FRESH = { failures: 0, nextTryAt: 0, blockedUntil: 0, error: null }
 
 export const emptyRecord = (host: string): HostRecord => ({
@@ -35,17 +35,17 @@ export const emptyRecord = (host: string): HostRecord => ({
   triedAt: null,
 })
 
-/** What another authority said does not count at this one. */
+/** Errors and waits of another authority do not count at this one. */
 export const asAskedAt = (record: HostRecord, authority: string): HostRecord =>
   record.directory === authority ? record : { ...record, ...FRESH }
 
-/** Tries that a clock noted which was far ahead do not count: the host would wait until that time comes, perhaps a year. */
+/** Ignores tries recorded by a clock that was far ahead: the host would wait until that time, perhaps a year. */
 export function forgetAhead(record: HostRecord, now: number): void {
   if ((record.triedAt ?? 0) <= now + HOUR_MS) return
   Object.assign(record, FRESH, { triedAt: null, firstTriedAt: now })
 }
 
-/** Throws 429 where even a person has to wait. */
+/** Throws 429 when even a person has to wait. */
 export function refuseTooSoon({ blockedUntil, triedAt, failures }: HostRecord, now: number): void {
   const mayAt = Math.max(blockedUntil, (triedAt ?? 0) + manualDelayMs(failures))
   if (mayAt <= now) return

@@ -5,15 +5,18 @@ import { listProvenHosts } from '../domains/mapped-hosts.ts'
 
 export type WantedHost = { host: string; projectId: string | null }
 
-/** The hosts that get a certificate by themselves, the most important first: the admin's, then every proven domain. contract §10. */
+/**
+ * The hosts that get a certificate automatically, the most important first: the admin host, then every proven domain.
+ * contract §10.
+ */
 export function wantedHosts(ctx: Context): WantedHost[] {
   const admin: WantedHost = { host: ctx.config.adminHost, projectId: null }
   return [admin, ...listProvenHosts(ctx.db.orm)].filter(({ host }) => whyNone(host) === null)
 }
 
 /**
- * The addresses of aliases that everybody may see anyway: whatever gets a certificate stands in public lists
- * (Certificate Transparency, RFC 9162). Private ones wait until somebody comes.
+ * The hosts of aliases that everybody may see. Private ones wait until they are visited, because every certificate is
+ * published (Certificate Transparency, RFC 9162).
  */
 export function publicAliasHosts(ctx: Context): string[] {
   const { baseDomain } = ctx.config
@@ -21,7 +24,7 @@ export function publicAliasHosts(ctx: Context): string[] {
   return listPublicAliasLabels(ctx.db.orm).map((label) => `${label}.${baseDomain}`)
 }
 
-/** Why no authority vouches for such a host; null when one may. */
+/** Why no authority issues a certificate for this host; null when one may. */
 export function whyNone(host: string): string | null {
   if (host === 'localhost' || host.endsWith('.localhost'))
     return `${host} means every machine itself, so no certificate authority vouches for it`
@@ -30,7 +33,7 @@ export function whyNone(host: string): string | null {
   return null
 }
 
-/** The address of an alias that is there now, which may get a certificate once it is visited. */
+/** Whether the host belongs to an existing alias, and so may get a certificate once it is visited. */
 export function isAliasHost(ctx: Context, host: string): boolean {
   const label = siteLabelOf(host, ctx.config.baseDomain)
   return label !== null && whyNone(host) === null && isAliasLabel(ctx.db.orm, label)

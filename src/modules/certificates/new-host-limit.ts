@@ -1,10 +1,10 @@
 import { HOUR_MS, WEEK_MS } from '../../domain/durations.ts'
 import { MOST_ALIASES_A_WEEK, MOST_ALIASES_AN_HOUR, MOST_NEW_AN_HOUR, MOST_NEW_OF_PROJECT } from './timing.ts'
 
-/** `projectId` is that of a domain; it is not known of those before the start. */
+/** `projectId` is that of a domain; null for tries before the start of this process. */
 type FirstTry = { at: number; isAlias: boolean; projectId: string | null }
 
-/** How many new hosts are asked for, as authorities count them. Deleting one does not win its place back. */
+/** Limits how many new hosts are asked for, counted as authorities do. Deleting a host does not free its place. */
 export class NewHostLimit {
   #tries: FirstTry[]
 
@@ -25,7 +25,7 @@ export class NewHostLimit {
     )
   }
 
-  /** For the host of an alias. Half of the places are kept for those that somebody comes to. */
+  /** For the host of an alias. Half of the places are reserved for visited hosts. */
   mayAskForAlias(now: number, { isVisited }: { isVisited: boolean }): boolean {
     const share = isVisited ? 1 : 0.5
     const ofWeek = this.#between(now - WEEK_MS, now).filter(({ isAlias }) => isAlias)
@@ -33,7 +33,7 @@ export class NewHostLimit {
     return ofWeek.length < MOST_ALIASES_A_WEEK * share && ofHour.length < MOST_ALIASES_AN_HOUR * share
   }
 
-  /** A try that lies ahead was noted by a clock that has been set back since. */
+  /** A try in the future was recorded by a clock that has been set back since. */
   #between(from: number, now: number): FirstTry[] {
     return this.#tries.filter(({ at }) => at > from && at <= now)
   }

@@ -7,7 +7,7 @@ import type { HostRecord } from './host-record.ts'
 
 type About = { host: string; projectId: string | null }
 
-/** Says in the log and the audit log that a host has a certificate, or a new one. */
+/** Logs and audits that a host has its first certificate, or a renewed one. */
 export function noteIssued(ctx: Context, about: About & { isRenewal: boolean }, { expiresAt }: Issued): void {
   const { host, isRenewal } = about
   const until = isoTime(expiresAt)
@@ -15,7 +15,7 @@ export function noteIssued(ctx: Context, about: About & { isRenewal: boolean }, 
   write(ctx, about, isRenewal ? 'certificate.renew' : 'certificate.issue', { expiresAt: until })
 }
 
-/** Says why not, and when it is tried again. */
+/** Logs why a host has no certificate, and when it is tried again. */
 export function noteFailed(ctx: Context, about: About, record: HostRecord, cause: unknown): void {
   const nextTryAt = isoTime(record.nextTryAt)
   ctx.log.warn('no certificate', { host: about.host, why: record.error, nextTryAt })
@@ -23,7 +23,7 @@ export function noteFailed(ctx: Context, about: About, record: HostRecord, cause
   write(ctx, about, 'certificate.fail', { error: record.error, nextTryAt })
 }
 
-/** By nobody in particular: the settings of the operator ask for it. A full disk is no reason to serve nothing. */
+/** Audited without an actor, because the operator's settings ask for it. A full disk must not stop serving. */
 function write(ctx: Context, { host, projectId }: About, action: string, after: object): void {
   const target = { kind: 'certificate', id: host }
   try {

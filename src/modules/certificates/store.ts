@@ -9,11 +9,11 @@ import type { HostRecord } from './host-record.ts'
 
 export type Account = { directory: string; key: KeyObject; url: string | null }
 
-/** `DATA_DIR/certs`: one file for a host and one for an account, each whole or not there. Keys are sealed. */
+/** `DATA_DIR/certs`: one file per host and one per account, written atomically. Keys are sealed. */
 export class CertificateStore {
   readonly #dataDir: string
   readonly #secrets: SecretBox
-  /** One write at a time, in the order in which they were asked for. */
+  /** Writes run one at a time, in the order requested. */
   #writing: Promise<void> = Promise.resolve()
 
   constructor(dataDir: string, secrets: SecretBox) {
@@ -22,7 +22,7 @@ export class CertificateStore {
     for (const folder of ['certs', 'tmp']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
   }
 
-  /** What cannot be used is left out, with a line in the log: it is asked for anew. */
+  /** Unusable entries are skipped and logged: they are ordered again. */
   readHosts(log: Log): HostRecord[] {
     return this.#read('host-', log, (stored) => {
       const { keySealed, certPem, notBefore, expiresAt, issuer, ...record } = stored as StoredHost
@@ -67,7 +67,10 @@ export class CertificateStore {
     })
   }
 
-  /** Seals every key anew, for `svc key rotate-secret`. What cannot be opened is left as it is: it was lost before. */
+  /**
+   * Seals every key again, for `svc key rotate-secret`. Keys that cannot be opened stay as they are: they were lost
+   * before.
+   */
   async resealAll(): Promise<number> {
     let count = 0
     for (const name of fileNames(this.#dataDir)) {
@@ -112,7 +115,7 @@ export class CertificateStore {
     return JSON.parse(readFileSync(join(this.#dataDir, 'certs', name), 'utf8'))
   }
 
-  /** The draft lies outside of `certs/`, so that a backup never sees half a file. */
+  /** The draft lies outside `certs/`, so that a backup never includes half a file. */
   #write(name: string, content: object): Promise<void> {
     return this.#next(async () => {
       const draft = join(this.#dataDir, 'tmp', `certs-${name}`)

@@ -3,19 +3,24 @@ import { AcmeError } from '../../platform/acme/error.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import type { HostRecord } from './host-record.ts'
 
-/** An order that is not done by then is given up. */
+/** The timeout of an order. */
 export const ORDER_MS = 5 * MINUTE_MS
 /** Orders in flight. */
 export const MOST_AT_ONCE = 2
-/** New hosts, in any hour: Let's Encrypt takes 300 orders in three hours. */
+/** New hosts per hour. Let's Encrypt allows 300 orders in three hours. */
 export const MOST_NEW_AN_HOUR = 30
-/** Of them for one project, which may add and delete domains as it likes: the rest is for the others. */
+/**
+ * The part of them that one project may use, since it can add and delete domains at will. The rest is for the others.
+ */
 export const MOST_NEW_OF_PROJECT = 20
-/** Hosts of aliases: they share a registered domain, for which Let's Encrypt makes 50 certificates a week. */
+/** Hosts of aliases per hour. They share a registered domain, for which Let's Encrypt issues 50 certificates a week. */
 export const MOST_ALIASES_AN_HOUR = 6
 export const MOST_ALIASES_A_WEEK = 30
 
-/** When the host's turn is. A certificate of another authority, as after a change of `ACME_DIRECTORY`, is replaced at once. */
+/**
+ * When to order for the host next. A certificate of another authority, as after a change of `ACME_DIRECTORY`, is
+ * replaced at once.
+ */
 export function dueAt({ certificate, nextTryAt }: HostRecord, authority: string): number {
   if (certificate === null || certificate.directory !== authority) return nextTryAt
   return Math.max(nextTryAt, renewAt(certificate))
@@ -23,24 +28,24 @@ export function dueAt({ certificate, nextTryAt }: HostRecord, authority: string)
 
 type Lifetime = { notBefore: number; expiresAt: number }
 
-/** With a third of its time left. */
+/** When a third of its lifetime is left. */
 export const renewAt = ({ notBefore, expiresAt }: Lifetime): number => expiresAt - (expiresAt - notBefore) / 3
 
 /**
- * When a certificate that has just come may be replaced; 0 for when it is due. One that comes with most of its time gone,
- * by the authority's doing or by a clock that is wrong, would be due at once, and so would the next: it has to do for two
- * thirds of what is left, and for a minute.
+ * The earliest renewal of a certificate that was just issued; 0 if its normal time applies. A certificate whose
+ * lifetime is mostly over on arrival, because of the authority or a wrong clock, would be due at once, and so would the
+ * next one. It has to last for two thirds of the time that is left, and at least for a minute.
  */
 export const restUntil = (issued: Lifetime, now: number): number =>
   renewAt(issued) > now + MINUTE_MS ? 0 : now + Math.max(MINUTE_MS, ((issued.expiresAt - now) * 2) / 3)
 
 /**
- * The wait after the n-th failure in a row: 5 minutes, doubling up to a day, spread by a fifth either way. While a
- * certificate runs out it is at most a quarter of what is left, and an hour where the host is not to blame.
+ * The delay after the n-th failure in a row: 5 minutes, doubling up to a day, plus or minus a fifth at random. While a
+ * certificate runs out, at most a quarter of the time that is left, and an hour if the host is not at fault.
  */
 export function retryDelayMs(after: {
   failures: number
-  /** Of the certificate that is there. */
+  /** Time left of the current certificate. */
   leftMs: number
   isElsewhere: boolean
   /** 0 to 1. */
@@ -56,22 +61,27 @@ export function retryDelayMs(after: {
   return plain * (0.8 + 0.4 * random)
 }
 
-/** All hosts wait so long when the authority itself is at fault: a minute, doubling up to an hour. */
+/** How long all hosts wait when the authority itself is at fault: a minute, doubling up to an hour. */
 export const authorityPauseMs = (failures: number): number =>
   Math.min(MINUTE_MS * 2 ** Math.min(failures - 1, 20), HOUR_MS)
 
-/** How long a person must wait after the last failed try: Let's Encrypt locks a host for an hour after five in one. */
+/**
+ * How long a person must wait after the last failed try. Let's Encrypt locks a host for an hour after five failures in
+ * one hour.
+ */
 export const manualDelayMs = (failures: number): number =>
   failures <= 1 ? failures * 20_000 : Math.min(failures * failures, 15) * MINUTE_MS
 
-/** What the authority asks for; an hour where it only says that it was too much. Never more than a week. */
+/**
+ * How long the authority asks us to wait; an hour if it only says that there were too many requests. At most a week.
+ */
 export function blockMs(error: unknown): number {
   if (!(error instanceof AcmeError)) return 0
   const asked = error.retryAfterMs ?? (error.type === 'rateLimited' ? HOUR_MS : 0)
   return Math.min(asked, WEEK_MS)
 }
 
-/** Nothing that the host could do better: the authority is away, ill, or has had enough. */
+/** True for errors that the host cannot fix: the authority is unreachable, broken, or limits us. */
 export function isAuthorityAtFault(error: unknown): boolean {
   if (!(error instanceof AcmeError)) return error instanceof OutboundError || isTimeout(error)
   return error.status >= 500 || error.type === 'rateLimited' || error.type === 'serverInternal'
