@@ -3,15 +3,15 @@ import type { SocketOwner } from './http/wire.ts'
 /** The server cannot start; the message says why. */
 export class ServeError extends Error {}
 
-/** All that listens at once. */
+/** All listeners together. */
 export type Listeners = {
-  /** Where visitors come in. */
+  /** The port for visitors. */
   port: number
   /** As `Bun.Server.stop`. */
   stop(isForced: boolean): Promise<void>
 }
 
-/** What a listener does for visitors, without where it listens. */
+/** The handlers of a listener, independent of its address. */
 export type Handlers = {
   maxRequestBodySize: number
   idleTimeout: number
@@ -20,13 +20,20 @@ export type Handlers = {
   error: (error: Error) => Response
 }
 
-/** What `open` opens at that place. Throws `ServeError` where the system refuses it, such as a port that is taken. */
+/**
+ * Opens a listener at that address. Throws `ServeError` if the system refuses, for example because the port is in use.
+ */
 export function listeningAt<T>({ host, port }: { host: string; port: number }, open: () => T): T {
   try {
     return open()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    const hint = error.code === 'EACCES' ? ': a port below 1024 needs CAP_NET_BIND_SERVICE' : ''
-    throw new ServeError(`cannot listen on ${host}:${port}: ${error.message} (${error.code})${hint}`)
+    const why = REASONS.get(error.code) ?? error.message
+    throw new ServeError(`cannot listen on ${host}:${port}: ${why} (${error.code})`)
   }
 }
+
+const REASONS: ReadonlyMap<unknown, string> = new Map([
+  ['EACCES', 'a port below 1024 needs CAP_NET_BIND_SERVICE'],
+  ['EADDRINUSE', 'another program uses this port; end it, or choose another port'],
+])

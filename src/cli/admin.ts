@@ -12,9 +12,9 @@ import { settingsOf } from './settings.ts'
 const OPERATOR = { kind: 'operator' } as const
 
 type Verb = {
-  /** Whether there must be accounts already. */
+  /** Whether accounts must exist already. */
   needsDatabase: boolean
-  /** What to do on the data directory, once all that it takes was asked for. */
+  /** The work on the data directory, once every answer it needs was given. */
   prepare(email: string, io: Io): Promise<(ctx: Context) => unknown>
   done(email: string): string
 }
@@ -61,7 +61,7 @@ A password is asked for, or read as one line from stdin. It is never a flag. The
     if (!isEmail(email)) throw new UsageError(`"${email}" is not an email address`)
     if (verb.needsDatabase) requireDatabase(config)
     const work = await verb.prepare(email, io)
-    // An account in the wrong folder would be missed only when signing in fails.
+    // With the wrong folder, nobody would notice until signing in fails.
     const where = hasDatabase(config) ? '' : `, in the new data directory ${resolve(config.dataDir)}`
     await onDataDir(config, io, work)
     io.stderr.write(`${verb.done(email)}${where}\n`)

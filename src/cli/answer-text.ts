@@ -1,9 +1,9 @@
 import { CommandFailure } from './command.ts'
 
-/** No answer of the API comes near; a push has 16 MiB at most. */
+/** Far more than any answer of the API; a push has 16 MiB at most. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** The whole body, or a `CommandFailure` once it is larger than any answer of svc: it may have no end. */
+/** The whole body. Throws a `CommandFailure` once it is larger than any answer of svc, because it might never end. */
 export async function textOfAnswer(response: Response): Promise<string> {
   const pieces: Uint8Array[] = []
   let bytes = 0

@@ -2,10 +2,10 @@ import { parseApiUrl } from './api-client.ts'
 import { type Io, printable } from './command.ts'
 import { type ConfigFile, configPath } from './config-file.ts'
 
-/** Where the API is, from the first that says it. `fromFile`: the config file, where it was that. */
+/** Address of the API, from the first source that has one. `fromFile`: the config file, when it came from there. */
 export type ApiAddress = { url: string; fromFile?: string }
 
-/** Undefined where nothing says it. Throws a `UsageError` for what is no address. */
+/** Undefined when no source has one. Throws a `UsageError` for an invalid address. */
 export function findApiAddress(
   flag: string | undefined,
   env: Io['env'],
@@ -18,8 +18,8 @@ export function findApiAddress(
 }
 
 /**
- * A key of the environment goes where a file of the repository says, and whoever wrote that may have wanted just this. So
- * it is said each time, before anything is sent.
+ * The key from the environment goes to the address in a file of the repository, and the author of that file may be after the
+ * key. So the address is printed before anything is sent.
  */
 export function sayDestination(address: ApiAddress | undefined, io: Io): void {
   if (address?.fromFile !== undefined)

@@ -6,14 +6,14 @@ import { CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { unreachableReason } from './unreachable.ts'
 import { VERSION } from './version.ts'
 
-/** The server answered, and the answer was no. `message` is the server's sentence. */
+/** The server refused the request. `message` is the server's sentence. */
 export class ApiFailure extends CommandFailure {
   readonly status: number
   /** The server's `error`: a named code or the reason phrase. */
   readonly code: string
   readonly details: readonly ApiDetail[]
   readonly retryAfterMs: number | undefined
-  /** The API itself said so; false where a proxy or another server answered. */
+  /** True when the API itself answered; false for a proxy or another server. */
   readonly isOfApi: boolean
 
   constructor(answer: FailedAnswer) {
@@ -26,14 +26,14 @@ export class ApiFailure extends CommandFailure {
   }
 }
 
-/** No answer came: refused, reset, unresolved, timed out, cut off. */
+/** No answer came: connection refused or reset, name not resolved, timeout, cut off. */
 export class ServerUnreachable extends CommandFailure {
   constructor(message: string, cause?: unknown) {
     super(message, EXIT.unreachable, { cause })
   }
 }
 
-/** Something answers, but may be somebody else: trying again changes nothing. */
+/** Something answers, but it may be the wrong server: a retry would not help. */
 class ServerUntrusted extends CommandFailure {
   constructor(origin: string, cause: Error & { code: unknown }) {
     const reason = cause.code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? 'it is for another host' : cause.message
@@ -51,7 +51,7 @@ type StreamedBody = { contentType: string; body: ReadableStream<Uint8Array> | nu
 /** One request per call; `retrying` repeats it. Answers are parsed JSON, undefined where there is none (204). */
 export type ApiClient = {
   json(method: Method, path: string, body?: unknown): Promise<unknown>
-  /** Streams with backpressure. An error thrown by the stream is thrown on and the request stays unfinished. */
+  /** Streams with backpressure. An error thrown by the stream is rethrown, and the request stays unfinished. */
   send(method: Method, path: string, body: StreamedBody): Promise<unknown>
 }
 
@@ -101,7 +101,7 @@ export function parseApiUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api$/, '')}`
 }
 
-/** Said here in words, because a header refuses the value without naming it. */
+/** Checked here, because `Headers` rejects the value without naming it. */
 function parseApiKey(text: string): string {
   const key = text.trim()
   if (!/^[\x21-\x7e]+$/.test(key))
@@ -126,7 +126,7 @@ async function request(url: string, init: RequestInit): Promise<unknown> {
   throw new ApiFailure(failedAnswer(response, json))
 }
 
-/** By the codes of OpenSSL and of the check of names. */
+/** By the error codes of OpenSSL and of the host name check. */
 const isAboutCertificate = (error: unknown): error is Error & { code: unknown } =>
   error instanceof Error &&
   'code' in error &&
@@ -153,7 +153,7 @@ function failedAnswer(response: Response, json: unknown): FailedAnswer {
   }
 }
 
-/** Only lines of ours are lines, and nobody fills a screen with one. */
+/** A message of the server stays one line of limited length. */
 const shown = (text: string): string =>
   printable(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text)
 
@@ -162,7 +162,7 @@ const shownDetail = ({ path, message }: ApiDetail): ApiDetail => ({
   message: shown(message),
 })
 
-/** For answers that the API did not write: a proxy's page, a redirect, another site at this address. */
+/** For answers not written by the API: a proxy's page, a redirect, another site at this address. */
 function describeStranger(response: Response): string {
   const { origin } = new URL(response.url)
   const location = response.headers.get('location')
@@ -174,14 +174,14 @@ function describeStranger(response: Response): string {
 }
 
 function describeFailure({ message, details }: FailedAnswer): string {
-  // Where there is one alone, the message often is made of it.
+  // With a single detail, the message often repeats it.
   const others = details
     .map((detail) => `${detail.path}: ${detail.message}`)
     .filter((line) => line !== message)
   return [message, ...others.map((line) => `  ${line}`)].join('\n')
 }
 
-/** A date counts by the clock of whoever sent it. */
+/** A date is relative to the sender's clock. */
 function retryAfterOf(headers: Headers): number | undefined {
   const sentAt = parseHttpDate(headers.get('date') ?? '')
   return parseRetryAfter(headers.get('retry-after'), sentAt) ?? undefined

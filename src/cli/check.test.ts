@@ -56,7 +56,7 @@ test('stored secrets that the key opens are well, those of a lost key are each n
       'the secret KEY of acme/docs',
       'a header value of the rule r (/a)',
     ]
-      .map((what) => `secret_unreadable: ${what} cannot be opened with this key of secrets\n`)
+      .map((what) => `secret_unreadable: ${what} cannot be opened with the current secret key\n`)
       .join(''),
     err: `svc check: 3 problems found in ${folder}; if its server is given SECRET_KEY, this command needs it too\n`,
   })

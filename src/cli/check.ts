@@ -47,11 +47,11 @@ content. Reads all of them, so it takes a while on a large store. The server may
   },
 }
 
-/** The settings of a service are often not those of the shell that this runs in. */
+/** The service often has other settings than the shell that runs this command. */
 const keyHint = ({ secretKey }: Config): string =>
   secretKey === null ? '; if its server is given SECRET_KEY, this command needs it too' : ''
 
-/** A database that cannot even be opened or read is the damage. What the machine refuses, such as a file of another user, is none. */
+/** A database that cannot be opened or read counts as damaged; one that this user may not read does not. */
 function damagedBy(error: unknown): DataDirError['damaged'] {
   if (error instanceof DataDirError) return error.damaged
   if (error instanceof CommandFailure) return undefined

@@ -1,24 +1,24 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Put } from '../platform/lines-out.ts'
 
-/** What every command ends with. contract: 5.3, 9.1; 78 is a bad configuration (section 1). */
+/** Exit codes of every command. contract §5.3, §9.1; 78 is a bad configuration, contract §1. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, badConfig: 78 } as const
 
 /** The outside world of a command. `io.ts` makes the real one; tests bring their own. */
 export type Io = {
-  /** `put` is for what nobody may wait for: it writes beside this thread, and not always all of it. */
+  /** `put` writes without blocking this thread, and may drop output that nobody reads. */
   stdout: { write(text: string): void; put: Put }
   stderr: { write(text: string): void }
-  /** One line without its line end; not shown while it is typed on a terminal. Undefined when input has ended. */
+  /** Reads one line, without its line end and without echo on a terminal. Undefined at the end of input. */
   readPassword(prompt: string): Promise<string | undefined>
-  /** The same, shown while it is typed. Missing where no person sits at a terminal to be asked. */
+  /** The same with echo. Missing when there is no terminal to ask at. */
   ask?: ((prompt: string) => Promise<string | undefined>) | undefined
   env: Readonly<Record<string, string | undefined>>
   cwd: string
-  /** A person watches stderr: progress may be drawn over itself. */
+  /** Stderr is a terminal, so progress may be redrawn in place. */
   isTerminal: boolean
   sleep(ms: number): Promise<void>
-  /** Milliseconds that only grow; for rates, never for dates. */
+  /** Monotonic milliseconds, for rates and never for dates. */
   nowMs(): number
 }
 
@@ -30,10 +30,10 @@ export type Command = {
   run(args: string[], io: Io): Promise<number> | number
 }
 
-/** Each is loaded when it is asked for: what the others need must not slow the start of the server. */
+/** Each command is loaded on demand, so that the others do not slow down the start of the server. */
 export type Commands = Readonly<Record<string, () => Command | Promise<Command>>>
 
-/** A failure that a person can act on: its message is all that is shown, its `exitCode` ends the process. */
+/** A failure that a person can act on. Only its message is shown; the process ends with its `exitCode`. */
 export class CommandFailure extends Error {
   readonly exitCode: number
 
@@ -43,14 +43,14 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The command line was wrong, so its synopsis is shown with it. */
+/** The command line was wrong: the synopsis is shown too. */
 export class UsageError extends CommandFailure {
   constructor(message: string) {
     super(message, EXIT.usage)
   }
 }
 
-/** `parseArgs` of node:util, but what it refuses becomes a `UsageError`. */
+/** `parseArgs` of node:util, whose errors become a `UsageError`. */
 export function parseFlags<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs<T>(config)
@@ -60,21 +60,21 @@ export function parseFlags<const T extends ParseArgsConfig>(config: T): ReturnTy
   }
 }
 
-/** Node goes on with advice about words that begin with a dash, which none of ours do. */
+/** Cuts off Node's advice about arguments that begin with a dash: svc has none. */
 const inOurWords = (message: string): string =>
   message
     .replace(/^Unknown option '([^']*)'.*$/s, 'there is no flag $1')
     .replace(/^Option '(--[\w-]+) <value>' argument missing$/, '$1 needs a value')
 
 /**
- * Text of others (file names, a server's message) without what could drive a terminal, turn the direction of a line, or be
- * a command to the runner of a workflow (`::` in front, `##[` anywhere).
+ * Untrusted text (file names, a server's message) without control sequences for a terminal, changes of text direction, and
+ * workflow commands of a CI runner (`::` at the start, `##[` anywhere).
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, ' ').replace(/^\s*::|##\[/g, spaced)
 }
 
-/** JSON that is as harmless to look at: what `JSON.stringify` leaves as it is, escaped. */
+/** JSON that is safe to print: also escapes what `JSON.stringify` leaves as it is. */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, null, indent)
   return json

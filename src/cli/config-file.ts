@@ -4,13 +4,13 @@ import { dirname, join, resolve } from 'node:path'
 import { isRecord } from '../domain/is-record.ts'
 import { UsageError } from './command.ts'
 
-/** `.svc/config.json`. contract: 5.3. `root` is the folder that holds `.svc`. */
+/** `.svc/config.json`. contract §5.3. `root` is the folder that holds `.svc`. */
 export type ConfigFile = { root: string; apiUrl?: string; project?: string; ruleSets?: string[] }
 
 /**
  * The nearest `.svc/config.json` at or above the first folder that has one. The climb ends at the root of a
- * repository and at the home folder; a shared folder such as /tmp is passed over, because a file that anyone
- * may put there must not decide where the key is sent. Throws a `UsageError` for a file that is wrong.
+ * repository and at the home folder. A shared folder such as /tmp is skipped, because a file that anyone can put
+ * there must not decide where the key is sent. Throws a `UsageError` for an invalid file.
  */
 export function findConfigFile(folders: readonly string[]): ConfigFile {
   for (const folder of folders) {
@@ -22,7 +22,7 @@ export function findConfigFile(folders: readonly string[]): ConfigFile {
 
 export const configPath = (root: string): string => join(root, '.svc', 'config.json')
 
-/** The nearest folder at or above this one that will do, under the same limits. */
+/** The nearest matching folder at or above this one, under the same limits. */
 export function findUpwards(folder: string, willDo: (root: string) => boolean): string | undefined {
   for (const root of climb(resolve(folder))) if (!isShared(root) && willDo(root)) return root
   return undefined
@@ -38,7 +38,7 @@ function* climb(folder: string): Generator<string> {
   }
 }
 
-/** World-writable with the sticky bit: everybody's folder. */
+/** World-writable with the sticky bit: a shared folder. */
 function isShared(folder: string): boolean {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
   return (mode & 0o1002) === 0o1002

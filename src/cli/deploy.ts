@@ -124,7 +124,7 @@ async function showDeploy(
   io.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** Lists the folder while git answers. What is wrong with the folder is told by `found`, after the settings. */
+/** Lists the folder while git answers. `found` reports problems with the folder, after those with the settings. */
 async function prepare(
   folder: string,
   flags: Flags,
@@ -140,7 +140,7 @@ async function prepare(
   return { settings: await reading, found, leftOut }
 }
 
-/** Does it now and tells later how it went. */
+/** Runs it now and reports its result or error later. */
 function outcomeOf<T>(work: () => T): () => T {
   try {
     const value = work()

@@ -1,8 +1,8 @@
 import { parseIp } from '../domain/ip-ranges.ts'
 
 /**
- * Whether a request is for a name of this machine. A name of somebody else that leads here (DNS rebinding) would give his
- * pages what is served here, and the backends behind the rules. Nobody outside has a name without a dot, or one of these.
+ * Whether a request is for a name of this machine. Any other name that resolves to it (DNS rebinding) would let foreign pages
+ * read what is served here, and the backends behind the rules. Nobody outside owns a name without a dot, or one of these.
  */
 export function isOwnHost(header: string | null, listening: string): boolean {
   const host = (header ?? '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')

@@ -1,11 +1,11 @@
 import { SESSION_COOKIES } from '../domain/cookies.ts'
 
-/** Reloads the page when the folder changed. */
+/** Reloads the page when the folder changes. */
 export const LIVE_SCRIPT = `new EventSource('/_dev/live').onmessage = () => location.reload()\n`
 
 /**
- * The same answer with the script at its end, where it is a page; what a backend sends bit by bit still comes so. Its bytes
- * are others, so it has no ETag. A page that a backend compressed all the same stays as it is.
+ * A page with the reload script appended; streamed pages stay streamed, other responses stay as they are. The page has no
+ * ETag because its bytes differ. A page that a backend compressed anyway is not changed.
  */
 export function withLiveScript(response: Response): Response {
   const { body, status } = response
@@ -31,10 +31,10 @@ const NO_SESSION = SESSION_COOKIES.map((name) => `${name}=`).join('; ')
 type Person = { email: string; role: string }
 const ROLES = ['guest', 'viewer', 'contributor', 'admin']
 
-/** `signIn` gives the cookies of a session, `current` the email of who is signed in. */
+/** `signIn` returns the cookies of a session, `current` the email of the signed-in person. */
 type Session = { signIn(user: Person): Promise<string>; current(): Promise<string | null> }
 
-/** Who is signed in, and the switch. */
+/** Shows who is signed in, and lets you switch. */
 export async function devPage(request: Request, { signIn, current }: Session): Promise<Response> {
   if (request.method !== 'POST') return page(await current())
   const { origin, host } = { origin: request.headers.get('origin'), host: request.headers.get('host') }

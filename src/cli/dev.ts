@@ -28,7 +28,7 @@ are printed and not sent.
 Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage.`
 
 const REPO = 'site'
-/** As long as Bun allows: the stream of changes is silent for long. */
+/** The longest that Bun allows: the stream of changes is often silent. */
 const IDLE_SECONDS = 255
 
 export const devCommand: Command = {
@@ -58,7 +58,7 @@ export const devCommand: Command = {
   },
 }
 
-/** Rules are looked for upwards, so it is said which were found. */
+/** Rules are also searched in the folders above, so the ones found are printed. */
 export function greeting(folder: string, io: Io, url: string): string {
   const shown = (path: string) => printable(relative(io.cwd, path) || '.')
   const rules = ruleFolders(folder).map(shown).join(', ') || 'none here; svc rules init makes some'
@@ -67,7 +67,7 @@ export function greeting(folder: string, io: Io, url: string): string {
 
 export type Twin = { url: string; close(): Promise<void> }
 
-/** The folder as a site of its own, published anew at every change. */
+/** The folder as a site, published again at every change. */
 export async function startTwin(
   folder: string,
   io: Io,
@@ -121,7 +121,7 @@ export async function startTwin(
   }
 }
 
-/** What the operator of a server would allow: backends at home that rules may reach, and who signs for them. */
+/** Settings that a server's operator would choose: private backends that rules may reach, and their CA. */
 function outside(env: Io['env']): Record<string, string> {
   const given = ['PROXY_ALLOWED_TARGETS', 'NODE_EXTRA_CA_CERTS'].map((name) => [name, env[name]] as const)
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
@@ -129,7 +129,7 @@ function outside(env: Io['env']): Record<string, string> {
 
 const SECRET = 'SVC_SECRET_'
 
-/** The secrets that rules ask for: they are in no file. */
+/** Secrets for the rules come from the environment, because no file holds them. */
 function putSecrets({ ctx }: Lab, projectId: string, io: Io): void {
   for (const [variable, value] of Object.entries(io.env)) {
     if (!variable.startsWith(SECRET) || value === undefined) continue
@@ -148,7 +148,7 @@ const indented = (text: string): string =>
     .map((line) => `  ${printable(line)}`)
     .join('\n')
 
-/** What is shown, and the pages that are told when it changes. */
+/** The current deployment, and the open pages to notify when it changes. */
 type Shown = {
   lab: Lab
   site: { host: string; projectId: string }
@@ -204,7 +204,7 @@ function liveStream(listeners: Shown['listeners']): Response {
   })
 }
 
-/** As an upload would: each time a deployment of its own, which takes the place of the one before. */
+/** Publishes like an upload: a new deployment each time, which replaces the one before. */
 async function publishFolder(lab: Lab, folder: string): Promise<string> {
   const form = new FormData()
   const commitSha = Bun.SHA1.hash(lab.ctx.newId(), 'hex')
@@ -235,7 +235,7 @@ async function publishRules(lab: Lab, projectId: string, folder: string, io: Io)
   }
 }
 
-/** Whatever it is waits for the next change: a file may go while it is read. */
+/** An error is printed and waits for the next change: a file may disappear while it is read. */
 function complain(error: unknown, io: Io): void {
   io.stderr.write(`${printable(messageOf(error))}\n`)
 }

@@ -43,7 +43,7 @@ export const explainCommand: Command = {
   },
 }
 
-/** One line a step: what was looked at, and what came of it. */
+/** One line per step: what was checked, and the result. */
 function lines(answer: unknown): string {
   if (!isRecord(answer) || !Array.isArray(answer['steps'])) throw strangeAnswer()
   return answer['steps']

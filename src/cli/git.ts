@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Io } from './command.ts'
 
-/** What git knows of a folder; every part is undefined where git has none. */
+/** What git knows about a folder; each part is undefined when git does not know it. */
 export type GitFacts = {
   commitSha: string | undefined
   /** First line of the commit's message. */
@@ -13,7 +13,7 @@ export type GitFacts = {
   project: string | undefined
 }
 
-/** Asks the `git` on the path. Never throws: without git, a checkout or a commit the facts are undefined. */
+/** Asks the `git` on the path. Never throws: without git, a checkout or a commit, the facts are undefined. */
 export async function readGit(folder: string, env: Io['env']): Promise<GitFacts> {
   if (!isInCheckout(folder) && env['GIT_DIR'] === undefined) return NO_FACTS
   const git = (...args: string[]) => runGit(folder, args, env)
@@ -38,7 +38,7 @@ const NO_FACTS: GitFacts = {
   project: undefined,
 }
 
-/** True when `folder` lies in a checkout, whether or not git is able or willing to read it. */
+/** True when `folder` is inside a checkout, even if git cannot or will not read it. */
 export function isInCheckout(folder: string): boolean {
   for (let current = folder; ; current = dirname(current)) {
     if (existsSync(join(current, '.git'))) return true
@@ -62,14 +62,14 @@ export function projectOfRemote(remote: string): string | undefined {
 }
 
 /**
- * A folder that was unpacked or copied brings a configuration of its author, which may name programs. None of these calls
- * needs one: nothing is fetched (git does that by itself for an object that a partial clone lacks), signed or watched.
+ * An unpacked or copied folder brings its author's git configuration, which may name programs to run. None of these calls
+ * needs one: nothing is fetched (git would do so for an object missing from a partial clone), signed or watched.
  */
 const HARMLESS_ENV = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1', GIT_OPTIONAL_LOCKS: '0' }
 const HARMLESS_CONFIG = ['core.fsmonitor=false', 'log.showSignature=false', 'log.mailmap=false'].flatMap(
   (one) => ['-c', one],
 )
-/** What lies in a checkout may be a pipe that nobody writes to. */
+/** A file of a checkout may be a pipe that nobody writes to. */
 const LONGEST_MS = 30_000
 
 async function runGit(folder: string, args: string[], env: Io['env']): Promise<string | undefined> {

@@ -27,25 +27,25 @@ export const healthCommand: Command = {
   },
 }
 
-/** The plain listener where there is one: it answers before the first certificate is there, too. */
+/** Uses the plain listener if there is one, because it answers before the first certificate arrives. */
 function addressOf({ tls, host, port, httpPort }: Config): string {
   if (tls === 'off') return `http://${reachable(host)}:${port}`
   return httpPort === null ? `https://${reachable(host)}:${port}` : `http://${reachable(host)}:${httpPort}`
 }
 
-/** A listener on every address is reached by loopback; an IPv6 address stands in brackets. */
+/** A listener on all addresses is reached by loopback; an IPv6 address is put in brackets. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::' || host === '[::]') return '[::1]'
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }
 
-/** Not by the API client: this call has no key, and the body of a 503 says which check failed. */
+/** Does not use the API client: the call has no key, and the body of a 503 says which check failed. */
 async function askHealth(address: string): Promise<{ isWell: boolean; text: string }> {
   try {
     const response = await fetch(`${address}/api/health`, {
       redirect: 'manual',
-      // It is this machine, asked by an address that no certificate is for; nothing secret is sent.
+      // No certificate covers this address of the same machine, and nothing secret is sent.
       tls: { rejectUnauthorized: false },
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     })
@@ -59,7 +59,7 @@ async function askHealth(address: string): Promise<{ isWell: boolean; text: stri
   }
 }
 
-/** Another server at this address may answer 200 as well. */
+/** Another server at this address might answer 200 too. */
 function saysOk(text: string): boolean {
   try {
     const body: unknown = JSON.parse(text)

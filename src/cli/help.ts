@@ -1,6 +1,6 @@
 import { type Command, type Commands, EXIT, parseFlags, UsageError } from './command.ts'
 
-/** `svc help` over the table it is itself part of, hence the function: the table is complete only later. */
+/** `svc help`. Takes a function, because the table of commands includes this one and is complete only later. */
 export function helpCommand(commands: () => Commands): Command {
   return {
     summary: 'List the commands, or explain one',

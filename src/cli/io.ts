@@ -5,7 +5,7 @@ const STDIN = 0
 const STDOUT = 1
 const STDERR = 2
 
-/** The real outside world of the CLI: this process. `env` comes from main.ts, which alone reads `process.env`. */
+/** The real environment of the CLI: this process. `env` comes from main.ts, the only reader of `process.env`. */
 export function processIo(env: Io['env']): Io {
   return {
     stdout: { write: (text) => writeAll(STDOUT, text), put: (bytes) => putAside(STDOUT, bytes) },
@@ -22,25 +22,25 @@ export function processIo(env: Io['env']): Io {
   }
 }
 
-/** A server's output is seldom a device: most starts need not load node:tty, which takes some milliseconds. */
+/** A server's output is rarely a device, so most starts can skip loading node:tty, which takes milliseconds. */
 const isatty = (fd: number): boolean => isDevice(fd) && process.getBuiltinModule('node:tty').isatty(fd)
 
 function isDevice(fd: number): boolean {
   try {
     return fstatSync(fd).isCharacterDevice()
   } catch {
-    // A descriptor that is closed.
+    // The descriptor is closed.
     return false
   }
 }
 
-/** By a thread of the system's pool, which alone waits where nobody reads. */
+/** Writes on a pool thread, so that only that thread waits when nobody reads. */
 const putAside = (fd: number, bytes: Uint8Array): Promise<number> =>
   new Promise((resolve, reject) => {
     write(fd, bytes, (error, written) => (error === null ? resolve(written) : reject(error)))
   })
 
-/** Written before it returns, so that ending the process cuts nothing off. A reader that left is no error. */
+/** Writes synchronously, so that nothing is cut off when the process ends. A reader that left is no error. */
 function writeAll(fd: number, text: string): void {
   const bytes = new TextEncoder().encode(text)
   let written = 0
@@ -62,7 +62,7 @@ async function readShown(prompt: string): Promise<string | undefined> {
   return readLine({ isRaw: false })
 }
 
-/** Raw mode shows nothing and hands over every key, so deleting and Ctrl-C are done here. */
+/** Raw mode echoes nothing and passes on every key, so backspace and Ctrl-C are handled here. */
 function readHidden(prompt: string): string | undefined {
   writeAll(STDERR, prompt)
   process.stdin.setRawMode(true)
@@ -84,7 +84,7 @@ function endPrompt(): void {
 
 class Interrupted extends Error {}
 
-/** What a shell gives for a command that Ctrl-C ended. */
+/** The shell's exit code for a command ended by Ctrl-C. */
 const INTERRUPTED_EXIT = 130
 const CTRL_C = 0x03
 const CTRL_D = 0x04
@@ -93,7 +93,7 @@ const BACKSPACES: readonly (number | undefined)[] = [0x08, 0x7f]
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
-/** Reads byte by byte: what follows the line stays in the pipe for whoever reads next. */
+/** Reads byte by byte, so that the rest of the pipe is left for the next reader. */
 function readLine({ isRaw }: { isRaw: boolean }): string | undefined {
   const line: number[] = []
   for (;;) {
@@ -114,7 +114,7 @@ function typeKey(line: number[], byte: number): void {
   else line.push(byte)
 }
 
-/** Continuation bytes of UTF-8 go with the byte that leads them. */
+/** Removes a whole UTF-8 character: continuation bytes together with their lead byte. */
 function deleteCharacter(line: number[]): void {
   let last = line.pop()
   while (last !== undefined && (last & 0xc0) === 0x80) last = line.pop()

@@ -14,14 +14,14 @@ import type { Mail } from '../platform/mail.ts'
 import { newToken } from '../platform/tokens.ts'
 import { VERSION } from './version.ts'
 
-/** A whole service of its own, kept in memory and thrown away: what a rule does here it does on a server. */
+/** A complete service in memory, thrown away afterwards: a rule behaves here as on a server. */
 export type Lab = {
   ctx: Context
   app: App
-  /** Calls as the operator's global key. Throws what the service refuses. */
+  /** Calls with the operator's global key. Throws when the service refuses. */
   api(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
   fetch(host: string, method: string, path: string, init?: LabRequest): Promise<Response>
-  /** Who hears of each mail: none leaves the machine. */
+  /** Gets each mail; none leaves the machine. */
   onMail(mail: Mail): void
   close(): Promise<void>
 }
@@ -30,7 +30,7 @@ export type LabRequest = { headers?: Record<string, string>; body?: BodyInit | u
 
 export const SITE_OWNER = 'local'
 
-/** `write` gets the lines of the log: errors, unless `env` says otherwise. */
+/** `write` gets the log lines: only errors, unless `env` says otherwise. */
 export async function openLab(
   env: Record<string, string> = {},
   write: (line: string) => void = () => undefined,
@@ -91,7 +91,7 @@ export async function openLab(
   return lab
 }
 
-/** Ctrl-C leaves nothing either. Where somebody else waits for the signal, such as `svc dev`, it is for him to close the lab. */
+/** Ctrl-C cleans up too. A command that handles the signal itself, such as `svc dev`, must close the lab. */
 function removeWhenSignalled(root: string): () => void {
   const ends = Object.entries({ SIGINT: 130, SIGTERM: 143 }).map(([signal, exitCode]) => {
     const end = () => {
@@ -107,7 +107,7 @@ function removeWhenSignalled(root: string): () => void {
   }
 }
 
-/** A project with one page and the alias production; answers its id and the host of its site. */
+/** Creates a project with one page and the alias production; returns its id and the host of its site. */
 export async function addSite(lab: Lab, repo: string): Promise<{ projectId: string; host: string }> {
   const form = new FormData()
   const fields = { owner: SITE_OWNER, repo, commitSha: 'a'.repeat(40), alias: 'production', isPublic: 'true' }

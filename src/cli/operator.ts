@@ -9,7 +9,7 @@ import { newSecretKey } from '../platform/secret-keys.ts'
 import { CommandFailure, type Io } from './command.ts'
 import { VERSION } from './version.ts'
 
-/** Runs `work` on the data directory, beside a running server or without one. What is refused becomes exit code 1. */
+/** Runs `work` on the data directory, with or without a running server. A refusal becomes exit code 1. */
 export async function onDataDir<T>(
   config: Config,
   io: Io,
@@ -29,13 +29,13 @@ export async function onDataDir<T>(
 }
 
 /**
- * Where a database lies without `secret.key` its server is given SECRET_KEY, which the shell of the operator need not have:
- * no command seals anything, and a file with another key beside it would be taken for the right one.
+ * A database without `secret.key` belongs to a server that gets SECRET_KEY, which the operator's shell may lack. No command
+ * seals anything, and a new key file beside the database would be mistaken for the right one.
  */
 const keyOfNobody = (config: Config): string | null =>
   hasDatabase(config) && !existsSync(join(config.dataDir, 'secret.key')) ? newSecretKey() : null
 
-/** A server that runs knows the database as it is: only its own start may bring that up to a newer version. */
+/** A running server expects the database as it is: only a server's start may migrate it. */
 function refuseBesideOlder({ dataDir }: Config): void {
   const lock = lockDataDir(dataDir)
   if (lock === undefined)
@@ -47,7 +47,7 @@ function refuseBesideOlder({ dataDir }: Config): void {
 
 export const hasDatabase = ({ dataDir }: Config): boolean => existsSync(join(dataDir, 'svc.db'))
 
-/** For commands that only look: a directory without a database is a mistake, not a new one. */
+/** For read-only commands: a directory without a database is a mistake, not a new installation. */
 export function requireDatabase(config: Config): void {
   try {
     statSync(join(config.dataDir, 'svc.db'))

@@ -1,22 +1,22 @@
 import { ApiFailure, ServerUnreachable } from './api-client.ts'
 import type { Io } from './command.ts'
 
-/** Before the second, third, fourth and fifth try. contract: 5.3. */
+/** Waits before the second to fifth try. contract §5.3. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000]
-/** The service asks for a minute at most; nobody should hold a build for longer than this. */
+/** The service asks for a minute at most; no build should be held up longer than this. */
 const LONGEST_WAIT_MS = 120_000
 
 type RetryOptions = {
   sleep: Io['sleep']
-  /** Whether the same again may succeed; `isPassing` where nothing else is said. */
+  /** Whether a retry may succeed; `isPassing` by default. */
   isWorthRetrying?: (error: unknown) => boolean
   onWait?: (error: Error, waitMs: number) => void
 }
 
 /**
  * Tries up to five times with growing waits, after 429 as long as `Retry-After` asks. `attempt` may call
- * `restart` when it got further than before: the tries then begin anew. A server that is down behind a proxy
- * (502, 503, 504) ends as `ServerUnreachable`, as one that does not answer does.
+ * `restart` after progress, which resets the tries. A server that is down behind a proxy (502, 503, 504) ends as
+ * `ServerUnreachable`, like one that does not answer.
  */
 export async function retrying<T>(
   { sleep, isWorthRetrying = isPassing, onWait }: RetryOptions,
@@ -40,14 +40,14 @@ export async function retrying<T>(
   }
 }
 
-/** Faults of the network and of a server in trouble, and the rate limit. */
+/** Network errors, errors of a server in trouble, and the rate limit. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ServerUnreachable) return true
   if (!(error instanceof ApiFailure)) return false
   return [408, 429, 500, 502, 503, 504].includes(error.status)
 }
 
-/** Undefined: no further try, or one that would come too late. */
+/** Undefined when there is no further try, or it would come too late. */
 function waitAfter(error: unknown, waitMs: number | undefined): number | undefined {
   const asked = error instanceof ApiFailure ? error.retryAfterMs : undefined
   if (waitMs === undefined || asked === undefined) return waitMs

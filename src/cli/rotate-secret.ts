@@ -52,7 +52,7 @@ function resealAll(path: string, secrets: SecretBox, now: number): number {
   }
 }
 
-/** One for each place that holds sealed values; `refuseLeftOvers` finds the one that is missing here. */
+/** One for each place with sealed values; `refuseLeftOvers` finds a place missing from this list. */
 const SEALED: readonly ((sqlite: Database, secrets: SecretBox) => number)[] = [
   (sqlite, secrets) =>
     resealColumn(sqlite, secrets, {
@@ -101,7 +101,7 @@ function resealHeaders(sqlite: Database, secrets: SecretBox): number {
   return rows.length
 }
 
-/** A sealed value names its key. One of another key than the new would be lost with the old key: nothing is changed then. */
+/** A sealed value names its key. A value left under an old key would be lost with that key, so nothing is changed then. */
 function refuseLeftOvers(sqlite: Database, keyId: string): void {
   const columns = sqlite
     .query<{ tableName: string; name: string }, []>(

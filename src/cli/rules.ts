@@ -68,7 +68,7 @@ const VERBS: Readonly<Record<string, Run>> = {
   dev: (words, flags, io) => devRules(words, flags, io),
 }
 
-/** Of diff, 1 means that something differs: what it was refused is an error. */
+/** For diff, 1 means that something differs, so a refusal is exit code 2. */
 function asDiffError(error: unknown): unknown {
   const isRefusal = error instanceof CommandFailure && error.exitCode === EXIT.failed
   return isRefusal ? new CommandFailure(error.message, EXIT.usage, { cause: error }) : error

@@ -1,7 +1,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 
 const QUIET_MS = 150
-/** How often it is looked whether the folder is still the same one: a build or a checkout may delete it and make it again. */
+/** How often to check that the folder is still the same: a build or a checkout may delete and recreate it. */
 const FOLDER_MS = 500
 /** Much happens in there, and none of it is published. */
 const NOT_OURS = /^(\.git|node_modules)([\\/]|$)/

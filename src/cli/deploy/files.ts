@@ -8,10 +8,10 @@ import { CommandFailure, UsageError } from '../command.ts'
 export type FoundFile = { path: string; absolutePath: string }
 
 /**
- * The files below `folder` that belong to a deployment, by path. Left out and refused is what the server would
- * leave out and refuse. Symbolic links to files inside the folder count as files; every other link and what is
- * neither file nor folder is refused, so that nothing outside the folder is published unseen. `onModules` gets the
- * folders called node_modules that a build may mean to publish: not the one at the top, which is the project's own.
+ * The files below `folder` that belong to a deployment, by path. Skips and refuses what the server would skip and refuse.
+ * A symbolic link to a file inside the folder counts as that file. Every other link, and anything that is neither file nor
+ * folder, is refused, so that nothing outside the folder is published by accident. `onModules` gets folders called
+ * node_modules that a build may want to publish, except the project's own at the top.
  */
 export function findFiles(folder: string, onModules: (path: string) => void = () => {}): FoundFile[] {
   const root = realFolder(folder)
@@ -52,14 +52,14 @@ function listFolder(path: string): Dirent[] {
   }
 }
 
-/** Bytes that are no UTF-8 come as U+FFFD, and nothing is found by such a name. */
+/** Node replaces bytes that are not UTF-8 by U+FFFD, and no file is found under such a name. */
 function refuseOtherEncoding(folder: string, path: string, { name }: Dirent): void {
   if (!name.includes('\uFFFD') || lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
     return
   throw new CommandFailure(`${path} has a name that is not in UTF-8; rename it`)
 }
 
-/** The file's path on this machine, or a failure that says why it is not published. */
+/** The file's path on this machine. Throws a failure that says why it cannot be published. */
 function publishable(root: string, folder: string, path: string, entry: Dirent): string {
   const absolutePath = `${folder}${sep}${entry.name}`
   if (entry.name.includes('\\'))
@@ -93,7 +93,7 @@ function inOrder(files: readonly FoundFile[]): FoundFile[] {
       throw new CommandFailure(`${file.path} exists twice, spelled with different Unicode forms; remove one`)
     byPath.set(file.path, file)
   }
-  // Texts alone are sorted much faster than by a comparison of ours.
+  // Sorting plain strings is much faster than sorting with a comparison function.
   return [...byPath.keys()].sort().flatMap((path) => byPath.get(path) ?? [])
 }
 

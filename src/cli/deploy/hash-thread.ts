@@ -1,25 +1,25 @@
 import type { FoundFile } from './files.ts'
 import type { FileFacts } from './manifest.ts'
 
-/** A second thread, to be started before there is something to hash: that takes it as long as listing a folder. */
+/** A second thread for hashing. Start it early: starting takes about as long as listing a folder. */
 export type HashThread = {
-  /** Has it hash some of the files, once. It begins at once. */
+  /** Makes it hash its share of the files, starting now. Call it once. */
   share(files: readonly FoundFile[]): SharedHashing
   end(): void
 }
 
-/** Both sides take blocks of the files until none is left. */
+/** Both threads take blocks of the files until none is left. */
 type SharedHashing = {
-  /** The next block for the caller, `to` not included; undefined when all are taken. */
+  /** The caller's next block, without `to`; undefined when all are taken. */
   takeBlock(): { from: number; to: number } | undefined
-  /** Bytes and files that the thread hashed since this was asked before. */
+  /** Bytes and files that the thread hashed since the last call. */
   takeProgress(): [bytes: number, files: number]
-  /** By place in the list. It lacks what the thread could not read and large files; it never fails. */
+  /** Hashes by index in the list, without large files and those that the thread could not read. Never rejects. */
   results(): Promise<ReadonlyMap<number, FileFacts>>
 }
 
 const BLOCK_FILES = 32
-/** Larger files are hashed piece by piece, by the caller. */
+/** The caller hashes larger files in pieces. */
 const WHOLE_BYTES = 1024 * 1024
 
 type Answer = {
@@ -30,7 +30,7 @@ type Answer = {
   changedMs: number[]
 }
 
-/** The thread is given its program as text: one file less that the executable would have to carry. */
+/** The thread gets its program as text, so that the executable needs no extra file. */
 const PROGRAM = `
   import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
   const buffer = new Uint8Array(${WHOLE_BYTES})
@@ -66,7 +66,7 @@ const PROGRAM = `
     postMessage(answer)
   }`
 
-/** Undefined where the machine has one core only. */
+/** Undefined on a machine with one core. */
 export function startHashThread(): HashThread | undefined {
   if (navigator.hardwareConcurrency < 2) return undefined
   const url = URL.createObjectURL(new Blob([PROGRAM], { type: 'application/javascript' }))
@@ -102,7 +102,7 @@ function shareFiles(worker: Worker, files: readonly FoundFile[]): SharedHashing 
   }
 }
 
-/** Of a thread that ends without an answer it is an empty one. */
+/** Empty when the thread ends without an answer. */
 function answerOf(worker: Worker): Promise<ReadonlyMap<number, FileFacts>> {
   return new Promise((resolve) => {
     worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => resolve(factsOf(data)))

@@ -3,20 +3,20 @@ import { CommandFailure } from '../command.ts'
 import { type FoundFile, unreadable } from './files.ts'
 import type { HashThread } from './hash-thread.ts'
 
-/** What was found in a file: `modifiedMs` tells whether it changed since, `changedMs`, which nobody can set back, too. */
+/** What was read of a file. `modifiedMs` and `changedMs` (which cannot be set back) tell whether it changed since. */
 export type FileFacts = { size: number; sha256: string; modifiedMs: number; changedMs: number }
 
 /** A file as it was when it was hashed. `sha256` is hex. */
 export type HashedFile = FoundFile & FileFacts
 
 const READ_BYTES = 1024 * 1024
-/** From so many files on it is worth the while to share them. */
+/** From this many files on, sharing them with a thread pays off. */
 const SHARED_FILES = 256
 
 /**
- * Hashes the files, in flat memory; where there are many, `thread` takes its share. Synchronous within a thread on
- * purpose: one open, stat and read per small file is faster than a pool of promises. `onFiles` is called now and then with
- * the bytes and files that were read.
+ * Hashes the files in flat memory; with many files, `thread` takes its share. Synchronous within a thread on purpose: one
+ * open, stat and read per small file is faster than a pool of promises. `onFiles` is called now and then with the bytes and
+ * files read so far.
  */
 export async function hashFiles(
   files: readonly FoundFile[],
@@ -41,7 +41,7 @@ export async function hashFiles(
     }
   const others = await shared?.results()
   onFiles(...(shared?.takeProgress() ?? [0, 0]))
-  // What the thread left out (a large file, one that it could not read) is done here, where a failure is told.
+  // Files that the thread skipped (large, or unreadable for it) are hashed here, where an error is reported.
   return files.map((file, place) => ({
     ...file,
     ...(own.get(place) ?? others?.get(place) ?? hashOwn(file, place)),

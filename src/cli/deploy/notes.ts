@@ -5,7 +5,7 @@ import type { HashedFile } from './manifest.ts'
 import type { Progress } from './progress.ts'
 import type { Published, Target } from './upload.ts'
 
-/** What `svc deploy` did that the person may not expect, or may have forgotten to ask for. */
+/** What `svc deploy` did unexpectedly, or what the person may have forgotten to ask for. */
 export function writeNotes(
   { folder, files, leftOut }: { folder: string; files: readonly HashedFile[]; leftOut: readonly string[] },
   target: Target,
@@ -18,7 +18,7 @@ export function writeNotes(
   noteLeftOut(leftOut, progress)
 }
 
-/** `--public` is heard only by the upload that makes the project; who gives it later would wonder why nobody sees the site. */
+/** `--public` only affects the upload that creates the project. Given later, people would wonder why nobody sees the site. */
 export async function noteStillPrivate(
   client: ApiClient,
   { owner, repo, isPublic }: Target,
@@ -28,7 +28,7 @@ export async function noteStillPrivate(
   if (isPublic === undefined || (isRecord(answer['alias']) && answer['alias']['isPublic'] === true)) return
   const path = `/api/projects/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
   const project = await client.json('GET', path).catch((error) => {
-    // It is published all the same.
+    // The deployment is published anyway.
     if (error instanceof CommandFailure) return undefined
     throw error
   })
@@ -38,7 +38,7 @@ export async function noteStillPrivate(
     )
 }
 
-/** Some builds put what pages need into such a folder, and its files are missed only when somebody looks. */
+/** Some builds put files that pages need into such a folder, and nobody notices at first that they are missing. */
 export function noteLeftOut([first, ...more]: readonly string[], progress: Progress): void {
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
@@ -53,7 +53,7 @@ function noteAlias({ alias }: Target, { isPublished }: Published, progress: Prog
     progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
 }
 
-/** Often it is the folder above the one that was built. */
+/** A common mistake: the folder above the one with the build. */
 function noteIndex(files: readonly HashedFile[], folder: string, progress: Progress): void {
   if (!files.some(({ path }) => path === 'index.html'))
     progress.note(
@@ -61,7 +61,7 @@ function noteIndex(files: readonly HashedFile[], folder: string, progress: Progr
     )
 }
 
-/** Uploads of one commit add up (contract: 5), so a page that was deleted without a new commit is still served. */
+/** Uploads of one commit add up (contract §5), so a page deleted without a new commit is still served. */
 function noteEarlier(files: readonly HashedFile[], { answer }: Published, progress: Progress): void {
   const { fileCount } = isRecord(answer['deployment']) ? answer['deployment'] : {}
   const more = typeof fileCount === 'number' ? fileCount - files.length : 0

@@ -1,13 +1,13 @@
 import { type Io, printable } from '../command.ts'
 
-/** Tells a person how far the work is: a bar on a terminal, a line now and then elsewhere. Writes to stderr. */
+/** Shows progress on stderr: a bar on a terminal, elsewhere a line now and then. */
 export type Progress = {
-  /** `total.bytes` is 0 where only the number of files is known. */
+  /** `total.bytes` is 0 when only the number of files is known. */
   begin(label: string, total: Amount): void
   add(bytes: number, files: number): void
   /** Clears the bar. */
   end(): void
-  /** A line of its own. */
+  /** Prints a separate line. */
   note(text: string): void
 }
 
@@ -66,7 +66,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
 }
 
-/** `3 files, 1.2 kB`; without the bytes where they are 0. */
+/** `3 files, 1.2 kB`; without the size when it is 0. */
 export function describeAmount({ bytes, files }: Amount): string {
   const count = files === 1 ? '1 file' : `${files} files`
   return bytes === 0 ? count : `${count}, ${formatBytes(bytes)}`

@@ -20,13 +20,13 @@ export type DeployFlags = {
 export type DeploySettings = {
   api: ApiAddress | undefined
   apiKey: string | undefined
-  /** Without a commit SHA where neither flag nor git gives one: it is then that of the contents. */
+  /** Has no commit SHA when neither flag nor git gives one; the hash of the contents is used then. */
   target: Omit<Target, 'commitSha'> & { commitSha?: string }
 }
 
 /**
- * What `svc deploy` needs to know, each from the first that has it: flag, environment, `.svc/config.json`, git.
- * No alias is moved that was not named: publishing over a live site is never a guess. Throws a `UsageError`.
+ * The settings of `svc deploy`, each from the first source that has it: flag, environment, `.svc/config.json`, git. An alias
+ * is moved only when it is named, so that nothing replaces a live site by a guess. Throws a `UsageError`.
  */
 export async function readDeploySettings(
   folder: string,
@@ -50,7 +50,7 @@ export async function readDeploySettings(
   }
 }
 
-/** Both or a `UsageError` that says where they may come from. */
+/** Both. Throws a `UsageError` that says where they can come from. */
 export function requireConnection(
   { api, apiKey }: Pick<DeploySettings, 'api' | 'apiKey'>,
   io: Io,
@@ -75,7 +75,7 @@ export function parseProject(text: string): { owner: string; repo: string } {
   return { owner, repo }
 }
 
-/** The message of HEAD describes HEAD only, so another `--sha` goes without it. */
+/** The message of HEAD describes HEAD only, so it is left out for another `--sha`. */
 function commitFacts(
   flags: DeployFlags,
   git: GitFacts,

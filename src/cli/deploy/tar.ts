@@ -6,12 +6,12 @@ import { changedWhileRead, type HashedFile, withOpenFile } from './manifest.ts'
 
 const PIECE_BYTES = 256 * 1024
 
-/** Counts bytes of contents and files that are done. */
+/** Counts the bytes and files that are sent. */
 type OnRead = (bytes: number, files: number) => void
 
 /**
  * A tar of the files' contents, each named by its SHA-256, as a request body that reads only when the connection
- * wants more. A file that changed since it was hashed makes the stream fail, so that the tar stays without its end.
+ * wants more. A file that changed since it was hashed makes the stream fail, so that the tar stays incomplete.
  */
 export function tarStream(files: readonly HashedFile[], onRead: OnRead): ReadableStream<Uint8Array> {
   const chunks = tarEntries(contentsOf(files, onRead))
@@ -42,8 +42,8 @@ function* contentsOf(files: readonly HashedFile[], onRead: OnRead): Generator<Ta
 }
 
 /**
- * The bytes of a small file. Whether they are those that were hashed its times say, once they are read: a folder that
- * is being written is better published when it is done. The server hashes them in any case.
+ * The bytes of a small file. Its times, checked after reading, tell whether it changed since it was hashed: a folder that is
+ * still being written should be published when it is complete. The server verifies the hash in any case.
  */
 function fillUnchanged(file: HashedFile, into: Uint8Array): void {
   withOpenFile(file, (fd) => {
@@ -58,7 +58,7 @@ function fillUnchanged(file: HashedFile, into: Uint8Array): void {
   })
 }
 
-/** The bytes that were hashed, or a `CommandFailure`. */
+/** The bytes that were hashed. Throws a `CommandFailure` if the file changed. */
 async function* readUnchanged(file: HashedFile, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   let fd: number | undefined
   try {

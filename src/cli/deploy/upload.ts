@@ -7,7 +7,7 @@ import type { HashedFile } from './manifest.ts'
 import type { Amount, Progress } from './progress.ts'
 import { tarStream } from './tar.ts'
 
-/** What names a deployment and where it goes. contract: 5.2, the delta upload. */
+/** Identity and target of a deployment. contract §5.2, the delta upload. */
 export type Target = {
   owner: string
   repo: string
@@ -15,7 +15,7 @@ export type Target = {
   branch?: string
   alias?: string
   description?: string
-  /** Only read when the upload makes the project: its site is then for everybody. */
+  /** Only used when the upload creates the project: its site is then public. */
   isPublic?: true
 }
 
@@ -25,17 +25,17 @@ export type Published = {
   /** Whether the named alias points at this deployment now; a locked one does not. */
   isPublished: boolean
   urls: { sha: string | null; preview: string | null; alias: string | null }
-  /** What had to go over the wire, contents that several files share counted once. */
+  /** What had to be sent; a content shared by several files counts once. */
   sent: Amount
 }
 
 const MANIFEST_PATH = '/api/deployments/manifest'
-/** Longer than this without a byte taken, or without the answer after the last one, counts as cut off. */
+/** The connection counts as cut off after this long without a byte taken, or without an answer after the last byte. */
 const STALL_MS = 120_000
 
 /**
  * Publishes by the delta upload: sends the manifest, then the contents that the project does not hold yet.
- * After a passing fault it asks again, so only the rest goes.
+ * After a temporary failure it asks again, so that only the rest is sent.
  */
 export async function publish(
   client: ApiClient,
@@ -89,7 +89,7 @@ async function sendContents(
   }
 }
 
-/** The server no longer knows the upload, or holds less of it than it said: asking anew mends both. */
+/** The server no longer knows the upload, or has less of it than it said: starting over fixes both. */
 class LostUpload extends CommandFailure {
   constructor(cause: ApiFailure) {
     super(cause.message, cause.exitCode, { cause })
@@ -109,7 +109,7 @@ type Watchdog = { signal: AbortSignal; touch(): void; stop(): void }
 function createWatchdog(stallMs: number): Watchdog {
   const controller = new AbortController()
   let movedMs = performance.now()
-  // A timer for each file would cost more than the look at its end.
+  // A timer per file would cost more than checking when it fires.
   const look = () => {
     const leftMs = movedMs + stallMs - performance.now()
     if (leftMs > 0) timer = setTimeout(look, leftMs)

@@ -23,7 +23,7 @@ export type SyncAnswer = {
   setCreated: boolean
 }
 
-/** Only what belongs to it, each of its type: whatever answers there may be no svc. */
+/** Keeps only known fields of the right type: the server that answers may not be svc. */
 export function readSync(answer: unknown): SyncAnswer {
   const { ruleSetId, ...rest } = record(answer)
   return {
@@ -58,7 +58,7 @@ export function readSchemas(answer: unknown): ServerSet['schemas'] {
   return list(record(answer)['schemas'], schema)
 }
 
-/** An export: files are made of it, so the parts that name them have to be what the server lets them be. */
+/** An export. Files are written from it, so the parts that name them are checked by the server's own rules. */
 export function readExport(answer: unknown): ServerSet {
   const { ruleSet, rules, schemas } = record(answer)
   const { name, description, environment } = record(ruleSet)
@@ -83,7 +83,7 @@ function rule(value: Record<string, unknown>): ServerRule {
     const { steps, postSteps } = record(pipelineConfig)
     for (const { id } of [...list(steps, whole), ...list(postSteps ?? [], whole)]) text(id)
   }
-  // The rest is written down or compared as it is.
+  // The rest is written or compared as it is.
   return value as ServerRule
 }
 

@@ -8,8 +8,8 @@ import { type LoadedSet, loadSet, loadSets, type RulesFlags, writeWarnings } fro
 import { runTests, writeResults } from './test.ts'
 
 /**
- * Checks and tests the sets at every change until it is interrupted. With `--name-suffix` a set that passes is pushed
- * too, as a copy of that name: never over what is live.
+ * Checks and tests the sets at every change until interrupted. With `--name-suffix`, a set that passes is also pushed, as a
+ * copy under that name and never over what is live.
  */
 export async function devRules(
   words: string[],
@@ -32,7 +32,7 @@ export async function devRules(
   return EXIT.ok
 }
 
-/** Whatever is wrong is told and waits for the next change: a file may go while it is read. */
+/** An error is printed and waits for the next change: a file may disappear while it is read. */
 async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Promise<void> {
   try {
     const fresh = await Promise.all(sets.map(({ folder }) => loadSet(folder, io)))

@@ -7,8 +7,8 @@ import { folderOfName, type RulesFlags } from './settings.ts'
 import { writeInside } from './write-inside.ts'
 
 /**
- * Writes a rule set that works: a form whose rule keeps what it gets, the schema, a test. Overwrites nothing. At a
- * terminal it asks for what was not said.
+ * Writes a working rule set: a form whose rule stores what it gets, the schema, a test. Overwrites nothing. On a terminal it
+ * asks for missing values.
  */
 export async function initRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {
   const ask = flags.json ? undefined : io.ask
@@ -27,7 +27,7 @@ export async function initRules(words: string[], flags: RulesFlags, io: Io): Pro
   else {
     for (const path of written) io.stdout.write(`wrote ${printable(join(shown, path))}\n`)
     for (const path of kept) io.stdout.write(`kept  ${printable(join(shown, path))}, which was there\n`)
-    io.stdout.write(`next: svc rules test ${shown}, then svc rules push ${shown}\n`)
+    io.stdout.write(`next: svc rules test ${shown}, then svc rules push ${shown} --project owner/repo\n`)
   }
   return EXIT.ok
 }

@@ -8,8 +8,8 @@ import { connect, folderOfName, type LoadedSet, loadSet, type RulesFlags, writeP
 import { writeInside } from './write-inside.ts'
 
 /**
- * Writes sets of the server into `.svc/proxy-rules/NAME`. A rule whose file says the same already is left as it is, with
- * its comments and its code; rules that only the files have are deleted with `--prune`.
+ * Writes sets of the server into `.svc/proxy-rules/NAME`. A file whose rule already matches stays untouched, with its comments
+ * and its code; `--prune` deletes rules that only the files have.
  */
 export async function pullRules(names: string[], flags: RulesFlags, io: Io): Promise<number> {
   if (names.length === 0) throw new UsageError('which rule sets? name them as they are on the server')
@@ -36,7 +36,7 @@ type Done = {
   notes: string[]
 }
 
-/** A name may hold what a folder's cannot. */
+/** The name of a set may contain characters that a folder name cannot. */
 function folderFor(io: Io, name: string): string {
   const safe = name.replace(/[^A-Za-z0-9._ -]+/g, '-').replace(/^\.+/, '')
   return folderOfName(io, safe === '' ? 'rules' : safe)
@@ -66,7 +66,7 @@ async function writeSet(set: ServerSet, folder: string, flags: RulesFlags, io: I
   }
 }
 
-/** Where each rule and schema stands already. */
+/** The file of each rule and schema that exists already. */
 function pathsOf(local: LoadedSet | null): Map<string, string> {
   const { push, rulePaths = [], schemaPaths = [] } = local?.compiled ?? {}
   return new Map([
@@ -75,7 +75,7 @@ function pathsOf(local: LoadedSet | null): Map<string, string> {
   ])
 }
 
-/** Files that say what the server has. */
+/** The files for what the server has. */
 function keptFiles(set: ServerSet, local: LoadedSet | null): ReadonlySet<string> {
   const { push, rulePaths = [] } = local?.compiled ?? {}
   const server = new Map(set.rules.map((rule) => [identityOf(rule), rule]))

@@ -33,7 +33,7 @@ export async function pushRules(words: string[], flags: RulesFlags, io: Io): Pro
   return EXIT.ok
 }
 
-/** 0: the server has what the files say. 1: it has not. contract §9.1. */
+/** 0 when the server matches the files, else 1. contract §9.1. */
 export async function diffRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {
   const sets = requireValid(await loadSets(words, io), flags, io, EXIT.usage)
   const server = await connect(flags, io)
@@ -55,8 +55,8 @@ export async function diffRules(words: string[], flags: RulesFlags, io: Io): Pro
 }
 
 /**
- * `lines` names all that a push would change, and what only the server has. Whether rules differ is for the server to say:
- * it drops a rule or writes a target in its own way, and a push of that again changes nothing.
+ * `lines` names everything that a push would change, and what only the server has. The server decides whether rules differ:
+ * it may drop a rule or normalise a target, and pushing that again changes nothing.
  */
 async function compared(server: Server, set: ReadySet, io: Io) {
   const report = await send(server, set, io, true)
@@ -88,7 +88,7 @@ async function send(server: Server, set: ReadySet, io: Io, dryRun: boolean): Pro
   return { name: set.push.ruleSet.name, path: set.shown, ...readSync(answer) }
 }
 
-/** A set of the project as it is on the server; null where there is none of that name. */
+/** A set of the project as it is on the server; null if there is none with that name. */
 export async function exportedSet({ client, projectId }: Server, name: string): Promise<ServerSet | null> {
   const sets = readSets(await client.json('GET', `/api/proxy-rule-sets/project/${projectId}`))
   const found = sets.find((set) => set.name === name)

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import { findConfigFile, findUpwards } from '../config-file.ts'
 
-/** The rule sets that belong to the pages in a folder: those of the config, else all of the nearest `.svc/proxy-rules`. */
+/** The rule sets for the pages in a folder: those of the config, else all in the nearest `.svc/proxy-rules`. */
 export function ruleFolders(folder: string): string[] {
   const config = findConfigFile([folder])
   if (config.ruleSets !== undefined) return config.ruleSets.map((one) => resolve(config.root, one))
@@ -13,7 +13,7 @@ export function ruleFolders(folder: string): string[] {
   )
 }
 
-/** What has to be watched beside the folder, because rules of it lie elsewhere: pages are often built into a folder of their own. */
+/** Folders to watch besides this one, because its rules are elsewhere: pages are often built into a separate folder. */
 export function rulesElsewhere(folder: string): string[] {
   const { ruleSets } = findConfigFile([folder])
   const base = baseOf(folder)

@@ -2,8 +2,8 @@ import { METHODS } from 'node:http'
 import { UsageError } from '../command.ts'
 
 /**
- * The files of a rule set that works, by their path in it: a form whose rule (`POST /api/messages`) keeps what it gets, the
- * schema of the records, a test. Throws a `UsageError` where `rule` is none.
+ * The files of a working rule set, by their path in it: a form whose rule (`POST /api/messages`) stores what it gets, the
+ * schema of the records, a test. Throws a `UsageError` if `rule` is not a rule.
  */
 export function scaffold(name: string, rule: string, schema: string): Map<string, string> {
   const { base, method, example } = ruleFile(rule)
@@ -68,10 +68,10 @@ pipeline:
   ])
 }
 
-/** `example`: a path that the rule takes, where its own folders do not say one. */
+/** `example`: a path that the rule matches, when its folders contain placeholders. */
 type RuleFile = { base: string; method: string; example: string | null }
 
-/** `POST /api/messages` as the file of its rule. Throws a `UsageError`. */
+/** The rule file of `POST /api/messages`. Throws a `UsageError`. */
 function ruleFile(rule: string): RuleFile {
   const [method = '', path = '', ...more] = rule.trim().split(/\s+/)
   const isMethod = METHODS.includes(method.toUpperCase())

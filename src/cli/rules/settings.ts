@@ -47,7 +47,7 @@ export function readRulesFlags(args: string[]): { words: string[]; flags: RulesF
   return { words: positionals, flags: values }
 }
 
-/** `--name-suffix -pr-12`: a suffix begins with a dash, and would be taken for a flag. */
+/** `--name-suffix -pr-12`: a suffix begins with a dash and would be parsed as a flag. */
 function joinSuffix(args: readonly string[]): string[] {
   const at = args.indexOf('--name-suffix')
   const suffix = args[at + 1] ?? ''
@@ -58,7 +58,7 @@ function joinSuffix(args: readonly string[]): string[] {
 
 export type LoadedSet = { folder: string; shown: string; files: SetFiles; compiled: Compiled }
 
-/** The folders named, or those of `.svc/config.json`, each compiled. Throws for none, and for one that is not there. */
+/** The folders given, or those of `.svc/config.json`, each compiled. Throws if there is none, or one is missing. */
 export async function loadSets(words: readonly string[], io: Io): Promise<LoadedSet[]> {
   const config = findConfigFile([io.cwd])
   const folders =
@@ -85,7 +85,7 @@ export async function loadSet(folder: string, io: Io): Promise<LoadedSet> {
   return { folder, shown, files, compiled: await compileSet(files) }
 }
 
-/** The sets with their pushes; throws when any file is wrong, after all that is or may be wrong was written. */
+/** The sets with their pushes. Prints all problems and warnings first, then throws if any file is wrong. */
 export function requireValid(
   sets: readonly LoadedSet[],
   flags: RulesFlags,
@@ -117,7 +117,7 @@ export function writeWarnings(sets: readonly LoadedSet[], io: Io): void {
     io.stderr.write(`warning: ${printable(formatProblem(warning))}\n`)
 }
 
-/** Of the server's warnings those that the files did not give already. */
+/** The server's warnings that were not already given for the files. */
 export const warningsBeyond = ({ compiled }: LoadedSet, warnings: readonly string[]): string[] =>
   warnings.filter(
     (warning) =>
@@ -133,7 +133,7 @@ function withFlags(push: CompiledPush, flags: RulesFlags): CompiledPush {
   }
 }
 
-/** Where the files come from, as the dashboard shows it. */
+/** The origin of the files, as the admin shows it. */
 export async function sourceOf({ folder }: LoadedSet, io: Io): Promise<NonNullable<CompiledPush['source']>> {
   const git = await readGit(folder, io.env)
   const normal = folder.replaceAll('\\', '/')
@@ -147,7 +147,7 @@ export async function sourceOf({ folder }: LoadedSet, io: Io): Promise<NonNullab
 
 export type Server = { client: ApiClient; projectId: string; project: string }
 
-/** The server, and the project that the sets go to. The key comes from SVC_API_KEY alone. */
+/** The server and the project for the sets. The key comes only from SVC_API_KEY. */
 export async function connect(flags: RulesFlags, io: Io): Promise<Server> {
   const config = findConfigFile([io.cwd])
   const api = findApiAddress(flags['api-url'], io.env, config)
@@ -159,7 +159,7 @@ export async function connect(flags: RulesFlags, io: Io): Promise<Server> {
   return { client, projectId: await projectIdOf(client, project), project }
 }
 
-/** Rules go before the pages that call them, so often nothing was published yet: it is said what makes a project. */
+/** Rules are pushed before the pages that call them, so the project may not exist yet: the message says how to create it. */
 async function projectIdOf(client: ApiClient, project: string): Promise<string> {
   const { owner, repo } = parseProject(project)
   const path = `/api/projects/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`

@@ -2,12 +2,12 @@ import { lstatSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:
 import { dirname, join, resolve, sep } from 'node:path'
 import { CommandFailure } from '../command.ts'
 
-/** What is to be in a folder of `.svc/proxy-rules`: `texts` by path to write, `stale` paths to delete. */
+/** Changes to a folder of `.svc/proxy-rules`: `texts` to write by path, `stale` paths to delete. */
 type Changes = { texts: Iterable<readonly [path: string, text: string]>; stale?: readonly string[] }
 
 /**
- * All or nothing as far as paths go: the server names files and a cloned repository may hold links, so each path is looked
- * at before anything is written. `flag` as of `writeFile`.
+ * All or nothing as far as paths go: the server names the files and a cloned repository may contain links, so every path is
+ * checked before anything is written. `flag` as for `writeFile`.
  */
 export function writeInside(folder: string, { texts, stale = [] }: Changes, flag: 'w' | 'wx' = 'w'): void {
   const files = [...texts].map(([path, text]) => ({ absolute: placeOf(folder, path), text }))
@@ -23,7 +23,7 @@ function placeOf(folder: string, path: string): string {
   const absolute = resolve(folder, path)
   if (!absolute.startsWith(join(folder, sep)))
     throw new CommandFailure(`${path} leads out of the folder of the rule set`)
-  // Above `.svc/proxy-rules/NAME`: links within the repository are its own affair.
+  // Links above `.svc/proxy-rules/NAME`, within the repository, are allowed.
   if (!isBelow(resolve(folder, '../../..'), absolute))
     throw new CommandFailure(
       `${absolute} is, or lies behind, a symbolic link out of here; nothing was written`,
@@ -31,7 +31,7 @@ function placeOf(folder: string, path: string): string {
   return absolute
 }
 
-/** By where it would really be; a link that leads nowhere might be made to lead anywhere. */
+/** Uses the resolved path; a dangling link could later be made to lead anywhere. */
 function isBelow(root: string, absolute: string): boolean {
   let existing = absolute
   while (lstatSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing)
