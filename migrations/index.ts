@@ -5,6 +5,7 @@ import handedOverSessions from './0004_handed_over_sessions.sql' with { type: 't
 import domainChecks from './0005_domain_checks.sql' with { type: 'text' }
 import lists from './0006_lists.sql' with { type: 'text' }
 import publishedUploads from './0007_published_uploads.sql' with { type: 'text' }
+import largeLists from './0008_large_lists.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -15,6 +16,7 @@ export const migrations: readonly Migration[] = [
   { name: '0005_domain_checks', sql: domainChecks },
   { name: '0006_lists', sql: lists },
   { name: '0007_published_uploads', sql: publishedUploads },
+  { name: '0008_large_lists', sql: largeLists },
 ]
 
 export type Migration = { name: string; sql: string }

@@ -4,8 +4,8 @@ import { ACCESS_TABLE, type Content } from './testing/access-table.ts'
 import { type ActorName, createWorld, type HostName, type World } from './testing/access-world.ts'
 
 /**
- * Two projects' ids crossed in every route with an id: what belongs to `acme/other` is neither shown to nor changed by
- * anybody who has nothing to do with it, nor reached through `acme/docs` by anybody at all.
+ * Mixes the ids of two projects in every route with an id. Callers without a role on `acme/other` must not see or change
+ * its things, and nobody may reach them through `acme/docs`.
  */
 
 /** Kinds of things that belong to one project. */
@@ -14,7 +14,7 @@ const OF_A_PROJECT: readonly string[] = [
   ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo'],
 ]
 
-/** Ids in bodies and queries that the table of who may what has no need of. */
+/** Ids in bodies and queries that the access table does not need. */
 const MORE: [route: string, content: Content][] = [
   ['GET /api/deployments', { query: 'projectId={projectId}' }],
   ['GET /api/deployments', { query: 'owner=acme&repo={repo}' }],
@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Not who was seen last, nor what is counted. */
+/** Excludes last-seen times and counters. */
 const NOT_LOOKED_AT = ['site_generation', 'sessions', 'session_tokens', 'sqlite_sequence', 'sqlite_stat1']
 
 function everything(): string {
@@ -68,7 +68,7 @@ function everything(): string {
 
 const SECRET = /secret[ .]of[ .]other|mapped-other/
 
-/** What went wrong: the answer, unless it is a refusal that shows nothing, and any change. */
+/** The problems: a response that is not a refusal without content, and any change. */
 async function faultsOf(
   actor: ActorName,
   host: HostName,
@@ -101,7 +101,7 @@ const STRANGERS: [actor: ActorName, host: HostName][] = [
   ['plain member', 'admin'],
 ]
 
-/** A refusal, or a list without anything in it. */
+/** A refusal, or an empty list. */
 const isRefusal = (status: number, text: string): boolean =>
   [400, 401, 403, 404].includes(status) || (status === 200 && /"data":\[\]/.test(text))
 
@@ -112,26 +112,29 @@ test.each(CASES)('$route by $names of a foreign project', async (each) => {
   expect(faults).toEqual([])
 })
 
-/** Every way to take some of the names from the one project and the others from the other. */
+/** Every way to mix names from one project with names from the other. */
 const MIXED = CASES.flatMap((each) => mixtures(each.names).map((mixed) => ({ ...each, mixed })))
 
-/** Two names of one thing make no mixture: `owner/repo` beside nothing else, a project beside its own name. */
+/** Two names of the same thing are not a mixture: `owner/repo` alone, or a project with its own name. */
 function mixtures(names: readonly string[]): string[][] {
   const count = 2 ** names.length
   const subsets = Array.from({ length: count }, (_, bits) => names.filter((_name, at) => bits & (1 << at)))
   return subsets.slice(1, -1)
 }
 
-test.each(MIXED)('$route with $mixed of another project is not there, for admins of both', async (each) => {
-  const ids = { ...world.ids, ...foreign(each.mixed) }
-  const isFine = (status: number) => status === 404 || status === 400
-  expect(await faultsOf('global admin', 'admin', each, ids, isFine)).toEqual([])
-})
+test.each(MIXED)(
+  '$route with $mixed of another project is not found, even for admins of both',
+  async (each) => {
+    const ids = { ...world.ids, ...foreign(each.mixed) }
+    const isFine = (status: number) => status === 404 || status === 400
+    expect(await faultsOf('global admin', 'admin', each, ids, isFine)).toEqual([])
+  },
+)
 
 const foreign = (names: readonly string[]): Ids =>
   Object.fromEntries(names.map((name) => [name, world.foreignIds[name] ?? '']))
 
-test('the crossing knows every kind of thing that a path can name', () => {
+test('this test covers every kind of thing that a path can name', () => {
   const others = ['groupId', 'token', 'wrongToken', 'secretName', 'owner', ...Object.keys(world.ids)].filter(
     (name) => name.endsWith(' id'),
   )

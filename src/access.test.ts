@@ -14,8 +14,8 @@ import {
 } from './testing/access-world.ts'
 
 /**
- * Every registered route × who calls × public and private project × gate off and on × admin host, own site, other site,
- * against the hand-written table of `testing/access-table.ts`.
+ * Every registered route × caller × public and private project × gate off and on × admin host, own site, other site,
+ * compared with the hand-written table in `testing/access-table.ts`.
  */
 
 type Expected = 'allowed' | 401 | 403 | 404 | 'ADMIN_HOST_ONLY'
@@ -47,7 +47,7 @@ function expectedOf(who: Who, actor: Actor, situation: Situation): Expected {
 const isRefusedByGate = (actor: Extract<Actor, { kind: 'person' }>, { host, isGated }: Situation) =>
   isGated && (host === 'other' || (host === 'own' && !actor.isMember))
 
-/** A key acts as contributor, wherever it calls. contract §4 and §7. */
+/** A key acts as contributor, wherever it is used. contract §4 and §7. */
 function expectedOfKey(who: Who, of: 'docs' | 'other' | 'all' | 'revoked', { isRead }: Situation): Expected {
   if (of === 'revoked' || who === 'session past the gate') return 401
   if (who === 'any credential' || who === 'link') return 'allowed'
@@ -65,7 +65,7 @@ function expectedAtHome(who: Who, { globalRole, role }: Extract<Actor, { kind: '
   return includes(role, who) ? 'allowed' : 403
 }
 
-/** contract §2: A session is worth less on a site host. */
+/** contract §2: A session has fewer rights on a site host. */
 function expectedOnSite(
   who: Who,
   { globalRole, role }: Extract<Actor, { kind: 'person' }>,
@@ -109,7 +109,7 @@ test.each(ACCESS_TABLE.map(([route, who, content]) => ({ route, who, content }))
   60_000,
 )
 
-/** Names of parameters differ between routes and rows, and a slash at the end does not matter. */
+/** Parameter names differ between routes and rows, and a trailing slash does not matter. */
 const shapeOf = (route: string): string => route.replace(/:[^/]+/g, ':').replace(/\/$/, '')
 
 test('every registered route has a row, and every row a route', () => {
@@ -120,7 +120,7 @@ test('every registered route has a row, and every row a route', () => {
   expect([...new Set(rows)].sort()).toEqual([...new Set(registered)].sort())
 })
 
-/** contract §4: a private site, no or too low a role. `/public` looks at no credential; the admin host knows no gate. */
+/** contract §4: a private site without a sufficient role. `/public` ignores credentials; the admin host has no gate. */
 function contentStatus(
   actor: Actor,
   path: 'site' | '/repo' | '/public',
@@ -134,7 +134,7 @@ function contentStatus(
   return actor.role !== null || actor.globalRole === 'admin' ? 200 : 403
 }
 
-test('the files of a site: who × visibility × gate × kind of address', async () => {
+test('the files of a site: caller × visibility × gate × kind of URL', async () => {
   const wrong: string[] = []
   for (const state of STATES) {
     world.set(state)

@@ -8,7 +8,7 @@ import { factsOf } from './http/request-facts.ts'
 import { createRouteTable } from './http/route-table.ts'
 import { callerOf } from './modules/auth/caller.ts'
 
-/** An Elysia app, as far as the door needs it. */
+/** The part of an Elysia app that the door needs. */
 type Api = {
   handle(request: Request): Promise<Response>
   routes: readonly { method: string; path: string }[]
@@ -16,17 +16,17 @@ type Api = {
 
 export type ApiDoor = {
   handle(request: Request, path: string): Promise<Response>
-  /** What was refused ahead of its route: it has the headers of the rest, and counts like it. */
+  /** Responds to a request rejected before its route: it gets the usual headers and counts towards the rate. */
   refuse(request: Request, path: string, error: unknown): Response
   isApiRoute(path: string): boolean
 }
 
-/** Uploads count by credential instead of by address. contract §5.2. */
+/** Uploads are counted per credential instead of per address. contract §5.2. */
 const UPLOADS =
   /^(POST \/api\/(assets\/upload|deployments|deployments\/zip|deployments\/manifest)|PUT \/api\/deployments\/manifest\/[^/]+)\/?$/
 const NOT_LIMITED = /^\/api\/health\/?$/
 
-/** What every call of the API passes: its rate, its method, its headers. spec: Limits. */
+/** Checks that apply to every API call: rate, method, headers. spec: Limits. */
 export function createApiDoor(ctx: Context, api: Api): ApiDoor {
   const table = createRouteTable(api.routes)
   const byAddress = createRateLimiter(ctx.config.rateLimitApi, ctx.now)
@@ -63,7 +63,7 @@ function finished(answer: Response, rate: RateState | undefined): Response {
   return answer
 }
 
-/** Elysia hands a handler undefined for a segment that cannot be decoded: such a path names nothing. */
+/** Elysia passes undefined for a segment that cannot be decoded; such a path matches nothing. */
 function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path)
@@ -74,7 +74,7 @@ function isDecodable(path: string): boolean {
 }
 
 const noSuchPath = (): Response =>
-  errorResponse(new AppError('not_found', 'There is no such path in the API.'))
+  errorResponse(new AppError('not_found', 'This path does not exist in the API'))
 
 async function answerWith(
   ctx: Context,
@@ -91,7 +91,7 @@ async function answerWith(
   }
 }
 
-/** 405 for a known path, and the answer to OPTIONS. RFC 9110 §9.3.7 and §15.5.6. */
+/** Returns 405 for a known path, or the response to OPTIONS. RFC 9110 §9.3.7 and §15.5.6. */
 function refuseMethod(method: string, methods: readonly string[]): Response | undefined {
   if (methods.length === 0 || methods.includes(method) || methods.includes('ALL')) return undefined
   if (method === 'HEAD' && methods.includes('GET')) return undefined
@@ -100,7 +100,7 @@ function refuseMethod(method: string, methods: readonly string[]): Response | un
     .join(', ')
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } })
   return errorResponse(
-    new AppError('method_not_allowed', `This path does not take ${method}; it takes ${allow}`, {
+    new AppError('method_not_allowed', `This path does not support ${method}, only ${allow}`, {
       headers: { allow },
     }),
   )
@@ -110,7 +110,7 @@ function tooMany(rate: RateState): Response {
   return errorResponse(
     new AppError(
       'rate_limited',
-      `Too many requests: ${rate.limit} a minute are allowed. Try again in ${rate.retryAfterSeconds} s.`,
+      `Too many requests: the limit is ${rate.limit} per minute. Try again in ${rate.retryAfterSeconds} s.`,
       {
         headers: { 'retry-after': String(rate.retryAfterSeconds) },
       },
@@ -118,7 +118,7 @@ function tooMany(rate: RateState): Response {
   )
 }
 
-/** Who uploads, where a good credential came along. Guesses count by address. */
+/** The uploader, if the request has a valid credential. Invalid ones count per address. */
 function uploaderOf(ctx: Context, request: Request): string | undefined {
   try {
     const { actor } = callerOf(ctx, request)

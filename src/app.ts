@@ -4,7 +4,9 @@ import type { Peer } from './http/visitor.ts'
 
 export type App = { fetch: (request: Request, peer: Peer) => Response | Promise<Response> }
 
-/** The composition root: one front door, and behind it the API, the pages and all that is more than a file. */
+/**
+ * The composition root: the front door, and behind it the API, the pages and everything else that is not a plain file.
+ */
 export const createApp = (ctx: Context): App => ({
   fetch: createFrontDoor(ctx, async () => {
     const [{ createRooms }, { routeRequest }] = await Promise.all([

@@ -14,7 +14,7 @@ const load = (providers: unknown) =>
     env: { OIDC_PROVIDERS: typeof providers === 'string' ? providers : JSON.stringify(providers) },
   })
 
-test('providers are read, with openid among the scopes', () => {
+test('providers are parsed, and openid is added to the scopes', () => {
   expect(loadConfig({ env: {} }).oidcProviders).toEqual([])
   expect(load([GOOD]).oidcProviders).toEqual([{ ...GOOD, scopes: ['openid', 'email', 'profile'] }])
   expect(load([{ ...GOOD, scopes: ['email'] }]).oidcProviders[0]?.scopes).toEqual(['openid', 'email'])
@@ -26,11 +26,11 @@ const bad: [what: string, providers: unknown][] = [
   ['no object', ['company']],
   ['no secret', [{ ...GOOD, clientSecret: '' }]],
   ['no id', [{ ...GOOD, id: undefined }]],
-  ['an id that is no path segment', [{ ...GOOD, id: '../x' }]],
+  ['an id that is not a path segment', [{ ...GOOD, id: '../x' }]],
   ['an issuer without TLS', [{ ...GOOD, issuer: 'http://id.example.com' }]],
-  ['an issuer that is no address', [{ ...GOOD, issuer: 'id.example.com' }]],
-  ['scopes that are no list', [{ ...GOOD, scopes: 'openid email' }]],
-  ['two of one id', [GOOD, GOOD]],
+  ['an issuer that is not a URL', [{ ...GOOD, issuer: 'id.example.com' }]],
+  ['scopes that are not a list', [{ ...GOOD, scopes: 'openid email' }]],
+  ['two with the same id', [GOOD, GOOD]],
 ]
 
 test.each(bad)('%s stops the start, without showing a secret', (_what, providers) => {

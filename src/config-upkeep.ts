@@ -1,6 +1,6 @@
 import { type PlainOption, text, wholeNumber } from './config-values.ts'
 
-/** What there is beside serving: figures, logs that are kept, backups. */
+/** Settings besides serving: metrics, log retention, backups. */
 export type UpkeepConfig = {
   metricsToken: string | null
   logRetentionDays: number
@@ -12,7 +12,7 @@ export type UpkeepConfig = {
 export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConfig[K]> } = {
   metricsToken: {
     env: 'METRICS_TOKEN',
-    help: 'bearer token of /metrics; without it only loopback may read them',
+    help: 'bearer token for /metrics; without it only loopback may read them',
     shownDefault: 'none',
     secret: true,
     fallback: () => null,
@@ -20,28 +20,28 @@ export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConf
   },
   logRetentionDays: {
     env: 'LOG_RETENTION_DAYS',
-    help: 'days that single requests are kept; 0 keeps only what is counted from them',
+    help: 'days to keep single requests; 0 keeps only the statistics',
     shownDefault: '7',
     fallback: () => 7,
     parse: wholeNumber(0, 365),
   },
   backupDir: {
     env: 'BACKUP_DIR',
-    help: 'folder that backups are written to by themselves',
+    help: 'folder for scheduled backups',
     shownDefault: 'none: no scheduled backups',
     fallback: () => null,
     parse: text,
   },
   backupEveryHours: {
     env: 'BACKUP_EVERY_HOURS',
-    help: 'hours from one scheduled backup to the next',
+    help: 'hours between scheduled backups',
     shownDefault: '24',
     fallback: () => 24,
     parse: wholeNumber(1, 8760),
   },
   backupKeep: {
     env: 'BACKUP_KEEP',
-    help: 'newest backups that stay in BACKUP_DIR',
+    help: 'number of backups to keep in BACKUP_DIR',
     shownDefault: '7',
     fallback: () => 7,
     parse: wholeNumber(1, 10_000),

@@ -4,10 +4,10 @@ import { type Cidr, parseCidr, parseCidrList, parseIp } from './domain/ip-ranges
 import { isRecord } from './domain/is-record.ts'
 import { isPassword, PASSWORD_RULE } from './domain/password-rule.ts'
 
-/** What a setting's text says, or what it should have been: it completes "but must be ...". */
+/** The parsed value of a setting, or what was expected: it completes "but must be ...". */
 export type Parsed<T> = { value: T } | { expected: string }
 
-/** An OpenID provider that signs people in. `issuer` as its discovery document says it. */
+/** An OpenID provider for sign-in. `issuer` is written as in its discovery document. */
 export type OidcProvider = {
   id: string
   displayName: string
@@ -17,13 +17,13 @@ export type OidcProvider = {
   scopes: readonly string[]
 }
 
-/** A setting whose default hangs on no other. */
+/** A setting whose default does not depend on others. */
 export type PlainOption<T> = {
   env: string
   help: string
   /** As shown by `svc help serve`. */
   shownDefault: string
-  /** No message shows the value. */
+  /** The value is never shown in messages. */
   secret?: boolean
   fallback: () => T
   parse: (text: string) => Parsed<T>
@@ -32,7 +32,7 @@ export type PlainOption<T> = {
 const ok = <T>(value: T): Parsed<T> => ({ value })
 
 export const text = (text: string): Parsed<string> =>
-  text === '' ? { expected: 'a text that is not empty' } : ok(text)
+  text === '' ? { expected: 'a non-empty text' } : ok(text)
 
 export const wholeNumber =
   (min: number, max: number) =>
@@ -74,7 +74,7 @@ export function hostName(text: string): Parsed<string> {
 }
 
 export function listenAddress(text: string): Parsed<string> {
-  // A name never ends in a number (RFC 1123 §2.1), so this is an address that is none.
+  // A host name never ends in a number (RFC 1123 §2.1), so this would be an invalid IP address.
   const isName = isHostName(text.toLowerCase()) && !/(^|\.)\d+$/.test(text)
   return isName || parseIp(text) !== null
     ? ok(text)
@@ -168,7 +168,7 @@ function oidcProvider(entry: unknown): OidcProvider | null {
     issuer: String(issuer),
     clientId: String(clientId),
     clientSecret: String(clientSecret),
-    // Without `openid` there is no ID token.
+    // Without `openid` the provider returns no ID token.
     scopes: [...new Set(['openid', ...given])],
   }
 }

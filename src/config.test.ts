@@ -38,11 +38,11 @@ describe('defaults', () => {
     expect(loadConfig({ env: {}, isTerminal: true }).logFormat).toBe('pretty')
   })
 
-  test('a flag wins over the environment', () => {
+  test('a flag overrides the environment', () => {
     expect(loadConfig({ env: { PORT: '1' }, flags: { port: '2' } }).port).toBe(2)
   })
 
-  test('an empty variable is one that is not set', () => {
+  test('an empty variable counts as unset', () => {
     expect(loadConfig({ env: { PORT: '' } }).port).toBe(3000)
   })
 })
@@ -81,7 +81,7 @@ const good: [variable: string, text: string, key: keyof ReturnType<typeof loadCo
   ['ACME_EMAIL', 'Ops@Example.com', 'acmeEmail', 'ops@example.com'],
 ]
 
-test.each(good)('%s=%s is understood', (variable, text, key, value) => {
+test.each(good)('%s=%s is accepted', (variable, text, key, value) => {
   expect(loadConfig({ env: { [variable]: text } })[key]).toEqual(value as never)
 })
 
@@ -141,7 +141,7 @@ test('ADMIN_EMAIL without ADMIN_PASSWORD is refused', () => {
 
 const FILES = { TLS: 'files', TLS_CERT_FILE: 'c.pem', TLS_KEY_FILE: 'k.pem' }
 
-test('with TLS on the ports are those of the web', () => {
+test('with TLS on the default ports are 443 and 80', () => {
   expect(loadConfig({ env: FILES })).toMatchObject({ port: 443, httpPort: 80 })
   expect(loadConfig({ env: { TLS: 'auto' } })).toMatchObject({
     port: 443,
@@ -157,18 +157,21 @@ const conflicts: [says: string, env: Record<string, string>][] = [
   ['TLS_CERT_FILE is missing: TLS=files needs it', { TLS: 'files', TLS_KEY_FILE: 'k.pem' }],
   ['TLS_KEY_FILE is missing: TLS=files needs it', { TLS: 'files', TLS_CERT_FILE: 'c.pem' }],
   ['HTTP_PORT is "off", but with TLS=auto', { TLS: 'auto', HTTP_PORT: 'off' }],
-  ['HTTP_PORT is "8443", but must not be that of PORT', { ...FILES, PORT: '8443', HTTP_PORT: '8443' }],
-  ['PUBLIC_URL is "http://admin.test", but with TLS on', { ...FILES, PUBLIC_URL: 'http://admin.test' }],
+  ['HTTP_PORT is "8443", but must differ from PORT', { ...FILES, PORT: '8443', HTTP_PORT: '8443' }],
+  [
+    'PUBLIC_URL is "http://admin.test", but must be https with TLS on',
+    { ...FILES, PUBLIC_URL: 'http://admin.test' },
+  ],
 ]
 
-test.each(conflicts)('what does not go together is told: %s', (says, env) => {
+test.each(conflicts)('conflicting settings are reported: %s', (says, env) => {
   expect(() => loadConfig({ env })).toThrow(ConfigError)
   expect(() => loadConfig({ env })).toThrow(says)
 })
 
 const variables = [...configHelp().matchAll(/^ {2}([A-Z_]+) /gm)].map((match) => match[1] ?? '')
 
-test('every variable is a flag and has a line of help', () => {
+test('every variable has a flag and a line of help', () => {
   expect(variables).toHaveLength(Object.keys(configFlags).length)
   expect(Object.keys(configFlags)).toContain('base-domain')
 })

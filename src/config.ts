@@ -23,7 +23,7 @@ import type { Cidr } from './domain/ip-ranges.ts'
 
 export type { OidcProvider } from './config-values.ts'
 
-/** The only reader of the environment: every setting with its name, type, default and one line of help. contract §1. */
+/** All settings with name, type, default and a line of help; nothing else reads the environment. contract §1. */
 export type Config = TlsConfig &
   UpkeepConfig & {
     port: number
@@ -56,7 +56,7 @@ export type PrivateSiteResponse = 'not_found' | 'login'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type LogFormat = 'pretty' | 'json'
 
-/** A setting that cannot be used. The process ends with `EX_CONFIG` (78). */
+/** An invalid setting. The process exits with `EX_CONFIG` (78). */
 export class ConfigError extends Error {}
 
 export const EX_CONFIG = 78
@@ -68,7 +68,7 @@ type Option<T> = Omit<PlainOption<T>, 'fallback'> & {
 const none = () => null
 
 const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
-  // First, since other defaults follow it.
+  // First, because other defaults depend on them.
   ...TLS_OPTIONS,
   port: {
     env: 'PORT',
@@ -86,7 +86,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   },
   dataDir: {
     env: 'DATA_DIR',
-    help: 'everything that must survive: svc.db, blobs/, secret.key, certs/, tmp/',
+    help: 'folder of all persistent data: svc.db, blobs/, secret.key, certs/, tmp/',
     shownDefault: './data',
     fallback: () => './data',
     parse: text,
@@ -107,37 +107,37 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   },
   publicUrl: {
     env: 'PUBLIC_URL',
-    help: 'scheme, host and port to write into links when a proxy stands in front',
-    shownDefault: 'of the listener',
+    help: 'scheme, host and port of links, if there is a proxy in front',
+    shownDefault: 'that of the listener',
     fallback: none,
     parse: publicUrl,
   },
   trustProxy: {
     env: 'TRUST_PROXY',
-    help: 'CIDRs whose X-Forwarded-For, -Proto and -Host are believed',
+    help: 'CIDRs of proxies whose X-Forwarded-For, -Proto and -Host are trusted',
     shownDefault: 'none',
     fallback: () => [],
     parse: cidrList,
   },
   secretKey: {
     env: 'SECRET_KEY',
-    help: '32 bytes in base64, the key of stored secrets',
-    shownDefault: 'made in DATA_DIR/secret.key',
+    help: '32 bytes in base64, the encryption key of stored secrets',
+    shownDefault: 'generated in DATA_DIR/secret.key',
     secret: true,
     fallback: none,
     parse: secretKey,
   },
   setupToken: {
     env: 'SETUP_TOKEN',
-    help: 'what POST /api/setup/complete must carry',
-    shownDefault: 'made at each start while there is no admin',
+    help: 'token required by POST /api/setup/complete',
+    shownDefault: 'generated at each start while there is no admin',
     secret: true,
     fallback: none,
     parse: text,
   },
   adminEmail: {
     env: 'ADMIN_EMAIL',
-    help: 'the first admin, made if there is none',
+    help: 'email of the first admin, created if there is none',
     shownDefault: 'none',
     fallback: none,
     parse: email,
@@ -159,35 +159,35 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   },
   privateSiteResponse: {
     env: 'PRIVATE_SITE_RESPONSE',
-    help: 'what an anonymous visitor of a private site gets: not_found or login',
+    help: 'response to anonymous visitors of a private site: not_found or login',
     shownDefault: 'not_found',
     fallback: none,
     parse: oneOf('not_found', 'login'),
   },
   rateLimitApi: {
     env: 'RATE_LIMIT_API',
-    help: 'API requests per minute and address; 0 turns it off',
+    help: 'API requests per minute and address; 0 for no limit',
     shownDefault: '100',
     fallback: () => 100,
     parse: wholeNumber(0, 1_000_000_000),
   },
   rateLimitUpload: {
     env: 'RATE_LIMIT_UPLOAD',
-    help: 'uploads per minute and key; 0 turns it off',
+    help: 'uploads per minute and key; 0 for no limit',
     shownDefault: '10',
     fallback: () => 10,
     parse: wholeNumber(0, 1_000_000_000),
   },
   maxUploadBytes: {
     env: 'MAX_UPLOAD_BYTES',
-    help: 'largest upload, as sent and unpacked',
+    help: 'maximum size of an upload, as sent and unpacked',
     shownDefault: '2147483648 (2 GiB)',
     fallback: () => 2 ** 31,
     parse: byteSize,
   },
   maxDeploymentFiles: {
     env: 'MAX_DEPLOYMENT_FILES',
-    help: 'most files of one deployment',
+    help: 'maximum number of files in a deployment',
     shownDefault: '50000',
     fallback: () => 50_000,
     parse: wholeNumber(1, 10_000_000),
@@ -201,7 +201,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   },
   nodeExtraCaCerts: {
     env: 'NODE_EXTRA_CA_CERTS',
-    help: 'PEM file of further CAs for proxied backends',
+    help: 'PEM file of additional CAs for proxied backends',
     shownDefault: 'none',
     fallback: none,
     parse: text,
@@ -209,7 +209,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   smtpUrl: {
     env: 'SMTP_URL',
     help: 'mail server, smtp://user:password@host:587',
-    shownDefault: 'none: links are handed out by admins',
+    shownDefault: 'none: admins pass on links themselves',
     secret: true,
     fallback: none,
     parse: smtpUrl,
@@ -248,12 +248,14 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
 
 type Source = {
   env: Readonly<Record<string, string | undefined>>
-  /** Flags by option name (`base-domain` → `baseDomain`); they win over the environment. */
+  /** Flags by option name (`base-domain` → `baseDomain`); they override the environment. */
   flags?: Readonly<Record<string, string | undefined>>
   isTerminal?: boolean
 }
 
-/** Reads and checks every setting. Throws `ConfigError`: one line with the variable, its value and what is allowed. */
+/**
+ * Reads and validates every setting. Throws a one-line `ConfigError` with the variable, its value and what is allowed.
+ */
 export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Config {
   const config: Record<string, unknown> = {}
   for (const [key, option] of Object.entries(OPTIONS)) {
@@ -277,7 +279,7 @@ function parseOption(option: Option<unknown>, given: string): unknown {
   throw new ConfigError(`${option.env} is ${shown}, but must be ${parsed.expected}`)
 }
 
-/** What `parseArgs` needs to take every setting as a flag: the variable's name in kebab-case. */
+/** Lets `parseArgs` accept every setting as a flag: the variable's name in kebab-case. */
 export const configFlags: Record<string, { type: 'string'; key: string }> = Object.fromEntries(
   Object.entries(OPTIONS).map(([key, { env }]) => [
     env.toLowerCase().replaceAll('_', '-'),

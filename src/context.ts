@@ -11,7 +11,7 @@ import type { Passwords } from './platform/passwords.ts'
 import type { RequestLog } from './platform/request-log.ts'
 import type { SecretBox } from './platform/secret-box.ts'
 
-/** What the whole appliance shares. Clock and ids come from here and nowhere else. */
+/** Shared by the whole service. The only source of the clock and of ids. */
 export type Context = {
   config: Config
   db: Db
@@ -21,34 +21,36 @@ export type Context = {
   /** A new UUID (v7). */
   newId: () => string
   log: Log
-  /** Every request, in a database of its own. */
+  /** The log of every request, in a separate database. */
   requestLog: RequestLog
   passwords: Passwords
   secrets: SecretBox
   lockout: Lockout
   mail: Mailer
-  /** The one way out to the network, for what members and visitors may name. */
+  /** The only way to reach hosts that members and visitors may name. */
   outbound: Outbound
-  /** The same, for what the operator's settings name: those hosts may be private. */
+  /** The same for hosts that the operator's settings name, which may be private. */
   operatorOutbound: Outbound
-  /** Of this server's own listener; with `TLS=off` there are none. */
+  /** Certificates of this server's own listener; empty with `TLS=off`. */
   certificates: Certificates
-  /** The texts of the TXT records of a name, for `hasTxt`; empty when there are none. Rejects when the resolver fails. */
+  /**
+   * Returns the texts of a name's TXT records, for `hasTxt`; empty if there are none. Rejects if the resolver fails.
+   */
   resolveTxt: (name: string) => Promise<string[]>
-  /** What claims a fresh server; see contract §1, SETUP_TOKEN. */
+  /** The token that claims a new server; see contract §1, SETUP_TOKEN. */
   setupToken: string
-  /** Origin of the admin, without a trailing slash, as written into links. */
+  /** The admin's origin in links, without a trailing slash. */
   adminUrl: () => string
-  /** Origin of a site host. */
+  /** The origin of a site host. */
   siteUrl: (host: string) => string
-  /** The project that a host (lower case, without port) shows; null where no site lives. */
+  /** The project that a host (lower case, without port) shows; null if it shows no site. */
   siteAt: (host: string) => SitePlace
   version: string
-  /** When this process started, as `now`. */
+  /** The start time of this process, on the same clock as `now`. */
   startedAt: number
 }
 
-/** The signed-in person of a session. */
+/** The person signed in with a session. */
 export type SessionUser = { id: string; email: string; role: GlobalRole }
 
 export type ApiKeyIdentity = {
@@ -59,7 +61,7 @@ export type ApiKeyIdentity = {
   createdBy: string | null
 }
 
-/** Who calls, with which credential and from where. */
+/** The caller, with their credential and address. */
 export type Actor =
   | { kind: 'anonymous'; ip: string }
   | { kind: 'user'; user: SessionUser; sessionId: string; ip: string }
@@ -73,24 +75,24 @@ export type UserActor = Extract<Actor, { kind: 'user' }>
 export type SitePlace = { projectId: string; host: string } | null
 
 /**
- * One request's caller: the actor, the place where it calls, and who it would be if the gate had not refused them.
- * `goodUntil`: until then the same cookies stand for the same caller there, as long as nothing is written.
+ * The caller of one request: the actor, the place it calls from, and the person rejected by the membership gate, if
+ * any. `goodUntil`: until then the same cookies mean the same caller there, as long as nothing is written.
  */
 export type Caller = { actor: Actor; site: SitePlace; refused: SessionUser | null; goodUntil?: number }
 
-/** What the front door found out about a request before anybody else sees it. */
+/** What the front door determined about a request before any other code sees it. */
 export type RequestFacts = {
   ip: string
   isSecure: boolean
-  /** Host as the visitor named it, lower case, without port. */
+  /** The host as the visitor named it, lower case, without port. */
   host: string
-  /** Host with port, for links. */
+  /** The host with port, for links. */
   hostWithPort: string
   site: SitePlace
-  /** The other end of the connection: the client, or a proxy in front of us. */
+  /** The address at the other end of the connection: the client, or a proxy in front of us. */
   peerAddress: string
-  /** The `X-Forwarded-For` of a peer in `TRUST_PROXY`; null from anybody else. */
+  /** The `X-Forwarded-For` of a peer in `TRUST_PROXY`; null from any other peer. */
   forwardedFor: string | null
-  /** The peer is loopback and no header says that somebody stands behind it. */
+  /** The peer is loopback, and no header says that it forwards for somebody else. */
   isDirectLoopback: boolean
 }

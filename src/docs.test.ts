@@ -31,7 +31,7 @@ const operations = () =>
   )
 
 describe('the OpenAPI document', () => {
-  test('holds every route, what the admin host serves beside them, and no other', () => {
+  test('contains every route and what the admin host serves besides them, and nothing else', () => {
     const routes = createApi(app.ctx)
       .routes.filter(({ path }) => !path.startsWith('/api/docs'))
       .map(({ method, path }) => `${method} ${path.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')}`)
@@ -50,7 +50,7 @@ describe('the OpenAPI document', () => {
     ).toEqual([...new Set(expected)].sort())
   })
 
-  test('says of every route what it does and what it answers', () => {
+  test('describes every route and its responses', () => {
     const silent = operations().filter(
       ({ operation }) =>
         !operation.summary || !operation.tags?.length || Object.keys(operation.responses).length < 2,
@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
       })
   })
 
-  test('says what is wanted in words, by example and by choice', () => {
+  test('describes inputs in words, with examples and choices', () => {
     const text = JSON.stringify(document.paths['/api/auth/signin'])
     expect(text).toContain('"description":"An email address, such as ann@example.com"')
     expect(text).toContain('"examples":["ann@example.com"]')
@@ -77,7 +77,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document)).not.toContain('"error":"')
   })
 
-  test('is the same with a slash at its end', async () => {
+  test('is the same with a trailing slash', async () => {
     expect(await (await app.call('GET', '/api/docs/json/')).json()).toEqual(document)
   })
 
@@ -93,7 +93,7 @@ describe('the OpenAPI document', () => {
     ['/api/auth/oidc/{provider}/callback', '302', undefined],
     ['/api/logs/tail', '200', ['text/event-stream']],
     ['/api/schemas/{id}/records/export', '200', ['application/json', 'text/csv']],
-  ])('says what GET %s answers: %s, %j', (path, status, types) => {
+  ])('describes the responses of GET %s: %s, %j', (path, status, types) => {
     const { default: _, ...answers } = document.paths[path]?.['get']?.responses ?? {}
     expect(Object.keys(answers)).toEqual([status])
     const content = answers[status]?.content
@@ -131,14 +131,14 @@ describe('the explorer', () => {
     ['/api/docs/explorer.js', 'text/javascript'],
     ['/api/docs/explorer.css', 'text/css'],
     ['/api/docs/start.js', 'text/javascript'],
-  ])('%s comes out of the executable', async (path, type) => {
+  ])('%s is embedded in the executable', async (path, type) => {
     const answer = await app.call('GET', path)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toStartWith(type)
     expect((await answer.bytes()).length).toBeGreaterThan(100)
   })
 
-  test('its script is sent compressed, and not again while it is the same', async () => {
+  test('its script is sent compressed, and not again while it is unchanged', async () => {
     const headers = { 'accept-encoding': 'gzip, br' }
     const answer = await app.call('GET', '/api/docs/explorer.js', { headers })
     const plain = await app.call('GET', '/api/docs/explorer.js')
@@ -149,7 +149,7 @@ describe('the explorer', () => {
     expect(again.status).toBe(304)
   })
 
-  test('takes no other method', async () => {
+  test('rejects other methods', async () => {
     expect((await app.call('POST', '/api/docs')).status).toBe(405)
   })
 })

@@ -42,7 +42,7 @@ describe('which hosts are the admin', () => {
   })
 
   test.each(['', 'a b', 'a/b', 'a..b', '-:x', 'localhost:99999', 'localhost@evil'])(
-    'a malformed Host is nobody, to whom nobody comes back: %p',
+    'a malformed Host is unknown, and no link leads back to it: %p',
     async (host) => {
       const app = await open()
       const request = new Request('http://x/', { headers: { host } })
@@ -56,7 +56,7 @@ describe('which hosts are the admin', () => {
 describe('a proxy in front', () => {
   const forwarded = { 'x-forwarded-host': 'admin.example.com', 'x-forwarded-proto': 'https' }
 
-  test('is believed when its address is trusted', async () => {
+  test('is trusted if its address is configured', async () => {
     const app = await open({ BASE_DOMAIN: 'example.com', TRUST_PROXY: '10.0.0.0/8' })
     const answer = await app.call('GET', '/api/setup/status', {
       host: 'internal',
@@ -66,7 +66,7 @@ describe('a proxy in front', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('is not believed otherwise', async () => {
+  test('is not trusted otherwise', async () => {
     const app = await open({ BASE_DOMAIN: 'example.com', TRUST_PROXY: '10.0.0.0/8' })
     const answer = await app.call('GET', '/api/setup/status', {
       host: 'internal',
@@ -112,16 +112,16 @@ describe('claiming a fresh server', () => {
     ['the machine itself by IPv6', '::1', {}, undefined, 201],
     ['the machine itself, mapped', '::ffff:127.0.0.1', {}, undefined, 201],
     ['a proxy on the machine', '127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }, undefined, 401],
-    ['a proxy that only says Via', '127.0.0.1', { via: '1.1 proxy' }, undefined, 401],
-    ['a proxy that says Forwarded', '127.0.0.1', { forwarded: 'for=1.2.3.4' }, undefined, 401],
+    ['a proxy that only sends Via', '127.0.0.1', { via: '1.1 proxy' }, undefined, 401],
+    ['a proxy that sends Forwarded', '127.0.0.1', { forwarded: 'for=1.2.3.4' }, undefined, 401],
     [
-      'a proxy that says where it cut the path',
+      'a proxy that sends the prefix it removed',
       '127.0.0.1',
       { 'x-forwarded-prefix': '/svc' },
       undefined,
       401,
     ],
-    ['a proxy that says its host', '127.0.0.1', { 'x-forwarded-host': 'example.com' }, undefined, 401],
+    ['a proxy that sends its host', '127.0.0.1', { 'x-forwarded-host': 'example.com' }, undefined, 401],
   ]
 
   test.each(rows)('%s', async (_what, from, headers, setupToken, status) => {
@@ -136,7 +136,7 @@ describe('claiming a fresh server', () => {
     else expect(await answer.json()).toMatchObject({ user: { email: ROOT.email, role: 'admin' } })
   })
 
-  test('the token, and whether it is done already, come before the rest of the body', async () => {
+  test('the token and an existing admin are checked before the rest of the body', async () => {
     const app = await open()
     const statusOf = async (from: string, json: unknown) =>
       (await app.call('POST', '/api/setup/complete', { from, json })).status
@@ -195,7 +195,7 @@ describe('a file that was sent before', () => {
     seedDeployment(app, { owner: 'acme', repo, sha: sha.repeat(40), alias: 'live', files: { 'a.txt': text } })
   const hostOf = (repo: string) => `live--${repo}--acme.localhost`
 
-  /** As Bun reads it off a socket: `target` is what the request line names. */
+  /** As Bun parses it from a socket: `target` is the target of the request line. */
   async function over(app: TestApp, target: string, headers: Record<string, string>): Promise<string> {
     const server = listening(app)
     const lines = Object.entries({ ...headers, connection: 'close' }).map(
@@ -203,7 +203,7 @@ describe('a file that was sent before', () => {
     )
     const answer = await exchange(server.port ?? 0, `GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
     await server.stop(true)
-    // Two answers may fall into two seconds.
+    // Two responses may fall into different seconds.
     return answer.replace(/^date: .*\r\n/im, '')
   }
 

@@ -9,8 +9,8 @@ import { isOurs, isPlainRead, serveAsset } from './site/serve-asset.ts'
 type Answering = (request: Request, peer: Peer) => Response | Promise<Response>
 
 /**
- * Answers by `route`, which is loaded when it is first needed: until then files of open sites are answered here, so that a
- * server that only shows files starts at once and stays small. Every answer is seen by the log.
+ * Delegates to `route`, which is loaded on first use. Until then files of open sites are served here, so that a server
+ * that only serves files starts quickly and stays small. The log sees every response.
  */
 export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering>): Answering {
   let route: Answering | undefined
@@ -43,8 +43,8 @@ export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering
 }
 
 /**
- * A file of an open site, for which nothing else is needed; undefined for any other request. What fails here is told by
- * whoever answers in its place.
+ * Serves a file of an open site, which needs nothing else; undefined for any other request. An error here is reported
+ * by `route`, which handles the same request next.
  */
 function serveOpenFile(ctx: Context, request: Request, peer: Peer): Response | undefined {
   try {
@@ -60,7 +60,7 @@ function serveOpenFile(ctx: Context, request: Request, peer: Peer): Response | u
   }
 }
 
-/** Stands for "this needs a page of ours" while the pages are not loaded. */
+/** A placeholder for "this needs one of our pages" while the pages are not loaded. */
 const NEEDS_PAGE = new Response()
 const NO_PAGES: SitePages = {
   notFound: () => NEEDS_PAGE,

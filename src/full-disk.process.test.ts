@@ -5,7 +5,7 @@ const MIB = 1024 * 1024
 const ADMIN = { email: 'root@example.com', password: 'correct horse battery' }
 const SHA = (digit: string) => digit.repeat(40)
 
-test('a full disk refuses the upload, keeps nothing of it, and the next one that fits is published', async () => {
+test('an upload to a full disk is rejected and leaves nothing behind, and the next one that fits is published', async () => {
   const data = makeDataDir()
   const env = { ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password }
   const server = await startServer(data.path, env, onSmallDisk(data.path, 16))

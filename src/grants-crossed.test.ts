@@ -45,8 +45,8 @@ import { deleteTraffic, findSplit, setTraffic } from './modules/traffic/service.
 import { createWorld, type World } from './testing/access-world.ts'
 
 /**
- * Services take a grant as proof of access. One for a project opens nothing of another, whatever ids come with it: a route
- * or a page that forgets to look whose id it is shows and changes nothing all the same.
+ * Services take a grant as proof of access. A grant for one project gives no access to another, whatever ids come with
+ * it: a route or page that forgets to check the owner of an id still shows and changes nothing.
  */
 
 let world: World
@@ -124,7 +124,7 @@ const WRITES: Record<string, Service> = {
   removeRecord: (ctx, grant, { schemaId, recordId }) => removeRecord(ctx, grant, schemaId, recordId),
 }
 
-/** The status of the refusal; null where there is none. */
+/** The status of the refusal; null if there is none. */
 async function refusalOf(service: Service, ids: Ids): Promise<number | null> {
   try {
     await service(world.app.ctx, operatorGrant(pick(world.ids).projectId), ids)
@@ -136,11 +136,14 @@ async function refusalOf(service: Service, ids: Ids): Promise<number | null> {
 }
 
 describe('a grant for a project', () => {
-  test.each(Object.entries(READS))('%s shows what is the own', async (_, service) => {
+  test.each(Object.entries(READS))('%s shows things of that project', async (_, service) => {
     expect(await refusalOf(service, pick(world.ids))).toBeNull()
   })
 
-  test.each(Object.entries({ ...READS, ...WRITES }))('%s refuses what is of another', async (_, service) => {
-    expect(await refusalOf(service, pick(world.foreignIds))).toBe(404)
-  })
+  test.each(Object.entries({ ...READS, ...WRITES }))(
+    '%s rejects things of another project',
+    async (_, service) => {
+      expect(await refusalOf(service, pick(world.foreignIds))).toBe(404)
+    },
+  )
 })

@@ -8,7 +8,7 @@ import { connect } from 'node:tls'
 import { BACKEND, type ProxyFixture, proxyFixture } from './testing/proxy-fixture.ts'
 import { createTestCa } from './testing/test-ca.ts'
 
-/** What passes through the listener with TLS to a backend, also while its certificate changes. */
+/** What passes through the TLS listener to a backend, also while its certificate changes. */
 const ca = createTestCa()
 const folder = mkdtempSync(join(tmpdir(), 'svc-listen-'))
 const certFile = join(folder, 'cert.pem')
@@ -117,7 +117,7 @@ async function renewedAndServed(): Promise<void> {
   while ((await serialShown()) === before) await Bun.sleep(5)
 }
 
-test('a backend is told that the visitor came by https', async () => {
+test('a backend learns that the visitor used https', async () => {
   const answer = await get('/live/x', { 'x-forwarded-proto': 'http' })
   expect(await answer.next()).toBe('plain answer')
   expect(last?.get('x-forwarded-proto')).toBe('https')
@@ -125,7 +125,7 @@ test('a backend is told that the visitor came by https', async () => {
   expect(answer.headers).not.toHaveProperty('strict-transport-security')
 })
 
-test('events go on over a change of the certificate', async () => {
+test('events continue during a certificate change', async () => {
   const answer = await get('/live/events')
   expect(await answer.next()).toBe('data: first\n\n')
   await renewedAndServed()
@@ -134,7 +134,7 @@ test('events go on over a change of the certificate', async () => {
   answer.end()
 }, 60_000)
 
-test('a WebSocket goes on over a change of the certificate', async () => {
+test('a WebSocket continues during a certificate change', async () => {
   const host = fixture.site.aliasHost
   const options = { headers: { host, origin: `https://${host}` }, tls: { ca: ca.pem, serverName: host } }
   const socket = new WebSocket(`wss://127.0.0.1:${fixture.port}/live/x`, options as unknown as string[])
@@ -186,7 +186,7 @@ function ask(
   })
 }
 
-test('HTTP/2: a backend is told who came, and a body arrives whole', async () => {
+test('HTTP/2: a backend learns who the visitor is, and a body arrives complete', async () => {
   const session = openHttp2()
   const plain = await ask(session, '/live/x')
   expect(await plain.next()).toBe('plain answer')
@@ -199,7 +199,7 @@ test('HTTP/2: a backend is told who came, and a body arrives whole', async () =>
   session.close()
 })
 
-test('HTTP/2: who answers is decided for each request, whatever the connection was opened for', async () => {
+test('HTTP/2: each request is routed by its own host, whatever host the connection was opened for', async () => {
   const session = openHttp2()
   const [site, admin, stranger] = await Promise.all([
     ask(session, '/'),
@@ -212,7 +212,7 @@ test('HTTP/2: who answers is decided for each request, whatever the connection w
   session.close()
 })
 
-test('HTTP/2: events go on over a change of the certificate, and the visitor leaving ends them', async () => {
+test('HTTP/2: events continue during a certificate change, and end when the visitor leaves', async () => {
   const session = openHttp2()
   const answer = await ask(session, '/live/events')
   expect(await answer.next()).toBe('data: first\n\n')

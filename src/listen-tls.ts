@@ -13,14 +13,14 @@ type OwnCertificates = Certificates & { stop(): void | Promise<void> }
 
 const PLAIN_IDLE_SECONDS = 10
 const RETRY_MS = 30_000
-/** Bun looks for silent connections every few seconds only. */
+/** Bun checks for idle connections only every few seconds. */
 const IDLE_SLACK_MS = 10_000
-/** Half a year. Sites are not told: their owners may take them elsewhere. RFC 6797. */
+/** Half a year. Sites do not get it, because their owners may move them elsewhere. RFC 6797. */
 const HSTS = 'max-age=15768000'
 
 /**
- * Listens with TLS at `PORT` and without at `HTTP_PORT`. With `TLS=auto` and no certificate yet, the one with TLS opens
- * when the first arrives; until then and after, the plain one answers the certificate authority.
+ * Listens with TLS on `PORT` and without it on `HTTP_PORT`. With `TLS=auto` and no certificate yet, the TLS listener
+ * opens when the first one arrives. The plain one serves the certificate authority's checks at any time.
  */
 export async function listenTls(ctx: Context, app: App, handlers: Handlers): Promise<Listeners> {
   const { config } = ctx
@@ -56,29 +56,29 @@ async function automatic(ctx: Context): Promise<OwnCertificates> {
   return createAutoCertificates(ctx)
 }
 
-/** None to serve is nothing to do: the listener opens with the first. Rejects only where it never was open. */
+/** Does nothing without certificates: the listener opens with the first. Rejects only if it was never open. */
 async function serveWith(ctx: Context, certificates: Certificates, secured: TlsListener): Promise<void> {
   const all = certificates.all()
   if (all.length === 0) return
   const wasOpen = secured.isOpen()
   try {
     await secured.serve(all)
-    if (!wasOpen && ctx.config.tls === 'auto') ctx.log.info('the first certificate is served')
+    if (!wasOpen && ctx.config.tls === 'auto') ctx.log.info('serving the first certificate')
   } catch (error) {
     if (!wasOpen && ctx.config.tls === 'files') throw unusable(ctx.config, error)
-    ctx.log.error('the certificates cannot be served; this is tried again', { error })
+    ctx.log.error('the certificates cannot be used; retrying', { error })
     setTimeout(() => void serveWith(ctx, certificates, secured), RETRY_MS).unref()
   }
 }
 
 function unusable({ tlsCertFile }: Config, error: unknown): ConfigError {
   const reason = messageOf(error)
-  return new ConfigError(`TLS_CERT_FILE is "${tlsCertFile}", but must be servable: ${reason}`)
+  return new ConfigError(`TLS_CERT_FILE is "${tlsCertFile}", but must be a usable certificate: ${reason}`)
 }
 
 function securedBy(ctx: Context, port: number, handlers: Handlers): TlsListener {
   const { host, adminHost } = ctx.config
-  // Other servers of this machine may share the name `localhost`.
+  // Other servers on this machine may share the name `localhost`.
   const isPinned = adminHost !== 'localhost'
   return createTlsListener({
     mainHost: adminHost,
@@ -89,7 +89,8 @@ function securedBy(ctx: Context, port: number, handlers: Handlers): TlsListener 
         port,
         hostname: host,
         reusePort: true,
-        // Who offers it by ALPN gets it; WebSockets and older clients stay with HTTP/1.1. docs/decisions/0011-tls-listeners.md
+        // Used by clients that offer it by ALPN; WebSockets and older clients use HTTP/1.1.
+        // docs/decisions/0011-tls-listeners.md
         http2: true,
         tls,
         fetch(request, server) {
@@ -103,7 +104,7 @@ function securedBy(ctx: Context, port: number, handlers: Handlers): TlsListener 
   })
 }
 
-/** `isLast`: the connection leads to a listener that is being replaced. */
+/** `isLast`: the connection belongs to a listener that is being replaced. */
 function withHeaders(response: Response, pins: boolean, isLast: boolean): Response {
   if (pins) response.headers.set('strict-transport-security', HSTS)
   if (isLast) response.headers.set('connection', 'close')
@@ -128,8 +129,8 @@ function listenPlain(ctx: Context, app: App, port: number, secured: TlsListener)
 }
 
 /**
- * The port, or with 0 one that is free. The listeners of it share it with each other, and the kernel would let a stranger's
- * join them: so nobody else may be there.
+ * Returns the port, or a free one for 0. Our listeners share it (`reusePort`), and the kernel would let a foreign
+ * process share it too, so check first that nobody else uses it.
  */
 function claimPort(host: string, port: number): number {
   const probe = listeningAt({ host, port }, () => Bun.listen({ hostname: host, port, socket: { data() {} } }))

@@ -10,10 +10,10 @@ afterEach(async () => {
   await server?.exited
 })
 
-/** A command to put before, which gives the server this file as its output. */
+/** A command prefix that makes this file the server's output. */
 const withOutput = (path: string): string[] => ['sh', '-c', 'exec "$@" >"$0"', path]
 
-/** Some hundred kilobytes of lines, more than a pipe holds. */
+/** A few hundred kilobytes of lines, more than a pipe buffers. */
 async function fillLog(url: string): Promise<number[]> {
   const statuses = new Set<number>()
   for (let i = 0; i < 300; i++) {
@@ -26,7 +26,7 @@ async function fillLog(url: string): Promise<number[]> {
 
 const serving = async ({ url }: ServerProcess) => (await fetch(`${url}/api/health`)).status
 
-test('a server starts, serves and ends well while the disk of its log is full', async () => {
+test('a server starts, serves and stops properly while the disk of its log is full', async () => {
   server = await startServer(data.path, {}, withOutput('/dev/full'))
   expect(await fillLog(server.url)).toEqual([404])
   expect(await serving(server)).toBe(200)
@@ -34,10 +34,10 @@ test('a server starts, serves and ends well while the disk of its log is full', 
   expect(await server.exited).toBe(0)
 })
 
-test('a server serves and ends well where nobody reads its log any more', async () => {
+test('a server serves and stops properly when nobody reads its log any more', async () => {
   const pipe = join(data.path, 'log-pipe')
   Bun.spawnSync(['mkfifo', pipe])
-  // Open, so that there is an end to write to, and never read.
+  // Opened, so that the pipe has a reader, but never read.
   const reader = openSync(pipe, constants.O_RDWR)
   server = await startServer(data.path, {}, withOutput(pipe))
   expect(await fillLog(server.url)).toEqual([404])

@@ -5,9 +5,9 @@ import { projectOfPathForm } from './site/parse-path-form.ts'
 import { resolveHost } from './site/resolve-site.ts'
 
 type Seen = {
-  /** Of `performance.now`. */
+  /** From `performance.now`. */
   startedAt: number
-  /** As the visitor sent it, or a trusted proxy. */
+  /** As sent by the visitor or a trusted proxy. */
   hostHeader: string
   /** Without the query. */
   path: string
@@ -19,7 +19,7 @@ const MOST_PATH = 1000
 const MOST_AGENT = 300
 const MOST_HOST = 255
 
-/** Describes an answered request for the request log. No request fails because of it. */
+/** Records a request and its response in the request log. Never fails the request. */
 export function observe(ctx: Context, request: Request, answer: Response, seen: Seen): void {
   try {
     const { hostHeader, path, address, weight, startedAt } = seen
@@ -42,11 +42,13 @@ export function observe(ctx: Context, request: Request, answer: Response, seen: 
     })
   } catch (error) {
     ctx.requestLog.drop(seen.weight)
-    ctx.log.debug('a request could not be described', { error })
+    ctx.log.debug('a request could not be added to the request log', { error })
   }
 }
 
-/** One line a request in the log of the process: no query, which may hold a token, and no header. */
+/**
+ * Writes one line per request to the process log, without the query, which may contain a token, and without headers.
+ */
 export function logRequest(
   ctx: Context,
   request: Request,
@@ -63,9 +65,9 @@ export function logRequest(
   })
 }
 
-/** A token in a path is a credential: no log may hold it. contract §3. */
+/** A token in a path is a credential and must not be logged. contract §3. */
 function loggedPath(path: string): string {
-  // Also where it was mistyped, so that it leads nowhere: the token is as good as before.
+  // Also in a mistyped path that matches no route: the token is still valid.
   const plain = path.replace(/%([0-7][0-9a-f])/gi, (_, code) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )
@@ -80,14 +82,14 @@ function projectOf(ctx: Context, hostHeader: string, path: string): string | nul
   return place?.kind === 'admin' ? (projectOfPathForm(ctx, path)?.id ?? null) : null
 }
 
-/** The other site that led here: its host alone. */
+/** The host of the other site that the visitor came from. */
 function referrerOf(referrer: string | null, host: string): string | null {
   if (referrer === null || !/^https?:/i.test(referrer) || !URL.canParse(referrer)) return null
   const from = new URL(referrer).hostname.slice(0, MOST_HOST)
   return from === host ? null : from
 }
 
-/** HTML that a browser goes to, as far as it says so: not what a script or a frame loads, nor what is loaded ahead. */
+/** Whether a browser navigated to this HTML, if it says so: not loaded by a script or frame, nor prefetched. */
 function isPage(headers: Headers, answer: Response): boolean {
   if (answer.headers.get('content-type')?.startsWith('text/html') !== true) return false
   const destination = headers.get('sec-fetch-dest')

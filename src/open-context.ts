@@ -22,14 +22,14 @@ import { siteAt } from './site/resolve-site.ts'
 
 export type OpenedContext = {
   ctx: Context
-  /** The port that the system chose for `PORT=0`, for links. */
+  /** Sets the port that the system chose for `PORT=0`, for links. */
   listensOn(port: number): void
   close(): void
 }
 
 /**
- * Opens the data directory: database (migrated), contents, keys. `write` takes the lines of the log. `isInMemory`: the
- * database is thrown away in the end, for trying rules out. `beforeMigrating` may throw: nothing was changed then.
+ * Opens the data directory: database (migrated), contents, keys. `write` receives log lines. `isInMemory`: uses a
+ * temporary database, for testing rules. `beforeMigrating` may throw, and nothing is changed then.
  */
 export async function openContext(
   config: Config,
@@ -67,29 +67,30 @@ export async function openContext(
   }
 }
 
-/** What a context is made of, besides the configuration. */
+/** The parts of a context besides the configuration. */
 type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
-  /** Takes the lines of the log. */
+  /** Receives the lines of the log. */
   write: (text: string) => void
-  /** The first one seals. */
+  /** The first one encrypts; all of them decrypt. */
   secretKeys: readonly string[]
-  /** Where the configuration has none. */
+  /** Used if the configuration has none. */
   setupToken: string
   logsDb: LogsDb
   port: () => number
-  /** Instead of those that cost what a stolen database must cost. */
+  /** Replaces the costly password hashing, for tests. */
   passwords?: Context['passwords']
-  /** Instead of the machine's own network. */
+  /** Replaces the machine's own network. */
   outside?: Pick<OutboundOptions, 'resolve' | 'limits'>
 }
 
-/** Puts it together; `close` closes what it was given too. */
+/** Creates the context; `close` also closes the given parts. */
 export async function createContext(config: Config, parts: Parts): Promise<{ ctx: Context; close(): void }> {
   const { version, now, db, resolveTxt, passwords = createPasswords(), outside = {} } = parts
   const newId = () => Bun.randomUUIDv7()
   const blobs = await openBlobStore(config.dataDir, newId)
   const extraCaPem = config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts)
-  const wayOutTo = (allowedTargets: readonly string[]) => createOutbound({ allowedTargets, extraCaPem, ...outside })
+  const wayOutTo = (allowedTargets: readonly string[]) =>
+    createOutbound({ allowedTargets, extraCaPem, ...outside })
   const outbound = wayOutTo(config.proxyAllowedTargets)
   const operatorOutbound = wayOutTo([...config.proxyAllowedTargets, ...hostsOfSettings(config)])
   const log = createLog({ level: config.logLevel, format: config.logFormat, now, write: parts.write })
@@ -126,7 +127,7 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
   return { ctx, close }
 }
 
-/** With their ports: what the operator's settings name may be in the local network. */
+/** With their ports: hosts that the operator's settings name may be in the local network. */
 function hostsOfSettings({ tls, acmeDirectory, oidcProviders }: Config): string[] {
   const urls = [...(tls === 'auto' ? [acmeDirectory] : []), ...oidcProviders.map(({ issuer }) => issuer)]
   return urls.map((url) => {
@@ -135,13 +136,13 @@ function hostsOfSettings({ tls, acmeDirectory, oidcProviders }: Config): string[
   })
 }
 
-/** Accounts and secrets: what this process makes from here on is nobody else's to read, whatever folder it lies in. */
+/** Makes files created from now on readable by this user only, because they hold accounts and secrets. */
 export const keepToOurselves = (): void => void process.umask(0o077)
 
-/** Milliseconds since 1970; every clock of the service and its commands is this one. */
+/** Milliseconds since 1970; the only clock of the service and its commands. */
 export const systemNow = (): number => Date.now()
 
-/** How links are written: `PUBLIC_URL` gives scheme and port (and the admin's host), else the listener does. */
+/** The origins of links: `PUBLIC_URL` sets scheme and port (and the admin's host), otherwise the listener does. */
 function addresses(config: Config, port: () => number): Pick<Context, 'adminUrl' | 'siteUrl'> {
   const known = config.publicUrl === null ? null : new URL(config.publicUrl)
   const scheme = known?.protocol ?? (config.tls === 'off' ? 'http:' : 'https:')

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** contract §2: the lists that are paginated, and those that came later. */
+/** contract §2: the paginated lists, and those added later. */
 test.each([
   '/api/deployments',
   '/api/aliases',
@@ -31,7 +31,7 @@ test.each([
   '/api/logs',
   '/api/audit',
   '/api/projects/PROJECT/pipeline-runs',
-])('%s takes page, limit, sort and order', async (list) => {
+])('%s accepts page, limit, sort and order', async (list) => {
   const path = list.replace('SCHEMA', schemaId).replace('PROJECT', projectId)
   const get = (query: string) => ask(app, 'GET', `${path}?${query}`, { as: ROOT })
   for (const query of ['', 'sort=createdAt', 'sort=createdAt&order=asc', 'order=desc&limit=100'])

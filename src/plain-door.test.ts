@@ -62,7 +62,7 @@ afterAll(async () => {
 type Sent = { host?: string | null; method?: string; headers?: string[]; body?: string }
 type Got = { status: number; headers: Map<string, string>; body: string }
 
-/** Over a socket, byte for byte, as no client of ours would send it. */
+/** Over a socket, byte for byte, in ways that no normal client would send. */
 function send(
   target: string,
   { host = ADMIN, method = 'GET', headers = [], body = '' }: Sent = {},
@@ -118,7 +118,7 @@ const redirected: [name: string, host: string, target: string, location: string]
   ['a long path', ADMIN, `/${'a'.repeat(8000)}`, `https://${ADMIN}:8443/${'a'.repeat(8000)}`],
 ]
 
-test.each(redirected)('%s is led to https', async (_name, host, target, location) => {
+test.each(redirected)('%s is redirected to https', async (_name, host, target, location) => {
   const got = await send(target, { host })
   expect(got.status).toBe(308)
   expect(got.headers.get('location')).toBe(location)
@@ -137,17 +137,17 @@ const refused: [name: string, target: string, host: string | null, status: numbe
   ['a host with a line break encoded', '/', `${ADMIN}%0d%0a`, 400],
   ['a target without a slash', '@evil.test', ADMIN, 400],
   ['a target of backslashes', '\\\\evil.test', ADMIN, 400],
-  ['a host that nobody has proven', '/', 'stranger.example.test', 421],
+  ['an unverified host', '/', 'stranger.example.test', 421],
 ]
 
-test.each(refused)('%s leads nowhere', async (_name, target, host, status) => {
+test.each(refused)('%s is not redirected', async (_name, target, host, status) => {
   const got = await send(target, { host })
   expect(got.status).toBe(status)
   expect(got.headers.has('location')).toBe(false)
 })
 
 test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'])(
-  '%s is led on with its method, its body unread',
+  '%s is redirected with its method, its body unread',
   async (method) => {
     const got = await send('/api/projects', {
       method,
@@ -160,12 +160,12 @@ test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'])(
   },
 )
 
-test('CONNECT makes no tunnel', async () => {
+test('CONNECT opens no tunnel', async () => {
   const got = await send('evil.test:443', { method: 'CONNECT', host: 'evil.test:443' })
   expect(got.status).toBe(400)
 })
 
-test('the answer to a challenge is given to its host alone', async () => {
+test('a challenge is only answered for its own host', async () => {
   const path = `/.well-known/acme-challenge/${TOKEN}`
   const got = await send(path, { host: 'www.example.test' })
   expect(got).toMatchObject({ status: 200, body: `${TOKEN}.thumb` })
@@ -179,13 +179,13 @@ test.each([
   ['a way around', `/.well-known/acme-challenge/%2e%2e/${TOKEN}`, 'GET'],
   ['an encoded token', `/.well-known/acme-challenge/%65${TOKEN.slice(1)}`, 'GET'],
   ['a POST', `/.well-known/acme-challenge/${TOKEN}`, 'POST'],
-])('a challenge is not answered to %s', async (_name, path, method) => {
+])('a challenge is not answered for %s', async (_name, path, method) => {
   const got = await send(path, { host: 'www.example.test', method })
   expect(got.status).toBe(308)
   expect(got.body).toBe('')
 })
 
-test('a domain still proves itself over HTTP', async () => {
+test('a domain can still be verified over HTTP', async () => {
   const { body } = await ask(app, 'GET', '/api/domains?hostname=stranger.example.test', { as: SEED_OWNER })
   const [domain] = body['data'] as { verification: { value: string } }[]
   const value = domain?.verification.value ?? ''
@@ -193,7 +193,7 @@ test('a domain still proves itself over HTTP', async () => {
   expect(got).toMatchObject({ status: 200, body: value })
 })
 
-test('health is for this machine alone, and sets no cookie', async () => {
+test('health is only for this machine, and sets no cookie', async () => {
   const near = await send('/api/health', { host: '127.0.0.1', headers: ['Cookie: sAccessToken=stale'] })
   expect(near.status).toBe(200)
   expect(JSON.parse(near.body)).toMatchObject({ status: 'ok' })
@@ -202,7 +202,7 @@ test('health is for this machine alone, and sets no cookie', async () => {
   expect(far.status).toBe(308)
 })
 
-test('a host whose certificate is missing is told to wait, and an alias host is asked for', async () => {
+test('visitors of a host without a certificate are told to wait, and one is requested for an alias host', async () => {
   const late = await send('/', { host: 'late.example.test' })
   expect(late.status).toBe(503)
   expect(late.headers.get('retry-after')).toBe('10')
@@ -215,7 +215,7 @@ test('a host whose certificate is missing is told to wait, and an alias host is 
   expect(visited).toEqual([aliasHost])
 })
 
-test("a private site looks like a host that is nobody's, with its certificate and without", async () => {
+test('a private site looks like an unused host, with and without a certificate', async () => {
   const hidden = await seedDeployment(app, { ...SEED, repo: 'secret', isPublic: false })
   const certificates = app.ctx.certificates
   const covered = { hosts: ['*.sites.test'], certPem: '', keyPem: '', expiresAt: 0 }
@@ -234,7 +234,7 @@ test("a private site looks like a host that is nobody's, with its certificate an
   app.ctx.certificates = certificates
 })
 
-test('while there is no listener with TLS nothing is led to it', async () => {
+test('nothing is redirected while there is no TLS listener', async () => {
   isTlsOpen = false
   const got = await send('/', { host: ADMIN })
   const health = await send('/api/health', { host: 'localhost' })

@@ -17,15 +17,15 @@ type PlainDoor = (request: Request, peer: Peer) => Promise<Response>
 type House = { ctx: Context; app: App; isTlsOpen: () => boolean }
 
 /**
- * What answers without TLS beside a listener that has it: proofs that a host is ours, health for this machine, and the way
- * to https. No content, cookie or API, and no body is read. contract §10.
+ * Serves plain HTTP beside a TLS listener: proofs that a host is ours, health checks from this machine, and redirects
+ * to https. Serves no content, cookies or API, and reads no body. contract §10.
  */
 export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean): PlainDoor {
   const house = { ctx, app, isTlsOpen }
   return async (request, peer) => {
     const startedAt = performance.now()
     const answer = await route(house, request, peer)
-    // A body that nobody reads ends with the connection.
+    // Closing the connection discards an unread body.
     answer.headers.set('connection', 'close')
     if (ctx.log.isInfo) {
       const path = targetOf(request.url)?.path ?? ''
@@ -39,7 +39,7 @@ function route({ ctx, app, isTlsOpen }: House, request: Request, peer: Peer): Re
   const host = normalizeHost(request.headers.get('host'))
   const target = targetOf(request.url)
   if (host === null || target === undefined || request.method === 'CONNECT')
-    return text(400, 'This request names no host.\n')
+    return text(400, 'This request has no valid Host header or path.\n')
   if (target.path === HEALTH_PATH && isRead(request) && isThisMachine(ctx, peer))
     return health(app, request.method, peer)
   if (target.path.startsWith(ACME_PATH) && isRead(request)) {
@@ -56,31 +56,36 @@ function route({ ctx, app, isTlsOpen }: House, request: Request, peer: Peer): Re
 
 const isRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
-/** A listener at one address is asked there by its own machine, from the same address. */
+/** If the listener is bound to one address, this machine calls it from the same address. */
 const isThisMachine = (ctx: Context, { address }: Peer): boolean =>
   isLoopback(address) || address === ctx.config.host
 
-/** Asked without what came along: nothing of the caller's is looked at, so that no cookie is set. */
+/** Passes on none of the caller's headers, so that no cookie is set. */
 const health = (app: App, method: string, peer: Peer) =>
   app.fetch(new Request(`http://localhost${HEALTH_PATH}`, { method, headers: { host: 'localhost' } }), peer)
 
 const challengeAnswer = (ctx: Context, host: string, token: string): string | undefined =>
   ACME_TOKEN.test(token) ? ctx.certificates.challengeAnswer(host, token) : undefined
 
-/** With files the operator chose the names. Hosts that can have no certificate are the admin's, seen from nearby. */
+/**
+ * With files the operator chose the names. `localhost` and IP addresses, which have no certificate, are the admin as
+ * seen from nearby.
+ */
 const hasCertificate = (ctx: Context, host: string): boolean =>
   ctx.config.tls === 'files' ||
   host === 'localhost' ||
   isIpLiteral(host) ||
   ctx.certificates.all().some(({ hosts }) => coversHost(hosts, host))
 
-/** Who visits a private site must not learn here, from a host that is nobody's being answered otherwise, that there is one. */
+/**
+ * Hosts that no site uses must get the same response as private sites, so that visitors cannot find out which exist.
+ */
 const mayBeHidden = (ctx: Context, host: string): boolean => siteLabelOf(host, ctx.config.baseDomain) !== null
 
 const isAliasHost = (ctx: Context, site: Site): boolean =>
   site.alias !== null && site.host.endsWith(`.${ctx.config.baseDomain}`)
 
-/** An address may be anybody's, unless it is this machine's own name for itself: the admin is named instead. */
+/** Redirects to https. An IP address may be anybody's, so the redirect names the admin instead, except for loopback. */
 function toHttps(ctx: Context, host: string, { path, search }: Target): Response {
   const origin = isIpLiteral(host) && !isLoopback(host) ? ctx.adminUrl() : ctx.siteUrl(host)
   const location = `${origin}${path}${search}`
@@ -90,8 +95,8 @@ function toHttps(ctx: Context, host: string, { path, search }: Target): Response
 function notYet(): Response {
   const answer = text(
     503,
-    'There is no certificate for this address yet. It is being asked for: try again in a moment. ' +
-      'Why it takes longer, the log of the server says.\n',
+    'There is no certificate for this address yet. One has been requested: try again in a moment. ' +
+      'If it takes longer, the server log says why.\n',
   )
   answer.headers.set('retry-after', String(RETRY_SECONDS))
   answer.headers.set('refresh', String(RETRY_SECONDS))
@@ -110,7 +115,7 @@ const text = (status: number, body: string) =>
 
 type Target = { path: string; search: string }
 
-/** Path and query of a whole URL, printable ASCII alone; undefined for one without. */
+/** Splits a URL into path and query; undefined unless they are printable ASCII and start with `/`. */
 function targetOf(url: string): Target | undefined {
   const start = url.indexOf('/', url.indexOf('//') + 2)
   const [target = ''] = url.slice(start).split('#')

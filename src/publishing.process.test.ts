@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
 
-/** The real program, real files, real clients: what a laptop and CI do, and what a crash does to it. */
+/** The real program, real files, real clients: what a laptop and CI do, and what happens in a crash. */
 const GUESTBOOK = join(import.meta.dir, '..', 'examples', 'guestbook')
 const ACTION = join(import.meta.dir, '..', 'scripts', 'actions', 'upload', 'index.mjs')
 const SHA = '0123456789abcdef0123456789abcdef01234567'
@@ -54,7 +54,7 @@ function filesBelow(folder: string): string[] {
     .filter((path) => !/(^|\/)\.(?!well-known)/.test(path))
 }
 
-test('svc deploy publishes the example, every file of it, and sends nothing the second time', async () => {
+test('svc deploy publishes every file of the example, and sends nothing the second time', async () => {
   const args = [
     'deploy',
     GUESTBOOK,
@@ -147,7 +147,7 @@ test('a backup taken while uploads run is consistent, and restores to the same s
   fresh.remove()
 })
 
-test('svc check names a content that was damaged on the disk', async () => {
+test('svc check reports a stored file that was damaged on the disk', async () => {
   const fresh = makeDataDir()
   const file = join(work, 'again.tar')
   await runSvc(['backup', file, '--data-dir', data.path])
@@ -168,7 +168,7 @@ const shaOf = (i: number): string => `${i.toString(16).padStart(8, '0')}${'c'.re
 
 type Files = Record<string, string>
 
-/** A tar.gz as `tar cz | curl` sends it. True when it was acknowledged. */
+/** Uploads a tar.gz like `tar cz | curl`. True if it was acknowledged. */
 async function publishTar(
   to: ServerProcess,
   apiKey: string,
@@ -193,7 +193,7 @@ async function publishTar(
   return answer?.status === 201
 }
 
-test('kill -9 at any moment: what was acknowledged is there, and every alias shows a whole deployment', async () => {
+test('kill -9 at any moment: acknowledged uploads survive, and every alias shows a complete deployment', async () => {
   const crash = makeDataDir()
   const acknowledged = new Map<string, Files>()
   let running = await startServer(crash.path, {
@@ -215,7 +215,7 @@ test('kill -9 at any moment: what was acknowledged is there, and every alias sho
       acknowledged.set(sha, files)
       resolve()
     })
-    // On a slow machine no moment of the clock may be late enough for one to be acknowledged.
+    // On a slow machine every kill may come before the first acknowledgement.
     if (round % 4 === 3) await Promise.race([acknowledgement, Promise.all(uploads)])
     else await Bun.sleep(Math.floor(((round * 37) % 100) + 1))
     running.signal('SIGKILL')
@@ -254,7 +254,7 @@ async function expectWhole(
     }
 }
 
-test('svc deploy --public says where it changed nothing, as the project was there and is private', async () => {
+test('svc deploy --public says that it changed nothing if the project already exists and is private', async () => {
   const deploy = async (project: string, ...flags: string[]) => {
     const args = ['deploy', GUESTBOOK, '--project', project, '--sha', SHA, ...flags]
     const { code, stderr } = await runSvc(args, { env: connection() })

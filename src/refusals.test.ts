@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** contract §2: what the validator cannot see is told like what it sees. */
+/** contract §2: problems that the validator cannot see are reported in the same way. */
 test.each<[string, Record<string, unknown>, string]>([
   ['/api/api-keys', { name: 'ci' }, 'projectId'],
   ['/api/api-keys', { name: 'ci', isGlobal: true, repository: 'acme/docs' }, 'isGlobal'],
@@ -34,7 +34,7 @@ test.each<[string, Record<string, unknown>, string]>([
     { projectId: 'PROJECT', name: 'beta', commitSha: 'bbbbbbb', deploymentId: 'DEPLOYMENT' },
     'commitSha',
   ],
-])('POST %s with %j is refused with the field in details', async (path, json, field) => {
+])('POST %s with %j is rejected with the field in details', async (path, json, field) => {
   const named = (text: string) => text.replace('PROJECT', projectId).replace('DEPLOYMENT', deploymentId)
   const sent: unknown = JSON.parse(named(JSON.stringify(json)))
   const { status, body } = await ask(app, 'POST', named(path), { as: ROOT, json: sent })

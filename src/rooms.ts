@@ -53,7 +53,7 @@ import { explain, projectOfUrl } from './site/explain.ts'
 
 const loadPipelineSchemas = async () => (await import('./pipelines/documented.ts')).pipelineSchemas()
 
-/** The API and the pages, as the front door needs them. Loaded when something else than a file is asked for. */
+/** The API and the pages for the front door. Loaded when a request needs more than a file. */
 export function createRooms(ctx: Context): Rooms {
   const routes = createApi(ctx, (path) => api.isApiRoute(path))
   const api: ApiDoor = createApiDoor(ctx, withExplorer(routes, loadPipelineSchemas))
@@ -81,7 +81,7 @@ export function createRooms(ctx: Context): Rooms {
   }
 }
 
-/** The pages that a site host shows on the service's own behalf. */
+/** The service's own pages on a site host. */
 const pagesOf = (ctx: Context): Rooms['pages'] => ({
   notFound: () => page(notFoundPage(), 404),
   noSite: (host) => noSiteAnswer(ctx, host),
@@ -99,21 +99,21 @@ const pagesOf = (ctx: Context): Rooms['pages'] => ({
     ),
 })
 
-/** `host` null: the request named none that there could be, so nobody comes back to it. */
+/** `host` null: the request named no valid host, so the page has no link back to it. */
 function noSiteAnswer(ctx: Context, host: string | null): Response {
   const signInUrl = host === null ? `${ctx.adminUrl()}/signin` : signInAddress(ctx, `${ctx.siteUrl(host)}/`)
   return page(noSitePage({ host: host ?? 'this address', signInUrl }), 404)
 }
 
-/** The site engine's own account of a request, for those who ask the API or a page for it. */
+/** Explains a request with the site engine itself, for the API and the page that offer this. */
 export const explainerOf = (ctx: Context, isApiRoute: (path: string) => boolean): Explainer => ({
   projectOf: (url) => projectOfUrl(ctx, url),
   explain: (input) => explain(ctx, { pages: pagesOf(ctx), isApiRoute }, input),
 })
 
-/** Every route of the API; the access test walks `routes`. `isApiRoute` is what the door makes of them. */
+/** Every API route; the access test walks `routes`. `isApiRoute` is the door's lookup built from them. */
 export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia =>
-  // Untyped on purpose: the type of all routes together is more than the compiler takes, and nobody reads it.
+  // Deliberately untyped: the combined type of all routes is too large for the compiler, and unused.
   (new Elysia(elysiaOptions(ctx)) as AnyElysia)
     .use(errorResponses(ctx))
     .use(apiDocs(ctx.version))
@@ -152,16 +152,16 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(runRoutes(ctx))
     .use(assetUploadRoutes(ctx))
 
-/** Answered in JSON, whatever the caller accepts. */
+/** Paths that answer in JSON, whatever the request accepts. */
 const isApiPath = (path: string): boolean => /^\/(api|_svc\/auth)(\/|$)/.test(path)
 
-/** What a browser goes to by itself while somebody signs in. */
+/** Paths that a browser navigates to automatically during sign-in. */
 const isVisited = (path: string): boolean => /^\/(api|_svc)\/auth\/(callback$|oidc\/)/.test(path)
 
 const nothingHere = (ctx: Context, request: Request): Response =>
   failurePage(ctx, request, new AppError('not_found', 'There is nothing at this address.'))
 
-/** An asset of the pages. Its name holds the hash of its content. */
+/** Serves an asset of the pages. Its name contains the hash of its content. */
 function assetAnswer(path: string): Response | undefined {
   const asset = assets.get(path)
   return (

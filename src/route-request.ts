@@ -17,20 +17,20 @@ import { isOurs, isPlainRead, serveAsset } from './site/serve-asset.ts'
 import { serveMapped } from './site/serve-mapped.ts'
 import { serveSite } from './site/serve-site.ts'
 
-/** What answers behind the front door, beside files. */
+/** What answers behind the front door, besides files. */
 export type Rooms = {
   /** The REST API and, on the admin host, the pages. */
   admin(request: Request): Promise<Response>
-  /** A path that is a route of the API (not of the pages), whatever the method. */
+  /** Whether the path is an API route (not a page), whatever the method. */
   isApiRoute(path: string): boolean
-  /** A file of the pages, on whatever host: unknown ones show a page too. */
+  /** A file of the pages, on any host: unknown hosts also show a page. */
   asset(path: string): Response | undefined
-  /** What was thrown, as an answer: a page for people, the error body for the API and for programs. */
+  /** Turns a thrown value into a response: a page for people, the error body for the API and for programs. */
   failure(request: Request, path: string, error: unknown): Response
   pages: SitePages & { noSite(host: string | null): Response; unproven(host: string): Response }
 }
 
-/** Decides by the host who answers, whatever is asked. contract §1 Hosts. */
+/** Routes every request by its host. contract §1 Hosts. */
 export function routeRequest(
   ctx: Context,
   rooms: Rooms,
@@ -57,13 +57,13 @@ export function routeRequest(
   }
 }
 
-/** To a person a page, and what the page loads; to a program the error. */
+/** People get a page and its assets; programs get the error. */
 function serveUnproven(rooms: Rooms, request: Request, host: string, error: Response): Response {
   const { path } = splitUrl(request.url)
   return rooms.asset(path) ?? (acceptsHtml(request) ? rooms.pages.unproven(host) : error)
 }
 
-/** What most requests are: a file that everybody may see, or that the sender was shown before. Nothing is looked up for it. */
+/** The usual case: a file that everybody may see, or that the sender was shown before. Needs no look-ups. */
 function serveFileAtOnce(ctx: Context, rooms: Rooms, request: Request, site: Site): Response | undefined {
   const { path, search } = splitUrl(request.url)
   if (!isPlainRead(request) || isOurs(path)) return undefined
@@ -73,7 +73,7 @@ function serveFileAtOnce(ctx: Context, rooms: Rooms, request: Request, site: Sit
   return isSeen ? serveAsset(ctx, rooms.pages, site, { request, path, search, mount: '' }) : undefined
 }
 
-/** A request as it came in, and the host that it names. */
+/** An incoming request, with the host that it names. */
 type Arrival = { request: Request; peer: Peer; hostHeader: string }
 
 function serveHosted(ctx: Context, rooms: Rooms, arrival: Arrival, site: Site): Response | Promise<Response> {
@@ -113,7 +113,7 @@ async function finish(noted: Noted, answer: Promise<Response>): Promise<Response
   return withCookies(noted, await answer)
 }
 
-/** Cookies that were decided on the way: new tokens for an expired access token, or none after sign-out. */
+/** Adds cookies set on the way: new tokens for an expired access token, or none after sign-out. */
 function withCookies({ setCookies }: Noted, response: Response): Response {
   for (const cookie of setCookies) response.headers.append('set-cookie', cookie)
   return response
@@ -134,14 +134,14 @@ function factsAbout(ctx: Context, { request, peer, hostHeader }: Arrival, site: 
     site: site === null ? null : { projectId: site.project.id, host: site.host },
     peerAddress: peer.address,
     forwardedFor: isBehindProxy ? request.headers.get('x-forwarded-for') : null,
-    // Few ask, so it is looked up only then.
+    // Lazy, because few requests need it.
     get isDirectLoopback() {
       return isLoopback(peer.address) && !cameThroughProxy(request.headers)
     },
   }
 }
 
-/** Whether a proxy says that it passed the request on. contract §1, SETUP_TOKEN. */
+/** Whether a header says that a proxy forwarded the request. contract §1, SETUP_TOKEN. */
 const cameThroughProxy = (headers: Headers): boolean =>
   [...headers.keys()].some((name) => FORWARDING_HEADERS.has(name) || name.startsWith('x-forwarded'))
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
 import { certificateFolder } from './testing/tls-process.ts'
 
-/** How the program starts with `TLS`, or does not. */
+/** Whether the program starts with `TLS`. */
 const certificates = certificateFolder(['admin.sites.test'])
 const running: ServerProcess[] = []
 afterEach(async () => {
@@ -13,12 +13,12 @@ afterEach(async () => {
 })
 afterAll(() => certificates.remove())
 
-/** The test's own time limit ends the wait. */
+/** The test's timeout ends the wait. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await Bun.sleep(5)
 }
 
-test('a pair that cannot be served stops the start with 78 and one line', async () => {
+test('an unusable pair stops the start with 78 and one line', async () => {
   certificates.write('crossed', { ...certificates.issue(), key: certificates.issue().key })
   const rows: [env: Record<string, string>, says: string][] = [
     [certificates.env('nowhere'), 'TLS_CERT_FILE is'],
@@ -44,7 +44,7 @@ test('an expired certificate is served, with a warning', async () => {
   expired.remove()
 })
 
-test('two servers never share a port, though the kernel would let them', async () => {
+test('two servers never share a port, although the kernel would let them', async () => {
   const [first, second] = [makeDataDir(), makeDataDir()]
   certificates.write('shared', certificates.issue())
   const env = certificates.env('shared')
@@ -61,7 +61,7 @@ test('two servers never share a port, though the kernel would let them', async (
   expect(stderr).toContain('EADDRINUSE')
 })
 
-test('without a certificate yet nothing is shown, and everybody is told to wait', async () => {
+test('before the first certificate nothing is shown, and everybody is told to wait', async () => {
   const empty = makeDataDir()
   const other = await startServer(empty.path, {
     TLS: 'auto',

@@ -9,7 +9,7 @@ import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/
 import type { TestCertificate } from './testing/test-ca.ts'
 import { certificateFolder } from './testing/tls-process.ts'
 
-/** The real program with certificates of its own. */
+/** The real program with its own certificates. */
 const ADMIN = 'admin.sites.test'
 const NAMES = [ADMIN, '*.sites.test', 'localhost']
 const ROOT = { email: 'root@example.com', password: 'correct horse battery' }
@@ -48,7 +48,7 @@ const portOf = (url: string) => Number(new URL(url).port)
 type Got = { status: number; headers: IncomingMessage['headers']; text: string }
 type Sent = { method?: string; host?: string; headers?: Record<string, string>; body?: string }
 
-/** A request that is begun, and how to end it. The certificate is checked for the host. */
+/** Starts a request and returns how to finish it. Verifies the certificate for the host. */
 function begin(path: string, { method = 'GET', host = ADMIN, headers = {} }: Sent, of = server) {
   const request = httpsRequest({
     host: '127.0.0.1',
@@ -81,7 +81,7 @@ function send(path: string, sent: Sent = {}, of = server): Promise<Got> {
   return got
 }
 
-/** The serial number of the certificate that a new connection is shown. */
+/** The serial number of the certificate shown to a new connection. */
 function serialShown(of = server): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(
@@ -95,12 +95,12 @@ function serialShown(of = server): Promise<string> {
   })
 }
 
-/** The test's own time limit ends the wait. */
+/** The test's timeout ends the wait. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(5)
 }
 
-test('links are https, session cookies Secure, and the admin host is pinned to https, no other', async () => {
+test('links are https, session cookies are Secure, and only the admin host is pinned to https', async () => {
   expect(server.output()).toContain(`serves https://${ADMIN}:${portOf(server.url)}\n`)
   const signin = await send('/api/auth/signin', {
     method: 'POST',
@@ -125,7 +125,7 @@ test('links are https, session cookies Secure, and the admin host is pinned to h
   expect(nobody.headers['strict-transport-security']).toBeUndefined()
 })
 
-test('a write from the same host without TLS is still a stranger', async () => {
+test('a write from the same host without TLS is still cross-origin', async () => {
   const signin = await send('/api/auth/signin', {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: 'https://evil.test', cookie: 'sAccessToken=x' },
@@ -134,7 +134,7 @@ test('a write from the same host without TLS is still a stranger', async () => {
   expect(signin.status).toBe(403)
 })
 
-test('the plain listener leads to the port of the other', async () => {
+test('the plain listener redirects to the port of the TLS listener', async () => {
   const answer = await fetch(`${server.plainUrl}/a?b=c`, {
     redirect: 'manual',
     headers: { host: ADMIN },
@@ -143,7 +143,7 @@ test('the plain listener leads to the port of the other', async () => {
   expect(answer.headers.get('location')).toBe(`https://${ADMIN}:${portOf(server.url)}/a?b=c`)
 })
 
-test('svc deploy and svc explain reach it by a certificate of a CA of our own', async () => {
+test('svc deploy and svc explain accept a certificate of a private CA', async () => {
   const key = (await runSvc(['key', 'create', 'test', '--data-dir', data.path])).stdout.trim()
   const site = mkdtempSync(join(tmpdir(), 'svc-site-'))
   writeFileSync(join(site, 'index.html'), '<h1>over TLS</h1>')
@@ -175,7 +175,7 @@ test('svc deploy and svc explain reach it by a certificate of a CA of our own', 
   expect(explained.stdout).toContain('index.html')
 }, 60_000)
 
-test('svc health finds it by the plain listener, or without one by TLS', async () => {
+test('svc health uses the plain listener, or TLS if there is none', async () => {
   const { hostname, port } = new URL(server.plainUrl)
   const flags = [
     'health',
@@ -194,7 +194,7 @@ test('svc health finds it by the plain listener, or without one by TLS', async (
   expect(tls).toMatchObject({ code: 0, stdout: `https://127.0.0.1:${portOf(server.url)} is well\n` })
 })
 
-test('a renewed certificate is served after SIGHUP, and an upload that runs meanwhile arrives whole', async () => {
+test('a renewed certificate is served after SIGHUP, and a running upload completes', async () => {
   const key = (await runSvc(['key', 'create', 'upload', '--data-dir', data.path])).stdout.trim()
   const fields = {
     owner: 'acme',
@@ -228,7 +228,7 @@ test('a renewed certificate is served after SIGHUP, and an upload that runs mean
   expect(shown.text).toBe(content)
 }, 60_000)
 
-test('a broken pair leaves the last one in use, and the log says so', async () => {
+test('with a broken pair the previous one stays in use, and the log says so', async () => {
   const before = await serialShown()
   certificates.write('main', { ...pair, key: certificates.issue().key })
   server.signal('SIGHUP')
@@ -238,7 +238,7 @@ test('a broken pair leaves the last one in use, and the log says so', async () =
   certificates.write('main', pair)
 })
 
-test('SIGTERM lets a request over TLS end, also on a listener that was replaced', async () => {
+test('SIGTERM lets a request over TLS finish, also on a replaced listener', async () => {
   const own = makeDataDir()
   certificates.write('term', pair)
   const other = await startServer(own.path, { ...certificates.env('term'), BASE_DOMAIN: 'sites.test' })

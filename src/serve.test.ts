@@ -27,7 +27,7 @@ async function start(path: string, env: Record<string, string> = {}): Promise<Se
   return server
 }
 
-/** New connections are refused from some moment after the signal on; the test's own time limit ends the wait. */
+/** New connections are refused shortly after the signal; the test's timeout ends the wait. */
 async function untilRefused(server: ServerProcess): Promise<void> {
   for (;;) {
     const answer = await fetch(`${server.url}/api/health`).catch(() => undefined)
@@ -54,7 +54,7 @@ test.each([
   ],
   ['check', 'svc.db', 'not a database, but long enough to be read as one '.repeat(30), 'database_damaged'],
   ['serve', 'secret.key', 'short\n', 'does not hold 32-byte keys in base64, one a line'],
-])('svc %s on a broken %s says what is wrong in a line', async (command, file, content, message) => {
+])('svc %s with a broken %s reports the problem in one line', async (command, file, content, message) => {
   const path = dataDir()
   await Bun.write(join(path, file), content)
   const { code, stdout, stderr } = await runSvc([command], { env: { DATA_DIR: path } })
@@ -76,7 +76,7 @@ test('a database of a newer version is left alone, with one line that says so', 
   ])
 })
 
-test('what it writes is for its own user alone', async () => {
+test('its files are readable by its own user only', async () => {
   const path = dataDir()
   chmodSync(path, 0o755)
   const server = await start(path)
@@ -85,7 +85,7 @@ test('what it writes is for its own user alone', async () => {
   expect(open).toEqual([])
 })
 
-test('a data directory that cannot be made is a bad setting', async () => {
+test('a data directory that cannot be created is a bad setting', async () => {
   const path = join(dataDir(), 'taken')
   await Bun.write(path, '')
   const { code, stderr } = await runSvc(['serve'], { env: { DATA_DIR: path } })
@@ -113,10 +113,10 @@ test('prints its address and, until there is an admin, the set-up link', async (
   expect(await status(again)).toMatchObject({ hasAdminUser: true })
 })
 
-test('says that a proxy in front is not trusted', async () => {
+test('warns that a proxy in front is not trusted', async () => {
   const warned = async (trusted: Record<string, string>) => {
     const env = { BASE_DOMAIN: 'sites.test', PUBLIC_URL: 'https://admin.sites.test', ...trusted }
-    // A command before it names the port, which is not the one that is said here.
+    // A command prefix sets the port, which is not the one printed here.
     const server = await startServer(dataDir(), env, ['env'])
     running.push(server)
     while (!server.output().includes(' serves https://admin.sites.test')) await Bun.sleep(5)
@@ -126,14 +126,14 @@ test('says that a proxy in front is not trusted', async () => {
   expect(await warned({ TRUST_PROXY: '127.0.0.1/32' })).toBe(false)
 })
 
-test('the set-up link holds a token of any letters', async () => {
+test('the set-up link accepts a token with any characters', async () => {
   const token = '+a/b= &c#'
   const server = await start(dataDir(), { SETUP_TOKEN: token })
   const link = /http\S+\/setup\S*/.exec(server.output())?.[0] ?? ''
   expect(new URL(link).searchParams.get('token')).toBe(token)
 })
 
-test('ADMIN_EMAIL and ADMIN_PASSWORD make the first admin', async () => {
+test('ADMIN_EMAIL and ADMIN_PASSWORD create the first admin', async () => {
   const server = await start(dataDir(), {
     ADMIN_EMAIL: 'root@example.com',
     ADMIN_PASSWORD: 'correct horse battery',
@@ -141,7 +141,7 @@ test('ADMIN_EMAIL and ADMIN_PASSWORD make the first admin', async () => {
   expect(await status(server)).toMatchObject({ isSetupComplete: true, hasAdminUser: true })
 })
 
-test('svc admin create works beside the running server', async () => {
+test('svc admin create works while the server is running', async () => {
   const path = dataDir()
   const server = await start(path)
   const made = await runSvc(['admin', 'create', 'root@example.com', '--data-dir', path], {
@@ -163,7 +163,7 @@ test('svc admin create works beside the running server', async () => {
   expect(signin.status).toBe(200)
 })
 
-test('a second server on the same data directory is refused', async () => {
+test('a second server on the same data directory is rejected', async () => {
   const path = dataDir()
   await start(path)
   const second = await runSvc(['serve'], { env: { DATA_DIR: path, PORT: '0', HOST: '127.0.0.1' } })
@@ -179,9 +179,9 @@ test('after kill -9 the data directory is free again', async () => {
   await start(path)
 })
 
-test('SIGHUP, a reload to supervisors, leaves the server running and says what it does not do', async () => {
+test('SIGHUP, a reload for supervisors, leaves the server running and says that nothing is reloaded', async () => {
   const path = dataDir()
-  // A terminal that is closed ends it, and where the tests run stderr may be one.
+  // Closing a terminal ends the server, and in a test run stderr may be a terminal.
   const server = await startServer(path, {}, ['sh', '-c', 'exec "$@" 2>/dev/null', 'sh'])
   running.push(server)
   server.signal('SIGHUP')
@@ -191,7 +191,7 @@ test('SIGHUP, a reload to supervisors, leaves the server running and says what i
   expect(await server.exited).toBe(0)
 })
 
-test('SIGTERM lets a running request end, refuses new ones and exits 0', async () => {
+test('SIGTERM lets a running request finish, refuses new ones and exits 0', async () => {
   const server = await start(dataDir())
   const body = JSON.stringify({ email: 'root@example.com', password: 'correct horse battery' })
   const { port } = new URL(server.url)
@@ -208,7 +208,7 @@ test('SIGTERM lets a running request end, refuses new ones and exits 0', async (
   socket.write(
     `POST /api/setup/complete HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
   )
-  // Its loop takes what came first first: after two more answers it has read the head.
+  // The event loop handles arrivals in order: after two more responses it has read the head.
   for (let i = 0; i < 2; i++) await status(server)
   server.signal('SIGTERM')
   await untilRefused(server)

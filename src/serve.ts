@@ -15,15 +15,15 @@ import type { Log } from './platform/log.ts'
 import { outliveHangUp, signalled } from './platform/signalled.ts'
 import { logStrayErrors } from './platform/stray-errors.ts'
 
-/** What the server does for itself may wait until the first visitors were served. */
+/** Background work waits until the first visitors have been served. */
 const UPKEEP_DELAY_MS = 5_000
-/** After SIGTERM running requests get this long; the promise is 10 s in all. */
+/** Running requests get this long after SIGTERM; the promise is 10 s in total. */
 const DRAIN_MS = 8_000
-/** A connection on which nothing moves for so long is closed. */
+/** A connection without traffic is closed after this time. */
 const IDLE_SECONDS = 60
 
 /**
- * Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. `put` takes the log; on a
+ * Opens the data directory, listens, and returns the exit code after SIGTERM or SIGINT. `put` receives the log. On a
  * terminal the server ends with it.
  */
 export async function serve(
@@ -37,7 +37,7 @@ export async function serve(
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined)
-    throw new ServeError(`another svc serves ${config.dataDir}; stop it or name another --data-dir`)
+    throw new ServeError(`another svc serves ${config.dataDir}; stop it or choose another --data-dir`)
   const { ctx, close, listensOn } = await openContext(config, version, lines.write)
   log = ctx.log
   logStrayErrors(log)
@@ -53,7 +53,7 @@ export async function serve(
   const stopCheckpoints = keepCheckpointed(ctx.db)
 
   await signalled()
-  ctx.log.info('stopping: running requests may end')
+  ctx.log.info('stopping: waiting for running requests')
   stopWatching()
   await Promise.race([
     Promise.all([listeners.stop(false), stopUpkeep(), stopCheckpoints()]),
@@ -66,11 +66,11 @@ export async function serve(
   return 0
 }
 
-/** With https links and no TLS of our own a proxy is in front, and what it says of visitors counts only where it is named. */
+/** Warns if there must be a proxy in front (https links without our own TLS) whose headers are not trusted. */
 function warnOfUntrustedProxy({ config: { tls, publicUrl, trustProxy }, log }: Context): void {
   if (tls !== 'off' || publicUrl?.startsWith('https:') !== true || trustProxy.length > 0) return
   log.warn(
-    'PUBLIC_URL is https, but TRUST_PROXY names no proxy: cookies are not Secure, and all visitors have its address',
+    "PUBLIC_URL is https, but TRUST_PROXY names no proxy: cookies are not Secure, and all visitors have the proxy's address",
   )
 }
 
@@ -80,11 +80,13 @@ function makeDataDir(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    throw new ConfigError(`DATA_DIR is "${path}", but must be a folder that can be made and written${why}`)
+    throw new ConfigError(
+      `DATA_DIR is "${path}", but must be a folder that can be created and written to${why}`,
+    )
   }
 }
 
-/** Listens as the configuration says. Stopping ends the WebSockets at once. */
+/** Listens as configured. Stopping closes WebSockets at once. */
 export async function openListeners(ctx: Context): Promise<Listeners> {
   const app = createApp(ctx)
   const sockets = createSockets()
@@ -107,7 +109,7 @@ async function listen(ctx: Context, app: App, handlers: Handlers): Promise<Liste
 
 function handlers(ctx: Context, app: App): Omit<Handlers, 'websocket'> {
   return {
-    // Bun would answer a longer body without a word; the routes count what they read and say what is wrong.
+    // Bun would reject a longer body without an explanation; the routes enforce limits while reading and explain them.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE_SECONDS,
     fetch(request, server) {
@@ -121,7 +123,7 @@ function handlers(ctx: Context, app: App): Omit<Handlers, 'websocket'> {
   }
 }
 
-/** The background work is loaded and begun a little after the start. Returns how to end it, which ends all of it. */
+/** Loads and starts the background work a little later. Returns a function that stops all of it. */
 function upkeepAfter(delayMs: number, ctx: Context): () => Promise<void> {
   let started: Promise<() => Promise<void>> | undefined
   const start = () => {
@@ -171,7 +173,7 @@ async function createUnattendedAdmin(ctx: Context): Promise<void> {
   )
 }
 
-/** Where it runs and, while there is no admin, the link that claims it. */
+/** The address and, while there is no admin, the set-up link. */
 function welcome(ctx: Context): string {
   const setup = hasAdmin(ctx.db)
     ? ''

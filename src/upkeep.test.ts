@@ -7,7 +7,7 @@ import { seedDeployment } from './testing/seed.ts'
 import { testApp } from './testing/test-app.ts'
 import { startUpkeep } from './upkeep.ts'
 
-test('a folder for backups that cannot be written is told at the start, not only when one is due', async () => {
+test('an unwritable backup folder is reported at the start, not only when a backup is due', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-upkeep-')), 'file')
   writeFileSync(file, '')
   const app = await testApp({ BACKUP_DIR: join(file, 'backups') })
@@ -18,7 +18,7 @@ test('a folder for backups that cannot be written is told at the start, not only
   rmSync(dirname(file), { recursive: true })
 })
 
-test('a start removes what a crash left and goes on with what waits; stopping ends both', async () => {
+test('a start removes leftovers of a crash and continues pending work; stopping ends both', async () => {
   const app = await testApp()
   const { host } = await seedDeployment(app, {
     owner: 'acme',

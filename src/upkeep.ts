@@ -11,25 +11,28 @@ import {
 import { collectGarbage, sweepStore } from './modules/deployments/collect.ts'
 import { removeExpiredUploads } from './modules/deployments/manifest.ts'
 import { resumeVariants, stopVariants } from './modules/deployments/variants.ts'
+import { removeExpiredInvitations } from './modules/invitations/service.ts'
 import { removeOldLogs } from './modules/logs/requests.ts'
 import { endTails } from './modules/logs/tail.ts'
 import { removeOldRuns } from './modules/runs/service.ts'
 import { tellOfLostKey } from './modules/secrets/unreadable.ts'
 import { startPipelines } from './pipelines/background.ts'
+import type { Stop } from './platform/in-steps.ts'
 
-/** What the server does for itself in the background. Returns how to end it; running work is waited for. */
+/** Starts the server's background work. Returns a function that stops it and waits for running work. */
 export function startUpkeep(ctx: Context): () => Promise<void> {
   tellOfBadFolder(ctx)
   tellOfLostKey(ctx)
   const jobs = [
-    every(ctx, 'expired sessions', () => removeExpiredSessions(ctx)),
-    every(ctx, 'expired links', () => removeExpiredOneTimeTokens(ctx)),
+    every(ctx, 'expired sessions', (stop) => removeExpiredSessions(ctx, stop)),
+    every(ctx, 'expired links', (stop) => removeExpiredOneTimeTokens(ctx, stop)),
+    every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
     every(ctx, 'expired uploads', () => removeExpiredUploads(ctx)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
     cleanStore(ctx),
     () => stopVariants(ctx),
-    every(ctx, 'old runs', () => removeOldRuns(ctx)),
-    every(ctx, 'old requests', () => removeOldLogs(ctx)),
+    every(ctx, 'old runs', (stop) => removeOldRuns(ctx, stop)),
+    every(ctx, 'old requests', (stop) => removeOldLogs(ctx, stop)),
     every(ctx, 'backup', () => makeBackupWhenDue(ctx)),
     () => stopBackups(ctx),
     async () => endTails(ctx),
@@ -41,42 +44,38 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
 }
 
 /**
- * What a crash left on the disk goes first; from then on what nothing refers to. Not while a backup reads it: one that
- * begins ends it between two steps.
+ * First removes what a crash left on the disk, later whatever is no longer referenced. Pauses while a backup reads the
+ * store: a backup that starts stops this between two steps.
  */
 function cleanStore(ctx: Context): () => Promise<void> {
-  let isStopping = false
-  const stopping = {
-    get aborted() {
-      return isStopping || isBackupRunning(ctx)
-    },
-  }
   let isSwept = false
-  const stop = everyFromNow(ctx, 'unused contents', async () => {
-    if (stopping.aborted) return
-    if (isSwept) await collectGarbage(ctx, stopping)
-    else await sweepStore(ctx, stopping)
+  return everyFromNow(ctx, 'unused contents', async (stop) => {
+    const pausing = {
+      get aborted() {
+        return stop.aborted || isBackupRunning(ctx)
+      },
+    }
+    if (pausing.aborted) return
+    if (isSwept) await collectGarbage(ctx, pausing)
+    else await sweepStore(ctx, pausing)
     isSwept = true
   })
-  return () => {
-    isStopping = true
-    return stop()
-  }
 }
 
 const ROUND_MS = 10 * MINUTE_MS
 
-/** Runs `work` again and again, never twice at once. A failure is logged and the next round tries again. */
-function every(
-  ctx: Context,
-  name: string,
-  work: () => void | Promise<void>,
-  isFromNow = false,
-): () => Promise<void> {
+type Work = (stop: Stop) => void | Promise<void>
+
+/**
+ * Runs `work` periodically, never twice at once. A failure is logged, and the next round retries. The returned function
+ * tells running work to stop and waits for it.
+ */
+function every(ctx: Context, name: string, work: Work, isFromNow = false): () => Promise<void> {
+  const stop = { aborted: false }
   let running: Promise<void> | undefined
   const round = async () => {
     try {
-      await work()
+      await work(stop)
     } catch (error) {
       ctx.log.error('background work failed', { work: name, error })
     } finally {
@@ -89,10 +88,11 @@ function every(
   const timer = setInterval(start, ROUND_MS)
   if (isFromNow) start()
   return async () => {
+    stop.aborted = true
     clearInterval(timer)
     await running
   }
 }
 
-/** The same, the first time at once. */
-const everyFromNow = (ctx: Context, name: string, work: () => Promise<void>) => every(ctx, name, work, true)
+/** The same, with the first run immediately. */
+const everyFromNow = (ctx: Context, name: string, work: Work) => every(ctx, name, work, true)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { totpCodeAt } from '../src/platform/totp.ts'
 import { ask } from '../src/testing/ask.ts'
-import { seedDeployment } from '../src/testing/seed.ts'
+import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../src/testing/test-app.ts'
 import { ADMIN, type Browser, browserOf, credentials, redirectOf } from './testing.ts'
 
@@ -50,7 +50,7 @@ describe('/account', () => {
     expect(refused.status).toBe(400)
   })
 
-  test('a wrong current password is said beside the form', async () => {
+  test('a wrong current password is reported beside the form', async () => {
     const answer = await submit({
       intent: 'password',
       currentPassword: 'no',
@@ -84,12 +84,12 @@ describe('/account', () => {
     expect(redirectOf(off)).toEqual([303, '/account?done=mfa-disable'])
   })
 
-  test('leaving takes the site off the list', async () => {
+  test('leaving removes the site from the list', async () => {
     expect(redirectOf(await submit({ intent: 'leave', projectId }))).toEqual([303, '/account?done=leave'])
     expect(await (await browser.open('/account', { as: ANN })).text()).not.toContain('acme/docs')
   })
 
-  test('a form of a sibling site changes nothing, nor does one that says nothing', async () => {
+  test('a form from a sibling site or without an intent changes nothing', async () => {
     const forged = await browser.submit(
       '/account',
       { intent: 'mfa-start' },
@@ -104,9 +104,9 @@ describe('/account', () => {
 })
 
 describe('/forgot-password and /reset-password', () => {
-  test('without mail it says that an admin makes the link', async () => {
+  test('without mail it says that an admin can create the link', async () => {
     const text = await (await browser.open('/forgot-password')).text()
-    expect(text).toContain('This server sends no mail')
+    expect(text).toContain('This server cannot send mail')
     const sent = await browser.submit('/forgot-password', { email: 'nobody@example.com' })
     expect(sent.status).toBe(200)
   })
@@ -123,25 +123,25 @@ describe('/forgot-password and /reset-password', () => {
     expect(short.status).toBe(400)
     const done = await browser.submit('/reset-password', { token, password: 'a better password' })
     expect(redirectOf(done)).toEqual([303, '/signin?done=password'])
-    expect(await (await browser.open('/signin?done=password')).text()).toContain('The password is set')
+    expect(await (await browser.open('/signin?done=password')).text()).toContain('Your password was set')
     const again = await browser.open(path)
     expect(again.status).toBe(400)
-    expect(await again.text()).toContain('used already')
+    expect(await again.text()).toContain('has been used')
   })
 })
 
 describe('/invite', () => {
-  test('a link that is no good says so, and what to do', async () => {
+  test('an invalid link says so, and what to do', async () => {
     const answer = await browser.open('/invite?token=nope')
     const html = await answer.text()
     expect(answer.status).toBe(404)
-    expect(html).toContain('No such invitation')
+    expect(html).toContain('Invitation not found')
     expect(html).toContain('ask for a new one')
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  const inviteUrl = async (email: string) => {
-    const made = await ask(app, 'POST', `/api/projects/${projectId}/invitations`, {
+  const inviteUrl = async (email: string, to = projectId) => {
+    const made = await ask(app, 'POST', `/api/projects/${to}/invitations`, {
       as: ADMIN,
       json: { email, role: 'viewer' },
     })
@@ -149,7 +149,7 @@ describe('/invite', () => {
     return `${url.pathname}${url.search}`
   }
 
-  test('a new email chooses a password and is in', async () => {
+  test('a person with a new email chooses a password and is signed in', async () => {
     const path = await inviteUrl('guest@example.com')
     const text = await (await browser.open(path)).text()
     expect(text).toContain('Docs')
@@ -158,6 +158,44 @@ describe('/invite', () => {
     const account = await browser.open('/account', { headers: { cookie: cookieHeader(done) } })
     expect(await account.text()).toContain('acme/docs')
     expect((await browser.open(path)).status).toBe(404)
+  })
+
+  describe('where something is published', () => {
+    let site: Seeded
+    beforeAll(async () => {
+      const files = { 'index.html': '<h1>Menu</h1>' }
+      const seed = { owner: 'acme', repo: 'menu', sha: 'b'.repeat(40), alias: 'production', files }
+      site = await seedDeployment(app, { ...seed, isPublic: false })
+    })
+
+    /** Where the page leads, and then the sign-in that hands the session over; the site at last. */
+    async function siteAfter(answer: Response, cookie: string): Promise<string> {
+      const next = /content="0;url=([^"]*)"/.exec((await answer.text()).replaceAll('&amp;', '&'))?.[1] ?? ''
+      const url = `http://${site.aliasHost}:3000`
+      expect([answer.status, next]).toEqual([200, `/signin?${new URLSearchParams({ redirect: url })}`])
+      const handed = await browser.open(next, { headers: { cookie } })
+      const { host, pathname, search } = new URL(String(handed.headers.get('location')))
+      expect(host).toBe(`${site.aliasHost}:3000`)
+      const there = await browser.open(`${pathname}${search}`, { host: site.aliasHost ?? '' })
+      const own = { host: site.aliasHost ?? '', headers: { cookie: cookieHeader(there) } }
+      return (await browser.open('/', own)).text()
+    }
+
+    test('a new account ends at the site, whatever the link adds', async () => {
+      const path = await inviteUrl('first@example.com', site.projectId)
+      const fields = { intent: 'signup', password: 'a better password', redirect: 'https://evil.example/' }
+      const done = await browser.submit(`${path}&redirect=https://evil.example/`, fields)
+      expect(await siteAfter(done, cookieHeader(done))).toContain('Menu')
+    })
+
+    test('so does an account that was there before', async () => {
+      const email = 'second@example.com'
+      const path = await inviteUrl(email, site.projectId)
+      await app.addUser(email)
+      const cookie = cookieHeader(await browser.submit('/signin', credentials(email)))
+      const done = await browser.submit(path, { intent: 'accept' }, { headers: { cookie } })
+      expect(await siteAfter(done, cookie)).toContain('Menu')
+    })
   })
 
   test('invitation theft: somebody else who is signed in cannot take it', async () => {
@@ -171,7 +209,7 @@ describe('/invite', () => {
   })
 })
 
-test('a site that cannot have the session gets one of its own after the form', async () => {
+test('a site that cannot share the session gets its own after the form', async () => {
   const { aliasHost } = await seedDeployment(app, {
     owner: 'acme',
     repo: 'docs',

@@ -15,7 +15,7 @@ import { loginMethods } from '../src/modules/auth/login-methods.ts'
 import { passwordField } from '../src/modules/auth/model.ts'
 import { signInProblem } from '../src/modules/auth/oidc.ts'
 import type { Notice } from './components/notice.ts'
-import { checkInput, type Form, unknownIntent } from './form.ts'
+import { checkInput, type Form, UNREAD_BODY, unknownIntent } from './form.ts'
 import { page } from './html.ts'
 import { obeyOnce } from './obey-once.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf, visitUrl } from './page-request.ts'
@@ -26,15 +26,15 @@ import type { MfaState } from './pages/account/mfa-section.ts'
 export const accountPages = (ctx: Context) =>
   new Elysia()
     .get('/account', ({ request }) => showAccount(ctx, request))
-    .post('/account', ({ request }) => submitAccount(ctx, request), { parse: 'none' })
+    .post('/account', ({ request }) => submitAccount(ctx, request), UNREAD_BODY)
 
-/** What a form that worked says on the page that follows. */
+/** The notice that the next page shows after a successful form. */
 const DONE: Record<string, string> = {
-  password: 'The password is changed. You are signed out everywhere else.',
+  password: 'Your password was changed. You are signed out everywhere else.',
   'mfa-disable': 'Two-step sign-in is off.',
-  'connection-remove': 'The sign-in method is removed.',
-  connected: 'The sign-in method is connected.',
-  'session-revoke': 'The session has ended.',
+  'connection-remove': 'The sign-in method was removed.',
+  connected: 'The sign-in method was connected.',
+  'session-revoke': 'The session was revoked.',
   leave: 'You have left the site.',
 }
 
@@ -58,7 +58,7 @@ function showAccount(ctx: Context, request: Request, shown: Shown = {}): Respons
   return page(accountPage(data), shown.failed?.error.status)
 }
 
-/** Before anything is published a site has no address of its own, and its project is what there is to see. */
+/** Until something is published, a site has no address of its own, so the link goes to its project. */
 const siteUrlOf = (
   ctx: Context,
   request: Request,
@@ -83,7 +83,7 @@ async function submitAccount(ctx: Context, request: Request): Promise<Response> 
     return await ACTIONS[intent](ctx, request, grant, form)
   } catch (thrown) {
     const error = expectedFailure(thrown)
-    // The QR code stays on the page while the person tries the next code.
+    // Keep the QR code on the page while the person tries another code.
     const enrollment = intent === 'mfa-confirm' ? pendingEnrollment(ctx, grant) : undefined
     return showAccount(ctx, request, { mfa: { enrollment }, failed: { intent, error } })
   }
@@ -112,7 +112,7 @@ const ACTIONS: Record<AccountIntent, Act> = {
     }),
   'mfa-start': (ctx, request, grant) =>
     showAccount(ctx, request, { mfa: { enrollment: startEnrollment(ctx, grant) } }),
-  // The recovery codes are shown in this answer and never again, so it is no redirect.
+  // Only this response shows the recovery codes, so it is not a redirect.
   'mfa-confirm': (ctx, request, grant, form) =>
     obeyOnce(ctx, request, { form, sender: personOf(grant).user.id }, async () => {
       const recoveryCodes = await confirmEnrollment(ctx, grant, form.text('code'))

@@ -7,12 +7,12 @@ import { type TestApp, testApp } from '../src/testing/test-app.ts'
 import { pageRoutes } from './pages-app.ts'
 import { ADMIN, type Browser, browserOf } from './testing.ts'
 
-/** The least that opens a page: a project role, a global role, `signed in`, or `anybody`. */
+/** The least access that opens a page: a project role, a global role, `signed in`, or `anybody`. */
 type Who = 'viewer' | 'contributor' | 'admin' | 'project maker' | 'global admin' | 'signed in' | 'anybody'
 
 /**
- * One row for each route of a page. **A new page needs a row here.** A form's row says who may send it at all; what
- * single buttons of it need beyond that is tested with the page.
+ * One row per page route. **A new page needs a row here.** A form's row says who may send it at all. The page's own
+ * tests cover buttons that need more.
  */
 const TABLE: [route: string, who: Who][] = [
   ['GET /robots.txt', 'anybody'],
@@ -36,6 +36,7 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /account', 'signed in'],
 
   ['GET /', 'signed in'],
+  ['GET /projects', 'signed in'],
   ['GET /projects/new', 'project maker'],
   ['POST /projects/new', 'project maker'],
   ['GET /projects/:id', 'viewer'],
@@ -187,7 +188,7 @@ async function seedData(projectId: string) {
   return { schemaId, recordId: await make(`/api/schemas/${schemaId}/records`, { email: 'a@example.com' }) }
 }
 
-/** The route's path with things that exist. Of the two places called `:id` the ones of the workspace are no projects. */
+/** The route's path with existing ids. `:id` is a project, except in routes of the workspace. */
 const pathOf = (path: string): string => {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? '')
   return path.endsWith('/move') ? `${filled}?to=${ids['deploymentId']}` : filled
@@ -199,7 +200,7 @@ const routesOf = (): string[] =>
     explainerOf(app.ctx, () => false),
   ).routes.map(({ method, path }) => `${method} ${path === '' ? '/' : path}`)
 
-/** The parameter names of the router, as the table calls them. */
+/** The router's parameters by their names in the table. */
 const inTable = (route: string): string =>
   route
     .replace('/admin/users/:id', '/admin/users/:accountId')
@@ -209,7 +210,7 @@ test('every page has a row, and every row a page', () => {
   expect([...new Set(routesOf().map(inTable))].sort()).toEqual(TABLE.map(([route]) => route).sort())
 })
 
-/** 303 stands for the way to sign in, 200 for whatever comes after access was decided. */
+/** 303 means the redirect to sign in, 200 means any response after access was granted. */
 function expectedStatus(actor: ActorName, who: Who): number {
   if (actor === 'anonymous') return 303
   if (who === 'signed in' || actor === 'global admin') return 200
@@ -220,7 +221,7 @@ function expectedStatus(actor: ActorName, who: Who): number {
 
 test.each(TABLE)('%s is for: %s', async (route, who) => {
   const [method = '', path = ''] = route.split(' ')
-  // What is open to anybody is not guarded; signed in, one of them would end the session.
+  // Pages for anybody are not guarded, and one of them would end the session.
   for (const actor of who === 'anybody' ? (['anonymous'] as const) : ACTORS) {
     const as = emails.get(actor)
     const answer =
@@ -247,7 +248,7 @@ test('a viewer sees no form that writes, on any page', async () => {
   }
 })
 
-test('a form that another site sends does nothing', async () => {
+test('a form sent by another site does nothing', async () => {
   const answer = await browser.submit(
     `/projects/${own.projectId}/settings`,
     { intent: 'delete', confirm: 'acme/website' },

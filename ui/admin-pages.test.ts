@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createOperatorKey } from '../src/modules/api-keys/service.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
 import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
@@ -39,13 +40,28 @@ const grant = (email: string, role: string) =>
   })
 
 describe('the list of projects', () => {
-  test('shows what the API lists, with the way to each site', async () => {
+  test('shows what the API lists, with a link to each site', async () => {
     const html = await textOf(await browser.open('/', { as: ADMIN }))
     expect(html).toContain(`href="/projects/${published.projectId}"`)
     // It is private, and the session of the admin does not reach it.
     const site = encodeURIComponent(`http://${published.aliasHost}:3000`)
     expect(html).toContain(`href="/signin?redirect=${site}"`)
     expect(html).toContain('20 Nov 2026, 12:00 UTC')
+  })
+
+  test('names a project without a display name in full', async () => {
+    const named = { owner: 'acme', name: 'menu', displayName: 'Our menu' }
+    for (const json of [{ owner: 'bob', name: 'website' }, named])
+      expect((await app.call('POST', '/api/projects', { as: ADMIN, json })).status).toBe(201)
+    const html = await textOf(await browser.open('/', { as: ADMIN }))
+    for (const title of ['acme/website', 'bob/website', 'Our menu'])
+      expect(html).toContain(`<strong>${title}</strong></a>`)
+    expect(html.match(/acme\/website<|acme\/menu</g)).toHaveLength(2)
+    expect(html).toContain('aria-label="Visit acme/website"')
+  })
+
+  test('is where /projects leads', async () => {
+    expect(redirectOf(await browser.open('/projects', { as: MEMBER }))).toEqual([302, '/'])
   })
 
   test('is searched by every name of a project', async () => {
@@ -58,14 +74,14 @@ describe('the list of projects', () => {
     ])
   })
 
-  test('shows nothing of a project to those without a role on it, and no form to members', async () => {
+  test('hides projects from people without a role on them, and the form from members', async () => {
     const html = await textOf(await browser.open('/', { as: MEMBER }))
     expect(html).not.toContain('website')
     expect(html).not.toContain('New project')
     expect(html).not.toContain('href="/keys"')
   })
 
-  test('shows a guest the site, and no page of the project', async () => {
+  test('shows a guest the site but no page of the project', async () => {
     await app.addUser('guest@example.com', 'member')
     expect((await grant('guest@example.com', 'guest')).status).toBe(201)
     const html = await textOf(await browser.open('/', { as: 'guest@example.com' }))
@@ -80,7 +96,7 @@ describe('the list of projects', () => {
 describe('a new project', () => {
   const fields = { intent: 'create-project', owner: 'grace', name: 'notes', displayName: '' }
 
-  test('is made by its form, which leads to its page', async () => {
+  test('is created by its form, which leads to its page', async () => {
     const answer = await browser.submit('/projects/new', fields, { as: USER })
     const [status, location] = redirectOf(answer)
     expect(status).toBe(303)
@@ -90,7 +106,7 @@ describe('a new project', () => {
     expect(html).not.toContain('Visit the site')
   })
 
-  test('says what is wrong and keeps what was typed', async () => {
+  test('reports errors and keeps what was typed', async () => {
     const taken = await browser.submit('/projects/new', { ...fields, displayName: 'Mine' }, { as: USER })
     expect(taken.status).toBe(409)
     expect(await taken.text()).toContain('grace/notes already exists')
@@ -120,7 +136,7 @@ describe('the page of a project', () => {
     expect(html).toContain(`<a href="http://${published.aliasHost}:3000">${published.aliasHost}:3000</a>`)
   })
 
-  test('is the same 404 for strangers as an unknown one', async () => {
+  test('is the same 404 for strangers as an unknown project', async () => {
     const hidden = await browser.open(`/projects/${published.projectId}`, { as: MEMBER })
     const unknown = await browser.open(`/projects/${app.ctx.newId()}`, { as: MEMBER })
     expect([hidden.status, unknown.status]).toEqual([404, 404])
@@ -139,7 +155,7 @@ describe('API keys', () => {
     expect(redirectOf(await browser.open('/keys'))).toEqual([303, '/signin?redirect=%2Fkeys'])
   })
 
-  test('are shown once, work, and end when they are revoked', async () => {
+  test('are shown once, work, and stop working when revoked', async () => {
     const html = await textOf(await browser.submit('/keys', fields, { as: ADMIN }))
     const key = html.match(/svc_[A-Za-z0-9_-]{43}/)?.[0] ?? ''
     expect((await app.call('GET', '/api/projects', { key })).status).toBe(200)
@@ -151,8 +167,25 @@ describe('API keys', () => {
     expect(redirectOf(revoked)).toEqual([303, '/keys?done=revoked'])
     expect((await app.call('GET', '/api/projects', { key })).status).toBe(401)
     expect(await textOf(await browser.open('/keys?done=revoked', { as: ADMIN }))).toContain(
-      'The key is revoked.',
+      'The key was revoked.',
     )
+  })
+
+  test('are shown 50 a page, and each can be revoked from its page', async () => {
+    for (let i = 0; i <= 50; i++) createOperatorKey(app.ctx, { name: `key ${i}`, repository: null })
+    const idsOf = (html: string) => [...html.matchAll(/name="keyId" value="([^"]+)"/g)].map(([, id]) => id)
+    const first = await textOf(await browser.open('/keys', { as: ADMIN }))
+    expect(idsOf(first)).toHaveLength(50)
+    expect(first).toContain('href="/keys?page=2"')
+    const [last, ...rest] = idsOf(await textOf(await browser.open('/keys?page=2', { as: ADMIN })))
+    expect(rest).toEqual([])
+    expect(idsOf(first)).not.toContain(last)
+    const keyId = last ?? ''
+    const revoked = await browser.submit('/keys?page=2', { intent: 'revoke-key', keyId }, { as: ADMIN })
+    expect(redirectOf(revoked)).toEqual([303, '/keys?done=revoked&page=2'])
+    const after = await textOf(await browser.open('/keys?done=revoked&page=2', { as: ADMIN }))
+    expect(idsOf(after)).toEqual(idsOf(first))
+    expect(after).not.toContain('aria-label="Pages"')
   })
 
   const wrong: [what: string, fields: Record<string, string>, status: number, shown: string][] = [
@@ -169,7 +202,7 @@ describe('API keys', () => {
   })
 })
 
-describe('what every page answers with', () => {
+describe('the responses of every page', () => {
   test.each(['/', '/keys', '/signin', '/no-such-page', '/projects/nope'])('%s is guarded', async (path) => {
     const { headers } = await browser.open(path, { as: path === '/signin' ? undefined : ADMIN })
     const policy = headers.get('content-security-policy') ?? ''
@@ -208,7 +241,7 @@ describe('what every page answers with', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('a short host name is a host name', async () => {
+  test('a host name without dots is accepted', async () => {
     const nas = await testApp({ ADMIN_HOST: 'nas' })
     await nas.addUser(ADMIN, 'admin')
     for (const path of ['/signin', '/api/health', '/api/docs/json'])
@@ -216,7 +249,7 @@ describe('what every page answers with', () => {
     nas.close()
   })
 
-  test('a failure inside shows nothing of it', async () => {
+  test('an internal failure shows no details', async () => {
     const broken = await testApp()
     await broken.addUser(ADMIN, 'admin')
     await broken.cookieOf(ADMIN)
@@ -234,7 +267,7 @@ describe('what every page answers with', () => {
 describe('on other hosts', () => {
   const host = () => published.aliasHost ?? ''
 
-  test('a private site shows 404, and 403 to those without a role, with a way out on its own host', async () => {
+  test('a private site shows 404, or 403 to people without a role, with a sign-out on its own host', async () => {
     expect((await browser.open('/', { host: host() })).status).toBe(404)
     const answer = await browser.open('/', { host: host(), as: MEMBER })
     const html = await answer.text()
@@ -246,12 +279,21 @@ describe('on other hosts', () => {
     expect(await textOf(out)).toContain('content="0;url=/"')
   })
 
-  test('the pages of the admin are not there', async () => {
+  test('a hidden site and a missing one show the same page, the way to sign in first', async () => {
+    const hidden = await browser.open('/', { host: host() })
+    const missing = await browser.open('/', { host: 'nobody.localhost' })
+    const html = (await hidden.text()).replaceAll(host(), 'nobody.localhost')
+    expect([hidden.status, html]).toEqual([missing.status, await missing.text()])
+    expect(html.indexOf('Is it a private site? Sign in')).toBeGreaterThan(0)
+    expect(html.indexOf('Is it a private site? Sign in')).toBeLessThan(html.indexOf('map the domain'))
+  })
+
+  test('the admin pages are not found', async () => {
     for (const path of ['/signin', '/keys', '/robots.txt', '/_svc/keys', '/api/docs'])
       expect((await browser.open(path, { host: host(), as: ADMIN })).status).toBe(404)
   })
 
-  test('an unknown host shows a page, and the assets that it needs', async () => {
+  test('an unknown host shows a page and the assets it needs', async () => {
     const answer = await browser.open('/', { host: 'nobody.localhost' })
     const html = await answer.text()
     expect(answer.status).toBe(404)

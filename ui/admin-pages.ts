@@ -19,7 +19,7 @@ import { settingsPages } from './settings-pages.ts'
 import { trafficPages } from './traffic-pages.ts'
 import { workspacePages } from './workspace-pages.ts'
 
-/** Projects and the workspace. Each page asks for the access that the API asks for the same. */
+/** Projects and the workspace. Each page needs the same access as the corresponding API call. */
 export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .use(projectPages(ctx))

@@ -16,7 +16,7 @@ import { compareDeployments } from '../src/modules/deployments/browse.ts'
 import { aboutDeployment, getDeployment, listDeployments } from '../src/modules/deployments/service.ts'
 import { ruleSetsOfAlias } from '../src/modules/rule-sets/service.ts'
 import type { CertificateState } from '../src/platform/certificates.ts'
-import { booleanOf, type Form, marked } from './form.ts'
+import { booleanOf, type Form, marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { queryOf, visitUrl } from './page-request.ts'
 import { aliasPage } from './pages/admin/alias.ts'
@@ -24,30 +24,36 @@ import { aliasesPage } from './pages/admin/aliases.ts'
 import { movePage } from './pages/admin/move-alias.ts'
 import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
-/** The addresses of a project, and where they point. */
+/** The aliases of a project, and where they point. */
 export const aliasPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/aliases', ({ request, params }) => showAliases(ctx, request, params.id))
-    .post('/projects/:id/aliases', ({ request, params }) => submitAliases(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/aliases',
+      ({ request, params }) => submitAliases(ctx, request, params.id),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/aliases/:aliasId', ({ request, params }) => showAlias(ctx, request, params))
-    .post('/projects/:id/aliases/:aliasId', ({ request, params }) => submitAlias(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/aliases/:aliasId',
+      ({ request, params }) => submitAlias(ctx, request, params),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/aliases/:aliasId/move', ({ request, params }) =>
       showMove(ctx, request, { ...params, toId: queryOf(request, 'to') }),
     )
-    .post('/projects/:id/aliases/:aliasId/move', ({ request, params }) => submitMove(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/aliases/:aliasId/move',
+      ({ request, params }) => submitMove(ctx, request, params),
+      UNREAD_BODY,
+    )
 
 function showAliases(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   const query = { projectId: id, page: queryOf(request, 'page'), sort: 'updatedAt' }
   const found = listAliases(ctx, looking.grant, query)
   const { total } = listDeployments(ctx, looking.grant, { projectId: id, limit: '1' }).pagination
-  const notices = doneNotice(request, { deleted: 'The alias is deleted.' })
+  const notices = doneNotice(request, { deleted: 'The alias was deleted.' })
   return page(
     aliasesPage({ ...looking, found, hasDeployments: total > 0, failed, notices }),
     failed?.error.status,
@@ -73,7 +79,7 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
   })
 
 const notASha = () =>
-  marked({ path: 'commitSha', message: '7 to 64 hexadecimal digits: the commit SHA, or how it begins' })
+  marked({ path: 'commitSha', message: 'Enter 7 to 64 hexadecimal digits: the commit SHA or its beginning' })
 
 type Place = { id: string; aliasId: string }
 
@@ -86,9 +92,9 @@ function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, faile
       isThere: aboutDeployment(ctx, move.deploymentId).projectId === id,
     }))
   const notices = doneNotice(request, {
-    created: 'The alias is made.',
+    created: 'The alias was created.',
     saved: 'Saved.',
-    moved: 'The alias points there now.',
+    moved: 'The alias was moved.',
   })
   const alias = getAlias(ctx, looking.grant, aliasId)
   const ruleSets = ruleSetsOfAlias(ctx, looking.grant, aliasId)
@@ -111,7 +117,7 @@ function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, faile
   )
 }
 
-/** Whoever looks at an alias is about to visit it: it gets one even if it is private. */
+/** Requests a certificate even for a private alias, because whoever opens this page is about to visit it. */
 function certificateOf(ctx: Context, { url }: AliasView): CertificateState {
   const { hostname } = new URL(url)
   ctx.certificates.visited(hostname)

@@ -72,7 +72,7 @@ describe('signing in', () => {
     expect(await answer.text()).toContain('id="email-error"')
   })
 
-  test('sends those who are signed in on', async () => {
+  test('forwards people who are already signed in', async () => {
     expect(redirectOf(await browser.open('/signin', { as: ADMIN }))).toEqual([302, '/'])
     expect(redirectOf(await browser.open('/signin?redirect=%2Fkeys', { as: ADMIN }))).toEqual([302, '/keys'])
   })
@@ -93,7 +93,7 @@ describe('signing in', () => {
     expect((await body.json()).error).toBe('SIGN_IN_CODE_INVALID')
   })
 
-  test('hands the session on where its cookie does not reach, as between the hosts of localhost', async () => {
+  test('hands the session on to hosts its cookie does not reach, such as those of localhost', async () => {
     const { aliasHost } = await seedDeployment(app, {
       owner: 'acme',
       repo: 'handbook',
@@ -123,7 +123,7 @@ describe('signing in', () => {
   })
 })
 
-describe('forms of other sites', () => {
+describe('forms from other sites', () => {
   const attacks: [name: string, headers: Record<string, string>][] = [
     ['another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
     ['another origin, no Fetch Metadata', { origin: 'https://evil.example', 'sec-fetch-site': '' }],
@@ -158,12 +158,12 @@ describe('signing out', () => {
     expect(await sessionOf(cookie)).toBeUndefined()
   })
 
-  test('without a session leads on all the same', async () => {
+  test('without a session leads to the same page', async () => {
     expect(redirectOf(await browser.submit('/signout', {}))).toEqual([303, '/signed-out'])
     expect(await (await browser.open('/signed-out')).text()).toContain('You are signed out')
   })
 
-  test('takes no GET, which any image could send', async () => {
+  test('does not accept GET, which any image could send', async () => {
     const answer = await browser.open('/signout', { as: ADMIN })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('POST')
@@ -171,12 +171,12 @@ describe('signing out', () => {
 })
 
 describe('signing up', () => {
-  test('says where it is closed, and refuses', async () => {
+  test('says if it is closed, and refuses', async () => {
     expect(await (await browser.open('/signup')).text()).not.toContain('<form')
     expect((await browser.submit('/signup', credentials('new@example.com'))).status).toBe(403)
   })
 
-  test('makes an account where it is open', async () => {
+  test('creates an account if it is open', async () => {
     const json = { allowPublicSignups: true }
     await app.call('PATCH', '/api/settings', { as: ADMIN, json })
     const answer = await browser.submit('/signup', { ...credentials('new@example.com'), redirect: '/keys' })
@@ -189,7 +189,7 @@ describe('signing up', () => {
   })
 })
 
-test('forms are limited by address, as calls of the API are', async () => {
+test('forms are rate limited by address, like API calls', async () => {
   const limited = await testApp({ RATE_LIMIT_API: '2' })
   await limited.addUser(ADMIN, 'admin')
   const { submit } = browserOf(limited)

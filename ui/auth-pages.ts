@@ -11,7 +11,7 @@ import { signInProblem } from '../src/modules/auth/oidc.ts'
 import { clearedCookies, signOut } from '../src/modules/auth/sessions.ts'
 import { beginSignIn, completeMfa, mfaTicketEmail } from '../src/modules/auth/sign-in.ts'
 import { signUp } from '../src/modules/auth/sign-up.ts'
-import { checkInput, type Form, readForm } from './form.ts'
+import { checkInput, type Form, readForm, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { obeyOnce } from './obey-once.ts'
 import { arrive, expectedFailure, leadOn, queryOf, redirectTo, seeOther } from './page-request.ts'
@@ -19,26 +19,22 @@ import { signInPage } from './pages/auth/sign-in.ts'
 import { signUpPage } from './pages/auth/sign-up.ts'
 import { signedOutPage } from './pages/auth/signed-out.ts'
 
-/** On every host: what the page of a site that the visitor may not see posts to. */
+/** On every host: the sign-out form of the "No access" page posts here. */
 export const SITE_SIGN_OUT = '/_svc/signout'
 
 /** Signing in, up and out. contract §3. */
 export const authPages = (ctx: Context) =>
   new Elysia()
     .get('/signin', ({ request }) => showSignIn(ctx, request))
-    .post('/signin', ({ request }) => submitSignIn(ctx, request), { parse: 'none' })
+    .post('/signin', ({ request }) => submitSignIn(ctx, request), UNREAD_BODY)
     .get('/signup', ({ request }) => showSignUp(ctx, request))
-    .post('/signup', ({ request }) => submitSignUp(ctx, request), { parse: 'none' })
+    .post('/signup', ({ request }) => submitSignUp(ctx, request), UNREAD_BODY)
     .get('/signed-out', () => page(signedOutPage({ signInUrl: '/signin' })))
-    .post('/signout', ({ request }) => submitSignOut(ctx, request, seeOther('/signed-out')), {
-      parse: 'none',
-    })
-    // The site may send strangers to the admin host to sign in.
-    .post(SITE_SIGN_OUT, ({ request }) => submitSignOut(ctx, request, leadOn('/', 'sign-out')), {
-      parse: 'none',
-    })
+    .post('/signout', ({ request }) => submitSignOut(ctx, request, seeOther('/signed-out')), UNREAD_BODY)
+    // A site may send visitors to the admin host to sign in.
+    .post(SITE_SIGN_OUT, ({ request }) => submitSignOut(ctx, request, leadOn('/', 'sign-out')), UNREAD_BODY)
 
-/** A provider that was asked first comes back with a ticket, where the account has a second step. */
+/** After a provider's sign-in, an account with two-step sign-in arrives here with a ticket. */
 function showSignIn(ctx: Context, request: Request): Response {
   const redirect = safeRedirect(ctx, queryOf(request, 'redirect'))
   const { actor } = callerOf(ctx, request, 'ignore')
@@ -54,7 +50,7 @@ function showSignIn(ctx: Context, request: Request): Response {
   return page(signInPage({ step: 'password', redirect, error, notice, ...methods(ctx) }))
 }
 
-const PASSWORD_SET = { tone: 'good', message: 'The password is set. Sign in with it.' } as const
+const PASSWORD_SET = { tone: 'good', message: 'Your password was set. Sign in with it.' } as const
 
 async function submitSignIn(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
@@ -132,7 +128,7 @@ async function makeAccount(ctx: Context, request: Request, form: Form): Promise<
   }
 }
 
-/** Clears the cookies also where the session has ended already. */
+/** Clears the cookies even if the session has already ended. */
 function submitSignOut(ctx: Context, request: Request, next: Response): Response {
   const facts = factsOf(request)
   try {
@@ -144,5 +140,5 @@ function submitSignOut(ctx: Context, request: Request, next: Response): Response
   return next
 }
 
-/** How one may sign in on the admin host, which shows no site. */
+/** The ways to sign in on the admin host, which shows no site. */
 const methods = (ctx: Context) => loginMethods(ctx, null)

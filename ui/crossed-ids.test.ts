@@ -7,10 +7,10 @@ import { RULE_FORM } from './rules-testing.ts'
 import { ADMIN, withoutSheets } from './testing.ts'
 
 /**
- * Pages below a project that name a thing besides it, and the forms of each. A thing of another project is not there, for
- * whoever may do everything on both: nothing of it is shown and nothing of it changes. **A new page of that kind needs a
- * row here**: without `fields` it is opened, with them that form is sent, which must be one that does its work. Every
- * `:name` is crossed; a `{name}` stays the project's own.
+ * Pages below a project whose address also names another thing, and their forms. If that thing belongs to another
+ * project, it is not found, even for a person with all rights on both: nothing of it is shown or changed. **A new page
+ * of this kind needs a row here.** Without `fields` the test opens the page; with them it sends a form that must
+ * succeed in its own project. Every `:name` is replaced by another project's id; a `{name}` stays the project's own.
  */
 const TABLE: [route: string, fields?: Record<string, string>][] = [
   ['GET /projects/:id/deployments/:deploymentId'],
@@ -91,7 +91,7 @@ const namesIn = ({ route, fields = {} }: Row): string[] => [
   ),
 ]
 
-/** Each row with every choice of things that are another project's. */
+/** Each row with every combination of ids from another project. */
 const CASES = ROWS.flatMap((row) => {
   const names = namesIn(row)
   const choices = Array.from({ length: 2 ** names.length }, (_, bits) =>
@@ -100,7 +100,7 @@ const CASES = ROWS.flatMap((row) => {
   return choices.slice(1).map((crossed) => ({ ...row, crossed }))
 })
 
-/** What a form takes a list of: one that is not the project's spoils the list, or is passed over. */
+/** Forms that take a list of ids. An id of another project makes the form fail or is ignored. */
 const IN_LISTS: (Row & { name: string; status: number })[] = [
   {
     route: 'POST /projects/:id/rules',
@@ -130,7 +130,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** As pages call them; with a deployment that nothing shows, a rule of the alias, and a domain that divides its visitors. */
+/**
+ * The things by the names in page addresses, including an unused deployment, an alias rule and a domain with a split.
+ */
 async function withMore(ids: Ids, repo: string): Promise<Ids> {
   const { app } = world
   const make = async (method: string, path: string, json: unknown) =>
@@ -157,7 +159,7 @@ const FORM_HEADERS = {
   'sec-fetch-site': 'same-origin',
 }
 
-/** The answer to somebody who may do everything, and whether it changed anything, which is taken back. */
+/** The response for a person with all rights, and whether it changed anything. Undoes the change. */
 async function send({ route, fields }: Row, ids: Ids) {
   const [method = '', path = ''] = filled(route, ids).split(' ')
   const form = Object.entries(fields ?? {}).map((pair) => pair.map((text) => filled(text, ids)))
@@ -172,7 +174,7 @@ async function send({ route, fields }: Row, ids: Ids) {
   return { status: answer.status, text, isChanged: after !== before }
 }
 
-/** All that belongs to projects, as it is stored. */
+/** All stored data of projects. */
 const TABLES = [
   ...[
     'deployments',
@@ -192,18 +194,18 @@ const everything = (): string =>
 
 const SECRET = /secret[ .]of[ .]other|mapped-other/
 
-/** The project's own ids but for those of `names`. */
+/** The project's own ids, except those in `names`. */
 const withOthers = (names: readonly string[], idOf: (name: string) => string | undefined): Ids => ({
   ...own,
   ...Object.fromEntries(names.map((name) => [name, idOf(name) ?? ''])),
 })
 
-test('every page that names a thing besides its project has a row', () => {
+test('every page that names a thing in its project has a row', () => {
   const { routes } = pageRoutes(
     world.app.ctx,
     explainerOf(world.app.ctx, () => false),
   )
-  // People are of the workspace.
+  // People belong to the workspace.
   const named = routes
     .map(({ method, path }) => `${method} ${path}`)
     .filter((route) => /^\w+ \/projects\/:id\/.*:(?!userId)/.test(route))
@@ -211,19 +213,19 @@ test('every page that names a thing besides its project has a row', () => {
   expect(named.filter((route) => !rows.includes(route))).toEqual([])
 })
 
-test.each(ROWS)('$route ($what) does its work in its own project', async (row) => {
+test.each(ROWS)('$route ($what) works in its own project', async (row) => {
   const { status } = await send(row, own)
   expect([200, 303]).toContain(status)
 })
 
-test.each(CASES)('$route ($what) with $crossed of another project is not there', async (each) => {
+test.each(CASES)('$route ($what) with $crossed of another project is not found', async (each) => {
   const answer = await send(
     each,
     withOthers(each.crossed, (name) => foreign[name]),
   )
   expect([answer.status, answer.isChanged]).toEqual([404, false])
   expect(answer.text).not.toMatch(SECRET)
-  // As for an id that nothing has.
+  // The same as for an unknown id.
   const nobodys = world.app.ctx.newId()
   const unknown = await send(
     each,

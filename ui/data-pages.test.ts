@@ -40,7 +40,7 @@ const fieldsOf = async (id: string) => (await api('GET', `/api/schemas/${id}`)).
 const addTo = async (id: string, record: unknown): Promise<string> =>
   (await api('POST', `/api/schemas/${id}/records`, record)).id
 
-/** The inputs of fields as the form sends them. */
+/** The field inputs as the form sends them. */
 const rows = (...fields: Record<string, string>[]): Record<string, string> =>
   Object.fromEntries(
     fields.flatMap((field, at) =>
@@ -49,7 +49,7 @@ const rows = (...fields: Record<string, string>[]): Record<string, string> =>
   )
 
 describe('the list', () => {
-  test('teaches while there is none, and only those who may make one', async () => {
+  test('explains schemas when there are none, to people who may create one', async () => {
     const other = await app.call('POST', '/api/projects', {
       as: ADMIN,
       json: { owner: 'acme', name: 'empty' },
@@ -63,7 +63,7 @@ describe('the list', () => {
     expect(await read(at(), viewer)).not.toContain('/data/new')
   })
 
-  test('says what each holds, how much, and which pipelines use it', async () => {
+  test('shows the fields, the size and the pipelines of each schema', async () => {
     const id = await makeSchema('guests', [{ name: 'email', type: 'email' }])
     await addTo(id, { email: 'a@example.com' })
     const step = (schemaId: string, handlerType = 'data_create') => ({
@@ -84,8 +84,8 @@ describe('the list', () => {
     expect(html).toContain('data_create, data_query')
     expect(html).toContain(`${'{"email":"a@example.com"}'.length}\u00a0B`)
     const unused = await makeSchema('unused', [])
-    expect(await read(at(`/${id}/schema`))).toContain('Rename it in them too')
-    expect(await read(at(`/${unused}/schema`))).not.toContain('Rename it in them too')
+    expect(await read(at(`/${id}/schema`))).toContain('Rename it there too')
+    expect(await read(at(`/${unused}/schema`))).not.toContain('Rename it there too')
   })
 })
 
@@ -109,7 +109,7 @@ describe('a new schema', () => {
       { name: 'email', type: 'email', required: true, unique: true },
       { name: 'count', type: 'integer', required: false, unique: false, default: 3 },
     ])
-    expect(await read(at(`/${id}?done=created`))).toContain('The schema is made.')
+    expect(await read(at(`/${id}?done=created`))).toContain('The schema was created.')
   })
 
   const wrong: [what: string, field: Record<string, string>, marked: string][] = [
@@ -165,7 +165,7 @@ describe('a schema', () => {
     expect(await read(at(`/${id}/schema`))).toContain('value="renamed"')
   })
 
-  test('loses a field with values only when that is said twice', async () => {
+  test('loses a field with values only after confirmation', async () => {
     const id = await makeSchema(
       'second',
       ['a', 'b'].map((name) => ({ name, type: 'string' })),
@@ -187,7 +187,7 @@ describe('a schema', () => {
     expect(await api('GET', `/api/schemas/${id}/records/${recordId}`)).not.toHaveProperty('b')
   })
 
-  test('keeps a field that came while the form was open', async () => {
+  test('keeps a field that was added while the form was open', async () => {
     const id = await makeSchema(
       'third',
       ['a', 'new'].map((name) => ({ name, type: 'string' })),
@@ -197,7 +197,7 @@ describe('a schema', () => {
     expect((await fieldsOf(id)).map(({ name }: { name: string }) => name)).toEqual(['a', 'new'])
   })
 
-  test('keeps the type of what is stored, and says so at its row', async () => {
+  test('keeps the type of a stored field, and says so in its row', async () => {
     const id = await makeSchema('typed', [{ name: 'a', type: 'string' }])
     await addTo(id, { a: 'x' })
     expect(await read(at(`/${id}/schema`))).toMatch(
@@ -212,7 +212,7 @@ describe('a schema', () => {
     ])
   })
 
-  test('is deleted with its name, and not without', async () => {
+  test('is deleted only if its name is typed', async () => {
     const id = await makeSchema('gone', [])
     const without = await browser.submit(
       at(`/${id}/schema`),

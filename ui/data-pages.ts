@@ -12,6 +12,7 @@ import {
   listSchemas,
   type SchemaView,
 } from '../src/modules/schemas/service.ts'
+import { UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { expectedFailure } from './page-request.ts'
 import { dataPage, schemaHref } from './pages/admin/data.ts'
@@ -26,22 +27,24 @@ import {
 } from './project-request.ts'
 import { EMPTY_ROW, type FieldRow, readFields, rowsOfFields, rowsOfForm } from './schema-form.ts'
 
-/** The schemas of a project: what its pipelines keep. */
+/** The schemas of a project, for the data of its pipelines. */
 export const dataPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/data', ({ request, params }) => showData(ctx, request, params.id))
     .get('/projects/:id/data/new', ({ request, params }) => showNewSchema(ctx, request, params.id, {}))
-    .post('/projects/:id/data/new', ({ request, params }) => submitNewSchema(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/data/new',
+      ({ request, params }) => submitNewSchema(ctx, request, params.id),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/data/:schemaId/schema', ({ request, params }) => showSchema(ctx, request, params, {}))
     .post(
       '/projects/:id/data/:schemaId/schema',
       ({ request, params }) => submitSchema(ctx, request, params),
-      { parse: 'none' },
+      UNREAD_BODY,
     )
 
-/** Rows for new fields: at first, and each time that more are asked for. */
+/** How many rows for new fields the form has at first, and how many "More fields" adds. */
 const NEW_ROWS = 3
 
 const withRows = (rows: readonly FieldRow[], more: number): FieldRow[] => [
@@ -49,15 +52,17 @@ const withRows = (rows: readonly FieldRow[], more: number): FieldRow[] => [
   ...Array.from({ length: more }, () => EMPTY_ROW),
 ]
 
-function showData(ctx: Context, request: Request, id: string): Response {
+async function showData(ctx: Context, request: Request, id: string): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const uses = listSchemaUses(ctx, looking.grant)
-  const schemas = listSchemas(ctx, looking.grant).map((schema) => ({
-    ...schema,
-    usage: usageOf(ctx, looking.grant, schema.id),
-    uses: usesOf(uses, schema),
-  }))
-  const notices = doneNotice(request, { deleted: 'The schema is deleted with its records.' })
+  const schemas = await Promise.all(
+    listSchemas(ctx, looking.grant).map(async (schema) => ({
+      ...schema,
+      usage: await usageOf(ctx, looking.grant, schema.id),
+      uses: usesOf(uses, schema),
+    })),
+  )
+  const notices = doneNotice(request, { deleted: 'The schema and its records were deleted.' })
   return page(dataPage({ ...looking, schemas, apiUrl: ctx.adminUrl(), notices }))
 }
 
@@ -98,7 +103,7 @@ const submitNewSchema = (ctx: Context, request: Request, id: string) =>
     show: (failed) => showNewSchema(ctx, request, id, { failed }),
   })
 
-/** What was typed, and rows besides. */
+/** The form as typed, with more rows. */
 const moreOf = (values: Readonly<Record<string, string>>): Shown => ({
   failed: { intent: 'more', error: { message: '' }, values },
   moreRows: NEW_ROWS,
@@ -114,7 +119,12 @@ function inForm<T>(inRows: (error: AppError) => AppError, run: () => T): T {
 
 type Place = { id: string; schemaId: string }
 
-function showSchema(ctx: Context, request: Request, { id, schemaId }: Place, shown: Shown): Response {
+async function showSchema(
+  ctx: Context,
+  request: Request,
+  { id, schemaId }: Place,
+  shown: Shown,
+): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const schema = getSchema(ctx, looking.grant, schemaId)
   const { failed, moreRows = 0, removing = [] } = shown
@@ -125,7 +135,7 @@ function showSchema(ctx: Context, request: Request, { id, schemaId }: Place, sho
       ...looking,
       schema,
       name: shown.failed?.values['name'] ?? schema.name,
-      usage: usageOf(ctx, looking.grant, schemaId),
+      usage: await usageOf(ctx, looking.grant, schemaId),
       uses: usesOf(listSchemaUses(ctx, looking.grant), schema),
       rows,
       removing,
@@ -157,14 +167,19 @@ const submitSchema = (ctx: Context, request: Request, place: Place) => {
   })
 }
 
-/** Taking a field away takes what records hold in it, so that is asked once more. */
-function saveSchema(ctx: Context, request: Request, place: Place, { grant, form }: Doing): string | Response {
+/** Removing a field deletes its values in all records, so the form asks for confirmation first. */
+async function saveSchema(
+  ctx: Context,
+  request: Request,
+  place: Place,
+  { grant, form }: Doing,
+): Promise<string | Response> {
   const { id, schemaId } = place
   const schema = getSchema(ctx, grant, schemaId)
   const { fields, removed, inRows } = readFields(form, schema.fields)
-  const isAsked = removed.length > 0 && usageOf(ctx, grant, schemaId).records > 0
+  const isAsked = removed.length > 0 && (await usageOf(ctx, grant, schemaId)).records > 0
   if (isAsked && !form.isTicked('isRemovalMeant')) {
-    const message = 'Removing a field takes away what records hold in it. Tick that you mean it.'
+    const message = 'Removing a field deletes its values in all records. Tick the box to confirm.'
     const error = { message, status: 400 }
     const failed = { intent: 'save', error, values: form.all() }
     return showSchema(ctx, request, place, { failed, removing: removed })

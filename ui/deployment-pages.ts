@@ -16,15 +16,17 @@ import {
   getDeployment,
   listDeployments,
 } from '../src/modules/deployments/service.ts'
+import { UNREAD_BODY } from './form.ts'
 import { highlight } from './highlight.ts'
 import { page } from './html.ts'
 import { queryOf, visitUrl } from './page-request.ts'
 import { deploymentPage } from './pages/admin/deployment.ts'
 import { deploymentsPage } from './pages/admin/deployments.ts'
 import { filePage, folderPage } from './pages/admin/files.ts'
+import type { WayBack } from './pages/admin/no-start-page.ts'
 import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from './project-request.ts'
 
-/** What was published, and what is in it. */
+/** The deployments of a project, and their files. */
 export const deploymentPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/deployments', ({ request, params }) => showDeployments(ctx, request, params.id))
@@ -34,7 +36,7 @@ export const deploymentPages = (ctx: Context) =>
     .post(
       '/projects/:id/deployments/:deploymentId',
       ({ request, params }) => submitDeployment(ctx, request, params),
-      { parse: 'none' },
+      UNREAD_BODY,
     )
     .get('/projects/:id/deployments/:deploymentId/files', ({ request, params }) =>
       showFiles(ctx, request, params),
@@ -62,7 +64,7 @@ function showDeployments(ctx: Context, request: Request, id: string): Response {
       found,
       filters,
       aliasNames: aliases.data.map(({ name }) => name),
-      notices: doneNotice(request, { deleted: 'The deployment is deleted.' }),
+      notices: doneNotice(request, { deleted: 'The deployment was deleted.' }),
     }),
   )
 }
@@ -83,10 +85,10 @@ function showDeployment(
       deployment,
       visitUrl: visitUrl(ctx, request, { url: deployment.urls.preview, isPublic: looking.project.isPublic }),
       aliases: aliasesOf(ctx, looking),
-      hasStartPage: hasStartPage(ctx, looking.grant, deploymentId),
+      waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
       before: beforeOf(ctx, looking, deployment),
       failed,
-      notices: doneNotice(request, { published: 'Published.', created: 'The alias is made.' }),
+      notices: doneNotice(request, { published: 'Published.', created: 'The alias was created.' }),
     }),
     failed?.error.status,
   )
@@ -95,7 +97,26 @@ function showDeployment(
 const aliasesOf = (ctx: Context, { grant, project }: Looking) =>
   listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'name', order: 'asc' }).data
 
-/** What its alias showed before; for one that is not live, what is live now. */
+/** For each alias that points here: the latest deployment before with a start page. */
+const waysBack = (ctx: Context, looking: Looking, { id }: DeploymentView): WayBack[] =>
+  aliasesOf(ctx, looking)
+    .filter(({ deploymentId }) => deploymentId === id)
+    .flatMap((alias) => {
+      const former = lastWithStartPage(ctx, looking, alias.id)
+      return former === undefined ? [] : [{ alias, deployment: getDeployment(ctx, looking.grant, former) }]
+    })
+
+const lastWithStartPage = (ctx: Context, { grant, project }: Looking, aliasId: string): string | undefined =>
+  historyOf(ctx, grant, aliasId)
+    .slice(0, MOST_MOVES)
+    .map(({ deploymentId }) => deploymentId)
+    .filter((former) => aboutDeployment(ctx, former).projectId === project.id)
+    .find((former) => hasStartPage(ctx, grant, former))
+
+/** A site that is further back is hardly the one that is missed. */
+const MOST_MOVES = 10
+
+/** The deployment that its alias showed before; for a deployment that is not live, the one that is live now. */
 function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   const aliases = aliasesOf(ctx, looking)
   const own = aliases.find(({ deploymentId }) => deploymentId === deployment.id)
@@ -135,7 +156,7 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
     show: (failed) => showDeployment(ctx, request, { id, deploymentId }, failed),
   })
 
-/** `path` is a file, or a folder where it is empty or ends in `/`. */
+/** `path` is a folder if it is empty or ends in `/`, else a file. */
 async function showFiles(ctx: Context, request: Request, { id, deploymentId }: Place): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
@@ -146,7 +167,7 @@ async function showFiles(ctx: Context, request: Request, { id, deploymentId }: P
     return page(folderPage({ ...looking, deployment, path, folder }))
   }
   const file = getFileDetail(ctx, looking.grant, deploymentId, path, isPublic)
-  if (file === undefined) throw new AppError('not_found', 'This deployment holds no such file.')
+  if (file === undefined) throw new AppError('not_found', 'This deployment has no such file.')
   const { owner, repo, commitSha } = deployment
   return page(
     filePage({

@@ -32,7 +32,7 @@ beforeAll(async () => {
   viewer = await seedMember(app, site.projectId, 'viewer')
   refuse('Invalid response from http://docs.sites.test: "<html><script>alert(1)</script>"')
   path = await add(HOST)
-  // The clock stands until both have ended: two orders are in flight at once.
+  // The clock stands still until both have ended: two orders run at the same time.
   const statusOf = (host: string) => world.certificates().stateOf(host).status
   await until(() => statusOf(HOST) === 'failed' && statusOf('admin.sites.test') === 'active')
 })
@@ -40,14 +40,14 @@ afterAll(() => world.stop())
 
 const refuse = (detail: string) => world.ca.faults.refusals.set(HOST, { type: 'unauthorized', detail })
 
-/** The address of the page of a new domain. */
+/** Adds a domain and returns the address of its page. */
 async function add(hostname: string): Promise<string> {
   const json = { projectId: site.projectId, hostname, alias: 'production' }
   const { body } = await ask(world.app, 'POST', '/api/domains', { as: ADMIN, json })
   return `/projects/${site.projectId}/domains/${body['id']}`
 }
 
-/** What the page says of the certificate. */
+/** The certificate section of the page. */
 async function read(as = projectAdmin, at = path): Promise<string> {
   const answer = await browser.open(at, { as })
   expect(answer.status).toBe(200)
@@ -56,9 +56,9 @@ async function read(as = projectAdmin, at = path): Promise<string> {
 }
 const tryAgain = (as = projectAdmin, at = path) => browser.submit(at, { intent: 'certificate' }, { as })
 
-test("a failed one shows the authority's words as text, what to look at, and a button for those who may", async () => {
+test("a failed one shows the authority's message as text, advice, and a button for people who may retry", async () => {
   const html = await read()
-  expect(html).toContain('There is none yet')
+  expect(html).toContain('There is no certificate yet')
   expect(html).toContain('&lt;html>&lt;script>alert(1)&lt;/script>')
   expect(html).not.toContain('<script>')
   expect(html).toContain('<strong>port 80</strong>')
@@ -67,7 +67,7 @@ test("a failed one shows the authority's words as text, what to look at, and a b
   expect(await read(viewer)).not.toContain(TRY_AGAIN)
   expect((await tryAgain(viewer)).status).toBe(403)
   const list = await browser.open(`/projects/${site.projectId}/domains`, { as: projectAdmin })
-  expect(await list.text()).toContain('Without certificate')
+  expect(await list.text()).toContain('No certificate')
 })
 
 test('a form of another site is refused', async () => {
@@ -76,7 +76,7 @@ test('a form of another site is refused', async () => {
   expect(answer.status).toBe(403)
 })
 
-test('pressed too soon it says how long to wait; later the authority is asked, and the page is shown again', async () => {
+test('a retry that comes too soon says how long to wait; later it asks the authority and shows the page again', async () => {
   const early = await tryAgain()
   expect([early.status, (await early.text()).includes('Try again in 20 seconds.')]).toEqual([429, true])
   refuse('DNS problem: SERVFAIL looking up CAA for docs.sites.test')
@@ -85,20 +85,20 @@ test('pressed too soon it says how long to wait; later the authority is asked, a
   expect(await read()).toContain('<strong>CAA</strong>')
 })
 
-test('with the reason mended the button gets one, and the page says until when', async () => {
+test('once the cause is fixed the button gets one, and the page says until when it is valid', async () => {
   world.ca.faults.refusals.clear()
   world.app.advance(4 * 60_000)
   expect(redirectOf(await tryAgain())).toEqual([303, `${path}?done=certified`])
   const answer = await browser.open(`${path}?done=certified`, { as: projectAdmin })
-  expect(await answer.text()).toContain('The certificate is there.')
+  expect(await answer.text()).toContain('The certificate was issued.')
   const html = await read()
   const until90Days = new Date(world.app.ctx.now() + 90 * DAY_MS).toISOString()
   expect(html).toContain(`datetime="${until90Days}"`)
-  expect(html).toContain('renews it by itself')
+  expect(html).toContain('renews it automatically')
   expect(html).not.toContain(TRY_AGAIN)
 })
 
-test('whoever looks at a private alias asks for its certificate', async () => {
+test('opening the page of a private alias requests its certificate', async () => {
   const host = 'next--website--acme.sites.test'
   const json = { projectId: site.projectId, name: 'next', commitSha: '1'.repeat(40), isPublic: false }
   const { body } = await ask(world.app, 'POST', '/api/aliases', { as: ADMIN, json })
@@ -106,28 +106,28 @@ test('whoever looks at a private alias asks for its certificate', async () => {
   const at = `/projects/${site.projectId}/aliases/${body['id']}`
   world.advance(0)
   expect(world.ca.ordered).not.toContain(host)
-  expect(await (await browser.open(at, { as: viewer })).text()).toContain('Being asked for')
+  expect(await (await browser.open(at, { as: viewer })).text()).toContain('Requested')
   await until(() => world.certificates().stateOf(host).status === 'active')
   const html = await (await browser.open(at, { as: viewer })).text()
   expect(html).toMatch(/<dt>Certificate<\/dt>.*Valid.*until/s)
 })
 
-test('the health page tells of the certificate of the admin host', async () => {
+test('the health page shows the certificate of the admin host', async () => {
   const answer = await browser.open('/admin/health', { as: ADMIN })
   const html = await answer.text()
   expect(html).toMatch(/<dt>Certificate<\/dt>.*Valid.*until/s)
   expect(html).toContain(`datetime="2027-02-18T12:00:00.000Z"`)
 })
 
-test('one that is not proven yet has to be first', async () => {
+test('an unverified domain must be verified first', async () => {
   const at = await add('www.example.com')
-  expect(await read(projectAdmin, at)).toContain('once the domain is proven')
+  expect(await read(projectAdmin, at)).toContain('once the domain is verified')
   const refused = await tryAgain(projectAdmin, at)
   expect([refused.status, (await refused.text()).includes('once it is proven')]).toEqual([409, true])
 })
 
-test('one that cannot be renewed, and one that ran out, say so', async () => {
-  // Sessions do not last as long as a certificate.
+test('one that cannot be renewed and one that has expired say so', async () => {
+  // Sessions expire before the certificate does.
   const readLate = async () => {
     const email = `late-${world.app.ctx.now()}@example.com`
     await world.app.addUser(email, 'admin')
@@ -135,12 +135,12 @@ test('one that cannot be renewed, and one that ran out, say so', async () => {
   }
   world.ca.faults.failing = 1000
   world.advance(70 * DAY_MS)
-  // Two are asked for at once, and a failure makes all others wait for some minutes.
+  // Two are requested at the same time, and a failure delays all others by some minutes.
   await until(() => {
     world.advance(MINUTE_MS)
     return world.certificates().stateOf(HOST).error !== null
   })
-  expect(await readLate()).toContain('It could not be renewed')
+  expect(await readLate()).toContain('The last renewal failed')
   world.app.advance(30 * DAY_MS)
-  expect(await readLate()).toContain('It has run out')
+  expect(await readLate()).toContain('The certificate has expired')
 })

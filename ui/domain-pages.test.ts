@@ -42,7 +42,7 @@ async function read(path: string, as = projectAdmin): Promise<string> {
   return answer.text()
 }
 
-/** Sends a form, and gives the status and the page that it is answered with: the one it leads to, if it was taken. */
+/** Sends a form. Returns the status and the resulting page, after the redirect if there is one. */
 async function send(path: string, fields: Record<string, string>, as = projectAdmin) {
   const answer = await browser.submit(path, fields, { as })
   const [status, location] = redirectOf(answer)
@@ -52,7 +52,7 @@ async function send(path: string, fields: Record<string, string>, as = projectAd
     : { status, html: await answer.text() }
 }
 
-/** The id of a new domain. */
+/** Adds a domain and returns its id. */
 async function add(hostname: string, alias = 'production'): Promise<string> {
   const json = { projectId: site.projectId, hostname, alias }
   return String((await ask(app, 'POST', '/api/domains', { as: ADMIN, json })).body['id'])
@@ -63,21 +63,37 @@ const audited = async (): Promise<string> =>
   (await (await app.call('GET', '/api/audit?limit=1', { as: ADMIN })).json()).data[0].action
 
 describe('domains', () => {
-  test('one below the base domain is added and serves at once', async () => {
+  test('one below the base domain is added and serves immediately', async () => {
     expect(await read(place)).toContain('No domains yet')
     const made = await send(place, { intent: 'create', hostname: 'Docs.sites.test', alias: 'production' })
     expect(made.to).toMatch(/\/domains\/[0-9a-f-]{36}\?done=created$/)
-    expect(made.html).toContain('Needs none: it is a name of this workspace')
+    expect(made.html).toContain('Not needed: the name belongs to this workspace')
     expect(await textAt('docs.sites.test')).toBe('production')
     expect(await read(place)).toContain('Serves')
   })
 
+  const pasted: [address: string, host: string][] = [
+    ['https://pasted.sites.test/', 'pasted.sites.test'],
+    [' HTTP://Plain.sites.test', 'plain.sites.test'],
+    ['slash.sites.test/', 'slash.sites.test'],
+  ]
+  test.each(pasted)('%p may be pasted as it is', async (address, host) => {
+    const made = await send(place, { intent: 'create', hostname: address, alias: 'production' })
+    expect(made.html).toContain('The domain was added.')
+    expect(await textAt(host)).toBe('production')
+  })
+
+  test('the API takes a host, not an address', async () => {
+    const json = { projectId: site.projectId, hostname: 'https://api.sites.test/', alias: 'production' }
+    expect((await ask(app, 'POST', '/api/domains', { as: ADMIN, json })).status).toBe(400)
+  })
+
   const refusals: [fields: Record<string, string>, status: number, expected: string][] = [
-    [{ hostname: 'https://x.example' }, 400, 'A host name without scheme, port and path'],
-    [{ hostname: 'docs.sites.test' }, 409, 'docs.sites.test belongs to a site already'],
+    [{ hostname: 'https://x.example/a' }, 400, 'A host name without scheme, port and path'],
+    [{ hostname: 'docs.sites.test' }, 409, 'docs.sites.test already belongs to a site'],
     [{ hostname: 'a--b.sites.test' }, 409, 'one name without --'],
     [{ hostname: 'x.sites.test', pathPrefix: '/../up' }, 400, 'id="pathPrefix-error">A folder of the'],
-    [{ hostname: 'x.sites.test', redirectTo: 'x.sites.test' }, 400, 'A domain cannot lead to itself'],
+    [{ hostname: 'x.sites.test', redirectTo: 'x.sites.test' }, 400, 'A domain cannot redirect to itself'],
     [{ hostname: 'x.sites.test', alias: 'nothing' }, 404, 'The project has no alias &quot;nothing&quot;'],
   ]
   test.each(refusals)('%p is refused in place', async (fields, status, expected) => {
@@ -86,11 +102,11 @@ describe('domains', () => {
     expect(refused.html).toContain(`value="${fields['hostname']}"`)
   })
 
-  test('an unproven one shows what to do, why the last look failed, and that it is proven', async () => {
+  test('an unverified one shows what to do and why the last check failed, then that it is verified', async () => {
     const path = `${place}/${await add('www.example.com')}`
     const fresh = await read(path)
     expect(fresh).toContain('<code>_svc-challenge.www.example.com</code>')
-    expect(fresh).toContain('Not looked for yet.')
+    expect(fresh).toContain('Not checked yet.')
     expect(fresh).not.toContain('Trust this domain')
 
     const looked = await send(path, { intent: 'verify' })
@@ -102,26 +118,28 @@ describe('domains', () => {
     const [, value = ''] = /Value of the TXT record.*?<code>([^<]+)</s.exec(fresh) ?? []
     txt.set('_svc-challenge.www.example.com', [value])
     const proven = await send(path, { intent: 'verify' })
-    expect(proven.html).toContain('The domain is proven.')
+    expect(proven.html).toContain('The domain is verified and now serves.')
     expect(proven.html).toContain('The TXT record was found')
     expect(await textAt('www.example.com')).toBe('production')
   })
 
-  test('only an administrator of the workspace trusts one without proof', async () => {
+  test('only an administrator of the workspace may trust one without verification', async () => {
     const path = `${place}/${await add('www.example.org')}`
     expect((await send(path, { intent: 'trust' })).status).toBe(403)
     expect(await read(path, ADMIN)).toContain('Trust this domain')
-    expect((await send(path, { intent: 'trust' }, ADMIN)).html).toContain('The domain is proven.')
+    expect((await send(path, { intent: 'trust' }, ADMIN)).html).toContain(
+      'The domain is verified and now serves.',
+    )
   })
 
-  test('says who holds the certificate, and where the DNS has to point', async () => {
+  test('says who holds the certificate and where the DNS must point', async () => {
     const html = await read(`${place}/${await add('www.example.net')}`)
-    expect(html).toContain('svc makes no certificate for this host')
+    expect(html).toContain('gets no certificate for this host')
     expect(html).toContain('docs/operating.md')
     expect(html).toContain('with the address of this server')
   })
 
-  test('its settings are changed, and what is left empty is inherited', async () => {
+  test('its settings are changed, and empty ones are inherited', async () => {
     const path = `${place}/${await add('set.sites.test')}`
     const fields = { intent: 'settings', alias: 'next', pathPrefix: '', redirectTo: '' }
     const saved = await send(path, { ...fields, isPublic: 'false', requiredRole: 'viewer', isSpa: 'true' })
@@ -138,11 +156,11 @@ describe('domains', () => {
     expect(await read(place)).toContain('Redirects')
   })
 
-  test('one that lost its alias says so, and is taken off', async () => {
+  test('one that lost its alias says so, and is removed', async () => {
     const path = `${place}/${await add('lost.sites.test', 'beta')}`
     app.ctx.db.sqlite.run("UPDATE domains SET alias = 'gone' WHERE hostname = 'lost.sites.test'")
-    expect(await read(path)).toContain('The project has no alias gone now.')
-    expect((await send(path, { intent: 'delete' })).html).toContain('The domain is taken off.')
+    expect(await read(path)).toContain('The project no longer has the alias gone.')
+    expect((await send(path, { intent: 'delete' })).html).toContain('The domain was removed.')
     expect((await browser.open(path, { as: projectAdmin })).status).toBe(404)
     expect(await audited()).toBe('domain.delete')
   })
@@ -165,9 +183,9 @@ describe('traffic', () => {
   })
 
   const refusals: [fields: Record<string, string>, status: number, expected: string][] = [
-    [{ 'weight-0': '70', 'weight-1': '20' }, 400, 'The weights sum up to 90; they must make 100'],
-    [{ 'weight-0': '70', 'weight-1': '30.5' }, 400, 'id="weight-1-error">A whole number from 0 to 100'],
-    [{ 'weight-0': '101' }, 400, 'id="weight-0-error">A whole number from 0 to 100'],
+    [{ 'weight-0': '70', 'weight-1': '20' }, 400, 'The weights add up to 90; they must add up to 100'],
+    [{ 'weight-0': '70', 'weight-1': '30.5' }, 400, 'id="weight-1-error">Enter a whole number from 0 to 100'],
+    [{ 'weight-0': '101' }, 400, 'id="weight-0-error">Enter a whole number from 0 to 100'],
     [{}, 400, '1 to 20 aliases with their weights'],
     [{ 'weight-0': '100', stickySeconds: 'long' }, 400, 'Seconds: a whole number'],
     [{ 'alias-0': 'nothing', 'weight-0': '100' }, 404, 'The project has no alias &quot;nothing&quot;'],
@@ -180,23 +198,25 @@ describe('traffic', () => {
     expect(await split()).toMatchObject({ statusCode: 404 })
   })
 
-  test('they go on where the alias of the domain is gone, and the page says so', async () => {
+  test('shares keep working when the alias of the domain is gone, and the page says so', async () => {
     const hostname = 'halflost.sites.test'
     const at = `${place}/${await add(hostname)}`
     await send(`${at}/traffic`, shares({ 'weight-1': '100' }), contributor)
     app.ctx.db.sqlite.run("UPDATE domains SET alias = 'gone' WHERE hostname = ?", [hostname])
     app.ctx.db.writes += 1
     const page = await read(at)
-    expect(page).toContain('The project has no alias gone now. Visitors see what the split shows them')
+    expect(page).toContain(
+      'The project no longer has the alias gone. Visitors see what the traffic split shows them',
+    )
     expect(page).toContain('Serves')
     expect(page).not.toContain('Alias is missing')
     expect(await textAt(hostname)).toBe('next')
     await send(at, { intent: 'delete' })
   })
 
-  test('shares are saved, an empty one is left out, and another alias joins', async () => {
+  test('shares are saved, an empty one is removed, and another alias is added', async () => {
     expect((await send(path, shares({ 'weight-0': '75', 'weight-1': '25' }), contributor)).html).toContain(
-      'Saved. It counts from the next request on.',
+      'Saved. It applies from the next request on.',
     )
     expect(await split()).toEqual({
       weights: [
@@ -224,7 +244,7 @@ describe('traffic', () => {
   test('rules are added, ordered, changed and deleted, and the shares stay', async () => {
     for (const key of ['a', 'b', 'c'])
       expect((await send(path, { intent: 'add-rule', ...rule(key) }, contributor)).html).toContain(
-        'The rule is added.',
+        'The rule was added.',
       )
     expect(await textAt(HOST, '/?b=yes')).toBe('next')
     await send(path, { intent: 'rule-up', ...about(2, rule('c')) })
@@ -243,11 +263,11 @@ describe('traffic', () => {
     })
   })
 
-  test('a rule that was changed meanwhile is left alone', async () => {
+  test('a rule that somebody else changed is not overwritten', async () => {
     for (const intent of ['rule-down', 'delete-rule', 'change-rule']) {
       const refused = await send(path, { intent, ...about(0, rule('a')), ...rule('x') })
       expect([intent, refused.status]).toEqual([intent, 409])
-      expect(refused.html).toContain('Somebody changed the rules meanwhile.')
+      expect(refused.html).toContain('Somebody changed the rules in the meantime.')
     }
     expect(await keys()).toEqual(['z', 'b'])
   })
@@ -262,9 +282,9 @@ describe('traffic', () => {
     expect([refused.status, refused.html.includes(expected)]).toEqual([400, true])
   })
 
-  test('stopped, everybody sees the alias of the domain, and a first rule divides nothing else', async () => {
+  test('without a split everybody sees the alias of the domain, and a first rule changes nothing else', async () => {
     expect((await send(path, { intent: 'stop' }, contributor)).html).toContain(
-      'Everybody sees the same again.',
+      'All visitors see the same alias again.',
     )
     expect(await textAt(HOST, '/?z=yes')).toBe('production')
     await send(path, { intent: 'add-rule', ...rule('only') }, contributor)

@@ -15,7 +15,7 @@ import {
   verifyDomain,
 } from '../src/modules/domains/service.ts'
 import { findSplit } from '../src/modules/traffic/service.ts'
-import { booleanOf, checkInput, type Form } from './form.ts'
+import { booleanOf, checkInput, type Form, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { queryOf, visitUrl } from './page-request.ts'
 import { domainPage } from './pages/admin/domain.ts'
@@ -29,17 +29,21 @@ import {
   submitProjectForm,
 } from './project-request.ts'
 
-/** The hosts of a project beside those of its aliases: what they show, and the proof that they are the project's. */
+/** The domains of a project: what they show, and how they are verified. */
 export const domainPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/domains', ({ request, params }) => showDomains(ctx, request, params.id))
-    .post('/projects/:id/domains', ({ request, params }) => submitDomains(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/domains',
+      ({ request, params }) => submitDomains(ctx, request, params.id),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/domains/:domainId', ({ request, params }) => showDomain(ctx, request, params))
-    .post('/projects/:id/domains/:domainId', ({ request, params }) => submitDomain(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/domains/:domainId',
+      ({ request, params }) => submitDomain(ctx, request, params),
+      UNREAD_BODY,
+    )
 
 function showDomains(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
@@ -53,7 +57,7 @@ function showDomains(ctx: Context, request: Request, id: string, failed?: Failed
       aliasNames: aliasNamesOf(ctx, looking),
       baseDomain: ctx.config.baseDomain,
       failed,
-      notices: doneNotice(request, { deleted: 'The domain is taken off.' }),
+      notices: doneNotice(request, { deleted: 'The domain was removed.' }),
     }),
     failed?.error.status,
   )
@@ -67,7 +71,7 @@ const submitDomains = (ctx: Context, request: Request, id: string) =>
       create: {
         isOnce: true,
         run({ grant, form }) {
-          const input = { ...settingsOf(form), hostname: form.text('hostname').trim() }
+          const input = { ...settingsOf(form), hostname: hostOf(form.text('hostname')) }
           checkInput(ctx, request, newDomainBody, { ...input, projectId: id })
           const domain = createDomain(ctx, grant, input)
           return `/projects/${id}/domains/${domain.id}?done=created`
@@ -76,6 +80,13 @@ const submitDomains = (ctx: Context, request: Request, id: string) =>
     },
     show: (failed) => showDomains(ctx, request, id, failed),
   })
+
+/** People paste addresses: `https://www.example.com/`. */
+const hostOf = (typed: string): string =>
+  typed
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .replace(/\/$/, '')
 
 type Place = { id: string; domainId: string }
 
@@ -94,9 +105,9 @@ function showDomain(ctx: Context, request: Request, { id, domainId }: Place, fai
       tls: ctx.config.tls,
       failed,
       notices: doneNotice(request, {
-        created: 'The domain is added.',
-        verified: 'The domain is proven. It serves from now on.',
-        certified: 'The certificate is there.',
+        created: 'The domain was added.',
+        verified: 'The domain is verified and now serves.',
+        certified: 'The certificate was issued.',
         saved: 'Saved.',
       }),
     }),
@@ -104,7 +115,7 @@ function showDomain(ctx: Context, request: Request, { id, domainId }: Place, fai
   )
 }
 
-/** A host that redirects asks nobody who they are. */
+/** A host that redirects does not check access. */
 function visitUrlOf(ctx: Context, request: Request, { project }: Looking, domain: DomainView): string {
   const { url, alias, isPublic, redirectTo } = domain
   if (redirectTo !== null) return url
@@ -149,7 +160,7 @@ const submitDomain = (ctx: Context, request: Request, { id, domainId }: Place) =
   })
 }
 
-/** Empty fields inherit, or do not apply. */
+/** An empty field inherits its value or does not apply. */
 function settingsOf(form: Form): DomainChange & { alias: string } {
   const role = form.text('requiredRole')
   return {

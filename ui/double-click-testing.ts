@@ -3,12 +3,12 @@ import { RULE_FORM } from './rules-testing.ts'
 export const GRACE = 'grace@example.com'
 export const SHA = 'c0ffee1234567890'
 
-/** `:name` in a path or a field stands for an id of the test. */
+/** `:name` in a path or field is replaced by an id of the test. */
 type Row = [what: string, path: string, fields: Record<string, string>, thing: string]
 
 /**
- * **A new form that makes something needs a row here.** `thing`: the table whose rows are counted, or an action of the audit
- * log.
+ * **A new form that creates something needs a row here.** `thing`: the table whose rows are counted, or an action in
+ * the audit log.
  */
 export const MAKING: Row[] = [
   [
@@ -70,7 +70,7 @@ export const MAKING: Row[] = [
   ['a secret', '/projects/:id/secrets', { intent: 'put', name: 'TOKEN', value: 'x' }, 'secret.put'],
 ]
 
-/** In this order: what is gone is not needed below. `thing` as above. */
+/** The order matters: rows below do not need what rows above delete. `thing` as above. */
 export const TAKING_AWAY: Row[] = [
   ['a key', '/keys', { intent: 'revoke-key', keyId: ':keyId' }, 'api-key.revoke'],
   ['a user', '/admin/users/:oldUserId', { intent: 'delete' }, 'user.delete'],

@@ -12,7 +12,7 @@ const CONTRIBUTOR = { as: 'contributor@example.com' }
 
 let app: TestApp
 let browser: Browser
-/** What paths and fields of the table name as `:name`. */
+/** The ids for `:name` in paths and fields of the table. */
 let ids: Record<string, string>
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
     invitationId: await make(`/api/projects/${id}/invitations`, { email: 'o@example.com', role: 'viewer' }),
   }
 })
-// Nothing of one test is remembered in the next.
+// No responses are kept from one test to the next.
 beforeEach(() => app.advance(5000))
 afterAll(() => app.close())
 
@@ -74,7 +74,7 @@ function countOf(thing: string): number {
   return Number(Object(query).count)
 }
 
-describe('two clicks before the first is answered, and one after it, make or take away one', () => {
+describe('two clicks before the first response and one after it create or delete one thing', () => {
   test.each([...MAKING, ...TAKING_AWAY])('%s: %s %j', async (_what, path, fields, thing) => {
     const before = countOf(thing)
     const both = await Promise.all([send(path, fields), send(path, fields)])
@@ -84,7 +84,7 @@ describe('two clicks before the first is answered, and one after it, make or tak
     expect(countOf(thing)).toBe(before + 1)
   })
 
-  test('a deployment, as both clicks name the same commit', async () => {
+  test('a deployment, because both clicks name the same commit', async () => {
     const before = countOf('deployments')
     const publish = () => {
       const body = new FormData()
@@ -101,7 +101,7 @@ describe('two clicks before the first is answered, and one after it, make or tak
     expect(countOf('deployments')).toBe(before + 1)
   })
 
-  test('a record that is saved is not said to be changed by somebody else', async () => {
+  test('saving a record twice does not report a change by somebody else', async () => {
     const json = { text: 'Hello' }
     const { body } = await ask(app, 'POST', filled('/api/schemas/:schemaId/records'), { as: ADMIN, json })
     const path = filled(`/projects/:id/data/:schemaId/${body['id']}`)
@@ -127,14 +127,14 @@ async function madeBy(click: () => Promise<unknown>): Promise<number> {
   return countOf('records') - before
 }
 
-describe('what is meant twice is done twice', () => {
-  test('the same of another person, and of the same from another browser', async () => {
+describe('what is intended twice is done twice', () => {
+  test('the same form from another person or another browser', async () => {
     await send(RECORD, GREETING)
     for (const other of [CONTRIBUTOR, { as: ADMIN, headers: { 'user-agent': 'another' } }])
       expect(await madeBy(() => send(RECORD, GREETING, other))).toBe(1)
   })
 
-  test('the same after five seconds', async () => {
+  test('the same form after five seconds', async () => {
     await send(RECORD, GREETING)
     app.advance(4999)
     expect(await madeBy(() => send(RECORD, GREETING))).toBe(0)
@@ -142,20 +142,20 @@ describe('what is meant twice is done twice', () => {
     expect(await madeBy(() => send(RECORD, GREETING))).toBe(1)
   })
 
-  test('the same of another schema', async () => {
+  test('the same form for another schema', async () => {
     const schema = { projectId: ids['id'], name: 'others', fields: [{ name: 'text', type: 'string' }] }
     const { id } = (await ask(app, 'POST', '/api/schemas', { as: ADMIN, json: schema })).body
     await send(RECORD, GREETING)
     expect(await madeBy(() => send(`/projects/:id/data/${id}/new`, GREETING))).toBe(1)
   })
 
-  test('the same from another showing of the page, and what no page sent', async () => {
+  test('the same form from a page rendered again, and forms from no page', async () => {
     await send(RECORD, GREETING)
     for (const sheet of ['two', 'three', '', ''])
       expect(await madeBy(() => send(RECORD, { ...GREETING, [SHEET]: sheet }))).toBe(1)
   })
 
-  test('each showing of a page has forms of its own', async () => {
+  test('each time a page is rendered its forms get new ids', async () => {
     const sheetOf = async () => {
       const page = await (await browser.open(filled(RECORD), { as: ADMIN })).text()
       return /name="_sheet" value="([^"]+)"/.exec(page)?.[1]
@@ -182,14 +182,14 @@ describe('what is meant twice is done twice', () => {
   })
 })
 
-test('what was refused may be sent again at once', async () => {
+test('a rejected form may be sent again immediately', async () => {
   const form = { intent: 'create', hostname: 'late.example.com', alias: 'late' }
   expect((await send('/projects/:id/domains', form)).status).toBe(404)
   await send('/projects/:id/aliases', { intent: 'create', name: 'late', commitSha: SHA }, CONTRIBUTOR)
   expect((await send('/projects/:id/domains', form)).status).toBe(303)
 })
 
-test('key theft: the key is not shown again to another person, nor to one who may no longer make keys', async () => {
+test('key theft: the key is not shown again to another person, or to a person who may no longer create keys', async () => {
   const form = { intent: 'create-key', name: 'spy', scope: 'global', expiresInDays: '' }
   const keyIn = async (answer: Response) => /svc_[\w-]{20,}/.exec(await answer.text())?.[0]
   const demoted = 'demoted@example.com'

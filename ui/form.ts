@@ -7,20 +7,23 @@ import { SHEET } from './html.ts'
 
 const MAX_FORM_BYTES = 64 * 1024
 
-/** The fields of a posted form, by name; the first value where a name comes twice. */
+/** Elysia must not read the body: readForm does, after the sender was checked. */
+export const UNREAD_BODY = { parse: 'none' } as const
+
+/** The fields of a posted form, by name. If a name occurs twice, the first value counts. */
 export type Form = {
-  /** Of the page that it was sent from: another at each showing. Undefined for what no page of ours sent. */
+  /** The id of the rendered page that sent the form. Undefined if the form does not come from our pages. */
   sheet: string | undefined
-  /** The text as it was typed; empty when the field is missing. */
+  /** The text as typed; empty if the field is missing. */
   text(name: string): string
-  /** Undefined when the field is missing or empty. */
+  /** Undefined if the field is missing or empty. */
   optional(name: string): string | undefined
   isTicked(name: string): boolean
-  /** Every field, to be shown again when the form is refused. */
+  /** All fields, to show them again after an error. */
   all(): Record<string, string>
 }
 
-/** Reads a form that a browser posts without a file: 64 KiB where nothing is said. Throws 413 above that, 415 for another type. */
+/** Reads a form without files, 64 KiB by default. Throws 413 if it is larger, 415 for another content type. */
 export async function readForm(request: Request, mostBytes = MAX_FORM_BYTES): Promise<Form> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
@@ -37,22 +40,22 @@ export async function readForm(request: Request, mostBytes = MAX_FORM_BYTES): Pr
   }
 }
 
-/** Null for anything else, which inherits. */
+/** Any other text is null, which inherits. */
 export const booleanOf = (text: string): boolean | null =>
   text === 'true' ? true : text === 'false' ? false : null
 
-/** Which page of a list the address asks for, from 1 on: the first where it says anything else. */
+/** The requested page of a list, from 1. Anything else is page 1. */
 export const pageNumberOf = (text: string | null | undefined): number =>
   Math.max(1, Math.trunc(Number(text)) || 1)
 
-/** A form that asks for nothing that its page does. */
+/** The error for a form with an unknown `intent`. */
 export const unknownIntent = (): AppError => new AppError('invalid', 'The form does not say what to do.')
 
-/** A refusal that the page shows beside each of the fields. */
+/** An error that the page shows beside each named field. */
 export const marked = (...details: readonly ErrorDetail[]): AppError =>
-  new AppError('invalid', 'Check what is marked.', details.length > 0 ? { details } : {})
+  new AppError('invalid', 'Check the marked fields.', details.length > 0 ? { details } : {})
 
-/** Checks what a form says with the schema that the API has for the same. Throws `invalid` naming the fields. */
+/** Checks a form's input with the API's schema. Throws `invalid` and names the fields. */
 export function checkInput<T extends TSchema>(
   ctx: Context,
   request: Request,

@@ -10,8 +10,8 @@ import { nextTurn } from '../src/platform/next-turn.ts'
 import type { Language, Piece, PieceKind } from './highlight.ts'
 
 /**
- * The text in pieces, nothing of it lost. Null where it cannot be read within bounds: files are written by contributors,
- * and there are texts on which any parser stumbles for minutes. Other requests come between its steps.
+ * The complete text, split into pieces. Null if parsing exceeds the limits: contributors write the files, and some
+ * texts keep any parser busy for minutes. Parsing yields to other requests between its steps.
  */
 export async function piecesOf(language: Language, text: string): Promise<Piece[] | null> {
   if (language === 'markdown' && longestBlock(text) > MOST_BLOCK) return null
@@ -19,17 +19,17 @@ export async function piecesOf(language: Language, text: string): Promise<Piece[
     const tree = await readWithin(PARSERS[language], text)
     return tree === null ? null : cut(text, tree)
   } catch {
-    // Nested too deeply for the library, which walks trees by recursion.
+    // The library walks trees recursively, and this text is nested too deeply for it.
     return null
   }
 }
 
-/** A step of a parser is short, so these hold within a few milliseconds. */
+/** A parser step is short, so these limits hold within a few milliseconds. */
 const SLICE_MS = 10
-/** Of the processor, not of the clock: on a busy machine a file takes longer, and is no worse. */
+/** CPU time, not wall-clock time: on a busy machine the same file takes longer. */
 const MOST_CPU_MS = 400
 
-/** Markdown is read a block at a time, in the square of its length. */
+/** Markdown is parsed block by block, in quadratic time. */
 const MOST_BLOCK = 4096
 
 const PARSERS: Readonly<Record<Language, Parser>> = {
@@ -63,7 +63,7 @@ async function readWithin(parser: Parser, text: string): Promise<Tree | null> {
   return null
 }
 
-/** The most letters between two empty lines. */
+/** The length of the longest block between two empty lines. */
 const longestBlock = (text: string): number =>
   text.split(/\n[ \t\r]*\n/).reduce((longest, block) => Math.max(longest, block.length), 0)
 

@@ -73,7 +73,7 @@ const files: [path: string, text: string, pieces: [text: string, kind: Piece['ki
   ],
 ]
 
-test.each(files)('%s is told apart, and nothing of it is lost', async (path, text, expected) => {
+test.each(files)('%s is highlighted without losing text', async (path, text, expected) => {
   const pieces = await highlight(path, text)
   expect(textOf(pieces)).toBe(text)
   for (const [piece, kind] of expected) expect(pieces).toContainEqual({ text: piece, kind })
@@ -89,7 +89,7 @@ test('a long text is shown plain', async () => {
   expect(await highlight('a.js', 'x'.repeat(65_537))).toBeNull()
 })
 
-/** Each of them is minutes of work for one parser or another, or more depth than a stack has. */
+/** Each text keeps some parser busy for minutes, or is nested too deeply for the stack. */
 describe('a file made to keep the server busy', () => {
   const stretches = [
     '[a](',
@@ -118,7 +118,7 @@ describe('a file made to keep the server busy', () => {
     60_000,
   )
 
-  test('lets other work come between', async () => {
+  test('lets other work run in between', async () => {
     const order: string[] = []
     const busy = highlight('a.js', '* '.repeat(30_000)).then(() => order.push('file'))
     await new Promise((resolve) => setTimeout(resolve, 1))

@@ -1,15 +1,15 @@
-/** A stretch of a text, in its order; `kind` is null where it has no colour. */
+/** A piece of the text, in order. `kind` is null if it has no colour. */
 export type Piece = { text: string; kind: PieceKind | null }
 export type PieceKind = 'keyword' | 'string' | 'value' | 'comment' | 'name'
 
 export type Language = 'html' | 'css' | 'javascript' | 'typescript' | 'json' | 'yaml' | 'markdown'
 
-/** Above this a text is shown plain: the page would be many times as large as the file. */
+/** Longer texts are shown plain, because the page would be many times as large as the file. */
 const MOST_LETTERS = 64 * 1024
 
 /**
- * The pieces of a file by what they are; null where it is shown plain: in another language, too long, or such that
- * reading it takes too long. The parsers are loaded by the first file that needs them.
+ * The highlighted pieces of a file. Null if the file is shown plain, because its language is unknown, it is too long or
+ * parsing takes too long. The first file that needs the parsers loads them.
  */
 export async function highlight(path: string, text: string): Promise<readonly Piece[] | null> {
   const language = languageOf(path)
@@ -18,7 +18,7 @@ export async function highlight(path: string, text: string): Promise<readonly Pi
   return piecesOf(language, text)
 }
 
-/** By the extension. */
+/** Languages by file extension. */
 export function languageOf(path: string): Language | undefined {
   const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase()
   return extension === undefined ? undefined : LANGUAGES.get(extension)

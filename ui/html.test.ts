@@ -52,7 +52,7 @@ test.each(elements)('%s', (_name, markup, expected) => {
   expect(renderPage(markup)).toBe(`<!doctype html>${expected}`)
 })
 
-test('a page is HTML that is never stored, whatever the other headers say', async () => {
+test('a page is HTML that is never stored, whatever the given headers say', async () => {
   const response = page(html`<p>hi</p>`, 403, { vary: 'cookie', 'cache-control': 'public' })
   expect(response.status).toBe(403)
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')

@@ -3,16 +3,16 @@ import { type ComponentChildren, h, type VNode } from 'preact'
 import { render } from 'preact-render-to-string'
 import { pageHeaders } from '../src/http/page-headers.ts'
 
-/** What a page or a piece of one returns. */
+/** A page or a part of one. */
 export type Html = VNode
 
-/** What may stand between two tags: text is escaped, null, undefined and booleans print nothing. */
+/** The content between two tags. Text is escaped; null, undefined and booleans render nothing. */
 export type Content = ComponentChildren
 
-/** Builds escaped markup. Addresses in `href`, `action`, `formaction` and `src` are checked here, for every page. */
+/** Builds escaped markup. Checks all URLs in `href`, `action`, `formaction` and `src`. */
 export const html = htm.bind(element) as (strings: TemplateStringsArray, ...values: unknown[]) => Html
 
-/** The one place that turns a document into an answer, with the headers that protect it. */
+/** The only place that turns a document into a response, with its security headers. */
 export function page(document: Html, status = 200, headers: HeadersInit = {}): Response {
   const all = new Headers(headers)
   for (const [name, value] of Object.entries(PAGE_HEADERS)) all.set(name, value)
@@ -21,18 +21,18 @@ export function page(document: Html, status = 200, headers: HeadersInit = {}): R
 
 const PAGE_HEADERS = pageHeaders("font-src 'self'", "form-action 'self'")
 
-/** The bytes of `page`, for those who build their own Response. htm drops a doctype, so it is added here. */
+/** The text of `page`, for callers that build their own Response. htm drops a doctype, so this adds it. */
 export function renderPage(document: Html): string {
   return `<!doctype html>${render(document)}`
 }
 
-/** The address itself when it is http, https, mailto or relative; `#` for anything else, above all `javascript:`. */
+/** Returns http, https, mailto and relative URLs unchanged, and `#` for anything else, especially `javascript:`. */
 export function safeHref(url: string): string {
   const parsed = URL.parse(url, 'http://relative.invalid/')
   return parsed !== null && LINKABLE.has(parsed.protocol) ? url : '#'
 }
 
-/** Inserts markup as it is. Only for SVG that is part of the executable; never for anything that was received. */
+/** Inserts raw markup. Only for SVG that is part of the executable, never for received data. */
 export function raw(svg: string, className: string): Html {
   return html`<span class=${className} dangerouslySetInnerHTML=${{ __html: svg }}></span>`
 }
@@ -49,17 +49,17 @@ function element(
   return h(type, props === null ? null : withSafeAddresses(props), ...all)
 }
 
-/** The field by which each showing of a form differs from the next: the same again is a second click (obey-once.ts). */
+/** The hidden field with an id per rendered page. A form that repeats an id is a second click (obey-once.ts). */
 export const SHEET = '_sheet'
 
 const SHEET_FIELD = { type: 'hidden', name: SHEET, value: 'new' }
-/** As it is rendered; no text of a page can look like it, as quotes are escaped. */
+/** The rendered markup. No text of a page can match it, because quotes are escaped. */
 const RENDERED_SHEET = `name="${SHEET}" value="new"`
 
 const numbered = (page: string): string =>
   page.replaceAll(RENDERED_SHEET, `name="${SHEET}" value="${crypto.randomUUID()}"`)
 
-/** Files are sent in parts, which are read as they come. */
+/** Forms with files are multipart and are read as a stream. */
 const isPosted = (props: Record<string, unknown> | null): boolean =>
   props?.['method'] === 'post' && props['enctype'] === undefined
 

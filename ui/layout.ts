@@ -7,13 +7,13 @@ import { type PageUser, userMenu } from './components/user-menu.ts'
 import { type Content, type Html, html, raw } from './html.ts'
 
 type AuthLayoutOptions = {
-  /** Room for code and tables. */
+  /** Makes room for code and tables. */
   isWide?: boolean
-  /** Goes on to this address by itself, at once. */
+  /** The page forwards to this address immediately. */
   refreshTo?: string
 }
 
-/** One card in the middle of the page: signing in, set-up, and everything that is said to strangers. */
+/** One card in the middle of the page: sign-in, set-up, and all pages for people who are not signed in. */
 export const authLayout = (title: string, body: Content, options: AuthLayoutOptions = {}): Html =>
   shell(
     title,
@@ -29,11 +29,11 @@ export type Crumb = { label: string; href: string }
 
 type AppLayoutProps = {
   title: string
-  /** What the page is of, for the title of its tab: many have a page of this name. */
+  /** What the page belongs to, for the browser tab's title, because many things have a page of this name. */
   of?: string | undefined
   user: PageUser
   nav: readonly NavSection[]
-  /** From the outside in, without the page itself. */
+  /** From the outermost, without the page itself. */
   crumbs?: readonly Crumb[]
   notices?: readonly Notice[]
 }

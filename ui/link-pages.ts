@@ -10,32 +10,33 @@ import { forgotPassword, resetPassword } from '../src/modules/auth/reset-passwor
 import { clearedCookies, signOut } from '../src/modules/auth/sessions.ts'
 import { signUp } from '../src/modules/auth/sign-up.ts'
 import { acceptInvitation, getInvitation } from '../src/modules/invitations/service.ts'
-import { checkInput, type Form, readForm, unknownIntent } from './form.ts'
+import { primaryUrl } from '../src/modules/projects/service.ts'
+import { checkInput, type Form, readForm, UNREAD_BODY, unknownIntent } from './form.ts'
 import { page } from './html.ts'
 import { obeyOnce } from './obey-once.ts'
-import { expectedFailure, queryOf, seeOther } from './page-request.ts'
+import { expectedFailure, leadOn, queryOf, seeOther, visitUrl } from './page-request.ts'
 import { acceptInvitationPage } from './pages/auth/accept-invitation.ts'
 import { forgotPage } from './pages/auth/forgot.ts'
 import { resetPage } from './pages/auth/reset.ts'
 import { withRedirect } from './pages/auth/with-redirect.ts'
 import { errorPage } from './pages/error.ts'
 
-/** The pages behind links that are mailed or handed over: a forgotten password, a first one, an invitation. */
+/** The pages behind links that people receive: a forgotten password, a first password, an invitation. */
 export const linkPages = (ctx: Context) =>
   new Elysia()
     .get('/forgot-password', () => page(forgotPage({ canMail: ctx.mail.isConfigured })))
-    .post('/forgot-password', ({ request }) => submitForgot(ctx, request), { parse: 'none' })
+    .post('/forgot-password', ({ request }) => submitForgot(ctx, request), UNREAD_BODY)
     .get('/reset-password', ({ request }) => showReset(ctx, queryOf(request, 'token') ?? ''))
-    .post('/reset-password', ({ request }) => submitReset(ctx, request), { parse: 'none' })
+    .post('/reset-password', ({ request }) => submitReset(ctx, request), UNREAD_BODY)
     .get('/invite', ({ request }) => showInvitation(ctx, request))
-    .post('/invite', ({ request }) => submitInvitation(ctx, request), { parse: 'none' })
+    .post('/invite', ({ request }) => submitInvitation(ctx, request), UNREAD_BODY)
 
 async function submitForgot(ctx: Context, request: Request): Promise<Response> {
   const form = await readForm(request)
   return obeyOnce(ctx, request, { form }, async () => mailLink(ctx, request, form))
 }
 
-/** The same page for every email. */
+/** Shows the same page for every email. */
 function mailLink(ctx: Context, request: Request, form: Form): Response {
   const email = form.text('email')
   const canMail = ctx.mail.isConfigured
@@ -49,12 +50,12 @@ function mailLink(ctx: Context, request: Request, form: Form): Response {
   }
 }
 
-/** The token is in the address: it goes to nobody with the next request, and no cache keeps the page. */
+/** The URL contains the token, so the page sends no referrer and no cache stores it. */
 const NO_REFERRER = { 'referrer-policy': 'no-referrer' }
 
 function showReset(ctx: Context, token: string, error?: AppError): Response {
   const link = findPasswordLink(ctx, token)
-  const spent = new AppError('invalid', 'This link is wrong, was used already or is too old.', {
+  const spent = new AppError('invalid', 'This link is invalid, has been used or has expired.', {
     code: 'RESET_TOKEN_INVALID',
   })
   const failure = error ?? (link === undefined ? spent : undefined)
@@ -89,8 +90,8 @@ function showInvitation(ctx: Context, request: Request, error?: AppError): Respo
     return page(shown, error?.status ?? 200, NO_REFERRER)
   } catch (thrown) {
     const { status, message } = expectedFailure(thrown)
-    const hint = 'If you have accepted it already, sign in: the site is in your account.'
-    return page(errorPage({ status, title: 'No such invitation', message, hint }), status, NO_REFERRER)
+    const hint = 'If you have already accepted it, sign in: the site is listed in your account.'
+    return page(errorPage({ status, title: 'Invitation not found', message, hint }), status, NO_REFERRER)
   }
 }
 
@@ -99,7 +100,7 @@ async function submitInvitation(ctx: Context, request: Request): Promise<Respons
   const token = queryOf(request, 'token') ?? ''
   const intent = form.text('intent')
   if (intent === 'switch') return switchAccount(ctx, request, token)
-  // Signing up needs no session, and a second click may come with the cookies of the first.
+  // Signing up needs no session, and a second click may carry the cookies of the first.
   const { actor } = callerOf(ctx, request, 'ignore')
   const sender = intent !== 'signup' && actor.kind === 'user' ? actor.user.id : undefined
   return obeyOnce(ctx, request, { form, sender }, async () => {
@@ -120,22 +121,30 @@ async function answerInvitation(
   switch (form.text('intent')) {
     case 'accept': {
       const grant = authorize(ctx, callerOf(ctx, request, 'ignore'), 'account:use', undefined, false)
-      acceptInvitation(ctx, grant, token)
-      return seeOther('/account')
+      const { project } = acceptInvitation(ctx, grant, token)
+      return toSite(ctx, request, project.id)
     }
     case 'signup': {
-      const input = { email: getInvitation(ctx, token).email, password: form.text('password') }
+      const { email, project } = getInvitation(ctx, token)
+      const input = { email, password: form.text('password') }
       checkPassword(ctx, request, input.password)
       const made = await signUp(ctx, { ...input, invitationToken: token }, originOf(request))
       notedOf(request).setCookies = made.setCookies
-      return seeOther('/account')
+      return toSite(ctx, request, project.id)
     }
     default:
       throw unknownIntent()
   }
 }
 
-/** Signs out, for as often as it is asked. */
+/** The site that the person has joined, as My Sites links it; their account while nothing is published. */
+function toSite(ctx: Context, request: Request, projectId: string): Response {
+  const url = primaryUrl(ctx, projectId)
+  if (url === null) return seeOther('/account')
+  return leadOn(visitUrl(ctx, request, { url, isPublic: false }), 'invitation')
+}
+
+/** Signs out. Repeating it is harmless. */
 function switchAccount(ctx: Context, request: Request, token: string): Response {
   signOut(ctx, request.headers.get('cookie'), factsOf(request))
   notedOf(request).setCookies = clearedCookies(ctx, factsOf(request))

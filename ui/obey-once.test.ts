@@ -8,7 +8,7 @@ import { ADMIN, type Browser, browserOf, credentials, redirectOf } from './testi
 const ANN = 'ann@example.com'
 const GRACE = 'grace@example.com'
 
-/** All clicks are on one showing of the page. */
+/** All clicks are on the same rendered page. */
 const SHEET_ONE = { [SHEET]: 'one' }
 
 let app: TestApp
@@ -22,7 +22,7 @@ async function startServer(): Promise<Browser> {
 
 const openSignup = () => ask(app, 'PATCH', '/api/settings', { as: ADMIN, json: { allowPublicSignups: true } })
 
-/** Two clicks before the first is answered, and a third after it: what each is told, and with which session. */
+/** Two clicks before the first response and a third after it: their responses and sessions. */
 async function clickThrice(send: () => Promise<Response>): Promise<Response[]> {
   const [first, second] = await Promise.all([send(), send()])
   return [first, second, await send()]
@@ -45,7 +45,7 @@ const linkOf = (url: unknown): string => {
   return `${pathname}${search}`
 }
 
-describe('a form that is sent twice ends where the first does', () => {
+describe('a form that is sent twice leads to the result of the first', () => {
   test('the set-up', async () => {
     app = await testApp()
     const browser = browserOf(app)
@@ -118,8 +118,8 @@ describe('a form that is sent twice ends where the first does', () => {
   })
 })
 
-describe('nobody else gets that answer', () => {
-  test('not with another password', async () => {
+describe('nobody else gets that response', () => {
+  test('not a form with another password', async () => {
     const browser = await startServer()
     await openSignup()
     await browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE })
@@ -128,7 +128,7 @@ describe('nobody else gets that answer', () => {
     expect(other.headers.getSetCookie()).toEqual([])
   })
 
-  test('not from another address or browser', async () => {
+  test('not a form from another address or browser', async () => {
     const browser = await startServer()
     const path = await invitation()
     const send = (options = {}) =>
@@ -152,7 +152,7 @@ describe('nobody else gets that answer', () => {
   })
 })
 
-test('what was refused may be sent again', async () => {
+test('a rejected form may be sent again', async () => {
   const browser = await startServer()
   const send = () => browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE })
   expect((await send()).status).toBe(403)

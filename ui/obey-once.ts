@@ -4,31 +4,31 @@ import { onePer } from '../src/platform/one-per.ts'
 import { hashToken } from '../src/platform/tokens.ts'
 import type { Form } from './form.ts'
 
-/** As long as the script of the admin pages holds a second click back (assets/app.js). */
+/** As long as the admin pages' script blocks a second click (assets/app.js). */
 const AGAIN_MS = 5000
 
 type Answer = { response: Response; setCookies: readonly string[] }
 
 type Kept = {
   answer: Promise<Answer>
-  /** Milliseconds since 1970; endless while it is worked on. */
+  /** Milliseconds since 1970; infinite while the form is being processed. */
   until: number
 }
 
-/** By what was sent. Only while it is worked on and shortly after, because some of it holds cookies and keys. */
+/** Responses by what was sent. Kept only briefly, because some contain cookies and keys. */
 const keptOf = onePer((_: Context) => new Map<string, Kept>())
 
 type Sent = {
   form: Form
-  /** Whose form it is, where that is not in the form: nobody else gets the answer. */
+  /** The sender, if the form does not name them. Nobody else gets the response. */
   sender?: string | undefined
 }
 
 /**
- * Does what a form asks for once, also where it is sent twice by a double click: the browser shows only the second answer,
- * which would say that the link is used up or the account exists. The second gets the answer of the first, cookies too;
- * for that it has to be the very form of the same showing of the page, with the same password or code, and from the same
- * address. What was refused may be tried again.
+ * Processes a form once even if a double click sends it twice. The browser shows only the second response, which would
+ * say that the link is used up or the account exists, so the second request gets the first response, including cookies.
+ * It must be the same form of the same rendered page, with the same password or code, from the same address. A rejected
+ * form may be sent again.
  */
 export async function obeyOnce(
   ctx: Context,
@@ -61,7 +61,7 @@ async function keepFor(ctx: Context, key: string, kept: Kept): Promise<Response>
   }
 }
 
-/** With the cookies that it sets; those of the sender's own session that were due anyway are no part of it. */
+/** The response with the cookies it sets, without those that renew the sender's own session anyway. */
 async function answerTo(request: Request, obey: () => Promise<Response>): Promise<Answer> {
   const before = notedOf(request).setCookies.slice()
   const response = await obey()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { endTails } from '../src/modules/logs/tail.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
@@ -49,7 +49,7 @@ describe('analytics', () => {
     },
   )
 
-  test('of the workspace lead to those of its projects', async () => {
+  test('of the workspace link to those of its projects', async () => {
     expect(await read('/admin/analytics')).toContain(`href="/projects/${site.projectId}/analytics"`)
   })
 })
@@ -65,7 +65,7 @@ describe('requests', () => {
     expect((await read(`/admin/logs${query}`)).includes('<code>GET /missing-page</code>')).toBe(isFound)
   })
 
-  test('what comes is followed from the newest request on, also where none was found', async () => {
+  test('new requests are followed from the newest one on, even if none was found', async () => {
     const html = await read('/admin/logs?path=/not-asked-yet')
     const [, from = ''] = html.match(/data-tail="(\d+)"/) ?? []
     expect(html).toContain('Nothing found')
@@ -77,7 +77,7 @@ describe('requests', () => {
     expect(paths).not.toContain('/missing-page')
   })
 
-  test('a search that makes no sense is refused in place', async () => {
+  test('an invalid search is refused in place', async () => {
     const answer = await browser.open('/admin/logs?status=many', { as: ADMIN })
     const said = '<p class="field-error" id="status-error">Give a status such as 404'
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(said)])
@@ -86,15 +86,18 @@ describe('requests', () => {
   })
 })
 
-test('storage shows what each project needs', async () => {
+test('storage shows what each project uses', async () => {
   const html = await read('/admin/storage')
   expect(html).toContain('acme/website')
   expect(html).toMatch(/<progress [^>]*id="used"/)
 })
 
 describe('backups', () => {
-  test('say how to set them up, and are refused until then', async () => {
-    expect(await read('/admin/backups')).toContain('No backups are made')
+  test('explain how to set them up, and are refused until then', async () => {
+    const html = await read('/admin/backups')
+    expect(html).toContain('Backups are not set up')
+    // The command works from any folder.
+    expect(html).toContain(`svc backup FILE --data-dir ${resolve(app.ctx.config.dataDir)}<`)
     const answer = await browser.submit('/admin/backups', { intent: 'make' }, { as: ADMIN })
     expect([answer.status, (await answer.text()).includes('No folder is set for backups')]).toEqual([
       409,
@@ -102,7 +105,7 @@ describe('backups', () => {
     ])
   })
 
-  test('are listed with their plan', async () => {
+  test('are listed with their schedule', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-backups-'))
     const planned = await testApp({ BACKUP_DIR: folder })
     await planned.addUser(ADMIN, 'admin')

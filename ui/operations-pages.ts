@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { DAY_MS } from '../src/domain/durations.ts'
@@ -6,7 +7,7 @@ import { getProjectAnalytics, getWorkspaceAnalytics } from '../src/modules/analy
 import { listBackups, makeBackup } from '../src/modules/backups/service.ts'
 import { listLoggedRequests, newestRequestId } from '../src/modules/logs/requests.ts'
 import { getStorage } from '../src/modules/storage/service.ts'
-import { pageNumberOf } from './form.ts'
+import { pageNumberOf, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { expectedFailure, queryOf } from './page-request.ts'
 import {
@@ -18,19 +19,19 @@ import {
 import { backupsPage, logsPage, storagePage } from './pages/admin/operations.ts'
 import { administer, doneNotice, type Failed, lookAt, submitWorkspaceForm } from './project-request.ts'
 
-/** How the workspace is used, and how it fares: analytics, requests, storage, backups. contract §11. */
+/** The use and the state of the workspace: analytics, requests, storage, backups. contract §11. */
 export const operationsPages = (ctx: Context) =>
   new Elysia()
-    .get('/projects/:id/analytics', ({ request, params }) => {
+    .get('/projects/:id/analytics', async ({ request, params }) => {
       const looking = lookAt(ctx, request, params.id, 'analytics:read')
       const period = periodOf(request)
-      const analytics = getProjectAnalytics(ctx, looking.grant, { from: since(ctx, period) })
+      const analytics = await getProjectAnalytics(ctx, looking.grant, { from: since(ctx, period) })
       return page(projectAnalyticsPage({ ...looking, period, analytics }))
     })
-    .get('/admin/analytics', ({ request }) => {
+    .get('/admin/analytics', async ({ request }) => {
       const { user, grant } = administer(ctx, request)
       const period = periodOf(request)
-      const analytics = getWorkspaceAnalytics(ctx, grant, { from: since(ctx, period) })
+      const analytics = await getWorkspaceAnalytics(ctx, grant, { from: since(ctx, period) })
       return page(workspaceAnalyticsPage({ user, period, analytics }))
     })
     .get('/admin/storage', async ({ request }) => {
@@ -40,7 +41,7 @@ export const operationsPages = (ctx: Context) =>
     })
     .get('/admin/logs', ({ request }) => showLogs(ctx, request))
     .get('/admin/backups', ({ request }) => showBackups(ctx, request))
-    .post('/admin/backups', ({ request }) => submitBackups(ctx, request), { parse: 'none' })
+    .post('/admin/backups', ({ request }) => submitBackups(ctx, request), UNREAD_BODY)
 
 const periodOf = (request: Request): Period =>
   PERIODS.find((period) => period === queryOf(request, 'days')) ?? '30'
@@ -63,11 +64,12 @@ function showLogs(ctx: Context, request: Request): Response {
 async function showBackups(ctx: Context, request: Request, failed?: Failed): Promise<Response> {
   const { user, grant } = administer(ctx, request)
   const notices = doneNotice(request, {
-    made: 'The backup is written.',
-    running: 'The backup goes on by itself.',
+    made: 'The backup was written.',
+    running: 'The backup is still running. You can leave this page.',
   })
+  const dataDir = resolve(ctx.config.dataDir)
   return page(
-    backupsPage({ user, backups: await listBackups(ctx, grant), failed, notices }),
+    backupsPage({ user, backups: await listBackups(ctx, grant), dataDir, failed, notices }),
     failed?.error.status,
   )
 }

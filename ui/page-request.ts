@@ -13,7 +13,7 @@ import { type ContinuePageProps, continuePage } from './pages/auth/continue.ts'
 import { withRedirect } from './pages/auth/with-redirect.ts'
 import { errorPage } from './pages/error.ts'
 
-/** The person who looks at a page. Throws `unauthenticated`, which leads to the sign-in page. */
+/** The person who views a page. Throws `unauthenticated`, which leads to the sign-in page. */
 export function viewerOf(ctx: Context, request: Request): { caller: Caller; user: SessionUser } {
   const caller = callerOf(ctx, request, 'ignore')
   if (caller.actor.kind !== 'user') throw new AppError('unauthenticated', 'Sign in to see this page.')
@@ -21,8 +21,8 @@ export function viewerOf(ctx: Context, request: Request): { caller: Caller; user
 }
 
 /**
- * A posted form with what `decide` says of its sender: before the form is read, so that nobody else's is, and again when it
- * is there, as their role may have changed while it came in.
+ * A posted form and the access of its sender. `decide` runs before the form is read, so that only permitted forms are
+ * read, and again afterwards, because the sender's role may have changed while the form came in.
  */
 export async function decidedForm(
   ctx: Context,
@@ -39,19 +39,19 @@ export async function decidedForm(
 export const queryOf = (request: Request, name: string): string | undefined =>
   new URL(request.url).searchParams.get(name) || undefined
 
-/** What a form is answered with, shown in place; anything else goes on to the error page. */
+/** Returns an error that the form's page can show. Rethrows anything else, which leads to the error page. */
 export function expectedFailure(thrown: unknown): AppError {
   if (thrown instanceof AppError && thrown.status < 500) return thrown
   throw thrown
 }
 
-/** After a form 303, so that reloading does not send it again. RFC 9110 §15.4.4. */
+/** 303 after a form, so that reloading does not send it again. RFC 9110 §15.4.4. */
 export const seeOther = (location: string): Response => redirectTo(303, location)
 
 export const redirectTo = (status: 302 | 303, location: string): Response =>
   new Response(null, { status, headers: { location, 'cache-control': 'no-store' } })
 
-/** Sends somebody who has just signed in where they wanted: by a page, where the way may lead to another host. */
+/** Sends a person who has just signed in to their destination, with a page in between if it may be on another host. */
 export function arrive(
   ctx: Context,
   request: Request,
@@ -65,24 +65,24 @@ export function arrive(
   return isOnThisHost && !PATH_FORM.test(pathname) ? seeOther(target) : leadOn(target)
 }
 
-/** Where a link to a site leads this person. */
+/** The link to a site for this person. */
 export const visitUrl = (ctx: Context, request: Request, site: { url: string; isPublic: boolean }): string =>
   visitAddress(ctx, factsOf(request), site)
 
-/** Content, which is redirected to the host of its site. */
+/** Paths of content, which redirect to the host of its site. */
 const PATH_FORM = /^\/(public|repo)\//
 
-/** Browsers block every redirect to another host that follows a form (`form-action 'self'`), but not a page that goes on. */
+/** After a form, browsers block redirects to other hosts (`form-action 'self'`) but not a page that forwards. */
 export const leadOn = (url: string, after: ContinuePageProps['after'] = 'sign-in'): Response =>
   page(continuePage({ url, after }))
 
-/** A failure as a person sees it. A program that takes no HTML gets the error body. */
+/** An error as a page. Clients that do not accept HTML get the API's error body. */
 export function failurePage(ctx: Pick<Context, 'log'>, request: Request, error: unknown): Response {
   const failure = toAppError(ctx, error, request)
   return acceptsHtml(request) ? showFailure(failure, failure.headers) : errorResponse(failure)
 }
 
-/** For the calls of the API that browsers go to, on their way through signing in: their failures as pages. */
+/** Shows errors as pages for the API calls that browsers visit while signing in. */
 export async function visitedAnswer(request: Request, answer: Response): Promise<Response> {
   const isShown = answer.status >= 400 && acceptsHtml(request)
   if (!isShown) return answer
@@ -98,7 +98,7 @@ function showFailure(
   return page(errorPage({ status, title, message, hint }), status, headers)
 }
 
-/** The way to sign in and back here. */
+/** Redirects to the sign-in page and from there back here. */
 export function toSignIn(request: Request): Response {
   const { pathname, search } = new URL(request.url)
   return seeOther(withRedirect('/signin', pathname === '/' ? undefined : `${pathname}${search}`))
@@ -108,10 +108,10 @@ type Words = { title: string; hint?: string }
 
 const UNFORESEEN: Words = {
   title: 'The server failed',
-  hint: 'Try again, or ask whoever runs the server.',
+  hint: 'Try again, or ask the operator of the server.',
 }
 
-/** By status. */
+/** Titles and hints by status. */
 const WORDS: Readonly<Record<number, Words>> = {
   400: { title: 'That did not work' },
   401: { title: 'Sign in first' },
@@ -119,8 +119,8 @@ const WORDS: Readonly<Record<number, Words>> = {
   404: { title: 'Page not found', hint: 'Check the spelling, or go back to where you came from.' },
   405: { title: 'Not possible here' },
   409: { title: 'That did not work' },
-  413: { title: 'That is too much' },
+  413: { title: 'The request is too large' },
   415: { title: 'That did not work' },
-  429: { title: 'Too many tries' },
-  503: { title: 'Too busy just now' },
+  429: { title: 'Too many attempts' },
+  503: { title: 'The server is too busy' },
 }

@@ -18,19 +18,19 @@ import { failurePage, redirectTo, toSignIn } from './page-request.ts'
 import { setupPages } from './setup-pages.ts'
 
 type Pages = {
-  /** A path below `/_svc/` that pages post to on every host. */
+  /** The path below `/_svc/` that pages on every host post to. */
   isSiteRoute(path: string): boolean
   handle(request: Request, path: string): Promise<Response>
 }
 
-/** Every page of the admin host. Pages ask the services that the API asks, through the same guard. */
+/** All pages of the admin host. They use the same services as the API, behind the same guard. */
 export function createPages(ctx: Context, explainer: Explainer): Pages {
   const app = pageRoutes(ctx, explainer)
   const table = createRouteTable(app.routes)
   const forms = createRateLimiter(ctx.config.rateLimitApi, ctx.now)
 
   const answer = async (request: Request, path: string): Promise<Response> => {
-    // A form of another site must not sign anybody in or out, so this holds without a session too.
+    // Another site's form must not sign anybody in or out, so this check runs without a session too.
     refuseCrossOrigin(request, factsOf(request).hostWithPort)
     if (request.method === 'POST' && ctx.config.rateLimitApi > 0)
       refuseFlood(forms.take(networkOf(factsOf(request).ip)))
@@ -50,7 +50,7 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
   }
 }
 
-/** Every route of a page; the access test walks `routes`. */
+/** The routes of all pages. The access test walks `routes`. */
 export const pageRoutes = (ctx: Context, explainer: Explainer) =>
   new Elysia(elysiaOptions(ctx))
     .onError(({ error, request }) => answerFailure(ctx, request, error))
@@ -61,7 +61,7 @@ export const pageRoutes = (ctx: Context, explainer: Explainer) =>
     .use(accountPages(ctx))
     .use(adminPages(ctx, explainer))
 
-/** A page that asks who is there leads to the way in. */
+/** A page that needs a signed-in person redirects to the sign-in page. */
 function answerFailure(ctx: Context, request: Request, error: unknown): Response {
   const isStranger = error instanceof AppError && error.kind === 'unauthenticated'
   return isStranger && acceptsHtml(request) ? toSignIn(request) : failurePage(ctx, request, error)
@@ -69,10 +69,10 @@ function answerFailure(ctx: Context, request: Request, error: unknown): Response
 
 const ROBOTS = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/** Until there is an admin every page leads to the set-up. contract §3. */
+/** Until there is an admin, every page leads to the set-up. contract §3. */
 const isOpenBeforeSetup = (path: string): boolean => /^\/(setup\/?|robots\.txt|_svc\/.*)$/.test(path)
 
-/** Forms are counted as calls of the API are: signing in by page must not be the cheaper way to guess. */
+/** Forms count towards the API's rate limit, so that sign-in pages offer no cheaper way to guess passwords. */
 function refuseFlood({ isOver, retryAfterSeconds }: RateState): void {
   if (isOver)
     throw new AppError('rate_limited', `Wait ${retryAfterSeconds} seconds, then try again.`, {
@@ -84,7 +84,7 @@ function refuseMethod(method: string, methods: readonly string[]): void {
   if (methods.length === 0) throw new AppError('not_found', 'There is nothing at this address.')
   if (methods.includes(method === 'HEAD' ? 'GET' : method)) return
   const allow = methods.includes('GET') ? ['HEAD', ...methods].sort() : methods
-  throw new AppError('method_not_allowed', `This page does not take ${method}.`, {
+  throw new AppError('method_not_allowed', `This page does not support ${method}.`, {
     headers: { allow: allow.join(', ') },
   })
 }

@@ -5,7 +5,7 @@ import { isProjectRole, type ProjectRole } from '../src/domain/roles.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { emailField } from '../src/modules/auth/model.ts'
 import { listGroups } from '../src/modules/groups/service.ts'
-import { invite, listInvitations, revokeInvitation } from '../src/modules/invitations/service.ts'
+import { invite, listInvitationPage, revokeInvitation } from '../src/modules/invitations/service.ts'
 import { explainAccess } from '../src/modules/members/explain.ts'
 import {
   getPermissions,
@@ -17,8 +17,10 @@ import {
   revokeRole,
 } from '../src/modules/members/permissions.ts'
 import { projectRole } from '../src/modules/projects/model.ts'
-import { checkInput, type Form, marked } from './form.ts'
+import { checkInput, type Form, marked, pageNumberOf, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
+import { pageOf } from './page-of.ts'
+import { queryOf } from './page-request.ts'
 import { type PeoplePageProps, peoplePage } from './pages/admin/people.ts'
 import { personPage } from './pages/admin/person.ts'
 import {
@@ -27,20 +29,21 @@ import {
   type Failed,
   type Looking,
   lookAt,
+  queryText,
   submitProjectForm,
 } from './project-request.ts'
 
-/** Who has access to a project, by what, and who is invited. */
+/** Who has access to a project and why, and who is invited. */
 export const peoplePages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/people', ({ request, params }) => showPeople(ctx, request, params.id, {}))
-    .post('/projects/:id/people', ({ request, params }) => submitPeople(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post('/projects/:id/people', ({ request, params }) => submitPeople(ctx, request, params.id), UNREAD_BODY)
     .get('/projects/:id/people/:userId', ({ request, params }) => showPerson(ctx, request, params))
-    .post('/projects/:id/people/:userId', ({ request, params }) => submitPerson(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/people/:userId',
+      ({ request, params }) => submitPerson(ctx, request, params),
+      UNREAD_BODY,
+    )
 
 type Shown = Pick<PeoplePageProps, 'invited' | 'failed'>
 
@@ -52,12 +55,13 @@ function showPeople(ctx: Context, request: Request, id: string, shown: Shown): R
       ...looking,
       permissions: getPermissions(ctx, grant),
       members: listMembers(ctx, grant),
-      invitations: can.managePeople ? listInvitations(ctx, invitationGrant(ctx, looking)) : null,
+      invitations: can.managePeople ? invitationsOf(ctx, request, looking) : null,
+      page: pageNumberOf(queryOf(request, 'page')),
       groups: groupsFor(ctx, looking),
       notices: doneNotice(request, {
-        granted: 'The role is given.',
-        revoked: 'The group has no role here any more.',
-        withdrawn: 'The invitation is taken back: its link works no more.',
+        granted: 'The role was given.',
+        revoked: 'The group no longer has a role here.',
+        withdrawn: 'The invitation was withdrawn. Its link no longer works.',
         removed: 'Removed from the project.',
       }),
       ...shown,
@@ -66,10 +70,22 @@ function showPeople(ctx: Context, request: Request, id: string, shown: Shown): R
   )
 }
 
-const invitationGrant = (ctx: Context, { caller, project }: Looking) =>
-  authorize(ctx, caller, 'invitation:manage', { projectId: project.id }, true)
+function invitationsOf(
+  ctx: Context,
+  request: Request,
+  { caller, project }: Looking,
+): PeoplePageProps['invitations'] {
+  const grant = authorize(ctx, caller, 'invitation:manage', { projectId: project.id }, true)
+  return pageOf(request, 'invitations', (asked) => listInvitationPage(ctx, grant, asked))
+}
 
-/** Groups are the workspace's: only its administrators list them. */
+/** The pages of both lists, so that withdrawing an invitation does not lead back to the first ones. */
+const placeOf = (request: Request) => ({
+  page: queryOf(request, 'page'),
+  invitations: queryOf(request, 'invitations'),
+})
+
+/** Groups belong to the workspace, so only its administrators may list them. */
 function groupsFor(ctx: Context, { user, caller }: Looking): PeoplePageProps['groups'] {
   if (user.role !== 'admin') return null
   const grant = authorize(ctx, caller, 'workspace:administer', undefined, true)
@@ -105,7 +121,7 @@ const submitPeople = (ctx: Context, request: Request, id: string) =>
         isOnce: true,
         run({ grant, form }) {
           revokeInvitation(ctx, grant, form.text('invitationId'))
-          return `/projects/${id}/people?done=withdrawn`
+          return `/projects/${id}/people${queryText({ done: 'withdrawn', ...placeOf(request) })}`
         },
       },
     },
@@ -114,7 +130,7 @@ const submitPeople = (ctx: Context, request: Request, id: string) =>
 
 const invitationBody = t.Object({ email: emailField, role: projectRole })
 
-/** The link is shown in this answer and never again, so it is no redirect. */
+/** Only this response shows the link, so it is not a redirect. */
 function inviteSomebody(ctx: Context, request: Request, id: string, { grant, form }: Doing): Response {
   const input = { email: form.text('email').trim(), role: roleOf(form) }
   checkInput(ctx, request, invitationBody, input)
@@ -125,7 +141,7 @@ function inviteSomebody(ctx: Context, request: Request, id: string, { grant, for
 function roleOf(form: Form): ProjectRole {
   const role = form.text('role')
   if (isProjectRole(role)) return role
-  throw marked({ path: 'role', message: 'Choose one of the list.' })
+  throw marked({ path: 'role', message: 'Choose one from the list.' })
 }
 
 type Place = { id: string; userId: string }
@@ -134,11 +150,11 @@ function showPerson(ctx: Context, request: Request, { id, userId }: Place, faile
   const looking = lookAt(ctx, request, id, 'permission:read')
   const person = explainAccess(ctx, looking.grant, userId)
   requireTied(looking, person)
-  const notices = doneNotice(request, { granted: 'The role is given.', revoked: 'The role is taken away.' })
+  const notices = doneNotice(request, { granted: 'The role was given.', revoked: 'The role was removed.' })
   return page(personPage({ ...looking, person, failed, notices }), failed?.error.status)
 }
 
-/** Those who manage no people learn of nobody who has nothing to do with the project. */
+/** People who cannot manage people must not learn about users outside the project. */
 function requireTied({ can }: Looking, person: ReturnType<typeof explainAccess>): void {
   if (can.managePeople || person.effectiveRole !== null || person.membership.isMember) return
   throw new AppError('not_found', 'There is no such user')

@@ -5,7 +5,7 @@ import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
 import { ADMIN, type Browser, browserOf } from './testing.ts'
 
-/** The health of a project in the list of projects. */
+/** The project's health cell in the list of projects. */
 
 let app: TestApp
 let browser: Browser
@@ -46,7 +46,7 @@ describe('the health of a project', () => {
     expect(html).not.toContain('>Good<')
   })
 
-  test('tells of a newest deployment that no alias shows', async () => {
+  test('reports that no alias shows the newest deployment', async () => {
     app.advance(1000)
     await seedDeployment(app, { ...SITE, sha: 'b'.repeat(40) })
     const shown = await healthShown()
@@ -54,9 +54,9 @@ describe('the health of a project', () => {
     expect(shown).not.toContain('Good')
   })
 
-  test('tells of a domain that waits for its proof, and of one without a certificate', async () => {
+  test('reports an unverified domain, and one without a certificate', async () => {
     expect((await addDomain('shop.example.com')).status).toBe(201)
-    expect(await healthShown()).toContain('Domain not proven')
+    expect(await healthShown()).toContain('Domain not verified')
     expect(await healthShown()).not.toContain('Certificate missing')
     await addDomain('shop.localhost')
     app.ctx.certificates = {
@@ -66,15 +66,15 @@ describe('the health of a project', () => {
     expect(await healthShown()).toContain('Certificate missing')
   })
 
-  test('abuse: whoever may only look at the site learns nothing of it', async () => {
+  test('abuse: people who may only view the site learn nothing about it', async () => {
     const guest = await seedMember(app, site.projectId, 'guest')
     const shown = await healthShown(guest)
     expect(shown).toContain('acme/shop')
-    for (const said of ['Domain not proven', 'Certificate missing', 'Newest not live', 'Good'])
+    for (const said of ['Domain not verified', 'Certificate missing', 'Newest not live', 'Good'])
       expect(shown).not.toContain(said)
   })
 
-  test('counts what failed in the last day, for those who may see analytics', async () => {
+  test('counts failures of the last day, for people who may see analytics', async () => {
     const { projectId } = site
     app.ctx.requestLog.take({
       at: app.ctx.now(),
@@ -94,7 +94,7 @@ describe('the health of a project', () => {
     expect(await healthShown()).toContain('1 error in a day')
     expect(await healthShown(viewer)).not.toContain('1 error')
     expect(await healthShown(viewer)).toContain('Newest not live')
-    // Gone when a day has passed, and when the clock was a day ahead.
+    // They are not counted after a day, or if the clock was a day ahead.
     for (const hours of [26, -26 - 26]) {
       app.advance(hours * 60 * 60 * 1000)
       expect(await healthShown()).not.toContain('1 error')

@@ -5,7 +5,7 @@ import { unreleasedProjects } from '../src/modules/deployments/latest.ts'
 import { domainTroubles } from '../src/modules/domains/trouble.ts'
 import type { HealthPoint } from './pages/admin/home.ts'
 
-/** What somebody should look at, by project id, as far as the caller may see it; an empty list when all is well. */
+/** The problems of each project that the caller may see, by project id. An empty list means there are none. */
 export function projectHealth(
   ctx: Context,
   caller: Caller,
@@ -22,7 +22,7 @@ export function projectHealth(
         ? []
         : [point('bad', `${failed} ${failed === 1 ? 'error' : 'errors'} in a day`, 'analytics')]),
       ...(uncertified === 0 ? [] : [point('bad', 'Certificate missing', 'domains')]),
-      ...(unproven === 0 ? [] : [point('warn', 'Domain not proven', 'domains')]),
+      ...(unproven === 0 ? [] : [point('warn', 'Domain not verified', 'domains')]),
       ...(unreleased.has(projectId) ? [point('warn', 'Newest not live', 'deployments')] : []),
     ]
   }

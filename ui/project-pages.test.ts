@@ -47,7 +47,7 @@ async function read(path: string, as = ADMIN): Promise<string> {
   return answer.text()
 }
 
-test('the overview shows the visits of two weeks, to those who may see them', async () => {
+test('the overview shows two weeks of visits to people who may see them', async () => {
   expect(await read(at())).toContain('0 views and 0 visitors in two weeks')
   expect(await read(at(), contributor)).not.toContain('in two weeks')
 })
@@ -66,7 +66,7 @@ describe('deployments', () => {
     expect(found).toEqual(shown)
   })
 
-  test('one says what differs from what its alias showed before', async () => {
+  test('one shows the differences from what its alias showed before', async () => {
     const html = await read(deploymentAt())
     expect(html).toContain('2 added, 1 changed, 1 removed')
     for (const path of ['new.html', 'old.html', 'data.bin']) expect(html).toContain(`<code>${path}</code>`)
@@ -76,7 +76,7 @@ describe('deployments', () => {
   test('one that is live cannot be deleted, and says so', async () => {
     const answer = await browser.submit(deploymentAt(), { intent: 'delete' }, { as: ADMIN })
     expect(answer.status).toBe(409)
-    expect(await answer.text()).toContain('Move or delete what points at it first: production')
+    expect(await answer.text()).toContain('Move or delete the aliases that point at it first: production')
   })
 
   test('a contributor releases one but does not delete it', async () => {
@@ -97,7 +97,7 @@ describe('deployments', () => {
   })
 })
 
-test('what was typed beside a refused archive is there again, and no other alias in its place', async () => {
+test('after a rejected archive the typed values are shown again, and no default alias', async () => {
   const form = new FormData()
   form.set('file', new File(['no zip'], 'site.zip'))
   form.set('alias', '')
@@ -116,7 +116,7 @@ test('what was typed beside a refused archive is there again, and no other alias
   expect(html).not.toContain('value="production"')
 })
 
-test('the title of a tab says of which project the page is', async () => {
+test("the browser tab's title names the project", async () => {
   expect(await read(aliasAt())).toContain('<title>production · website · svc</title>')
   expect(await read(at('/settings'))).toContain('<title>Settings · website · svc</title>')
 })
@@ -132,14 +132,14 @@ test.each(startPages)(
     const sha = app.ctx.newId().replaceAll('-', '')
     const { projectId, deploymentId } = await seedDeployment(app, { ...SITE, sha, files, basePath })
     const html = await read(`/projects/${projectId}/deployments/${deploymentId}`)
-    expect(html.includes('There is no index.html at its top')).toBe(hasHint)
+    expect(html.includes('There is no index.html at the top level')).toBe(hasHint)
   },
 )
 
 describe('files', () => {
   const files = (path: string) => deploymentAt(`/files?path=${encodeURIComponent(path)}`)
 
-  test('folders come first, and lead on', async () => {
+  test('folders come first, and can be opened', async () => {
     const html = await read(deploymentAt('/files'))
     expect(html.indexOf('assets/')).toBeLessThan(html.indexOf('data.bin'))
     expect(await read(files('assets/'))).toContain('text/css')
@@ -147,22 +147,22 @@ describe('files', () => {
 
   const contents: [path: string, shown: string[]][] = [
     ['index.html', ['&lt;h1>Two&lt;/h1>', 'text/html', 'private, max-age=0, must-revalidate']],
-    ['data.bin', ['It is no text', `/repo/acme/website/${SECOND_SHA}/data.bin`]],
+    ['data.bin', ['This is not a text file', `/repo/acme/website/${SECOND_SHA}/data.bin`]],
   ]
-  test.each(contents)('%s is shown as what it is', async (path, shown) => {
+  test.each(contents)('%s is shown as its type', async (path, shown) => {
     // Code is coloured by spans around its words.
     const html = (await read(files(path))).replace(/<\/?span[^>]*>/g, '')
     for (const part of shown) expect(html).toContain(part)
   })
 
-  test('what is not there is 404', async () => {
+  test('a missing file is 404', async () => {
     expect((await browser.open(files('old.html'), { as: ADMIN })).status).toBe(404)
-    expect(await read(files('nothing/'))).toContain('holds no such folder')
+    expect(await read(files('nothing/'))).toContain('has no such folder')
   })
 })
 
 describe('aliases', () => {
-  test('roll back after a question that shows the difference', async () => {
+  test('roll back after a confirmation that shows the differences', async () => {
     const question = await read(aliasAt(`/move?to=${first.deploymentId}`), contributor)
     expect(question).toContain('Roll production back?')
     expect(question).toContain('1 added, 1 changed, 2 removed')
@@ -176,7 +176,7 @@ describe('aliases', () => {
     expect(await read(aliasAt())).toContain(`Roll back to ${SECOND_SHA.slice(0, 12)}`)
   })
 
-  test('a locked one stays where it is for a contributor', async () => {
+  test('a contributor cannot move a locked one', async () => {
     const settings = {
       intent: 'settings',
       isPublic: 'true',
@@ -195,7 +195,7 @@ describe('aliases', () => {
     expect(await refused.text()).toContain('The alias production is locked')
   })
 
-  test('are made by a short commit, and wrong ones are refused in place', async () => {
+  test('are created from a short commit, and invalid ones are refused in place', async () => {
     const make = (commitSha: string) =>
       browser.submit(at('/aliases'), { intent: 'create', name: 'stage', commitSha }, { as: contributor })
     for (const [sha, status, said] of [
@@ -236,7 +236,7 @@ describe('publishing', () => {
   const addressIn = (html: string) =>
     html.match(/action="([^"]*\/publish[^"]*)"/)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
-  test('a zip of the form is a deployment', async () => {
+  test('a zip from the form becomes a deployment', async () => {
     const address = addressIn(await read(at('/publish'), contributor))
     const [status, location] = redirectOf(await upload(contributor, address, Buffer.from(ZIP, 'base64')))
     expect([status, String(location)]).toEqual([
@@ -248,17 +248,17 @@ describe('publishing', () => {
     expect(html).toContain('live--website--acme.localhost')
   })
 
-  test('each form stands for a commit of its own', async () => {
+  test('each form has its own commit', async () => {
     expect(addressIn(await read(at('/publish')))).not.toBe(addressIn(await read(at('/publish'))))
   })
 
-  test('what is no zip is refused on the page', async () => {
+  test('a file that is not a zip is refused on the page', async () => {
     const answer = await upload(contributor, addressIn(await read(at('/publish'))), Buffer.from('no zip'))
     expect(answer.status).toBe(400)
     expect(await answer.text()).toContain('role="alert"')
   })
 
-  test('the address of the form does not open another project', async () => {
+  test('the address of the form does not give access to another project', async () => {
     const other = await seedDeployment(app, {
       owner: 'acme',
       repo: 'secret',
@@ -271,8 +271,8 @@ describe('publishing', () => {
     expect((await browser.open(`/projects/${other.projectId}/publish`, { as: contributor })).status).toBe(404)
   })
 
-  test('uploads of the form are counted', async () => {
-    const strict = await testApp({ RATE_LIMIT_UPLOAD: '1' })
+  test('uploads of the form are limited, and its script knows the file limit', async () => {
+    const strict = await testApp({ RATE_LIMIT_UPLOAD: '1', MAX_DEPLOYMENT_FILES: '20' })
     await strict.addUser(ADMIN, 'admin')
     const seeded = await seedDeployment(strict, { ...SITE, sha: FIRST_SHA, files: { a: 'a' } })
     const send = () =>
@@ -281,7 +281,13 @@ describe('publishing', () => {
         body: new FormData(),
         headers: { accept: 'text/html', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' },
       })
-    expect([(await send()).status, (await send()).status]).toEqual([400, 429])
+    expect((await send()).status).toBe(400)
+    const refused = await send()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      429,
+      expect.stringMatching(/^\d+$/),
+    ])
+    expect(await refused.text()).toContain('data-max-files="20"')
     strict.close()
   })
 })

@@ -3,7 +3,7 @@ import type { Caller, Context } from '../src/context.ts'
 import { DAY_MS } from '../src/domain/durations.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { isoTime } from '../src/domain/iso-time.ts'
-import { createRateLimiter } from '../src/http/rate-limit.ts'
+import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
 import { type AliasView, findAliasByName, listAliases } from '../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
@@ -18,13 +18,13 @@ import {
   type ProjectView,
   pageOfProjects,
 } from '../src/modules/projects/service.ts'
-import { checkInput, type Form, pageNumberOf } from './form.ts'
+import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
-import { expectedFailure, queryOf, viewerOf, visitUrl } from './page-request.ts'
+import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from './page-request.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
 import { projectPage, type Visits } from './pages/admin/project.ts'
-import { type PublishPageProps, publishPage } from './pages/admin/publish.ts'
+import { publishPage } from './pages/admin/publish.ts'
 import { projectHealth } from './project-health.ts'
 import { answerForm, doneNotice, lookAt, submitForm } from './project-request.ts'
 
@@ -33,15 +33,22 @@ export const projectPages = (ctx: Context) => {
   const uploads = createRateLimiter(ctx.config.rateLimitUpload, ctx.now)
   return new Elysia()
     .get('/', ({ request }) => showHome(ctx, request))
+    .get('/projects', ({ request }) => showProjects(ctx, request))
     .get('/projects/new', ({ request }) => showNewProject(ctx, request))
-    .post('/projects/new', ({ request }) => submitProject(ctx, request), { parse: 'none' })
+    .post('/projects/new', ({ request }) => submitProject(ctx, request), UNREAD_BODY)
     .get('/projects/:id', ({ request, params }) => showProject(ctx, request, params.id))
     .get('/projects/:id/publish', ({ request, params }) => showPublish(ctx, request, params.id))
     .post(
       '/projects/:id/publish',
-      ({ request, params }) => submitUpload(ctx, request, params.id, (who) => uploads.take(who).isOver),
-      { parse: 'none' },
+      ({ request, params }) => submitUpload(ctx, request, params.id, (who) => uploads.take(who)),
+      UNREAD_BODY,
     )
+}
+
+/** Whoever shortens an address ends here. */
+function showProjects(ctx: Context, request: Request): Response {
+  viewerOf(ctx, request)
+  return redirectTo(302, '/')
 }
 
 const PER_PAGE = 25
@@ -65,14 +72,14 @@ function showHome(ctx: Context, request: Request): Response {
       search,
       ...place,
       canCreate: creatorGrant(ctx, caller) !== undefined,
-      notices: doneNotice(request, { deleted: 'The project is deleted with all that it held.' }),
+      notices: doneNotice(request, { deleted: 'The project and all its content were deleted.' }),
     }),
   )
 }
 
 /**
- * Null before the project has an address. It is that of one alias, which may be private in a public project, or public in
- * a private one.
+ * Null until the project has an address. The address belongs to one alias, which may be private in a public project or
+ * public in a private one.
  */
 function visitUrlOf(
   ctx: Context,
@@ -83,7 +90,7 @@ function visitUrlOf(
   const { id, url } = project
   if (url === null) return null
   const alias = findAliasByName(ctx, id, 'production') ?? aliases.find((one) => one.url === url)
-  // Of one that is not known here: the way by the sign-in page leads to public sites as well.
+  // For an alias not known here, go by the sign-in page, which leads to public sites too.
   const isPublic = alias !== undefined && (alias.isPublic ?? project.isPublic)
   return visitUrl(ctx, request, { url, isPublic })
 }
@@ -104,7 +111,7 @@ function rowOf(
   }
 }
 
-/** Undefined for those who may not create projects. */
+/** Undefined for people who may not create projects. */
 function creatorGrant(ctx: Context, caller: Caller): Grant | undefined {
   try {
     return authorize(ctx, caller, 'project:create', undefined, false)
@@ -150,7 +157,7 @@ const projectValues = (form: Form) => ({
 
 const LATEST = '5'
 
-function showProject(ctx: Context, request: Request, id: string): Response {
+async function showProject(ctx: Context, request: Request, id: string): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const { caller, grant, project } = looking
   const aliases = listAliases(ctx, grant, { projectId: project.id, limit: '50', sort: 'updatedAt' }).data
@@ -162,9 +169,8 @@ function showProject(ctx: Context, request: Request, id: string): Response {
       aliases,
       deployments: latest.data,
       deploymentCount: latest.pagination.total,
-      apiUrl: ctx.adminUrl(),
-      commitSha: newSha(ctx),
-      visits: latest.data.length === 0 ? undefined : visitsOf(ctx, caller, project.id),
+      ...publishing(ctx),
+      visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
       notices: doneNotice(request, { published: 'Published.' }),
     }),
   )
@@ -172,7 +178,7 @@ function showProject(ctx: Context, request: Request, id: string): Response {
 
 const DAYS_SHOWN = 14
 
-function visitsOf(ctx: Context, caller: Caller, projectId: string): Visits | undefined {
+async function visitsOf(ctx: Context, caller: Caller, projectId: string): Promise<Visits | undefined> {
   if (!mayDo(ctx, caller, 'analytics:read', projectId)) return undefined
   const grant = authorize(ctx, caller, 'analytics:read', { projectId }, true)
   const from = isoTime(ctx.now() - DAYS_SHOWN * DAY_MS)
@@ -183,32 +189,39 @@ function showPublish(
   ctx: Context,
   request: Request,
   id: string,
-  failed?: PublishPageProps['failed'],
+  failed?: { error: AppError; values: Record<string, string> },
 ): Response {
   const looking = lookAt(ctx, request, id, 'deployment:create')
   return page(
-    publishPage({ ...looking, apiUrl: ctx.adminUrl(), commitSha: newSha(ctx), failed }),
+    publishPage({ ...looking, ...publishing(ctx), failed }),
     failed?.error.status,
+    failed?.error.headers,
   )
 }
 
-/** What is published from a browser belongs to no commit: 40 digits that nothing else has. */
+/** What the form to publish needs to know. */
+const publishing = (ctx: Context) => ({
+  apiUrl: ctx.adminUrl(),
+  commitSha: newSha(ctx),
+  maxFiles: ctx.config.maxDeploymentFiles,
+})
+
+/** An upload from a browser has no commit, so it gets 40 unique digits instead. */
 const newSha = (ctx: Context): string => Bun.SHA1.hash(`browser ${ctx.newId()}`, 'hex')
 
-/** The form of a browser without scripts: one zip. Counted as an upload of the API is. contract §5.2. */
+/** The form for browsers without scripts: one zip. It counts towards the upload limit. contract §5.2. */
 async function submitUpload(
   ctx: Context,
   request: Request,
   id: string,
-  isTooOften: (who: string) => boolean,
+  count: (who: string) => RateState,
 ): Promise<Response> {
   const { caller, user } = viewerOf(ctx, request)
   authorize(ctx, caller, 'deployment:create', aboutProject(ctx, id), false)
   const fields = uploadFieldsOf(request)
   return answerForm(
     async () => {
-      if (ctx.config.rateLimitUpload > 0 && isTooOften(user.id))
-        throw new AppError('rate_limited', 'That were many uploads in a minute. Wait one, then try again.')
+      if (ctx.config.rateLimitUpload > 0) refuseTooMany(count(user.id))
       const { projectId, deployment } = await publishZipForm(ctx, request, fields)
       return `/projects/${projectId}/deployments/${deployment.id}?done=published`
     },
@@ -216,7 +229,14 @@ async function submitUpload(
   )
 }
 
-/** Nothing stays nothing: another alias than the one that was meant must not be moved. */
+function refuseTooMany({ isOver, retryAfterSeconds }: RateState): void {
+  if (!isOver) return
+  throw new AppError('rate_limited', 'Too many uploads in the last minute. Wait a minute, then try again.', {
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  })
+}
+
+/** The values as typed. An empty alias stays empty, so that the default alias is not moved by mistake. */
 function typedOf(fields: UploadFields): Record<string, string> {
   const names = ['alias', 'description', 'basePath']
   return Object.fromEntries(names.map((name) => [name, fields.first(name) ?? '']))

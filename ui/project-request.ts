@@ -25,13 +25,13 @@ const CAN = {
   deleteProject: 'project:delete',
 } as const satisfies Record<string, ProjectAction>
 
-/** What the person may do on the project: pages leave out the rest. Forms are decided again when they come. */
+/** What the person may do in the project. Pages hide the rest, and each form is authorized again when it arrives. */
 export type Can = Record<keyof typeof CAN, boolean>
 
-/** A project as one person looks at it. */
+/** A project and the access of the person who views it. */
 export type Looking = { caller: Caller; user: SessionUser; grant: Grant; project: ProjectView; can: Can }
 
-/** Throws 401, 403 or 404 unless the person may look at this part of the project. */
+/** Throws 401, 403 or 404 unless the person may view this part of the project. */
 export function lookAt(
   ctx: Context,
   request: Request,
@@ -43,7 +43,7 @@ export function lookAt(
   return { caller, user, grant, project: getProject(ctx, grant), can: canOf(ctx, caller, projectId) }
 }
 
-/** The workspace as one of its admins looks at it. Throws 401 or 403 for anybody else. */
+/** The workspace for one of its admins. Throws 401 or 403 for anybody else. */
 export function administer(
   ctx: Context,
   request: Request,
@@ -60,23 +60,23 @@ function canOf(ctx: Context, caller: Caller, projectId: string): Can {
   return Object.fromEntries(entries) as Can
 }
 
-/** Names to choose from; the latest of very many. */
+/** Alias names to choose from: the 100 that changed last. */
 export const aliasNamesOf = (ctx: Context, { grant, project }: Looking): string[] =>
   listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'updatedAt' }).data.map(
     ({ name }) => name,
   )
 
-/** A refused form: which one, what was typed, and why not. */
+/** A rejected form: which one, why, and what was typed. */
 export type Failed = { intent: string; error: FormError; values: Readonly<Record<string, string>> }
 
-/** What `intent` of a form does: the address to go to, or a whole answer. */
+/** What an `intent` gets. It returns the address to redirect to, or a complete response. */
 export type Doing = { grant: Grant; form: Form; caller: Caller }
 export type Intent = {
-  /** Needs more than the page's own action. */
+  /** Set if the intent needs more than the page's own action. */
   action?: ProjectAction
   /**
-   * A double click counts once: for what makes something, takes something away, or is refused where a thing has changed
-   * since the page was made. Left out where the same may be meant twice, such as one place up.
+   * A double click counts once. Set it if the intent creates or deletes something, or fails if the thing has changed
+   * since the page was rendered. Omit it if a repetition may be intended, such as moving up one place.
    */
   isOnce?: true
   run(doing: Doing): string | Response | Promise<string | Response>
@@ -84,15 +84,15 @@ export type Intent = {
 
 type Forms = {
   intents: Readonly<Record<string, Intent>>
-  /** More than a form usually has. */
+  /** Set if the form may be larger than the default. */
   maxFormBytes?: number
-  /** The page again, with what is wrong. */
+  /** Shows the page again, with the error. */
   show(failed: Failed): Response | Promise<Response>
 }
 
 type ProjectForms = Forms & {
   projectId: string
-  /** The least that a form of this page needs: whoever may not is refused before the form is read. */
+  /** The access that every form of this page needs. Without it, the request is rejected before the form is read. */
   action: ProjectAction
 }
 
@@ -103,11 +103,11 @@ export function submitProjectForm(ctx: Context, request: Request, page: ProjectF
   )
 }
 
-/** Forms of the workspace: for global admins. */
+/** Forms of the workspace, for global admins. */
 export const submitWorkspaceForm = (ctx: Context, request: Request, page: Forms): Promise<Response> =>
   submitForm(ctx, request, page, (caller) => authorize(ctx, caller, 'workspace:administer', undefined, false))
 
-/** A form of somebody who is signed in. `decide`: who may send it at all, and who may what an intent needs beyond that. */
+/** A form of a signed-in person. `decide` authorizes the form itself, or the action that an intent also needs. */
 export async function submitForm(
   ctx: Context,
   request: Request,
@@ -144,20 +144,20 @@ export async function answerForm(
   }
 }
 
-/** The sentence for `?done=`, which a redirect carries. */
+/** The notice for `?done=`, which a redirect carries. */
 export function doneNotice(request: Request, sentences: Readonly<Record<string, string>>) {
   const done = queryOf(request, 'done') ?? ''
   const message = Object.hasOwn(sentences, done) ? sentences[done] : undefined
   return message === undefined ? [] : [{ tone: 'good' as const, message }]
 }
 
-/** Throws unless the form repeats the name, for what cannot be undone. */
+/** For irreversible actions: throws unless the form repeats the name. */
 export function requireTyped(form: Form, expected: string): void {
   if (form.text('confirm').trim().toLowerCase() === expected.toLowerCase()) return
   throw marked({ path: 'confirm', message: `Type ${expected} to confirm.` })
 }
 
-/** `?a=1&b=2` of what has a value; empty without any. */
+/** `?a=1&b=2` from all entries with a value; empty if there are none. */
 export function queryText(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()

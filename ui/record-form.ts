@@ -4,25 +4,25 @@ import type { SchemaField } from '../src/domain/schema-fields.ts'
 import type { Form } from './form.ts'
 import { marked } from './form.ts'
 
-/** Of a record, by name of the field. */
+/** The values of a record, by field name. */
 type Values = Readonly<Record<string, unknown>>
 
-/** What the inputs of one form hold at most together, in letters; longer values are shown and not edited. */
+/** The maximum total length of a form's inputs, in characters. Longer values are shown but cannot be edited. */
 const MOST_LETTERS = 250_000
-/** The same, as a browser sends it: nine bytes for a letter at worst. */
+/** The same in bytes as a browser sends it: at most nine per character. */
 export const MOST_FORM_BYTES = 3 * 1024 * 1024
 
-/** The name of a field's input, which no other input of the form has. */
+/** The name of a field's input, unique in the form. */
 export const inputName = (field: string): string => `field.${field}`
 
-/** A value as text: for its input, and to be read. Empty for null. */
+/** A value as text, for inputs and display. Empty for null. */
 export function valueText({ type }: SchemaField, value: unknown): string {
   if (value === null || value === undefined) return ''
   if (type === 'json') return JSON.stringify(value, null, 2)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Names of the fields that are too long for the form. */
+/** The names of the fields that are too long for the form. */
 export function tooLong(fields: readonly SchemaField[], values: Values): ReadonlySet<string> {
   let left = MOST_LETTERS
   const names = fields.filter((field) => {
@@ -35,8 +35,8 @@ export function tooLong(fields: readonly SchemaField[], values: Values): Readonl
 }
 
 /**
- * What the form says differently from the record, typed; with `stored` null all that was filled in. Empty is null.
- * Throws 400 naming every field whose text is not of its type.
+ * The values in the form that differ from the record, converted to their types. If `stored` is null: all filled-in
+ * values. Empty text is null. Throws 400 and names every field whose text does not fit its type.
  */
 export function readRecord(
   form: Form,
@@ -57,6 +57,6 @@ export function readRecord(
   return Object.fromEntries(changed)
 }
 
-/** What the input showed: browsers send every line break as two letters. */
+/** The text as the input showed it. Browsers send each line break as CRLF. */
 const shownText = (field: SchemaField, stored: Values | null): string | undefined =>
   stored === null ? undefined : valueText(field, stored[field.name]).replaceAll('\r\n', '\n')

@@ -52,7 +52,7 @@ const add = async (record: unknown, schema = schemaId): Promise<string> =>
   (await api('POST', `/api/schemas/${schema}/records`, record)).id
 const stored = (id: string) => api('GET', `/api/schemas/${schemaId}/records/${id}`)
 
-/** The values of the form's inputs that a browser would send unchanged. */
+/** The form's input values as a browser would send them unchanged. */
 const formOf = async (id: string): Promise<Record<string, string>> => {
   const { email, text, stars, updatedAt } = await stored(id)
   return {
@@ -67,7 +67,7 @@ const formOf = async (id: string): Promise<Record<string, string>> => {
 }
 
 describe('the records', () => {
-  test('are found by what was asked, and exported by the same', async () => {
+  test('are filtered, and exported with the same filters', async () => {
     const schema = await makeSchema('found', [
       { name: 'name', type: 'string' },
       { name: 'age', type: 'integer' },
@@ -94,9 +94,9 @@ describe('the records', () => {
   })
 
   test.each([
-    ['?filter%5Bstars%5D=many', 'is compared with something that is no integer'],
+    ['?filter%5Bstars%5D=many', 'is compared with a value that is not of type integer'],
     ['?filter%5Bnone%5D=1', 'The schema has no field none'],
-    ['?filter%5Bstars%5D%5Bnear%5D=1', 'The operator of a filter must be one of'],
+    ['?filter%5Bstars%5D%5Bnear%5D=1', 'The filter operator must be one of'],
     ['?sort=none', 'sort must be one of'],
   ])('are not shown for %s, and the page says why', async (query, said) => {
     const answer = await open(query)
@@ -105,13 +105,13 @@ describe('the records', () => {
     expect(html).toContain('how all records</a>')
   })
 
-  test('keep a filter that was refused in sight, so that it can be removed', async () => {
+  test('keep an invalid filter visible, so that it can be removed', async () => {
     const html = await (await open('?filter%5Bstars%5D=many&filter%5Bname%5D=Ann')).text()
     expect(html).toContain('aria-label="stars is many: remove this filter"')
     expect(html).toContain('aria-label="name is Ann: remove this filter"')
   })
 
-  test('come in pages, and a page after the last is the last', async () => {
+  test('are paginated, and a page after the last shows the last', async () => {
     const schema = await makeSchema('many', [{ name: 'n', type: 'integer' }])
     for (let n = 0; n < 51; n++) await add({ n }, schema)
     const page = async (query: string) => (await browser.open(at(query, schema), { as: contributor })).text()
@@ -123,7 +123,7 @@ describe('the records', () => {
     }
   })
 
-  test('are escaped, shortened in the table and whole on their page', async () => {
+  test('are escaped, shortened in the table and complete on their page', async () => {
     const text = `<script>alert(1)</script>${'long '.repeat(100)}the end`
     const id = await add({ email: 'long@example.com', text })
     const list = await read('?filter%5Bemail%5D=long@example.com')
@@ -132,14 +132,14 @@ describe('the records', () => {
     for (const as of [contributor, viewer]) expect(await read(`/${id}`, as)).toContain('long the end')
   })
 
-  test('that are ticked are deleted, and nothing else', async () => {
+  test('that are selected are deleted, and no others', async () => {
     const [one, two, three] = [
       await add({ email: '1@x.ch' }),
       await add({ email: '2@x.ch' }),
       await add({ email: '3@x.ch' }),
     ]
     const none = await send('', { intent: 'delete-selected' })
-    expect([none.status, await none.text()]).toEqual([400, expect.stringContaining('Tick the records')])
+    expect([none.status, await none.text()]).toEqual([400, expect.stringContaining('Select the records')])
     await api('DELETE', `/api/schemas/${schemaId}/records/${two}`)
     const ticked = { [`selected.${one}`]: 'true', [`selected.${two}`]: 'true' }
     const deleted = await send('?filter%5Bstars%5D=5', { intent: 'delete-selected', ...ticked })
@@ -150,7 +150,7 @@ describe('the records', () => {
 })
 
 describe('one record', () => {
-  test('is added with what was filled in, and defaults', async () => {
+  test('is added with the given values and defaults', async () => {
     const made = await send('/new', {
       ...{ intent: 'create', 'field.email': 'new@x.ch', 'field.text': 'a\r\nb', 'field.stars': '' },
       ...{ 'field.isRead': 'true', 'field.extra': '{"a": [1]}' },
@@ -176,7 +176,7 @@ describe('one record', () => {
     expect(html).toContain('\ntyped</textarea>')
   })
 
-  test('changes in nothing but what was changed', async () => {
+  test('changes only in the edited fields', async () => {
     const text = '\n first\nsecond'
     const id = await add({ email: 'b@x.ch', text, isRead: null })
     expect(await read(`/${id}`)).toContain(`>\n${text}</textarea>`)
@@ -185,7 +185,7 @@ describe('one record', () => {
     expect(await stored(id)).toMatchObject({ email: 'b@x.ch', text, stars: null, isRead: null })
   })
 
-  test('is not changed over what somebody else wrote, unless that is said again', async () => {
+  test("does not overwrite somebody else's change until it is saved again", async () => {
     const id = await add({ email: 'c@x.ch', text: 'mine' })
     const form = { ...(await formOf(id)), 'field.text': 'yours', updatedAt: '2026-01-01T00:00:00.000Z' }
     const refused = await send(`/${id}`, form)
@@ -197,11 +197,11 @@ describe('one record', () => {
     expect((await stored(id)).text).toBe('yours')
   })
 
-  test('too long for a form is shown and left as it is', async () => {
+  test('with a value too long for the form shows it and leaves it unchanged', async () => {
     const text = 'x'.repeat(250_001)
     const id = await add({ email: 'd@x.ch', text })
     const html = await read(`/${id}`)
-    expect(html).toContain('is too long to be edited here')
+    expect(html).toContain('is too long to edit here')
     expect(html).not.toContain('name="field.text"')
     const { 'field.text': _, ...form } = await formOf(id)
     expect((await send(`/${id}`, { ...form, 'field.email': 'e@x.ch' })).status).toBe(303)
@@ -214,7 +214,7 @@ describe('one record', () => {
     expect((await open(`/${id}`)).status).toBe(404)
   })
 
-  test('of another schema is not there', async () => {
+  test('of another schema is not found', async () => {
     const other = await makeSchema('other', FIELDS)
     const id = await add({ email: 'a@x.ch' }, other)
     expect((await open(`/${id}`)).status).toBe(404)

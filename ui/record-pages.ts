@@ -10,6 +10,7 @@ import {
   removeRecord,
 } from '../src/modules/records/manage.ts'
 import { getSchema } from '../src/modules/schemas/service.ts'
+import { UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { expectedFailure, seeOther } from './page-request.ts'
 import { schemaHref } from './pages/admin/data.ts'
@@ -25,36 +26,38 @@ import {
   recordsQueryText,
 } from './record-query.ts'
 
-/** The records of a schema: found, read, written and deleted. */
+/** The records of a schema: searching, viewing, editing and deleting. */
 export const recordPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/data/:schemaId', ({ request, params }) => showRecords(ctx, request, params))
-    .post('/projects/:id/data/:schemaId', ({ request, params }) => submitRecords(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/data/:schemaId',
+      ({ request, params }) => submitRecords(ctx, request, params),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/data/:schemaId/new', ({ request, params }) => showNewRecord(ctx, request, params))
     .post(
       '/projects/:id/data/:schemaId/new',
       ({ request, params }) => submitNewRecord(ctx, request, params),
-      { parse: 'none' },
+      UNREAD_BODY,
     )
     .get('/projects/:id/data/:schemaId/:recordId', ({ request, params }) => showRecord(ctx, request, params))
     .post(
       '/projects/:id/data/:schemaId/:recordId',
       ({ request, params }) => submitRecord(ctx, request, params),
-      { parse: 'none' },
+      UNREAD_BODY,
     )
 
 const PER_PAGE = 50
 
 type SchemaPlace = { id: string; schemaId: string }
 
-function showRecords(
+async function showRecords(
   ctx: Context,
   request: Request,
   { id, schemaId }: SchemaPlace,
   failed?: Failed,
-): Response {
+): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const schema = getSchema(ctx, looking.grant, schemaId)
   const notices = doneNotice(request, DONE)
@@ -63,7 +66,7 @@ function showRecords(
   try {
     asked = parseRecordsQuery(request.url)
     if (isAdding(request.url)) return seeOther(schemaHref(id, schemaId, withAdded(asked, request.url)))
-    const { found, query } = find(ctx, looking.grant, schemaId, asked)
+    const { found, query } = await find(ctx, looking.grant, schemaId, asked)
     return page(recordsPage({ ...base, found, query }), failed?.error.status)
   } catch (thrown) {
     const { message: problem, status: refusal } = expectedFailure(thrown)
@@ -72,9 +75,9 @@ function showRecords(
 }
 
 const DONE = {
-  created: 'The schema is made.',
-  deleted: 'The record is deleted.',
-  'deleted-selected': 'The selected records are deleted.',
+  created: 'The schema was created.',
+  deleted: 'The record was deleted.',
+  'deleted-selected': 'The selected records were deleted.',
 }
 const NOTHING_ASKED: RecordsQuery = { filters: [], sort: 'createdAt', order: 'desc', page: 1 }
 
@@ -84,15 +87,15 @@ function withAdded(query: RecordsQuery, url: string): string {
   return recordsQueryText({ ...query, filters, page: 1 })
 }
 
-/** The last page there is, where a later one is asked for: what was on it may have been deleted. */
-function find(ctx: Context, grant: Grant, schemaId: string, query: RecordsQuery) {
+/** Falls back to the last page if a later one is requested, because its records may have been deleted. */
+async function find(ctx: Context, grant: Grant, schemaId: string, query: RecordsQuery) {
   const { sort, order, filters } = query
   const list = (at: number) =>
     listRecords(ctx, grant, schemaId, { page: at, limit: PER_PAGE, sort, order }, filters)
-  const found = list(query.page)
+  const found = await list(query.page)
   const { pages } = found.pagination
   if (found.data.length > 0 || query.page <= Math.max(1, pages)) return { found, query }
-  return { found: list(Math.max(1, pages)), query: { ...query, page: Math.max(1, pages) } }
+  return { found: await list(Math.max(1, pages)), query: { ...query, page: Math.max(1, pages) } }
 }
 
 const submitRecords = (ctx: Context, request: Request, { id, schemaId }: SchemaPlace) =>
@@ -113,12 +116,12 @@ const submitRecords = (ctx: Context, request: Request, { id, schemaId }: SchemaP
 
 async function removeSelected(ctx: Context, schemaId: string, { grant, form }: Doing): Promise<void> {
   const ids = Object.keys(form.all()).flatMap((name) => /^selected\.(.+)$/.exec(name)?.[1] ?? [])
-  if (ids.length === 0) throw new AppError('invalid', 'Tick the records that are to be deleted.')
-  // Records may be gone already, but not where they are.
+  if (ids.length === 0) throw new AppError('invalid', 'Select the records to delete.')
+  // Records may already be gone, but their schema must exist.
   getSchema(ctx, grant, schemaId)
   const gone = await Promise.allSettled(ids.map((recordId) => removeRecord(ctx, grant, schemaId, recordId)))
   for (const one of gone) {
-    // Somebody was faster: that is what was wanted.
+    // Somebody else has already deleted it, which is fine.
     if (one.status === 'rejected' && expectedFailure(one.reason).kind !== 'not_found') throw one.reason
   }
 }
@@ -159,7 +162,7 @@ type Place = SchemaPlace & { recordId: string }
 function showRecord(ctx: Context, request: Request, place: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, place.id)
   const record = getRecord(ctx, looking.grant, place.schemaId, place.recordId)
-  const notices = doneNotice(request, { created: 'The record is added.', saved: 'Saved.' })
+  const notices = doneNotice(request, { created: 'The record was added.', saved: 'Saved.' })
   const schema = getSchema(ctx, looking.grant, place.schemaId)
   return page(recordPage({ ...looking, schema, record, failed, notices }), failed?.error.status)
 }
@@ -188,7 +191,7 @@ async function saveRecord(ctx: Context, place: Place, { grant, form }: Doing): P
   if (form.text('updatedAt') !== record.updatedAt)
     throw new AppError(
       'conflict',
-      'Somebody changed this record meanwhile. Saving again puts yours in its place.',
+      'Somebody changed this record in the meantime. Save again to overwrite their changes.',
     )
   const change = readRecord(form, getSchema(ctx, grant, schemaId).fields, record)
   if (Object.keys(change).length > 0) await changeRecord(ctx, grant, schemaId, recordId, change)

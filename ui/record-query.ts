@@ -3,7 +3,7 @@ import { filterPairs, parseFilters, type TextFilter } from '../src/modules/recor
 import { FILTER_OPS } from '../src/modules/records/service.ts'
 import { pageNumberOf } from './form.ts'
 
-/** Which records, and how they are ordered: what the address of the page says. */
+/** The filters and order of a list of records, as in the address of its page. */
 export type RecordsQuery = {
   filters: readonly TextFilter[]
   sort: string
@@ -13,7 +13,7 @@ export type RecordsQuery = {
 
 const NEWEST_FIRST = { sort: 'createdAt', order: 'desc' } as const
 
-/** Throws 400 for an operator that there is not. */
+/** Throws 400 for an unknown operator. */
 export function parseRecordsQuery(url: string): RecordsQuery {
   const query = new URL(url).searchParams
   return {
@@ -24,7 +24,7 @@ export function parseRecordsQuery(url: string): RecordsQuery {
   }
 }
 
-/** Empty, or begins with `?`. The page is left out where it is the first, the order where it is the usual one. */
+/** Empty, or begins with `?`. Leaves out page 1 and the default order. */
 export function recordsQueryText(
   { filters, sort, order, page }: RecordsQuery,
   more: Readonly<Record<string, string>> = {},
@@ -39,16 +39,16 @@ export function recordsQueryText(
   return text === '' ? '' : `?${text}`
 }
 
-/** The filter that the form of the page adds: `field`, `op` and `value`. Undefined where none was sent. */
+/** The filter that the page's form adds: `field`, `op` and `value`. Undefined if none was sent. */
 export function addedFilter(url: string): TextFilter | undefined {
   const query = new URL(url).searchParams
   const [field, value] = [query.get('field') ?? '', query.get('value') ?? '']
   const op = FILTER_OPS.find((one) => one === (query.get('op') ?? 'eq'))
-  if (op === undefined) throw new AppError('invalid', 'Choose how to compare from the list.')
+  if (op === undefined) throw new AppError('invalid', 'Choose a comparison from the list.')
   if (field === '' || value === '') return undefined
   if (op === 'in') return { field, op, value: value.split(',').map((one) => one.trim()) }
   return { field, op, value: op === 'like' && !value.includes('%') ? `%${value}%` : value }
 }
 
-/** Whether the form of the page was sent, with a filter in it or not. */
+/** Whether the page's form was sent, with or without a filter. */
 export const isAdding = (url: string): boolean => new URL(url).searchParams.has('field')

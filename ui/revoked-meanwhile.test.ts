@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** A form that comes in two pieces, and what happens between them. */
+/** Sends a form in two parts and runs something between them. */
 async function submitSlowly(form: Record<string, string>, meanwhile: () => Promise<unknown>) {
   const text = new URLSearchParams(form).toString()
   const pieces = [text.slice(0, 5), text.slice(5)]
@@ -44,7 +44,7 @@ const aliases = async () =>
     ({ name }: { name: string }) => name,
   )
 
-test('a form does nothing for somebody who lost the role while it came in', async () => {
+test('a form does nothing if its sender lost the role while it was arriving', async () => {
   const form = (name: string) => ({ intent: 'create', name, commitSha: 'c0ffee1234567890' })
   expect((await submitSlowly(form('kept'), async () => {})).status).toBe(303)
   const session = await app.call('GET', '/api/auth/session', { as: contributor })

@@ -8,13 +8,13 @@ import { findRuleFlaws, type NewRule, type RuleLevel } from '../src/modules/prox
 import { checkInput, type Form } from './form.ts'
 import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
 
-/** A pipeline with its code is more than a form usually has. */
+/** A pipeline with its code is larger than other forms. */
 export const MOST_RULE_FORM_BYTES = 1024 * 1024
 
-/** A form with a rule: where it is to stand, and which one it changes (null: a new one). */
+/** A form for a rule: the level it belongs to, and the rule it changes (null for a new one). */
 export type TypedRule = { grant: Grant; level: RuleLevel; id: string | null; form: Form }
 
-/** All that is wrong with the form, each under the name of its field. Nothing is written. */
+/** All errors in the form, by the name of their field. Stores nothing. */
 export async function flawsOfForm(
   ctx: Context,
   request: Request,
@@ -30,9 +30,9 @@ export async function flawsOfForm(
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at)
 }
 
-/** As the API would refuse it. */
+/** The same errors as those of the API. */
 function flawsOfShape(ctx: Context, request: Request, input: NewRule): ErrorDetail[] {
-  // What is no number is null in JSON, which is refused as what it is: no number.
+  // NaN becomes null in JSON, which the check then rejects as not a number.
   const { headerConfig, ...rest } = JSON.parse(JSON.stringify(input))
   return [
     ...checked(() => checkInput(ctx, request, newRuleBody, rest)),
@@ -52,7 +52,7 @@ function checked(check: () => void): readonly ErrorDetail[] {
   }
 }
 
-/** What the form says, as the API takes it. What is no number or no JSON is left for the checks to name. */
+/** The form as input for the API. Invalid numbers and JSON are left for the checks to report. */
 export function ruleOf(form: Form): NewRule {
   const methods = listOf(form.text('methods'))
   const order = form.text('order').trim()
@@ -81,7 +81,7 @@ const KINDS = ['external_proxy', 'internal_rewrite', 'pipeline'] as const
 const kindOf = (text: string): NonNullable<NewRule['proxyType']> =>
   KINDS.find((kind) => kind === text) ?? 'external_proxy'
 
-/** Commas, spaces and lines part the names. */
+/** Commas, spaces and line breaks separate the names. */
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '')
 
 function headersOf(form: Form): NewRule['headerConfig'] {
@@ -118,16 +118,18 @@ function rowsOf(values: RuleValues, kind: 'header' | 'new'): HeaderRow[] {
   return rows
 }
 
-/** Values are not shown again, so an empty one is more likely forgotten than meant. */
+/** Values are not shown again, so an empty one was probably forgotten. */
 const flawsOfHeaders = (values: RuleValues): ErrorDetail[] => [
   ...rowsOf(values, 'header').flatMap(({ deed, value, field }) =>
     deed === 'replace' && value === ''
-      ? [{ path: `${field}-value`, message: 'Type the new value, or keep the one that is stored' }]
+      ? [{ path: `${field}-value`, message: 'Enter the new value, or keep the stored one' }]
       : [],
   ),
   ...rowsOf(values, 'new').flatMap(({ name, value, field }) => {
-    if (name === '' && value !== '') return [{ path: `${field}-name`, message: 'Name the header' }]
-    if (name !== '' && value === '') return [{ path: `${field}-value`, message: 'Type its value' }]
+    if (name === '' && value !== '')
+      return [{ path: `${field}-name`, message: 'Enter the name of the header' }]
+    if (name !== '' && value === '')
+      return [{ path: `${field}-value`, message: 'Enter the value of the header' }]
     return []
   }),
 ]
@@ -140,7 +142,9 @@ function pipelineOf(text: string): Record<string, unknown> | null {
 function flawOfJson(form: Form): ErrorDetail[] {
   const text = form.text('pipelineConfig')
   if (text.trim() === '' || pipelineOf(text) !== null) return []
-  return [{ path: 'pipelineConfig', message: 'This is no JSON object. Look for a missing comma or quote.' }]
+  return [
+    { path: 'pipelineConfig', message: 'This is not a JSON object. Check for a missing comma or quote.' },
+  ]
 }
 
 function parseJson(text: string): unknown {
@@ -153,7 +157,7 @@ function parseJson(text: string): unknown {
 
 const MOST_TOLD = 20
 
-/** A pipeline is one field with many places: all that is wrong in it is told at once. */
+/** A pipeline is one field with many parts, so its message lists all errors. */
 function together(details: readonly ErrorDetail[]): ErrorDetail[] {
   const messages = details.filter(({ path }) => path === 'pipelineConfig').map(({ message }) => message)
   const more = messages.length > MOST_TOLD ? [`and ${messages.length - MOST_TOLD} more`] : []
@@ -161,7 +165,7 @@ function together(details: readonly ErrorDetail[]): ErrorDetail[] {
   return details.map((detail) => (detail.path === 'pipelineConfig' ? { ...detail, message } : detail))
 }
 
-/** The field of the form that a path of the API is about. */
+/** The form field for a path of the API. */
 function toField(path: string, message: string, values: RuleValues): ErrorDetail {
   const [first = '', second = '', ...rest] = path.split('.')
   const [top = ''] = first.split('[')

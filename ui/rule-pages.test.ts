@@ -10,7 +10,7 @@ afterAll(() => project.app.close())
 beforeEach(() => project.clear())
 
 describe('a rule', () => {
-  test('is made with all its settings', async () => {
+  test('is created with all its settings', async () => {
     const answer = await project.submit(
       '/new',
       {
@@ -54,15 +54,15 @@ describe('a rule', () => {
     expect(html).not.toContain('s3cret')
   })
 
-  test('is not said to be live while it is disabled', async () => {
+  test('is not reported as live while it is disabled', async () => {
     const { isEnabled, ...disabled } = { ...RULE_FORM, pathPattern: '/later/*' }
     const made = await project.submit('/new', disabled)
     const html = await project.read(`${made.headers.get('location')}`)
-    expect(html).toContain('The rule is made. Enable it when it is to count.')
-    expect(html).not.toContain('and live')
+    expect(html).toContain('The rule was created. Enable it to make it live.')
+    expect(html).not.toContain('and is live')
   })
 
-  test('of files says what is set here all the same: the values of its headers', async () => {
+  test('from files says that its header values are still set here', async () => {
     const rules = [
       { pathPattern: '/a/*', targetUrl: 'https://api.example.com', headerConfig: { add: { 'x-key': '' } } },
       { pathPattern: '/b/*', targetUrl: 'https://api.example.com' },
@@ -72,15 +72,15 @@ describe('a rule', () => {
     const [withHeader, without] = await Promise.all(
       made.map(({ id }: { id: string }) => project.read(project.at(`/${id}`))),
     )
-    expect(withHeader).toContain('Only the values of its headers are set here')
-    expect(without).not.toContain('Only the values of its headers are set here')
+    expect(withHeader).toContain('Only its header values are set here')
+    expect(without).not.toContain('Only its header values are set here')
   })
 
   const paths: [pathPattern: string, stripPrefix: boolean, says: string][] = [
-    ['/api/*', true, 'Sent on without what stands before the *'],
-    ['/api/*', false, 'Sent on as the visitor asked for it'],
-    ['/graphql', true, 'Not sent on: the target itself is called'],
-    ['*.json', true, 'Sent on as the visitor asked for it'],
+    ['/api/*', true, 'Forwarded without the part before the *'],
+    ['/api/*', false, 'Forwarded unchanged'],
+    ['/graphql', true, 'Not forwarded: the target itself is called'],
+    ['*.json', true, 'Forwarded unchanged'],
   ]
   test.each(paths)(
     'of %s, prefix taken off: %p, says what becomes of the path',
@@ -92,7 +92,7 @@ describe('a rule', () => {
   )
 
   const flaws: [fields: Record<string, string>, field: string, message: string][] = [
-    [{ pathPattern: 'api' }, 'pathPattern', 'begins with / or *'],
+    [{ pathPattern: 'api' }, 'pathPattern', 'begin with / or *'],
     [{ targetUrl: '' }, 'targetUrl', 'Give the address'],
     [{ targetUrl: 'http://api.example.com' }, 'targetUrl', 'https://'],
     [{ targetUrl: 'https://127.0.0.1' }, 'targetUrl', 'not a public address'],
@@ -102,14 +102,14 @@ describe('a rule', () => {
     [{ order: '1.5' }, 'order', 'A whole number'],
     [{ methods: 'G3T' }, 'methods', 'An HTTP method'],
     [{ methods: 'GET, P()' }, 'methods', 'HTTP methods, such as POST'],
-    [{ strip: 'a:b' }, 'strip', 'The name of a header'],
-    [{ limitForward: 'true', forward: 'a:b' }, 'forward', 'The name of a header'],
-    [{ 'new-1-name': 'a b', 'new-1-value': 'x' }, 'new-1-name', 'no name of a header'],
-    [{ 'new-0-value': 'x' }, 'new-0-name', 'Name the header'],
-    [{ 'new-0-name': 'x-a' }, 'new-0-value', 'Type its value'],
-    [{ proxyType: 'pipeline', pipelineConfig: '{' }, 'pipelineConfig', 'no JSON object'],
-    [{ proxyType: 'pipeline', pipelineConfig: '[]' }, 'pipelineConfig', 'no JSON object'],
-    [{ proxyType: 'pipeline' }, 'pipelineConfig', 'A pipeline has a list of steps'],
+    [{ strip: 'a:b' }, 'strip', 'A header name'],
+    [{ limitForward: 'true', forward: 'a:b' }, 'forward', 'A header name'],
+    [{ 'new-1-name': 'a b', 'new-1-value': 'x' }, 'new-1-name', 'not a valid header name'],
+    [{ 'new-0-value': 'x' }, 'new-0-name', 'Enter the name of the header'],
+    [{ 'new-0-name': 'x-a' }, 'new-0-value', 'Enter the value of the header'],
+    [{ proxyType: 'pipeline', pipelineConfig: '{' }, 'pipelineConfig', 'not a JSON object'],
+    [{ proxyType: 'pipeline', pipelineConfig: '[]' }, 'pipelineConfig', 'not a JSON object'],
+    [{ proxyType: 'pipeline' }, 'pipelineConfig', 'A pipeline needs a list of steps'],
     [{ proxyType: 'pipeline', pipelineConfig: '{}' }, 'pipelineConfig', 'steps: is required'],
   ]
   test.each(flaws)('with %p is refused beside %s', async (fields, field, message) => {
@@ -124,7 +124,7 @@ describe('a rule', () => {
     expect(await project.order()).toEqual([])
   })
 
-  test('with a pipeline that is wrong in several places is told them all', async () => {
+  test('with several errors in its pipeline reports them all', async () => {
     const pipelineConfig = JSON.stringify({
       validators: ['auth_required'],
       steps: [
@@ -142,7 +142,7 @@ describe('a rule', () => {
     expect(await (await project.submit('/new', fields)).text()).toContain('; and 10 more')
   })
 
-  test('with a handler that nobody knows is refused, unless it is stored already', async () => {
+  test('with an unknown handler is refused, unless it is already stored', async () => {
     const pipelineConfig = JSON.stringify({ steps: [{ id: 'a', handlerType: 'teleport' }] })
     const fields = { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig }
     const answer = await project.submit('/new', fields)
@@ -159,7 +159,7 @@ describe('a rule', () => {
     expect(details).toEqual([{ path: 'description', message: 'At most 2000 characters' }])
   })
 
-  test('all that is wrong is told at once, and a check writes nothing', async () => {
+  test('all errors are reported together, and a check stores nothing', async () => {
     const wrong = { ...RULE_FORM, pathPattern: 'api', targetUrl: 'http://x', intent: 'check' }
     const { details } = await (await project.submit('/new', wrong)).json()
     expect(details.map(({ path }: { path: string }) => path)).toEqual(['pathPattern', 'targetUrl'])
@@ -212,7 +212,7 @@ describe('a rule', () => {
         headerConfig: { add: { 'x-key': 'old' } },
       })
       expect(await project.read(project.at(`/${id}/edit`), project.contributor)).toContain(
-        'Stored values are dropped',
+        'the stored values are dropped',
       )
       const moved = { ...RULE_FORM, ...header('keep'), targetUrl: 'https://evil.example' }
       expect((await project.submit(`/${id}/edit`, moved, project.contributor)).status).toBe(303)
@@ -220,7 +220,7 @@ describe('a rule', () => {
     })
   })
 
-  test('an edit of nothing changes nothing', async () => {
+  test('saving without edits changes nothing', async () => {
     const made = {
       pathPattern: '/api/x',
       methods: ['GET', 'PUT'],
@@ -263,7 +263,7 @@ describe('a rule', () => {
   })
 })
 
-/** What a browser sends of the form with `data-check` as it stands. */
+/** The fields that a browser sends from the form with `data-check`. */
 function fieldsOf(html: string): Record<string, string> {
   const fields: Record<string, string> = {}
   let select = ''

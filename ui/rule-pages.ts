@@ -12,7 +12,7 @@ import {
 import { getRuleSet } from '../src/modules/rule-sets/service.ts'
 import { listRuns } from '../src/modules/runs/service.ts'
 import type { Form } from './form.ts'
-import { marked } from './form.ts'
+import { marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { queryOf, seeOther } from './page-request.ts'
 import { type RulePageProps, rulePage, type ShownRule } from './pages/admin/rule.ts'
@@ -29,21 +29,23 @@ import {
 } from './project-request.ts'
 import { flawsOfForm, MOST_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
 
-/** One rule, and the form of one. */
+/** One rule, and the form for a rule. */
 export const rulePages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/rules/new', ({ request, params }) => showNew(ctx, request, params.id))
-    .post('/projects/:id/rules/new', ({ request, params }) => submitNew(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post('/projects/:id/rules/new', ({ request, params }) => submitNew(ctx, request, params.id), UNREAD_BODY)
     .get('/projects/:id/rules/:ruleId', ({ request, params }) => showRule(ctx, request, params))
-    .post('/projects/:id/rules/:ruleId', ({ request, params }) => submitRule(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/rules/:ruleId',
+      ({ request, params }) => submitRule(ctx, request, params),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/rules/:ruleId/edit', ({ request, params }) => showEdit(ctx, request, params))
-    .post('/projects/:id/rules/:ruleId/edit', ({ request, params }) => submitEdit(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/rules/:ruleId/edit',
+      ({ request, params }) => submitEdit(ctx, request, params),
+      UNREAD_BODY,
+    )
 
 const LATEST = '5'
 
@@ -55,10 +57,10 @@ function showRule(ctx: Context, request: Request, { id, ruleId }: Place, failed?
   const isPipeline = rule.proxyType === 'pipeline'
   const notices = doneNotice(request, {
     created: rule.isEnabled
-      ? 'The rule is made, and live.'
-      : 'The rule is made. Enable it when it is to count.',
+      ? 'The rule was created and is live.'
+      : 'The rule was created. Enable it to make it live.',
     saved: 'Saved.',
-    unlocked: 'You may change this rule here now.',
+    unlocked: 'You can now change this rule here.',
   })
   return page(
     rulePage({
@@ -74,7 +76,7 @@ function showRule(ctx: Context, request: Request, { id, ruleId }: Place, failed?
   )
 }
 
-/** Rules of the repository are read-only until the person says otherwise. */
+/** Rules of the repository are read-only until the person unlocks them. */
 const isUnlocked = ({ source }: ShownRule, said: string | undefined): boolean =>
   source !== null && said === 'true'
 
@@ -220,7 +222,7 @@ const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   })
 }
 
-/** For the script: what is wrong while somebody is still typing. */
+/** For the script: the errors while somebody is still typing. */
 const answerCheck = async (ctx: Context, request: Request, typed: TypedRule): Promise<Response> =>
   Response.json(
     { details: await flawsOfForm(ctx, request, typed) },

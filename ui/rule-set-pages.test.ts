@@ -16,7 +16,7 @@ describe('a rule of the repository', () => {
     return { setId, id: rules[0].id as string }
   }
 
-  test('is read-only until the person says otherwise', async () => {
+  test('is read-only until the person unlocks it', async () => {
     const { id } = await seedSet()
     const html = await project.read(project.at(`/${id}`))
     expect(html).toContain('Managed by the repository')

@@ -8,18 +8,20 @@ import {
   listRuleSetRevisions,
   rollbackRuleSet,
 } from '../src/modules/rule-sets/service.ts'
-import { checkInput } from './form.ts'
+import { checkInput, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { ruleSetPage } from './pages/admin/rule-set.ts'
 import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
-/** One rule set: where it comes from, where it is live, and what it was before. */
+/** One rule set: its source, where it is live, and its previous revisions. */
 export const ruleSetPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/rules/sets/:setId', ({ request, params }) => showSet(ctx, request, params))
-    .post('/projects/:id/rules/sets/:setId', ({ request, params }) => submitSet(ctx, request, params), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/rules/sets/:setId',
+      ({ request, params }) => submitSet(ctx, request, params),
+      UNREAD_BODY,
+    )
 
 type Place = { id: string; setId: string }
 
@@ -27,8 +29,8 @@ function showSet(ctx: Context, request: Request, { id, setId }: Place, failed?: 
   const looking = lookAt(ctx, request, id)
   const notices = doneNotice(request, {
     saved: 'Saved.',
-    live: 'The set is live on every site of the project now.',
-    rolled: 'The rules are what they were in that revision.',
+    live: 'The set is now live on every site of the project.',
+    rolled: 'The set was rolled back to that revision.',
   })
   return page(
     ruleSetPage({

@@ -13,7 +13,7 @@ describe('a test', () => {
   const ask = (fields: Record<string, string>) =>
     project.submit('/test', { path: '/', method: 'GET', ...fields })
 
-  test('tells each decision, and links the rule that takes the request', async () => {
+  test('shows each decision, and links to the rule that matches', async () => {
     await project.makeRule('/other')
     const { id } = await project.makeRule('/api/*', { method: 'POST' })
     const html = await (await ask({ alias: project.aliasId, path: '/api/x', method: 'post' })).text()
@@ -31,7 +31,7 @@ describe('a test', () => {
     expect(html).toContain('value="POST"')
   })
 
-  test('takes another host, headers and who asks', async () => {
+  test('accepts another host, headers and a visitor', async () => {
     const host = `${project.site.host}`
     const html = await (await ask({ host, as: 'me', headers: 'accept: application/json\r\nx-a: b' })).text()
     expect(html).toContain(`${project.site.host} shows a deployment by its SHA`)
@@ -52,7 +52,7 @@ describe('a test', () => {
     expect(await answer.text()).toContain(`id="${field}-error"`)
   })
 
-  test('of a site of another project says nothing about it', async () => {
+  test('for a site of another project reveals nothing', async () => {
     const other = await seedDeployment(project.app, {
       owner: 'secret',
       repo: 'plans',

@@ -6,7 +6,7 @@ import { authorize, type Grant } from '../src/modules/auth/authorize.ts'
 import { type Explainer, explainAddress, parseUrl } from '../src/modules/explain/service.ts'
 import { aboutProject } from '../src/modules/projects/service.ts'
 import { getRule } from '../src/modules/proxy-rules/service.ts'
-import { marked } from './form.ts'
+import { marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { decidedForm, queryOf } from './page-request.ts'
 import { type RuleTestPageProps, ruleTestPage } from './pages/admin/rule-test.ts'
@@ -14,14 +14,14 @@ import type { RuleValues } from './pages/admin/rule-values.ts'
 import { methodsOf } from './pages/admin/rule-words.ts'
 import { answerForm, lookAt } from './project-request.ts'
 
-/** What would answer a request, and why, without sending it. */
+/** Shows what would answer a request and why, without sending it. */
 export const ruleTestPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .get('/projects/:id/rules/test', ({ request, params }) => showTest(ctx, request, params.id, {}))
     .post(
       '/projects/:id/rules/test',
       ({ request, params }) => submitTest(ctx, explainer, request, params.id),
-      { parse: 'none' },
+      UNREAD_BODY,
     )
 
 type Shown = Pick<RuleTestPageProps, 'error' | 'explained'> & { values?: RuleValues }
@@ -39,7 +39,7 @@ function showTest(ctx: Context, request: Request, id: string, shown: Shown): Res
   return page(ruleTestPage({ ...looking, aliases, ...shown, values }), shown.error?.status)
 }
 
-/** A request that the rule of `?rule=` would take. */
+/** A request that matches the rule of `?rule=`. */
 function sampleFor(ctx: Context, request: Request, id: string): RuleValues {
   const ruleId = queryOf(request, 'rule')
   if (ruleId === undefined) return {}
@@ -78,33 +78,33 @@ async function submitTest(
   )
 }
 
-/** Throws 400 unless it is an address of this project. */
+/** Throws 400 unless the address belongs to this project. */
 function addressOf(ctx: Context, explainer: Explainer, grant: Grant, values: RuleValues): URL {
   const host = values['host']?.trim() ?? ''
   const path = values['path']?.trim() ?? ''
-  if (!path.startsWith('/')) throw refused('path', 'A path begins with /, such as /api/users')
+  if (!path.startsWith('/')) throw refused('path', 'Enter a path that begins with /, such as /api/users')
   const url = parseUrl(`${host === '' ? originOf(ctx, grant, values) : originOfHost(ctx, host)}${path}`)
   if (url !== null && explainer.projectOf(url) === grant.projectId) return url
-  throw refused(host === '' ? 'alias' : 'host', 'No site of this project lives at this address')
+  throw refused(host === '' ? 'alias' : 'host', 'No site of this project has this address')
 }
 
 function originOf(ctx: Context, grant: Grant, values: RuleValues): string {
   const aliasId = values['alias'] ?? ''
-  if (aliasId === '') throw refused('alias', 'Choose an alias, or name a host')
+  if (aliasId === '') throw refused('alias', 'Choose an alias, or enter a host')
   return new URL(getAlias(ctx, grant, aliasId).url).origin
 }
 
-/** With the scheme of the sites here, where none is given. */
+/** Adds the scheme of the sites here if the host has none. */
 const originOfHost = (ctx: Context, host: string): string =>
   /^https?:\/\//i.test(host) ? host.replace(/\/+$/, '') : `${new URL(ctx.adminUrl()).protocol}//${host}`
 
 function methodOf(values: RuleValues): string {
   const method = values['method']?.trim() || 'GET'
-  if (!/^[A-Za-z]{1,20}$/.test(method)) throw refused('method', 'An HTTP method, such as POST')
+  if (!/^[A-Za-z]{1,20}$/.test(method)) throw refused('method', 'Enter an HTTP method, such as POST')
   return method
 }
 
-/** One a line: `name: value`. */
+/** One header per line: `name: value`. */
 function headersOf(values: RuleValues): Headers {
   const headers = new Headers({ accept: 'text/html' })
   const lines = (values['headers'] ?? '').split(/\r?\n/).filter((line) => line.trim() !== '')
@@ -114,7 +114,7 @@ function headersOf(values: RuleValues): Headers {
       if (colon < 1) throw new TypeError('no colon')
       headers.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim())
     } catch {
-      throw refused('headers', `“${line}” is no header: write name: value`)
+      throw refused('headers', `“${line}” is not a header. Write it as name: value`)
     }
   }
   return headers

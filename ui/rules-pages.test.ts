@@ -11,7 +11,7 @@ afterAll(() => project.app.close())
 beforeEach(() => project.clear())
 
 describe('the list', () => {
-  test('teaches where there is nothing, and its first form makes a rule', async () => {
+  test('explains rules when there are none, and its first form creates one', async () => {
     const html = await project.read(project.at())
     expect(html).toContain('No rules yet')
     expect(html).toContain('svc rules init guestbook')
@@ -28,7 +28,7 @@ describe('the list', () => {
     expect(rules[0]).toMatchObject({ proxyType: 'external_proxy', stripPrefix: true, isEnabled: true })
   })
 
-  test('shows what is tried for an alias in the order of trying', async () => {
+  test('shows the rules for an alias in the order they are tried', async () => {
     await project.makeRule('/project')
     await project.push('everywhere', ['/live-set'], OF_REPOSITORY)
     await project.makeRule('/alias', {}, project.aliasId)
@@ -48,7 +48,7 @@ describe('the list', () => {
     expect(withoutSheets(html)).toBe(withoutSheets(await project.read(project.at('?alias=production'))))
   })
 
-  test('an alias that is not there is 404', async () => {
+  test('an unknown alias is 404', async () => {
     expect((await project.browser.open(project.at('?alias=nothing'), { as: ADMIN })).status).toBe(404)
   })
 
@@ -59,7 +59,7 @@ describe('the list', () => {
     [([, , c]) => ({ move: `down ${c}` }), ['/a', '/b', '/c']],
     [([a, b, c]) => ({ order: `${c},${a},${b}` }), ['/c', '/a', '/b']],
   ]
-  test.each(moves)('is put in order by %p', async (move, expected) => {
+  test.each(moves)('is reordered by %p', async (move, expected) => {
     const ids: string[] = []
     for (const path of ['/a', '/b', '/c']) ids.push((await project.makeRule(path)).id)
     await project.push('book', ['/set'])
@@ -79,7 +79,7 @@ describe('the list', () => {
     [(id) => ({ order: `${id},${id}` }), 400],
     [(id) => ({ move: `up ${id}`, aliasId: '01a1f95d-adc8-7540-85f5-eb591f10b29b' }), 404],
   ]
-  test.each(wrongMoves)('stays as it is for %p', async (fields, status) => {
+  test.each(wrongMoves)('is not changed by %p', async (fields, status) => {
     const { id: first } = await project.makeRule('/a')
     await project.makeRule('/b')
     const answer = await project.submit('', { intent: 'reorder', aliasId: '', ...fields(first) })
@@ -95,7 +95,7 @@ describe('the list', () => {
     expect(await project.order(project.aliasId)).toEqual(['/y', '/x'])
   })
 
-  test('sets are attached to an alias, put in order and detached', async () => {
+  test('sets are attached to an alias, reordered and detached', async () => {
     const [one, two] = [await project.push('one', ['/1']), await project.push('two', ['/2'])]
     const send = (fields: Record<string, string>) =>
       project.submit('', { intent: 'sets', aliasId: project.aliasId, ...fields }, project.contributor)
@@ -108,7 +108,7 @@ describe('the list', () => {
     await send({ detach: two })
     expect(await tried()).toEqual(['/1'])
     expect(await project.order()).toEqual([])
-    // A second click finds done what it asks for.
+    // For a second click the work is already done.
     expect((await send({ attach: one })).status).toBe(303)
     expect(await tried()).toEqual(['/1'])
     expect((await send({ attach: 'nothing' })).status).toBe(400)
@@ -169,7 +169,7 @@ describe('the run log', () => {
     expect(detail).toContain(`href="${project.at(`/${id}`)}"`)
   })
 
-  test('a run that is not there is 404', async () => {
+  test('an unknown run is 404', async () => {
     expect((await project.browser.open(project.at('/runs/nothing'), { as: ADMIN })).status).toBe(404)
   })
 })

@@ -12,21 +12,19 @@ import {
   ruleSetsOfAlias,
 } from '../src/modules/rule-sets/service.ts'
 import type { Form } from './form.ts'
-import { pageNumberOf } from './form.ts'
+import { pageNumberOf, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { queryOf } from './page-request.ts'
 import { type RulesOfLevel, rulesPage } from './pages/admin/rules.ts'
 import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
-/** What answers before files do: the rules of a project and of its aliases, in the order in which they are tried. */
+/** The rules of a project and of its aliases, in the order they are tried. They answer before files do. */
 export const rulesPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/rules', ({ request, params }) => showRules(ctx, request, params.id))
-    .post('/projects/:id/rules', ({ request, params }) => submitRules(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post('/projects/:id/rules', ({ request, params }) => submitRules(ctx, request, params.id), UNREAD_BODY)
 
-/** An alias is a card with all its rules. */
+/** Each alias is a card with all its rules. */
 const ALIASES_PER_PAGE = 10
 const MOST_CHOICES = '100'
 
@@ -65,10 +63,10 @@ function showRules(ctx: Context, request: Request, id: string, failed?: Failed):
 }
 
 const DONE = {
-  ordered: 'The order is saved.',
-  sets: 'The rule sets of the alias are saved.',
-  deleted: 'The rule is deleted.',
-  'set-deleted': 'The rule set is deleted with its rules.',
+  ordered: 'The order was saved.',
+  sets: 'The rule sets of the alias were saved.',
+  deleted: 'The rule was deleted.',
+  'set-deleted': 'The rule set and its rules were deleted.',
 }
 
 type NamedAlias = { id: string; name: string }
@@ -136,14 +134,14 @@ const submitRules = (ctx: Context, request: Request, id: string) =>
     show: (failed) => showRules(ctx, request, id, failed),
   })
 
-/** The same page with the same choice. */
+/** The same page with the same alias. */
 function backTo(request: Request, done: string): string {
   const { pathname, searchParams } = new URL(request.url)
   searchParams.set('done', done)
   return `${pathname}?${searchParams}`
 }
 
-/** The script sends the whole order; a button one rule and where it goes. */
+/** The script sends the complete order; a button sends one rule and its direction. */
 function newOrder(ctx: Context, grant: Grant, level: RuleLevel, form: Form): string[] {
   const order = form.optional('order')
   if (order !== undefined) return order.split(',')
@@ -160,13 +158,13 @@ function newSets(ctx: Context, grant: Grant, aliasId: string, form: Form): strin
   return ids.includes(attach) ? ids : [...ids, attach]
 }
 
-/** `up ID` or `down ID`; what cannot go further stays. */
+/** `up ID` or `down ID`. The first and last entries stay in place. */
 function moved(ids: readonly string[], move: string): string[] {
   const [way, id = ''] = move.split(' ')
   const from = ids.indexOf(id)
   const to = way === 'up' ? from - 1 : from + 1
   if (from === -1 || (way !== 'up' && way !== 'down'))
-    throw new AppError('invalid', 'That is not in this list any more. Load the page again.')
+    throw new AppError('invalid', 'This entry is no longer in the list. Reload the page.')
   const others = ids.filter((one) => one !== id)
   return to < 0 || to > others.length ? [...ids] : [...others.slice(0, to), id, ...others.slice(to)]
 }

@@ -5,7 +5,7 @@ import { ADMIN, browserOf } from './testing.ts'
 
 export type RulesApp = Awaited<ReturnType<typeof rulesApp>>
 
-/** A project with a site, and short ways to its rules, by API and by page. Paths are below the page of rules. */
+/** A project with a site, and helpers for its rules, by API and by page. Paths are below the rules page. */
 export async function rulesApp() {
   const app = await testApp()
   const browser = browserOf(app)
@@ -35,7 +35,7 @@ export async function rulesApp() {
     contributor: await seedMember(app, site.projectId, 'contributor'),
     at,
     json,
-    /** The page, which must be there. */
+    /** Opens a page, which must exist. */
     async read(path: string, as = ADMIN): Promise<string> {
       const answer = await browser.open(path, { as })
       if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`)
@@ -43,10 +43,10 @@ export async function rulesApp() {
     },
     submit: (rest: string, fields: Record<string, string>, as = ADMIN) =>
       browser.submit(at(rest), fields, { as }),
-    /** Adds a rule, to an alias where one is named. */
+    /** Adds a rule, to an alias if one is given. */
     makeRule: (pathPattern: string, more = {}, aliasId?: string) =>
       json('POST', levelOf(aliasId), { ...rewriteTo(pathPattern), ...more }),
-    /** Pushes a rule set; its id. */
+    /** Pushes a rule set and returns its id. */
     push: async (name: string, patterns: string[], more = {}): Promise<string> =>
       (
         await json('PUT', `/api/proxy-rule-sets/project/${site.projectId}/sync`, {
@@ -56,12 +56,12 @@ export async function rulesApp() {
           ...more,
         })
       ).ruleSetId,
-    /** What is tried for the project, or for an alias alone. */
+    /** The rules tried for the project, or for one alias. */
     order: async (aliasId?: string): Promise<string[]> =>
       (await json('GET', levelOf(aliasId))).rules.map(
         ({ pathPattern }: { pathPattern: string }) => pathPattern,
       ),
-    /** Takes every rule and set away. */
+    /** Deletes all rules and sets. */
     clear() {
       for (const table of ['rule_set_aliases', 'rule_sets', 'proxy_rules'])
         app.ctx.db.sqlite.run(`DELETE FROM ${table}`)
@@ -75,12 +75,12 @@ const rewriteTo = (pathPattern: string) => ({
   targetUrl: '/index.html',
 })
 
-/** Where a push says that it comes from. */
+/** The source that a push reports. */
 export const OF_REPOSITORY = {
   source: { repo: 'acme/site-rules', gitSha: 'c0ffee1234567890', path: 'rules/book' },
 }
 
-/** The form of a rule, filled in as far as it must be. */
+/** A rule form with only the required fields filled in. */
 export const RULE_FORM = {
   intent: 'save',
   pathPattern: '/api/*',

@@ -9,7 +9,7 @@ import { runPage } from './pages/admin/run.ts'
 import { runsPage } from './pages/admin/runs.ts'
 import { lookAt } from './project-request.ts'
 
-/** What pipelines did: the run log of a project. */
+/** The run log of a project's pipelines. */
 export const runsPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/rules/runs', ({ request, params }) => showRuns(ctx, request, params.id))

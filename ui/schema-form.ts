@@ -4,19 +4,19 @@ import { parseSchemaFields, type SchemaField } from '../src/domain/schema-fields
 import type { Form } from './form.ts'
 import { marked } from './form.ts'
 
-/** A field as the form has it; all of it text and ticks, as it was typed. */
+/** A field as in the form: texts and checkboxes, as typed. */
 export type FieldRow = {
   name: string
   type: string
   isRequired: boolean
   isUnique: boolean
   default: string
-  /** It is of the schema already, so its name stays. */
+  /** True if the schema already has the field, so its name cannot change. */
   isStored: boolean
   isRemoved: boolean
 }
 
-/** More than a schema can have, so that a form of nonsense stays small. */
+/** More than a schema can have. Limits what a forged form can cost. */
 const MOST_ROWS = 250
 
 export const EMPTY_ROW: FieldRow = {
@@ -35,7 +35,7 @@ export const rowsOfFields = (fields: readonly SchemaField[]): FieldRow[] =>
     isRemoved: false,
   }))
 
-/** The rows of a form that was sent, empty ones among them. */
+/** The rows of the form, including empty ones. */
 export function rowsOfForm(values: Readonly<Record<string, string>>): FieldRow[] {
   const rows: FieldRow[] = []
   for (let at = 0; at < MOST_ROWS && values[`fields[${at}].name`] !== undefined; at++) {
@@ -55,15 +55,15 @@ export function rowsOfForm(values: Readonly<Record<string, string>>): FieldRow[]
 
 type ReadFields = {
   fields: SchemaField[]
-  /** Names of the fields that are to go. */
+  /** The names of the fields to remove. */
   removed: string[]
-  /** An error of the service with the rows of this form in its paths. */
+  /** Translates the paths of a service error to the rows of this form. */
   inRows(error: AppError): AppError
 }
 
 /**
- * Rows without a name are no fields. What the form does not know of stays: somebody added it while it was open. Throws 400 naming everything that is wrong, by the
- * inputs of the form.
+ * Ignores rows without a name. Keeps stored fields that the form does not have: somebody added them while it was open.
+ * Throws 400 and names all errors by the inputs of the form.
  */
 export function readFields(form: Form, stored: readonly SchemaField[]): ReadFields {
   const rows = rowsOfForm(form.all())
@@ -96,7 +96,7 @@ const inRow = ({ path, message }: ErrorDetail, rowAt: (at: number) => number): E
 function fieldOf(row: FieldRow, stored: readonly SchemaField[], problem: (message: string) => void) {
   const field = { name: row.name, type: row.type, required: row.isRequired, unique: row.isUnique }
   const type = FIELD_TYPES.find((one) => one === row.type)
-  // What was left as it is stays what it is: an empty text is a default that no input can say.
+  // Keep an unchanged default: no input can express an empty text as a default.
   const was = stored.find(({ name }) => name === row.name)
   if (was?.type === type && was?.default !== undefined && row.default === defaultText(was.default))
     return { ...field, default: was.default }

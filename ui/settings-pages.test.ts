@@ -81,7 +81,7 @@ test('admins of the project see no danger zone', async () => {
   expect(html).not.toContain('Transfer the ownership')
 })
 
-test('the ownership is transferred when its name is typed', async () => {
+test('the ownership is transferred when the name is typed', async () => {
   const fields = { intent: 'transfer', email: contributor }
   const untyped = await send('/settings', { ...fields, confirm: 'website' }, ADMIN)
   expect([untyped.status, (await untyped.text()).includes('Type acme/website to confirm')]).toEqual([
@@ -109,7 +109,7 @@ test('the ownership is transferred when its name is typed', async () => {
 })
 
 describe('secrets', () => {
-  test('go in and do not come out', async () => {
+  test('can be stored but not read', async () => {
     const put = await send('/secrets', { intent: 'put', name: 'MAIL_KEY', value: 'top\r\nsecret' })
     expect(redirectOf(put)).toEqual([303, `${at('/secrets')}?done=stored`])
     expect(openSecret(app.ctx, site.projectId, 'MAIL_KEY')).toBe('top\nsecret')
@@ -127,7 +127,7 @@ describe('secrets', () => {
     expect(html).not.toContain('hunter2')
   })
 
-  test('one of the greatest length comes through the form', async () => {
+  test('one of the maximum length fits the form', async () => {
     const value = 'é\n'.repeat(21_845)
     expect((await send('/secrets', { intent: 'put', name: 'LONG', value })).status).toBe(303)
     expect((await send('/secrets', { intent: 'put', name: 'LONG', value: `${value}ab` })).status).toBe(400)

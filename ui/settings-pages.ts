@@ -9,7 +9,7 @@ import {
 } from '../src/modules/projects/service.ts'
 import { deleteSecret, listSecrets, putSecret } from '../src/modules/secrets/service.ts'
 import { readSettings } from '../src/modules/settings/service.ts'
-import { booleanOf, checkInput, type Form, marked } from './form.ts'
+import { booleanOf, checkInput, type Form, marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { expectedFailure } from './page-request.ts'
 import { projectSettingsPage } from './pages/admin/project-settings.ts'
@@ -27,13 +27,17 @@ import {
 export const settingsPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/settings', ({ request, params }) => showSettings(ctx, request, params.id))
-    .post('/projects/:id/settings', ({ request, params }) => submitSettings(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/settings',
+      ({ request, params }) => submitSettings(ctx, request, params.id),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/secrets', ({ request, params }) => showSecrets(ctx, request, params.id))
-    .post('/projects/:id/secrets', ({ request, params }) => submitSecrets(ctx, request, params.id), {
-      parse: 'none',
-    })
+    .post(
+      '/projects/:id/secrets',
+      ({ request, params }) => submitSecrets(ctx, request, params.id),
+      UNREAD_BODY,
+    )
 
 function showSettings(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'settings:manage')
@@ -80,16 +84,16 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
   })
 }
 
-/** Whoever gives the project away may keep nothing but a role of it, so this leads to its overview. */
+/** Previous owners may keep only a role, so they go to the overview. */
 function transferProject(ctx: Context, id: string, { grant, form }: Doing): string {
   requireTyped(form, fullName(ctx, grant))
   const email = form.text('email').trim()
-  if (email === '') throw marked({ path: 'email', message: 'Say who is to own it.' })
+  if (email === '') throw marked({ path: 'email', message: 'Enter the email of the new owner.' })
   transferTo(ctx, grant, email)
   return `/projects/${id}/settings?done=transferred`
 }
 
-/** An email that nobody has is a slip of the hand, or somebody who has yet to be invited. */
+/** An unknown email is a typo, or belongs to somebody who must be invited first. */
 function transferTo(ctx: Context, grant: Doing['grant'], email: string): void {
   try {
     transferOwnership(ctx, grant, { email })
@@ -113,12 +117,15 @@ function fullName(ctx: Context, grant: Doing['grant']): string {
 
 function showSecrets(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id, 'secret:names')
-  const notices = doneNotice(request, { stored: 'The secret is stored.', deleted: 'The secret is deleted.' })
+  const notices = doneNotice(request, {
+    stored: 'The secret was stored.',
+    deleted: 'The secret was deleted.',
+  })
   const secrets = listSecrets(ctx, looking.grant)
   return page(secretsPage({ ...looking, secrets, failed, notices }), failed?.error.status)
 }
 
-/** The longest value there may be, 64 KiB, as a browser sends it: three bytes for one at worst, and six for a line break. */
+/** Fits the longest value, 64 KiB, as a browser sends it: up to three bytes for one, and six for a line break. */
 const MOST_SECRET_FORM_BYTES = 512 * 1024
 
 const submitSecrets = (ctx: Context, request: Request, id: string) =>
@@ -130,7 +137,7 @@ const submitSecrets = (ctx: Context, request: Request, id: string) =>
       put: {
         isOnce: true,
         run({ grant, form }) {
-          // Forms send line ends as CRLF, whatever was pasted.
+          // Forms send line breaks as CRLF, whatever was pasted.
           const value = form.text('value').replaceAll('\r\n', '\n')
           putSecret(ctx, grant, form.text('name').trim(), value)
           return `/projects/${id}/secrets?done=stored`
@@ -144,7 +151,7 @@ const submitSecrets = (ctx: Context, request: Request, id: string) =>
         },
       },
     },
-    // The value is not shown again.
+    // Do not show the value again.
     show: (failed) => {
       const values = { ...failed.values, value: '' }
       return showSecrets(ctx, request, id, { ...failed, values })

@@ -5,7 +5,7 @@ import { ADMIN, browserOf, credentials, redirectOf } from './testing.ts'
 let app: TestApp
 afterEach(() => app.close())
 
-/** A server without an admin; `from` another machine, so that the token counts. */
+/** A server without an admin. A `from` on another machine needs the token. */
 async function freshServer() {
   app = await testApp()
   return browserOf(app)
@@ -27,7 +27,7 @@ describe('until there is an admin', () => {
     expect(redirectOf(await submit('/signin', credentials()))).toEqual([302, '/setup'])
   })
 
-  test('the set-up asks for the token only where it is needed', async () => {
+  test('the set-up asks for the token only if it is needed', async () => {
     const { open } = await freshServer()
     expect(await (await open('/setup')).text()).not.toContain('name="setupToken"')
     expect(await (await open('/setup', stranger)).text()).toContain('id="setupToken"')
@@ -36,7 +36,7 @@ describe('until there is an admin', () => {
     )
   })
 
-  test('robots.txt and assets answer', async () => {
+  test('robots.txt and assets are served', async () => {
     const { open } = await freshServer()
     expect(await (await open('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /\n')
     const [asset = ''] =
@@ -45,7 +45,7 @@ describe('until there is an admin', () => {
   })
 })
 
-test('the set-up link makes the first admin, signs them in, and is closed afterwards', async () => {
+test('the set-up link creates the first admin, signs them in, and stops working', async () => {
   const { open, submit } = await freshServer()
   const done = await submit('/setup', { ...credentials(), setupToken: token }, stranger)
   expect(redirectOf(done)).toEqual([303, '/welcome'])
@@ -58,7 +58,7 @@ test('the set-up link makes the first admin, signs them in, and is closed afterw
   ).toEqual([303, '/'])
 })
 
-test('on the machine itself the link of an earlier start does too', async () => {
+test('on the machine itself the link of an earlier start also works', async () => {
   const { submit } = await freshServer()
   const done = await submit('/setup', { ...credentials(), setupToken: 'of an earlier start' })
   expect(redirectOf(done)).toEqual([303, '/welcome'])

@@ -6,7 +6,7 @@ import { originOf } from '../src/modules/auth/caller.ts'
 import { credentialsBody } from '../src/modules/auth/model.ts'
 import { completeSetup, workspaceHasAdmin } from '../src/modules/setup/service.ts'
 import { publishSnippets } from './components/publish-snippets.ts'
-import { checkInput, type Form, readForm } from './form.ts'
+import { checkInput, type Form, readForm, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { obeyOnce } from './obey-once.ts'
 import { expectedFailure, queryOf, redirectTo, seeOther, viewerOf } from './page-request.ts'
@@ -16,7 +16,7 @@ import { setupDonePage, setupPage } from './pages/auth/setup.ts'
 export const setupPages = (ctx: Context) =>
   new Elysia()
     .get('/setup', ({ request }) => showSetup(ctx, request))
-    .post('/setup', ({ request }) => submitSetup(ctx, request), { parse: 'none' })
+    .post('/setup', ({ request }) => submitSetup(ctx, request), UNREAD_BODY)
     .get('/welcome', ({ request }) => {
       authorize(ctx, viewerOf(ctx, request).caller, 'workspace:administer', undefined, true)
       const { baseDomain, tls } = ctx.config
@@ -37,7 +37,7 @@ async function submitSetup(ctx: Context, request: Request): Promise<Response> {
 
 async function makeAdmin(ctx: Context, request: Request, form: Form): Promise<Response> {
   if (workspaceHasAdmin(ctx)) return seeOther('/')
-  // On the machine itself the link of an earlier start is as good as none.
+  // On the server's own machine, the link of an earlier start counts as no token.
   const setupToken = needsToken(request) ? form.optional('setupToken')?.trim() : undefined
   const input = { email: form.text('email'), password: form.text('password'), setupToken }
   try {

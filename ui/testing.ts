@@ -3,7 +3,7 @@ import { SHEET } from './html.ts'
 
 export const ADMIN = 'ada@example.com'
 
-/** What a browser sends when it goes to a page, and when it posts a form of ours. */
+/** The headers that a browser sends when it opens a page or posts one of our forms. */
 export type Browser = {
   open(path: string, options?: CallOptions): Promise<Response>
   submit(path: string, fields: Record<string, string>, options?: CallOptions): Promise<Response>
@@ -30,9 +30,9 @@ export function browserOf(app: TestApp): Browser {
 
 export const credentials = (email = ADMIN) => ({ email, password: PASSWORD })
 
-/** Status and place of a redirect, to be compared at once. */
+/** The status and location of a redirect, to compare together. */
 export const redirectOf = (answer: Response) => [answer.status, answer.headers.get('location')]
 
-/** A page as it always is: its forms without what tells one showing from the next. */
+/** A page without the ids that differ each time it is rendered. */
 export const withoutSheets = (page: string): string =>
   page.replace(new RegExp(`(name="${SHEET}" value=")[^"]*`, 'g'), '$1')

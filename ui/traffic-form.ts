@@ -4,12 +4,12 @@ import { trafficBody } from '../src/modules/traffic/model.ts'
 import type { TrafficView } from '../src/modules/traffic/service.ts'
 import { checkInput, type Form, marked } from './form.ts'
 
-/** As many as a split may name. */
+/** The maximum number of aliases in a split. */
 export const MOST_WEIGHTS = 20
 
 /**
- * `alias-0` with `weight-0` and so on; an empty weight takes the alias out. `sticky` and `stickySeconds`. Throws `invalid`
- * naming the field that holds no whole number.
+ * Reads `alias-0` with `weight-0` and so on, `sticky` and `stickySeconds`. An empty weight removes the alias. Throws
+ * `invalid` and names the field that is not a whole number.
  */
 export function readWeights(form: Form): Pick<TrafficView, 'weights' | 'sticky' | 'stickySeconds'> {
   const weights = Array.from({ length: MOST_WEIGHTS + 1 }, (_, at) => at).flatMap((at) => {
@@ -22,11 +22,11 @@ export function readWeights(form: Form): Pick<TrafficView, 'weights' | 'sticky' 
   return { weights, sticky: form.isTicked('sticky'), stickySeconds: Number(form.text('stickySeconds')) }
 }
 
-const noShare = (path: string) => marked({ path, message: 'A whole number from 0 to 100' })
+const noShare = (path: string) => marked({ path, message: 'Enter a whole number from 0 to 100' })
 
 const TYPES = ['query', 'cookie', 'header'] as const
 
-/** `type`, `key`, `value`, `alias`; `checkTraffic` judges all but the first. */
+/** Reads `type`, `key`, `value` and `alias`. `checkTraffic` checks all but the type. */
 export function readRule(form: Form): TrafficView['rules'][number] {
   const type = TYPES.find((one) => one === form.text('type'))
   if (type === undefined) throw marked({ path: 'type', message: 'One of query, cookie, header' })
@@ -35,7 +35,7 @@ export function readRule(form: Form): TrafficView['rules'][number] {
 
 const IN_RULE = /^rules\.\d+\./
 
-/** As the API does. A refusal names the field of the rule, not its place among all: only one is in the form. */
+/** The API's check. Errors name the field of the rule without its index, because the form has only one rule. */
 export function checkTraffic(ctx: Context, request: Request, traffic: TrafficView): void {
   try {
     checkInput(ctx, request, trafficBody, traffic)

@@ -3,6 +3,7 @@ import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { getDomain } from '../src/modules/domains/service.ts'
 import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../src/modules/traffic/service.ts'
+import { UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { trafficPage } from './pages/admin/traffic.ts'
 import {
@@ -16,7 +17,7 @@ import {
 } from './project-request.ts'
 import { checkTraffic, readRule, readWeights } from './traffic-form.ts'
 
-/** How a domain divides its visitors among aliases. */
+/** How a domain splits its traffic among aliases. */
 export const trafficPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/domains/:domainId/traffic', ({ request, params }) =>
@@ -25,7 +26,7 @@ export const trafficPages = (ctx: Context) =>
     .post(
       '/projects/:id/domains/:domainId/traffic',
       ({ request, params }) => submitTraffic(ctx, request, params),
-      { parse: 'none' },
+      UNREAD_BODY,
     )
 
 type Place = { id: string; domainId: string }
@@ -33,11 +34,11 @@ type Place = { id: string; domainId: string }
 function showTraffic(ctx: Context, request: Request, { id, domainId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   const notices = doneNotice(request, {
-    saved: 'Saved. It counts from the next request on.',
-    added: 'The rule is added.',
-    moved: 'The rules are tried in the new order.',
-    removed: 'The rule is deleted.',
-    stopped: 'Everybody sees the same again.',
+    saved: 'Saved. It applies from the next request on.',
+    added: 'The rule was added.',
+    moved: 'The rules were reordered.',
+    removed: 'The rule was deleted.',
+    stopped: 'All visitors see the same alias again.',
   })
   return page(
     trafficPage({
@@ -61,7 +62,7 @@ const submitTraffic = (ctx: Context, request: Request, { id, domainId }: Place) 
   })
 
 function intentsOf(ctx: Context, request: Request, domainId: string, place: string): Record<string, Intent> {
-  /** Reads what is stored, changes it, and stores it. */
+  /** Reads the stored split, changes it, and stores it. */
   const changing = (done: string, change: (split: TrafficView, doing: Doing) => TrafficView): Intent => ({
     run(doing) {
       const { grant } = doing
@@ -71,7 +72,7 @@ function intentsOf(ctx: Context, request: Request, domainId: string, place: stri
       return `${place}?done=${done}`
     },
   })
-  /** Each says which rule it is about and how that was: the same again is a second click. */
+  /** Each intent sends the rule's index and previous values, so a repetition is a second click. */
   const withRules = (done: string, change: (rules: Rules, doing: Doing) => Rules): Intent => ({
     ...changing(done, (split, doing) => ({ ...split, rules: change(split.rules, doing) })),
     isOnce: true,
@@ -98,7 +99,7 @@ type Rules = TrafficView['rules']
 
 const DAY_SECONDS = 86_400
 
-/** What a domain does that divides nothing, as a split. */
+/** A domain without a split, expressed as a split. */
 const undivided = (ctx: Context, grant: Doing['grant'], domainId: string): TrafficView => ({
   weights: [{ alias: getDomain(ctx, grant, domainId).alias, weight: 100 }],
   sticky: true,
@@ -106,14 +107,17 @@ const undivided = (ctx: Context, grant: Doing['grant'], domainId: string): Traff
   rules: [],
 })
 
-/** Where the rule stands that the form is about. Throws 409 when somebody changed the rules since the page was made. */
+/** The index of the form's rule. Throws 409 if somebody changed the rules since the page was rendered. */
 function chosenOf(rules: Rules, { form }: Doing): number {
   const at = Number(form.text('at'))
   if (JSON.stringify(rules[at]) === form.text('was')) return at
-  throw new AppError('conflict', 'Somebody changed the rules meanwhile. This is how they are now; try again.')
+  throw new AppError(
+    'conflict',
+    'Somebody changed the rules in the meantime. The page now shows the current rules; try again.',
+  )
 }
 
-/** The rule at `at` and the one after it, each in the place of the other. */
+/** Swaps the rule at `at` and the next one. */
 function swapped(rules: Rules, at: number): Rules {
   const [one, other] = [rules[at], rules[at + 1]]
   return one === undefined || other === undefined ? rules : rules.toSpliced(at, 2, other, one)

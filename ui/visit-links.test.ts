@@ -16,7 +16,7 @@ const files = { 'index.html': '<h1>Hello</h1>' }
 const OF_PROJECT = [true, false]
 const OF_ALIAS = [null, true, false]
 
-/** A new project with one alias; `isPublic` null: as the project. */
+/** A new project with one alias. `isPublic` null means the same as the project. */
 async function publish(alias: { name: string; isPublic: boolean | null }, isPublic: boolean) {
   const repo = `site-${app.ctx.newId().slice(-12)}`
   const seed = { owner: 'acme', repo, sha: 'c0ffee1', alias: alias.name, isPublic, files }
@@ -31,7 +31,7 @@ type Published = Awaited<ReturnType<typeof publish>>
 
 const bySignIn = (url: string): string => `/signin?${new URLSearchParams({ redirect: url })}`
 
-/** Where the links to the site lead: that of the list of projects, and that of the project's page. */
+/** The links to the site from the list of projects and from the project's page. */
 async function linksTo({ repo, projectId }: Published): Promise<(string | undefined)[]> {
   const home = await (await browser.open(`/?q=${repo}`, { as: ADMIN })).text()
   const own = await (await browser.open(`/projects/${projectId}`, { as: ADMIN })).text()
@@ -47,7 +47,7 @@ const all = OF_PROJECT.flatMap((project) =>
 
 test.each(all)('a project that is public: %p, by an alias that is: %p', async (project, alias) => {
   const site = await publish({ name: 'production', isPublic: alias }, project)
-  // Strangers find nothing at a private one, and so would whoever comes without a session of that host.
+  // A private site is hidden from strangers, and so from anybody without a session on its host.
   const stranger = await app.call('GET', '/', { host: site.host })
   const isOpen = alias ?? project
   expect(stranger.status).toBe(isOpen ? 200 : 404)
@@ -55,17 +55,17 @@ test.each(all)('a project that is public: %p, by an alias that is: %p', async (p
   expect(await linksTo(site)).toEqual([link, link])
 })
 
-test('without an alias production it is the one that there is', async () => {
+test('without an alias production it is the only alias', async () => {
   const site = await publish({ name: 'preview', isPublic: false }, true)
   expect(await linksTo(site)).toEqual([bySignIn(site.url), bySignIn(site.url)])
 })
 
-test('the list of projects goes by the sign-in page where it does not know the alias', async () => {
+test('the list of projects links by the sign-in page if it does not know the alias', async () => {
   const site = await publish({ name: 'preview', isPublic: null }, true)
   expect(await linksTo(site)).toEqual([bySignIn(site.url), site.url])
 })
 
-test('an alias beside production decides nothing', async () => {
+test('aliases other than production do not matter', async () => {
   const site = await publish({ name: 'production', isPublic: null }, true)
   const json = { projectId: site.projectId, name: 'hidden', commitSha: 'c0ffee1', isPublic: false }
   expect((await app.call('POST', '/api/aliases', { as: ADMIN, json })).status).toBe(201)

@@ -22,7 +22,7 @@ async function read(path: string): Promise<string> {
 }
 
 describe('users', () => {
-  test('are made with a link, shown once, that sets the password', async () => {
+  test('are created with a link, shown once, that sets the password', async () => {
     const answer = await send('/admin/users', { intent: 'create', email: 'Grace@example.com', role: 'user' })
     const link = (await answer.text()).match(/\/reset-password\?token=[\w-]+/)?.[0] ?? ''
     expect((await browser.open(link)).status).toBe(200)
@@ -30,20 +30,20 @@ describe('users', () => {
     expect(list).toContain('grace@example.com')
     expect(list).not.toContain('token=')
     expect(await read('/admin/users?q=nobody')).toContain('No account has “nobody” in its email.')
-    expect(await read('/admin/users?page=9')).toContain('Nobody is on this page of the list.')
+    expect(await read('/admin/users?page=9')).toContain('This page of the list is empty.')
   })
 
   const wrong: [fields: Record<string, string>, status: number, said: string][] = [
     [{ email: 'nobody', role: 'user' }, 400, 'id="email-error"'],
     [{ email: 'x@example.com', role: 'king' }, 400, 'role="alert"'],
-    [{ email: ADMIN, role: 'user' }, 409, 'There is an account for ada@example.com already'],
+    [{ email: ADMIN, role: 'user' }, 409, 'There is already an account for ada@example.com'],
   ]
   test.each(wrong)('%j is refused in place', async (fields, status, said) => {
     const answer = await send('/admin/users', { intent: 'create', ...fields })
     expect([answer.status, (await answer.text()).includes(said)]).toEqual([status, true])
   })
 
-  test('change their role, get a link and are deleted', async () => {
+  test('get another role, get a link and are deleted', async () => {
     const id = await app.addUser('linus@example.com', 'member')
     const changed = await send(`/admin/users/${id}`, { intent: 'change', role: 'user' })
     expect(redirectOf(changed)).toEqual([303, `/admin/users/${id}?done=saved`])
@@ -54,7 +54,7 @@ describe('users', () => {
     expect((await browser.open(`/admin/users/${id}`, { as: ADMIN })).status).toBe(404)
   })
 
-  test('the last admin stays', async () => {
+  test('the last admin cannot be removed', async () => {
     for (const [fields, said] of [
       [{ intent: 'delete' }, 'cannot be deleted'],
       [{ intent: 'change', role: 'user' }, 'cannot be demoted'],
@@ -65,7 +65,7 @@ describe('users', () => {
   })
 })
 
-test('groups are made, filled, renamed, emptied and deleted', async () => {
+test('groups are created, filled, renamed, emptied and deleted', async () => {
   const made = await send('/admin/groups', { intent: 'create', name: ' Editors ', description: '' })
   const [status, address] = redirectOf(made)
   const group = String(address)
@@ -74,7 +74,7 @@ test('groups are made, filled, renamed, emptied and deleted', async () => {
   expect(redirectOf(added)).toEqual([303, `${group}?done=added`])
   for (const [fields, code, said] of [
     [{ intent: 'add', email: 'nobody@example.com' }, 404, 'id="email-error"'],
-    [{ intent: 'add', email: ADMIN }, 409, 'is in the group Editors already'],
+    [{ intent: 'add', email: ADMIN }, 409, 'is already in the group Editors'],
     [{ intent: 'change', name: ' ' }, 400, 'id="name-error"'],
     [{ intent: 'remove', userId: 'nobody' }, 404, 'That user is not in the group'],
   ] as const) {
@@ -87,6 +87,33 @@ test('groups are made, filled, renamed, emptied and deleted', async () => {
   expect(await read(group)).toContain('Nobody is in this group yet')
   expect(redirectOf(await send(group, { intent: 'delete' }))).toEqual([303, '/admin/groups?done=deleted'])
   expect(await read('/admin/groups')).toContain('No groups yet')
+})
+
+test('the people of a group are shown 50 a page, and removing one does not leave its page', async () => {
+  const [, address] = redirectOf(
+    await send('/admin/groups', { intent: 'create', name: 'Many', description: '' }),
+  )
+  const group = String(address)
+  const { sqlite } = app.ctx.db
+  for (let i = 0; i <= 50; i++) {
+    const userId = `many${i}`
+    sqlite.run("INSERT INTO users VALUES (?, ?, NULL, 'member', NULL, 0, 0, 0)", [
+      userId,
+      `${userId}@example.com`,
+    ])
+    sqlite.run('INSERT INTO group_members VALUES (?, ?, 0)', [group.split('/').at(-1) ?? '', userId])
+  }
+  const idsIn = (html: string) => [...html.matchAll(/name="userId" value="([^"]+)"/g)].map(([, id]) => id)
+  const first = await read(group)
+  expect(idsIn(first)).toHaveLength(50)
+  expect(first).toContain(`href="${group}?page=2"`)
+  const [userId = '', ...rest] = idsIn(await read(`${group}?page=2`))
+  expect([userId, rest]).toEqual(['many9', []])
+  const removed = await send(`${group}?page=2`, { intent: 'remove', userId })
+  expect(redirectOf(removed)).toEqual([303, `${group}?done=removed&page=2`])
+  const after = await read(`${group}?done=removed&page=2`)
+  expect(idsIn(after)).toEqual(idsIn(first))
+  expect(after).not.toContain('aria-label="Pages"')
 })
 
 describe('settings', () => {
@@ -103,7 +130,7 @@ describe('settings', () => {
     expect(settings[name]).toEqual({ value, source: 'database' })
   })
 
-  test('what the environment fixes is shown as such, and a form for it is refused', async () => {
+  test('a setting from the environment is shown as such, and a form for it is refused', async () => {
     const fixed = await testApp({ FEATURE_REQUIRE_PROJECT_MEMBERSHIP: 'true' })
     await fixed.addUser(ADMIN, 'admin')
     const itsBrowser = browserOf(fixed)
@@ -118,7 +145,7 @@ describe('settings', () => {
 })
 
 describe('the audit log', () => {
-  test('shows what was before and after', async () => {
+  test('shows the values before and after', async () => {
     await send('/admin/settings/auth', { intent: 'registration', allowPublicSignups: 'true' })
     await send('/admin/settings/auth', { intent: 'registration' })
     const html = await read('/admin/audit?action=settings.change')
@@ -136,13 +163,13 @@ describe('the audit log', () => {
     expect((await read(`/admin/audit?${query}`)).includes('>settings.change</code>')).toBe(isFound)
   })
 
-  test('a search that makes no sense is refused in place', async () => {
+  test('an invalid search is refused in place', async () => {
     const answer = await browser.open('/admin/audit?from=yesterday', { as: ADMIN })
     expect([answer.status, (await answer.text()).includes('A time in ISO 8601')]).toEqual([400, true])
   })
 })
 
-test('health says what was checked', async () => {
+test('health shows what was checked', async () => {
   const html = await read('/admin/health')
   expect(html).toContain('0.0.0-test')
   expect(html.match(/badge-good/g)).toHaveLength(2)

@@ -10,7 +10,7 @@ import {
   deleteGroup,
   getGroup,
   listGroups,
-  listMembersOfGroup,
+  listMemberPage,
   removeGroupMember,
 } from '../src/modules/groups/service.ts'
 import { probe } from '../src/modules/health/service.ts'
@@ -27,31 +27,37 @@ import {
   getUser,
   listUsers,
 } from '../src/modules/users/service.ts'
-import { checkInput, type Form } from './form.ts'
+import { checkInput, type Form, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
+import { pageOf } from './page-of.ts'
 import { expectedFailure, queryOf } from './page-request.ts'
 import { auditPage } from './pages/admin/audit.ts'
 import { groupPage, groupsPage } from './pages/admin/groups.ts'
 import { healthPage } from './pages/admin/health.ts'
 import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './pages/admin/users.ts'
 import { workspaceSettingsPage } from './pages/admin/workspace-settings.ts'
-import { administer, type Doing, doneNotice, type Failed, submitWorkspaceForm } from './project-request.ts'
+import {
+  administer,
+  type Doing,
+  doneNotice,
+  type Failed,
+  queryText,
+  submitWorkspaceForm,
+} from './project-request.ts'
 
-const READ_FORM = { parse: 'none' } as const
-
-/** The workspace: for global admins. spec: Global roles. */
+/** The workspace, for global admins. spec: Global roles. */
 export const workspacePages = (ctx: Context) =>
   new Elysia()
     .get('/admin/users', ({ request }) => showUsers(ctx, request, {}))
-    .post('/admin/users', ({ request }) => submitUsers(ctx, request), READ_FORM)
+    .post('/admin/users', ({ request }) => submitUsers(ctx, request), UNREAD_BODY)
     .get('/admin/users/:id', ({ request, params }) => showUser(ctx, request, params.id, {}))
-    .post('/admin/users/:id', ({ request, params }) => submitUser(ctx, request, params.id), READ_FORM)
+    .post('/admin/users/:id', ({ request, params }) => submitUser(ctx, request, params.id), UNREAD_BODY)
     .get('/admin/groups', ({ request }) => showGroups(ctx, request))
-    .post('/admin/groups', ({ request }) => submitGroups(ctx, request), READ_FORM)
+    .post('/admin/groups', ({ request }) => submitGroups(ctx, request), UNREAD_BODY)
     .get('/admin/groups/:id', ({ request, params }) => showGroup(ctx, request, params.id))
-    .post('/admin/groups/:id', ({ request, params }) => submitGroup(ctx, request, params.id), READ_FORM)
+    .post('/admin/groups/:id', ({ request, params }) => submitGroup(ctx, request, params.id), UNREAD_BODY)
     .get('/admin/settings/auth', ({ request }) => showSettings(ctx, request))
-    .post('/admin/settings/auth', ({ request }) => submitSettings(ctx, request), READ_FORM)
+    .post('/admin/settings/auth', ({ request }) => submitSettings(ctx, request), UNREAD_BODY)
     .get('/admin/audit', ({ request }) => showAudit(ctx, request))
     .get('/admin/health', ({ request }) => showHealth(ctx, request))
 
@@ -61,7 +67,7 @@ function showUsers(ctx: Context, request: Request, shown: UsersShown): Response 
   const { user, grant } = administer(ctx, request)
   const search = queryOf(request, 'q')?.trim() ?? ''
   const query = { page: queryOf(request, 'page'), search, sort: 'email', order: 'asc' }
-  const notices = doneNotice(request, { deleted: 'The account is deleted.' })
+  const notices = doneNotice(request, { deleted: 'The account was deleted.' })
   return page(
     usersPage({ user, found: listUsers(ctx, grant, query), search, notices, ...shown }),
     shown.failed?.error.status,
@@ -88,7 +94,7 @@ type UserShown = Pick<UserPageProps, 'reset' | 'failed'>
 
 function showUser(ctx: Context, request: Request, id: string, shown: UserShown): Response {
   const { user, grant } = administer(ctx, request)
-  const notices = doneNotice(request, { saved: 'The role is saved.' })
+  const notices = doneNotice(request, { saved: 'The role was saved.' })
   return page(
     userPage({ user, account: getUser(ctx, grant, id), notices, ...shown }),
     shown.failed?.error.status,
@@ -125,7 +131,7 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
 function showGroups(ctx: Context, request: Request, failed?: Failed): Response {
   const { user, grant } = administer(ctx, request)
   const found = listGroups(ctx, grant, { page: queryOf(request, 'page') })
-  const notices = doneNotice(request, { deleted: 'The group is deleted.' })
+  const notices = doneNotice(request, { deleted: 'The group was deleted.' })
   return page(groupsPage({ user, found, failed, notices }), failed?.error.status)
 }
 
@@ -152,15 +158,13 @@ const submitGroups = (ctx: Context, request: Request) =>
 function showGroup(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const { user, grant } = administer(ctx, request)
   const group = getGroup(ctx, grant, id)
+  const members = pageOf(request, 'page', (asked) => listMemberPage(ctx, grant, id, asked))
   const notices = doneNotice(request, {
     saved: 'Saved.',
     added: 'Added.',
     removed: 'Removed from the group.',
   })
-  return page(
-    groupPage({ user, group, members: listMembersOfGroup(ctx, grant, id), failed, notices }),
-    failed?.error.status,
-  )
+  return page(groupPage({ user, group, members, failed, notices }), failed?.error.status)
 }
 
 function submitGroup(ctx: Context, request: Request, id: string): Promise<Response> {
@@ -177,7 +181,7 @@ function submitGroup(ctx: Context, request: Request, id: string): Promise<Respon
         isOnce: true,
         run({ grant, form }) {
           removeGroupMember(ctx, grant, id, form.text('userId'))
-          return `/admin/groups/${id}?done=removed`
+          return `/admin/groups/${id}${queryText({ done: 'removed', page: queryOf(request, 'page') })}`
         },
       },
       change: {
@@ -203,13 +207,13 @@ function submitGroup(ctx: Context, request: Request, id: string): Promise<Respon
 function userIdOf(ctx: Context, { grant, form }: Doing): string {
   const [found] = listUsers(ctx, grant, { email: form.text('email') || '-', limit: '1' }).data
   if (found !== undefined) return found.id
-  const message = 'There is no account of that email. Make one under Users.'
+  const message = 'No account has this email. Create one under Users.'
   throw new AppError('not_found', message, { details: [{ path: 'email', message }] })
 }
 
 function showSettings(ctx: Context, request: Request, failed?: Failed): Response {
   const { user } = administer(ctx, request)
-  const notices = doneNotice(request, { saved: 'Saved. It counts at once.' })
+  const notices = doneNotice(request, { saved: 'Saved. It takes effect immediately.' })
   return page(
     workspaceSettingsPage({ user, settings: readSettings(ctx), failed, notices }),
     failed?.error.status,
@@ -250,7 +254,7 @@ function showAudit(ctx: Context, request: Request): Response {
   const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
   const base = { user, filters, projects }
   try {
-    // A day ends with its last millisecond.
+    // A day ends at its last millisecond.
     const to = /^\d{4}-\d{2}-\d{2}$/.test(filters.to) ? `${filters.to}T23:59:59.999Z` : filters.to
     const found = listAudit(ctx, grant, {
       ...filters,

@@ -87,7 +87,9 @@ test.each<[what: string, lose: () => void]>([
   const { code, out } = await check()
   expect({ code, out }).toEqual({
     code: 1,
-    out: expect.stringMatching(/^database_damaged: .*svc\.db is gone or empty, but .*blobs holds contents/),
+    out: expect.stringMatching(
+      /^database_damaged: .*svc\.db is missing or empty, but .*blobs holds contents/,
+    ),
   })
   expect(existsSync(at('blobs', 'packs', 'a.pack'))).toBe(true)
 })

@@ -327,7 +327,7 @@ test('names that stand for nothing are warned of once, with their line, and hind
   write(`${SET}/rules/api/a/get.rule.yaml`, answer('{{steps.b}} {{user.name}}'))
   const place = `${SET}/rules/api/a/get.rule.yaml:5:23 pipeline.steps[0].config.body`
   const warnings = [
-    `warning: ${place} names the output of a step b, but no earlier step has that id; there is none`,
+    `warning: ${place} names the output of a step b, but no earlier step has that id; earlier steps: none`,
     `warning: ${place} names user.name, but user has only id, email, role`,
     '',
   ].join('\n')

@@ -2,10 +2,12 @@ import { inArray } from 'drizzle-orm'
 import type { DbOrTx } from './open.ts'
 import { apiKeys, users } from './schema.ts'
 
-/** Who a record says made it. `name` is the email or the key's name, null once the account or key is gone. */
+/**
+ * The creator named by a record. `name` is the email or the key's name, null if the account or key no longer exists.
+ */
 type ActorView = { kind: 'user' | 'key' | 'operator'; id: string | null; name: string | null }
 
-/** Reads the references that `actorRef` wrote, those of a whole page in two queries at most. */
+/** Resolves references written by `actorRef`, with at most two queries for a whole page. */
 export function actorViews(db: DbOrTx, refs: Iterable<string>): (ref: string) => ActorView {
   const parsed = [...new Set(refs)].map(parseRef)
   const idsOf = (kind: ActorView['kind']) => parsed.flatMap((one) => (one.kind === kind ? [one.id] : []))

@@ -3,16 +3,16 @@ import type { DbOrTx } from './open.ts'
 import { auditLog } from './schema.ts'
 
 type Change = {
-  /** `project.create`, `alias.move`: noun and verb. */
+  /** Noun and verb: `project.create`, `alias.move`. */
   action: string
   target: { kind: string; id: string | null }
   projectId?: string | null
-  /** The record before and after, without secrets: values of keys, passwords and headers never come here. */
+  /** The record before and after, without secrets: never pass values of keys, passwords or headers. */
   before?: unknown
   after?: unknown
 }
 
-/** Writes who changed what, in the transaction of the change itself. */
+/** Records who changed what, in the same transaction as the change. */
 export function audit(ctx: Pick<Context, 'now' | 'newId'>, tx: DbOrTx, actor: Actor, change: Change): void {
   tx.insert(auditLog)
     .values({
@@ -57,7 +57,7 @@ function identify(actor: Actor) {
 const asJson = (value: unknown): string | null =>
   value === undefined || value === null ? null : JSON.stringify(value)
 
-/** Who a record says made it: `user:<id>`, `key:<id>` or `operator`. */
+/** The reference to a record's creator: `user:<id>`, `key:<id>` or `operator`. */
 export function actorRef(actor: Actor): string {
   if (actor.kind === 'user') return `user:${actor.user.id}`
   return actor.kind === 'key' ? `key:${actor.key.id}` : actor.kind

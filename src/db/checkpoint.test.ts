@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** One commit of at least so many pages. */
+/** Makes one commit of at least this many pages. */
 function fill(pages: number): void {
   inTransaction(db, () => {
     const insert = db.sqlite.query('INSERT INTO filling VALUES (?)')
@@ -29,7 +29,7 @@ function fill(pages: number): void {
 
 const logState = () => db.sqlite.query('PRAGMA wal_checkpoint(NOOP)').get() as Record<string, number>
 
-/** What the file holds without its log. */
+/** What the file contains without its log. */
 function rowsInFile(): number {
   const copy = join(folder, 'copy.db')
   copyFileSync(join(folder, 'svc.db'), copy)
@@ -39,7 +39,7 @@ function rowsInFile(): number {
   return rows
 }
 
-test('a large commit leaves its pages in the log, and the checkpoint brings them into the file', async () => {
+test('a large commit leaves its pages in the log, and the checkpoint copies them into the file', async () => {
   await checkpointWhenDue(db)
   fill(5000)
   const { log, checkpointed } = logState()
@@ -51,7 +51,7 @@ test('a large commit leaves its pages in the log, and the checkpoint brings them
   expect(checkpointWhenDue(db)).toBeUndefined()
 })
 
-test('of a database that cannot be asked nothing is due', () => {
+test('nothing is due for a database that cannot be queried', () => {
   fill(4500)
   expect(isDue(db.sqlite)).toBe(true)
   const other = new Database(join(folder, 'svc.db'))
@@ -60,12 +60,12 @@ test('of a database that cannot be asked nothing is due', () => {
   expect(isDue(other)).toBe(false)
 })
 
-test('a little stays in the log', () => {
+test('a small amount stays in the log', () => {
   fill(100)
   expect(checkpointWhenDue(db)).toBeUndefined()
 })
 
-test('it is done again and again, and beside commits', async () => {
+test('checkpoints run repeatedly, alongside commits', async () => {
   const stop = keepCheckpointed(db, 1)
   for (let round = 1; round <= 3; round++) {
     fill(4500)
@@ -75,7 +75,7 @@ test('it is done again and again, and beside commits', async () => {
   await stop()
 })
 
-test('a file that was put in the place of the open one is not touched', () => {
+test('a file that replaced the open one is not touched', () => {
   fill(4500)
   const path = join(folder, 'svc.db')
   renameSync(path, join(folder, 'moved.db'))
@@ -85,7 +85,7 @@ test('a file that was put in the place of the open one is not touched', () => {
   expect(readFileSync(path)).toEqual(put)
 })
 
-test('where nobody does it, the log begins anew before it grows without end', () => {
+test('without checkpoints the log restarts before it grows without limit', () => {
   let mostPages = 0
   for (let round = 0; round < 12; round++) {
     fill(2000)

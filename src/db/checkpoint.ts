@@ -1,14 +1,14 @@
 import type { Database } from 'bun:sqlite'
 import type { Db } from './open.ts'
 
-/** Pages in the log that the file does not have yet: 16 MB. A page that is written again meanwhile is brought over once. */
+/** A checkpoint is due when this many pages are only in the log: 16 MB. A page rewritten meanwhile is copied once. */
 const DUE_PAGES = 4000
-/** Each has less to do than the one before; where many write, the last may not catch up either. */
+/** Each round has less to do than the one before. Under constant writes even the last may not catch up. */
 const MOST_ROUNDS = 10
 
 /**
- * Looks every now and then whether much of what was committed is still in the log alone, and brings it into the file on
- * another thread: a checkpoint waits for the disk twice, and no commit should wait with it. Returns how to end it.
+ * Regularly checks whether many commits are only in the log, and copies them into the file on another thread: a
+ * checkpoint waits for the disk twice, and no commit should wait for that. Returns a function that stops it.
  */
 export function keepCheckpointed(db: Db, everyMs = 1000): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -24,12 +24,12 @@ export function keepCheckpointed(db: Db, everyMs = 1000): () => Promise<void> {
   }
 }
 
-/** Undefined when there is little to do, or the log belongs to another file than the one that has the name now. */
+/** Returns undefined if there is little to do, or if the log belongs to a file that no longer has this name. */
 export function checkpointWhenDue(db: Db): Promise<void> | undefined {
   return isDue(db.sqlite) && db.isInPlace() ? checkpointApart(db.sqlite.filename) : undefined
 }
 
-/** Costs less than a microsecond. Never throws: a file that cannot be read is told by those who read and write it. */
+/** Takes less than a microsecond. Never throws: readers and writers of an unreadable file report the error. */
 export function isDue(sqlite: Database): boolean {
   try {
     const state = sqlite.query<CheckpointState, []>('PRAGMA wal_checkpoint(NOOP)').get()
@@ -39,13 +39,13 @@ export function isDue(sqlite: Database): boolean {
   }
 }
 
-/** In pages: what the log has, and what of it the file has too. */
+/** In pages: the size of the log, and how much of it is in the file. */
 type CheckpointState = { busy: number; log: number; checkpointed: number }
 
 /**
- * Brings what others committed into the file, and that onto the disk. What they commit meanwhile follows at once, as the log
- * begins anew only when the file has all of it. Never rejects: when it cannot run, the next one does it. The thread is given
- * its program as text: one file less that the executable would have to carry.
+ * Copies what other connections committed into the file and syncs it. What they commit meanwhile is copied right after,
+ * because the log restarts only when the file has everything. Never rejects: if it cannot run, the next one does the
+ * work. The program is passed as text, which saves the executable one embedded file.
  */
 export function checkpointApart(file: string): Promise<void> {
   const program = `

@@ -20,7 +20,7 @@ const write = (value: string) => {
   db.sqlite.run("INSERT OR REPLACE INTO settings VALUES ('a', ?, 0)", [value])
 }
 
-test('what was found is kept until its part changes', () => {
+test('a value is cached until its part of the generation changes', () => {
   let loads = 0
   const counted = () => cache.get(db, 'counted', () => String(++loads))
   expect([counted(), counted()]).toEqual(['1', '1'])
@@ -29,7 +29,7 @@ test('what was found is kept until its part changes', () => {
 })
 
 test.each([true, false])(
-  'what a transaction saw of itself goes with it (generation known before: %p)',
+  'what a transaction cached of its own writes is dropped with it (generation known before: %p)',
   (isKnown) => {
     set('first')
     if (isKnown) expect(setting()).toBe('first')
@@ -40,13 +40,13 @@ test.each([true, false])(
         throw new Error('taken back')
       })
     expect(undone).toThrow('taken back')
-    // The generation of the one that was taken back is now that of another.
+    // The generation of the rolled-back transaction now belongs to another.
     set('second')
     expect(setting()).toBe('second')
   },
 )
 
-test('what is loaded in a transaction that is taken back is not there afterwards', () => {
+test('a value loaded in a transaction that is rolled back is not cached', () => {
   cache.get(db, 'other', () => 'makes the generation known')
   const undone = () =>
     inTransaction(db, () => {

@@ -1,12 +1,14 @@
 import type { Db } from './open.ts'
 
-/** Which state of the database a cached thing came from: `sites` for what hosts show, `access` for who may see it. */
+/**
+ * The state of the database that a cached value came from: `sites` for what hosts show, `access` for who may see it.
+ */
 type Generation = { sites: number; access: number }
 
 type Known = { writes: number; generation: Generation }
 const known = new WeakMap<Db, Known>()
 
-/** Reads the one row only when something may have been written since; a quiet server reads nothing. */
+/** Reads the row only if something may have been written since; an idle server reads nothing. */
 export function currentGeneration(db: Db): Generation {
   const last = known.get(db)
   if (last !== undefined && last.writes === db.writes) return last.generation
@@ -17,19 +19,19 @@ export function currentGeneration(db: Db): Generation {
     last.generation.sites === generation.sites &&
     last.generation.access === generation.access
   const kept = isSame ? last.generation : generation
-  // Inside of a transaction this may be its own, which a rollback takes back.
+  // Inside a transaction this value may come from its own writes, which a rollback would undo.
   if (!db.sqlite.inTransaction) known.set(db, { writes: db.writes, generation: kept })
   return kept
 }
 
 type GenerationCache<V> = {
-  /** What `load` finds is kept until something changes; what it does not find (undefined) is asked for again. */
+  /** Caches what `load` returns until something changes. Undefined is not cached, so it is loaded again. */
   get(db: Db, key: string, load: () => V | undefined): V | undefined
 }
 
 /**
- * A map for each database that forgets everything when its part of the generation moves on. Holds `most` entries at most.
- * What is loaded inside of a transaction is not kept: it may be rolled back.
+ * A map per database, cleared whenever its part of the generation changes. Holds at most `most` entries. Values loaded
+ * inside a transaction are not cached, because it may be rolled back.
  */
 export function generationCache<V>(part: keyof Generation, most = 10_000): GenerationCache<V> {
   const byDb = new WeakMap<Db, { from: number; entries: Map<string, V> }>()
@@ -52,13 +54,21 @@ export function generationCache<V>(part: keyof Generation, most = 10_000): Gener
   }
 }
 
-/** Another process wrote (`svc admin` on the same data directory): whoever cached must look again. */
+const others = new WeakMap<Db, number>()
+
+/** Increases with each detected write of another process. */
+export const writesOfOthers = (db: Db): number => others.get(db) ?? 0
+
+/** Invalidates the caches when another process wrote (`svc admin` on the same data directory). */
 export function watchOtherWriters(db: Db, everyMs = 1000): () => void {
   const version = db.sqlite.query<{ data_version: number }, []>('PRAGMA data_version')
   let last = version.get()?.data_version
   const timer = setInterval(() => {
     const seen = version.get()?.data_version
-    if (seen !== last) db.writes += 1
+    if (seen !== last) {
+      db.writes += 1
+      others.set(db, writesOfOthers(db) + 1)
+    }
     last = seen
   }, everyMs)
   timer.unref()

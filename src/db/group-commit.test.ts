@@ -27,7 +27,7 @@ const add = (text: string) => (db: Db) =>
 const notes = (db: Db) => db.sqlite.query<{ text: string }, []>('SELECT text FROM notes ORDER BY id').all()
 const commitsOf = (db: Db) => db.writes
 
-test('what is handed over in one turn shares a commit, and resolves after it', async () => {
+test('work submitted in one turn shares a commit and resolves after it', async () => {
   const before = commitsOf(db)
   const all = ['a', 'b', 'c'].map((text) => groupCommit(db, add(text)))
   expect(notes(db)).toEqual([])
@@ -36,7 +36,7 @@ test('what is handed over in one turn shares a commit, and resolves after it', a
   expect(commitsOf(db)).toBe(before + 1)
 })
 
-test('one that fails takes nobody with it, and leaves nothing of itself', async () => {
+test('work that fails leaves nothing behind and does not affect the rest', async () => {
   const twoRows = (first: string, second: string) => (at: Db) => [add(first)(at), add(second)(at)]
   const settled = await Promise.allSettled([
     groupCommit(db, add('a')),
@@ -51,12 +51,12 @@ test('one that fails takes nobody with it, and leaves nothing of itself', async 
   expect(db.sqlite.inTransaction).toBe(false)
 })
 
-test('a later one may follow from an earlier one', async () => {
+test('later work may depend on earlier work', async () => {
   await groupCommit(db, add('a')).then(() => groupCommit(db, add('b')))
   expect(notes(db)).toHaveLength(2)
 })
 
-test('what comes while the disk is waited for is committed too, in its order', async () => {
+test('work submitted during a disk sync is committed too, in order', async () => {
   const all: Promise<number>[] = []
   for (let turn = 0; turn < 50; turn++) {
     all.push(groupCommit(db, add(`note ${turn}`)))
@@ -66,7 +66,7 @@ test('what comes while the disk is waited for is committed too, in its order', a
   expect(notes(db).map(({ text }) => text)).toEqual(all.map((_, turn) => `note ${turn}`))
 })
 
-test('when the disk fails nobody is told that it was kept, and nothing more is taken', async () => {
+test('when the disk fails, nothing is reported as stored, and nothing more is accepted', async () => {
   // The system refuses to sync a device.
   const failing = { ...db, log: openLogSync('/dev/null') }
   const settled = await Promise.allSettled([groupCommit(failing, add('a')), groupCommit(failing, add('b'))])
@@ -85,7 +85,7 @@ test('a flush commits at once', async () => {
   expect(await added).toBe(1)
 })
 
-test('inside of an open transaction it is a part of that one', async () => {
+test('inside an open transaction it becomes part of that one', async () => {
   db.sqlite.run('BEGIN')
   await groupCommit(db, add('a'))
   await Promise.allSettled([groupCommit(db, add('b')), groupCommit(db, add('a'))])
@@ -94,7 +94,7 @@ test('inside of an open transaction it is a part of that one', async () => {
   expect(notes(db)).toEqual([])
 })
 
-test('a database that is closed refuses, and nothing hangs', async () => {
+test('a closed database rejects work, and nothing hangs', async () => {
   const other = opened('other.db')
   const added = groupCommit(other, add('a'))
   other.close()

@@ -7,14 +7,14 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** What is to be committed next. There from the first that is handed over until nobody waits any more. */
+/** The work for the next commit. The entry exists from the first submission until nobody is waiting. */
 const queues = new WeakMap<Db, Waiting[]>()
 
 /**
- * Writes durably: the promise resolves when it is committed and on the disk. One commit and one wait for the disk serve all
- * that was handed over while the one before was on its way, and the thread does not wait with them. `work` must be
- * synchronous, write only to the database, and bear being run again after it was rolled back. When it throws, its own writes
- * are undone, the promise rejects, and its neighbours are not touched.
+ * Writes durably: the promise resolves when the work is committed and on the disk. All work submitted while a commit is
+ * in progress shares the next commit and disk sync, and the thread does not block meanwhile. `work` must be
+ * synchronous, write only to the database, and tolerate being run again after a rollback. If it throws, only its own
+ * writes are undone, and its promise rejects.
  */
 export function groupCommit<T>(db: Db, work: (db: Db) => T extends Promise<unknown> ? never : T): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -29,7 +29,7 @@ export function groupCommit<T>(db: Db, work: (db: Db) => T extends Promise<unkno
   })
 }
 
-/** Commits now what waits, and waits for the disk: before the database is closed. */
+/** Commits pending work now and waits for the disk. Call it before closing the database. */
 export function flushGroupCommit(db: Db): void {
   const batch = takeBatch(db)
   if (batch.length === 0) return
@@ -65,14 +65,16 @@ function settle(batch: readonly Waiting[], results: readonly Result[]): void {
   }
 }
 
-/** The transaction itself failed, such as on a full disk, and nothing of it was kept; or the disk, and nobody knows. */
+/**
+ * The transaction itself failed: either nothing was kept (a full disk), or the disk failed and the outcome is unknown.
+ */
 function rejectAll(batch: readonly Waiting[], error: unknown): void {
   for (const { reject } of batch) reject(error)
 }
 
 const commit = (db: Db, batch: readonly Waiting[]): Result[] => commitAll(db, batch) ?? commitEach(db, batch)
 
-/** The usual case: nobody throws. Undefined, with all undone, when somebody does. */
+/** The usual case: nothing throws. If something does, undoes everything and returns undefined. */
 function commitAll(db: Db, batch: readonly Waiting[]): Result[] | undefined {
   let hasFailure = false
   return transaction(db, (rollBack) => {
@@ -91,7 +93,7 @@ function commitAll(db: Db, batch: readonly Waiting[]): Result[] | undefined {
   })
 }
 
-/** Each behind a savepoint of its own. */
+/** Runs each piece of work in its own savepoint. */
 function commitEach(db: Db, batch: readonly Waiting[]): Result[] {
   return transaction(db, () =>
     batch.map(({ work }) => {
@@ -109,7 +111,7 @@ function commitEach(db: Db, batch: readonly Waiting[]): Result[] {
   )
 }
 
-/** Inside of a transaction that somebody has open, a part of that one. */
+/** Uses a savepoint if a transaction is already open. */
 function transaction<T>(db: Db, work: (rollBack: () => void) => T): T {
   const { sqlite } = db
   const isPart = sqlite.inTransaction

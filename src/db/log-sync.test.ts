@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('those who ask while one runs share the next, and one after that is a third', async () => {
+test('calls during a sync share the next one, and a later call starts a third', async () => {
   const first = log.sync()
   const second = log.sync()
   expect(second).not.toBe(first)
@@ -26,7 +26,7 @@ test('those who ask while one runs share the next, and one after that is a third
   log.close()
 })
 
-test('a failure is told to all who wait, and from then on', async () => {
+test('a failure rejects all waiting calls and every later one', async () => {
   // The system refuses to sync a device.
   const failing = openLogSync('/dev/null')
   const settled = await Promise.allSettled([failing.sync(), failing.sync(), failing.sync()])
@@ -37,14 +37,14 @@ test('a failure is told to all who wait, and from then on', async () => {
   log.close()
 })
 
-test('what others note as failed fails here too', async () => {
+test('a failure noted by other code fails here too', async () => {
   const waiting = log.sync()
   log.failure = new Error('another file of it')
   await expect(waiting).rejects.toThrow('another file of it')
   log.close()
 })
 
-test('a database in memory waits for nothing', async () => {
+test('an in-memory database does not wait', async () => {
   const none = noLogSync()
   await none.sync()
   expect(none.failure).toBeUndefined()

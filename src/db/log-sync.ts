@@ -3,20 +3,20 @@ import { promisify } from 'node:util'
 
 const syncData = promisify(fdatasync)
 
-/** Brings the log of a database onto the disk while the thread does other things. */
+/** Syncs a database's log to the disk without blocking the thread. */
 export type LogSync = {
   /**
-   * Resolves when all that was committed before is on the disk. Those who ask while it is written share the next one.
-   * Rejects when the disk fails, and from then on: what was committed since the last that succeeded may be gone after a
-   * loss of power, and so may what follows it, as the log is read from its beginning to its first gap.
+   * Resolves when everything committed before the call is on the disk. Callers that arrive during a sync share the next
+   * one. Rejects when the disk fails, and ever after: commits since the last successful sync may be lost in a power
+   * cut, and so may later ones, because the log is read only up to its first gap.
    */
   sync(): Promise<void>
-  /** What the disk failed with. It may be noted by others who wait for the disk. */
+  /** The disk's error. Other code that waits for the disk may set it too. */
   failure: unknown
   close(): void
 }
 
-/** The file stays open: each open file is told once of a failure of the disk, whoever else was told of it before. */
+/** Keeps the file open: the system reports a disk failure once to each open file, whoever else saw it. */
 export function openLogSync(path: string): LogSync {
   const file = openSync(path, 'r+')
   let running: Promise<void> | undefined
@@ -42,7 +42,7 @@ export function openLogSync(path: string): LogSync {
     failure: undefined,
     sync() {
       if (running === undefined) return begin()
-      // That one began before what the caller committed was there.
+      // The running sync started before the caller's commit.
       next ??= running.then(begin, begin)
       return next
     },
@@ -51,5 +51,5 @@ export function openLogSync(path: string): LogSync {
   return log
 }
 
-/** Of a database in memory, which has no log. */
+/** For an in-memory database, which has no log. */
 export const noLogSync = (): LogSync => ({ failure: undefined, sync: () => Promise.resolve(), close() {} })

@@ -3,22 +3,22 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { checkpointApart, isDue } from './checkpoint.ts'
 
 /**
- * The database of the request log and of what is counted from it. It is a file of its own, so that it can never hold up
- * the main one, and nothing in it is precious: a file that cannot be read is put aside, and a new one begun.
+ * The database of the request log and its statistics. It is a separate file, so that it can never block the main one.
+ * Nothing in it is precious: an unreadable file is set aside and replaced by a new one.
  */
 export type LogsDb = {
-  /** Opened, and made, when it is first asked for. */
+  /** Opened, and created if needed, on first use. */
   readonly sqlite: Database
-  /** Brings what was written lately into the file itself, and that onto the disk, away from this thread. Never rejects. */
+  /** Copies recent writes into the file and syncs it, on another thread. Never rejects. */
   checkpoint(): Promise<void>
-  /** The same where that is much; nobody waits for it. */
+  /** The same if there is much to copy; runs in the background. */
   checkpointWhenDue(): void
-  /** Puts the file aside as `<file>.damaged` and begins a new one. */
+  /** Renames the file to `<file>.damaged` and starts a new one. */
   replace(): void
   close(): void
 }
 
-/** Append only, as the migrations of the main database; the number applied is the file's `user_version`. */
+/** Append-only, like the main database's migrations; `user_version` holds the number applied. */
 const MIGRATIONS: readonly string[] = [
   `
   -- One row a request, or for \`weight\` of them where too many came in one second. No address, no query, no cookie.
@@ -76,14 +76,23 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE salts (day INTEGER PRIMARY KEY, salt TEXT NOT NULL) STRICT;
   `,
+  `
+  -- With what is read of them, so that long spans are summed up and requests are filtered by time in the index alone.
+  DROP INDEX hours_hour;
+  CREATE INDEX hours_hour ON hours (hour, project_id, views, visitors, requests, bots, bytes, not_found, errors);
+  CREATE INDEX days_kind ON days (kind, day, name, count) WHERE kind = 'status' OR kind = 'bot';
+  -- Requests are listed by id.
+  DROP INDEX requests_project;
+  CREATE INDEX requests_project ON requests (project_id, id, at);
+  `,
 ]
 
-/** `file` may be `:memory:`. Nothing is opened yet. */
+/** `file` may be `:memory:`. Does not open anything yet. */
 export function openLogsDb(file: string): LogsDb {
   let opened: Database | undefined
   let checkpointing: Promise<void> | undefined
   const close = (): void => {
-    // Closing writes the rest into the file: that must be on the disk before the log of it goes.
+    // Closing copies the rest of the log into the file, which must be on the disk before the log is deleted.
     opened?.run('PRAGMA synchronous = NORMAL')
     opened?.close()
     opened = undefined
@@ -120,10 +129,10 @@ export function openLogsDb(file: string): LogsDb {
   }
 }
 
-/** True when the file is no database, or a broken one. */
+/** Whether the file is damaged or not a database. */
 export const isDamaged = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error))
 
-/** True when another process holds it. Nobody waits for that: the caller tries again later. */
+/** Whether another process has locked the file. Nothing waits for the lock: the caller retries later. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
 
 const codeOf = (error: unknown): string =>
@@ -132,8 +141,8 @@ const codeOf = (error: unknown): string =>
 function open(file: string): Database {
   const sqlite = new Database(file, { create: true, strict: true })
   try {
-    // No commit waits for the disk, nor the making of the file: only checkpoints do, on a thread of their own. A power cut
-    // may take the last lines.
+    // Neither commits nor creating the file wait for the disk; only checkpoints do, on a separate thread. A power cut
+    // may lose the last lines.
     sqlite.run('PRAGMA synchronous = OFF')
     sqlite.run('PRAGMA journal_mode = WAL')
     sqlite.run('PRAGMA wal_autocheckpoint = 0')

@@ -11,7 +11,7 @@ import { openDb } from './open.ts'
 import * as schema from './schema.ts'
 import * as recordTables from './schema-records.ts'
 
-test('the names are in order and each is there once', () => {
+test('the names are unique and in order', () => {
   const names = migrations.map(({ name }) => name)
   expect(names).toEqual([...new Set(names)].sort())
 })
@@ -22,7 +22,7 @@ test('a second run does nothing', () => {
   expect(migrate(sqlite, 2)).toEqual([])
 })
 
-test('a migration that fails leaves nothing of itself', () => {
+test('a failed migration leaves nothing behind', () => {
   const sqlite = new Database(':memory:')
   const broken = [{ name: '1_broken', sql: 'CREATE TABLE a (x); CREATE TABLE a (x);' }]
   expect(() => migrate(sqlite, 1, broken)).toThrow()
@@ -30,7 +30,7 @@ test('a migration that fails leaves nothing of itself', () => {
   expect(sqlite.query('SELECT count(*) AS n FROM schema_migrations').get()).toEqual({ n: 0 })
 })
 
-test('a database of a newer version is refused', () => {
+test('a database of a newer version is rejected', () => {
   const sqlite = new Database(':memory:')
   migrate(sqlite, 1, [{ name: '9999_future', sql: 'CREATE TABLE a (x)' }])
   expect(() => migrate(sqlite, 2, [])).toThrow('newer svc')
@@ -49,7 +49,7 @@ test('a database with data is copied before it is changed', () => {
   rmSync(folder, { recursive: true })
 })
 
-test('a copy that an earlier try left gives way, as it may be half of one or weeks old', () => {
+test('a copy left by an earlier attempt is replaced, because it may be incomplete or old', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
   const sqlite = new Database(join(folder, 'svc.db'))
   const first = { name: '1_first', sql: 'CREATE TABLE a (x); INSERT INTO a VALUES (7)' }
@@ -67,7 +67,7 @@ test('a copy that an earlier try left gives way, as it may be half of one or wee
   rmSync(folder, { recursive: true })
 })
 
-test('guards may prevent the first migration and a change, and are not asked where there is none', () => {
+test('guards may prevent the first migration and a change, and are not called if there is none', () => {
   const sqlite = new Database(':memory:')
   const first = { name: '1_first', sql: 'CREATE TABLE a (x)' }
   const second = { name: '2_second', sql: 'CREATE TABLE b (x)' }

@@ -5,18 +5,18 @@ import { migrations as embedded, type Migration } from '../../migrations/index.t
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { syncNow } from '../platform/sync-now.ts'
 
-/** Each may throw, and leaves the database as it is then. */
+/** Each may throw, which leaves the database unchanged. */
 export type MigrationGuards = {
-  /** Nothing was ever applied: the database is a new one. */
+  /** Called if no migration was ever applied: the database is new. */
   beforeFirst?: () => void
-  /** A database of an earlier version is about to be changed. */
+  /** Called before a database of an earlier version is changed. */
   beforeChange?: () => void
 }
 
 /**
- * Applies what is pending, each migration in one transaction with its bookkeeping row, and returns the names applied.
- * A database that already holds data is copied to `<file>.before-<first pending>` first.
- * Throws `DataDirError` when the database was written by a newer version.
+ * Applies pending migrations, each in one transaction with its bookkeeping row, and returns their names. First copies a
+ * database that contains data to `<file>.before-<first pending>`. Throws `DataDirError` if a newer version wrote the
+ * database.
  */
 export function migrate(
   sqlite: Database,
@@ -55,7 +55,7 @@ function copyFirst(sqlite: Database, pending: string): void {
   const copy = `${sqlite.filename}.before-${pending}`
   const partial = `${copy}.partial`
   try {
-    // One of an earlier try may be half a copy, or weeks old.
+    // A copy left by an earlier attempt may be incomplete, or weeks old.
     rmSync(partial, { force: true })
     sqlite.query('VACUUM INTO ?').run(partial)
     syncNow(partial)

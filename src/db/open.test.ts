@@ -22,15 +22,15 @@ const insert = (id: string) =>
   void db.sqlite.query('INSERT INTO settings (key, value, updated_at) VALUES (?, 1, 0)').run(id)
 const inserted = () => db.sqlite.query<{ key: string }, []>('SELECT key FROM settings').all()
 
-/** The ways to write. */
+/** All ways to write. */
 const ways: [string, (id: string) => Promise<void>][] = [
   ['a transaction', async (id) => inTransaction(db, () => insert(id))],
-  ['a relaxed one', async (id) => inRelaxedTransaction(db, () => insert(id))],
-  ['a durable one', (id) => inDurableTransaction(db, () => insert(id))],
-  ['a commit of a group', (id) => groupCommit(db, () => insert(id))],
+  ['a relaxed transaction', async (id) => inRelaxedTransaction(db, () => insert(id))],
+  ['a durable transaction', (id) => inDurableTransaction(db, () => insert(id))],
+  ['a group commit', (id) => groupCommit(db, () => insert(id))],
 ]
 
-test.each(ways)('%s is refused while the file is not in its place', async (_, write) => {
+test.each(ways)('%s is refused while the file is not in place', async (_, write) => {
   const path = join(folder, 'svc.db')
   renameSync(path, `${path}-away`)
   const failure = await write('lost').catch((error) => error)

@@ -6,28 +6,28 @@ import { AppError } from '../domain/errors.ts'
 import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
 
-/** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and when it was last written. */
+/** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and a counter of writes. */
 export type Db = {
   readonly orm: Orm
   sqlite: Database
-  /** False when its path leads to another file by now, or to none: what is written then is lost when it is closed. */
+  /** False if its path now leads to another file or to none: anything written then is lost on close. */
   isInPlace: () => boolean
-  /** Brings onto the disk what was committed without waiting for it. */
+  /** Syncs commits that did not wait for the disk. */
   readonly log: LogSync
-  /** Grows with each transaction of this process (and when another process was seen to write): what is cached may be stale. */
+  /** Increases with each transaction of this process, and with each detected write of another: caches may be stale. */
   writes: number
   close: () => void
 }
 export type Orm = BunSQLiteDatabase
-/** What queries take: the database or the transaction that is open on it. */
+/** What queries accept: the database, or a transaction open on it. */
 export type DbOrTx = Pick<
   Orm,
   'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'all' | 'get' | 'run' | 'values' | '$count'
 >
 
 /**
- * Opens (and migrates) the database at `path`, or one in memory for `:memory:`. `guards` as for `migrate`.
- * Throws `DataDirError`.
+ * Opens and migrates the database at `path`, or an in-memory one for `:memory:`. `guards` as for `migrate`. Throws
+ * `DataDirError`.
  */
 export function openDb(path: string, now: number, guards?: MigrationGuards): Db {
   const sqlite = openFile(path)
@@ -36,10 +36,10 @@ export function openDb(path: string, now: number, guards?: MigrationGuards): Db 
   sqlite.run('PRAGMA busy_timeout = 10000')
   sqlite.run('PRAGMA temp_store = MEMORY')
   sqlite.run('PRAGMA cache_size = -16000')
-  // No commit copies its pages into the file as well: a server has that done apart (`keepCheckpointed`). Where nobody does,
-  // or writes come so fast that it never catches up, the log begins anew from 64 MB on.
+  // Commits do not checkpoint: a server does that separately (`keepCheckpointed`). If nothing does, or writes are too
+  // fast for it to catch up, the log restarts at 64 MB.
   sqlite.run('PRAGMA wal_autocheckpoint = 16000')
-  // What one large commit, or a long read beside it, made of the log is given back.
+  // Shrinks the log again after a large commit, or after a long read made it grow.
   sqlite.run('PRAGMA journal_size_limit = 67108864')
   try {
     migrate(sqlite, now, undefined, guards)
@@ -51,7 +51,7 @@ export function openDb(path: string, now: number, guards?: MigrationGuards): Db 
   return withOrm(sqlite, watchFile(path), log)
 }
 
-/** drizzle takes 5 ms to load, which the first file after a start need not wait for: it comes with its first use. */
+/** Loads drizzle on first use: that takes 5 ms, which the first file after a start need not wait for. */
 function withOrm(sqlite: Database, isInPlace: () => boolean, log: LogSync): Db {
   let orm: Orm | undefined
   return {
@@ -88,22 +88,22 @@ function openFile(path: string): Database {
   } catch (error) {
     throw new DataDirError(`${path} cannot be opened as the database: ${rootCause(error).message}`, {
       cause: error,
-      // A file that is another user's or cannot be written is whole all the same.
+      // A file that belongs to another user or is read-only is not damaged.
       damaged: /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(sqliteCode(error) ?? '') ? 'database' : undefined,
     })
   }
 }
 
 /**
- * The way to write, with `inDurableTransaction` and `groupCommit`. Commits when `work` returns, and is on the disk then;
- * rolls back when it throws. Bun's SQLite commits when the callback returns, so a promise would commit too early: the type
- * refuses one.
+ * Runs a write transaction (see also `inDurableTransaction` and `groupCommit`). Commits when `work` returns, and is
+ * then on the disk; rolls back if it throws. The type rejects promises, because Bun's SQLite commits as soon as the
+ * callback returns, which would be too early.
  */
 export function inTransaction<T>(db: Db, work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T): T {
   return keeping(db, () => db.orm.transaction((tx) => work(tx) as T, { behavior: 'immediate' }))
 }
 
-/** What `commit` does, which is refused where it might not last: nobody is to be told that it was kept then. */
+/** Runs `commit`, but refuses first if the data might be lost: nobody may be told that it was stored. */
 export function keeping<T>(db: Db, commit: () => T): T {
   refuseLoss(db)
   try {
@@ -116,27 +116,27 @@ export function keeping<T>(db: Db, commit: () => T): T {
   }
 }
 
-/** What is written to a file that lost its name is gone with the process; after a failure of the disk, with the power. */
+/** Writes to a file that lost its name are lost with the process; writes after a disk failure, with a power cut. */
 export function refuseLoss({ isInPlace, log }: Db): void {
   if (!isInPlace())
     throw new AppError(
       'unavailable',
-      'The database file was moved, replaced or removed while the server uses it, so nothing can be kept: put it back, or restore a backup, and start svc again',
+      'The database file was moved, replaced or removed while the server was using it, so nothing can be saved: put it back or restore a backup, then restart svc',
     )
   if (log.failure !== undefined)
     throw new AppError(
       'unavailable',
-      'The disk failed while the database was written, so nothing more is sure to be kept: look at the disk, and start svc again',
+      'The disk failed while the database was being written, so nothing more can be saved safely: check the disk, then restart svc',
     )
 }
 
-/** True for the violation of a UNIQUE or PRIMARY KEY constraint. */
+/** Whether this is a violation of a UNIQUE or PRIMARY KEY constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = sqliteCode(error)
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
 }
 
-/** Writes. Where a UNIQUE or PRIMARY KEY constraint refuses it, that is 409 with the message: what was asked for is taken. */
+/** Runs a write, and turns a UNIQUE or PRIMARY KEY violation into 409 with this message: the name is taken. */
 export function refuseTaken<T>(message: string, write: () => T): T {
   try {
     return write()
@@ -146,18 +146,20 @@ export function refuseTaken<T>(message: string, write: () => T): T {
   }
 }
 
-/** True when a trigger of ours refused the change with exactly this text. */
+/** Whether one of our triggers rejected the change with exactly this text. */
 export function isRefusedBy(error: unknown, text: string): boolean {
   return sqliteCode(error) === 'SQLITE_CONSTRAINT_TRIGGER' && rootCause(error).message === text
 }
 
-/** True when the disk is full, for the database as for its log. */
+/** Whether the disk is full, for the database or for its log. */
 export const isDiskFull = (error: unknown): boolean => sqliteCode(error) === 'SQLITE_FULL'
 
-/** True when the disk failed: what was to be committed may be on it or not, and after a crash it may be there. */
+/**
+ * Whether the disk failed, so that the outcome is unknown: the commit may be on the disk and reappear after a crash.
+ */
 export const isOutcomeUnknown = (error: unknown): boolean => /^SQLITE_IOERR/.test(sqliteCode(error) ?? '')
 
-/** True when what was committed before without waiting for the disk may be lost with it, and what follows it too. */
+/** Whether earlier commits that did not wait for the disk may be lost, and with them everything after. */
 const isSyncFailure = (error: unknown): boolean => /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(sqliteCode(error) ?? '')
 
 function sqliteCode(error: unknown): string | undefined {
@@ -165,7 +167,7 @@ function sqliteCode(error: unknown): string | undefined {
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
 }
 
-/** drizzle wraps what SQLite threw. */
+/** Unwraps SQLite's error from drizzle's. */
 function rootCause(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   return error.cause instanceof Error ? rootCause(error.cause) : error

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openDb } from './open.ts'
 import { inDurableTransaction, inRelaxedTransaction } from './relaxed.ts'
 
-test('waits for the disk again afterwards, whatever became of the work', () => {
+test('waits for the disk again afterwards, whether or not the work failed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-relaxed-'))
   const db = openDb(join(folder, 'svc.db'), 0)
   const synchronous = () =>
@@ -28,7 +28,7 @@ test('waits for the disk again afterwards, whatever became of the work', () => {
   rmSync(folder, { recursive: true })
 })
 
-test('a durable one resolves with what the work returned, and many at once share the wait', async () => {
+test('a durable transaction resolves with the result of the work, and concurrent ones share the wait', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-durable-'))
   const db = openDb(join(folder, 'svc.db'), 0)
   const insert = (key: string) => {

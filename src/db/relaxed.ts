@@ -1,8 +1,8 @@
 import { type Db, type DbOrTx, inTransaction } from './open.ts'
 
 /**
- * A transaction that does not wait for the disk: for what a power cut may take, such as a log. The next one that waits
- * takes it along, and the order of what is on the disk stays the order of the commits.
+ * A transaction that does not wait for the disk, for data that a power cut may lose, such as a log. The next commit
+ * that waits syncs it too, so the disk always keeps the order of commits.
  */
 export function inRelaxedTransaction<T>(
   db: Db,
@@ -12,8 +12,8 @@ export function inRelaxedTransaction<T>(
 }
 
 /**
- * Commits at once, and resolves when it is on the disk: the thread waits as little as it can, and many at once wait
- * together. Others read what was committed before it is safe.
+ * Commits immediately and resolves when the commit is on the disk: the thread hardly blocks, and concurrent calls share
+ * one sync. Others can read the commit before it is durable.
  */
 export async function inDurableTransaction<T>(
   db: Db,
@@ -24,9 +24,9 @@ export async function inDurableTransaction<T>(
   return result
 }
 
-/** What is committed in `work` is not on the disk yet when it returns, unless it is a part of a larger transaction. */
+/** Commits of `work` are not on the disk yet when it returns, unless it runs inside a larger transaction. */
 export function withoutWait<T>({ sqlite }: Db, work: () => T): T {
-  // Inside of a transaction the pragma would do nothing, and outside of one it holds until it is taken back.
+  // Inside a transaction the pragma has no effect; outside it stays in force until it is reset.
   if (sqlite.inTransaction) return work()
   sqlite.run('PRAGMA synchronous = NORMAL')
   try {

@@ -2,8 +2,8 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
 
 /**
- * Every table on one page, for typed queries. The SQL of `migrations/` is what makes them; a test compares the two.
- * Columns ending in `At` are milliseconds since 1970 in UTC.
+ * All tables, for typed queries. The SQL in `migrations/` creates them; a test compares the two. Columns ending in `At`
+ * are milliseconds since 1970 in UTC.
  */
 
 export const settings = sqliteTable('settings', {
@@ -133,7 +133,7 @@ export const memberships = sqliteTable(
   (table) => [primaryKey({ columns: [table.projectId, table.userId] })],
 )
 
-/** Write one to change the owner of a project: a trigger swaps the roles and takes the row away again. */
+/** Insert a row to change the owner of a project: a trigger swaps the roles and deletes the row. */
 export const ownershipTransfers = sqliteTable('ownership_transfers', {
   projectId: text('project_id').primaryKey(),
   toUserId: text('to_user_id').notNull(),

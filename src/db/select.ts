@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteSelect, SQLiteTable } from 'drizzle-orm/sqlite
 import type { Page } from '../domain/pagination.ts'
 import type { DbOrTx } from './open.ts'
 
-/** One page, in the order of the columns: the last of them tells all rows apart, so that no page repeats one. */
+/** One page, ordered by the columns. The last column must be unique, so that no page repeats a row. */
 export function inPage<Query extends SQLiteSelect>(
   query: Query,
   page: Pick<Page, 'order' | 'limit' | 'offset'>,
@@ -19,6 +19,6 @@ export function inPage<Query extends SQLiteSelect>(
 export const countRows = (db: DbOrTx, table: SQLiteTable, where: SQL | undefined): number =>
   db.select({ n: count() }).from(table).where(where).get()?.n ?? 0
 
-/** Of any number of values: they are one parameter. */
+/** An `IN` condition for any number of values: they are passed as one parameter. */
 export const inList = (column: SQLiteColumn, values: readonly string[]): SQL =>
   sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`

@@ -6,7 +6,7 @@ type Bound = string | number | null
 const kept = new WeakMap<Db, Map<string, Statement<unknown, Bound[]>>>()
 const MOST = 500
 
-/** A prepared statement that is kept with the database: `Database.query` keeps only the first 20 of a process. */
+/** A prepared statement, cached with the database: `Database.query` caches only the first 20 of a process. */
 export function prepared<Row>(db: Db, sql: string): Statement<Row, Bound[]> {
   let statements = kept.get(db)
   if (statements === undefined) {

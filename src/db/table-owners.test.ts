@@ -6,8 +6,8 @@ import * as schema from './schema.ts'
 import * as recordTables from './schema-records.ts'
 
 /**
- * Each table is written by one folder, so that what must hold of its rows has one place. `site_generation` is the triggers'
- * (decision 4); `svc key rotate-secret` seals anew what others stored, while no server runs.
+ * Only one folder writes each table, so that the invariants of its rows are kept in one place. Exceptions: triggers write
+ * `site_generation` (decision 4), and `svc key rotate-secret` re-encrypts what others stored, while no server runs.
  */
 
 const SRC = join(import.meta.dir, '..')

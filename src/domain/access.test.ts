@@ -59,7 +59,7 @@ test.each(matrix)('spec matrix: %s', (_row, actions, ...columns) => {
       expect([role, outcome(action, person(), { role })]).toEqual([role, columns[at] ? 'yes' : 'forbidden'])
 })
 
-/** contract §4: what the bullets add to the matrix. */
+/** contract §4: the bullets below the matrix. */
 const least: [action: ProjectAction, least: ProjectRole][] = [
   ['project:see', 'guest'],
   ['permission:read', 'viewer'],
@@ -83,12 +83,12 @@ test.each(least)('%s needs %s', (action, role) => {
   expect(outcome(action, person(), { role: below[role] })).toBe(below[role] === null ? 'hidden' : 'forbidden')
 })
 
-test('every action on a project is in one of the two tables', () => {
+test('every project action is in one of the two tables', () => {
   const tested = new Set([...matrix.flatMap(([, actions]) => actions), ...least.map(([action]) => action)])
   expect([...tested].sort()).toEqual(Object.keys(PROJECT_ACTIONS).sort() as ProjectAction[])
 })
 
-/** Credential × what is asked about, on the admin host. contract §2 and §4. */
+/** Each credential with each kind of target, on the admin host. contract §2 and §4. */
 const credentials: [
   what: string,
   asker: Asker,
@@ -141,7 +141,7 @@ test.each(credentials)('%s', (_what, asker, role, exists, read, write) => {
   expect(outcome('deployment:create', asker, { role, exists })).toBe(write)
 })
 
-test('a key is a contributor and no more, whatever it covers', () => {
+test('a key never acts as more than a contributor', () => {
   for (const isGlobal of [true, false])
     for (const [action, role] of Object.entries(PROJECT_ACTIONS))
       expect([action, outcome(action as Action, { kind: 'key', isGlobal, covers: true })]).toEqual([
@@ -150,7 +150,7 @@ test('a key is a contributor and no more, whatever it covers', () => {
       ])
 })
 
-/** contract §2: A session is worth less on a site host. */
+/** contract §2: A session has fewer rights on a site host. */
 const onSites: [
   what: string,
   action: Action,
@@ -162,9 +162,17 @@ const onSites: [
 ][] = [
   ['reads its own project', 'project:read', 'user', 'viewer', true, 'yes', 'admin_host_only'],
   ['an owner reads as viewer', 'project:read', 'user', 'owner', true, 'yes', 'admin_host_only'],
-  ['an owner is viewer at most', 'secret:names', 'user', 'owner', true, 'admin_host_only', 'admin_host_only'],
   [
-    'an owner reads no invitations',
+    'an owner acts as viewer at most',
+    'secret:names',
+    'user',
+    'owner',
+    true,
+    'admin_host_only',
+    'admin_host_only',
+  ],
+  [
+    'an owner cannot read invitations',
     'invitation:manage',
     'user',
     'owner',
@@ -174,7 +182,7 @@ const onSites: [
   ],
   ['nobody writes', 'deployment:create', 'user', 'owner', false, 'admin_host_only', 'admin_host_only'],
   [
-    'nobody writes what viewers read',
+    'no role may write what viewers read',
     'project:read',
     'user',
     'owner',
@@ -183,11 +191,19 @@ const onSites: [
     'admin_host_only',
   ],
   ['a guest sees the record', 'project:see', 'user', 'guest', true, 'yes', 'admin_host_only'],
-  ['a guest reads nothing else', 'project:read', 'user', 'guest', true, 'forbidden', 'admin_host_only'],
-  ['no role', 'project:read', 'user', null, true, 'hidden', 'admin_host_only'],
-  ['a global admin is viewer', 'project:read', 'admin', null, true, 'yes', 'admin_host_only'],
   [
-    'a global admin writes nothing',
+    'a guest cannot read anything else',
+    'project:read',
+    'user',
+    'guest',
+    true,
+    'forbidden',
+    'admin_host_only',
+  ],
+  ['no role', 'project:read', 'user', null, true, 'hidden', 'admin_host_only'],
+  ['a global admin acts as viewer', 'project:read', 'admin', null, true, 'yes', 'admin_host_only'],
+  [
+    'a global admin cannot write',
     'settings:manage',
     'admin',
     null,
@@ -197,7 +213,7 @@ const onSites: [
   ],
   ['the list of projects', 'project:list', 'member', null, true, 'yes', 'yes'],
   ['a new project', 'project:create', 'user', null, false, 'admin_host_only', 'admin_host_only'],
-  ['the own account', 'account:use', 'user', null, true, 'admin_host_only', 'admin_host_only'],
+  ["the caller's own account", 'account:use', 'user', null, true, 'admin_host_only', 'admin_host_only'],
   ['users as admin', 'workspace:administer', 'admin', null, true, 'admin_host_only', 'admin_host_only'],
   ['an invitation', 'invitation:see', 'user', null, true, 'admin_host_only', 'admin_host_only'],
 ]
@@ -207,7 +223,7 @@ test.each(onSites)('on a site: %s', (_what, action, globalRole, role, isRead, ow
   expect(outcome(action, person(globalRole, 'other_site'), { role, isRead })).toBe(other)
 })
 
-test('on a site another project is the same as none', () => {
+test('on a site another project is treated like a missing one', () => {
   const asked = { role: 'owner', isRead: true } as const
   expect(outcome('project:read', person('user', 'other_site'), { ...asked, exists: true })).toBe(
     'admin_host_only',
@@ -217,7 +233,7 @@ test('on a site another project is the same as none', () => {
   )
 })
 
-test('what an asker acts as on a site is viewer, and owner for an admin at home', () => {
+test('an asker acts as viewer on a site, and an admin as owner on the admin host', () => {
   const ask = (asker: Asker, role: ProjectRole | null) =>
     decideAccess({ action: 'project:read', asker, isRead: true, role, exists: true }).role
   expect(ask(person('user', 'own_site'), 'owner')).toBe('viewer')

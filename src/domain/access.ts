@@ -1,6 +1,6 @@
 import { type GlobalRole, hasAtLeast, lowerRole, type ProjectRole } from './roles.ts'
 
-/** Least project role for each action. spec: Permission matrix; contract §4. */
+/** The lowest project role that may perform each action. spec: Permission matrix; contract §4. */
 export const PROJECT_ACTIONS = {
   'site:view': 'guest',
   'project:see': 'guest',
@@ -23,17 +23,17 @@ export const PROJECT_ACTIONS = {
   'ownership:transfer': 'owner',
 } as const satisfies Record<string, ProjectRole>
 
-/** Actions on no project in particular, and who may do them. spec: Global roles. */
+/** Actions that belong to no project, and who may perform them. spec: Global roles. */
 export const WORKSPACE_ACTIONS = {
-  /** Users, groups, settings, API keys, logs: global admins, signed in. */
+  /** Users, groups, settings, API keys, logs: signed-in global admins only. */
   'workspace:administer': 'admin',
-  /** Making a project: global admins and users. Members cannot. */
+  /** Creating a project: global admins and users, not members. */
   'project:create': 'user',
-  /** One's own account. */
+  /** The caller's own account. */
   'account:use': 'signed_in',
-  /** Lists that hold only what the caller may see. */
+  /** Lists that contain only what the caller may see. */
   'project:list': 'any_credential',
-  /** What a link invites to: the token in the path is the credential. */
+  /** What an invitation link leads to: the token in the path is the credential. */
   'invitation:see': 'anybody',
 } as const
 
@@ -41,13 +41,13 @@ export type ProjectAction = keyof typeof PROJECT_ACTIONS
 type WorkspaceAction = keyof typeof WORKSPACE_ACTIONS
 export type Action = ProjectAction | WorkspaceAction
 
-/** Who asks, reduced to what decides. */
+/** The caller, reduced to the facts that decide. */
 export type Asker =
   | { kind: 'anonymous' }
   | { kind: 'user'; globalRole: GlobalRole; place: 'admin_host' | 'own_site' | 'other_site' }
-  /** `covers`: the key is global, or belongs to the project asked about. */
+  /** `covers`: the key is global, or belongs to the project in question. */
   | { kind: 'key'; isGlobal: boolean; covers: boolean }
-  /** The command line on the data directory, and the first start. */
+  /** The command line working on the data directory, and the first start. */
   | { kind: 'operator' }
 
 type AccessQuestion = {
@@ -55,20 +55,20 @@ type AccessQuestion = {
   asker: Asker
   /** GET and HEAD. */
   isRead: boolean
-  /** The effective role of a user on the project; null without one. Not read for keys. */
+  /** The user's effective role on the project; null if they have none. Ignored for keys. */
   role: ProjectRole | null
-  /** The project asked about exists. True for workspace actions. */
+  /** Whether the project exists. True for workspace actions. */
   exists: boolean
 }
 
 export type Denial = 'unauthenticated' | 'hidden' | 'forbidden' | 'admin_host_only'
 
-/** `role` is what the asker acts as. `reason` is a sentence for the person who asks why. */
+/** `role` is the role that the asker acts with. `reason` is a sentence for the person who asks why. */
 type Decision =
   | { allowed: true; role: ProjectRole | null; reason: string }
   | { allowed: false; denial: Denial; role: ProjectRole | null; reason: string }
 
-/** May this asker do this here? The only place where roles are compared. contract §2 and §4. */
+/** Decides whether this asker may perform this action. The only place that compares roles. contract §2 and §4. */
 export function decideAccess(question: AccessQuestion): Decision {
   const { action, asker } = question
   if (asker.kind === 'operator') return allow('owner', 'The operator of this machine may do everything')
@@ -99,7 +99,7 @@ function decideWorkspace(
 
 const WORKSPACE_REFUSALS = {
   'workspace:administer': 'Only administrators of the workspace may do this',
-  'project:create': 'Members cannot create projects: ask an administrator for the role user',
+  'project:create': 'Members cannot create projects: ask an administrator for the user role',
 }
 
 function decideOnProject(question: AccessQuestion, action: ProjectAction): Decision {
@@ -107,16 +107,16 @@ function decideOnProject(question: AccessQuestion, action: ProjectAction): Decis
   if (asker.kind === 'key' && (!asker.covers || !exists)) return denyKeyElsewhere(asker.isGlobal, isRead)
   const role = roleOfAsker(asker, question.role)
   if (!exists || role === null)
-    return deny('hidden', null, 'There is no such thing, or you have no role on its project')
+    return deny('hidden', null, 'This does not exist, or you have no role on its project')
   return compare(action, role)
 }
 
 function denyKeyElsewhere(isGlobal: boolean, isRead: boolean): Decision {
-  const reason = isGlobal ? 'There is no such thing' : 'This API key does not belong to that project'
+  const reason = isGlobal ? 'This does not exist' : 'This API key does not belong to that project'
   return isRead || isGlobal ? deny('hidden', null, reason) : deny('forbidden', null, reason)
 }
 
-/** What an asker acts as on a project that it may ask about: a key as contributor, a global admin as owner. */
+/** The role an asker acts with on a project it may access: contributor for a key, owner for a global admin. */
 export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole | null {
   if (asker.kind === 'operator') return 'owner'
   if (asker.kind === 'key') return asker.covers ? 'contributor' : null
@@ -124,7 +124,7 @@ export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole
   return role
 }
 
-/** On a site host the page was written by contributors: a session reads its own project there, as viewer at most. */
+/** Contributors wrote the page on a site host, so a session there only reads its own project, as viewer at most. */
 function decideOnSite(
   question: AccessQuestion,
   place: 'own_site' | 'other_site',
@@ -158,7 +158,7 @@ const deny = (denial: Denial, role: ProjectRole | null, reason: string): Decisio
   reason,
 })
 
-/** May this role see a site of this visibility? A role held on the project counts only from the site's required role on. */
+/** Whether this role may see a site of this visibility: it must be at least the site's required role. */
 export function decideView(
   site: { isPublic: boolean; requiredRole: ProjectRole },
   role: ProjectRole | null,

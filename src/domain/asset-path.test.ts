@@ -5,7 +5,7 @@ const SOURCES: AssetPathSource[] = ['form', 'manifest', 'archive']
 const NFC = 'caf\u00e9.html'
 const NFD = 'cafe\u0301.html'
 
-/** The path, or what else became of it. */
+/** The normalized path, or why there is none. */
 function outcome(raw: string, source: AssetPathSource): string {
   const result = normalizeAssetPath(raw, source)
   if (result.kind === 'file') return result.path
@@ -100,7 +100,7 @@ describe('normalizeAssetPath of a path that begins with /', () => {
     expect(outcome(raw, 'archive')).toBe('refused: a path in an archive must not begin with /')
   })
 
-  test('a drive letter behind it is refused all the same', () => {
+  test('a drive letter after it is still refused', () => {
     expect(outcome('/C:/x', 'form')).toBe('refused: a path must not begin with a drive letter')
   })
 })
@@ -176,7 +176,7 @@ describe('requestPathToAssetPath', () => {
   })
 })
 
-test('plain paths, which are not looked at closely, come out as they would otherwise', () => {
+test('the shortcut for plain paths gives the same result as the full check', () => {
   const letters = ['a', 'Z', '9', '_', '-', '.', '/', 'node_modules', '__MACOSX', 'x'.repeat(120)]
   let seed = 7
   const next = () => {
@@ -185,7 +185,7 @@ test('plain paths, which are not looked at closely, come out as they would other
   }
   for (let round = 0; round < 20_000; round++) {
     const raw = Array.from({ length: 1 + (round % 6) }, next).join('')
-    // A path that begins with ./ is looked at closely.
+    // A path that begins with ./ does not take the shortcut.
     if (!raw.startsWith('/'))
       expect([raw, outcome(raw, 'manifest')]).toEqual([raw, outcome(`./${raw}`, 'manifest')])
   }

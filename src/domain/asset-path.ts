@@ -1,23 +1,23 @@
-/** Where a path came from: a form and a manifest may begin it with `/`, an archive may not. */
+/** Where a path came from. In a form or manifest it may start with `/`, in an archive it may not. */
 export type AssetPathSource = 'form' | 'manifest' | 'archive'
 
 /** `reason` completes "<entry>: ..." and says what to change. */
 type AssetPathResult =
-  /** `path` is what is stored: `/` between segments, none in front, NFC. */
+  /** `path` is the stored form: `/` between segments, no leading `/`, NFC. */
   | { readonly kind: 'file'; readonly path: string }
-  /** A dot file, `node_modules` or `__MACOSX`: passed over in silence. */
+  /** A dot file, `node_modules` or `__MACOSX`: skipped silently. */
   | { readonly kind: 'left_out' }
-  /** It ends in `/`: nothing to store. */
+  /** The path ends in `/`: there is nothing to store. */
   | { readonly kind: 'directory' }
   | { readonly kind: 'refused'; readonly reason: string }
 
 const LEFT_OUT: AssetPathResult = { kind: 'left_out' }
 const DIRECTORY: AssetPathResult = { kind: 'directory' }
-/** Of the whole path; no folder of a deployment is longer either. */
+/** Applies to the whole path, and to each folder of a deployment. */
 export const MAX_PATH_BYTES = 1024
 const MAX_SEGMENT_BYTES = 255
 
-/** What most paths are: ASCII letters and digits, no segment that begins with a dot. They need no closer look. */
+/** The common case: ASCII letters and digits, no segment starting with a dot. Such paths need no further checks. */
 const PLAIN = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
 const LEFT_OUT_NAME = /node_modules|__MACOSX/
 
@@ -40,8 +40,8 @@ export function normalizeAssetPath(raw: string, source: AssetPathSource): AssetP
 }
 
 /**
- * The first path that would have to be a file and a folder at once, with a path below it; null when there is
- * none. Each folder is looked at once, however many files it holds.
+ * Returns the first path that would have to be both a file and a folder, with a path below it; null if there is none.
+ * Each folder is checked once, however many files it contains.
  */
 export function findClash(paths: Iterable<string>): { path: string; below: string } | null {
   const files = new Set(paths)
@@ -58,9 +58,8 @@ export function findClash(paths: Iterable<string>): { path: string; below: strin
 }
 
 /**
- * The stored path that the path of a URL asks for: without the `/` in front, percent-decoded once, NFC; a `/`
- * at the end stays, and the root is the empty string. Null: no file can have such a path (bad encoding, an
- * encoded `/`, NUL, a `..` segment).
+ * Returns the stored path for a URL path: no leading `/`, percent-decoded once, NFC. A trailing `/` is kept, and the
+ * root is the empty string. Null if no file can have such a path (bad encoding, an encoded `/`, NUL, a `..` segment).
  */
 export function requestPathToAssetPath(urlPath: string): string | null {
   const raw = urlPath.charCodeAt(0) === 0x2f ? urlPath.slice(1) : urlPath
@@ -70,10 +69,10 @@ export function requestPathToAssetPath(urlPath: string): string | null {
   return isAscii(path) ? path : path.normalize('NFC')
 }
 
-/** A path as an address writes it: each segment percent-encoded. */
+/** Percent-encodes each segment of a path for use in a URL. */
 export const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-/** What nobody uploads by accident. It is refused even below a folder that is left out. */
+/** Finds what nobody uploads by accident. It is rejected even inside a folder that is skipped. */
 function findDanger(path: string, segments: string[], source: AssetPathSource): string | null {
   if (path.includes('\0')) return 'a path must not contain NUL'
   if (segments.includes('..')) return 'a path must not contain ..'
@@ -96,12 +95,12 @@ function findFlaw(path: string, segments: string[]): string | null {
   return null
 }
 
-/** Counts bytes of UTF-8, and only where the length leaves a doubt: a code unit takes 3 at most. */
+/** Counts UTF-8 bytes only when the length leaves doubt: a code unit takes at most 3 bytes. */
 function isLongerThan(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }
 
-/** Null also for an encoded `/`: it would name another file than the one that the URL seems to name. */
+/** Also null for an encoded `/`: it would name a different file than the URL appears to name. */
 function decodeOnce(raw: string): string | null {
   if (/%2f/i.test(raw)) return null
   try {

@@ -1,22 +1,22 @@
-/** Those that do not call themselves a bot. */
+/** Crawlers whose names do not say that they are bots. */
 const CRAWLERS =
   /\b(facebookexternalhit|WhatsApp|Slurp|Bytespider|OAI-Search|ChatGPT-User|Claude-User|Perplexity-User|Lighthouse|HeadlessChrome|PhantomJS|Pingdom|StatusCake|Amazon-\w+)/i
 
-/** Whatever calls itself so: `FooBot/1.0`, `some-crawler`. */
+/** Names that say so themselves: `FooBot/1.0`, `some-crawler`. */
 const GENERAL = /([\w.-]*(?:bot|crawl|spider|scrape|monitor|preview|fetcher|checker|archiver)[\w-]*)/i
 
-/** Programs and libraries that fetch without a person looking; ours are among them. */
+/** Programs and libraries, including ours, that fetch pages without a person looking at them. */
 const PROGRAMS =
   /^(svc(?:-[\w-]+)?|curl|wget|python|aiohttp|httpx|go-http-client|java|okhttp|apache-httpclient|ruby|faraday|perl|libwww|php|guzzle|node|undici|axios|got|bun|deno|dart|rust|reqwest|httpie|postman\w*|insomnia|powershell|feed\w*|rss)\b/i
 
-/** Phones whose name has `bot` in it. */
+/** Phones with `bot` in their name. */
 const NOT_BOTS = /\bcubot\b/i
 
 const PERSON = null
 const MOST_KNOWN = 1000
 const known = new Map<string, string | null>()
 
-/** The name of the bot or program that a `User-Agent` belongs to; null for what looks like a person's browser. */
+/** Returns the name of the bot or program that sent this `User-Agent`; null if it looks like a person's browser. */
 export function botName(userAgent: string): string | null {
   const before = known.get(userAgent)
   if (before !== undefined) return before

@@ -6,9 +6,9 @@ const RULES = {
 } as const
 
 /**
- * Whether a bundler put a hash of the content into the name: without its extension and split at `.` and `-`,
- * the last part is 8 or more of `A-Za-z0-9_`, a letter and a digit among them. Takes a path too. contract §6:
- * Headers.
+ * Whether a bundler put a content hash into the file name. The name without its extension is split at `.` and `-`; the
+ * last part must be 8 or more of `A-Za-z0-9_`, with at least one letter and one digit. Also accepts a path. contract
+ * §6: Headers.
  */
 export function hasContentHash(fileName: string): boolean {
   const name = fileName.slice(fileName.lastIndexOf('/') + 1)
@@ -18,10 +18,7 @@ export function hasContentHash(fileName: string): boolean {
   return /^\w{8,}$/.test(last) && /[A-Za-z]/.test(last) && /\d/.test(last)
 }
 
-/**
- * The `Cache-Control` of a file that is served. Errors are `no-store`, which is not asked here. contract §6:
- * Headers.
- */
+/** The `Cache-Control` of a served file. Error responses are `no-store` and do not use this. contract §6: Headers. */
 export function cacheControlOf(path: string, isPublic: boolean): string {
   const rules = isPublic ? RULES.public : RULES.private
   if (isHtml(path)) return rules.html

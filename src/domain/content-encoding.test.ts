@@ -40,7 +40,7 @@ const cases: [header: string | null, available: readonly ContentCoding[], expect
   ['identity;q=0.5, gzip;q=0.5', ALL, 'gzip'],
   ['gzip;q=0.3, identity;q=0.5', ALL, 'identity'],
   ['identity;q=0, gzip', ALL, 'gzip'],
-  // the star stands for all that is not named
+  // the star stands for every coding not named
   ['*', ALL, 'br'],
   ['*', GZIP, 'gzip'],
   ['*;q=0', ALL, 'identity'],
@@ -49,7 +49,7 @@ const cases: [header: string | null, available: readonly ContentCoding[], expect
   ['gzip;q=0.5, *;q=0.8', ALL, 'br'],
   ['gzip, *;q=0.1', ALL, 'gzip'],
   ['identity;q=0, *', ALL, 'br'],
-  // nothing acceptable is there: plain bytes all the same
+  // nothing acceptable is available: sent unencoded anyway
   ['identity;q=0', ALL, 'identity'],
   ['identity;q=0, br', GZIP, 'identity'],
   ['*;q=0, identity;q=0', ALL, 'identity'],
@@ -71,7 +71,7 @@ test.each(cases)('%p of %j: %s', (header, available, expected) => {
   expect<string>(chooseEncoding(header, available)).toBe(expected)
 })
 
-test('the usual headers are answered as the full reading answers them', () => {
+test('the shortcut for common headers gives the same result as full parsing', () => {
   const usual = ['gzip, deflate, br, zstd', 'gzip, deflate, br', 'br, gzip', 'gzip, deflate', 'gzip']
   const subsets: ContentCoding[][] = [
     ['br'],

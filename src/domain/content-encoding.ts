@@ -1,16 +1,16 @@
-/** The codings that files are stored in, the best first: it wins where the client likes several equally. */
+/** The codings that files are stored in, best first. The order breaks ties between equal client preferences. */
 export const CONTENT_CODINGS = ['br', 'zstd', 'gzip'] as const
 export type ContentCoding = (typeof CONTENT_CODINGS)[number]
 
-/** The weights of one header in thousandths; null where it says nothing. */
+/** The weights of one header, in thousandths; null if the header does not mention the coding. */
 type Weights = Record<ContentCoding | 'identity' | '*', number | null>
 
-/** A coding that nobody named is not wanted, but plain bytes always are, only after all that was named. */
+/** Codings that the header does not mention are unwanted. Unencoded content is always accepted, but last. */
 const IDENTITY_UNNAMED = 0.5
 
 /**
- * The best of `available` and plain bytes that `Accept-Encoding` allows. RFC 9110 §12.5.3. Where it allows
- * nothing that there is (`identity;q=0`), plain bytes: §12.4.1 lets a server disregard such a header.
+ * Chooses the best coding, or none, that `Accept-Encoding` allows. RFC 9110 §12.5.3. If it allows nothing available
+ * (`identity;q=0`), the content is sent unencoded: §12.4.1 lets a server disregard such a header.
  */
 export function chooseEncoding(
   acceptEncoding: string | null,
@@ -75,7 +75,7 @@ function canonicalName(name: string): keyof Weights | null {
   }
 }
 
-/** Thousandths. A weight that cannot be read is taken as 0, so that the coding is not sent on a guess. */
+/** In thousandths. An unreadable weight counts as 0, so that the coding is not sent on a guess. */
 function weightOf(parameters: string[]): number {
   for (const parameter of parameters) {
     const [name = '', value = ''] = parameter.split('=', 2)

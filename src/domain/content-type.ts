@@ -1,9 +1,6 @@
 const UNKNOWN = 'application/octet-stream'
 
-/**
- * Media types and the extensions that they are given to. IANA's registry; where it has none, what browsers
- * expect.
- */
+/** Media types and their file extensions: from IANA's registry, or what browsers expect if it has none. */
 const EXTENSIONS: Record<string, string> = {
   'text/html': 'html htm',
   'text/css': 'css',
@@ -98,7 +95,7 @@ const EXTENSIONS: Record<string, string> = {
   'model/stl': 'stl',
 }
 
-/** Not named as text by their kind or suffix. */
+/** Text types that neither their top-level type nor their suffix identifies as text. */
 const TEXT_TYPES: ReadonlySet<string> = new Set([
   'application/json',
   'application/x-ndjson',
@@ -108,7 +105,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   'application/xml',
 ])
 
-/** Formats that are not text and yet hold what compression finds. */
+/** Formats that are not text but still compress well. */
 const COMPRESSIBLE_TYPES: ReadonlySet<string> = new Set([
   'application/wasm',
   'application/rtf',
@@ -134,21 +131,18 @@ const TYPES: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** The `Content-Type` to serve a file with: by its extension, with `charset=utf-8` for text. contract §6. */
+/** The `Content-Type` to serve a file with, based on its extension, with `charset=utf-8` for text. contract §6. */
 export function contentTypeOf(path: string): string {
   const type = mimeTypeOf(path)
   return isText(type) ? `${type}; charset=utf-8` : type
 }
 
-/**
- * The media type alone, as an asset's `mimeType`; `application/octet-stream` for an extension that is not
- * known.
- */
+/** Only the media type, as in an asset's `mimeType`; `application/octet-stream` for an unknown extension. */
 export function mimeTypeOf(path: string): string {
   return TYPES.get(extensionOf(path)) ?? UNKNOWN
 }
 
-/** Whether a browser that goes to it shows a page, which may run scripts and look like any other: HTML, SVG and all of XML. */
+/** Whether a browser that opens this type shows a page, which may run scripts: HTML, SVG and all XML. */
 export function runsAsPage(type: string): boolean {
   const bare = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return bare === 'text/html' || bare === 'text/xml' || bare === 'application/xml' || bare.endsWith('+xml')
@@ -159,7 +153,7 @@ export function isHtml(path: string): boolean {
   return extension === 'html' || extension === 'htm'
 }
 
-/** Whether storing compressed variants pays. Takes a type with or without its parameters. */
+/** Whether storing compressed variants is worthwhile. Accepts a type with or without parameters. */
 export function isCompressible(type: string): boolean {
   const end = type.indexOf(';')
   const bare = (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
@@ -170,7 +164,7 @@ function isText(type: string): boolean {
   return type.startsWith('text/') || type.endsWith('+json') || type.endsWith('+xml') || TEXT_TYPES.has(type)
 }
 
-/** What stands behind the last dot of the last segment, in lower case; empty without one. */
+/** What follows the last dot of the last segment, in lower case; empty if there is no dot. */
 function extensionOf(path: string): string {
   const dot = path.lastIndexOf('.')
   return dot > path.lastIndexOf('/') ? path.slice(dot + 1).toLowerCase() : ''

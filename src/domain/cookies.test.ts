@@ -17,7 +17,7 @@ describe('cookieValues', () => {
   ]
   test.each(cases)('%p holds %p', (header, values) => {
     expect(cookieValues(header, ACCESS_COOKIE)).toEqual(values)
-    // Else a session would count of which the check for forged requests knows nothing.
+    // Otherwise a session could count that the check for forged requests does not see.
     if (values.length > 0) expect(hasSessionCookie(header)).toBe(true)
   })
 })

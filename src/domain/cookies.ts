@@ -1,12 +1,12 @@
 export const ACCESS_COOKIE = 'sAccessToken'
 export const REFRESH_COOKIE = 'sIdRefreshToken'
 
-/** Cookies of ours that never leave the service. */
+/** Our own cookies, which are never forwarded to backends. */
 export const SESSION_COOKIES: readonly string[] = [ACCESS_COOKIE, REFRESH_COOKIE]
 
 /**
- * Every value of that name, in the order sent: a sibling site can add a second one. RFC 6265 §4.2. A name with a space
- * behind it is another one: what counts as a session here, `hasSessionCookie` must see too.
+ * All values of that name, in the order sent: a sibling site can add a second one. RFC 6265 §4.2. A name followed by a
+ * space is a different name, because `hasSessionCookie` must recognise everything that counts as a session here.
  */
 export function cookieValues(header: string | null, name: string): string[] {
   if (header === null || !header.includes(name)) return []
@@ -22,7 +22,7 @@ export const hasSessionCookie = (header: string | null): boolean =>
   header !== null && (header.includes(`${ACCESS_COOKIE}=`) || header.includes(`${REFRESH_COOKIE}=`))
 
 /**
- * `domain` null makes the cookie host-only, `path` keeps it to what lies below, and `maxAgeSeconds` 0 removes it.
+ * `domain` null makes the cookie host-only, `path` limits it to that path and below, and `maxAgeSeconds` 0 removes it.
  * RFC 6265 §4.1.
  */
 export function setCookie(

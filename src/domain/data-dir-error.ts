@@ -1,6 +1,6 @@
-/** The data directory cannot be used as it is. The message says why, for whoever started the command. */
+/** The data directory is unusable in its current state. The message tells the person who ran the command why. */
 export class DataDirError extends Error {
-  /** What of it is damaged; undefined where nothing is, as in a directory of a newer version. */
+  /** The damaged part; undefined if nothing is damaged, for example if a newer version wrote the directory. */
   readonly damaged: 'database' | 'secret_key' | undefined
 
   constructor(message: string, options: { cause?: unknown; damaged?: DataDirError['damaged'] } = {}) {

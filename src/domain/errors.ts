@@ -1,4 +1,4 @@
-/** The kinds of failure, with the status and reason phrase each one answers. This table is the whole contract. */
+/** The kinds of failure, each with its status and reason phrase. This table is the whole contract. */
 const TABLE = {
   invalid: [400, 'Bad Request'],
   unauthenticated: [401, 'Unauthorized'],
@@ -22,16 +22,16 @@ const TABLE = {
 
 export type ErrorKind = keyof typeof TABLE
 
-/** One thing that is wrong with the input: `path` names the field (`files[3].path`), `message` says what to do. */
+/** One problem with the input: `path` names the field (`files[3].path`), `message` says what to do. */
 export type ErrorDetail = { path: string; message: string }
 
 type ErrorOptions = {
-  /** A named code such as `WRONG_CREDENTIALS_ERROR`; the reason phrase without one. */
+  /** A named code such as `WRONG_CREDENTIALS_ERROR`; defaults to the reason phrase. */
   code?: string
   details?: readonly ErrorDetail[]
-  /** Response headers that belong to the failure (`Allow`, `Retry-After`). */
+  /** Response headers that belong to the error (`Allow`, `Retry-After`). */
   headers?: Readonly<Record<string, string>>
-  /** Logged once, at the edge; never shown. */
+  /** Logged once, where the request is answered; never sent to the client. */
   cause?: unknown
 }
 
@@ -54,20 +54,20 @@ export class AppError extends Error {
     return TABLE[this.kind][0]
   }
 
-  /** The JSON body of every error answer. spec: Errors. */
+  /** The JSON body of every error response. spec: Errors. */
   toBody(): { statusCode: number; message: string; error: string; details?: readonly ErrorDetail[] } {
     const body = { statusCode: this.status, message: this.message, error: this.code }
     return this.details === undefined ? body : { ...body, details: this.details }
   }
 }
 
-/** One field that is wrong. `message` says what it may be, and stands behind the field's name in the sentence. */
+/** One invalid field. `message` says what it must be; the field's name is put in front of it. */
 export const invalidField = (path: string, message: string): AppError =>
   new AppError('invalid', `${path}: ${message}`, { details: [{ path, message }] })
 
-/** The same for a sentence that needs no field before it. */
+/** The same, for a sentence that needs no field name in front of it. */
 export const invalidChoice = (path: string, message: string): AppError =>
   new AppError('invalid', message, { details: [{ path, message }] })
 
-/** The words of whatever was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

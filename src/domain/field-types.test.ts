@@ -67,7 +67,7 @@ test.each(texts)('%s reads a text', (type, text, kept) => {
   expect(checked.ok ? checked.value : NOT_OK).toEqual(kept)
 })
 
-test('a json value that holds the same again and again is as large as its text', () => {
+test('a json value that repeats a part counts the part each time', () => {
   const doubled = (times: number): unknown => {
     let value: unknown = 1
     for (let i = 0; i < times; i++) value = { a: value, b: value }
@@ -75,7 +75,7 @@ test('a json value that holds the same again and again is as large as its text',
   }
   expect(checkFieldValue('json', doubled(10)).ok).toBe(true)
   expect(checkFieldValue('json', doubled(60))).toEqual({ ok: false, message: 'is too large' })
-  // All that a body of 10 MiB can hold is still one.
+  // The most a 10 MiB body can contain is still accepted.
   expect(checkFieldValue('json', Array(5_000_000).fill(1)).ok).toBe(true)
 })
 

@@ -1,4 +1,4 @@
-/** Types of a schema's fields and, all but `text` and `datetime`, of a form's. contract §9.3 and §9.4. */
+/** Types of schema fields and, except `text` and `datetime`, of form fields. contract §9.3 and §9.4. */
 export const FIELD_TYPES = [
   'string',
   'text',
@@ -15,9 +15,12 @@ export type FieldType = (typeof FIELD_TYPES)[number]
 
 type Checked = { ok: true; value: unknown } | { ok: false; message: string }
 
-/** Deepest nesting of a `json` value. SQLite reads 1000. */
+/** Maximum nesting of a `json` value. SQLite accepts 1000. */
 const DEEPEST = 100
-/** Most characters of one, about. What stands in many places of a value counts for each: it is written as often. */
+/**
+ * Maximum number of characters in one, approximately. A repeated value counts each time, because it is written each
+ * time.
+ */
 const LARGEST = 16 * 1024 * 1024
 
 const EMAIL = /^[^\s@"<>(),:;[\]\\]{1,64}@(?=.{1,253}$)[^\s@"<>(),:;[\]\\.]+(\.[^\s@"<>(),:;[\]\\.]+)+$/
@@ -25,7 +28,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
 
-/** Whether a value is of the type, and the value to keep. A `datetime` is kept in UTC with milliseconds. */
+/** Checks that a value has the type and returns the value to store. A `datetime` is stored in UTC with milliseconds. */
 export function checkFieldValue(type: FieldType, value: unknown): Checked {
   switch (type) {
     case 'string':
@@ -50,7 +53,7 @@ export function checkFieldValue(type: FieldType, value: unknown): Checked {
   }
 }
 
-/** The same for what a form or a query says in text: `5` is a number, `on` a ticked box. */
+/** The same for the text of a form or query: `5` becomes a number, `on` a ticked box. */
 export function convertFieldText(type: FieldType, text: string): Checked {
   switch (type) {
     case 'number':
@@ -122,7 +125,7 @@ function parseJson(text: string): Checked {
   }
 }
 
-/** How deep a JSON text nests at most: brackets outside of strings, counted without parsing. */
+/** How deeply a JSON text nests: counts brackets outside of strings, without parsing. */
 export function nestingOf(json: string): number {
   let depth = 0
   let deepest = 0
@@ -145,7 +148,7 @@ function checkJson(value: unknown): Checked {
   return bad(room.left < 0 ? 'is too large' : `must be JSON, at most ${DEEPEST} levels deep`)
 }
 
-/** Whether it is what JSON can say, not nested deeper than `levels`, and finds room. */
+/** Whether JSON can represent the value, it nests at most `levels` deep, and it fits into the remaining room. */
 function isShallow(value: unknown, levels: number, room: { left: number }): boolean {
   if (value === null || typeof value === 'boolean') return true
   if (typeof value === 'string') return takes(room, value)

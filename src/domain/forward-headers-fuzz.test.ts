@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { requestHeadersToForward, responseHeadersToForward } from './forward-headers.ts'
 
-/** A small generator with a seed, so that a failure can be repeated. */
+/** A small seeded generator, so that a failure can be reproduced. */
 function generator(seed: number) {
   let state = seed
   const below = (limit: number): number => {
@@ -48,7 +48,7 @@ const cookies = [
 ]
 const values = ['x', 'close, x-a', 'cookie', 'TOKENLESS', 'gzip', 'for=6.6.6.6', '']
 
-test('whatever a visitor sends and a rule says: no session, no key, no hop-by-hop and no false address passes', () => {
+test('no visitor headers or rule let a session, a key, a hop-by-hop header or a false address pass', () => {
   const { below, one, some } = generator(20261120)
   for (let round = 0; round < 20_000; round++) {
     const visitor = some(names, 8).map((name): [string, string] => {
@@ -108,7 +108,7 @@ test('whatever a visitor sends and a rule says: no session, no key, no hop-by-ho
   }
 })
 
-test('whatever a backend sends: no cookie of ours, no cookie for other hosts, no hop-by-hop', () => {
+test('no backend headers set one of our cookies or a cookie for other hosts, or pass a hop-by-hop header', () => {
   const { one, some } = generator(7)
   const attributes = ['Domain=sites.test', 'domain = .sites.test', 'DOMAIN', 'Path=/', 'HttpOnly', 'Domain=']
   for (let round = 0; round < 20_000; round++) {

@@ -23,7 +23,7 @@ function forwarded(headers: HeaderPair[], options: Partial<ForwardOptions> = {})
   return requestHeadersToForward(headers, { ...OPTIONS, ...options })
 }
 
-/** What of one visitor's header the backend gets to see. */
+/** The part of one visitor header that the backend sees. */
 function seen(header: HeaderPair, options: Partial<ForwardOptions> = {}): string | null {
   const [name, ...more] = forwarded([header], options).filter(([name]) => name === header[0].toLowerCase())
   expect(more).toEqual([])
@@ -64,7 +64,7 @@ describe('requestHeadersToForward', () => {
     expect(seen([name, value])).toBe(passes ? value : null)
   })
 
-  test('names are in lower case, and several values stay several', () => {
+  test('names are in lower case, and repeated headers stay separate', () => {
     const headers = forwarded([
       ['X-One', 'a'],
       ['X-One', 'b'],
@@ -75,7 +75,7 @@ describe('requestHeadersToForward', () => {
     ])
   })
 
-  test('headers named in Connection stay here', () => {
+  test('headers named in Connection are not forwarded', () => {
     const headers = forwarded([
       ['Connection', 'close, X-Secret'],
       ['connection', 'x-other'],
@@ -86,7 +86,7 @@ describe('requestHeadersToForward', () => {
     expect(headers.map(([name]) => name)).toEqual(['x-third', ...OWN_NAMES])
   })
 
-  test('attack: Connection cannot take away what the service and the rule set', () => {
+  test('attack: Connection cannot remove headers that the service and the rule set', () => {
     const headers = forwarded([['Connection', 'x-forwarded-for, authorization']], {
       config: { add: { Authorization: 'Bearer secret' } },
     })
@@ -164,7 +164,7 @@ describe('requestHeadersToForward', () => {
     ])
   })
 
-  test('attack: a name that backends take for one of ours or of the rule’s does not pass', () => {
+  test('attack: a name that backends read as one of ours or the rule’s is not forwarded', () => {
     const headers: HeaderPair[] = [
       ['X_Forwarded_For', '1.2.3.4'],
       ['x.forwarded-proto', 'https'],
@@ -207,12 +207,12 @@ test.each([
   ['mysAccessToken=x; sAccessTokens=y', 'mysAccessToken=x; sAccessTokens=y'],
   ['a=sAccessToken=x', 'a=sAccessToken=x'],
   ['__svc_variant=blue', '__svc_variant=blue'],
-])('of the cookies %p may leave: %p', (header, expected) => {
+])('from the cookies %p these are forwarded: %p', (header, expected) => {
   expect(withoutSessionCookies(header)).toBe(expected)
 })
 
 describe('responseHeadersToForward', () => {
-  test('hop-by-hop headers and those named in Connection stay here', () => {
+  test('hop-by-hop headers and those named in Connection are not forwarded', () => {
     const headers: HeaderPair[] = [
       ['Content-Type', 'text/html'],
       ['Content-Encoding', 'gzip'],
@@ -259,7 +259,7 @@ describe('responseHeadersToForward', () => {
     expect(headers).toEqual(expected === null ? [] : [['set-cookie', expected]])
   })
 
-  test('several Set-Cookie stay several', () => {
+  test('repeated Set-Cookie headers stay separate', () => {
     const headers: HeaderPair[] = [
       ['Set-Cookie', 'a=1; Domain=x'],
       ['Set-Cookie', 'sAccessToken=evil'],
@@ -273,7 +273,7 @@ describe('responseHeadersToForward', () => {
 })
 
 test.each(['X-Accel-Redirect', 'X-Accel-Expires', 'x-sendfile', 'X-LIGHTTPD-send-file', 'X-Reproxy-URL'])(
-  '%s is no order that a site may give to the proxy in front',
+  '%s from a site does not reach the proxy in front',
   (name) => {
     const headers: HeaderPair[] = [
       [name, '/internal/secret'],

@@ -1,9 +1,9 @@
 import { SESSION_COOKIES } from './cookies.ts'
 
-/** Several values of one name are several pairs. */
+/** A name with several values appears in several pairs. */
 export type HeaderPair = [name: string, value: string]
 
-/** `add` holds the values in clear. Names count regardless of case. contract §8. */
+/** `add` holds values in clear text. Names are case-insensitive. contract §8. */
 export type HeaderConfig = {
   add?: Readonly<Record<string, string>> | undefined
   forward?: readonly string[] | undefined
@@ -14,18 +14,18 @@ export type ForwardOptions = {
   config: HeaderConfig | null
   forwardCookies: boolean
   preserveHost: boolean
-  /** The other end of the connection, which is the client itself unless that end is a trusted proxy. */
+  /** The address at the other end of the connection: the client itself, or a trusted proxy. */
   peerAddress: string
-  /** The `X-Forwarded-For` that came from a peer in `TRUST_PROXY`; null from anybody else. */
+  /** The `X-Forwarded-For` sent by a peer in `TRUST_PROXY`; null from any other peer. */
   trustedXff: string | null
-  /** The visitor's scheme and Host, as the front door understood them. */
+  /** The visitor's scheme and Host, as determined by the front door. */
   proto: 'http' | 'https'
   host: string
 }
 
 /**
- * Never pass, in either direction. RFC 9110 §7.6.1. `expect` is here because the server has answered it
- * already, and `content-length` is not because bodies pass unchanged.
+ * Never forwarded, in either direction. RFC 9110 §7.6.1. `expect` is included because the server has already handled
+ * it. `content-length` is not, because bodies are forwarded unchanged.
  */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -41,7 +41,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** The service says these itself. `forwarded` says the same in another form, and nobody has checked it. */
+/** The service sets these itself. `forwarded` carries the same facts in another form, unverified. */
 const OWN: ReadonlySet<string> = new Set([
   'forwarded',
   'host',
@@ -50,12 +50,12 @@ const OWN: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
 ])
 
-/** Of what a visitor sends; a key of ours is for us alone. */
+/** Request headers that are never forwarded. An API key is meant for us alone. */
 const NEVER_SENT: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...OWN, 'x-api-key'])
 
 /**
- * Orders to nginx, Apache, lighttpd or Perlbal in front of us, such as to send one of its own files: those are the
- * operator's to give, and not those of whoever made the site. `x-accel-buffering` harms nobody.
+ * Instructions to nginx, Apache, lighttpd or Perlbal in front of us, for example to send one of its own files. Only the
+ * operator may give them, not whoever made the site. `x-accel-buffering` is harmless.
  */
 const ORDERS_TO_THE_FRONT: ReadonlySet<string> = new Set([
   'x-accel-charset',
@@ -73,8 +73,8 @@ const SESSION_NAMES: ReadonlySet<string> = new Set(SESSION_COOKIES.map((name) =>
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /**
- * What the backend gets, names in lower case. `host` is there only for `preserveHost` (or where `add` sets
- * it): without it the target's is sent. spec: Proxy behaviour 5, contract §8.
+ * The headers for the backend, names in lower case. `host` is included only with `preserveHost` (or if `add` sets it);
+ * otherwise the target's host is sent. spec: Proxy behaviour 5, contract §8.
  */
 export function requestHeadersToForward(
   visitorHeaders: Iterable<readonly [string, string]>,
@@ -88,9 +88,9 @@ export function requestHeadersToForward(
 }
 
 /**
- * What the visitor gets of a backend's headers, names in lower case: cookies lose their `Domain`, so that
- * they stay on the site's own host, and none may take the place of a session cookie. contract §8. Nor may a site clear
- * cookies, as browsers would clear those of all sites of the workspace, or give orders to a proxy in front.
+ * The backend's headers for the visitor, names in lower case. Cookies lose their `Domain`, so that they stay on the
+ * site's own host, and none may replace a session cookie. contract §8. A site may not clear cookies, because browsers
+ * would clear those of every site in the workspace, nor give instructions to a proxy in front.
  */
 export function responseHeadersToForward(headers: Iterable<readonly [string, string]>): HeaderPair[] {
   const passed: HeaderPair[] = []
@@ -105,7 +105,7 @@ export function responseHeadersToForward(headers: Iterable<readonly [string, str
   return withoutNamed(passed, options)
 }
 
-/** A `Cookie` header without the session's cookies; empty when nothing is left. */
+/** Removes the session cookies from a `Cookie` header; empty if nothing is left. */
 export function withoutSessionCookies(cookieHeader: string): string {
   return cookieHeader
     .split(';')
@@ -135,8 +135,8 @@ function visitorHeadersThatPass(
 }
 
 /**
- * Many backends read `x_forwarded_for` and `x-forwarded-for` as one name (CGI): a visitor must not put a second value
- * beside what the service or the rule says, nor in the place of what the rule takes away.
+ * Many backends (CGI) read `x_forwarded_for` and `x-forwarded-for` as the same name. A visitor must not use this to add
+ * a second value to a header that the service or the rule sets, or to restore one that the rule strips.
  */
 function isTwin(name: string, { strip, replaced }: Policy): boolean {
   if (!UNUSUAL.test(name)) return false
@@ -147,20 +147,20 @@ function isTwin(name: string, { strip, replaced }: Policy): boolean {
 const UNUSUAL = /[^a-z0-9-]/
 const UNUSUAL_ALL = /[^a-z0-9-]/g
 
-/** What a rule says of headers, with its names ready to be compared. */
+/** A rule's header settings, with names prepared for comparison. */
 type Policy = {
-  /** The whole list of what passes; null passes all but `authorization`. */
+  /** The complete list of forwarded headers; null forwards all except `authorization`. */
   forward: ReadonlySet<string> | null
   strip: ReadonlySet<string>
   added: readonly HeaderPair[]
-  /** The names of those. */
+  /** The names in `added`. */
   replaced: ReadonlySet<string>
 }
 
 const NO_POLICY: Policy = { forward: null, strip: NO_NAMES, added: [], replaced: NO_NAMES }
 const policies = new WeakMap<HeaderConfig, Policy>()
 
-/** A rule hands in the same configuration for each of its requests, and it is read once. */
+/** A rule passes the same configuration object with each request, so it is parsed only once. */
 function policyOf(config: HeaderConfig | null): Policy {
   if (config === null) return NO_POLICY
   const known = policies.get(config)
@@ -176,7 +176,7 @@ function policyOf(config: HeaderConfig | null): Policy {
   return policy
 }
 
-/** `forward`, where given, is the whole list; the length of the body belongs to the body and goes with it. */
+/** If given, `forward` is the complete list. The body's length always goes with the body. */
 function mayPass({ forward, strip, replaced }: Policy, name: string): boolean {
   if (replaced.has(name)) return false
   if (name === 'content-length') return true
@@ -193,14 +193,14 @@ function ownHeaders({ trustedXff, peerAddress, proto, host, preserveHost }: Forw
   return preserveHost ? [['host', host], ...own] : own
 }
 
-/** A rule may set any header, but for those that frame the message. */
+/** A rule may set any header except those that frame the message. */
 function addedHeaders({ add = {} }: HeaderConfig): HeaderPair[] {
   return Object.entries(add)
     .map(([name, value]): HeaderPair => [name.toLowerCase(), value])
     .filter(([name]) => !HOP_BY_HOP.has(name) && name !== 'content-length')
 }
 
-/** What a sender lists in `Connection` is meant for us alone; mostly it is what never passes anyway. RFC 9110 §7.6.1. */
+/** Headers listed in `Connection` are meant for us alone; most of them are never forwarded anyway. RFC 9110 §7.6.1. */
 function withoutNamed(headers: HeaderPair[], connectionOptions: string): HeaderPair[] {
   if (connectionOptions === '') return headers
   const named = lowerCaseSet(connectionOptions.split(','))
@@ -211,13 +211,13 @@ function lowerCaseSet(names: readonly string[]): ReadonlySet<string> {
   return names.length === 0 ? NO_NAMES : new Set(names.map((name) => name.trim().toLowerCase()))
 }
 
-/** What of a value concerns the site's own host alone; null for none of it. */
+/** The part of a value that affects only the site's own host; null if nothing is left. */
 function ownValue(name: string, value: string): string | null {
   if (name === 'set-cookie') return hostOnlyCookie(value)
   return name === 'clear-site-data' ? withoutCookies(value) : value
 }
 
-/** `"cookies"` of a host are those of its whole domain, and `"*"` names them too. W3C Clear Site Data §3.1. */
+/** `"cookies"` clears those of the host's whole domain, and `"*"` includes them. W3C Clear Site Data §3.1. */
 function withoutCookies(clearSiteData: string): string | null {
   const types = clearSiteData.split(',').map((type) => type.trim())
   const kept = types.flatMap((type) =>
@@ -226,7 +226,7 @@ function withoutCookies(clearSiteData: string): string | null {
   return kept.length === 0 ? null : [...new Set(kept)].join(', ')
 }
 
-/** Null for a cookie named like the session's. RFC 6265 §4.1. */
+/** Null if the cookie is named like a session cookie. RFC 6265 §4.1. */
 function hostOnlyCookie(setCookie: string): string | null {
   const [pair = '', ...attributes] = setCookie.split(';')
   if (namesSessionCookie(pair)) return null
@@ -235,8 +235,8 @@ function hostOnlyCookie(setCookie: string): string | null {
 }
 
 /**
- * Whether a browser would send `pair` as one of the session's cookies. It sends `=sAccessToken=x`, a cookie
- * without a name, as `sAccessToken=x`. Case is ignored for backends and proxies that do.
+ * Whether a browser would send `pair` as one of the session cookies. A browser sends `=sAccessToken=x`, a cookie
+ * without a name, as `sAccessToken=x`. Ignores case, because some backends and proxies do.
  */
 function namesSessionCookie(pair: string): boolean {
   const start = pair.search(/[^\s=]/)

@@ -15,7 +15,7 @@ test.each([
   'sub/_next/static/chunks/2d85iwg_4d2-m.js',
   'assets/guide_a.md.07ruxakP.lean.js',
   'assets/module-BpwO-EsE.wasm',
-])('%s may be a part that was made under this name', (path) => {
+])('%s may be a hashed chunk', (path) => {
   expect(mayBeHashedPart(path)).toBe(true)
 })
 
@@ -35,6 +35,6 @@ test.each([
   'my_next/static/old.js',
   'index-CcIYShBm',
   'index-CcIYShBm.html',
-])('%s is not taken for one', (path) => {
+])('%s is not taken for a hashed chunk', (path) => {
   expect(mayBeHashedPart(path)).toBe(false)
 })

@@ -1,9 +1,10 @@
 import { hasContentHash } from './cache-control.ts'
 
 /**
- * Whether a missing file may be a part that a tab opened before a deploy still asks for. Wider than `hasContentHash`, by
- * which files are kept for a year: the hashes of Vite and Next.js have a `-` inside, or no digit, and cannot be told from
- * words with that certainty. A wrong guess here serves what the alias showed within the last week. Takes a path too.
+ * Whether a missing file may be a chunk that a tab opened before a deployment still requests. Broader than
+ * `hasContentHash`, which decides on caching for a year: the hashes of Vite and Next.js may contain `-` or no digit, so
+ * they are less certain to differ from words. A wrong guess here serves what the alias showed within the last week.
+ * Also accepts a path.
  */
 export function mayBeHashedPart(path: string): boolean {
   if (hasContentHash(path)) return true
@@ -15,11 +16,11 @@ export function mayBeHashedPart(path: string): boolean {
 }
 
 const PART = /\.(?:[cm]?js|css|wasm)$/i
-/** Where generators put nothing else: Next.js, SvelteKit, Nuxt, Astro. */
+/** Folders in which generators put nothing else: Next.js, SvelteKit, Nuxt, Astro. */
 const HASHED_FOLDER = /(?:^|\/)(?:_next\/static|_app\/immutable|_nuxt|_astro)\//
-/** Of the length that Rollup and Rolldown give one, behind `-` or `.` or alone: `Lazy-IQPYCrzu`, `3.Cckk7-aE`. */
+/** Has the length of Rollup and Rolldown hashes, after `-` or `.` or alone: `Lazy-IQPYCrzu`, `3.Cckk7-aE`. */
 const HASH = /(?:^|[-.])([\w-]{8})$/
-/** `my-Settings`, `TypeDefs`: people write names in this way. */
+/** Names that people write: `my-Settings`, `TypeDefs`. */
 const WORDS = /^(?:[A-Z]?[a-z]{2,})+$/
 
 const kindsOf = (hash: string): number => [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(hash)).length

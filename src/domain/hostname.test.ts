@@ -110,7 +110,7 @@ describe('hostLabel', () => {
     expect(hostLabel({ ref, repo, owner })).toBe(expected)
   })
 
-  test('over 63 characters are cut to 54 and end in 8 digits of the SHA-256 of the uncut label', () => {
+  test('a label over 63 characters is cut to 54 and gets 8 digits of the full label’s SHA-256', () => {
     const uncut = `staging--${'r'.repeat(60)}--acme`
     const digest = new Bun.CryptoHasher('sha256').update(uncut).digest('hex')
     const label = hostLabel({ ref: 'staging', repo: 'R'.repeat(60), owner: 'acme' })
@@ -118,13 +118,13 @@ describe('hostLabel', () => {
     expect(label).toHaveLength(63)
   })
 
-  test('two long labels that begin alike stay different', () => {
+  test('two long labels with the same start stay different', () => {
     const label = (owner: string) => hostLabel({ ref: 'staging', repo: 'r'.repeat(60), owner })
     expect(label('acme')).not.toBe(label('bravo'))
   })
 })
 
-test('a clash ends in a dash and 8 digits of the SHA-256, and again for the next', () => {
+test('a clash label ends in a dash and 8 digits of the SHA-256, and the next one again', () => {
   const first = clashLabel('production--docs--acme')
   const digest = new Bun.CryptoHasher('sha256').update('production--docs--acme').digest('hex')
   expect(first).toBe(`production--docs--acme-${digest.slice(0, 8)}`)

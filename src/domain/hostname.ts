@@ -6,8 +6,8 @@ const CUT_LABEL = 54
 const REF_LENGTH = 12
 
 /**
- * The `Host` header as hosts are compared: lower case, without port and without the dot at the end; IPv6 in
- * brackets and canonical. Null when it is missing or malformed. contract §1: Hosts.
+ * Normalises the `Host` header for comparison: lower case, no port, no trailing dot; IPv6 canonical and in brackets.
+ * Null if it is missing or malformed. contract §1: Hosts.
  */
 export function normalizeHost(hostHeader: string | null): string | null {
   if (hostHeader === null) return null
@@ -25,10 +25,10 @@ export function normalizeHost(hostHeader: string | null): string | null {
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
-/** Whether a text in lower case can be the name of a host: labels of letters, digits and inner hyphens. RFC 1123 §2.1. */
+/** Whether a lower-case text can be a host name: labels of letters, digits and inner hyphens. RFC 1123 §2.1. */
 export const isHostName = (text: string): boolean => HOST_NAME.test(text)
 
-/** Whether a normalised host is an address: IPv6, or IPv4 of four decimal parts. */
+/** Whether a normalised host is an IP address: IPv6, or IPv4 with four decimal parts. */
 export function isIpLiteral(host: string): boolean {
   const first = host.charCodeAt(0)
   if (first === 0x5b || host.includes(':')) return parseIp(host)?.version === 6
@@ -37,9 +37,7 @@ export function isIpLiteral(host: string): boolean {
   return ip !== null && formatIp(ip) === host
 }
 
-/**
- * The one label that stands before the base domain in a normalised host; null when there is none, or more.
- */
+/** The single label in front of the base domain in a normalised host; null if there is none or more than one. */
 export function siteLabelOf(host: string, baseDomain: string): string | null {
   const end = host.length - baseDomain.length - 1
   if (end < 1 || host.charCodeAt(end) !== 0x2e || !host.endsWith(baseDomain)) return null
@@ -47,22 +45,21 @@ export function siteLabelOf(host: string, baseDomain: string): string | null {
 }
 
 /**
- * The label of an alias or deployment host. `ref` is the alias name or `deploymentRef(commitSha)`. contract
- * §1: Hosts.
+ * The label of an alias or deployment host. `ref` is the alias name or `deploymentRef(commitSha)`. contract §1: Hosts.
  */
 export function hostLabel(parts: { ref: string; repo: string; owner: string }): string {
   const label = [parts.ref, parts.repo, parts.owner].map(labelPart).join('--')
   return label.length > MAX_LABEL ? cutLabel(label) : label
 }
 
-/** What a deployment host begins with: the first 12 digits of the commit SHA. */
+/** The start of a deployment host: the first 12 digits of the commit SHA. */
 export function deploymentRef(commitSha: string): string {
   return commitSha.slice(0, REF_LENGTH).toLowerCase()
 }
 
 /**
- * The label for a site whose own `label` is taken. Taken too: call it again with the result. contract §1:
- * Hosts.
+ * The label for a site whose own `label` is taken. If the result is taken too, call it again with the result. contract
+ * §1: Hosts.
  */
 export function clashLabel(label: string): string {
   return cutLabel(label)
@@ -86,8 +83,8 @@ function normalizeIpv6Host(header: string): string | null {
 }
 
 /**
- * Digits up to 65535, or nothing, as RFC 3986 §3.2.3 allows; no more than five of them, so that nobody writes one host in
- * endless ways.
+ * Digits up to 65535, or nothing, as RFC 3986 §3.2.3 allows. At most five digits, so that a host has a limited number
+ * of spellings.
  */
 function isPort(header: string, from: number): boolean {
   if (header.length - from > 5) return false
@@ -102,8 +99,8 @@ function isPort(header: string, from: number): boolean {
 }
 
 /**
- * Labels of 1 to 63 letters, digits, `-` and `_` with dots between them, up to `end`; one walk, as it is done
- * per request.
+ * Checks labels of 1 to 63 letters, digits, `-` and `_`, separated by dots, up to `end`. A single pass, as it runs for
+ * every request.
  */
 function spellingOf(host: string, end: number): 'lower' | 'mixed' | 'malformed' {
   if (end < 1 || end > MAX_HOST) return 'malformed'

@@ -65,7 +65,7 @@ describe('decideConditional', () => {
     )
   })
 
-  // The address showed something younger until ten seconds after: only its own time is of the file, or one after that.
+  // Until ten seconds later the URL showed something newer: only the file's own time, or one after that, matches.
   const wentBack: [headers: object, expected: ConditionalDecision][] = [
     [{ ifModifiedSince: EARLIER }, 'proceed'],
     [{ ifModifiedSince: SAME }, 'not_modified'],
@@ -76,7 +76,7 @@ describe('decideConditional', () => {
     [{ ifUnmodifiedSince: MUCH_LATER }, 'proceed'],
   ]
 
-  test.each(wentBack)('of an alias that went back, %j: %s', (headers, expected) => {
+  test.each(wentBack)('an alias that was rolled back, %j: %s', (headers, expected) => {
     const request = { ...ABSENT, ...headers, method: 'GET' }
     const current = { etag: '"a"', lastModified: MODIFIED, shownSince: Date.parse(MUCH_LATER) }
     expect(decideConditional(request, current)).toBe(expected)
@@ -89,7 +89,7 @@ describe('decideConditional', () => {
     [{ ifMatch: '"a"' }, 'precondition_failed'],
   ]
 
-  test.each(weak)('of a weak tag, %j: %s', (headers, expected) => {
+  test.each(weak)('a weak tag, %j: %s', (headers, expected) => {
     const request = { ...ABSENT, ...headers, method: 'GET' }
     expect(decideConditional(request, { etag: 'W/"a"', lastModified: MODIFIED, shownSince: 0 })).toBe(
       expected,
@@ -216,7 +216,7 @@ describe('parseRange', () => {
     expect(parseRange(header(100_000), 1_000_000)).toEqual({ kind: 'none' })
   })
 
-  test('what is answered is never longer than the file', () => {
+  test('the answered ranges are never longer than the file', () => {
     const header = `bytes=${Array.from({ length: 60 }, (_, i) => `${59 - i}-`).join()}`
     expect(parseRange(header, 1000)).toEqual({ kind: 'ranges', ranges: [{ start: 0, end: 999 }] })
   })

@@ -1,6 +1,6 @@
 import { parseHttpDate } from './http-date.ts'
 
-/** The request's method and preconditions, null where the header is absent. */
+/** The request's method and preconditions; null if the header is absent. */
 type ConditionalRequest = {
   method: string
   ifMatch: string | null
@@ -10,14 +10,15 @@ type ConditionalRequest = {
 }
 
 /**
- * What the representation has: `etag` with its quotes (and `W/` if weak), `lastModified` in milliseconds. `shownSince`, in
- * milliseconds too: before that the same address may have shown something younger, as an alias does that went back.
+ * The validators of the representation: `etag` with its quotes (and `W/` if weak), `lastModified` in milliseconds.
+ * Before `shownSince` (milliseconds) the same URL may have shown something newer, as with an alias that was rolled
+ * back.
  */
 type Validators = { etag: string; lastModified: number; shownSince: number }
 
 export type ConditionalDecision = 'proceed' | 'not_modified' | 'precondition_failed'
 
-/** Both ends are included, and both lie inside the representation. */
+/** Both ends are inclusive and lie inside the representation. */
 export type ByteRange = { start: number; end: number }
 
 type RangeResult =
@@ -28,12 +29,12 @@ type RangeResult =
 const NONE: RangeResult = { kind: 'none' }
 const UNSATISFIABLE: RangeResult = { kind: 'unsatisfiable' }
 
-/** More ranges than this in one header are ignored, as RFC 9110 §14.2 allows: no player asks for so many. */
+/** A header with more ranges is ignored, as RFC 9110 §14.2 allows: no player requests that many. */
 const MAX_RANGES = 64
 
 /**
- * Decides the preconditions of a request for a file that exists, in the order of RFC 9110 §13.2.2:
- * `not_modified` is 304, `precondition_failed` 412. Dates that cannot be read count as absent.
+ * Evaluates the preconditions of a request for an existing file, in the order of RFC 9110 §13.2.2: `not_modified` is
+ * 304, `precondition_failed` 412. Unreadable dates count as absent.
  */
 export function decideConditional(request: ConditionalRequest, current: Validators): ConditionalDecision {
   if (request.ifMatch !== null) {
@@ -54,9 +55,9 @@ export function decideConditional(request: ConditionalRequest, current: Validato
 }
 
 /**
- * Reads a `Range` header for `size` bytes. RFC 9110 §14. A malformed header, another unit, an empty file and
- * more than 64 ranges are `none`: the whole file is sent. Ranges that overlap are joined and then ascend;
- * others keep the order that was asked for.
+ * Parses a `Range` header for `size` bytes. RFC 9110 §14. Returns `none`, so that the whole file is sent, for a
+ * malformed header, another unit, an empty file or more than 64 ranges. Overlapping ranges are merged and sorted;
+ * others keep the requested order.
  */
 export function parseRange(header: string | null, size: number): RangeResult {
   if (header === null || size === 0) return NONE
@@ -78,8 +79,8 @@ export function parseRange(header: string | null, size: number): RangeResult {
 }
 
 /**
- * Whether `If-Range` lets the `Range` be answered: absent, or the same strong tag, or exactly the same
- * second. RFC 9110 §13.1.5. When false the whole file is sent with 200.
+ * Whether `If-Range` allows a partial response: it is absent, or has the same strong tag or exactly the same second.
+ * RFC 9110 §13.1.5. If false, the whole file is sent with 200.
  */
 export function ifRangeAllows(ifRange: string | null, etag: string, lastModified: number): boolean {
   if (ifRange === null) return true
@@ -89,7 +90,7 @@ export function ifRangeAllows(ifRange: string | null, etag: string, lastModified
   return date !== null && date === wholeSeconds(lastModified)
 }
 
-/** Null when the date cannot be read. HTTP dates have no milliseconds, so neither does the comparison. */
+/** Null if the date is unreadable. HTTP dates have no milliseconds, so the comparison ignores them. */
 function isModifiedSince(date: string, { lastModified, shownSince }: Validators): boolean | null {
   const since = parseHttpDate(date.trim())
   if (since === null) return null
@@ -104,7 +105,7 @@ function isWeak(etag: string): boolean {
   return etag.startsWith('W/')
 }
 
-/** Whether `*` or a list of entity tags names `etag`. A comma inside of quotes belongs to the tag. */
+/** Whether `*` or a list of entity tags includes `etag`. A comma inside quotes is part of the tag. */
 function listHasTag(list: string, etag: string, strong: boolean): boolean {
   const weakTag = isWeak(etag)
   if (list === etag) return !(strong && weakTag)
@@ -128,7 +129,7 @@ function listHasTag(list: string, etag: string, strong: boolean): boolean {
   return false
 }
 
-/** Undefined: malformed. Null: well-formed, but outside of the file. */
+/** Undefined: malformed. Null: well-formed, but outside the file. */
 function parseRangeSpec(spec: string, size: number): ByteRange | null | undefined {
   const dash = spec.indexOf('-')
   if (dash === -1) return undefined
@@ -145,10 +146,7 @@ function parseRangeSpec(spec: string, size: number): ByteRange | null | undefine
   return { start: first, end: last === null ? size - 1 : Math.min(last, size - 1) }
 }
 
-/**
- * The digits from `from` to `to` as a number (inexact above 2^53, where no file reaches); null when there are
- * none.
- */
+/** The digits from `from` to `to` as a number (inexact above 2^53, larger than any file); null if there are none. */
 function position(spec: string, from: number, to: number): number | null | undefined {
   if (from === to) return null
   let value = 0

@@ -12,12 +12,10 @@ const LONG_DAYS: readonly string[] = [
 ]
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
 
-/** Two-digit years from here to 99 are of the 1900s: what RFC 9110 §5.6.7 says, reckoned from 2026. */
+/** Two-digit years from here to 99 mean the 1900s, by the rule of RFC 9110 §5.6.7 as of 2026. */
 const FIRST_YEAR_OF_1900S = 77
 
-/**
- * `Sun, 06 Nov 1994 08:49:37 GMT` for milliseconds since 1970, rounded down to the second. RFC 9110 §5.6.7.
- */
+/** Formats milliseconds since 1970 as `Sun, 06 Nov 1994 08:49:37 GMT`, rounded down to the second. RFC 9110 §5.6.7. */
 export function httpDate(ms: number): string {
   const days = Math.floor(ms / DAY_MS)
   const seconds = Math.floor((ms - days * DAY_MS) / 1000)
@@ -28,13 +26,15 @@ export function httpDate(ms: number): string {
   return `${weekday}, ${two(day)} ${monthName} ${String(year).padStart(4, '0')} ${time} GMT`
 }
 
-/** Milliseconds since 1970 of a date in any of the three formats of RFC 9110 §5.6.7; null when it is none. */
+/**
+ * Parses a date in any of the three formats of RFC 9110 §5.6.7 into milliseconds since 1970; null if it matches none.
+ */
 export function parseHttpDate(text: string): number | null {
   if (text.charCodeAt(3) === 0x2c) return parseImfFixdate(text)
   return text.endsWith(' GMT') ? parseRfc850(text) : parseAsctime(text)
 }
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`: every part at its fixed place. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`: every part has a fixed position. */
 function parseImfFixdate(text: string): number | null {
   if (text.length !== 29 || !isDayName(text) || text.charCodeAt(4) !== 0x20) return null
   if (text.charCodeAt(7) !== 0x20 || text.charCodeAt(11) !== 0x20 || !text.endsWith(' GMT')) return null
@@ -53,7 +53,7 @@ function parseRfc850(text: string): number | null {
   return instant(year < 0 ? year : century + year, monthAt(text, at + 3), digits(text, at, 2), text, at + 10)
 }
 
-/** `Sun Nov  6 08:49:37 1994`: a day below 10 has a space before it. */
+/** `Sun Nov  6 08:49:37 1994`: a day below 10 is preceded by a space. */
 function parseAsctime(text: string): number | null {
   if (text.length !== 24 || !isDayName(text) || text.charCodeAt(3) !== 0x20) return null
   if (text.charCodeAt(7) !== 0x20 || text.charCodeAt(19) !== 0x20) return null
@@ -61,7 +61,7 @@ function parseAsctime(text: string): number | null {
   return instant(digits(text, 20, 4), monthAt(text, 4), day, text, 11)
 }
 
-/** Checks the ranges of all parts; ` 08:49:37` stands in `text` with its hour at `timeAt`. */
+/** Checks the ranges of all parts; ` 08:49:37` is in `text`, with its hour at `timeAt`. */
 function instant(year: number, month: number, day: number, text: string, timeAt: number): number | null {
   if (text.charCodeAt(timeAt - 1) !== 0x20) return null
   if (text.charCodeAt(timeAt + 2) !== 0x3a || text.charCodeAt(timeAt + 5) !== 0x3a) return null
@@ -100,7 +100,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-// The two below reckon in eras of 400 years whose years begin in March, so that a leap day is a year's last.
+// The two functions below count in eras of 400 years, with years starting in March, so that a leap day ends a year.
 
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const y = month > 2 ? year : year - 1

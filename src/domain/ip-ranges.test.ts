@@ -163,7 +163,7 @@ describe('isPublicAddress', () => {
     '239.255.255.255',
     '240.0.0.1',
     '255.255.255.255',
-    // other notations of the same
+    // other notations of the same address
     '127.1',
     '2130706433',
     '0x7f000001',
@@ -228,7 +228,7 @@ describe('isPublicAddress', () => {
     '2002:a00:1::',
     '2002:c0a8:101::1',
     '2002:a9fe:a9fe::1',
-    // no address at all
+    // not an address
     '',
     'localhost',
     'example.com',
@@ -284,11 +284,11 @@ describe('CIDRs', () => {
     'fe80::1%eth0/64',
     'localhost',
     'example.com/24',
-  ])('%p is none', (text) => {
+  ])('%p is not a CIDR', (text) => {
     expect(parseCidr(text)).toBeNull()
   })
 
-  test('a list is separated by commas and stands or falls as a whole', () => {
+  test('a list is separated by commas, and one bad entry makes all of it invalid', () => {
     expect(parseCidrList('10.0.0.0/8, ::1 ,')).toEqual([
       { version: 4, bits: 10n << 24n, prefix: 8 },
       { version: 6, bits: 1n, prefix: 128 },

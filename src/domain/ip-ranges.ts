@@ -1,16 +1,16 @@
-/** An address as a number of 32 or 128 bits. */
+/** An address as a 32-bit or 128-bit number. */
 export type IpAddress = { version: 4 | 6; bits: bigint }
 
-/** The addresses whose first `prefix` bits are those of `bits`; the bits behind are 0. */
+/** The addresses whose first `prefix` bits equal those of `bits`; the remaining bits are 0. */
 export type Cidr = { version: 4 | 6; bits: bigint; prefix: number }
 
-/** All of the IANA IPv4 special-purpose registry, multicast, and what is reachable only inside of a cloud. */
+/** The IANA IPv4 special-purpose registry, multicast, and addresses reachable only inside a cloud. */
 const IPV4_SPECIAL = cidrs(
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // shared by carriers (CGNAT)
+  '100.64.0.0/10', // carrier-grade NAT (CGNAT)
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // Azure's metadata and DNS: a public number that leads nowhere public
+  '168.63.129.16/32', // Azure metadata and DNS: in a public range, but not publicly reachable
   '169.254.0.0/16', // link-local, cloud metadata
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
@@ -28,13 +28,12 @@ const IPV4_SPECIAL = cidrs(
 )
 
 /**
- * The only IPv6 addresses that lead to the internet. Outside lie unspecified, loopback, mapped, NAT64,
- * discard-only (100::/64), dummy (100:0:0:1::/64), SRv6 (5f00::/16), unique-local, link-local, site-local and
- * multicast.
+ * The only IPv6 addresses that reach the internet. Outside are unspecified, loopback, mapped, NAT64, discard-only
+ * (100::/64), dummy (100:0:0:1::/64), SRv6 (5f00::/16), unique-local, link-local, site-local and multicast.
  */
 const IPV6_GLOBAL = cidrs('2000::/3')
 
-/** The entries of the IANA IPv6 special-purpose registry inside of 2000::/3, but for 6to4. */
+/** The entries of the IANA IPv6 special-purpose registry inside 2000::/3, except 6to4. */
 const IPV6_SPECIAL = cidrs(
   '2001::/23', // protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID, drone tags
   '2001:db8::/32', // documentation
@@ -42,7 +41,7 @@ const IPV6_SPECIAL = cidrs(
   '3fff::/20', // documentation
 )
 
-/** Ranges that carry an IPv4 address, and how many bits follow it. What they carry is what counts. */
+/** Ranges that embed an IPv4 address, and how many bits follow it. The embedded address is the one that counts. */
 const IPV4_CARRIERS = [
   { range: cidr('::ffff:0:0/96'), after: 0n }, // mapped
   { range: cidr('64:ff9b::/96'), after: 0n }, // NAT64
@@ -54,9 +53,9 @@ const LOOPBACK = cidrs('127.0.0.0/8', '::1/128')
 const MAPPED = IPV4_CARRIERS[0].range
 
 /**
- * Reads IPv4 in any notation that resolvers take (`127.1`, `0x7f000001`, `0177.0.0.1`, `2130706433`, a dot at
- * the end) and IPv6 (in brackets or not, with an IPv4 tail, with a zone, which is dropped). Null: a name, or
- * nonsense.
+ * Parses IPv4 in any notation that resolvers accept (`127.1`, `0x7f000001`, `0177.0.0.1`, `2130706433`, a trailing dot)
+ * and IPv6 (with or without brackets, with an IPv4 tail, with a zone, which is dropped). Null for anything else,
+ * including names.
  */
 export function parseIp(text: string): IpAddress | null {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
@@ -67,7 +66,7 @@ export function parseIp(text: string): IpAddress | null {
   return bits === null ? null : { version: 6, bits }
 }
 
-/** The canonical text: dotted decimal, or RFC 5952 in lower case without brackets. */
+/** Formats canonically: dotted decimal, or RFC 5952 in lower case without brackets. */
 export function formatIp(ip: IpAddress): string {
   if (ip.version === 4) return dotted(ip.bits)
   if (matches(MAPPED, ip)) return `::ffff:${dotted(ip.bits & 0xffff_ffffn)}`
@@ -80,9 +79,8 @@ export function formatIp(ip: IpAddress): string {
 }
 
 /**
- * Whether the address leads to the public internet: in no special-purpose range of IANA's registries, and
- * neither is the IPv4 address that a mapped, NAT64 or 6to4 one carries. Text that is no address is not
- * public.
+ * Whether the address is on the public internet: neither it nor an IPv4 address embedded in it (mapped, NAT64 or 6to4)
+ * is in a special-purpose range of IANA's registries. Text that is not an address is not public.
  */
 export function isPublicAddress(address: string | IpAddress): boolean {
   const ip = typeof address === 'string' ? parseIp(address) : address
@@ -96,9 +94,7 @@ export function isPublicAddress(address: string | IpAddress): boolean {
   )
 }
 
-/**
- * `10.0.0.0/8`, `::1/128`, or an address alone. IPv4 must have its four decimal parts. Null when it is none.
- */
+/** Parses `10.0.0.0/8`, `::1/128` or a single address. IPv4 needs all four decimal parts. Null if invalid. */
 export function parseCidr(text: string): Cidr | null {
   const slash = text.indexOf('/')
   const address = slash === -1 ? text : text.slice(0, slash)
@@ -112,24 +108,22 @@ export function parseCidr(text: string): Cidr | null {
   return { version: ip.version, bits: (ip.bits >> rest) << rest, prefix }
 }
 
-/**
- * An IPv4 address in its mapped form (`::ffff:10.0.0.1`, as a dual-stack listener sees it) counts as itself.
- */
+/** A mapped IPv4 address (`::ffff:10.0.0.1`, as a dual-stack listener sees it) counts as the IPv4 address itself. */
 export function cidrContains(range: Cidr, ip: IpAddress): boolean {
   if (range.version === 4 && ip.version === 6 && matches(MAPPED, ip))
     return matches(range, { version: 4, bits: ip.bits & 0xffff_ffffn })
   return matches(range, ip)
 }
 
-/** Whether it is an address by which a machine reaches itself. A name is none. */
+/** Whether this is a loopback address. A name is not. */
 export function isLoopback(address: string): boolean {
   const ip = parseIp(address)
   return ip !== null && LOOPBACK().some((range) => cidrContains(range, ip))
 }
 
 /**
- * What stands for one sender where requests are counted: an IPv4 address (mapped or not), but of IPv6 the network of 64 bits,
- * as everybody who has one has all of its addresses. Text that is no address stays as it is.
+ * The key for counting one sender's requests: an IPv4 address (mapped or not), or the /64 network of an IPv6 address,
+ * because whoever has one address of it has them all. Other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
@@ -138,7 +132,7 @@ export function networkOf(address: string): string {
   return `${formatIp({ version: 6, bits: (ip.bits >> 64n) << 64n })}/64`
 }
 
-/** A list separated by commas, which may be empty; null when any entry of it is wrong. */
+/** Parses a comma-separated list, which may be empty; null if any entry is invalid. */
 export function parseCidrList(text: string): Cidr[] | null {
   const parsed: Cidr[] = []
   for (const entry of text.split(',')) {
@@ -160,7 +154,7 @@ function widthOf(version: 4 | 6): number {
   return version === 4 ? 32 : 128
 }
 
-/** One to four numbers, decimal, octal or hexadecimal; the last fills all bytes that remain. */
+/** One to four numbers in decimal, octal or hexadecimal; the last one fills all remaining bytes. */
 function parseIpv4(text: string): IpAddress | null {
   const parts = (text.endsWith('.') ? text.slice(0, -1) : text).split('.')
   if (parts.length > 4) return null
@@ -181,7 +175,7 @@ function anyBase(part: string): bigint | null {
   return /^[1-9]\d*$/.test(part) ? BigInt(part) : null
 }
 
-/** Four decimal parts without leading zeros, and nothing else. */
+/** Accepts only four decimal parts without leading zeros. */
 function plainIpv4(text: string): IpAddress | null {
   return /^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/.test(text) ? parseIpv4(text) : null
 }
@@ -228,14 +222,14 @@ function longestZeros(groups: string[]): { start: number; length: number } {
   return longest
 }
 
-/** For the tables above. */
+/** Used by the tables above. */
 function cidr(text: string): Cidr {
   const parsed = parseCidr(text)
   if (parsed === null) throw new TypeError(`not a CIDR: ${text}`)
   return parsed
 }
 
-/** Read when they are first needed: a server that only shows files starts without. */
+/** Parsed on first use: a server that only serves files starts without them. */
 function cidrs(...texts: string[]): () => readonly Cidr[] {
   let read: readonly Cidr[] | undefined
   return () => {

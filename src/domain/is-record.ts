@@ -1,3 +1,3 @@
-/** An object of names and values, as JSON has them: neither null nor a list. */
+/** Whether the value is a JSON object: neither null nor an array. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,7 +5,7 @@ const MAX_LIMIT = 100
 
 type SortOrder = 'asc' | 'desc'
 
-/** The query parameters as they came; an empty one counts as absent. */
+/** The raw query parameters; an empty one counts as absent. */
 export type PaginationQuery = {
   page?: string | number | undefined
   limit?: string | number | undefined
@@ -19,7 +19,7 @@ type PaginationOptions<Field extends string> = {
   defaultOrder: SortOrder
 }
 
-/** `page` counts from 1; `offset` is the number of rows before it, never above 2^53. */
+/** `page` starts at 1; `offset` is the number of rows before it, at most 2^53. */
 export type Page<Field extends string = string> = {
   page: number
   limit: number
@@ -34,7 +34,7 @@ export type Paginated<T> = {
   pagination: { page: number; limit: number; total: number; pages: number }
 }
 
-/** Throws `invalid` with a detail for each parameter that is wrong. spec: Limits, contract §2. */
+/** Throws `invalid` with a detail for each invalid parameter. spec: Limits, contract §2. */
 export function parsePagination<Field extends string>(
   query: PaginationQuery,
   options: PaginationOptions<Field>,
@@ -58,13 +58,13 @@ export function parsePagination<Field extends string>(
   return { page, limit, offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), sort, order }
 }
 
-/** `total` is the number of all rows; no rows are no pages. */
+/** `total` is the number of all rows; no rows means no pages. */
 export function paginated<T>(data: T[], total: number, page: Pick<Page, 'page' | 'limit'>): Paginated<T> {
   const pages = Math.ceil(total / page.limit)
   return { data, pagination: { page: page.page, limit: page.limit, total, pages } }
 }
 
-/** Null when it is none. */
+/** Null if it is not a positive integer. */
 function positiveInteger(value: string | number | undefined, fallback: number): number | null {
   if (value === undefined || value === '') return fallback
   const text = String(value)

@@ -1,4 +1,4 @@
-/** Characters that a password has at least and at most. contract §3. */
+/** Minimum and maximum number of characters in a password. contract §3. */
 export const LEAST_PASSWORD = 8
 export const MOST_PASSWORD = 256
 

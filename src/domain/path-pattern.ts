@@ -1,25 +1,25 @@
 const MAX_PATTERN = 1024
 const TRIPLET = /%[0-9a-f]{2}/gi
 
-/** `literal` is what stands before the first `*`; of an exact pattern all. */
+/** `literal` is the text before the first `*`, or the whole of an exact pattern. */
 export type PathPattern =
   | { kind: 'exact'; literal: string }
-  /** `/api/*`: whatever begins so; `/*` and `*` too. */
+  /** `/api/*` matches every path that starts with `/api/`. Includes `/*` and `*`. */
   | { kind: 'prefix'; literal: string }
-  /** `*.json`: whatever ends so. */
+  /** `*.json` matches every path that ends with `.json`. */
   | { kind: 'suffix'; literal: ''; suffix: string }
-  /** Several stars, or one in between: begins, holds these in this order, and ends so. */
+  /** Several stars, or one in the middle: the start, then the middle parts in this order, then the end. */
   | { kind: 'parts'; literal: string; middle: readonly string[]; suffix: string }
 
 type ParsedPathPattern = { ok: true; pattern: PathPattern } | { ok: false; error: string }
 
-/** Reads a pattern of a rule; `error` says what is allowed. spec: Proxy behaviour 2, contract §8. */
+/** Parses a rule's pattern; `error` says what is allowed. spec: Proxy behaviour 2, contract §8. */
 export function parsePathPattern(source: string): ParsedPathPattern {
   const error = findError(source)
   return error === null ? { ok: true, pattern: readPathPattern(source) } : { ok: false, error }
 }
 
-/** Of a pattern that was checked when it was saved; written as in an address it may be longer than was allowed. */
+/** Reads a pattern that was validated when it was saved. Percent-encoding may have made it longer than the limit. */
 export function readPathPattern(source: string): PathPattern {
   const parts = source.split('*')
   const literal = parts[0] ?? ''
@@ -28,10 +28,7 @@ export function readPathPattern(source: string): PathPattern {
   return classify(parts.length > 1, literal, middle, suffix)
 }
 
-/**
- * Whether a path (without its query) matches. Takes time proportional to the path; a `*` also matches nothing
- * and `/`.
- */
+/** Whether a path (without its query) matches, in time linear in the path. A `*` also matches nothing, and `/`. */
 export function matchesPath(pattern: PathPattern, path: string): boolean {
   switch (pattern.kind) {
     case 'exact':
@@ -46,25 +43,31 @@ export function matchesPath(pattern: PathPattern, path: string): boolean {
 }
 
 /**
- * What `stripPrefix` removes from the front of a path that matched: what stands before the first `*` less its
- * last `/`; of an exact pattern all; of one that begins with `*` nothing. contract §8.
+ * What `stripPrefix` removes from the front of a matching path: the text before the first `*`, without its last `/`. An
+ * exact pattern removes everything; one that starts with `*` removes nothing. contract §8.
  */
 export function literalPrefix(pattern: PathPattern): string {
   const { kind, literal } = pattern
   return kind !== 'exact' && literal.endsWith('/') ? literal.slice(0, -1) : literal
 }
 
-/** `%61` and `a` are the same path, `é` is written `%C3%A9`, and both its Unicode forms are one. RFC 3986 §6.2.2, contract §5. */
+/**
+ * The canonical path: `%61` and `a` are the same, `é` is written `%C3%A9`, and both of its Unicode forms are the same.
+ * RFC 3986 §6.2.2, contract §5.
+ */
 export function canonicalPath(path: string): string {
   if (!path.includes('%')) return path
   const canonical = canonicalTriplets(path)
   return BEYOND_ASCII.test(canonical) ? composed(canonical) : canonical
 }
 
-/** A pattern as canonical paths are compared with it. */
+/** A pattern in the form that canonical paths are compared with. */
 export const canonicalPattern = (pattern: string): string => canonicalPath(encoded(pattern))
 
-/** What a raw path has behind a canonical prefix that it begins with: byte for byte, unless it is in another Unicode form. */
+/**
+ * The rest of a raw path after the canonical prefix that it starts with: byte for byte, unless it is in another Unicode
+ * form.
+ */
 export function behindPrefix(path: string, prefix: string): string {
   if (path.startsWith(prefix)) return path.slice(prefix.length)
   const canonical = canonicalPath(path)
@@ -87,7 +90,7 @@ const canonicalTriplets = (path: string): string =>
 const BEYOND_ASCII = /%[89A-F]/
 const RUNS_BEYOND_ASCII = /(?:%[89A-F][0-9A-F])+/g
 
-/** In NFC. What is not UTF-8 stays as it is: no file has such a name. */
+/** Converts to NFC. Bytes that are not UTF-8 stay unchanged: no file has such a name. */
 const composed = (path: string): string =>
   encoded(path.replace(RUNS_BEYOND_ASCII, (run) => decoded(run) ?? run).normalize('NFC'))
 
@@ -102,8 +105,8 @@ function decoded(triplets: string): string | undefined {
 }
 
 /**
- * Sorts rules without `order`, the most specific first: more literal segments, fewer wildcards, then pattern,
- * then method, those without a method last. contract §9.1.
+ * Sorts rules without `order`, the most specific first: by more literal segments, fewer wildcards, pattern, then
+ * method; rules without a method come last. contract §9.1.
  */
 export function compareSpecificity(
   a: { pathPattern: string; method?: string | null },
@@ -120,11 +123,11 @@ export function compareSpecificity(
 }
 
 function findError(source: string): string | null {
-  if (!source.startsWith('/') && !source.startsWith('*')) return 'A path pattern begins with / or *'
-  if (source.length > MAX_PATTERN) return `A path pattern has at most ${MAX_PATTERN} characters`
-  if (/[?#]/.test(source)) return 'A path pattern has no ? and no #: the query is not matched'
-  if (!source.isWellFormed()) return 'A path pattern is whole Unicode characters'
-  if (/\p{Cc}/u.test(source)) return 'A path pattern has no control characters'
+  if (!source.startsWith('/') && !source.startsWith('*')) return 'A path pattern must begin with / or *'
+  if (source.length > MAX_PATTERN) return `A path pattern must not be longer than ${MAX_PATTERN} characters`
+  if (/[?#]/.test(source)) return 'A path pattern must not contain ? or #: the query is not matched'
+  if (!source.isWellFormed()) return 'A path pattern must be valid Unicode'
+  if (/\p{Cc}/u.test(source)) return 'A path pattern must not contain control characters'
   return null
 }
 
@@ -135,7 +138,7 @@ function classify(hasStar: boolean, literal: string, middle: string[], suffix: s
   return { kind: 'parts', literal, middle, suffix }
 }
 
-/** The leftmost place for each part leaves the most for the rest, so nothing is ever tried twice. */
+/** Matching each part at its leftmost position leaves the most for the rest, so no backtracking is needed. */
 function matchesParts(prefix: string, middle: readonly string[], suffix: string, path: string): boolean {
   const end = path.length - suffix.length
   if (end < prefix.length || !path.startsWith(prefix) || !path.endsWith(suffix)) return false
@@ -148,7 +151,7 @@ function matchesParts(prefix: string, middle: readonly string[], suffix: string,
   return true
 }
 
-/** Segments without a star, and stars. */
+/** Counts segments without a star, and stars. */
 function weigh(pattern: string): [literals: number, stars: number] {
   const literals = pattern.split('/').filter((segment) => segment !== '' && !segment.includes('*'))
   return [literals.length, pattern.split('*').length - 1]
@@ -159,7 +162,7 @@ function compareMethods(a: string | null, b: string | null): number {
   return compareText(a, b)
 }
 
-/** By code units, so that every machine sorts alike. */
+/** Compares code units, so that every machine sorts the same way. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1

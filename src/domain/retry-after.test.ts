@@ -19,7 +19,7 @@ test.each([
   expect(parseRetryAfter(text, NOW)).toBe(expected)
 })
 
-test('a date says nothing to somebody without a clock', () => {
+test('a date is ignored when the current time is unknown', () => {
   expect(parseRetryAfter('Fri, 20 Nov 2026 12:00:10 GMT', null)).toBeNull()
   expect(parseRetryAfter('7', null)).toBe(7000)
 })

@@ -1,8 +1,8 @@
 import { parseHttpDate } from './http-date.ts'
 
 /**
- * How long `Retry-After` asks to wait, in milliseconds: seconds, or a date, which counts from `now` on and says nothing where
- * that is not known. Null for anything else. RFC 9110 §10.2.3.
+ * Parses `Retry-After` (seconds or a date) into the milliseconds to wait. A date is relative to `now` and ignored if
+ * `now` is null. Null for anything else. RFC 9110 §10.2.3.
  */
 export function parseRetryAfter(text: string | null, now: number | null): number | null {
   if (text === null) return null

@@ -1,4 +1,4 @@
-/** From the least to the most: the index is the level. spec: Project roles. */
+/** From lowest to highest: the index is the level. spec: Project roles. */
 export const PROJECT_ROLES = ['guest', 'viewer', 'contributor', 'admin', 'owner'] as const
 export type ProjectRole = (typeof PROJECT_ROLES)[number]
 
@@ -11,12 +11,12 @@ export function roleLevel(role: ProjectRole): number {
   return PROJECT_ROLES.indexOf(role)
 }
 
-/** Whether `role` is `least` or above it; no role is below all. */
+/** Whether `role` is `least` or higher; null is lower than any role. */
 export function hasAtLeast(role: ProjectRole | null, least: ProjectRole): boolean {
   return role !== null && roleLevel(role) >= roleLevel(least)
 }
 
-/** The effective role: the highest of all sources, null when there is none. spec: Permission sources. */
+/** The effective role: the highest from all sources, null if there is none. spec: Permission sources. */
 export function highestRole(roles: Iterable<ProjectRole | null | undefined>): ProjectRole | null {
   let highest: ProjectRole | null = null
   for (const role of roles) {
@@ -25,7 +25,7 @@ export function highestRole(roles: Iterable<ProjectRole | null | undefined>): Pr
   return highest
 }
 
-/** `role`, but never more than `most`: on a site host a session is a viewer at most. */
+/** Caps `role` at `most`: on a site host a session is at most a viewer. */
 export function lowerRole(role: ProjectRole | null, most: ProjectRole): ProjectRole | null {
   return role !== null && roleLevel(role) > roleLevel(most) ? most : role
 }

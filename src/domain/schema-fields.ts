@@ -1,8 +1,9 @@
 import type { ErrorDetail } from './errors.ts'
 import { checkFieldValue, FIELD_TYPES, type FieldType } from './field-types.ts'
 import { isRecord } from './is-record.ts'
+import { PROTOTYPE_KEYS } from './prototype-keys.ts'
 
-/** A field of a schema. `default` takes the place of a value that is missing. contract §9.4. */
+/** A field of a schema. `default` replaces a missing value. contract §9.4. */
 export type SchemaField = {
   name: string
   type: FieldType
@@ -11,16 +12,16 @@ export type SchemaField = {
   default?: unknown
 }
 
-/** A step names a schema by its id, or by its name behind this. contract §9.3. */
+/** A step refers to a schema by its id, or by its name after this prefix. contract §9.3. */
 export const SCHEMA_BY_NAME = '$schema:'
 export const SCHEMA_NAME = /^[A-Za-z0-9_][A-Za-z0-9_ .-]{0,99}$/
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 const MAX_FIELDS = 200
-/** Every record has these itself. */
+/** Columns that every record has anyway. */
 export const RECORD_COLUMNS = ['id', 'createdAt', 'updatedAt'] as const
-const RESERVED: ReadonlySet<string> = new Set([...RECORD_COLUMNS, '__proto__', 'constructor', 'prototype'])
+const RESERVED: ReadonlySet<string> = new Set([...RECORD_COLUMNS, ...PROTOTYPE_KEYS])
 
-/** Reads the `fields` of a schema; `errors` names all that is wrong, by path (`fields[2].type`). */
+/** Parses the `fields` of a schema; `errors` lists every problem by path (`fields[2].type`). */
 export function parseSchemaFields(value: unknown): { fields: SchemaField[]; errors: ErrorDetail[] } {
   if (!Array.isArray(value) || value.length > MAX_FIELDS)
     return {
@@ -79,8 +80,8 @@ function withDefault(
 }
 
 /**
- * The data of a record, with every field of the schema and no other: absent ones are their default, else null. With
- * `stored` the input changes that record. `errors` names every field that is wrong.
+ * Returns a record's data with every field of the schema and no others; missing fields get their default, else null.
+ * With `stored`, the input updates that record. `errors` lists every invalid field.
  */
 export function checkRecordData(
   fields: readonly SchemaField[],

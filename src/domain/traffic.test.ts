@@ -27,7 +27,7 @@ test('the draw follows the weights', () => {
   expect(counts).toEqual({ a: 900, c: 100 })
 })
 
-test('moving 5 % of the weight moves 5 % of the positions, and nobody who came back', () => {
+test('moving 5 % of the weight moves 5 % of the positions, and no returning visitor', () => {
   const at = (b: number, i: number, facts = nobody) =>
     chooseAlias(split({ a: 100 - b, b }), facts, everything, () => i / 1000)?.alias ?? ''
   const positions = Array.from({ length: 1000 }, (_, i) => i)
@@ -35,7 +35,7 @@ test('moving 5 % of the weight moves 5 % of the positions, and nobody who came b
   expect(positions.filter((i) => at(15, i, withCookie(at(10, i))) !== at(10, i))).toHaveLength(0)
 })
 
-test('the cookie stays good while its alias has a weight', () => {
+test('the cookie stays valid while its alias has a weight', () => {
   expect(chooseAlias(split({ a: 50, b: 50 }), withCookie('B'), everything, never)).toMatchObject({
     alias: 'b',
     by: 'cookie',
@@ -68,7 +68,7 @@ test('rules come first, in their order', () => {
   expect(of({ cookie: (key) => (key === 'beta' ? ['on'] : ['a']) })).toBe('c')
 })
 
-test('an alias that is gone gives its share to the others', () => {
+test('the share of a deleted alias goes to the others', () => {
   const isThere = (alias: string) => alias !== 'b'
   expect(chooseAlias(split({ a: 10, b: 90 }), withCookie('b'), isThere, () => 0.99)).toMatchObject({
     alias: 'a',

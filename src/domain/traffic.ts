@@ -1,4 +1,4 @@
-/** How a domain divides its visitors. contract §10. `weights` sum up to 100. */
+/** How a domain splits its visitors. contract §10. `weights` add up to 100. */
 export type TrafficSplit = {
   weights: readonly TrafficWeight[]
   sticky: boolean
@@ -8,10 +8,10 @@ export type TrafficSplit = {
 export type TrafficWeight = { alias: string; weight: number }
 export type TrafficRule = { type: 'query' | 'cookie' | 'header'; key: string; value: string; alias: string }
 
-/** Holds the alias that a visitor was given. */
+/** The cookie that holds the alias assigned to a visitor. */
 export const VARIANT_COOKIE = '__svc_variant'
 
-/** What of a request decides. `cookie` looks up every value of a name. */
+/** The parts of a request that the choice depends on. `cookie` returns all values of a name. */
 export type TrafficFacts = {
   query: (key: string) => readonly string[]
   cookie: (key: string) => readonly string[]
@@ -21,9 +21,9 @@ export type TrafficFacts = {
 type TrafficChoice = { alias: string; by: 'rule' | 'cookie' | 'draw'; rule: TrafficRule | null }
 
 /**
- * Which alias a visitor sees: by the first rule that holds, else by the cookie, else by a draw, `position` being a random
- * number from 0 up to 1. Only aliases for which `isThere` count; null when none is left. Aliases are compared without
- * regard to case.
+ * Chooses the alias a visitor sees: by the first matching rule, else by the cookie, else at random; `position` returns
+ * a random number from 0 (inclusive) to 1 (exclusive). Ignores aliases for which `isThere` is false; null if none is
+ * left. Aliases are compared case-insensitively.
  */
 export function chooseAlias(
   split: TrafficSplit,
@@ -40,11 +40,11 @@ export function chooseAlias(
   return drawn === null ? null : { alias: drawn, by: 'draw', rule: null }
 }
 
-/** Whoever came by a query rule keeps its alias, so that the files of the page come from where the page did. */
+/** A visitor who came by a query rule keeps its alias, so that the page's files come from the same deployment. */
 export const isRemembered = (split: TrafficSplit, { by, rule }: TrafficChoice): boolean =>
   split.sticky && (by === 'draw' || (by === 'rule' && rule?.type === 'query'))
 
-/** The headers of a request that the choice may depend on, for `Vary`. */
+/** The request headers that the choice may depend on, for `Vary`. */
 export function headersThatDecide({ rules }: TrafficSplit): string[] {
   return [...new Set(rules.filter(({ type }) => type === 'header').map(({ key }) => key))]
 }
@@ -54,7 +54,7 @@ function holds({ type, key, value }: TrafficRule, facts: TrafficFacts): boolean 
   return facts[type](key).includes(value)
 }
 
-/** An alias whose weight went to 0 lets its visitors go; one that only a query rule leads to keeps them. */
+/** An alias whose weight becomes 0 loses its visitors; one that only a query rule selects keeps them. */
 function keptAlias(
   split: TrafficSplit,
   open: readonly TrafficWeight[],

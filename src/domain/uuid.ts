@@ -1,4 +1,4 @@
-/** The shape of an id, in whatever case. */
+/** The pattern of an id, in any case. */
 export const UUID = '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}'
 
 const WHOLE = new RegExp(`^${UUID}$`)

@@ -4,7 +4,7 @@ import { resolveVisibility, type VisibilitySettings } from './visibility.ts'
 const PROJECT = { isPublic: false, requiredRole: 'guest', isSpa: null } as const
 const INHERIT: VisibilitySettings = { isPublic: null, requiredRole: null, isSpa: null }
 
-test('the project decides where nothing else is there', () => {
+test('the project decides if nothing else is set', () => {
   expect(resolveVisibility({ project: PROJECT })).toEqual({
     isPublic: false,
     requiredRole: 'guest',
@@ -22,7 +22,7 @@ test('null on domain and alias inherits', () => {
   expect(resolveVisibility({ domain: null, alias: null, project })).toMatchObject(project)
 })
 
-test('the most specific setting wins, each by itself', () => {
+test('the most specific level wins for each setting separately', () => {
   const domain: VisibilitySettings = { isPublic: true, requiredRole: null, isSpa: null }
   const alias: VisibilitySettings = { isPublic: false, requiredRole: 'admin', isSpa: null }
   const project = { isPublic: false, requiredRole: 'guest', isSpa: true } as const
@@ -63,7 +63,7 @@ test.each(rows)(
   },
 )
 
-test('a false isSpa of the domain stands over a true one below', () => {
+test('a false isSpa of the domain overrides a true one below', () => {
   const resolved = resolveVisibility({
     domain: { ...INHERIT, isSpa: false },
     alias: { ...INHERIT, isSpa: true },

@@ -1,19 +1,19 @@
 import type { ProjectRole } from './roles.ts'
 
-/** What an alias or a domain says; null inherits. */
+/** The settings of an alias or a domain; null inherits. */
 export type VisibilitySettings = {
   isPublic: boolean | null
   requiredRole: ProjectRole | null
   isSpa: boolean | null
 }
 
-/** A project always says who may see it; its `isSpa` may be left to the content of the deployment. */
+/** A project always sets who may see it; its `isSpa` may be null, so that the deployment's content decides. */
 type ProjectVisibility = { isPublic: boolean; requiredRole: ProjectRole; isSpa: boolean | null }
 
 type VisibilityLevel = 'domain' | 'alias' | 'project'
 
 /**
- * `setBy` says which level decided each; `isSpa` is null, set by `default`, where the deployment's files
+ * `setBy` names the level that decided each setting. `isSpa` is null, set by `default`, if the deployment's files
  * decide.
  */
 export type Visibility = ProjectVisibility & {
@@ -21,7 +21,7 @@ export type Visibility = ProjectVisibility & {
 }
 
 /**
- * The most specific that is set of domain, alias and project, for each setting by itself. contract §4:
+ * Takes each setting separately from the most specific level that sets it: domain, alias, then project. contract §4:
  * Visibility.
  */
 export function resolveVisibility(levels: {

@@ -1,6 +1,6 @@
 /**
- * What answers on the admin host beside the API's own routes, for the OpenAPI document. Any method reaches the rules of a
- * site at the first three; a file answers GET and HEAD. spec: Public access; contract §1 Hosts, §11.
+ * Paths that the admin host serves besides the API's own routes, for the OpenAPI document. The first three accept any
+ * method for a site's rules; a file accepts GET and HEAD. spec: Public access; contract §1 Hosts, §11.
  */
 
 type Parameter = { name: string; description: string; example: string }
@@ -11,12 +11,12 @@ const ref: Parameter = { name: 'ref', description: 'Name of an alias, or a SHA',
 const alias: Parameter = { name: 'alias', description: 'Name of an alias', example: 'production' }
 const sha: Parameter = {
   name: 'sha',
-  description: 'A SHA; 7 digits or more where they say which',
+  description: 'A SHA, or at least 7 digits if they are unambiguous',
   example: '3f2a9c1d',
 }
 const path: Parameter = {
   name: 'path',
-  description: 'Path of the file, with its slashes as they are (the explorer would encode them)',
+  description: 'Path of the file. Write slashes unencoded (the explorer would encode them)',
   example: 'index.html',
 }
 
@@ -29,7 +29,7 @@ const inPath = ({ name, description, example }: Parameter) => ({
   example,
 })
 
-/** Anonymous, or with what came along. */
+/** Anonymous, or with whatever credential the request carries. */
 const OPTIONAL = [{}, { apiKey: [] }, { session: [] }]
 
 const file = (summary: string, description: string, security: object[], parameters: Parameter[]) => ({
@@ -44,32 +44,33 @@ const file = (summary: string, description: string, security: object[], paramete
         description: 'The file',
         content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
       },
-      302: { description: 'A browser that goes to a page is sent to the host of the site' },
-      308: { description: 'The same folder with a slash at its end' },
+      302: { description: 'A browser that opens a page is redirected to the host of the site' },
+      308: { description: 'The same folder with a trailing slash' },
     },
   },
 })
 
-const PRIVATE = 'Of a private project for those who may see it; for others there is none (404).'
+const PRIVATE = 'A private project is only visible to people who may see it; others get 404.'
 
 export const contentPaths: Record<string, object> = {
   '/public/{owner}/{repo}/{ref}/{path}': file(
     'A file of a public site',
-    'Credentials are not looked at: of a private project there is nothing (404).',
+    'Ignores credentials: a private project returns 404.',
     [],
     [owner, repo, ref],
   ),
   '/repo/{owner}/{repo}/{sha}/{path}': file('A file of a deployment', PRIVATE, OPTIONAL, [owner, repo, sha]),
-  '/repo/{owner}/{repo}/alias/{alias}/{path}': file('A file of what an alias points at', PRIVATE, OPTIONAL, [
-    owner,
-    repo,
-    alias,
-  ]),
+  '/repo/{owner}/{repo}/alias/{alias}/{path}': file(
+    'A file of the deployment that an alias points to',
+    PRIVATE,
+    OPTIONAL,
+    [owner, repo, alias],
+  ),
   '/metrics': {
     get: {
       tags: ['Setup and health'],
       summary: 'Metrics as text for Prometheus',
-      description: 'With METRICS_TOKEN as bearer token, or from the machine itself.',
+      description: 'Requires METRICS_TOKEN as bearer token, or a request from the machine itself.',
       security: [{ metrics: [] }, {}],
       responses: {
         200: { description: 'Success', content: { 'text/plain': { schema: { type: 'string' } } } },

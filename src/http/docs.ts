@@ -10,7 +10,7 @@ import { pageHeaders } from './page-headers.ts'
 const PAGE = '/api/docs'
 const DOCUMENT = '/api/docs/json'
 
-/** Collects the OpenAPI document from the routes. What is served of it goes through `withExplorer`. */
+/** Collects the OpenAPI document from the routes. It is served through `withExplorer`. */
 export const apiDocs = (version: string) =>
   new Elysia().use(
     swagger({
@@ -30,16 +30,16 @@ export const apiDocs = (version: string) =>
               type: 'apiKey',
               in: 'header',
               name: 'X-API-Key',
-              description: 'Made under API keys in the admin, or by `svc key create`.',
+              description: 'Create one under API keys in the admin, or with `svc key create`.',
             },
             session: {
               type: 'apiKey',
               in: 'cookie',
               name: ACCESS_COOKIE,
               description:
-                'Sign in on this host: the browser then sends the session by itself, and nothing is to be entered here.',
+                'Sign in on this host: the browser then sends the session automatically, so enter nothing here.',
             },
-            metrics: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, for `/metrics` alone.' },
+            metrics: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, for `/metrics` only.' },
           },
         },
         security: [{ apiKey: [] }, { session: [] }],
@@ -47,7 +47,7 @@ export const apiDocs = (version: string) =>
     }),
   )
 
-/** An Elysia app, as far as the explorer needs it. */
+/** The part of an Elysia app that the explorer needs. */
 type Api = {
   handle(request: Request): Promise<Response>
   routes: readonly { method: string; path: string }[]
@@ -56,8 +56,9 @@ type Api = {
 type LoadSchemas = () => Promise<Record<string, unknown>>
 
 /**
- * The API with its explorer at `/api/docs` and the OpenAPI document at `/api/docs/json`. All of it comes out of the
- * executable, and the page may load nothing else. contract §11. `loadSchemas` gives what is described beside the routes.
+ * The API with its explorer at `/api/docs` and the OpenAPI document at `/api/docs/json`. Everything is embedded in the
+ * executable, and the page may load nothing else. contract §11. `loadSchemas` returns schemas described outside the
+ * routes.
  */
 export function withExplorer(api: Api, loadSchemas: LoadSchemas): Api {
   let document: Promise<Response> | undefined
@@ -90,7 +91,7 @@ async function documentOf(api: Api, request: Request, loadSchemas: LoadSchemas):
   return Response.json(polishDocument(whole, await loadSchemas()))
 }
 
-/** True for the paths of the explorer, which is at home on the admin host only. */
+/** Whether the path belongs to the explorer, which exists only on the admin host. */
 export const isExplorerPath = (path: string): boolean => path === PAGE || path.startsWith(`${PAGE}/`)
 
 const START_SCRIPT = `SwaggerUIBundle({
@@ -130,7 +131,7 @@ const PAGE_HEADERS = pageHeaders("form-action 'none'")
 
 const SCRIPT_HEADERS = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-cache' }
 
-/** A file that the executable carries, compressed when it is first asked for; it changes only with the version. */
+/** An embedded file, compressed on first use; it changes only with the version. */
 function fileAnswer(path: string, contentType: string): (request: Request) => Promise<Response> {
   let packed: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }> | undefined
   return async (request) => {

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
 
 /**
- * Elysia finds the path behind the 7th character of a URL, or behind the 11th. The one is right for `http://` and any host
- * (`http://nas/`), the other for `https://`, where a certificate needs a name that long.
+ * Elysia looks for the path after the 7th or the 11th character of a URL. 7 is right for `http://` and any host
+ * (`http://nas/`), 11 for `https://`, where certificates require longer names.
  */
 export const elysiaOptions = ({ config }: Context) => ({
   handler: { standardHostname: config.tls !== 'off' },

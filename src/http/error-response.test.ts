@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../testing/test-app.ts'
 
-test('of each place that is wrong one thing is said, the first of which is the message', async () => {
+test('one problem is reported per field, and the first one is the message', async () => {
   const app = await testApp()
   await app.addUser('ann@example.com')
   const answer = await app.call('POST', '/api/projects', { as: 'ann@example.com', json: { owner: 5 } })

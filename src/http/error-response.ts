@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { isDiskFull } from '../db/open.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
 
-/** A failure as an answer of the API. spec: Errors. */
+/** Turns a failure into an API response. spec: Errors. */
 export function errorResponse(failure: AppError): Response {
   return Response.json(failure.toBody(), {
     status: failure.status,
@@ -11,12 +11,15 @@ export function errorResponse(failure: AppError): Response {
   })
 }
 
-/** What may be shown of a thrown value. What nobody expected is logged here, once, and shown as an internal error. */
+/**
+ * Turns a thrown value into an error that may be shown. Unexpected errors are logged here, once, and shown as internal
+ * errors.
+ */
 export function toAppError(ctx: Pick<Context, 'log'>, error: unknown, request: Request): AppError {
   const known = knownFailure(error)
   const failure =
     known ??
-    new AppError('internal', 'Something went wrong on the server. The log says what.', { cause: error })
+    new AppError('internal', 'Something went wrong on the server. See the log for details.', { cause: error })
   if (failure.status >= 500)
     ctx.log.error('request failed', {
       method: request.method,
@@ -33,16 +36,16 @@ function knownFailure(error: unknown): AppError | undefined {
   if (isValidationError(error)) return error.type === 'response' ? undefined : invalidInput(error)
   if (error.cause instanceof AppError) return error.cause
   if (isDiskFull(error))
-    return new AppError('storage_full', 'The disk of the server is full. Nothing was changed.', {
+    return new AppError('storage_full', "The server's disk is full. Nothing was changed.", {
       cause: error,
     })
-  if ('code' in error && error.code === 'PARSE') return new AppError('invalid', 'The body could not be read.')
+  if ('code' in error && error.code === 'PARSE') return new AppError('invalid', 'The body could not be read')
   if ('code' in error && error.code === 'NOT_FOUND')
-    return new AppError('not_found', 'There is no such path in the API.')
+    return new AppError('not_found', 'This path does not exist in the API')
   return undefined
 }
 
-/** Told by its code, so that Elysia need not be loaded to serve files. */
+/** Recognised by its code, so that serving files does not load Elysia. */
 const isValidationError = (error: Error): error is ValidationError =>
   'code' in error && error.code === 'VALIDATION'
 
@@ -64,7 +67,7 @@ function toDetail(problem: ValidationError['all'][number]): ErrorDetail {
   return { path, message: expectation(problem.schema) ?? problem.message }
 }
 
-/** A schema's own words (`error`) come before the validator's. */
+/** A schema's own message (`error`) takes precedence over the validator's. */
 function expectation(schema: unknown): string | undefined {
   const isWorded = typeof schema === 'object' && schema !== null && 'error' in schema
   return isWorded && typeof schema.error === 'string' ? schema.error : undefined

@@ -1,4 +1,4 @@
-// Files that the executable carries and reads when they are asked for: the import is the path.
+// Files embedded in the executable and read on demand: the import is the path.
 declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
   const path: string
   export = path

@@ -23,7 +23,7 @@ const KINDS = SIZES.flatMap((size): [number, string][] => [
   [size, 'without one'],
 ])
 
-test.each(KINDS)('%d bytes %s come whole, with their length', async (size, kind) => {
+test.each(KINDS)('%d bytes %s arrive complete, with their length', async (size, kind) => {
   const isTyped = kind === 'with a type'
   const answer = await fetch(`http://127.0.0.1:${server.port}/${size}${isTyped ? '' : '?untyped'}`)
   expect(answer.headers.get('content-type')).toBe(isTyped ? 'text/plain' : null)
@@ -40,7 +40,7 @@ test.each(SIZES)('%d bytes can be read without a server', async (size) => {
   expect(read.map((bytes) => Buffer.from(bytes).equals(bytesOf(size)))).toEqual([true, true])
 })
 
-test('a visitor who reads late gets all of it, and the next answer on the same connection', async () => {
+test('a slow visitor gets everything, and the next response on the same connection', async () => {
   const socket = connect(server.port ?? 0, '127.0.0.1')
   const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()))
   await new Promise<void>((resolve) => socket.on('connect', () => resolve()))

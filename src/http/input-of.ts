@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'elysia'
 
-/** What a service takes of a body: what may be left out may be undefined too, as the form of a page has it. */
+/** A service's input type for a body: optional values may also be undefined, as in the form of a page. */
 export type InputOf<Body extends TSchema> = Loose<Static<Body>>
 
 type Loose<T> = T extends readonly (infer Item)[]

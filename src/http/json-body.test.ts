@@ -23,22 +23,22 @@ test.each([
   ['"x"', 'Send a JSON object, not a string'],
   ['5', 'Send a JSON object, not a number'],
   ['true', 'Send a JSON object, not a boolean'],
-])('%s is no body, even where every key is optional', async (body, message) => {
+])('%s is not a valid body, even if every key is optional', async (body, message) => {
   expect(await patch(body)).toEqual({
     status: 400,
     body: { statusCode: 400, message, error: 'Bad Request', details: [{ path: '', message }] },
   })
 })
 
-test('null is none either, and an object without keys changes nothing', async () => {
+test('null is not valid either, and an object without keys changes nothing', async () => {
   expect((await patch('null')).status).toBe(400)
   expect((await patch('{}')).status).toBe(200)
 })
 
 test.each([
-  ['a field that is checked', (inner: string) => `{"displayName":${inner}}`],
-  ['a field that nobody knows', (inner: string) => `{"other":${inner}}`],
-])('%s that nests without end is refused before anybody walks through it', async (_, bodyWith) => {
+  ['a known field', (inner: string) => `{"displayName":${inner}}`],
+  ['an unknown field', (inner: string) => `{"other":${inner}}`],
+])('deeply nested %s is rejected before anything walks through it', async (_, bodyWith) => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   expect(await patch(bodyWith(deep))).toMatchObject({
     status: 400,
@@ -47,7 +47,7 @@ test.each([
 })
 
 test.each(['{"toString":1}', '[{"valueOf":"x"}, {"toString":{}}]', '{"to\\u0053tring":1}'])(
-  '%s in place of a text is refused like any other',
+  '%s instead of a text is rejected like any other value',
   async (value) => {
     expect(await patch(`{"displayName":${value}}`)).toMatchObject({
       status: 400,

@@ -3,14 +3,16 @@ import { AppError } from '../domain/errors.ts'
 import { parseJson } from './parse-json.ts'
 import { arrivingBody } from './upload-progress.ts'
 
-/** Most bytes of a JSON body, where a route does not say otherwise. */
+/** Maximum bytes of a JSON body, unless a route sets its own. */
 const MAX_JSON_BYTES = 1024 * 1024
 export const MAX_SYNC_BYTES = 16 * 1024 * 1024
 
-/** For routes without a guard. Those with one read the body behind it (`readJson`), so that a stranger's is never read. */
+/**
+ * For routes without a guard. Routes with one read the body after it (`readJson`), so that a stranger's is never read.
+ */
 export const jsonBody = new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, readJson)
 
-/** Reads a JSON body with a limit that is enforced while reading. Undefined for none. */
+/** Reads a JSON body and enforces the limit while reading. Undefined if there is none. */
 export async function readJson({ request, path }: { request: Request; path: string }): Promise<unknown> {
   const bytes = await readBody(request, path.endsWith('/sync') ? MAX_SYNC_BYTES : MAX_JSON_BYTES)
   if (bytes.length === 0) return undefined
@@ -18,7 +20,7 @@ export async function readJson({ request, path }: { request: Request; path: stri
   if (!/^application\/([\w.-]+\+)?json$/i.test(type))
     throw new AppError('invalid', 'Send JSON, with Content-Type: application/json')
   const body = parseJson(bytes)
-  // Where every key is optional they would pass for an empty object. Of null the schemas judge.
+  // They would pass for an empty object if every key is optional. The schemas decide about null.
   if (typeof body !== 'object' || Array.isArray(body)) {
     const message = `Send a JSON object, not a ${Array.isArray(body) ? 'list' : typeof body}`
     throw new AppError('invalid', message, { details: [{ path: '', message }] })
@@ -26,7 +28,7 @@ export async function readJson({ request, path }: { request: Request; path: stri
   return body
 }
 
-/** The whole body; `too_large` as soon as it is longer than `maxBytes`. */
+/** Reads the whole body; throws `too_large` as soon as it exceeds `maxBytes`. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () =>
     new AppError('too_large', `The body is larger than the ${maxBytes} bytes allowed here`)

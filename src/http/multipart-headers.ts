@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts'
 
-/** What the headers of one part of a form say. A part with a `filename`, even an empty one, is a file. */
+/** The headers of one part of a form. A part with a `filename`, even an empty one, is a file. */
 type PartHeaders = { name: string; filename: string | undefined; contentType: string | undefined }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -24,7 +24,7 @@ export function parsePartHeaders(block: Uint8Array): PartHeaders {
   const headers = new Map<string, string>()
   for (const line of decode(block).split('\r\n')) {
     const colon = line.indexOf(':')
-    if (colon <= 0) throw new AppError('invalid', 'The form has a part with a header that cannot be read')
+    if (colon <= 0) throw new AppError('invalid', 'The form has a part with a malformed header')
     headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
   }
   const { value, parameters } = parseHeader(headers.get('content-disposition') ?? '')
@@ -42,13 +42,16 @@ export function parsePartHeaders(block: Uint8Array): PartHeaders {
 }
 
 /**
- * `; key="quoted"`, the same up to the next quote (a path may end in a backslash), or `; key=token`. No text can be read in
- * two ways within one of the three: trying all of them would take exponential time.
+ * `; key="quoted"`, the same up to the next quote (a path may end in a backslash), or `; key=token`. Within each of the
+ * three forms the match is unambiguous: otherwise backtracking could take exponential time.
  */
 const PARAMETER =
   /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\["\\]|\\(?!["\\]))*)"|"([^"]*)"|([^\s;"]*))\s*(?=;|$)/
 
-/** `value; key=token; key="quoted"`. Within quotes a backslash counts only before `"` and `\`: paths hold others. */
+/**
+ * Parses `value; key=token; key="quoted"`. Within quotes a backslash escapes only `"` and `\`, because paths contain
+ * other backslashes.
+ */
 function parseHeader(text: string): { value: string; parameters: Map<string, string> } {
   const parameters = new Map<string, string>()
   const [value = ''] = text.split(';', 1)
@@ -62,11 +65,11 @@ function parseHeader(text: string): { value: string; parameters: Map<string, str
     if (!parameters.has(key.toLowerCase())) parameters.set(key.toLowerCase(), parameter)
   }
   if (!/^[;\s]*$/.test(text.slice(end)))
-    throw new AppError('invalid', `A header cannot be read: ${text.slice(0, 200)}`)
+    throw new AppError('invalid', `A form part has a malformed header: ${text.slice(0, 200)}`)
   return { value: value.trim(), parameters }
 }
 
-/** Browsers and curl write the three characters that would end a quoted name so, and no others (HTML standard). */
+/** Browsers and curl percent-encode only the three characters that would end a quoted name (HTML standard). */
 function unescapeName(name: string): string {
   return name.replace(/%22|%0A|%0D/gi, (escaped) => decodeURIComponent(escaped))
 }
@@ -81,15 +84,15 @@ function decodeExtended(value: string): string {
         String.fromCharCode(Number.parseInt(hex, 16)),
       )
   } catch {
-    // Refused below, like any other that cannot be read.
+    // Rejected below, like any other unreadable name.
   }
-  throw new AppError('invalid', `The form has a file name that cannot be read: ${value.slice(0, 200)}`)
+  throw new AppError('invalid', `The form has an unreadable file name: ${value.slice(0, 200)}`)
 }
 
-/** RFC 7578 §4.7 deprecates the header; bytes that are not sent as they are would be stored wrong. */
+/** RFC 7578 §4.7 deprecates the header. Bytes in another encoding would be stored wrong. */
 function checkEncoding(name: string, encoding: string | undefined): void {
   if (encoding === undefined || /^(7bit|8bit|binary)$/i.test(encoding)) return
-  throw new AppError('invalid', `The part ${name} has the transfer encoding ${encoding}; send it as binary`)
+  throw new AppError('invalid', `The part ${name} uses the transfer encoding ${encoding}; send it as binary`)
 }
 
 function decode(block: Uint8Array): string {

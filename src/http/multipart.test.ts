@@ -45,7 +45,7 @@ describe('forms', () => {
   ].join('|')
   const cases: [what: string, body: string, expected: Seen[]][] = [
     ['no part', '--xyz--\r\n', []],
-    ['no line end at the end', '--xyz--', []],
+    ['no final line end', '--xyz--', []],
     [
       'fields before and after files',
       form(field('a', '1'), file('file', 'i.html', 'I'), field('b', '2')),
@@ -56,7 +56,7 @@ describe('forms', () => {
       ],
     ],
     [
-      'fields of one name',
+      'fields with the same name',
       form(field('a', '1'), field('a', '2')),
       [
         ['field', 'a', '1'],
@@ -86,14 +86,14 @@ describe('forms', () => {
       `To whom it may concern\r\n${form(field('a', '1'))}Regards\r\n`,
       [['field', 'a', '1']],
     ],
-    ['blanks behind a boundary', `--xyz \t \r\n${field('a', '1')}\r\n--xyz--  \r\n`, [['field', 'a', '1']]],
+    ['blanks after a boundary', `--xyz \t \r\n${field('a', '1')}\r\n--xyz--  \r\n`, [['field', 'a', '1']]],
     [
       'a part that ends with its headers',
       '--xyz\r\nContent-Disposition: form-data; name=a\r\n\r\n--xyz--\r\n',
       [['field', 'a', '']],
     ],
     [
-      'header names in any case, and headers unknown',
+      'header names in any case, and unknown headers',
       form('content-DISPOSITION:form-data;name=a\r\nX-Other: 1\r\n\r\n1'),
       [['field', 'a', '1']],
     ],
@@ -108,7 +108,7 @@ describe('forms', () => {
       expect(await read(chunkedAtRandom(bytes, 60, seed))).toEqual(expected)
   })
 
-  test('cut into two pieces anywhere', async () => {
+  test('split into two chunks anywhere', async () => {
     const bytes = Buffer.from(form(field('a', '1\r\n'), file('file', 'd/f', '\r\n--xy\r\n'), field('b', '')))
     const expected = await read(chunked(bytes, bytes.length))
     expect(expected.length).toBe(3)
@@ -164,11 +164,11 @@ describe('file names', () => {
   })
 })
 
-// Each of them would take seconds if backslashes could be read in two ways; together, longer than a test may take.
-test('a quoted text that never ends is refused at once, however many backslashes it has', async () => {
+// Each would take seconds if backslashes were ambiguous; together, longer than the timeout of a test.
+test('an unterminated quoted text is rejected at once, however many backslashes it has', async () => {
   for (let count = 40; count < 60; count++) {
     const headers = headed(`form-data; name="${'\\'.repeat(count)}`)
-    await expect(readText(headers)).rejects.toThrow('A header cannot be read')
+    await expect(readText(headers)).rejects.toThrow('A form part has a malformed header')
   }
 })
 
@@ -212,16 +212,16 @@ describe('malformed forms are refused', () => {
     ['another boundary', '--abc\r\n\r\n--abc--', 'cut off'],
     ['no closing boundary', `--xyz\r\n${field('a', '1')}`, 'cut off'],
     ['a closing boundary cut in two', `--xyz\r\n${field('a', '1')}\r\n--xyz-`, 'cut off'],
-    ['headers that do not end', '--xyz\r\nContent-Disposition: form-data; name="a"', 'cut off'],
-    ['text behind a boundary', `--xyzzy\r\n${field('a', '1')}\r\n--xyz--`, 'malformed'],
-    ['a bare line feed behind a boundary', `--xyz\n${field('a', '1')}\r\n--xyz--`, 'malformed'],
+    ['unterminated headers', '--xyz\r\nContent-Disposition: form-data; name="a"', 'cut off'],
+    ['text after a boundary', `--xyzzy\r\n${field('a', '1')}\r\n--xyz--`, 'malformed'],
+    ['a bare line feed after a boundary', `--xyz\n${field('a', '1')}\r\n--xyz--`, 'malformed'],
     ['no headers', form('\r\ncontent'), 'header'],
     ['a header without a colon', form('Content-Disposition\r\n\r\nx'), 'header'],
     ['no disposition', form('Content-Type: text/plain\r\n\r\nx'), 'without a name'],
     ['no name', headed('form-data; filename="a"'), 'without a name'],
     ['another disposition', headed('attachment; name="a"'), 'without a name'],
-    ['a name that does not end', headed('form-data; name="a'), 'cannot be read'],
-    ['a file name in an unknown code', headed("form-data; name=a; filename*=koi8-r''a"), 'file name'],
+    ['an unterminated name', headed('form-data; name="a'), 'malformed header'],
+    ['a file name in an unknown encoding', headed("form-data; name=a; filename*=koi8-r''a"), 'file name'],
     ['a file name with a broken escape', headed("form-data; name=a; filename*=UTF-8''%ff"), 'file name'],
     [
       'base64',
@@ -246,7 +246,7 @@ describe('malformed forms are refused', () => {
     }
   })
 
-  test('a form cut off anywhere', async () => {
+  test('a form truncated anywhere', async () => {
     const bytes = Buffer.from(form(field('a', '1'), file('file', 'f', 'content')))
     for (let length = 0; length < bytes.length - 2; length++)
       expect(await failureOf(read(chunked(bytes.subarray(0, length), 9)))).toMatchObject({ kind: 'invalid' })
@@ -264,15 +264,15 @@ describe('limits', () => {
   const cases: [what: string, body: string, limits: Partial<FormLimits>, message: string | null][] = [
     ['as many bytes as allowed', twoFiles, { maxBytes: twoFiles.length }, null],
     [
-      'a byte more',
+      'one byte more',
       twoFiles,
       { maxBytes: twoFiles.length - 1 },
       `larger than the ${twoFiles.length - 1} bytes`,
     ],
     ['as many files as allowed', twoFiles, { maxFiles: 2 }, null],
-    ['a file more', twoFiles, { maxFiles: 1 }, 'more than the 1 files'],
+    ['one file more', twoFiles, { maxFiles: 1 }, 'more than the 1 files'],
     ['as many fields as allowed', twoFields, { maxFields: 2 }, null],
-    ['a field more', twoFields, { maxFields: 1 }, 'more than the 1 fields'],
+    ['one field more', twoFields, { maxFields: 1 }, 'more than the 1 fields'],
     ['as large a field as allowed', twoFields, { maxFieldBytes: 8 }, null],
     ['a larger field', twoFields, { maxFieldBytes: 7 }, 'The field "paths" is larger than the 7 bytes'],
     ['a field that may be larger', twoFields, { maxFieldBytes: 4, largeFields: { paths: 8 } }, null],
@@ -302,7 +302,7 @@ describe('reading', () => {
   const content = 'x'.repeat(200_000)
   const bytes = Buffer.from(form(file('file', 'large', content), field('after', '1')))
 
-  test('a content that is not read, or read in part, is passed over', async () => {
+  test('content that is not read, or only partly, is skipped', async () => {
     for (const pieces of [0, 1, 3]) {
       const names: string[] = []
       for await (const part of readMultipart(chunked(bytes, 10_000), TYPE, LIMITS)) {
@@ -315,15 +315,15 @@ describe('reading', () => {
     }
   })
 
-  test('a content is not read after the next part was asked for', async () => {
+  test('content cannot be read after the next part was requested', async () => {
     const parts = readMultipart(chunked(bytes, 10_000), TYPE, LIMITS)
     const { value: part } = await parts.next()
     if (part?.kind !== 'file') throw new Error('The first part is a file')
     await parts.next()
-    expect((await failureOf(collect(part.body))).message).toContain('after the next one was asked for')
+    expect((await failureOf(collect(part.body))).message).toContain('after the next one was requested')
   })
 
-  test('a slow reader holds the sender back', async () => {
+  test('a slow reader slows the sender down', async () => {
     let sent = 0
     async function* sender() {
       for await (const chunk of chunked(bytes, 1000)) {
@@ -355,7 +355,7 @@ describe('reading', () => {
     expect(isClosed).toBe(true)
   })
 
-  test('takes what fetch sends to a real server, and refuses it by an answer', async () => {
+  test('parses what fetch sends to a real server, and rejects it with a response', async () => {
     using server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',

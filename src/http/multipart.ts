@@ -2,37 +2,37 @@ import { AppError } from '../domain/errors.ts'
 import { ByteCollector, type ByteStream, limitBytes, tooLarge } from '../platform/byte-stream.ts'
 import { parseBoundary, parsePartHeaders } from './multipart-headers.ts'
 
-/** A body is to be read before the next part is asked for; unread, it is passed over. */
+/** Read a body before requesting the next part; otherwise it is skipped. */
 export type FormPart =
   | { kind: 'field'; name: string; value: string }
   | {
       kind: 'file'
       name: string
-      /** As it was sent, folders and all. */
+      /** As sent, including folders. */
       filename: string
       contentType: string | undefined
       body: ByteStream | Uint8Array
     }
 
 export type FormLimits = {
-  /** Of the whole body. */
+  /** For the whole body. */
   maxBytes: number
   maxFiles: number
-  /** 1,000 unless given. */
+  /** Defaults to 1,000. */
   maxFields?: number
-  /** Of one field; 1 MiB unless given. */
+  /** For one field; defaults to 1 MiB. */
   maxFieldBytes?: number
   /** Fields that may be larger, by name. */
   largeFields?: Readonly<Record<string, number>>
 }
 
-/** All fields together, beside what `largeFields` allows: whoever reads them holds them in memory. */
+/** For all fields together, not counting what `largeFields` allows: the reader keeps them in memory. */
 const MAX_FIELDS_BYTES = 16 * 1024 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
 
 /**
- * The parts of a `multipart/form-data` body while it comes in, in the order sent. Nothing is read ahead, so a slow
- * reader holds the sender back. `invalid` for a malformed body or one that is cut off, `too_large` past a limit.
+ * Yields the parts of a `multipart/form-data` body as they arrive, in the order sent. Nothing is read ahead, so a slow
+ * reader slows the sender down. Throws `invalid` for a malformed or truncated body, `too_large` above a limit.
  */
 export async function* readMultipart(
   body: ByteStream | null,
@@ -92,15 +92,15 @@ class FormCounts {
     const { maxFiles } = this.#limits
     this.#files += 1
     if (this.#files > maxFiles)
-      throw new AppError('too_large', `The form holds more than the ${maxFiles} files allowed`)
+      throw new AppError('too_large', `The form has more than the ${maxFiles} files allowed`)
   }
 
-  /** How many bytes the field may have. */
+  /** Returns the maximum bytes for the field. */
   addField(name: string): number {
     const { maxFields = 1000, maxFieldBytes = 1024 * 1024, largeFields = {} } = this.#limits
     this.#fields += 1
     if (this.#fields > maxFields)
-      throw new AppError('too_large', `The form holds more than the ${maxFields} fields allowed`)
+      throw new AppError('too_large', `The form has more than the ${maxFields} fields allowed`)
     const own = Object.hasOwn(largeFields, name) ? largeFields[name] : undefined
     return Math.min(own ?? maxFieldBytes, this.#bytesLeft)
   }
@@ -115,13 +115,13 @@ const LINE_END = Buffer.from('\r\n')
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /**
- * Walks a body from delimiter to delimiter (RFC 2046 §5.1.1). It holds the chunk that came last and what of the one
- * before could still become a delimiter, never more.
+ * Scans a body from delimiter to delimiter (RFC 2046 §5.1.1). Buffers only the last chunk and the part of the one
+ * before that could still be the start of a delimiter.
  */
 class FormScanner {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #delimiter: Buffer
-  /** Begins with the line end that the first delimiter may lack. */
+  /** Starts with the line end that may be missing before the first delimiter. */
   #buffer: Buffer = LINE_END
   #at = 0
   #isInContent = true
@@ -132,7 +132,7 @@ class FormScanner {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`)
   }
 
-  /** Steps over the end of a delimiter; false when it was the closing one. */
+  /** Skips the end of a delimiter; false if it was the closing one. */
   async startPart(): Promise<boolean> {
     await this.#need(2)
     if (this.#startsWith(Buffer.from('--'))) return false
@@ -146,7 +146,7 @@ class FormScanner {
     return true
   }
 
-  /** The lines up to the empty one, without the last line end. */
+  /** Returns the lines up to the empty one, without the last line end. */
   async takeHeaders(): Promise<Uint8Array> {
     let end = this.#buffer.indexOf(HEADERS_END, this.#at)
     for (; end < 0; end = this.#buffer.indexOf(HEADERS_END, this.#at)) {
@@ -154,17 +154,17 @@ class FormScanner {
       await this.#fill()
     }
     if (end < 0 || end - this.#at > MAX_HEADER_BYTES)
-      throw new AppError('invalid', 'The form has a part with headers of over 16 KiB')
+      throw new AppError('invalid', 'The form has a part with more than 16 KiB of headers')
     const headers = this.#buffer.subarray(this.#at + LINE_END.length, end)
     this.#at = end + LINE_END.length
-    // A part without any content may end in the delimiter whose line end is the empty line.
+    // An empty part may end in a delimiter whose line end is also the empty line.
     await this.#need(this.#delimiter.length)
     if (!this.#startsWith(this.#delimiter)) this.#at += LINE_END.length
     this.#isInContent = true
     return headers
   }
 
-  /** The content of the part, as one array if it has arrived. */
+  /** Returns the part's content, as one array if it has already arrived. */
   content(): AsyncIterable<Uint8Array> | Uint8Array {
     return this.#takeLast() ?? this.#pieces(this.#partCount)
   }
@@ -182,7 +182,7 @@ class FormScanner {
     if (this.#isInContent) for await (const _ of this.#pieces(this.#partCount));
   }
 
-  /** Reads what follows the closing delimiter, so that the sender sees an answer and not a broken connection. */
+  /** Reads what follows the closing delimiter, so that the sender gets a response instead of a broken connection. */
   async skipRest(): Promise<void> {
     while (!(await this.#chunks.next()).done);
   }
@@ -193,7 +193,7 @@ class FormScanner {
 
   async *#pieces(part: number): AsyncGenerator<Uint8Array> {
     while (true) {
-      if (part !== this.#partCount) throw new Error('A part was read after the next one was asked for')
+      if (part !== this.#partCount) throw new Error('A part was read after the next one was requested')
       const last = this.#takeLast()
       if (last !== undefined) {
         if (last.length > 0) yield last
@@ -205,7 +205,7 @@ class FormScanner {
     }
   }
 
-  /** What stands before the next delimiter, if that has arrived; the content is over then. */
+  /** Returns what precedes the next delimiter, if that has arrived; this ends the content. */
   #takeLast(): Uint8Array | undefined {
     const end = this.#buffer.indexOf(this.#delimiter, this.#at)
     if (end < 0) return undefined
@@ -215,7 +215,7 @@ class FormScanner {
     return last
   }
 
-  /** What has arrived but for an end that may be the beginning of a delimiter. */
+  /** Returns what has arrived, except an end that may be the start of a delimiter. */
   #takeSafe(): Uint8Array {
     const start = Math.max(this.#at, this.#buffer.length - this.#delimiter.length + 1)
     const doubtful = this.#buffer.indexOf(CR, start)

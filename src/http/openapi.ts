@@ -3,9 +3,9 @@ import { isRecord } from '../domain/is-record.ts'
 type Json = Record<string, unknown>
 
 /**
- * Makes the generated document say what the API does: OpenAPI 3.1, whose schemas are the JSON Schema that ours are;
- * bodies in JSON only, unless a route describes its own; a sentence for every answer; and the one shape of errors.
- * `named` are further schemas; a property whose name is that of one, but for its first letter, is described by it.
+ * Makes the generated document describe the actual API: OpenAPI 3.1 with our JSON Schemas; bodies only in JSON, unless
+ * a route describes its own; a sentence for every response; and the single error shape. `named` are further schemas; a
+ * property named like one of them, apart from the case of its first letter, refers to it.
  */
 export function polishDocument(generated: Json, named: Json = {}): Json {
   const components = asObject(generated['components'])
@@ -42,7 +42,7 @@ const ERROR_SCHEMA = {
     error: { type: 'string', description: 'A code such as `Not Found` or `WRONG_CREDENTIALS_ERROR`' },
     details: {
       type: 'array',
-      description: 'What is wrong with the input, where that is the failure',
+      description: 'The problems with the input, if it is invalid',
       items: {
         type: 'object',
         required: ['path', 'message'],
@@ -60,11 +60,11 @@ const FAILURE = {
 const MEANINGS: Record<string, string> = {
   200: 'Success',
   201: 'Created',
-  202: 'Accepted: it goes on by itself',
-  204: 'Done, without content',
-  302: 'Sent on to another address',
-  303: 'Sent on to another address',
-  503: 'Not in order',
+  202: 'Accepted: the work continues in the background',
+  204: 'Done, no content',
+  302: 'Redirect to another address',
+  303: 'Redirect to another address',
+  503: 'Not healthy',
 }
 
 function polishOperation(path: string, operation: Json): Json {
@@ -84,14 +84,14 @@ function polishOperation(path: string, operation: Json): Json {
   }
 }
 
-/** Examples of a parameter belong to its schema: beside it they would be a map of named ones. */
+/** Moves a parameter's examples into its schema: on the parameter they would be a map of named examples. */
 function polishParameter(parameter: unknown): Json {
   const { examples, schema, ...rest } = asObject(parameter)
   const known = Array.isArray(examples) ? { examples } : {}
   return { ...rest, schema: cleanSchema({ ...asObject(schema), ...known }) }
 }
 
-/** The generator names these three for every route that does not say what it takes. */
+/** The generator lists these three for every route that does not declare its content types. */
 const GUESSED = ['application/json', 'multipart/form-data', 'text/plain']
 
 function contentOf(body: unknown): Json {
@@ -108,8 +108,8 @@ function contentOf(body: unknown): Json {
 }
 
 /**
- * Without `error`, which is our sentence for who breaks the schema, told as its description; a choice among texts reads
- * as `enum`, a whole number as one.
+ * Removes `error`, our message for invalid input, and uses it as the description. A choice of texts becomes an `enum`,
+ * and a whole number an integer.
  */
 function cleanSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(cleanSchema)
@@ -131,7 +131,7 @@ function cleanSchema(schema: unknown): unknown {
     : described
 }
 
-/** Elysia takes an integer as text too, and says so even of answers. */
+/** Elysia also accepts an integer as text, and documents that even for responses. */
 const isNumberAsText = ({ type, format }: Json): boolean => type === 'string' && format === 'integer'
 
 const KEPT_AS_THEY_ARE: ReadonlySet<string> = new Set(['examples', 'example', 'default', 'const', 'enum'])

@@ -1,7 +1,7 @@
 /**
- * The headers of a page of ours, with all that protects it: nothing runs or loads that is not served here, nobody frames
- * it, nobody keeps it. `more`: what this page may besides. No `Referrer-Policy: no-referrer`: forms would be sent with
- * `Origin: null`, and refused.
+ * The headers that protect our pages: they run and load only what we serve, cannot be framed, and are not stored.
+ * `more` adds to what this page may do. There is no `Referrer-Policy: no-referrer`, because browsers would then send
+ * forms with `Origin: null`, which is rejected.
  */
 export const pageHeaders = (...more: readonly string[]) => ({
   'content-type': 'text/html; charset=utf-8',

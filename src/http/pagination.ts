@@ -2,11 +2,11 @@ import { type TSchema, t } from 'elysia'
 
 const text = (description: string) => t.Optional(t.String({ description }))
 
-/** Query of a paginated list; `parsePagination` judges the values, so that all that is wrong is told at once. */
+/** The query of a paginated list. `parsePagination` validates the values, so that all problems are reported at once. */
 export const pageQuery = {
-  page: text('From 1, which is the default'),
+  page: text('Starts at 1, the default'),
   limit: text('1 to 100; 20 without it'),
-  sort: text('A field of the list; the refusal of another one names those that there are'),
+  sort: text('A field of the list; the error for any other value lists the valid ones'),
   order: text('asc or desc'),
 }
 

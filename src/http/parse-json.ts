@@ -2,14 +2,16 @@ import { AppError } from '../domain/errors.ts'
 import { nestingOf } from '../domain/field-types.ts'
 import { isRecord } from '../domain/is-record.ts'
 
-/** Levels of a body. */
+/** Maximum nesting of a body. */
 const DEEPEST = 200
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws `invalid` for what is no JSON in UTF-8, or nests so deep that whoever walks through it runs out of stack. */
+/**
+ * Throws `invalid` if the bytes are not JSON in UTF-8, or nest so deeply that walking them would overflow the stack.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes)
-  // So many brackets have to be closed again.
+  // A shorter text cannot nest that deeply, because each bracket must be closed again.
   if (text.length > 2 * DEEPEST && nestingOf(text) > DEEPEST)
     throw new AppError('invalid', `The body is nested more than ${DEEPEST} levels deep`)
   try {
@@ -29,10 +31,12 @@ function decoded(bytes: Uint8Array): string {
 
 const notJson = (): AppError => new AppError('invalid', 'The body is not valid JSON in UTF-8')
 
-/** With its letters as they are or escaped (`\u0041` to `\u007a`). Other texts are parsed without a look at each value. */
+/**
+ * Such a key, plain or with escaped letters (`\u0041` to `\u007a`). Other texts are parsed without checking each value.
+ */
 const ODD_KEY = /"(toString|valueOf)"|\\u00[4-7]/
 
-/** The validator prints what it refuses, and fails over an object whose `toString` is no function. */
+/** The validator prints rejected values, and throws for an object whose `toString` is not a function. */
 function printable(_key: string, value: unknown): unknown {
   const isOdd = isRecord(value) && (Object.hasOwn(value, 'toString') || Object.hasOwn(value, 'valueOf'))
   return isOdd ? Object.defineProperty(value, Symbol.toPrimitive, { value: () => 'an object' }) : value

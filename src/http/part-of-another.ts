@@ -1,7 +1,8 @@
 /**
- * Whether a page of another origin takes this in as a part of itself: a script, a picture, a style, an `<object>`. The
- * visitor's cookies come along between the sites of a workspace, and such a page may run what it gets, or tell by whether
- * it loads what the visitor may see. Calls by `fetch` that ask (CORS) and frames are no parts. Old browsers do not say.
+ * Whether a page of another origin embeds this as a subresource: a script, a picture, a style, an `<object>`. The
+ * visitor's cookies are sent between the sites of a workspace, so such a page could run the response, or learn from
+ * whether it loads what the visitor may see. `fetch` with CORS and frames do not count. Old browsers do not send these
+ * headers.
  */
 export function isPartOfAnother({ headers }: Request): boolean {
   const site = headers.get('sec-fetch-site')

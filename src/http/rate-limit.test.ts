@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { testApp } from '../testing/test-app.ts'
 import { createRateLimiter } from './rate-limit.ts'
 
-test('a window of a minute counts, and the next one begins anew', () => {
+test('requests count within a minute, and the next minute starts at zero', () => {
   let at = 120_000
   const limiter = createRateLimiter(2, () => at)
   expect(limiter.take('a')).toMatchObject({ limit: 2, remaining: 1, isOver: false, resetSeconds: 180 })
@@ -13,7 +13,7 @@ test('a window of a minute counts, and the next one begins anew', () => {
   expect(limiter.take('a')).toMatchObject({ remaining: 1, isOver: false })
 })
 
-test('a clock that is set back keeps nobody out until it has caught up', () => {
+test('a clock that is set back does not block anybody until it has caught up', () => {
   let at = 10 * 3_600_000
   const limiter = createRateLimiter(1, () => at)
   limiter.take('a')
@@ -23,7 +23,7 @@ test('a clock that is set back keeps nobody out until it has caught up', () => {
   expect(limiter.take('a').isOver).toBe(true)
 })
 
-test('every answer of the API carries the three headers, and over the limit comes 429', async () => {
+test('every API response has the three headers, and 429 follows above the limit', async () => {
   const app = await testApp({ RATE_LIMIT_API: '2' })
   const first = await app.call('GET', '/api/setup/status')
   expect(first.headers.get('x-ratelimit-limit')).toBe('2')
@@ -42,7 +42,7 @@ test('every answer of the API carries the three headers, and over the limit come
   app.close()
 })
 
-test('what is refused ahead of its route counts too, and health does not', async () => {
+test('requests rejected before their route count too, and health checks do not', async () => {
   const app = await testApp({ RATE_LIMIT_API: '1' })
   const headers = { cookie: 'sAccessToken=stale', origin: 'https://elsewhere.example' }
   const ask = (path: string) => app.call('POST', path, { headers })
@@ -55,7 +55,7 @@ test('what is refused ahead of its route counts too, and health does not', async
   app.close()
 })
 
-test('an address in X-Forwarded-For counts only when the peer is a proxy of ours', async () => {
+test('an address in X-Forwarded-For counts only if the peer is one of our proxies', async () => {
   const app = await testApp({ RATE_LIMIT_API: '1', TRUST_PROXY: '10.0.0.0/8' })
   const ask = (from: string, forwardedFor: string) =>
     app.call('GET', '/api/setup/status', { from, headers: { 'x-forwarded-for': forwardedFor } })
@@ -67,7 +67,7 @@ test('an address in X-Forwarded-For counts only when the peer is a proxy of ours
   app.close()
 })
 
-test('what a proxy of ours writes as it may is understood, and nothing before it is believed', async () => {
+test('every notation that our proxies use is understood, and nothing before it is trusted', async () => {
   const app = await testApp({ RATE_LIMIT_API: '1', TRUST_PROXY: '10.0.0.0/8' })
   const ask = (forwardedFor: string) =>
     app.call('GET', '/api/setup/status', { from: '10.0.0.1', headers: { 'x-forwarded-for': forwardedFor } })

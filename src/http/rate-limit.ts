@@ -1,9 +1,9 @@
 import { MINUTE_MS } from '../domain/durations.ts'
 import { isRecent } from '../domain/recent.ts'
 
-/** Counts requests in fixed windows of a minute. Kept in memory: a restart forgives. spec: Limits. */
+/** Counts requests in fixed windows of a minute. Kept in memory, so a restart resets it. spec: Limits. */
 type RateLimiter = {
-  /** Counts one request. `limit` 0 means there is none. */
+  /** Counts one request. `limit` 0 means no limit. */
   take(key: string): RateState
 }
 export type RateState = {
@@ -15,7 +15,7 @@ export type RateState = {
 }
 
 const WINDOW_MS = MINUTE_MS
-/** So that a flood of addresses cannot fill the memory: past this the oldest are forgotten. */
+/** Limits memory when many addresses send requests: above this, the oldest are dropped. */
 const MAX_KEYS = 100_000
 
 export function createRateLimiter(limit: number, now: () => number): RateLimiter {
@@ -48,7 +48,7 @@ function remember<T>(windows: Map<string, T>, key: string, window: T): void {
   if (oldest !== undefined) windows.delete(oldest)
 }
 
-/** The three headers of every answer of the API. */
+/** Sets the three headers of every API response. */
 export function setRateHeaders(headers: Headers, state: RateState): void {
   headers.set('X-RateLimit-Limit', String(state.limit))
   headers.set('X-RateLimit-Remaining', String(state.remaining))

@@ -1,8 +1,8 @@
 import type { Caller, RequestFacts } from '../context.ts'
 
 /**
- * What the front door knows of a request, and what later steps leave for it: the caller once found, and as of which state
- * of who may do what (a `Generation`); cookies to set.
+ * What the front door knows about a request, plus what later steps add: the caller, the `Generation` of access it was
+ * determined at, and cookies to set.
  */
 export type Noted = { facts: RequestFacts; caller?: Caller; callerAsOf?: number; setCookies: string[] }
 
@@ -21,7 +21,7 @@ export function notedOf(request: Request): Noted {
   return noted
 }
 
-/** False for one that failed before the front door knew anything of it. */
+/** False for a request that failed before the front door recorded anything. */
 export const isNoted = (request: Request): boolean => notes.has(request)
 
 export const factsOf = (request: Request): RequestFacts => notedOf(request).facts

@@ -1,4 +1,4 @@
-/** Which paths the API has, whatever the method: for 405, and for site hosts, where other paths below /api are files. */
+/** The API's paths, whatever the method: for 405, and for site hosts, where other paths below /api are files. */
 type RouteTable = { methodsOf(path: string): readonly string[] }
 
 type Node = {
@@ -16,7 +16,7 @@ export function createRouteTable(routes: Iterable<{ method: string; path: string
   return { methodsOf: (path) => find(root, segmentsOf(path), 0) }
 }
 
-/** A slash at the end makes no difference; one too many inside makes another path, as for the router. */
+/** A trailing slash makes no difference; an extra one inside makes a different path, as in the router. */
 const segmentsOf = (path: string): string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/')
 
 function add(root: Node, method: string, segments: readonly string[]): void {

@@ -16,7 +16,7 @@ const kept: string[] = [
   '/',
   '/keys',
   '/projects/1?tab=files#top',
-  '/%2f%2fevil.example', // a path that begins so, not a host
+  '/%2f%2fevil.example', // a path that starts this way, not a host
   'https://admin.sites.example.com/keys',
   'https://production--docs--acme.sites.example.com/guide?a=1',
   'https://production--docs--acme.sites.example.com:443/guide',
@@ -33,7 +33,7 @@ const refused: [attack: string, address: string][] = [
   ['scheme with three slashes', 'https:///evil.example'],
   ['backslash after slash', '/\\evil.example'],
   ['backslash before slash', '\\/evil.example'],
-  ['backslash in an address', 'https://evil.example\\@admin.sites.example.com/'],
+  ['backslash in a URL', 'https://evil.example\\@admin.sites.example.com/'],
   ['tab between slashes', '/\t/evil.example'],
   ['newline between slashes', '/\n/evil.example'],
   ['leading space', ' //evil.example'],
@@ -48,8 +48,8 @@ const refused: [attack: string, address: string][] = [
   ['our name in the fragment', 'https://evil.example#.sites.example.com'],
   ['another port', 'https://admin.sites.example.com:8443/'],
   ['another port of a site', 'https://a--b--c.sites.example.com:8443/'],
-  ['a scheme less safe', 'http://admin.sites.example.com/'],
-  ['the base domain itself, where nothing lives', 'https://sites.example.com/'],
+  ['a less secure scheme', 'http://admin.sites.example.com/'],
+  ['the base domain itself, which has no site', 'https://sites.example.com/'],
   ['a script', 'javascript:alert(1)//https://admin.sites.example.com/'],
   ['a script in capitals', 'JavaScript:alert(1)'],
   ['data', 'data:text/html,<script>alert(1)</script>'],
@@ -66,7 +66,7 @@ test.each([
   ['/\u2028/evil.example', '/%E2%80%A8/evil.example'],
   ['/\ud800', '/%EF%BF%BD'],
   ['/.//evil.example', '/.//evil.example'],
-])('a path of letters that no header can say is encoded: %j', (address, expected) => {
+])('a path with characters not allowed in headers is encoded: %j', (address, expected) => {
   expect(safeRedirect(local.ctx, address)).toBe(expected)
 })
 
@@ -94,7 +94,7 @@ test.each(localRows)('on localhost:3000, %s: kept %p', (address, isKept) => {
   expect(safeRedirect(local.ctx, address)).toBe(isKept ? address : undefined)
 })
 
-test('a session is shared below a base domain with a dot, and on one host otherwise', () => {
+test('sessions are shared below a base domain with a dot, and otherwise limited to one host', () => {
   const site = 'production--docs--acme'
   expect(sharesSession(proxied.ctx, 'admin.sites.example.com', `${site}.sites.example.com`)).toBe(true)
   expect(sharesSession(proxied.ctx, '127.0.0.1', `${site}.sites.example.com`)).toBe(false)

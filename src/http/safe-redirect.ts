@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts'
 
 const MAX_LENGTH = 2048
-/** `/path` of this host, but not `//host`. */
+/** `/path` on this host, but not `//host`. */
 const OWN_PATH = /^\/(?!\/)/
 const ABSOLUTE = /^https?:\/\/[^/]/i
 
 /**
- * The address that somebody asked to be sent to after signing in, when it leads to a host of this workspace: a path of
- * the same host, or an address of the admin or a site in the scheme and port that our own links have. Undefined for
- * anything else, since whoever wrote the link is not known: `https://svc.example/signin?redirect=//evil.example`.
+ * Returns the requested redirect target after sign-in if it is in this workspace: a path on the same host, or a URL of
+ * the admin or a site with the scheme and port of our own links. Undefined for anything else, because anybody may have
+ * written the link: `https://svc.example/signin?redirect=//evil.example`.
  */
 export function safeRedirect(ctx: Context, address: string | null | undefined): string | undefined {
   if (!address || address.length > MAX_LENGTH || holdsTrap(address)) return undefined
@@ -16,25 +16,25 @@ export function safeRedirect(ctx: Context, address: string | null | undefined): 
   const url = ABSOLUTE.test(address) ? URL.parse(address) : null
   if (url === null || url.username !== '' || url.password !== '') return undefined
   if (isWorkspaceOrigin(ctx, url)) return url.href
-  // A site's own domain may be written with another scheme or port: it is reached where our links say.
+  // A custom domain may be given with another scheme or port; the redirect uses those of our links.
   const isOwnDomain = !isBelow(ctx, url.hostname) && ctx.siteAt(url.hostname) !== null
   return isOwnDomain ? `${ctx.siteUrl(url.hostname)}${url.pathname}${url.search}${url.hash}` : undefined
 }
 
-/** Where one signs in and goes on to `address`, if that is in the workspace: whoever comes back is checked there. */
+/** The sign-in URL that continues to `address`, if it is in the workspace; it is checked after the sign-in. */
 export const signInAddress = (ctx: Context, address: string): string =>
   `${ctx.adminUrl()}/signin?redirect=${encodeURIComponent(address)}`
 
-/** As a header can say it. Written as it is otherwise: a parser would make `//evil.example` of `/.//evil.example`. */
+/** Encodes only what a header cannot contain. A URL parser would turn `//evil.example` into `/.//evil.example`. */
 const inAscii = (path: string): string =>
   path.toWellFormed().replaceAll(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text))
 
-/** Browsers read a backslash as a slash and drop control characters, so both can hide where an address leads. */
+/** Browsers treat a backslash as a slash and drop control characters, so both can hide where a URL leads. */
 function holdsTrap(address: string): boolean {
   return /[\\ \p{Cc}]/u.test(address)
 }
 
-/** Another port is another server, which the session must not be shown to. */
+/** Another port is another server, which must not get the session. */
 function isWorkspaceOrigin(ctx: Context, { origin, hostname }: URL): boolean {
   if (origin === ctx.adminUrl()) return true
   return isBelow(ctx, hostname) && origin === new URL(ctx.siteUrl(hostname)).origin
@@ -42,7 +42,7 @@ function isWorkspaceOrigin(ctx: Context, { origin, hostname }: URL): boolean {
 
 const isBelow = (ctx: Context, hostname: string): boolean => hostname.endsWith(`.${ctx.config.baseDomain}`)
 
-/** Whether a session cookie set on one host is sent to the other too. contract §1: BASE_DOMAIN. */
+/** Whether a session cookie set on one host is also sent to the other. contract §1: BASE_DOMAIN. */
 export function sharesSession(ctx: Context, host: string, other: string): boolean {
   const { baseDomain } = ctx.config
   const isBelow = (name: string) => name === baseDomain || name.endsWith(`.${baseDomain}`)

@@ -5,7 +5,7 @@ const HOST = 'admin.example.com:8443'
 type Row = [what: string, method: string, headers: Record<string, string>, isRefused: boolean]
 
 const rows: Row[] = [
-  ['reads are never refused', 'GET', { origin: 'https://evil.example' }, false],
+  ['reads are never rejected', 'GET', { origin: 'https://evil.example' }, false],
   ['HEAD', 'HEAD', { origin: 'https://evil.example' }, false],
   ['OPTIONS', 'OPTIONS', { origin: 'https://evil.example' }, false],
   ['curl sends none of the three', 'POST', {}, false],
@@ -22,10 +22,10 @@ const rows: Row[] = [
   ],
   ['a sandboxed page', 'POST', { origin: 'null' }, true],
   ['a sandboxed page that says so', 'POST', { origin: 'null', 'sec-fetch-site': 'cross-site' }, true],
-  ['the referer, where there is no origin', 'POST', { referer: 'https://admin.example.com:8443/a?b' }, false],
+  ['the referer, if there is no origin', 'POST', { referer: 'https://admin.example.com:8443/a?b' }, false],
   ['a foreign referer', 'DELETE', { referer: 'https://evil.example/' }, true],
   [
-    'the origin comes before the referer',
+    'the origin takes precedence over the referer',
     'PUT',
     { origin: 'https://evil.example', referer: `https://${HOST}/` },
     true,
@@ -34,12 +34,12 @@ const rows: Row[] = [
   ['the browser says that a person did it', 'POST', { 'sec-fetch-site': 'none' }, false],
   ['the browser says cross-site and nothing else', 'POST', { 'sec-fetch-site': 'cross-site' }, true],
   [
-    'a host that only begins the same',
+    'a host that only starts the same',
     'POST',
     { origin: 'https://admin.example.com:8443.evil.example' },
     true,
   ],
-  ['no address at all', 'PATCH', { origin: 'admin.example.com:8443' }, true],
+  ['not a URL', 'PATCH', { origin: 'admin.example.com:8443' }, true],
 ]
 
 test.each(rows)('%s', (_what, method, headers, isRefused) => {
@@ -48,7 +48,7 @@ test.each(rows)('%s', (_what, method, headers, isRefused) => {
   else expect(check).not.toThrow()
 })
 
-test('a default port may be written or left out', () => {
+test('a default port may be included or omitted', () => {
   const request = new Request('https://a.example/', {
     method: 'POST',
     headers: { origin: 'https://a.example' },
@@ -56,11 +56,11 @@ test('a default port may be written or left out', () => {
   expect(() => refuseCrossOrigin(request, 'a.example:443')).not.toThrow()
 })
 
-test('the refusal names both places, as a proxy may have lost the host or its port', () => {
+test('the error names both hosts, because a proxy may have dropped the host or its port', () => {
   const from = (origin: string) => () =>
     refuseCrossOrigin(new Request('http://svc/', { method: 'POST', headers: { origin } }), '127.0.0.1:3000')
   expect(from('https://admin.example.com:8443')).toThrow(
-    'admin.example.com:8443) than it was sent to (127.0.0.1:3000)',
+    'sent to 127.0.0.1:3000 from a page of another site (admin.example.com:8443)',
   )
-  expect(from('null')).toThrow('another site than it was sent to (127.0.0.1:3000)')
+  expect(from('null')).toThrow('sent to 127.0.0.1:3000 from a page of another site, so')
 })

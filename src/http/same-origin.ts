@@ -3,9 +3,9 @@ import { AppError } from '../domain/errors.ts'
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Refuses a write that a page of another origin sent with somebody's cookies. `hostWithPort` is what the request was
- * sent to. Schemes may differ, because a proxy may stand in front. contract §2: Cookies never authorise a cross-site write.
- * A WebSocket is a write too, although it begins with a GET.
+ * Rejects a write that a page of another origin sent with somebody's cookies. `hostWithPort` is the host that the
+ * request was sent to. Schemes may differ, because a proxy may be in front. contract §2: Cookies never authorise a
+ * cross-site write. A WebSocket counts as a write, although it starts with a GET.
  */
 export function refuseCrossOrigin(
   request: Request,
@@ -22,12 +22,12 @@ export function refuseCrossOrigin(
   })
 }
 
-/** Where a proxy loses the host or its port, a page of ours looks like one of somebody else. */
+/** If a proxy drops the host or its port, one of our own pages looks like a foreign one. */
 const refusal = (from: string | null, to: string): string =>
-  `This request came from a page of another site${from === null ? '' : ` (${from})`} than it was sent to (${to}), so the ` +
-  'session does not count. If both are the same, the proxy in front must pass Host on unchanged, with its port.'
+  `This request was sent to ${to} from a page of another site${from === null ? '' : ` (${from})`}, so the session does ` +
+  'not count. If both are the same site, the proxy in front must pass Host unchanged, including its port.'
 
-/** Host and port of an origin or address; null when it has none (`null` of a sandboxed page). */
+/** Host and port of an origin or URL; null if it has none (`null` from a sandboxed page). */
 function hostOf(address: string): string | null {
   return URL.canParse(address) ? stripDefaultPort(new URL(address).host) : null
 }

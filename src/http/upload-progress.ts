@@ -1,14 +1,14 @@
 const extenders = new WeakMap<Request, () => void>()
 
 /**
- * Bun ends a request when its idle time has passed since it began, whatever has arrived meanwhile. The listener says
- * here how the time is begun anew; `arrivingBody` does that with each piece, so that an upload ends only when it stalls.
+ * Bun ends a request when the idle timeout has passed since its start, even if data is arriving. The listener registers
+ * how to restart the timeout; `arrivingBody` calls it for each chunk, so that only a stalled upload ends.
  */
 export function onUploadProgress(request: Request, extend: () => void): void {
   extenders.set(request, extend)
 }
 
-/** The body as it comes in, each piece of which begins the idle time anew; null for none. */
+/** Yields the body as it arrives; each chunk restarts the idle timeout. Null if there is none. */
 export function arrivingBody(request: Request): AsyncIterable<Uint8Array> | null {
   const { body } = request
   const extend = extenders.get(request)

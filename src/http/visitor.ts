@@ -3,20 +3,20 @@ import { cidrContains, parseIp } from '../domain/ip-ranges.ts'
 import type { SocketOwner } from './wire.ts'
 
 /**
- * Who sent it. The address is looked up when it is read: most files are served without it. What is not there cannot be
- * done, as in tests without a socket.
+ * The sender of a request. The address is looked up lazily, because most files are served without it. Missing methods
+ * are unsupported, as in tests without a socket.
  */
 export type Peer = {
   readonly address: string
-  /** The host that stands in the visitor's browser, where `Host` names another: of `svc dev`, which puts the site's there. */
+  /** The host shown in the visitor's browser if `Host` differs: `svc dev` replaces it with the site's host. */
   readonly shownHost?: string
-  /** Lets the connection be silent for as long as a backend may be, until it is taken back. */
+  /** Allows the connection to be silent for as long as a backend may be, until this is revoked. */
   allowSilence?(isAllowed: boolean): void
-  /** Takes the connection over as a WebSocket; false when it is gone. */
+  /** Upgrades the connection to a WebSocket; false if it is gone. */
   upgrade?(headers: Headers, owner: SocketOwner): boolean
 }
 
-/** The path with its slash, and the query with its question mark, as they were sent. */
+/** Splits off the path, starting with its slash, and the query, starting with its question mark, as sent. */
 export function splitUrl(url: string): { path: string; search: string } {
   const start = url.indexOf('/', url.indexOf('//') + 2)
   if (start === -1) return { path: '/', search: '' }
@@ -26,7 +26,7 @@ export function splitUrl(url: string): { path: string; search: string } {
     : { path: url.slice(start, query), search: url.slice(query) }
 }
 
-/** The host that the visitor named: a trusted proxy's word for it, else the header. */
+/** The host that the visitor named: from a trusted proxy's header, else from `Host`. */
 export function visitedHost(ctx: Context, request: Request, peer: Peer): string {
   const host = request.headers.get('host') ?? ''
   if (ctx.config.trustProxy.length === 0 || !isTrusted(ctx, peer.address)) return host
@@ -34,8 +34,8 @@ export function visitedHost(ctx: Context, request: Request, peer: Peer): string 
 }
 
 /**
- * The right-most address of `X-Forwarded-For` that is no proxy of ours, when the peer is one. contract §2. What stands
- * before a hop that is no address (`unknown`) is the visitor's own word, and is not believed.
+ * The right-most address in `X-Forwarded-For` that is not one of our proxies, if the peer is one. contract §2. What
+ * precedes a hop that is not an address (`unknown`) comes from the visitor and is not trusted.
  */
 export function clientAddress(ctx: Context, request: Request, peer: Peer): string {
   if (!isTrusted(ctx, peer.address)) return peer.address
@@ -44,7 +44,7 @@ export function clientAddress(ctx: Context, request: Request, peer: Peer): strin
   return client ?? peer.address
 }
 
-/** Some proxies write a port behind the address, or brackets: `192.0.2.1:4711`, `[2001:db8::1]:4711`, `[2001:db8::1]`. */
+/** Some proxies add a port or brackets to the address: `192.0.2.1:4711`, `[2001:db8::1]:4711`, `[2001:db8::1]`. */
 function addressOfHop(hop: string): string | null {
   const bare = hop.trim()
   const [, inBrackets, dotted] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(bare) ?? []
@@ -52,7 +52,7 @@ function addressOfHop(hop: string): string | null {
   return parseIp(address) === null ? null : address
 }
 
-/** A proxy of ours: what it says of the visitor is believed. `TRUST_PROXY`. */
+/** Whether the address is one of our proxies, whose headers about the visitor are trusted. `TRUST_PROXY`. */
 export function isTrusted(ctx: Context, address: string): boolean {
   if (ctx.config.trustProxy.length === 0) return false
   const ip = parseIp(address.replace(/^::ffff:(?=\d+\.)/, ''))

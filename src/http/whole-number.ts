@@ -1,4 +1,4 @@
 import { type IntegerOptions, Type } from '@sinclair/typebox'
 
-/** A JSON number without a fraction. `t.Integer` of Elysia would take the text `"5"` too, which no JSON body means. */
+/** A JSON number without a fraction. Elysia's `t.Integer` would also accept the text `"5"`. */
 export const wholeNumber = (options: IntegerOptions & { error: string }) => Type.Integer(options)

@@ -1,35 +1,38 @@
-/** What becomes of a WebSocket that the server has taken over. `closed` comes last and once. */
+/** Handles the events of an accepted WebSocket. `closed` comes last, exactly once. */
 export type SocketOwner = {
   opened(socket: VisitorSocket): void
   received(message: string | Uint8Array): void
-  /** After `send` said false: more can be sent. */
+  /** Called after `send` returned false, when more can be sent. */
   writable(): void
   closed(code: number, reason: string): void
 }
 
-/** The visitor's end of a WebSocket. */
+/** The visitor's side of a WebSocket. */
 export type VisitorSocket = {
-  /** False: hold back until `writable`. The message is sent all the same. */
+  /** Returns false if the caller should wait for `writable`. The message is sent anyway. */
   send(message: string | Uint8Array): boolean
   close(code: number, reason: string): void
-  /** Without a closing handshake, so that nobody takes it for a good end. */
+  /** Closes without a closing handshake, so that nobody takes it for a normal end. */
   cut(): void
 }
 
-/** The longest message, either way. */
+/** Maximum message size in either direction. */
 export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 
-/** The WebSockets of a listener. */
+/** All WebSockets of a listener. */
 type Sockets = {
   /** For `Bun.serve`. */
   handlers: Bun.WebSocketHandler<SocketOwner>
-  /** Tells all of them that the server is going away: they would last for as long as nobody hangs up. RFC 6455 §7.4.1. */
+  /**
+   * Tells all of them that the server is stopping: they would otherwise last until somebody disconnects. RFC 6455
+   * §7.4.1.
+   */
   endAll(): void
 }
 
 const GOING_AWAY = 1001
 
-/** Sockets whose data is their owner. A silence of 5 minutes ends one. contract §8. */
+/** Creates sockets whose data is their owner. Five minutes of silence ends one. contract §8. */
 export function createSockets(): Sockets {
   const open = new Set<Bun.ServerWebSocket<SocketOwner>>()
   return {

@@ -4,12 +4,12 @@ import { prepared } from '../db/statements.ts'
 import { flushRuns } from '../modules/runs/service.ts'
 import { settleWorks, trackWork } from './works.ts'
 
-/** Post steps that run when the server stops get so long. What is cut off runs again after the next start. */
+/** How long the stop waits for running post steps. Those that are cut off run again after the next start. */
 const SETTLE_MS = 1000
 
 /**
- * Does what a server that died has left undone, and returns how to stop. The engine is loaded with its first request;
- * sandboxes end with the server, so that requests that are still running have them.
+ * Runs the post steps that a crashed server left behind, and returns a function that stops them. The engine loads with
+ * its first request. The sandboxes end with the server, so that running requests can still use them.
  */
 export function startPipelines(ctx: Context): () => Promise<void> {
   if (prepared(ctx.db, 'SELECT 1 FROM post_steps LIMIT 1').get() !== null) void trackWork(ctx, resume(ctx))
@@ -25,6 +25,6 @@ async function resume(ctx: Context): Promise<void> {
     const { resumePostSteps } = await import('./post-steps.ts')
     await resumePostSteps(ctx)
   } catch (error) {
-    ctx.log.error('post steps could not be taken up', { error })
+    ctx.log.error('post steps could not be resumed', { error })
   }
 }

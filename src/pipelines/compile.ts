@@ -5,7 +5,7 @@ import type { PipelineConfig, PipelineStep } from './model.ts'
 import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate, renderTemplate, type Template } from './templates.ts'
 
-/** A value of a configuration, its texts parsed. */
+/** A value of a configuration, with its texts parsed. */
 type CompiledValue =
   | { kind: 'constant'; value: unknown }
   | { kind: 'expression'; expression: Expression }
@@ -17,12 +17,12 @@ export type CompiledStep = {
   id: string
   name: string | null
   handlerType: string
-  /** Undefined for one that this version does not know. */
+  /** Undefined for a handler that this version does not know. */
   handler: Handler | undefined
   isEnabled: boolean
   condition: { value: CompiledValue; isNegated: boolean } | null
   config: CompiledValue
-  /** What is wrong with it; such a step fails when it runs. */
+  /** The problems of the configuration; a step with any fails when it runs. */
   problems: readonly ErrorDetail[]
 }
 
@@ -31,7 +31,7 @@ type CompiledPipeline = { steps: readonly CompiledStep[]; postSteps: readonly Co
 const MAX_DEPTH = 20
 const compiled = new WeakMap<PipelineConfig, CompiledPipeline>()
 
-/** Parses what a pipeline's configuration says, once for each configuration object. */
+/** Parses the configuration of a pipeline, once for each configuration object. */
 export function compilePipeline(config: PipelineConfig): CompiledPipeline {
   const known = compiled.get(config)
   if (known !== undefined) return known
@@ -43,7 +43,7 @@ export function compilePipeline(config: PipelineConfig): CompiledPipeline {
   return made
 }
 
-/** `problems` have paths that begin with `config`. */
+/** The paths of `problems` begin with `config`. */
 export function compileStep(step: PipelineStep): CompiledStep {
   const handler = findHandler(step.handlerType)
   const problems: ErrorDetail[] = []
@@ -76,7 +76,7 @@ export function resolveValue(value: CompiledValue, scope: Scope): unknown {
   }
 }
 
-/** Whether the step is to run: what JavaScript takes for true is true. */
+/** Whether the step should run: any truthy value in the sense of JavaScript. */
 export function holdsCondition(condition: CompiledStep['condition'], scope: Scope): boolean {
   if (condition === null) return true
   return Boolean(resolveValue(condition.value, scope)) !== condition.isNegated
@@ -119,17 +119,17 @@ function compileValue(
   )
 }
 
-/** What holds nothing but constants is one: runs share it, so handlers must not change what they are given. */
+/** Folds a value of nothing but constants into one. Runs share it, so handlers must not modify what they receive. */
 function folded(value: CompiledValue, parts: readonly CompiledValue[]): CompiledValue {
   return parts.every(({ kind }) => kind === 'constant') ? constantOf(resolveValue(value, NO_SCOPE)) : value
 }
 
 const constantOf = (value: unknown): CompiledValue => ({ kind: 'constant', value })
 
-/** Constants look nowhere. */
+/** Constants look up nothing. */
 const NO_SCOPE: Scope = { root: () => null, secret: () => null, now: () => '', uuid: () => '' }
 
-/** A template where it holds `{{`, else an expression. contract §9.3. */
+/** Compiles a text as a template if it contains `{{`, otherwise as an expression. contract §9.3. */
 function compileText(text: string, path: readonly string[], problems: ErrorDetail[]): CompiledValue {
   try {
     if (hasTags(text)) return { kind: 'template', template: parseTemplate(text, 'text') }

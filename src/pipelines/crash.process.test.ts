@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from '../testing/server-process.ts'
 
-/** The real program is killed between an answer and what it still has to do, and started again. */
+/** The real program is killed after the response but before its post step ends, and started again. */
 const data = makeDataDir()
 let server: ServerProcess | undefined
 
@@ -15,7 +15,7 @@ const ENV = { ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: 'correct horse ba
 const POSTS = 20
 const HOST = 'production--site--acme.localhost'
 
-test('kill -9 after the answer loses neither the record nor the post step', async () => {
+test('kill -9 after the response loses neither the record nor the post step', async () => {
   server = await startServer(data.path, ENV)
   const { stdout } = await runSvc(['key', 'create', 'test', '--data-dir', data.path])
   const key = stdout.trim()
@@ -61,7 +61,7 @@ test('kill -9 after the answer loses neither the record nor the post step', asyn
   while ((await seen(later.id)) < POSTS) await Bun.sleep(50)
 }, 60_000)
 
-/** Its post step takes its time before it writes, so that the server dies first. */
+/** The post step takes its time before it writes, so that the server dies first. */
 const pipeline = () => ({
   steps: [
     {

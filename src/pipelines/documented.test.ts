@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('the explorer shows every handler as the table has it, where a rule is sent', async () => {
+test('the explorer shows every handler of the table on the endpoints that take a rule', async () => {
   const { components, paths } = await (await app.call('GET', '/api/docs/json')).json()
   const { schemas } = components
   for (const { names, summary, config } of HANDLERS) {

@@ -8,10 +8,10 @@ type Json = Record<string, unknown>
 
 const CONDITION = {
   type: 'string',
-  description: 'an expression: where it is false (`!` negates) the step is left out and its output is null',
+  description: 'an expression: if it is false (`!` negates), the step is skipped and its output is null',
 }
 
-/** What the explorer shows of pipelines: JSON Schemas by name, made of the table of handlers. */
+/** The JSON Schemas by name that the API explorer shows for pipelines, built from the table of handlers. */
 export function pipelineSchemas(): Json {
   const ofHandlers = HANDLERS.map((handler) => [handlerSchemaName(handler), handlerSchema(handler)])
   return {
@@ -52,7 +52,7 @@ function handlerSchema({ names: [name], summary, result, config }: Handler): Jso
   }
 }
 
-/** The lists of an object, by name, as lists of what is described elsewhere. */
+/** Describes the named lists of an object as lists of a schema that is described elsewhere. */
 function withItems(schema: TSchema, items: Record<string, string>): Json {
   const { properties, ...rest } = jsonOf(schema)
   const lists = Object.entries(items).map(([key, name]) => [
@@ -64,5 +64,5 @@ function withItems(schema: TSchema, items: Record<string, string>): Json {
 
 const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
-/** Without what the library keeps to itself. */
+/** Without the internal keys of the library. */
 const jsonOf = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema))

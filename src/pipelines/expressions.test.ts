@@ -64,7 +64,7 @@ test.each<[source: string, value: unknown]>([
   expect(valueIn(source)).toEqual(value)
 })
 
-describe('a first word that means nothing is the text itself', () => {
+describe('a text whose first word has no meaning stands for itself', () => {
   test.each([
     'hello',
     'New message',
@@ -89,7 +89,7 @@ describe('a first word that means nothing is the text itself', () => {
   })
 })
 
-describe('a missing path is null, and nothing inherited is seen', () => {
+describe('a missing path is null, and inherited properties are invisible', () => {
   test.each([
     'steps.nobody.email',
     'steps.form.none.deeper',
@@ -135,12 +135,12 @@ test.each<[source: string, position: number]>([
   expect((failure as ExpressionError).position).toBe(position)
 })
 
-test('every root is known', () => {
+test('every root is recognised', () => {
   for (const root of ROOTS.filter((one) => one !== 'secrets'))
     expect(parseExpression(root)).toEqual({ kind: 'path', root, keys: [] })
 })
 
-test('any text at all is parsed or refused, and the position of the fault lies in it', () => {
+test('any text is parsed or refused, and the position of the error lies within it', () => {
   const PIECES = [
     ...ROOTS,
     'now()',

@@ -1,6 +1,7 @@
+import { PROTOTYPE_KEYS } from '../domain/prototype-keys.ts'
 import { plain } from './json-text.ts'
 
-/** Where a path begins. `metadata` is another name of `request`. contract §9.3. */
+/** The roots of paths. `metadata` is an alias of `request`. contract §9.3. */
 export const ROOTS = [
   'steps',
   'request',
@@ -18,7 +19,7 @@ export type Expression =
   | { kind: 'call'; name: 'now' | 'uuid' }
   | { kind: 'path'; root: Root; keys: readonly string[] }
 
-/** What an expression is read against. */
+/** What an expression is evaluated against. */
 export type Scope = {
   root(name: Exclude<Root, 'secrets'>): unknown
   secret(name: string): string | null
@@ -26,7 +27,7 @@ export type Scope = {
   uuid(): string
 }
 
-/** `position` counts from 0 in the text that was parsed. */
+/** `position` counts from 0 in the parsed text. */
 export class ExpressionError extends Error {
   readonly position: number
 
@@ -38,7 +39,7 @@ export class ExpressionError extends Error {
 
 const MAX_EXPRESSION = 1000
 const MAX_KEYS = 32
-/** As JSON has it: 007 is a text, such as a postal code. */
+/** A number as in JSON. 007 is a text, such as a postal code. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const WORDS = new Map<string, boolean | null>([
   ['true', true],
@@ -48,7 +49,7 @@ const WORDS = new Map<string, boolean | null>([
 const FIRST_WORD = /^[\p{L}_$][\p{L}\p{N}_$]*/u
 const KEY = /[\p{L}\p{N}_$]+/uy
 
-/** Parses a whole text. One whose first word means nothing here stands for itself. Throws `ExpressionError`. */
+/** Parses a whole text. A text whose first word has no meaning here stands for itself. Throws `ExpressionError`. */
 export function parseExpression(source: string): Expression {
   const text = source.trim()
   const literal = parseLiteral(text)
@@ -64,7 +65,7 @@ export function parseExpression(source: string): Expression {
   return root === undefined ? parseCall(text, indent) : parsePath(text, root, indent)
 }
 
-/** The value; null for what is missing. Looks only at what values hold themselves, never at what they inherit. */
+/** Evaluates to null if anything on the path is missing. Only sees own properties, never inherited ones. */
 export function evaluate(expression: Expression, scope: Scope): unknown {
   switch (expression.kind) {
     case 'literal':
@@ -79,16 +80,14 @@ export function evaluate(expression: Expression, scope: Scope): unknown {
 function follow(root: Root, keys: readonly string[], scope: Scope): unknown {
   const [first = '', ...rest] = keys
   if (root === 'secrets') return rest.reduce(own, scope.secret(first) as unknown)
-  // All outputs as they are now: what keeps them becomes one of them, and must not hold itself.
+  // A copy of all outputs so far: a step that keeps it becomes one of the outputs, and must not contain itself.
   if (root === 'steps' && keys.length === 0) return { ...(scope.root(root) as object) }
   return keys.reduce(own, scope.root(root)) ?? null
 }
 
-const NEVER = new Set(['__proto__', 'constructor', 'prototype'])
-
 function own(value: unknown, key: string): unknown {
   const holder = plain(value)
-  if (typeof holder !== 'object' || holder === null || NEVER.has(key)) return null
+  if (typeof holder !== 'object' || holder === null || PROTOTYPE_KEYS.has(key)) return null
   return Object.hasOwn(holder, key) ? ((holder as Record<string, unknown>)[key] ?? null) : null
 }
 
@@ -100,7 +99,10 @@ function parseLiteral(text: string): string | number | boolean | null | undefine
   return quoted !== undefined && quoted.end === text.length ? quoted.value : undefined
 }
 
-/** `'…'` or `"…"` at the position; a backslash takes the next character as it is, but for `\n`, `\t` and `\r`. */
+/**
+ * Reads `'…'` or `"…"` at the position. A backslash escapes the next character; `\n`, `\t` and `\r` have their usual
+ * meaning.
+ */
 function readQuoted(text: string, start: number): { value: string; end: number } | undefined {
   const quote = text[start]
   if (quote !== "'" && quote !== '"') return undefined
@@ -121,7 +123,7 @@ const ESCAPES: Readonly<Record<string, string | undefined>> = { n: '\n', t: '\t'
 function parseCall(text: string, indent: number): Expression {
   const [, name] = /^(now|uuid)\s*\(\s*\)$/.exec(text) ?? []
   if (name !== 'now' && name !== 'uuid')
-    throw new ExpressionError('now() and uuid() take nothing and end the expression', indent)
+    throw new ExpressionError('now() and uuid() take no arguments and must end the expression', indent)
   return { kind: 'call', name }
 }
 
@@ -134,21 +136,21 @@ function parsePath(text: string, root: Root, indent: number): Expression {
     if (keys.length > MAX_KEYS) throw new ExpressionError(`A path has at most ${MAX_KEYS} parts`, indent + at)
   }
   if (root === 'secrets' && keys.length === 0)
-    throw new ExpressionError('Name the secret: secrets.NAME', indent + text.length)
+    throw new ExpressionError('Give the name of the secret: secrets.NAME', indent + text.length)
   return { kind: 'path', root, keys: isHeader(root, keys) ? keys.map(lowerSecond) : keys }
 }
 
-/** Names of headers are the same in any case, and are kept in lower case. RFC 9110 §5.1. */
+/** Header names are case-insensitive and stored in lower case. RFC 9110 §5.1. */
 const isHeader = (root: Root, [first, second]: readonly string[]): boolean =>
   (root === 'request' || root === 'metadata') && first === 'headers' && second !== undefined
 const lowerSecond = (key: string, i: number): string => (i === 1 ? key.toLowerCase() : key)
 
-/** A name with a hyphen, or a whole sentence that happens to begin with one of our words, or a sum. */
+/** Explains a name with a hyphen, a sentence that happens to begin with one of our words, or a sum. */
 function notAPath(text: string, at: number): string {
   const path = text.slice(0, at)
   return /^[\s=!<>|&+*/?%]/.test(text.slice(at))
-    ? `Nothing may follow ${path}: a text is written in quotes of its own, "'like this'", and a function_handler works things out`
-    : `Expected . or [ after ${path}; names with other characters are written ['like-this']`
+    ? `Nothing may follow ${path}: write a text in quotes of its own, "'like this'", and use a function_handler for calculations`
+    : `Expected . or [ after ${path}; write names with other characters as ['like-this']`
 }
 
 function readName(text: string, dot: number, indent: number): { key: string; end: number } {

@@ -28,7 +28,7 @@ test('reads every text as URLSearchParams does', () => {
   const random = generator(7)
   for (let round = 0; round < 20_000; round++) {
     const text = Array.from({ length: 1 + (random() % 8) }, () => PIECES[random() % PIECES.length]).join('')
-    // The constructor would take a leading question mark off; a body has none to spare.
+    // The constructor would strip a leading question mark; a body has none to strip.
     expect(formPairs(text)).toEqual([...new URLSearchParams(`&${text}`)])
   }
 })

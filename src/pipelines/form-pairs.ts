@@ -16,7 +16,7 @@ function decoded(piece: string): string {
   try {
     return decodeURIComponent(text).toWellFormed()
   } catch {
-    // A lone percent sign, or bytes that are no UTF-8: it knows what becomes of them.
+    // For a lone percent sign or invalid UTF-8, let URLSearchParams decide the result.
     return new URLSearchParams(`=${piece}`).get('') ?? ''
   }
 }

@@ -4,29 +4,31 @@ import type { ErrorDetail } from '../domain/errors.ts'
 import type { PipelineInput } from './input.ts'
 import type { TemplateMode } from './templates.ts'
 
-/** All that a handler knows of the run it is part of. */
+/** What a handler knows of its run. */
 export type StepContext = {
   ctx: Context
-  /** Schemas, records, secrets and tokens are of this project and no other. */
+  /** The project that owns all schemas, records, secrets and tokens of the step. */
   projectId: string
   input: PipelineInput
-  /** Outputs so far, by id and by name. */
+  /** Outputs of the earlier steps, by id and by name. */
   outputs: Readonly<Record<string, unknown>>
-  /** Renders a template against what the run knows. Throws 500 where `json` comes out neither empty nor JSON. */
+  /**
+   * Renders a template with the values of the run. Throws 500 if the result of `json` is neither empty nor valid JSON.
+   */
   render(template: string, mode: TemplateMode): string
-  /** Aborted when the step's time is over. */
+  /** Aborted when the time limit of the step is over. */
   signal: AbortSignal
 }
 
-/** A cause that the author of the rule may read in the run log, as opposed to one for the server's own log. */
+/** A cause that the author of the rule may read in the run log, unlike one for the server's own log. */
 export class AuthorError extends Error {}
 
-/** What a step gives back to end the run: the answer of the pipeline. */
+/** Returned by a step to end the run: the response of the pipeline. */
 export class Answer {
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string | null
-  /** The post steps are left out: nothing happened. */
+  /** Skips the post steps, because nothing happened. */
   readonly isFinal: boolean
 
   constructor(parts: {
@@ -42,20 +44,20 @@ export class Answer {
   }
 }
 
-/** One kind of step. Its documentation is made of this too: a word here is a word in the manual. */
+/** One kind of step. The manual is generated from this, so every text here appears in it. */
 export type Handler = {
-  /** As rules name it; the first is the usual name. */
+  /** The names in rules; the first is the preferred one. */
   names: readonly [string, ...string[]]
   summary: string
-  /** What its output is. */
+  /** Describes the output. */
   result: string
-  /** What `config` may hold, each key with its description; the condition of a step is not part of it. */
+  /** The keys of `config` with their descriptions, except the condition, which every step may have. */
   config: TSchema
-  /** Texts that are neither template nor expression: `path` leads to one from `config`. */
+  /** Whether a text is neither template nor expression. `path` leads to it from `config`. */
   isLiteral?: (path: readonly string[], text: string) => boolean
-  /** What the schema cannot say. */
+  /** Checks what the schema cannot express. */
   check?: (config: Readonly<Record<string, unknown>>) => ErrorDetail[]
-  /** How long a step may take; null for a handler that sees to it itself. 30 s where nothing is said. */
-  limitMs?: null
+  /** The handler limits its own time. Every other step is limited to 30 s. */
+  boundsOwnTime?: true
   run(step: StepContext, config: Readonly<Record<string, unknown>>): unknown
 }

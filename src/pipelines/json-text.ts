@@ -1,11 +1,11 @@
 import { AppError } from '../domain/errors.ts'
 
-/** A value that came as JSON and may leave as JSON: parsed only when something looks inside. */
+/** JSON that is parsed only when something looks inside, so that it can pass through as text. */
 export class JsonText {
   readonly text: string
   #value: unknown
 
-  /** `text` must be JSON of an object or an array. */
+  /** `text` must be the JSON of an object or an array. */
   constructor(text: string) {
     this.text = text
   }
@@ -15,16 +15,16 @@ export class JsonText {
     return this.#value
   }
 
-  /** Inside of another value. */
+  /** Called when it is inside another value. */
   toJSON(): unknown {
     return this.value
   }
 }
 
-/** The value itself, parsed where it is a JSON text. */
+/** The value itself, parsed if it is a JSON text. */
 export const plain = (value: unknown): unknown => (value instanceof JsonText ? value.value : value)
 
-/** The JSON of any value; what JSON cannot say is null. */
+/** The JSON of any value; null for what JSON cannot represent. */
 export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text
   return JSON.stringify(value) ?? 'null'
@@ -32,18 +32,21 @@ export function jsonOf(value: unknown): string {
 
 const MOST_CHARACTERS = 64 * 1024 * 1024
 
-/** The same of what a configuration came to: each of its places may name the whole body of the request, or an output. */
+/** The same for a resolved configuration: each of its places may name the whole body of the request, or an output. */
 export function jsonOfConfig(value: unknown): string {
   if (!(value instanceof JsonText) && !isJsonWithin(value, MOST_CHARACTERS))
-    throw new AppError('internal', 'The step makes a value that is too large')
+    throw new AppError('internal', 'The step produces a value that is too large')
   return jsonOf(value)
 }
 
-/** Whether the JSON of a value has at most about so many characters: what stands in many places counts for each. */
+/**
+ * Whether the JSON of a value has at most about this many characters. A value that appears in many places counts each
+ * time.
+ */
 export const isJsonWithin = (value: unknown, characters: number): boolean =>
   roomBehind(value, characters) >= 0
 
-/** What is left of `room`; below 0 as soon as there is none. */
+/** The characters left of `room`; negative as soon as there are none. */
 function roomBehind(value: unknown, room: number): number {
   if (value instanceof JsonText) return room - value.text.length
   if (typeof value === 'string') return room - value.length - 2

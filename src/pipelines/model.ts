@@ -14,7 +14,7 @@ const stepFields = {
   isEnabled: Type.Optional(Type.Boolean()),
 }
 
-/** One step. What `config` may hold is the handler's to say. contract §9.3. */
+/** One step. The handler defines what `config` may hold. contract §9.3. */
 export const pipelineStep = Type.Object(stepFields, { additionalProperties: false })
 
 export const pipelineValidator = Type.Object(
@@ -27,7 +27,7 @@ export const pipelineValidator = Type.Object(
 
 export const MOST_STEPS = 100
 
-/** A pipeline as it is stored with its rule and sent in a push. contract §9.1 and §9.2. */
+/** A pipeline as stored with its rule and sent in a push. contract §9.1 and §9.2. */
 export const pipelineConfig = Type.Object(
   {
     name: Type.Optional(text('what it is called', 200)),
@@ -44,8 +44,8 @@ export type PipelineValidator = Type.Static<typeof pipelineValidator>
 export type PipelineConfig = Type.Static<typeof pipelineConfig>
 
 /**
- * A rule that runs a pipeline, as the site engine hands it over. Pass the same `pipelineConfig` object for the same
- * rule: what is compiled from it is kept with the object.
+ * A rule that runs a pipeline, as the site engine passes it. Pass the same `pipelineConfig` object for the same rule:
+ * the compiled form is cached by that object.
  */
 export type PipelineRule = {
   id: string
@@ -53,6 +53,6 @@ export type PipelineRule = {
   pathPattern: string
   method: string | null
   pipelineConfig: PipelineConfig
-  /** Keep each step's input and output in the run log. */
+  /** Whether the run log keeps the input and output of each step. */
   debugEnabled: boolean
 }

@@ -21,6 +21,6 @@ test.each<[pattern: string, path: string, param: string]>([
   ['/caf\u00e9/*', '/caf%c3%a9/ann', 'ann'],
   ['/a b/*', '/a%20b/ann', 'ann'],
   ['/*/posts', '/ann/p%6Fsts', 'ann'],
-])('%s matches %s, and the star stands for %s', (pattern, path, param) => {
+])('%s matches %s, and the star matches %s', (pattern, path, param) => {
   expect(paramsOf(pattern, path)).toEqual({ 0: param })
 })

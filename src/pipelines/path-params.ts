@@ -1,6 +1,6 @@
 import { canonicalPath, canonicalPattern } from '../domain/path-pattern.ts'
 
-/** What each `*` of a pattern stood for in a path that matches it, from `0`; the leftmost take the least. */
+/** What each `*` of a pattern matched in the path, from `0`. Leftmost wildcards match as little as possible. */
 export function paramsOf(pattern: string, asked: string): Record<string, string> {
   if (!pattern.includes('*')) return {}
   const path = canonicalPath(asked)

@@ -15,7 +15,7 @@ describe('post steps', () => {
   const queued = () =>
     app.ctx.db.sqlite.query<{ n: number }, []>('SELECT count(*) AS n FROM post_steps').get()?.n
 
-  test('run after the answer, see the outputs, and each whatever became of the others', async () => {
+  test('run after the response, see the outputs, and run even if others fail', async () => {
     const id = app.addSchema('log', [{ name: 'what', type: 'string' }])
     const late = (name: string, what: string) => step(name, 'data_create', { schemaId: id, fields: { what } })
     const postSteps = [
@@ -38,7 +38,7 @@ describe('post steps', () => {
     expect(app.lines.join('')).toContain('a post step failed')
   })
 
-  test('have the body, and its bytes neither at once nor when they are taken up', async () => {
+  test('have the parsed body but never its raw text, also when resumed', async () => {
     const id = app.addSchema('raw', [
       { name: 'raw', type: 'string' },
       { name: 'a', type: 'number' },
@@ -58,7 +58,7 @@ describe('post steps', () => {
     ])
   })
 
-  test('run once, though what an earlier server left is taken up meanwhile', async () => {
+  test('run once, even while leftover work of an earlier server is resumed', async () => {
     const id = app.addSchema('once', [{ name: 'what', type: 'string' }])
     const postSteps = [step('p1', 'data_create', { schemaId: id, fields: { what: "'done'" } })]
     await app.run({ steps: [respond('{"ok":true}')], postSteps })
@@ -72,7 +72,7 @@ describe('post steps', () => {
     expect([what.sort(), queued()]).toEqual([['done', 'left'], 0])
   })
 
-  test('that were begun three times, and brought the server down each time, are given up', async () => {
+  test('that crashed the server three times are given up', async () => {
     const id = app.addSchema('poison', [{ name: 'what', type: 'string' }])
     const postSteps = [step('p1', 'data_create', { schemaId: id, fields: { what: "'done'" } })]
     await app.run({ steps: [respond('{"ok":true}')], postSteps })
@@ -86,10 +86,10 @@ describe('post steps', () => {
     await settleWorks(app.ctx, 5000)
     const what = app.stored(id).map((record) => record['what'])
     expect([what.sort(), queued()]).toEqual([['done', 'tried 2'], 0])
-    expect(app.lines.join('')).toContain('post steps were given up')
+    expect(app.lines.join('')).toContain('gave up post steps')
   })
 
-  test('are left out when a step fails', async () => {
+  test('are skipped when a step fails', async () => {
     const answer = await app.run({ steps: [step('x', 'teleport')], postSteps: [respond('{}')] })
     expect([answer.status, queued()]).toEqual([501, 0])
   })

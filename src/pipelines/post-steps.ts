@@ -10,23 +10,23 @@ import { masked } from './trace.ts'
 import { trackWork } from './works.ts'
 
 /**
- * What is to be done after an answer. It is in the database before the answer goes out, and leaves it when it was done:
- * a server that dies in between does it when it starts again. So a post step runs once or, after a crash, twice; never
- * not at all. A step that fails is logged and not tried again.
+ * Work to do after a response. It is stored in the database before the response goes out, and deleted when done, so
+ * that a server that crashes in between does it after its next start. A post step runs once or, after a crash, twice,
+ * but is never lost. A step that fails is logged and not retried.
  */
 type Work = { rule: PipelineRule; input: PipelineInput; outputs: Record<string, unknown> }
 
-/** One that keeps bringing the server down is given up. */
+/** Work that keeps crashing the server is given up after this many attempts. */
 const MOST_ATTEMPTS = 3
 const RESUMED_AT_ONCE = 10
 
-/** What this server itself has queued and not done yet. It is in the database too, and yet nothing to take up. */
+/** Work that this process has queued and not yet done. It is in the database too, but must not be resumed. */
 const ownWorks = new WeakMap<Context, Set<string>>()
 
 export const hasPostSteps = ({ pipelineConfig }: PipelineRule): boolean =>
   pipelineConfig.postSteps?.some(({ isEnabled }) => isEnabled !== false) ?? false
 
-/** Resolves when the work is safe on the disk. `start` begins it: call it when the answer is on its way. */
+/** Resolves when the work is durable. Call `start` once the response is on its way. */
 export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start: () => void }> {
   const id = ctx.newId()
   const { rule, outputs } = work
@@ -43,7 +43,7 @@ export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start:
   return { start: () => void setImmediate(() => trackWork(ctx, perform(ctx, id, { rule, input, outputs }))) }
 }
 
-/** Takes up what a server that stopped too early has left; requests may be served already. Resolves when it is all done. */
+/** Resumes work that an earlier server left, while requests may already be served. Resolves when all of it is done. */
 export async function resumePostSteps(ctx: Context): Promise<void> {
   const rows = prepared<{ id: string; work: string; attempts: number }>(
     ctx.db,
@@ -60,7 +60,7 @@ async function resume(
   { id, work, attempts }: { id: string; work: string; attempts: number },
 ): Promise<void> {
   if (attempts >= MOST_ATTEMPTS) {
-    ctx.log.error('post steps were given up: the server stopped each time they ran', { id, attempts })
+    ctx.log.error('gave up post steps: the server stopped each time they ran', { id, attempts })
     await remove(ctx, id)
     return
   }
@@ -112,7 +112,10 @@ async function remove(ctx: Context, id: string): Promise<void> {
   ownWorks.get(ctx)?.delete(id)
 }
 
-/** What is the same whether it is done at once or taken up later. A body that could not be read is none. */
+/**
+ * The input without what cannot be stored, so that resumed work sees the same. A body that could not be read becomes
+ * none.
+ */
 function storable({ rawBody: _, ...input }: PipelineInput): PipelineInput {
   return input.body.kind === 'broken' ? { ...input, body: { kind: 'none' } } : input
 }

@@ -24,11 +24,11 @@ test.each([
   ['application/x-www-form-urlencoded', 'a=1&a=%32&b=x+y'],
   ['text/plain; charset=utf-8', 'häuser 🏠'],
   ['application/xml', '<a/>'],
-])('of a body of the type %s it is the text, byte by byte', async (type, text) => {
+])('for a body of type %s it is the exact text', async (type, text) => {
   expect(await sent(type, text)).toEqual({ raw: text })
 })
 
-test('it is null for parts, for no body and for a GET', async () => {
+test('it is null for multipart, without a body and for a GET', async () => {
   const boundary = 'XyZ'
   const parts = `--${boundary}\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--${boundary}--\r\n`
   expect(await sent(`multipart/form-data; boundary=${boundary}`, parts)).toEqual({ raw: null })
@@ -36,7 +36,7 @@ test('it is null for parts, for no body and for a GET', async () => {
   expect(await app.answer([echo])).toEqual({ status: 200, body: { raw: null } })
 })
 
-test('code is not sent it with the request', async () => {
+test('code does not get it as part of the request', async () => {
   const steps = [
     step('keys', 'function_handler', { code: 'const handler = ({ request }) => Object.keys(request)' }),
     step('answer', 'response_handler', { body: { keys: 'steps.keys' } }),

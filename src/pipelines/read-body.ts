@@ -9,17 +9,17 @@ import type { PipelineBody, PipelineInput } from './input.ts'
 /** contract §9.3: bodies up to 10 MiB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
-/** Of an urlencoded form: each costs far more than its bytes. */
+/** The most fields of an urlencoded form: each costs far more than its bytes. */
 const MOST_FIELDS = 10_000
 const UTF8 = new TextDecoder()
-/** For what is looked at byte by byte: a mark at the beginning stays. */
+/** Keeps a byte order mark, for code that looks at each byte. */
 const EXACT_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldBytes: MAX_BODY_BYTES }
 
-/** `rawBody`: its text as it was sent; missing where there is none, and of parts, which are not kept. */
+/** `rawBody` is the text as sent; missing without a body and for multipart, which is not kept. */
 export type ReadBody = Pick<PipelineInput, 'body' | 'rawBody'>
 
-/** Reads the body as its type says: JSON, a form, text. Throws 413 for a larger one. */
+/** Parses the body by its content type: JSON, a form or text. Throws 413 for one that is too large. */
 export async function readPipelineBody(request: Request): Promise<ReadBody> {
   if (request.method === 'GET' || request.method === 'HEAD') return { body: { kind: 'none' } }
   const contentType = request.headers.get('content-type')
@@ -37,22 +37,24 @@ function parseBody(type: string, bytes: Uint8Array): PipelineBody {
   return { kind: 'unsupported', contentType: type }
 }
 
-/** A visitor who leaves amid the body is nobody's fault. */
+/** A visitor who disconnects amid the body is not a server error. */
 async function readBytes(request: Request): Promise<Uint8Array> {
   try {
     return isSmall(request) ? await request.bytes() : await readBody(request, MAX_BODY_BYTES)
   } catch (error) {
-    throw error instanceof AppError ? error : new AppError('invalid', 'The body broke off', { cause: error })
+    throw error instanceof AppError
+      ? error
+      : new AppError('invalid', 'The request body ended too early', { cause: error })
   }
 }
 
-/** Taken in one piece, which costs a third of a stream. One that comes slowly is over before the connection is idle. */
+/** Whether to read the body in one piece, which costs a third of a stream. A slow one ends before the idle timeout. */
 function isSmall(request: Request): boolean {
   const length = request.headers.get('content-length')
   return length !== null && Number(length) <= SMALL_BYTES
 }
 
-/** Names that come more than once have a list of values. */
+/** Groups pairs by name: a name that comes more than once gets a list of values. */
 export function grouped(given: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const pairs = Array.isArray(given) ? given : [...given]
   if (new Set(pairs.map(([name]) => name)).size === pairs.length) return Object.fromEntries(pairs)
@@ -67,18 +69,18 @@ export function grouped(given: Iterable<readonly [string, unknown]>): Record<str
 
 function readUrlencoded(text: string): PipelineBody {
   const isLong = text.length > MOST_FIELDS && text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
-  if (isLong) throw new AppError('too_large', `The form holds more than the ${MOST_FIELDS} fields allowed`)
+  if (isLong) throw new AppError('too_large', `The form has more than the ${MOST_FIELDS} fields allowed`)
   return { kind: 'form', value: grouped(formPairs(text)) }
 }
 
-/** A `sendBeacon` says text and means JSON. */
+/** `sendBeacon` declares text but usually sends JSON. */
 function readText(bytes: Uint8Array): PipelineBody {
   const value = UTF8.decode(bytes)
   const parsed = /^\s*[[{"\d\-tfn]/.test(value) ? readJson(bytes) : undefined
   return parsed?.kind === 'json' ? parsed : { kind: 'text', value }
 }
 
-/** What is wrong is told where the body is read: a pipeline that does not look at it goes on. */
+/** The error surfaces when the body is used: a pipeline that never looks at it continues. */
 function readJson(bytes: Uint8Array): PipelineBody {
   try {
     return { kind: 'json', value: parseJson(bytes) }
@@ -88,7 +90,10 @@ function readJson(bytes: Uint8Array): PipelineBody {
   }
 }
 
-/** Of a file there is its name, type and size: pipelines keep no files. A browser sends one that was not chosen, too. */
+/**
+ * Of a file, only name, type and size are kept: pipelines store no files. Browsers also send file inputs without a
+ * file.
+ */
 async function readForm(request: Request, contentType: string | null): Promise<PipelineBody> {
   const pairs: [string, unknown][] = []
   try {
@@ -102,7 +107,8 @@ async function readForm(request: Request, contentType: string | null): Promise<P
       }
     }
   } catch (error) {
-    if (!(error instanceof AppError)) throw new AppError('invalid', 'The body broke off', { cause: error })
+    if (!(error instanceof AppError))
+      throw new AppError('invalid', 'The request body ended too early', { cause: error })
     if (error.kind === 'invalid') return { kind: 'broken', error }
     throw error
   }

@@ -6,7 +6,7 @@ import type { PipelineConfig, PipelineStep } from './model.ts'
 import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate } from './templates.ts'
 
-/** What these roots hold, whatever the request is. `project` and `input` are open. contract §9.3. */
+/** The keys of these roots in every request. `project` and `input` are open. contract §9.3. */
 const REQUEST = ['body', 'rawBody', 'query', 'params', 'headers', 'method', 'path', 'ip', 'userAgent']
 const HELD: Readonly<Record<string, readonly string[] | undefined>> = {
   request: REQUEST,
@@ -16,8 +16,8 @@ const HELD: Readonly<Record<string, readonly string[] | undefined>> = {
 }
 
 /**
- * Names in a step that stand for nothing: null in every request, and nobody would be told of the typo. `before` are the
- * ids and names of the steps that have run by then. Paths begin with `config`.
+ * Finds names in a step that refer to nothing. They would silently be null in every request. `before` holds the ids and
+ * names of earlier steps. Paths begin with `config`.
  */
 export function unknownNames(
   step: PipelineStep,
@@ -34,10 +34,10 @@ export function unknownNames(
   return found
 }
 
-/** Of one step: what is told must not outgrow what was sent. */
+/** Reports at most this many for one step, so that the report never outgrows the push. */
 const MOST_TOLD = 20
 
-/** The secrets that the steps of a pipeline ask for. */
+/** The names of all secrets that the steps of a pipeline use. */
 export function secretNames({ steps, postSteps = [] }: PipelineConfig): string[] {
   const names = new Set<string>()
   for (const step of [...steps, ...postSteps]) {
@@ -59,28 +59,28 @@ function problemOf(expression: Expression, before: ReadonlySet<string>): string 
   if (key === undefined) return null
   if (root === 'steps') {
     if (before.has(key)) return null
-    return `names the output of a step ${key.slice(0, 100)}, and none before has that id; ${namesOf(before)}`
+    return `names the output of a step ${key.slice(0, 100)}, but no earlier step has that id; ${namesOf(before)}`
   }
   const held = HELD[root]
   if (held === undefined || held.includes(key)) return null
-  return `names ${root}.${key.slice(0, 100)}, and ${root} has only ${held.join(', ')}`
+  return `names ${root}.${key.slice(0, 100)}, but ${root} has only ${held.join(', ')}`
 }
 
 const MOST_NAMES = 8
 
-/** The latest are the likeliest to be meant. */
+/** The latest steps are the most likely to be meant. */
 function namesOf(before: ReadonlySet<string>): string {
-  if (before.size === 0) return 'there is none'
+  if (before.size === 0) return 'earlier steps: none'
   const shown = [...before].slice(-MOST_NAMES).map((name) => name.slice(0, 50))
-  return `there is ${before.size > MOST_NAMES ? '…, ' : ''}${shown.join(', ')}`
+  return `earlier steps: ${before.size > MOST_NAMES ? '…, ' : ''}${shown.join(', ')}`
 }
 
 type Text = { path: readonly string[]; text: string }
 
-/** A text without these asks for nothing that is looked at here. */
+/** A text without any of these words refers to nothing that is checked here. */
 const ROOTS = new RegExp(['steps', 'secrets', ...Object.keys(HELD)].join('|'))
 
-/** One after the other, as a push may have millions. `path` is that of the moment. */
+/** Yields one text at a time, as a push may have millions. `path` is only valid until the next one. */
 function* textsOf(value: object, path: string[]): Generator<Text> {
   const keys = Array.isArray(value) ? null : Object.keys(value)
   for (const [i, inner] of (Array.isArray(value) ? value : Object.values(value)).entries()) {
@@ -94,11 +94,11 @@ function* textsOf(value: object, path: string[]): Generator<Text> {
   }
 }
 
-/** What a text of the configuration asks for; nothing where it cannot be read, which is told elsewhere. */
+/** The expressions of a text; none if it cannot be parsed, which is reported elsewhere. */
 function expressionsOf(handler: Handler, path: readonly string[], text: string): Expression[] {
   const isCondition = path.length === 1 && path[0] === 'condition'
   const isTemplate = hasTags(text)
-  // Kept as it is written, and yet a template: it is parsed when the content type is known.
+  // A body is kept literally and yet is a template: it is parsed once the content type is known.
   const isLiteral = !isCondition && handler.isLiteral?.(path, text) === true
   if (isLiteral && !(path[0] === 'body' && isTemplate)) return []
   try {

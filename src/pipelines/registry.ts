@@ -10,7 +10,7 @@ import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
 import { responseHandler } from './handlers/response.ts'
 
-/** Every handler of this version. A new one is a file in `handlers/` and a line here. */
+/** Every handler of this version. To add one, add a file in `handlers/` and a line here. */
 export const HANDLERS: readonly Handler[] = [
   formHandler,
   dataCreateHandler,
@@ -31,7 +31,7 @@ export const findHandler = (name: string): Handler | undefined => byName.get(nam
 /** For `unknown handler` messages. */
 export const handlerNames = (): string[] => [...byName.keys()]
 
-/** The manual's section on handlers, in Markdown: one heading a handler, one line a key. */
+/** The manual's section on handlers, in Markdown: a heading for each handler, a line for each key. */
 export function handlerDocs(): string {
   return HANDLERS.map(({ names: [name, ...others], summary, result, config }) => {
     const also = others.length === 0 ? '' : ` (also \`${others.join('`, `')}\`)`

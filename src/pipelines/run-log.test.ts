@@ -86,7 +86,7 @@ describe('the run log', () => {
       expect(text).not.toContain(written)
   })
 
-  test('masks what a step held before another showed that it is a secret', async () => {
+  test('masks a value in an early step that a later step reveals to be a secret', async () => {
     putSecret(app.ctx, operatorGrant(app.projectId), 'HOOK', 'hook-4711')
     const steps = [
       step('fn', 'function_handler', { code: 'const handler = ({ request }) => request.body' }),
@@ -99,7 +99,7 @@ describe('the run log', () => {
     expect(JSON.stringify(data)).not.toContain('hook-4711')
   })
 
-  test('says why a step failed without the secret that stands in it', async () => {
+  test('says why a step failed without the secret in it', async () => {
     putSecret(app.ctx, operatorGrant(app.projectId), 'WORD', 'swordfish')
     const rule = { id: 'r-failing', debugEnabled: true }
     expect((await app.run([respond('{{{secrets.WORD}}}')], { rule })).status).toBe(500)
@@ -109,7 +109,7 @@ describe('the run log', () => {
     expect(data).toMatchObject([{ error: about, steps: [{ id: 'r', error: about }] }])
   })
 
-  test('costs no commit of its own for each request', async () => {
+  test('does not commit once per request', async () => {
     await runs()
     const before = app.ctx.db.writes
     for (let i = 0; i < 50; i++) await app.run([respond('{}')], { rule: { id: 'r-many' } })

@@ -23,7 +23,7 @@ describe('steps', () => {
     expect(await json([])).toEqual({ success: true, data: null })
   })
 
-  test('outputs are there under id and name; a skipped one is null', async () => {
+  test('outputs are available under id and name; a skipped one is null', async () => {
     const steps = [
       step('a', 'form_handler', { fields: { x: { type: 'string' } } }, { name: 'My form' }),
       step('b', 'form_handler', { fields: {}, condition: '!steps.a.x' }),
@@ -32,7 +32,7 @@ describe('steps', () => {
     expect(await json(steps, { json: { x: 'X' } })).toEqual({ byId: 'X', byName: 'X', b: null })
   })
 
-  test('all outputs can be kept in one of them', async () => {
+  test('a step can keep all outputs as its own', async () => {
     const all = step('all', 'form_handler', { fields: { x: { type: 'json', default: 'steps' } } })
     const first = step('first', 'form_handler', { fields: { y: { type: 'string' } } })
     expect(await json([first, all], { json: { y: 'Y' } })).toMatchObject({
@@ -40,7 +40,7 @@ describe('steps', () => {
     })
   })
 
-  test('outputs that are kept in one another do not grow without end', async () => {
+  test('outputs that contain each other do not grow without bound', async () => {
     const twice = (i: number) => {
       const before = i === 0 ? 5 : `steps.s${i - 1}`
       const field = { type: 'json', default: before }
@@ -49,7 +49,7 @@ describe('steps', () => {
     const steps = Array.from({ length: 100 }, (_, i) => twice(i))
     const answer = await app.run(steps, { json: {} })
     expect(answer.status).toBe(500)
-    expect(await answer.json()).toMatchObject({ message: 'The step makes a value that is too large' })
+    expect(await answer.json()).toMatchObject({ message: 'The step produces a value that is too large' })
   })
 
   const copies = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`c${i}`, 'request.body']))
@@ -57,15 +57,15 @@ describe('steps', () => {
     ['response_handler', { body: copies }],
     ['function_handler', { code: 'const handler = () => 1', args: copies }],
     ['http_request', { url: 'https://api.example', method: 'POST', body: copies }],
-  ])('%s refuses what a body makes huge by standing in many places', async (handler, config) => {
+  ])('%s refuses a value that is huge because it repeats the body', async (handler, config) => {
     const steps = [step('a', handler, config)]
     expect(await app.answer(steps, { json: { x: 'x'.repeat(1_000_000) } })).toMatchObject({
       status: 500,
-      body: { message: 'The step makes a value that is too large' },
+      body: { message: 'The step produces a value that is too large' },
     })
   })
 
-  test('the first response ends the steps', async () => {
+  test('the first response ends the run', async () => {
     const id = app.addSchema('after', [{ name: 'x', type: 'string' }])
     const steps = [respond({ n: 1 }), step('s', 'data_create', { schemaId: id, fields: {} })]
     expect(await json(steps)).toEqual({ n: 1 })
@@ -97,7 +97,7 @@ describe('steps', () => {
     expect(await json(steps, { json: body })).toEqual({ ran: runs })
   })
 
-  test('a handler that nobody knows is 501 and named', async () => {
+  test('an unknown handler is 501 and named', async () => {
     expect(await json([step('x', 'teleport_handler')])).toMatchObject({
       statusCode: 501,
       error: 'Not Implemented',
@@ -107,7 +107,7 @@ describe('steps', () => {
     expect(await json([step('x', 'teleport_handler', { condition: 'false' }), respond('{}')])).toEqual({})
   })
 
-  test('a step with a wrong configuration fails when it runs, and says nothing of it to visitors', async () => {
+  test('a step with a wrong configuration fails when it runs, and visitors get no details', async () => {
     const body = await json([step('x', 'data_create', { schemaId: 'steps.', fields: {} })])
     expect(body).toMatchObject({
       statusCode: 500,
@@ -118,7 +118,7 @@ describe('steps', () => {
 })
 
 describe('what expressions see', () => {
-  test('the request, without what is the service’s own', async () => {
+  test('the request, without the cookies and headers of the service', async () => {
     const steps = [
       respond({
         headers: 'request.headers',
@@ -165,18 +165,18 @@ describe('what expressions see', () => {
     })
   })
 
-  test('a cookie header of nothing but the session is not there at all', async () => {
+  test('a cookie header with only the session is dropped', async () => {
     const headers = await json([respond({ h: 'request.headers' })], { headers: { cookie: 'sAccessToken=x' } })
     expect(Object.keys((headers as { h: object }).h)).not.toContain('cookie')
   })
 
-  test('a broken body harms only who looks at it', async () => {
+  test('an invalid body only fails steps that use it', async () => {
     const broken = { body: '{', headers: { 'content-type': 'application/json' } }
     expect((await app.run([respond('{"a":1}')], broken)).status).toBe(200)
     expect((await app.run([respond({ a: 'request.body' })], broken)).status).toBe(400)
   })
 
-  test('secrets of the project, opened when they are named', async () => {
+  test('secrets of the project, decrypted when they are used', async () => {
     putSecret(app.ctx, operatorGrant(app.projectId), 'TOKEN', 't0k3n')
     expect(await json([respond({ t: 'secrets.TOKEN', none: 'secrets.NONE' })])).toEqual({
       t: 't0k3n',
@@ -188,7 +188,7 @@ describe('what expressions see', () => {
   })
 })
 
-test('no step begins when the run has taken too long', async () => {
+test('no step starts once the run has taken too long', async () => {
   const steps = [respond('{}')]
   const rule = {
     id: 'rule',

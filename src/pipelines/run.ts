@@ -21,20 +21,20 @@ import { masked, type StepTrace } from './trace.ts'
 
 /** contract §9.3. */
 const STEP_LIMIT_MS = 30_000
-/** Of all steps together: no step begins after that. */
+/** The time limit of all steps together: no step starts after that. */
 const RUN_LIMIT_MS = 5 * MINUTE_MS
 
-/** How a run ended. A failure has no answer: `error` is what the visitor is told, with the step's id. */
+/** How a run ended. After a failure, `error` is what the visitor sees, and `step` is the id of the failed step. */
 export type RunOutcome = {
   result: { answer: Answer } | { error: AppError; step: string }
   outputs: Record<string, unknown>
-  /** Of each step, secrets masked; null unless the rule is being debugged. */
+  /** One entry per step, with secrets masked; null unless the rule is being debugged. */
   trace: StepTrace[] | null
-  /** Values of secrets that the run has read. */
+  /** The values of the secrets that the run has read. */
   secrets: ReadonlySet<string>
 }
 
-/** Runs the steps of a rule. Never rejects: what goes wrong is part of the outcome. */
+/** Runs the steps of a rule. Never rejects: errors are part of the outcome. */
 export async function runPipeline(
   ctx: Context,
   rule: PipelineRule,
@@ -57,9 +57,7 @@ export async function runPipeline(
   return outcomeOf(run, { answer: defaultAnswer(last) })
 }
 
-/**
- * Runs the post steps, each whatever became of the ones before. Returns what failed, by the id of the step.
- */
+/** Runs every post step, even if earlier ones fail. Returns the failures by the id of the step. */
 export async function runPostSteps(
   ctx: Context,
   rule: PipelineRule,
@@ -86,7 +84,7 @@ type Run = {
   trace: StepTrace[] | null
 }
 
-/** Without a prototype, so that a step may have any name. */
+/** No prototype, so that a step may have any name. */
 const emptyOutputs = (): Record<string, unknown> => Object.create(null)
 
 function createRun(
@@ -100,7 +98,7 @@ function createRun(
   return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null }
 }
 
-/** Masked at the end: an early step may hold what only a later one shows to be a secret. */
+/** Masks secrets at the end: an early step may contain a value that only a later one reveals to be a secret. */
 const outcomeOf = ({ outputs, trace, secrets }: Run, result: RunOutcome['result']): RunOutcome => ({
   result,
   outputs,
@@ -125,7 +123,7 @@ const tooLong = (limitMs: number): AppError =>
 
 type StepEnd = { output: unknown; wasSkipped: boolean } | { error: AppError }
 
-/** Keeps the output under the step's id and name. Waits only for what has to be waited for. */
+/** Stores the output under the id and the name of the step. Stays synchronous for steps that do not wait. */
 function runStep(run: Run, step: CompiledStep): StepEnd | Promise<StepEnd> {
   const startedAt = run.trace === null ? 0 : performance.now()
   const finish = (end: StepEnd, input: unknown): StepEnd => {
@@ -168,7 +166,7 @@ function callHandler(run: Run, step: CompiledStep, config: Record<string, unknow
   if (handler === undefined) return null
   const context = new RunningStep(run)
   const output = handler.run(context, config)
-  return output instanceof Promise && handler.limitMs !== null
+  return output instanceof Promise && handler.boundsOwnTime !== true
     ? withLimit(output, context.controller)
     : output
 }
@@ -197,7 +195,7 @@ class RunningStep implements StepContext {
     return this.#run.outputs
   }
 
-  /** Made when somebody asks: most steps never wait. */
+  /** Created on first use: most steps never wait. */
   get controller(): AbortController {
     this.#controller ??= new AbortController()
     return this.#controller
@@ -234,12 +232,12 @@ function render(run: Run, source: string, mode: TemplateMode): string {
   return text
 }
 
-/** contract §9.3: what is neither empty nor valid JSON is an error, not a guess. */
+/** contract §9.3: a result that is neither empty nor valid JSON is an error, not a guess. */
 function assertJson(text: string): void {
   try {
     JSON.parse(text)
   } catch (error) {
-    throw new AppError('internal', 'The body is not valid JSON once its values are in', {
+    throw new AppError('internal', 'The body is not valid JSON after its values were inserted', {
       cause: new AuthorError(messageOf(error)),
     })
   }
@@ -252,7 +250,7 @@ const templates: Record<TemplateMode, Map<string, Template>> = {
 }
 const MOST_TEMPLATES = 2000
 
-/** Parsed once for each text and mode. */
+/** Caches parsed templates by text and mode. */
 function templateFor(source: string, mode: TemplateMode): Template {
   const kept = templates[mode]
   const known = kept.get(source)
@@ -263,14 +261,14 @@ function templateFor(source: string, mode: TemplateMode): Template {
   return template
 }
 
-/** What a visitor may know of it. What nobody expected is logged with its cause at the edge. */
+/** The error as a visitor may see it. Unexpected errors are logged with their cause at the edge. */
 function stepFailure(run: Run, step: CompiledStep, error: unknown): AppError {
   if (error instanceof AppError) return error
   const cause = error instanceof Error ? error : new Error(String(error))
   if (error instanceof ExpressionError)
     return new AppError('internal', 'The configuration of the step is wrong', { cause })
   if (error instanceof TemplateTooLarge)
-    return new AppError('internal', 'The step makes a text that is too large', { cause })
+    return new AppError('internal', 'The step produces a text that is too large', { cause })
   run.ctx.log.debug('a step failed', { step: step.id, handler: step.handlerType })
   return new AppError('internal', 'The step failed. The log of the server says why.', { cause })
 }
@@ -288,7 +286,7 @@ function traceOf(step: CompiledStep, input: unknown, end: StepEnd, durationMs: n
   }
 }
 
-/** For the run log, which those read who wrote the rule. */
+/** The error text for the run log, whose readers are the authors of the rule. */
 export function explain(error: AppError): string {
   const { cause } = error
   const isForThem = cause instanceof AuthorError || cause instanceof OutboundError

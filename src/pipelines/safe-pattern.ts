@@ -1,13 +1,13 @@
-/** Steps that the engine of this process may take for one match, at the worst. */
+/** The most steps that the regex engine of this process may take for one match, in the worst case. */
 const MOST_STEPS = 1_000_000
 
-/** Whether the whole text matches. Throws `SyntaxError` for a pattern that is none. */
+/** Compiles a pattern that must match the whole text. Throws `SyntaxError` for an invalid one. */
 export const compilePattern = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'u')
 
 /**
- * Whether a match is sure to be quick. An author's pattern on a visitor's text may take exponential time, and nothing
- * can interrupt it here: what is not sure is matched in the sandbox. Without repeated groups and references back, the
- * time is a power of the length, by the number of unbounded repeats.
+ * Whether a match is sure to be fast. An author's pattern on a visitor's text may take exponential time, and cannot be
+ * interrupted in this process, so any doubtful match runs in the sandbox. Without repeated groups and backreferences,
+ * the time is polynomial in the length, with the number of unbounded repeats as the exponent.
  */
 export function isQuickPattern(pattern: string, textLength: number): boolean {
   const bare = pattern.replaceAll(/\\[^\dk]/g, 'a').replaceAll(/\[[^\]]*\]/g, 'a')
@@ -19,8 +19,8 @@ export function isQuickPattern(pattern: string, textLength: number): boolean {
   return textLength ** (repeats.length + 1) * 2 ** Math.min(choices, 30) <= MOST_STEPS
 }
 
-/** `{2}`, `{1,3}`: repeated a few times at most. */
+/** `{2}`, `{1,3}`: a few repeats at most. */
 const isSmall = (braces: string): boolean => /^\{[0-4](,[0-4])?\}$/.test(braces)
 
-/** How often a small repeat doubles the ways to match, at the most. */
+/** How many times a small repeat can double the ways to match. */
 const waysOf = (braces: string): number => (braces.includes(',') ? Number(braces[3]) - Number(braces[1]) : 0)

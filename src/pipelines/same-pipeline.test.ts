@@ -6,7 +6,7 @@ const pipeline = (config: Record<string, unknown>): PipelineConfig => ({
   steps: [{ id: 'a', handlerType: 'response_handler', config }],
 })
 
-test('settings have no order', () => {
+test('the order of settings does not matter', () => {
   expect(isSamePipeline(pipeline({ status: 200, body: 'x' }), pipeline({ body: 'x', status: 200 }))).toBe(
     true,
   )
@@ -31,6 +31,6 @@ test.each<[string, PipelineConfig, PipelineConfig]>([
     { ...pipeline({}), validators: [{ type: 'auth_required', config: { allowApiKey: true } }] },
   ],
   ['a post step', { ...pipeline({}), postSteps: [] }, { ...pipeline({}), postSteps: pipeline({}).steps }],
-])('%s makes another one', (_, a, b) => {
+])('%s makes a different pipeline', (_, a, b) => {
   expect(isSamePipeline(a, b)).toBe(false)
 })

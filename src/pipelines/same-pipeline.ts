@@ -1,8 +1,8 @@
 import type { PipelineConfig, PipelineStep } from './model.ts'
 
 /**
- * Whether two pipelines are the same one. Keys that are read by name have no order; inside of a setting they may have one,
- * as the fields of an answer do.
+ * Whether two pipelines are equal. The order of keys that are read by name does not matter. Inside a setting it may, as
+ * for the fields of a response.
  */
 export const isSamePipeline = (a: PipelineConfig, b: PipelineConfig): boolean => normal(a) === normal(b)
 

@@ -12,7 +12,7 @@ const limits = {
   maxWaitMs: 5000,
   idleMs: 60_000,
 }
-/** For what ends by itself: no machine is so busy that it takes that long. */
+/** The limit for code that ends by itself: no machine is so busy that it takes this long. */
 const AMPLE_MS = 60_000
 const sandbox = createSandbox({ ...limits, mostWaiting: 100, mostWaitingPerProject: 100, maxWaitMs: 60_000 })
 afterAll(() => sandbox.close())
@@ -34,7 +34,7 @@ const valueIn = async (body: string) => {
   return result.ok ? JSON.parse(result.json) : result
 }
 
-describe('there is nothing to reach', () => {
+describe('nothing outside is reachable', () => {
   test.each([
     'process',
     'Bun',
@@ -100,7 +100,7 @@ describe('there is nothing to reach', () => {
     expect(result.ok).toBe(false)
   })
 
-  test('arguments and caller lead nowhere', async () => {
+  test('arguments and caller are unavailable', async () => {
     expect(
       await valueIn(
         'try { return [typeof arguments.callee.caller, typeof handler.caller] } catch (e) { return "refused" }',
@@ -109,7 +109,7 @@ describe('there is nothing to reach', () => {
   })
 })
 
-describe('what comes out is data', () => {
+describe('only data comes out', () => {
   test.each<[what: string, body: string, value: unknown]>([
     [
       '__proto__ stays a name',
@@ -135,7 +135,7 @@ describe('what comes out is data', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('the copy is frozen to its depths', async () => {
+  test('the copy is deeply frozen', async () => {
     expect(
       await valueIn(
         'return [Object.isFrozen(input), Object.isFrozen(input.steps.a.b), Object.isFrozen(input.utils)]',
@@ -164,7 +164,7 @@ describe('what comes out is data', () => {
   })
 })
 
-describe('it ends, whatever it does', () => {
+describe('it always ends', () => {
   const kindOf = async (code: string, timeoutMs?: number) => {
     const result = await run(code, timeoutMs)
     return result.ok ? 'ok' : result.kind
@@ -179,7 +179,7 @@ describe('it ends, whatever it does', () => {
     ['a loop in the message of an error', handler('throw { get message() { for (;;); } }'), 100, ['timeout']],
     ['a regular expression', handler('return /^(a+)+$/.test("a".repeat(50) + "b")'), 100, ['timeout']],
     [
-      'a loop inside the interpreter that never looks at the clock',
+      'a loop inside the interpreter that never checks the clock',
       handler('return Array.prototype.reverse.call({ length: 2 ** 53 - 1 })'),
       100,
       ['timeout'],
@@ -198,7 +198,7 @@ describe('it ends, whatever it does', () => {
     ['a result that is too large', handler('return "x".repeat(9e6)'), AMPLE_MS, ['too_large']],
     ['a syntax error', 'function handler( {', AMPLE_MS, ['threw']],
     ['no handler', 'const other = 1', AMPLE_MS, ['threw']],
-    ['a handler that is no function', 'const handler = 1', AMPLE_MS, ['threw']],
+    ['a handler that is not a function', 'const handler = 1', AMPLE_MS, ['threw']],
   ])(
     '%s',
     async (_, code, timeoutMs, kinds) => {
@@ -229,7 +229,7 @@ describe('a process of its own', () => {
     keys: [],
   })
 
-  test('is ended before the server where memory is short, and it is said how', async () => {
+  test('is killed before the server when memory is short, and the message says so', async () => {
     const others = new Set(childrenOf(process.pid))
     const own = createSandbox(limits)
     const ended = own.run('p', loop('for (;;);', AMPLE_MS))
@@ -239,12 +239,12 @@ describe('a process of its own', () => {
     expect(await ended).toEqual({
       ok: false,
       kind: 'broken',
-      message: 'the sandbox ended by SIGKILL, as it does where memory is short',
+      message: 'the sandbox ended by SIGKILL, probably because memory is short',
     })
     own.close()
   })
 
-  test('that is new has as little time for a loop that never looks at the clock', async () => {
+  test('that is new also stops a loop that never checks the clock', async () => {
     const own = createSandbox(limits)
     const job = loop('return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 100)
     expect(await own.run('p', job)).toMatchObject({ ok: false, kind: 'timeout' })
@@ -258,11 +258,11 @@ describe('the queue', () => {
   const quick = job(handler('return 1'), AMPLE_MS)
   const patient = { ...limits, maxWaitMs: 60_000 }
 
-  test('a project that loops does not keep another from running', async () => {
+  test('a project that loops does not block another', async () => {
     const fair = createSandbox(patient)
     const order: string[] = []
     const note = (name: string) => (result: SandboxResult) => order.push(`${name} ${result.ok}`)
-    // It loops for as long as the others may take.
+    // It loops for longer than the others may take.
     const own = [fair.run('slow', { ...loop, timeoutMs: 60_000 }), fair.run('slow', quick)]
     const noted = own.map((result) => result.then(note('its own')))
     await fair.run('other', quick).then(note('other'))
@@ -271,7 +271,7 @@ describe('the queue', () => {
     await Promise.all(noted)
   }, 120_000)
 
-  test('what waits behind a loop of its own project is run when the loop was ended', async () => {
+  test('a job behind a loop of its own project runs after the loop was killed', async () => {
     const fair = createSandbox(patient)
     const order: boolean[] = []
     const own = [fair.run('slow', loop), fair.run('slow', quick)]
@@ -280,7 +280,7 @@ describe('the queue', () => {
     fair.close()
   }, 120_000)
 
-  test('is bounded, and closing ends all that waits', async () => {
+  test('is bounded, and closing fails all waiting jobs', async () => {
     const small = createSandbox(limits)
     const all = Array.from({ length: 6 }, () => small.run('p', loop))
     const refused = await Promise.all(all.slice(3))
@@ -290,7 +290,7 @@ describe('the queue', () => {
     expect(await small.run('p', quick)).toMatchObject({ ok: false, kind: 'busy' })
   })
 
-  test('what comes while no descriptor is left is run once there is one', async () => {
+  test('a job that comes while no descriptor is free runs once there is one', async () => {
     const program = `
       import { closeSync, openSync } from 'node:fs'
       import { createSandbox } from '${new URL('./sandbox.ts', import.meta.url).href}'

@@ -8,25 +8,25 @@ import {
   type SandboxResult,
 } from './sandbox/protocol.ts'
 
-/** Runs the code of function steps, in processes that are started when they are needed and end when they are not. */
+/** Runs the code of function steps in child processes, which start on demand and end when idle. */
 type Sandbox = {
-  /** `projectId`: projects take turns, and none has all processes to itself. Never rejects. */
+  /** `projectId`: projects take turns, and none may occupy all processes. Never rejects. */
   run(projectId: string, job: SandboxJob): Promise<SandboxResult>
-  /** Ends all processes; what runs or waits fails. */
+  /** Kills all processes. Running and waiting jobs fail. */
   close(): void
 }
 
 type SandboxLimits = {
-  /** Processes that are kept busy at once. */
+  /** Processes that any project may use. */
   processes: number
-  /** Further ones, only for a project that has none running. */
+  /** Extra processes, for projects that have none running. */
   extraProcesses: number
   mostPerProject: number
   mostWaiting: number
   mostWaitingPerProject: number
-  /** A job that did not begin by then is refused. */
+  /** A job that has not started by then is rejected. */
   maxWaitMs: number
-  /** A process with nothing to do ends after this. */
+  /** An idle process ends after this time. */
   idleMs: number
 }
 
@@ -40,10 +40,12 @@ const LIMITS: SandboxLimits = {
   idleMs: 60_000,
 }
 
-/** What a process gets to obey, beyond the job's own time, before it is killed; more while it is starting. */
+/**
+ * How long a process may exceed the time limit of its job before it is killed. A new process gets `START_MS` instead.
+ */
 const GRACE_MS = 500
 const START_MS = 5000
-/** Until the next try to start a process where the system would not. */
+/** The delay before another attempt to start a process that the system refused. */
 const RETRY_MS = 200
 
 export const createSandbox = (limits: SandboxLimits = LIMITS): Sandbox => new ProcessPool(limits)
@@ -58,28 +60,28 @@ type Waiting = {
 type Child = {
   process: Bun.Subprocess
   running: Waiting | null
-  /** Has given its result, and clears up for the next. */
+  /** It has sent its result, and prepares for the next job. */
   isClearing: boolean
   isFresh: boolean
   timer: Timer | undefined
 }
 
 const BROKEN: SandboxResult = { ok: false, kind: 'broken', message: 'the sandbox ended' }
-const BUSY: SandboxResult = { ok: false, kind: 'busy', message: 'too many functions wait to be run' }
-const DEAF: SandboxResult = {
+const BUSY: SandboxResult = { ok: false, kind: 'busy', message: 'too many functions are waiting to run' }
+const TIMED_OUT: SandboxResult = {
   ok: false,
   kind: 'timeout',
-  message: 'the time is over, and it did not stop by itself',
+  message: 'the time limit was over, and the function did not stop by itself',
 }
 
 class ProcessPool implements Sandbox {
   readonly #limits: SandboxLimits
   readonly #children = new Set<Child>()
-  /** By project; the one whose turn was last is last. */
+  /** By project; the project that was served last comes last. */
   readonly #queues = new Map<string, Waiting[]>()
   #waitingCount = 0
   #retry: Timer | undefined
-  /** Why the last try to start a process failed, for the log. */
+  /** Why the last attempt to start a process failed, for the log. */
   #startFailure: string | undefined
   #isClosed = false
 
@@ -118,28 +120,28 @@ class ProcessPool implements Sandbox {
     waiting.settle(message === undefined ? BUSY : { ok: false, kind: 'busy', message })
   }
 
-  /** Puts the queue behind the others. */
+  /** Moves the queue behind the others. */
   #keepQueue(projectId: string, queue: Waiting[]): void {
     this.#queues.delete(projectId)
     if (queue.length > 0) this.#queues.set(projectId, queue)
   }
 
-  /** One to each project, and again, until no process is left. */
+  /** Assigns one job per project in turn, until no process is free. */
   #dispatch(): void {
-    for (let given = true; given; ) {
-      given = false
+    for (let hasAssigned = true; hasAssigned; ) {
+      hasAssigned = false
       for (const [projectId, queue] of [...this.#queues]) {
         const child = this.#childFor(projectId)
         const waiting = child === undefined ? undefined : queue.shift()
         if (child === undefined || waiting === undefined) continue
         this.#keepQueue(projectId, queue)
-        this.#give(child, waiting)
-        given = true
+        this.#assign(child, waiting)
+        hasAssigned = true
       }
     }
   }
 
-  /** An idle process or, when none is about to be idle, a new one where the project may have one. */
+  /** An idle process or, if none is about to become idle, a new one if the project may have one. */
   #childFor(projectId: string): Child | undefined {
     const { processes, extraProcesses, mostPerProject } = this.#limits
     const children = [...this.#children]
@@ -151,7 +153,7 @@ class ProcessPool implements Sandbox {
     return children.length < processes + (mine === 0 ? extraProcesses : 0) ? this.#tryToStart() : undefined
   }
 
-  /** Where the system has no process or descriptor left, what waits goes on waiting, and it is tried again soon. */
+  /** If the system is out of processes or descriptors, jobs keep waiting and another attempt follows soon. */
   #tryToStart(): Child | undefined {
     try {
       const child = this.#start()
@@ -167,24 +169,24 @@ class ProcessPool implements Sandbox {
     }
   }
 
-  #give(child: Child, waiting: Waiting): void {
+  #assign(child: Child, waiting: Waiting): void {
     this.#waitingCount -= 1
     clearTimeout(waiting.expiry)
     clearTimeout(child.timer)
     child.running = waiting
     const graceMs = child.isFresh ? START_MS : GRACE_MS
     child.isFresh = false
-    child.timer = setTimeout(() => this.#end(child, DEAF), waiting.job.timeoutMs + graceMs)
+    child.timer = setTimeout(() => this.#end(child, TIMED_OUT), waiting.job.timeoutMs + graceMs)
     child.process.send(waiting.job)
   }
 
-  #heard(child: Child, reply: SandboxReply): void {
+  #onReply(child: Child, reply: SandboxReply): void {
     clearTimeout(child.timer)
     if ('result' in reply) {
       const { running } = child
       child.running = null
       child.isClearing = true
-      child.timer = setTimeout(() => this.#end(child, DEAF), GRACE_MS)
+      child.timer = setTimeout(() => this.#end(child, TIMED_OUT), GRACE_MS)
       running?.settle(reply.result)
     } else if (reply.isSpent) this.#end(child, BROKEN)
     else {
@@ -195,7 +197,7 @@ class ProcessPool implements Sandbox {
     }
   }
 
-  /** Kills the process. What it ran comes out as `result`. */
+  /** Kills the process. Its running job gets `result`. */
   #end(child: Child, result: SandboxResult): void {
     if (!this.#children.delete(child)) return
     clearTimeout(child.timer)
@@ -210,7 +212,7 @@ class ProcessPool implements Sandbox {
       env: {},
       cwd: '/',
       stdio: ['ignore', 'ignore', 'ignore'],
-      ipc: (reply: SandboxReply) => this.#heard(child, reply),
+      ipc: (reply: SandboxReply) => this.#onReply(child, reply),
       onExit: (_, code, signal) => this.#end(child, endOf(code, signal)),
     })
     process.unref()
@@ -220,15 +222,15 @@ class ProcessPool implements Sandbox {
   }
 }
 
-/** What becomes of the function of a process that ended by itself. */
+/** The result of a job whose process ended by itself. */
 function endOf(code: number | null, signal: NodeJS.Signals | number | null): SandboxResult {
-  if (signal === 'SIGALRM') return DEAF
-  const why = signal === 'SIGKILL' ? ', as it does where memory is short' : ''
+  if (signal === 'SIGALRM') return TIMED_OUT
+  const why = signal === 'SIGKILL' ? ', probably because memory is short' : ''
   const by = signal === null ? `with exit code ${code}` : `by ${signal}${why}`
   return { ok: false, kind: 'broken', message: `the sandbox ended ${by}` }
 }
 
-/** The executable starts itself; from sources it is Bun that is started. */
+/** The executable starts itself; when running from sources, Bun runs the entry file. */
 function command(): string[] {
   if (IS_COMPILED) return [process.execPath, SANDBOX_ARGUMENT]
   return [process.execPath, fileURLToPath(new URL('./sandbox/entry.ts', import.meta.url))]

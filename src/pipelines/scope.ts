@@ -7,11 +7,11 @@ type Seen = {
   projectId: string
   input: PipelineInput
   outputs: Readonly<Record<string, unknown>>
-  /** Collects the values that were opened, for masking the run log. */
+  /** Collects the decrypted secrets, for masking the run log. */
   secrets: Set<string>
 }
 
-/** What expressions of a run see. */
+/** What the expressions of a run can see. */
 export function createScope(ctx: Context, { projectId, input, outputs, secrets }: Seen): Scope {
   let request: Record<string, unknown> | undefined
   let merged: Record<string, unknown> | undefined

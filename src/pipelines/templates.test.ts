@@ -92,13 +92,13 @@ test.each<[contentType: string, mode: TemplateMode]>([
   expect(templateModeOf(contentType)).toBe(mode)
 })
 
-test('what a template makes is bounded', () => {
+test('the output of a template is bounded', () => {
   const large = scopeOf({ big: 'x'.repeat(4_000_000) })
   expect(() => render('{{steps.big}}'.repeat(100), 'text', large)).toThrow(TemplateTooLarge)
 })
 
 describe('for any values', () => {
-  /** A small generator: the same seed gives the same values. */
+  /** A small seeded generator: the same seed gives the same values. */
   const random = (seed: number) => () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
     return seed / 2_147_483_648
@@ -138,7 +138,7 @@ describe('for any values', () => {
     return Object.fromEntries(Array.from({ length }, () => [text(next), value(next, depth - 1)]))
   }
 
-  test('a JSON body with texts in quotes and whole values is JSON, and says what they are', () => {
+  test('a JSON body with quoted texts and whole values is valid JSON with these values', () => {
     for (let seed = 1; seed <= 2000; seed++) {
       const next = random(seed)
       const given = { text: text(next), value: value(next), secret: 'SECRET' }
@@ -160,7 +160,7 @@ describe('for any values', () => {
     }
   })
 
-  test('what was inserted is never read again', () => {
+  test('inserted values are never parsed again', () => {
     for (let seed = 1; seed <= 2000; seed++) {
       const next = random(seed)
       const [a, b] = [text(next), text(next)]
@@ -170,14 +170,14 @@ describe('for any values', () => {
     }
   })
 
-  test('HTML gets no markup from a value', () => {
+  test('a value cannot inject markup into HTML', () => {
     for (let seed = 1; seed <= 500; seed++) {
       const rendered = render('<p title="{{steps.a}}">', 'html', scopeOf({ a: text(random(seed)) }))
       expect(rendered.slice(10, -2)).not.toMatch(/[<>"']/)
     }
   })
 
-  test('any text at all is parsed or refused, in time that grows with its length', () => {
+  test('any text is parsed or refused in linear time', () => {
     for (let seed = 1; seed <= 500; seed++) {
       const source = text(random(seed)).repeat(50)
       try {

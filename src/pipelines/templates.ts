@@ -1,16 +1,16 @@
 import { type Expression, ExpressionError, evaluate, parseExpression, type Scope } from './expressions.ts'
 import { JsonText, jsonOf } from './json-text.ts'
 
-/** What the text around the values is: it decides how `{{x}}` is escaped. */
+/** The kind of text around the values; it decides how `{{x}}` is escaped. */
 export type TemplateMode = 'text' | 'json' | 'html'
 
 type Piece =
   | string
   | {
       expression: Expression
-      /** `{{{x}}}`: nothing is escaped. */
+      /** `{{{x}}}`: without escaping. */
       isRaw: boolean
-      /** Stands between the quotes of a JSON text. */
+      /** Inside the quotes of a JSON string. */
       isInString: boolean
     }
 
@@ -21,7 +21,7 @@ export type Template = {
 
 const MAX_TEMPLATE = 1024 * 1024
 const MAX_TAGS = 10_000
-/** Most characters of what a template makes: a large value may be named many times. */
+/** The most characters of a rendered template: it may name a large value many times. */
 const MAX_RENDERED = 16 * 1024 * 1024
 
 /** The rendered text would be larger than `MAX_RENDERED`. */
@@ -29,7 +29,9 @@ export class TemplateTooLarge extends Error {}
 
 export const hasTags = (text: string): boolean => text.includes('{{')
 
-/** `application/json`, `application/problem+json`; `text/html` and XML; all else is text. */
+/**
+ * `application/json` and `application/problem+json` are json; `text/html` and XML are html; everything else is text.
+ */
 export function templateModeOf(contentType: string): TemplateMode {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   if (/^[\w.-]+\/([\w.-]+\+)?json$/.test(type)) return 'json'
@@ -51,7 +53,7 @@ export function parseTemplate(source: string, mode: TemplateMode): Template {
     const tag = readTag(source, open)
     if (tag.start > at) pieces.push(source.slice(at, tag.start))
     if (quotes.pass(source.slice(at, tag.start)))
-      throw new ExpressionError('A backslash in a JSON text must not stand before a tag', tag.start)
+      throw new ExpressionError('In a JSON string, a backslash must not come right before a tag', tag.start)
     pieces.push({ expression: tag.expression, isRaw: tag.isRaw, isInString: quotes.isOpen() })
     if (pieces.length > MAX_TAGS * 2)
       throw new ExpressionError(`A template has at most ${MAX_TAGS} tags`, tag.start)
@@ -60,7 +62,7 @@ export function parseTemplate(source: string, mode: TemplateMode): Template {
   return { mode, pieces }
 }
 
-/** One pass: what is inserted is never read again. */
+/** Renders in one pass: inserted values are never parsed again. */
 export function renderTemplate(template: Template, scope: Scope): string {
   let text = ''
   for (const piece of template.pieces) {
@@ -71,7 +73,7 @@ export function renderTemplate(template: Template, scope: Scope): string {
   return text
 }
 
-/** Whether all that this renders is JSON whatever the values are: a single `{{{x}}}` of an object or array. */
+/** Whether the result is JSON whatever the values are: the template is a single `{{{x}}}` of an object or array. */
 export function isWholeValue({ pieces }: Template, scope: Scope): boolean {
   const tags = pieces.filter((piece) => typeof piece !== 'string' || piece.trim() !== '')
   const [only] = tags
@@ -87,7 +89,7 @@ function insert(piece: Exclude<Piece, string>, mode: TemplateMode, scope: Scope)
   return piece.isInString ? JSON.stringify(text).slice(1, -1) : text
 }
 
-/** `{{x}}`: null is empty, an object its JSON. */
+/** `{{x}}`: null becomes empty, an object becomes its JSON. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'object' ? jsonOf(value) : String(value)
@@ -105,7 +107,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => 
 
 type Tag = { start: number; end: number; isRaw: boolean; expression: Expression }
 
-/** The tag that opens here. Of four braces and more the last three open it. */
+/** Reads the tag that opens here. Of four or more braces, the last three open it. */
 function readTag(source: string, open: number): Tag {
   let braces = 2
   while (source[open + braces] === '{') braces++
@@ -116,11 +118,14 @@ function readTag(source: string, open: number): Tag {
   const close = findClosing(source, inner, closing)
   if (close === -1) throw new ExpressionError(`${source.slice(start, inner)} is never closed`, start)
   const text = source.slice(inner, close)
-  if (text.trim() === '') throw new ExpressionError('There is nothing between the braces', start)
+  if (text.trim() === '') throw new ExpressionError('Write an expression between the braces', start)
   return { start, end: close + closing.length, isRaw, expression: parseAt(text, inner) }
 }
 
-/** Behind an expression that has its end, for quotes in it may hold braces; else the next. A lone quote is just one. */
+/**
+ * Looks for the end after a complete expression first, because quotes in it may contain braces. Otherwise takes the
+ * next closing braces. A lone quote is an ordinary character.
+ */
 function findClosing(source: string, from: number, closing: string): number {
   const expression = EXPRESSION.exec(source.slice(from, from + LONGEST_TAG))?.[0] ?? ''
   const end = from + expression.length
@@ -145,9 +150,9 @@ function parseAt(text: string, offset: number): Expression {
   }
 }
 
-/** Follows the template's own text to know which tags stand inside a JSON string. */
+/** Tracks the template's own text to tell which tags are inside a JSON string. */
 function jsonQuotes(mode: TemplateMode): {
-  /** True when the text ends amid an escape. */
+  /** Returns true if the text ends in the middle of an escape. */
   pass(text: string): boolean
   isOpen(): boolean
 } {

@@ -1,6 +1,6 @@
 import { plain } from './json-text.ts'
 
-/** What the run log keeps of a step while its rule is debugged. */
+/** What the run log keeps of a step while its rule is being debugged. */
 export type StepTrace = {
   id: string
   handler: string
@@ -16,13 +16,13 @@ const MAX_TEXT = 2000
 const MAX_ITEMS = 50
 const MAX_DEPTH = 8
 
-/** A copy to keep: secrets masked wherever they stand, and cut to a size that a log can bear. */
+/** A copy for the log, with secrets masked everywhere and cut to a reasonable size. */
 export function masked(value: unknown, secrets: ReadonlySet<string>): unknown {
   const needles = [...secrets].flatMap(writtenForms).sort((a, b) => b.length - a.length)
   return copy(value, [...new Set(needles)], MAX_DEPTH)
 }
 
-/** As it is, within JSON, in an address, in HTML. */
+/** As it is, in JSON, in a URL and in HTML. */
 const writtenForms = (secret: string): string[] => [
   secret,
   JSON.stringify(secret).slice(1, -1),

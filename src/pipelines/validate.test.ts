@@ -48,7 +48,7 @@ test.each<[what: string, steps: unknown[]]>([
   expect(validatePipelineConfig({ steps })).toEqual({ errors: [], warnings: [] })
 })
 
-describe('says where it is wrong', () => {
+describe('says where the problem is', () => {
   test.each<[value: unknown, errors: string[], warnings?: string[]]>([
     [null, ['']],
     [{}, ['steps']],
@@ -205,7 +205,7 @@ describe('says where it is wrong', () => {
   })
 })
 
-test('what is told of unknown names stays small, whatever was sent', () => {
+test('the report of unknown names stays small, whatever was sent', () => {
   const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, 'steps.nobody.x']))
   const steps = Array.from({ length: 100 }, (_, i) => ({
     id: `${'long'.repeat(20)}${i}`,
@@ -217,7 +217,7 @@ test('what is told of unknown names stays small, whatever was sent', () => {
   expect(Math.max(...warnings.map(({ message }) => message.length))).toBeLessThan(600)
 })
 
-test('every handler is documented, each key of it too', () => {
+test('every handler and every key of it is documented', () => {
   const docs = handlerDocs()
   for (const { names } of HANDLERS) for (const name of names) expect(docs).toContain(`\`${name}\``)
   expect(docs).not.toMatch(/^- `\w+`: *$/m)

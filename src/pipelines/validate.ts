@@ -1,21 +1,23 @@
 import type { TSchema } from 'typebox'
+import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import Value from 'typebox/value'
 import type { ErrorDetail } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
+import { PROTOTYPE_KEYS } from '../domain/prototype-keys.ts'
 import { compileStep, pathText } from './compile.ts'
 import { MOST_STEPS, type PipelineStep, type PipelineValidator, pipelineConfig } from './model.ts'
 import { unknownNames } from './references.ts'
 import { findHandler, handlerNames } from './registry.ts'
 import { VALIDATOR_CONFIGS } from './validators.ts'
 
-// Eight where nothing is said, and a choice of eight kinds uses them up: everything that is wrong is to be told.
+// The default is 8 errors; one union of eight branches would use them all.
 Settings.Set({ maxErrors: 1000 })
 
-/** What a newer version may know: a push stores it and says so, a rule file may not have it. */
+/** Something that a newer version may know: a push stores it and warns, but a rule file must not contain it. */
 type ConfigWarning = ErrorDetail & { kind: 'unknown_handler' | 'unknown_key' | 'unknown_name' }
 
-/** Says all that is wrong with a pipeline at once. Paths read `steps[0].config.fields.email.type`. */
+/** Returns all problems of a pipeline at once. Paths look like `steps[0].config.fields.email.type`. */
 export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[]; warnings: ConfigWarning[] } {
   const found = { errors: [] as ErrorDetail[], warnings: [] as ConfigWarning[] }
   if (hasLongKey(value)) {
@@ -30,12 +32,12 @@ export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[];
   checkSteps(postSteps, 'postSteps', before, found)
   const ids = [...steps, ...postSteps].map(([, { id }]) => id)
   for (const id of new Set(ids.filter((one, i) => one !== undefined && ids.indexOf(one) !== i)))
-    found.errors.push({ path: 'steps', message: `there are two steps with the id ${id}` })
+    found.errors.push({ path: 'steps', message: `two steps have the id ${id}` })
   for (const [i, validator] of readable(value, 'validators', isValidator)) checkValidator(validator, i, found)
   return found
 }
 
-/** All that is wrong below a key names it, so a long one would be written a thousand times. */
+/** Every problem below a key repeats the key, so a long one would be repeated a thousand times. */
 const LONGEST_KEY = 500
 
 function hasLongKey(value: unknown): boolean {
@@ -47,7 +49,7 @@ function hasLongKey(value: unknown): boolean {
 type Found = { errors: ErrorDetail[]; warnings: ConfigWarning[] }
 type Numbered<T> = readonly (readonly [number, T])[]
 
-/** Of a list, what has enough shape to be looked into: one wrong step does not hide what is wrong in the others. */
+/** The well-formed items of a list: one malformed step does not hide the problems of the others. */
 function readable<T>(config: unknown, key: string, isGood: (one: unknown) => one is T): Numbered<T> {
   const list = isRecord(config) ? config[key] : undefined
   const all: unknown[] = Array.isArray(list) ? list.slice(0, MOST_STEPS) : []
@@ -61,12 +63,10 @@ const isStep = (one: unknown): one is PipelineStep =>
 const isValidator = (one: unknown): one is PipelineValidator =>
   isRecord(one) && typeof one['type'] === 'string' && hasConfig(one)
 
-const NEVER = new Set(['__proto__', 'constructor', 'prototype'])
-
 function checkSteps(steps: Numbered<PipelineStep>, list: string, before: Set<string>, found: Found): void {
   for (const [i, step] of steps) {
     checkStep(step, [list, String(i)], before, found)
-    // A step whose names are of the wrong type is told so, and is looked into all the same.
+    // A step with names of the wrong type is reported, but its config is still checked.
     for (const name of [step.id, step.name]) if (typeof name === 'string') before.add(name)
   }
 }
@@ -77,13 +77,14 @@ function checkStep(
   before: ReadonlySet<string>,
   found: Found,
 ): void {
-  if (NEVER.has(step.id)) found.errors.push({ path: `${pathText(at)}.id`, message: 'must be another name' })
+  if (PROTOTYPE_KEYS.has(step.id))
+    found.errors.push({ path: `${pathText(at)}.id`, message: 'is a reserved name: choose another' })
   const handler = findHandler(step.handlerType)
   if (handler === undefined) {
     found.warnings.push({
       kind: 'unknown_handler',
       path: `${pathText(at)}.handler`,
-      message: `${step.handlerType} is not known; this version has ${handlerNames().join(', ')}`,
+      message: `${step.handlerType} is not known; the handlers of this version are ${handlerNames().join(', ')}`,
     })
     return
   }
@@ -108,7 +109,7 @@ function checkValidator(validator: PipelineValidator, index: number, found: Foun
   else checkAgainst(schema, validator.config ?? {}, [...at, 'config'], found)
 }
 
-/** Unknown keys are warnings, all else are errors; of several about one place the first that says something. */
+/** Unknown keys become warnings, everything else errors. Keeps the first useful message for each path. */
 function checkAgainst(schema: TSchema, value: unknown, at: readonly string[], found: Found): void {
   const messages = new Map<string, string>()
   const errors = [...Value.Errors(schema, value)]
@@ -137,27 +138,21 @@ function checkAgainst(schema: TSchema, value: unknown, at: readonly string[], fo
       case 'anyOf':
         messages.set(path, allowedAt(schema, pointer))
         break
-      // Said once more of each unknown key.
+      // TypeBox also reports each unknown key as a failed `boolean` schema.
       case 'boolean':
         break
       default:
-        if (!messages.has(path)) messages.set(path, inWords(error.message, schema, pointer))
+        if (!messages.has(path)) messages.set(path, inWords(error, schema, pointer))
     }
   }
   for (const [path, message] of messages) found.errors.push({ path, message })
 }
 
-const TYPES: Readonly<Record<string, string | undefined>> = {
-  'must be array': 'must be a list',
-  'must be boolean': 'must be true or false',
-  'must be integer': 'must be a whole number',
-  'must be number': 'must be a number',
-  'must be string': 'must be a text',
-}
-
 /** `must be a map with the keys type, required` says what to write; `must be object` does not. */
-function inWords(message: string, schema: TSchema, pointer: string): string {
-  if (message !== 'must be object') return TYPES[message] ?? message
+function inWords(error: TLocalizedValidationError, schema: TSchema, pointer: string): string {
+  const name = error.keyword === 'type' ? NAMES[String(error.params.type)] : undefined
+  if (name === undefined) return error.message
+  if (name !== NAMES['object']) return `must be ${name}`
   const keys = keysAt(schema, pointer)
   return keys.length === 0 ? 'must be a map' : `must be a map with the keys ${keys.join(', ')}`
 }
@@ -186,7 +181,7 @@ function keysAt(schema: TSchema, pointer: string): string[] {
   return inner !== undefined && 'properties' in inner ? Object.keys(inner.properties as object) : []
 }
 
-/** Whether a pointer, or one that it goes on from, is among these. */
+/** Whether a pointer or one of its parents is in the set. */
 function isWithin(pointer: string, chosen: ReadonlySet<string>): boolean {
   for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1))
     if (chosen.has(pointer.slice(0, end))) return true
@@ -196,7 +191,9 @@ function isWithin(pointer: string, chosen: ReadonlySet<string>): boolean {
 const valueAt = (value: unknown, pointer: string): unknown =>
   keysOf(pointer).reduce<unknown>((inner, key) => Object(inner)[key], value)
 
-/** Of several shapes, the one that is meant by a map or a list: what is wrong is told of that one alone. */
+/**
+ * The branch of a union that matches the kind of the value, map or list. Only the errors of that branch are reported.
+ */
 function choiceFor(schema: TSchema, value: unknown, pointer: string): TSchema | undefined {
   const inner = schemaAt(schema, pointer)
   const choices =
@@ -215,7 +212,7 @@ const NAMES: Readonly<Record<string, string | undefined>> = {
   string: 'a text',
 }
 
-/** What may stand there, in words. */
+/** The allowed values, in words. */
 function allowedAt(schema: TSchema, pointer: string): string {
   const inner = schemaAt(schema, pointer)
   const choices = inner !== undefined && 'anyOf' in inner ? (inner.anyOf as Choice[]) : []
@@ -225,7 +222,7 @@ function allowedAt(schema: TSchema, pointer: string): string {
     const name = NAMES[choice.type ?? ''] ?? 'a value'
     return keys.length === 0 ? name : `${name} with the keys ${keys.join(' and ')}`
   })
-  return words.length === 0 ? 'is not what may stand here' : `must be one of: ${words.join(', ')}`
+  return words.length === 0 ? 'is not an allowed value' : `must be one of: ${words.join(', ')}`
 }
 
 type Choice = { const?: unknown; type?: string; properties?: object }

@@ -93,7 +93,7 @@ describe('validators', () => {
     })
   })
 
-  test('rate_limit counts per rule, by address or by user, and forgives', async () => {
+  test('rate_limit counts per rule, by address or by user, and resets', async () => {
     const limited = (keyBy: string) => ({
       steps: [respond('{}')],
       validators: [{ type: 'rate_limit', config: { limit: 2, windowSeconds: 60, keyBy } }],
@@ -108,7 +108,7 @@ describe('validators', () => {
     expect(over.headers.get('retry-after')).toBe('60')
     app.advance(60_000)
     for (const status of [200, 200, 429]) expect(await statusOf('r1', 'ip', from('1.1.1.1'))).toBe(status)
-    // The clock is set right again after it was an hour ahead.
+    // The clock is corrected after it was an hour ahead.
     app.advance(-3_600_000)
     expect(await statusOf('r1', 'ip', from('1.1.1.1'))).toBe(200)
     for (const status of [200, 200, 429])
@@ -117,7 +117,7 @@ describe('validators', () => {
     for (const status of [200, 200, 429]) expect(await statusOf('r3', 'user', from('3.3.3.3'))).toBe(status)
   })
 
-  test('they come before the body, and one that nobody knows lets nobody pass', async () => {
+  test('they run before the body is read, and an unknown one rejects everybody', async () => {
     const large = { body: 'x'.repeat(11 * 1024 * 1024), headers: { 'content-type': 'text/plain' } }
     expect((await app.run({ steps: [], validators: [{ type: 'auth_required' }] }, large)).status).toBe(401)
     expect((await app.run({ steps: [], validators: [{ type: 'captcha' }] })).status).toBe(501)

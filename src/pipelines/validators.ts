@@ -9,7 +9,7 @@ import { roleOnSite } from '../modules/auth/authorize.ts'
 import { onePer } from '../platform/one-per.ts'
 import type { PipelineRule, PipelineValidator } from './model.ts'
 
-/** What stands before the steps of a pipeline. contract §9.3. */
+/** The checks that run before the steps of a pipeline. contract §9.3. */
 export const VALIDATOR_CONFIGS = {
   auth_required: Type.Object(
     {
@@ -35,13 +35,16 @@ export const VALIDATOR_CONFIGS = {
 type AuthRequired = Type.Static<(typeof VALIDATOR_CONFIGS)['auth_required']>
 type RateLimit = Type.Static<(typeof VALIDATOR_CONFIGS)['rate_limit']>
 
-/** Throws 401, 403 or 429. One that this version does not know, or cannot read, lets nobody pass: 501. */
+/** Throws 401, 403 or 429. A validator that this version does not know or cannot parse rejects everybody with 501. */
 export function checkValidators(ctx: Context, rule: PipelineRule, caller: Caller): void {
   for (const numbered of (rule.pipelineConfig.validators ?? []).entries())
     checkValidator(ctx, rule, caller, numbered)
 }
 
-/** Decides once more who may, for a caller whose standing changed while the body came in. Nothing is counted again. */
+/**
+ * Reading the body may take a while. If the caller's rights changed meanwhile, this decides again. Rate limits do not
+ * count the request twice.
+ */
 export function checkAuthAgain(ctx: Context, rule: PipelineRule, caller: Caller): void {
   for (const numbered of (rule.pipelineConfig.validators ?? []).entries())
     if (numbered[1].type === 'auth_required') checkValidator(ctx, rule, caller, numbered)
@@ -60,7 +63,7 @@ function checkValidator(
   else throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
 }
 
-/** Keys that this version does not know do not count. */
+/** Ignores keys that this version does not know. */
 function isConfigOf<T extends Type.TObject>(
   schema: T,
   config: Record<string, unknown>,
@@ -85,7 +88,7 @@ function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, 
 
 type Window = { startedAt: number; count: number }
 const windowsOf = onePer((_: Context) => new Map<string, Window>())
-/** Past this the oldest are forgotten, so that a flood of addresses cannot fill the memory. */
+/** Above this number the oldest windows are dropped, so that a flood of addresses cannot fill the memory. */
 const MOST_WINDOWS = 100_000
 
 function limitRate(
@@ -114,7 +117,7 @@ function limitRate(
   })
 }
 
-/** The anonymous count by address. */
+/** Anonymous callers count by address. */
 function whoOf(caller: Caller): string {
   const { actor } = caller
   if (actor.kind === 'user') return `user ${actor.user.id}`

@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { IS_COMPILED } from './is-compiled.ts'
 
 export type BackupProcess = {
-  /** Resolves when the file is whole and durable; rejects with what the process said. */
+  /** Resolves when the file is complete and durable; rejects with the error output of the process. */
   done: Promise<void>
   kill(): void
 }
 
-/** Writes a backup in a process of its own: copying a large database takes a while, and nobody should wait for it. */
+/** Writes a backup in a child process, because copying a large database takes a while and must not block the server. */
 export function spawnBackup(dataDir: string, file: string): BackupProcess {
   const child = Bun.spawn([...self(), 'backup', file, '--data-dir', dataDir], {
     env: {},
@@ -18,10 +18,10 @@ export function spawnBackup(dataDir: string, file: string): BackupProcess {
 
 async function finished(child: { stderr: ReadableStream; exited: Promise<number> }): Promise<void> {
   const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
-  if (code !== 0) throw new Error(said.trim() || `svc backup ended with ${code}`)
+  if (code !== 0) throw new Error(said.trim() || `svc backup ended with exit code ${code}`)
 }
 
-/** The executable starts itself; from sources it is Bun that is started. */
+/** The executable starts itself; when running from sources, Bun runs the entry file. */
 function self(): string[] {
   if (IS_COMPILED) return [process.execPath]
   return [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url))]

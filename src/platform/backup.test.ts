@@ -38,7 +38,7 @@ writeFileSync(join(data, 'secret.key'), 'key')
 const db = openDb(join(data, 'svc.db'), 1)
 db.sqlite.run("INSERT INTO settings VALUES ('a', 'before', 1)")
 
-test('a backup taken beside an open database brings everything back', async () => {
+test('a backup taken while the database is open restores everything', async () => {
   const { files } = await writeBackup(data, file, 'x')
   db.sqlite.run("UPDATE settings SET value = 'after'")
   expect(files).toBe(6)
@@ -54,7 +54,7 @@ test('a backup taken beside an open database brings everything back', async () =
   restored.close()
 })
 
-test('a folder that cannot be listed fails it: nothing is left out without a word', async () => {
+test('a folder that cannot be listed fails the backup', async () => {
   const packs = join(data, 'blobs/packs')
   renameSync(packs, join(data, 'aside'))
   writeFileSync(packs, 'no folder')
@@ -73,7 +73,7 @@ test('only an earlier backup or an empty file is replaced', async () => {
   const link = join(root, 'link.tar')
   symlinkSync(other, link)
   for (const path of [other, link, root])
-    await expect(writeBackup(data, path, 'x')).rejects.toThrow('is there already and is no backup')
+    await expect(writeBackup(data, path, 'x')).rejects.toThrow('already exists and is not a backup')
   expect(readFileSync(other, 'utf8')).toBe('precious')
   const earlier = join(root, 'earlier.tar')
   writeFileSync(earlier, '')
@@ -81,16 +81,16 @@ test('only an earlier backup or an empty file is replaced', async () => {
   await restoreBackup(earlier, empty, 'y')
 })
 
-test('contents without their database are no backup', async () => {
+test('contents without their database are not backed up', async () => {
   const lost = join(empty, 'data')
   mkdirSync(join(lost, 'blobs/packs'), { recursive: true })
   writeFileSync(join(lost, 'blobs/packs/01.pack'), 'pack bytes')
   writeFileSync(join(lost, 'svc.db'), '')
-  await expect(writeBackup(lost, join(empty, 'lost.tar'), 'x')).rejects.toThrow('is gone or empty')
+  await expect(writeBackup(lost, join(empty, 'lost.tar'), 'x')).rejects.toThrow('is missing or empty')
   expect(readdirSync(empty)).toEqual(['data'])
 })
 
-test.each(['backup-running', 'backup-running-b'])('the mark %s of another backup stays', async (name) => {
+test.each(['backup-running', 'backup-running-b'])('the marker %s of another backup stays', async (name) => {
   const mark = join(data, name)
   writeFileSync(mark, '')
   await writeBackup(data, file, 'a')
@@ -98,7 +98,7 @@ test.each(['backup-running', 'backup-running-b'])('the mark %s of another backup
   rmSync(mark)
 })
 
-test('certificates that are replaced while it is taken come back whole, old or new', async () => {
+test('certificates that are replaced during a backup are restored whole, old or new', async () => {
   const certs = join(data, 'certs')
   mkdirSync(certs)
   const texts = ['short\n', `${'long '.repeat(50_000)}\n`]
@@ -136,7 +136,7 @@ test.each(['pack bytes', 'file bytes', 'before', 'svc-backup","version":1', 'sha
   },
 )
 
-test('a backup of a version that wrote no sum is restored', async () => {
+test('a backup of a version that wrote no checksum is restored', async () => {
   const old = readFileSync(file)
   const header = old.indexOf('svc-backup.end')
   const size = new TextDecoder().decode(old.subarray(header + 124, header + 135))
@@ -150,14 +150,14 @@ test('a backup of a version that wrote no sum is restored', async () => {
   expect(readFileSync(join(empty, 'blobs/packs/01.pack'), 'utf8')).toBe('pack bytes')
 })
 
-test('a directory that is not empty stays as it is', async () => {
+test('a directory that is not empty is left unchanged', async () => {
   writeFileSync(join(empty, 'mine.txt'), 'x')
   await expect(restoreBackup(file, empty, 'y')).rejects.toThrow('is not empty')
   expect(readdirSync(empty)).toEqual(['mine.txt'])
 })
 
 const damage: [what: string, make: (path: string) => void][] = [
-  ['no backup', (path) => writeFileSync(path, 'hello')],
+  ['not a backup', (path) => writeFileSync(path, 'hello')],
   ['an empty file', (path) => writeFileSync(path, '')],
   [
     'half a backup',
@@ -178,14 +178,14 @@ const damage: [what: string, make: (path: string) => void][] = [
   ],
 ]
 
-test.each(damage)('%s is refused and leaves nothing', async (_what, make) => {
+test.each(damage)('%s is rejected and leaves nothing behind', async (_what, make) => {
   const bad = join(root, 'bad.tar')
   make(bad)
   await expect(restoreBackup(bad, empty, 'z')).rejects.toThrow()
   expect(readdirSync(empty)).toEqual([])
 })
 
-test('a bad file makes no folder either', async () => {
+test('an invalid file creates no folder either', async () => {
   const bad = join(root, 'bad.tar')
   writeFileSync(bad, 'hello')
   await expect(restoreBackup(bad, join(root, 'new', 'deep'), 'z')).rejects.toThrow()
@@ -193,13 +193,13 @@ test('a bad file makes no folder either', async () => {
   expect(existsSync(root)).toBe(true)
 })
 
-test('a file that does not exist is said so', async () => {
+test('a file that does not exist is reported', async () => {
   await expect(restoreBackup(join(root, 'nothing.tar'), empty, 'z')).rejects.toThrow(
     'cannot be read as a backup',
   )
 })
 
-test('what others left among the contents spoils neither a backup nor a restore', async () => {
+test('stray files among the contents break neither a backup nor a restore', async () => {
   const strays = [
     'blobs/packs/.DS_Store',
     'blobs/files/ab/desktop.ini',
@@ -247,7 +247,7 @@ async function forged(names: readonly string[]): Promise<string> {
   return path
 }
 
-test('an earlier backup that holds a stray file is restored without it', async () => {
+test('an earlier backup with a stray file is restored without it', async () => {
   await restoreBackup(await forged(['blobs/packs/.DS_Store', 'blobs/packs/a.pack']), empty, 'y')
   expect(readdirSync(join(empty, 'blobs/packs'))).toEqual(['a.pack'])
 })
@@ -282,18 +282,20 @@ test.each([
   'blobs/x.tar',
   'tmp/x.tar',
   'link/x.tar',
-])('a backup does not take the place of %s', async (path) => {
+])('a backup cannot be written to %s', async (path) => {
   const own = join(empty, 'data')
   await restoreBackup(await forged([]), own, 'y')
   for (const folder of ['blobs/packs', 'tmp', 'backups']) mkdirSync(join(own, folder), { recursive: true })
   symlinkSync('blobs/packs', join(own, 'link'))
   const before = readdirSync(own, { recursive: true }).sort()
-  await expect(writeBackup(own, join(own, path), 'x')).rejects.toThrow("is a place of the server's own")
+  await expect(writeBackup(own, join(own, path), 'x')).rejects.toThrow(
+    'is a place that the server uses itself',
+  )
   expect(readdirSync(own, { recursive: true }).sort()).toEqual(before)
   await writeBackup(own, join(own, 'backups/x.tar'), 'x')
 })
 
-test('of two restores into one directory at once one is all there, and the other changes nothing', async () => {
+test('of two simultaneous restores into one directory, one completes and the other changes nothing', async () => {
   const other = await forged(['secret.key', 'certs/other.pem'])
   const done = await Promise.allSettled([
     restoreBackup(file, join(empty, 'data'), 'a'),
@@ -308,7 +310,7 @@ test('of two restores into one directory at once one is all there, and the other
   ])
 })
 
-test('a directory that a server has is left to it', async () => {
+test('a directory that a server is using is left alone', async () => {
   const lock = lockDataDir(empty)
   try {
     await expect(restoreBackup(file, empty, 'y')).rejects.toThrow('is in use by a server or another restore')
@@ -318,7 +320,7 @@ test('a directory that a server has is left to it', async () => {
   await restoreBackup(file, empty, 'y')
 })
 
-test('given up, it leaves nothing', async () => {
+test('an aborted restore leaves nothing behind', async () => {
   const stopped = new AbortController()
   stopped.abort()
   const into = join(empty, 'data')

@@ -8,23 +8,26 @@ import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
 import { refuseLostDatabase } from './lost-database.ts'
 
-/** How the name of a file begins that is kept fresh while a backup reads: the collector frees nothing then. Each has its own. */
+/**
+ * Prefix of the marker file that a backup keeps fresh while it reads, so that the garbage collector deletes nothing.
+ * Each backup has a marker of its own.
+ */
 export const BACKUP_MARK = 'backup-running'
 const TOUCH_EVERY_MS = 30_000
 
-/** The first entry of a backup, so that another tar file is not taken for one. */
+/** The first entry of a backup, so that no other tar file is mistaken for one. */
 export const BACKUP_FORMAT = { name: 'svc-backup.json', content: '{"format":"svc-backup","version":1}\n' }
 /**
- * The last entry: a backup without it is not whole. It says the SHA-256 of the names and contents before it; those of
- * earlier versions are empty.
+ * The last entry. A backup without it is incomplete. It contains the SHA-256 of all names and contents before it; in
+ * backups of earlier versions it is empty.
  */
 export const BACKUP_END = 'svc-backup.end'
 
-/** Gathers what `BACKUP_END` says, entry by entry. */
+/** Computes the content of `BACKUP_END`, entry by entry. */
 export class BackupSum {
   readonly #sum = new Bun.CryptoHasher('sha256')
 
-  /** The same bytes, counted as they pass. */
+  /** Passes the bytes on, and adds them to the sum. */
   async *entry(name: string, body: ByteStream | Uint8Array): AsyncGenerator<Uint8Array> {
     this.#sum.update(`${name}\0`)
     for await (const piece of body instanceof Uint8Array ? [body] : body) {
@@ -38,16 +41,16 @@ export class BackupSum {
   }
 }
 
-/** What a backup holds, beside the database: the folders and files of the data directory that must survive. */
+/** The files and folders of the data directory that a backup includes, besides the database. */
 const FILES = ['secret.key']
 const FOLDERS = ['blobs/packs', 'blobs/files']
-/** Small files that a server replaces while it runs, each whole. */
+/** Folders of small files that a running server replaces as a whole. */
 const REPLACED_FOLDERS = ['certs']
 
 /**
- * Writes everything of a data directory into one tar file, while a server may be writing: the database is copied as it
- * stood at one moment, and contents never change once they are there. The file appears when it is whole and durable. With
- * `stop` it can be given up: nothing of it stays then either.
+ * Writes the whole data directory into one tar file, even while a server is writing: the database is copied as of one
+ * moment, and contents never change once they exist. The file appears when it is complete and durable. `stop` aborts
+ * it; then nothing is left behind.
  */
 export async function writeBackup(
   dataDir: string,
@@ -56,13 +59,14 @@ export async function writeBackup(
   stop?: AbortSignal,
 ): Promise<{ sizeBytes: number; files: number }> {
   refuseLostDatabase(dataDir)
-  if (isPlaceOfServer(dataDir, file)) throw new Error(`${file} is a place of the server's own; name another`)
+  if (isPlaceOfServer(dataDir, file))
+    throw new Error(`${file} is a place that the server uses itself; choose another`)
   await refuseToReplace(file)
   const mark = join(dataDir, `${BACKUP_MARK}-${id}`)
   const copy = join(dataDir, 'tmp', `backup-${id}.db`)
   const partial = `${file}.${id}.partial`
   writeFileSync(mark, '')
-  // Written anew it is fresh again.
+  // Writing the marker again refreshes its time.
   const timer = setInterval(() => writeFileSync(mark, ''), TOUCH_EVERY_MS)
   try {
     await mkdir(dirname(copy), { recursive: true })
@@ -77,15 +81,15 @@ export async function writeBackup(
   }
 }
 
-/** A name that was mistyped must not cost what is there: only an earlier backup, or an empty file, gives way. */
+/** A mistyped name must not destroy a file: only an earlier backup or an empty file may be replaced. */
 async function refuseToReplace(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined)
   if (found === undefined || (found.isFile() && found.size === 0)) return
   const start = found.isFile() ? await Bun.file(file).slice(0, BACKUP_FORMAT.name.length).text() : ''
-  if (start !== BACKUP_FORMAT.name) throw new Error(`${file} is there already and is no backup`)
+  if (start !== BACKUP_FORMAT.name) throw new Error(`${file} already exists and is not a backup`)
 }
 
-/** A copy of one moment. It reads under WAL, so writers are not held up. */
+/** A copy as of one moment. It reads under WAL, so it does not block writers. */
 function copyDatabase(from: string, to: string): void {
   const sqlite = new Database(from, { readwrite: true })
   try {
@@ -145,7 +149,7 @@ function textSource(name: string, content: string): Source {
   return { name, sizeBytes: body.length, body }
 }
 
-/** Read at once, so that its size is that of what is written. One that is gone by now is left out. */
+/** Reads the file at once, so that its size matches its bytes. Skips a file that has disappeared. */
 async function* wholeSource(name: string, path: string): AsyncGenerator<Source> {
   const body = await readFile(path).catch((error) => {
     if (isMissing(error)) return null
@@ -159,7 +163,10 @@ async function fileSource(name: string, path: string): Promise<Source> {
   return { name, sizeBytes: size, body: Bun.file(path).stream() }
 }
 
-/** Listed after the database was copied: everything that the copy refers to is there by then. A folder may lack. */
+/**
+ * Listed after the database was copied, so everything that the copy refers to exists by then. The folder may be
+ * missing.
+ */
 function* filesBelow(dataDir: string, folder: string): Generator<string> {
   for (const entry of list(join(dataDir, folder))) {
     const name = `${folder}/${entry.name}`
@@ -168,7 +175,7 @@ function* filesBelow(dataDir: string, folder: string): Generator<string> {
   }
 }
 
-/** A folder that cannot be listed fails the backup, which would lack what is in it. */
+/** A folder that cannot be listed fails the backup, which would otherwise be incomplete. */
 function list(path: string): Dirent[] {
   try {
     return readdirSync(path, { withFileTypes: true })

@@ -10,7 +10,7 @@ const hashOf = (bytes: Uint8Array) => Bun.SHA256.hash(bytes, 'hex')
 
 let dataDir: string
 let store: BlobStore
-/** Stands for the committed rows. */
+/** Stands for the committed rows of the database. */
 let rows: Map<string, StoredBlob>
 let ids: number
 
@@ -37,7 +37,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** Every file below the data directory, without the folders. */
+/** Every file below the data directory, without folders. */
 function filesOnDisk(): string[] {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -73,7 +73,7 @@ describe('storing', () => {
   })
 
   test.each([0, 1, 65_536, MIB - 1, MIB, MIB + 1, 3 * MIB + 5])(
-    'gives back %p bytes, streamed or whole',
+    'returns %p bytes, streamed or whole',
     async (length) => {
       const content = randomBytes(length, length)
       const stage = store.stage(isStored)
@@ -114,14 +114,14 @@ describe('storing', () => {
     expect(Buffer.from(part).equals(large.slice(1000, 2000))).toBe(true)
   })
 
-  test('keeps reading while more packs are used than stay open', async () => {
+  test('can read from more packs than stay open', async () => {
     const contents = Array.from({ length: 70 }, (_, index) => Buffer.from(`pack ${index}`))
     for (const content of contents) await storeAll(content)
     for (const content of [...contents, ...contents])
       expect(Buffer.from(store.readSync(rowOf(content))).equals(content)).toBe(true)
   })
 
-  test('does not write again what is stored, and brings nothing then', async () => {
+  test('does not write stored contents again', async () => {
     await storeAll(small, large)
     const before = filesOnDisk()
     expect(await storeAll(small, large)).toEqual([])
@@ -138,7 +138,7 @@ describe('refused contents', () => {
   test.each([
     ['small', 100, 99],
     ['large', 2 * MIB, 2 * MIB - 1],
-  ])('a %s one over the limit keeps nothing, and the stage goes on', async (_, length, limit) => {
+  ])('a %s one over the limit keeps nothing, and the stage stays usable', async (_, length, limit) => {
     const content = randomBytes(length, 1)
     const stage = store.stage(isStored)
     for (const body of [content, chunked(content, 30_000)])
@@ -163,7 +163,7 @@ describe('refused contents', () => {
   test.each([
     ['small', 10],
     ['large', 2 * MIB],
-  ])('a %s one that breaks off leaves what came before whole', async (_, length) => {
+  ])('a %s one that ends early leaves the earlier contents intact', async (_, length) => {
     async function* broken() {
       yield randomBytes(length, 3)
       throw new Error('gone')
@@ -204,7 +204,7 @@ describe('discard', () => {
     expect(Buffer.from(store.readSync(rowOf(small))).equals(small)).toBe(true)
   })
 
-  test('takes nothing that was stored before', async () => {
+  test('removes nothing that was stored before', async () => {
     await storeAll(small, large)
     const stage = store.stage(isStored)
     await stage.add(small)
@@ -218,7 +218,7 @@ describe('discard', () => {
 
 describe('two uploads of the same contents at once', () => {
   type Step = 'seal' | 'commit' | 'discard'
-  /** Which stage does what, after both have added the same contents; and whether the contents must be there then. */
+  /** Which stage does what after both have added the same contents, and whether the contents must exist in the end. */
   const orders: [steps: [stage: 0 | 1, step: Step][], isKept: boolean][] = [
     [
       [
@@ -339,7 +339,7 @@ describe('two uploads of the same contents at once', () => {
     return undefined
   })
 
-  test('seals and discards that run into each other lose nothing that was committed', async () => {
+  test('concurrent seals and discards lose nothing that was committed', async () => {
     const stages = Array.from({ length: 8 }, () => store.stage(isStored))
     await Promise.all(stages.map((stage) => stage.add(chunked(large, 100_000))))
     await Promise.all(
@@ -366,7 +366,7 @@ describe('the garbage collector', () => {
     expect(await store.verify(rowOf(large))).toBe(false)
   })
 
-  test('sees what an upload relies on, until its end', async () => {
+  test('sees the contents that an upload relies on, until it ends', async () => {
     await storeAll(large)
     for (const end of ['release', 'discard'] as const) {
       const stage = store.stage(isStored)
@@ -379,7 +379,7 @@ describe('the garbage collector', () => {
     }
   })
 
-  test('leaves a file that an upload has brought again since its row was deleted', async () => {
+  test('keeps a file that an upload has stored again since its row was deleted', async () => {
     await storeAll(large)
     rows.clear()
     const stage = store.stage(isStored)
@@ -391,7 +391,7 @@ describe('the garbage collector', () => {
     expect(await store.verify(rowOf(large))).toBe(true)
   })
 
-  test('what it left for an upload goes when that upload fails', async () => {
+  test('a file that it kept for an upload is removed when that upload fails', async () => {
     await storeAll(large)
     rows.clear()
     const stage = store.stage(isStored)
@@ -401,7 +401,7 @@ describe('the garbage collector', () => {
     expect(filesOnDisk()).toEqual([])
   })
 
-  test('rewrites a pack with its live contents only', async () => {
+  test('rewrites a pack with only its live contents', async () => {
     const contents = Array.from({ length: 10 }, (_, index) => randomBytes(200_000, index))
     const [first] = await storeAll(...contents)
     const pack = first?.pack ?? ''
@@ -414,7 +414,7 @@ describe('the garbage collector', () => {
     for (const content of kept) expect(Buffer.from(store.readSync(rowOf(content))).equals(content)).toBe(true)
   })
 
-  test('does not carry damaged bytes into a new pack', async () => {
+  test('does not copy damaged bytes into a new pack', async () => {
     const [blob] = await storeAll(small)
     writeFileSync(join(dataDir, `blobs/packs/${blob?.pack}.pack`), Buffer.alloc(small.length))
     expect((await failureOf(store.rewritePack(blob?.pack ?? '', [rowOf(small)]))).message).toContain(
@@ -428,7 +428,7 @@ describe('sweep', () => {
   const isKnown = (name: { pack: string } | { sha256: string }) =>
     'sha256' in name ? rows.has(name.sha256) : [...rows.values()].some((row) => row.pack === name.pack)
 
-  test('removes what a crash left behind, and nothing else', async () => {
+  test('removes leftovers of a crash, and nothing else', async () => {
     await storeAll(small, large)
     const kept = filesOnDisk()
     const lost = store.stage(isStored)
@@ -446,7 +446,7 @@ describe('sweep', () => {
     restarted.close()
   })
 
-  test('leaves what uploads of this process have on the way', async () => {
+  test('keeps the files of running uploads', async () => {
     const stage = store.stage(isStored)
     await stage.add(small)
     await stage.add(large)
@@ -460,7 +460,7 @@ describe('sweep', () => {
   })
 })
 
-test('nobody has the name of a pack that is gone', async () => {
+test('the name of a removed pack is not used again', async () => {
   const [packed] = await storeAll(small)
   const given = store.stage(isStored)
   await given.add(randomBytes(10, 11))
@@ -497,7 +497,7 @@ describe('verify', () => {
 })
 
 describe('a full disk', () => {
-  /** The next temporary file that is opened under this id is one that never has room. */
+  /** Makes the next temporary file with this id fail for lack of space. */
   const fill = (id: number) => symlinkSync('/dev/full', join(dataDir, `tmp/blob-id-${id}`))
 
   test('while a pack is written', async () => {
@@ -509,7 +509,7 @@ describe('a full disk', () => {
     expect(filesOnDisk()).toEqual([])
   })
 
-  test('while thousands of contents come in: the upload ends before it has read all', async () => {
+  test('during thousands of contents: the upload ends before it has read them all', async () => {
     fill(2)
     const stage = store.stage(isStored)
     const addAll = async () => {
@@ -531,7 +531,7 @@ describe('a full disk', () => {
     expect(filesOnDisk().length).toBe(1)
   })
 
-  test('while a content that is just too large for a pack is written', async () => {
+  test('while a content just too large for a pack is written', async () => {
     fill(1)
     const stage = store.stage(isStored)
     const writing = stage.add(large).then(() => stage.seal())

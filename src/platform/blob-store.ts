@@ -9,35 +9,38 @@ import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
 export type { StoredBlob } from './blob-store/places.ts'
 export type { AddedBlob, BlobStage } from './blob-store/stage.ts'
 
-/** A body kept on the disk for as long as something needs to jump about in it. */
+/** A body kept on disk for as long as something needs random access to it. */
 export type SpooledFile = { path: string; sizeBytes: number; remove(): Promise<void> }
 
 /**
- * Contents by their SHA-256, lower-case hex. Where each lies (`StoredBlob`) is kept by the caller, as rows. A full disk
- * is `AppError('storage_full')` everywhere.
+ * Stores contents by their SHA-256 in lower-case hex. The caller keeps their positions (`StoredBlob`) as rows. Every
+ * method fails with `AppError('storage_full')` if the disk is full.
  */
 export type BlobStore = {
-  /** `isStored` answers for every content that has a committed row, whoever uploaded it. */
+  /** `isStored` must be true for every content with a committed row, whoever uploaded it. */
   stage(isStored: (sha256: string) => boolean): BlobStage
-  /** An upload on its way relies on this content: its row and bytes must stay. Ask in the deleting transaction. */
+  /**
+   * Whether a running upload relies on this content, so that its row and bytes must stay. Ask inside the transaction
+   * that deletes.
+   */
   isPinned(sha256: string): boolean
-  /** The whole content. Throws where its file is gone or too short. */
+  /** The whole content. Throws if its file is missing or too short. */
   readSync(blob: StoredBlob): Uint8Array
-  /** Read when it is asked for, so for contents of any size and for ranges (`slice`). */
+  /** Reads lazily, so it suits contents of any size and ranges (`slice`). */
   file(blob: StoredBlob): Blob
-  /** For contents in files of their own whose rows are deleted. What an upload has pinned meanwhile stays. */
+  /** For contents in files of their own whose rows are deleted. Keeps those that an upload has pinned since. */
   removeFiles(sha256s: readonly string[]): Promise<void>
   /** For a pack without rows. */
   removePack(pack: string): Promise<void>
   /** Copies the live contents into a new, durable pack. The caller commits the rows, then removes the old pack. */
   rewritePack(pack: string, live: readonly StoredBlob[]): Promise<StoredBlob[]>
-  /** Removes what a crash left behind (never what this process has on the way) and says how many files that were. */
+  /** Removes what a crash left behind, but nothing that this process is writing. Returns the number of files. */
   sweep(isKnown: (name: { pack: string } | { sha256: string }) => boolean): Promise<number>
-  /** Keeps a body in a temporary file, such as a zip, whose directory is at its end. `what` as in `limitBytes`. */
+  /** Stores a body in a temporary file, such as a zip, whose directory is at its end. `what` as in `limitBytes`. */
   spool(body: ByteStream, maxBytes: number, what: string): Promise<SpooledFile>
-  /** The health check: looks for the folders of contents; writes, syncs, reads and removes a small file. */
+  /** The health check: looks for the content folders, and writes, syncs, reads and removes a small file. */
   probe(): Promise<void>
-  /** Hashes the stored bytes again; false when they are gone or are not those that were stored. */
+  /** Hashes the stored bytes again; false if they are missing or differ from those that were stored. */
   verify(blob: StoredBlob): Promise<boolean>
   close(): void
 }
@@ -73,7 +76,7 @@ export async function openBlobStore(dataDir: string, newId: () => string): Promi
 
 const OPEN_PACKS = 64
 
-/** The packs read most recently stay open: a read is then one system call. */
+/** Keeps the most recently read packs open, so that a read is one system call. */
 class PackDescriptors {
   readonly #places: BlobPlaces
   readonly #open = new Map<string, number>()
@@ -165,11 +168,11 @@ async function probe(places: BlobPlaces): Promise<void> {
     const found = await Bun.file(file.path).text()
     await places.removeTmp(file.path)
     if (found !== file.path)
-      throw new Error(`Storage gave back other bytes than were written to ${file.path}`)
+      throw new Error(`Storage returned different bytes than were written to ${file.path}`)
   })
 }
 
-/** A new temporary file for `work`, which is gone when it fails. */
+/** Runs `work` with a new temporary file, and removes the file if that fails. */
 async function withTmp<T>(places: BlobPlaces, work: (file: DurableFile) => Promise<T>): Promise<T> {
   let file: DurableFile | undefined
   try {
@@ -187,7 +190,7 @@ async function withTmp<T>(places: BlobPlaces, work: (file: DurableFile) => Promi
 async function verify(places: BlobPlaces, blob: StoredBlob): Promise<boolean> {
   const hash = new Bun.CryptoHasher('sha256')
   const whole = Bun.file(places.of(blob))
-  // A file of its own must not be longer either.
+  // A file of its own must not be too long either.
   const stored = blob.pack === null ? whole : whole.slice(blob.offset, blob.offset + blob.sizeBytes)
   let sizeBytes = 0
   try {

@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts'
 import { ByteCollector, ByteReader, givingBack, limitBytes } from './byte-stream.ts'
 import { chunked, chunkedAtRandom, collect, failureOf, randomBytes } from './chunks.fixture.ts'
 
-test('givingBack frees a piece when the next is asked for, but none that shares its memory', async () => {
+test('givingBack frees a piece when the next is requested, but not one that shares its memory', async () => {
   const whole = new Uint8Array([1, 2, 3])
   const shared = new Uint8Array([4, 5, 6]).subarray(1)
   async function* source() {
@@ -20,11 +20,11 @@ test('givingBack frees a piece when the next is asked for, but none that shares 
 describe('limitBytes', () => {
   const ten = new Uint8Array(10)
 
-  test('hands on as many bytes as are allowed', async () => {
+  test('passes on as many bytes as are allowed', async () => {
     expect((await collect(limitBytes(chunked(ten, 3), 10, 'The request body'))).length).toBe(10)
   })
 
-  test('refuses one byte more and stops reading', async () => {
+  test('rejects one byte more and stops reading', async () => {
     let handedOut = 0
     let isClosed = false
     async function* source() {
@@ -46,7 +46,7 @@ describe('limitBytes', () => {
     expect(isClosed).toBe(true)
   })
 
-  test('says that a source which breaks off was cut off, and keeps the cause', async () => {
+  test('reports a source that fails as cut off, and keeps the cause', async () => {
     const cause = new Error('The connection was closed.')
     async function* source() {
       yield ten
@@ -103,7 +103,7 @@ describe('ByteReader', () => {
     },
   )
 
-  test('hands out without waiting only what lies in one chunk', async () => {
+  test('returns without waiting only what is in one chunk', async () => {
     const reader = new ByteReader(chunked(bytes, 100))
     expect(reader.takeArrived(1)).toBeUndefined()
     expect(await reader.takeSome(40)).toEqual(bytes.slice(0, 40))

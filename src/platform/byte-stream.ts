@@ -1,11 +1,11 @@
 import { AppError } from '../domain/errors.ts'
 
-/** Bytes as they come in: a request body, a file, the output of a decompressor. */
+/** Bytes as they arrive: a request body, a file, the output of a decompressor. */
 export type ByteStream = AsyncIterable<Uint8Array>
 
 /**
- * Hands on what comes in and counts it: past `maxBytes` it fails with `too_large`, and nothing more is read.
- * A source that breaks off (the client went away) becomes `invalid`. `what` begins the sentence: 'The request body'.
+ * Passes bytes on and counts them. Over `maxBytes` it fails with `too_large` and stops reading. A source that fails
+ * (the client disconnected) becomes `invalid`. `what` is the subject of the message: 'The request body'.
  */
 export async function* limitBytes(
   stream: ByteStream,
@@ -26,8 +26,8 @@ export async function* limitBytes(
 }
 
 /**
- * Frees each piece once the next is asked for, as nobody may need it any more then: the collector would let some 50 MB
- * of them gather first. A piece that shares its memory with others is left to it.
+ * Frees each piece once the next is requested, because nobody needs it any more: the garbage collector would let some
+ * 50 MB accumulate first. Leaves pieces that share their memory with others.
  */
 export async function* givingBack(stream: ByteStream): AsyncGenerator<Uint8Array> {
   for await (const piece of stream) {
@@ -37,14 +37,14 @@ export async function* givingBack(stream: ByteStream): AsyncGenerator<Uint8Array
   }
 }
 
-/** The one wording for a byte limit that was passed. */
+/** The one message for an exceeded byte limit. */
 export function tooLarge(what: string, maxBytes: number): AppError {
   return new AppError('too_large', `${what} is larger than the ${maxBytes} bytes allowed`)
 }
 
 const EMPTY = new Uint8Array()
 
-/** Takes counted pieces out of a stream whose chunks are cut anywhere. What it hands out is never written again. */
+/** Takes pieces of a given size out of a stream with arbitrary chunks. The bytes it returns are never overwritten. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>
   #chunk: Uint8Array = EMPTY
@@ -54,12 +54,12 @@ export class ByteReader {
     this.#source = stream[Symbol.asyncIterator]()
   }
 
-  /** False until the first byte has come. */
+  /** False until the first byte has arrived. */
   get hasStarted(): boolean {
     return this.#hasStarted
   }
 
-  /** `size` bytes without waiting, if they have arrived in one chunk. */
+  /** Takes `size` bytes without waiting, if they are all in the current chunk. */
   takeArrived(size: number): Uint8Array | undefined {
     if (this.#chunk.length < size) return undefined
     const taken = this.#chunk.subarray(0, size)
@@ -67,12 +67,15 @@ export class ByteReader {
     return taken
   }
 
-  /** The same `size` bytes without taking them. */
+  /** The same without consuming the bytes. */
   peekArrived(size: number): Uint8Array | undefined {
     return this.#chunk.length < size ? undefined : this.#chunk.subarray(0, size)
   }
 
-  /** `size` bytes in one array, or fewer when the stream ends before. Allocates `size`: the caller bounds it. */
+  /**
+   * Reads `size` bytes into one array, or fewer if the stream ends first. Allocates `size` bytes, so the caller must
+   * limit it.
+   */
   async take(size: number): Promise<Uint8Array> {
     const arrived = this.takeArrived(size)
     if (arrived !== undefined) return arrived
@@ -87,7 +90,9 @@ export class ByteReader {
     return taken
   }
 
-  /** What has arrived, at most `size` bytes; waits for the next chunk when that is nothing. Empty at the end. */
+  /**
+   * Takes what has arrived, at most `size` bytes, and waits for the next chunk if there is nothing. Empty at the end.
+   */
   async takeSome(size: number): Promise<Uint8Array> {
     while (this.#chunk.length === 0) {
       const next = await this.#source.next()
@@ -96,12 +101,12 @@ export class ByteReader {
       this.#hasStarted ||= next.value.length > 0
     }
     const piece = this.#chunk.subarray(0, size)
-    // Not a view of nothing: whoever takes the last piece of a chunk may give its memory back.
+    // Not an empty view of the chunk: the caller that takes its last piece may free the memory.
     this.#chunk = piece.length === this.#chunk.length ? EMPTY : this.#chunk.subarray(piece.length)
     return piece
   }
 
-  /** Reads past the next `size` bytes; false when the stream ends before. */
+  /** Skips `size` bytes; false if the stream ends first. */
   async skip(size: number): Promise<boolean> {
     for (let left = size; left > 0; ) {
       const piece = await this.takeSome(left)
@@ -111,14 +116,14 @@ export class ByteReader {
     return true
   }
 
-  /** Tells the source that no more is wanted. */
+  /** Tells the source that no more bytes are wanted. */
   async close(): Promise<void> {
     this.#chunk = EMPTY
     await this.#source.return?.()
   }
 }
 
-/** Copies pieces together, so that a body that trickles in byte by byte holds no object per byte. */
+/** Copies pieces together, so that a body that arrives byte by byte does not need an object for each byte. */
 export class ByteCollector {
   #buffer = Buffer.alloc(0)
   #used = 0
@@ -138,7 +143,7 @@ export class ByteCollector {
     this.#used = needed
   }
 
-  /** What came so far, not a copy. */
+  /** The bytes so far, without a copy. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#used)
   }

@@ -1,11 +1,11 @@
 import { seededRandom } from '../testing/seeded-random.ts'
 
-/** Hands out bytes in pieces of the given size, each an array of its own, as a network would. */
+/** Yields bytes in pieces of the given size, each in an array of its own, as a network would. */
 export async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size)
 }
 
-/** The same in pieces of random size up to `maxSize`; the same seed cuts in the same places. */
+/** The same in pieces of random size up to `maxSize`; the same seed gives the same pieces. */
 export async function* chunkedAtRandom(
   bytes: Uint8Array,
   maxSize: number,
@@ -28,7 +28,7 @@ export async function collect(body: AsyncIterable<Uint8Array> | Uint8Array): Pro
   return body instanceof Uint8Array ? body : Buffer.concat(await Array.fromAsync(body))
 }
 
-/** What a promise fails with; fails itself if that is no error. */
+/** The error that a promise rejects with; throws if it does not reject with an error. */
 export async function failureOf(work: Promise<unknown>): Promise<Error> {
   try {
     await work

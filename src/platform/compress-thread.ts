@@ -1,11 +1,11 @@
 import type { ContentCoding } from '../domain/content-encoding.ts'
 import { niceThreads } from './nice-threads.ts'
 
-/** What is to be made of some bytes: the compressed form in each of these encodings, at these levels. */
+/** Some bytes, and the encodings and levels to compress them with. */
 type CompressJob = { bytes: Uint8Array; codings: readonly Coding[] }
 type Coding = { encoding: ContentCoding; level: number }
 
-/** Of a core that anything else wants the thread gets next to nothing: compressed forms may wait. */
+/** The thread yields nearly all CPU time to anything else: compression can wait. */
 const NICENESS = 19
 
 const compress = niceThreads<CompressJob, Uint8Array[]>({
@@ -23,10 +23,10 @@ const compress = niceThreads<CompressJob, Uint8Array[]>({
   const work = ({ bytes, codings }) => codings.map((coding) => new Uint8Array(compressed(bytes, coding)))`,
 })
 
-/** Of the whole process: more at once would only take more from what goes before. */
+/** One queue for the whole process: parallel jobs would only take more CPU time from more important work. */
 let last: Promise<unknown> = Promise.resolve()
 
-/** Compresses behind everything else that the machine has to do, one job at a time. In the order of `codings`. */
+/** Compresses at the lowest priority, one job at a time. Results are in the order of `codings`. */
 export function onCompressThread(job: CompressJob): Promise<Uint8Array[]> {
   const done = last.then(() => compress(job))
   last = done.catch(() => undefined)

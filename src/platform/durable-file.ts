@@ -12,15 +12,15 @@ const syncAll = promisify(fsync)
 const openFile = promisify(open)
 const closeFile = promisify(close)
 
-/** A full disk becomes `storage_full`; anything else stays what it is. */
+/** Turns a full disk into `storage_full`; returns any other error unchanged. */
 export function toStorageError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return error
-  const message = 'The server has no space left for this; free some on its data directory and try again'
+  const message = 'The server has no space left for this; free some space in its data directory and try again'
   return new AppError('storage_full', message, { cause: error })
 }
 
-/** Makes names in a folder (made, renamed) outlive a loss of power. */
+/** Makes changes to names in a folder (new, renamed) survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await openFile(path, 'r')
   try {
@@ -31,8 +31,8 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * A new file written from front to back. Bytes are copied into a buffer of 256 KiB and written behind the caller's
- * back, at most two buffers at a time, so that thousands of small appends cost no wait each.
+ * A new file written from start to end. Bytes are copied into a buffer of 256 KiB and written in the background, at
+ * most two buffers at a time, so that thousands of small appends do not each wait.
  */
 export class DurableFile {
   readonly path: string
@@ -49,19 +49,19 @@ export class DurableFile {
   #syncFailure: unknown
   #closing: Promise<void> | undefined
 
-  /** `syncsEarly`: the disk gets to work while bytes come in, so that `finish` has little to wait for. */
+  /** `syncsEarly`: starts syncing while bytes arrive, so that `finish` has little to wait for. */
   constructor(path: string, { syncsEarly = false }: { syncsEarly?: boolean } = {}) {
     this.path = path
     this.#syncsEarly = syncsEarly
     this.#fd = openSync(path, 'w', 0o600)
   }
 
-  /** Bytes appended so far: where the next ones will lie. */
+  /** Bytes appended so far: the offset of the next ones. */
   get sizeBytes(): number {
     return this.#sizeBytes
   }
 
-  /** Takes a copy of the bytes. A promise, where given, is to be awaited before more is appended. */
+  /** Copies the bytes. If it returns a promise, await it before appending more. */
   append(bytes: Uint8Array): Promise<void> | undefined {
     if (!this.#isOpen) throw new Error(`${this.path} is closed`)
     let wait: Promise<void> | undefined
@@ -76,7 +76,10 @@ export class DurableFile {
     return wait
   }
 
-  /** Writes the rest and closes; with `durable` the bytes (not yet the name) are on the disk when it resolves. */
+  /**
+   * Writes the rest and closes the file. With `durable`, the bytes are on the disk when it resolves, but not
+   * necessarily the name.
+   */
   finish({ durable }: { durable: boolean }): Promise<void> {
     if (!this.#isOpen) throw new Error(`${this.path} is closed`)
     this.#flush()
@@ -88,7 +91,7 @@ export class DurableFile {
     })
   }
 
-  /** Closes and removes the file, finished or not. Resolves even if it is gone already. */
+  /** Closes and removes the file, finished or not. Resolves even if the file no longer exists. */
   async remove(): Promise<void> {
     if (this.#isOpen)
       this.#close(async () => {
@@ -99,7 +102,7 @@ export class DurableFile {
     await rm(this.path, { force: true })
   }
 
-  /** Closes once, after `work`: a descriptor number must not be used when it may already be another file's. */
+  /** Closes once, after `work`: a closed descriptor number may already belong to another file. */
   #close(work: () => Promise<void>): Promise<void> {
     this.#isOpen = false
     this.#closing = work().finally(() => {
@@ -110,13 +113,13 @@ export class DurableFile {
     return this.#closing
   }
 
-  /** A stage may hold many finished files, so they keep no memory. */
+  /** A stage may hold many finished files, so they must not keep buffers. */
   #forgetBuffers(): void {
     this.#buffer = Buffer.alloc(0)
     this.#spare = undefined
   }
 
-  /** Starts writing the buffer and returns the write before it, which the caller waits for. */
+  /** Starts writing the buffer and returns the previous write, which the caller waits for. */
   #flush(): Promise<void> {
     const full = this.#buffer
     const used = this.#used
@@ -131,12 +134,15 @@ export class DurableFile {
         this.#spare = full
         this.#syncEarly(used)
       })
-    // Its failure is reported by the next wait or by finish().
+    // The next wait or finish() reports its failure.
     this.#writing.catch(() => undefined)
     return before
   }
 
-  /** One at a time. A failure is kept for `finish`: the system tells it once, and the sync at the end would succeed. */
+  /**
+   * One sync at a time. Keeps a failure for `finish`, because the system reports it only once and the final sync would
+   * succeed.
+   */
   #syncEarly(bytes: number): void {
     this.#unsyncedBytes += bytes
     if (!this.#syncsEarly || this.#syncing !== undefined || this.#unsyncedBytes < EARLY_SYNC_BYTES) return

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { lockDataDir } from './instance-lock.ts'
 
-test('one at a time has the lock; a lock that cannot be used is said so', () => {
+test('only one holder at a time; an unusable lock is reported', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-lock-'))
   const lock = lockDataDir(folder)
   expect(lock).toBeDefined()

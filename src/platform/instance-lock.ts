@@ -6,8 +6,8 @@ import { messageOf } from '../domain/errors.ts'
 export const LOCK_FILE = 'serve.lock'
 
 /**
- * Makes sure that one server at a time has a data directory. The lock is SQLite's on a file of its own, so it ends with
- * the process, however that ends. Undefined when somebody else holds it.
+ * Ensures that only one server uses a data directory. It is SQLite's lock on a separate file, so it ends with the
+ * process in any case. Undefined if somebody else holds it.
  */
 export function lockDataDir(dataDir: string): { release(): void } | undefined {
   const path = join(dataDir, LOCK_FILE)

@@ -1,2 +1,2 @@
-/** Whether this is the executable, which keeps its sources in a file system of its own, and not Bun running them. */
+/** Whether this is the executable, whose sources are in an embedded file system, and not Bun running from sources. */
 export const IS_COMPILED = import.meta.url.includes('/$bunfs/') || import.meta.url.includes('/~BUN/')

@@ -3,7 +3,7 @@ import { linesOut, type Put } from './lines-out.ts'
 
 const failure = (code: string) => Object.assign(new Error(code), { code })
 
-/** An output that takes what `answers` say: so many bytes, a failure, or (at the end of them) everything. */
+/** An output that follows `answers`: the number of bytes to accept, or an error. At their end it accepts everything. */
 function output(...answers: (number | string)[]) {
   let text = ''
   let calls = 0
@@ -18,7 +18,7 @@ function output(...answers: (number | string)[]) {
   return { put, text: () => text, calls: () => calls }
 }
 
-test('lines of one moment go out together, in their order, however little is taken at once', async () => {
+test('lines of one moment go out together in order, however few bytes each write accepts', async () => {
   const out = output(3, 4)
   const lines = linesOut(out.put, () => {})
   lines.write('one\n')
@@ -29,7 +29,7 @@ test('lines of one moment go out together, in their order, however little is tak
   expect(out.calls()).toBe(3)
 })
 
-test('they go out by themselves', async () => {
+test('lines go out without a flush', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const lines = linesOut(
     async (bytes) => {
@@ -42,16 +42,16 @@ test('they go out by themselves', async () => {
   expect(await promise).toBe('one\n')
 })
 
-test('an output that is full for the moment is tried again', async () => {
+test('an output that is temporarily full is retried', async () => {
   const out = output('EAGAIN', 'EAGAIN')
   const lines = linesOut(out.put, () => {})
   lines.write('one\n')
-  // One flush waits for a moment only, which a busy machine may use up.
+  // One flush only waits briefly, and a busy machine may use up that time.
   while (out.text() === '') await lines.flush()
   expect(out.text()).toBe('one\n')
 })
 
-test('what a full disk does not take is dropped and told, and no line runs into another', async () => {
+test('lines that a full disk rejects are dropped and counted, and no two lines merge', async () => {
   const out = output('ENOSPC', 2, 'ENOSPC')
   const told: number[] = []
   const lines = linesOut(out.put, (lost) => {
@@ -66,7 +66,7 @@ test('what a full disk does not take is dropped and told, and no line runs into 
   expect(told).toEqual([2])
 })
 
-test('where nobody reads, nobody waits, and only so much is kept', async () => {
+test('without a reader nothing blocks, and the buffer is bounded', async () => {
   let taken = ''
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   let lost = 0

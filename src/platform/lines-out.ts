@@ -1,10 +1,10 @@
-/** Hands bytes to the system, beside this thread, and resolves with how many it took. */
+/** Writes bytes without blocking this thread, and resolves with how many the system accepted. */
 export type Put = (bytes: Uint8Array) => Promise<number>
 
-/** The log of a server on its way out. */
+/** The buffered output of the log. */
 export type LinesOut = {
   write(text: string): void
-  /** What waits goes out now, as far as the other end takes it within a moment. */
+  /** Writes what is waiting now, as far as the other end accepts it within a moment. */
   flush(): Promise<void>
 }
 
@@ -15,9 +15,9 @@ const RETRY_MS = 50
 const FLUSH_MS = 500
 
 /**
- * Lines go out together, some times a second: a line a request must not cost a system call a request. A disk that is full, or a
- * reader that is gone or has stopped reading, neither delays nor fails anybody: what does not fit is dropped. `lost`
- * hears how many lines that were, once lines go out again.
+ * Batches lines and writes them a few times a second, because one system call per request would be too many. A full
+ * disk, or a reader that is gone or has stopped reading, neither delays nor fails anything: excess lines are dropped.
+ * `lost` gets the number of dropped lines once lines go out again.
  */
 export function linesOut(put: Put, lost: (lines: number) => void): LinesOut {
   let waiting: string[] = []
@@ -64,7 +64,7 @@ export function linesOut(put: Put, lost: (lines: number) => void): LinesOut {
   }
 }
 
-/** An output that is full for the moment is tried again; any other failure ends it. */
+/** Retries an output that is temporarily full; any other failure ends the attempt. */
 async function sendText(put: Put, text: string): Promise<'whole' | 'in part' | 'not at all'> {
   const bytes = new TextEncoder().encode(text)
   let done = 0

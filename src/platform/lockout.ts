@@ -1,9 +1,12 @@
 import { networkOf } from '../domain/ip-ranges.ts'
 import { isRecent } from '../domain/recent.ts'
 
-/** Failed sign-ins by email and address: after `LIMIT` in the window that pair waits; other addresses do not. contract §3. */
+/**
+ * Counts failed sign-ins by email and address. After `LIMIT` failures in the window, that pair must wait; other
+ * addresses need not. contract §3.
+ */
 export type Lockout = {
-  /** Seconds until the pair may try again; 0 when it may now. */
+  /** Seconds until the pair may try again; 0 if it may now. */
   lockedForSeconds(email: string, ip: string): number
   fail(email: string, ip: string): void
   clear(email: string, ip: string): void
@@ -11,7 +14,7 @@ export type Lockout = {
 
 const LIMIT = 10
 const WINDOW_MS = 15 * 60 * 1000
-/** Past this many pairs the oldest is forgotten, so that a flood of names cannot fill the memory. */
+/** Above this many pairs the oldest is dropped, so that a flood of names cannot fill the memory. */
 const MAX_PAIRS = 50_000
 
 export function createLockout(now: () => number): Lockout {

@@ -10,7 +10,7 @@ function linesOf(format: 'json' | 'pretty', fields: Record<string, unknown>): st
 
 const hostile = new Error('no file \x1b[2J\u009b31m for this name')
 
-test('an error that a visitor caused moves no cursor', () => {
+test('an error with text of a visitor cannot move the cursor', () => {
   for (const format of ['json', 'pretty'] as const) {
     const text = linesOf(format, { error: hostile, path: '/\x1b[2Ja\nb' })
     expect(text).toContain('for this name')
@@ -19,13 +19,13 @@ test('an error that a visitor caused moves no cursor', () => {
   expect(linesOf('pretty', { error: hostile })).not.toContain('\u009b')
 })
 
-test('JSON is one line, the cause with it', () => {
+test('JSON is one line, including the cause', () => {
   const text = linesOf('json', { error: new Error('outer', { cause: new Error('inner\nsecond') }) })
   expect(text.split('\n')).toHaveLength(2)
   expect(text).toContain('inner')
 })
 
-test('what no JSON can hold is named, and nothing fails', () => {
+test('a field that JSON cannot represent is named, and nothing fails', () => {
   const circular: Record<string, unknown> = {}
   circular['self'] = circular
   for (const error of [circular, 10n, new Error('outer', { cause: circular })]) {

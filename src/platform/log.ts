@@ -1,12 +1,12 @@
 import type { LogFormat, LogLevel } from '../config.ts'
 
-/** One line per event on stdout: JSON, or text for a terminal. Never given a token, password or secret. */
+/** Writes one line per event to stdout: JSON, or text for a terminal. Never pass it a token, password or secret. */
 export type Log = {
   debug: LogLine
   info: LogLine
   warn: LogLine
   error: LogLine
-  /** False when a line of `info` would be dropped: the hot path need not build it. */
+  /** False if `info` lines are dropped, so that the hot path need not build them. */
   isInfo: boolean
 }
 type LogLine = (message: string, fields?: Record<string, unknown>) => void
@@ -57,7 +57,7 @@ function shown(value: unknown): string {
   return printable(typeof value === 'string' ? value : (jsonOf(value) ?? '-'))
 }
 
-/** Undefined for what no JSON can hold, or not so deep: nothing fails because it is logged. */
+/** Undefined for anything that JSON cannot represent or that is nested too deeply: logging must never throw. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, errorsAsText)
@@ -66,7 +66,7 @@ function jsonOf(value: unknown): string | undefined {
   }
 }
 
-/** A visitor's text must not move the operator's cursor or fake a line. */
+/** A visitor's text must not move the operator's cursor or fake a log line. */
 const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?')
 
 function errorsAsText(_key: string, value: unknown): unknown {

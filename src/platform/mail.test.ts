@@ -5,7 +5,7 @@ import { createMailer, type Mail, type Mailer } from './mail.ts'
 const MAIL = { to: ['ann@example.com'], subject: 'Hello', text: 'Hello, Ann' }
 const PASSWORD = 'hunter2-secret'
 
-/** What `send` was rejected with; fails the test where it was not. */
+/** The message that `send` rejects with; fails the test if it does not reject. */
 async function refusalOf(mailer: Mailer, mail: Mail = MAIL): Promise<string> {
   const error = await mailer.send(mail).then(
     () => new Error('The mail went out'),
@@ -16,7 +16,7 @@ async function refusalOf(mailer: Mailer, mail: Mail = MAIL): Promise<string> {
   return String(error)
 }
 
-/** A mail server that says what the test wants; `heard` is all that reached it. */
+/** A mail server that responds as the test wants; `heard` is everything it received. */
 function scripted(answer: (line: string) => string) {
   let heard = ''
   const server = Bun.listen({
@@ -37,7 +37,7 @@ function scripted(answer: (line: string) => string) {
   return { port: server.port, heard: () => heard, stop: () => server.stop(true) }
 }
 
-describe('goes to the very address', () => {
+describe('goes to exactly this address', () => {
   let smtp: MailServer
   let mailer: Mailer
   beforeAll(async () => {
@@ -80,17 +80,19 @@ describe('goes to the very address', () => {
     '',
   ])('%j reaches nobody else', async (address) => {
     const before = smtp.mails.length
-    await expect(mailer.send({ ...MAIL, to: [address] })).rejects.toThrow('none that mail can be sent to')
+    await expect(mailer.send({ ...MAIL, to: [address] })).rejects.toThrow(
+      'Mail cannot be sent to this address',
+    )
     if (address !== '')
       await expect(mailer.send({ ...MAIL, replyTo: address })).rejects.toThrow(
-        'none that mail can be sent to',
+        'Mail cannot be sent to this address',
       )
     expect(smtp.mails).toHaveLength(before)
   })
 })
 
-describe('a server that will not', () => {
-  test('and quotes the link of the mail: the link is in no error', async () => {
+describe('a server that rejects', () => {
+  test('the mail and quotes its link: no error contains the link', async () => {
     const server = scripted((line) => {
       if (line.startsWith('DATA')) return '354 go on'
       if (line === '.') return '550 5.7.1 refused: http://admin.example.com/reset-password?token=SECRET'
@@ -98,22 +100,22 @@ describe('a server that will not', () => {
     })
     const mailer = createMailer(`smtp://127.0.0.1:${server.port}`, 'svc@example.com')
     expect(await refusalOf(mailer)).toBe(
-      'Error: The mail server did not take the mail: it refuses the mail itself (550)',
+      'Error: The mail server did not accept the mail: it rejects the mail itself (550)',
     )
     server.stop()
   })
 
-  test('take the address: its words are told, in one line', async () => {
+  test('the address: the error has its words in one line', async () => {
     const server = scripted((line) => (line.startsWith('RCPT') ? '550-no\r\n550 such user' : '250 yes'))
     const mailer = createMailer(`smtp://127.0.0.1:${server.port}`, 'svc@example.com')
     expect(await refusalOf(mailer)).toMatch(
-      /^Error: The mail server did not take the mail: [^\n]*no[^\n]*such user/,
+      /^Error: The mail server did not accept the mail: [^\n]*no[^\n]*such user/,
     )
     server.stop()
   })
 })
 
-describe('a password, with a server on the way that hides STARTTLS', () => {
+describe('a password, with a man in the middle that hides STARTTLS', () => {
   const hiding = () =>
     scripted((line) => {
       if (line.startsWith('EHLO')) return '250-here\r\n250 AUTH PLAIN LOGIN'
@@ -122,7 +124,7 @@ describe('a password, with a server on the way that hides STARTTLS', () => {
     })
   const spoken = Buffer.from(`\0svc\0${PASSWORD}`).toString('base64')
 
-  test('stays here', async () => {
+  test('is not sent', async () => {
     const server = hiding()
     const refusal = await refusalOf(createMailer(`smtp://svc:${PASSWORD}@0.0.0.0:${server.port}`, 'a@b.c'))
     expect(server.heard()).toContain('STARTTLS')
@@ -132,18 +134,18 @@ describe('a password, with a server on the way that hides STARTTLS', () => {
     server.stop()
   })
 
-  test.each(['127.0.0.1', 'localhost'])('goes out to this machine, called %s', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('is sent to this machine, called %s', async (host) => {
     const server = hiding()
     await refusalOf(createMailer(`smtp://svc:${PASSWORD}@${host}:${server.port}`, 'a@b.c'))
     expect(server.heard()).toContain(spoken)
     server.stop()
   })
 
-  test('goes out where the operator says so', async () => {
+  test('is sent if the operator allows it', async () => {
     const server = hiding()
     const url = `smtp://svc:${PASSWORD}@0.0.0.0:${server.port}?ignoreTLS=true`
     expect(await refusalOf(createMailer(url, 'a@b.c'))).toBe(
-      'Error: The mail server did not take the mail: it refuses the user name or the password (535)',
+      'Error: The mail server did not accept the mail: it rejects the user name or the password (535)',
     )
     expect(server.heard()).toContain(spoken)
     server.stop()

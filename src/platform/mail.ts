@@ -4,21 +4,28 @@ import { isRecord } from '../domain/is-record.ts'
 
 export type Mail = { to: readonly string[]; subject: string; text: string; replyTo?: string }
 
-/** The way out for mails. Resolves when the mail server took the mail; rejects with `MailError` when it did not. */
+/**
+ * Sends mails. `send` resolves when the mail server has accepted the mail, and rejects with `MailError` if it did not.
+ */
 export type Mailer = {
-  /** False where no mail server is set up; `send` throws then. */
+  /** False if no mail server is set up; `send` throws then. */
   isConfigured: boolean
   send(mail: Mail): Promise<void>
   close(): void
 }
 
-/** Why a mail did not go out, in one line for the log: no part of the mail, which may hold a link, and no password. */
+/**
+ * Why a mail was not sent, in one line for the log: without a password, and without any part of the mail, which may
+ * contain a link.
+ */
 export class MailError extends Error {}
 
 const CONNECT_MS = 10_000
 const SILENCE_MS = 30_000
 
-/** `smtpUrl`: `smtp://user:password@host:587` or `smtps://…`; null for none. nodemailer is loaded with the first mail. */
+/**
+ * `smtpUrl`: `smtp://user:password@host:587` or `smtps://…`; null for none. nodemailer is loaded with the first mail.
+ */
 export function createMailer(smtpUrl: string | null, from: string): Mailer {
   let transport: Promise<Transporter> | undefined
   return {
@@ -47,8 +54,8 @@ async function connect(smtpUrl: string): Promise<Transporter> {
 }
 
 /**
- * A password goes out over TLS only: whoever sits on the way could leave out the offer of STARTTLS, and read it. An
- * operator who wants it otherwise says so in the address (`?ignoreTLS=true`). To this machine there is nobody on the way.
+ * A password is only sent over TLS, because an attacker in between could suppress STARTTLS and read it. An operator can
+ * allow it with `?ignoreTLS=true` in the URL. A connection to this machine needs no TLS.
  */
 function mustEncrypt({ protocol, username, hostname, searchParams }: URL): boolean {
   if (protocol !== 'smtp:' || username === '' || hostname === 'localhost' || isLoopback(hostname))
@@ -56,26 +63,26 @@ function mustEncrypt({ protocol, username, hostname, searchParams }: URL): boole
   return !searchParams.has('ignoreTLS') && !searchParams.has('requireTLS')
 }
 
-/** Without the signs that stand between addresses, or mark the one that counts, in a header. RFC 5322 §3.4. */
+/** Excludes the characters that separate addresses in a header or enclose one. RFC 5322 §3.4. */
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+$/u
 
-/** This very address and no other: an account may be called `ann@example.com,x`, and its mails would reach Ann. */
+/** Sends to exactly this address: an account may be called `ann@example.com,x`, and its mails must not reach Ann. */
 function exactly(address: string): { name: string; address: string } {
-  if (!ADDRESS.test(address)) throw new MailError('The address is none that mail can be sent to')
+  if (!ADDRESS.test(address)) throw new MailError('Mail cannot be sent to this address')
   return { name: '', address }
 }
 
 const MOST_LENGTH = 300
-/** In place of the server's words, by the code of nodemailer. */
+/** Replaces the server's words, by the error code of nodemailer. */
 const REFUSED: Readonly<Record<string, string>> = {
-  EAUTH: 'it refuses the user name or the password',
-  EMESSAGE: 'it refuses the mail itself',
-  ETLS: 'it offers no STARTTLS, and without TLS nothing goes out',
+  EAUTH: 'it rejects the user name or the password',
+  EMESSAGE: 'it rejects the mail itself',
+  ETLS: 'it offers no STARTTLS, and mails are only sent over TLS',
 }
 
 /**
- * Servers quote what they refuse: a filter names the link that it does not like, and that link sets a password. What they
- * say of the addresses, before they have seen the mail, is told.
+ * Servers quote what they reject: a spam filter quotes the link that it dislikes, and that link may set a password.
+ * What they say about the addresses, before they have seen the mail, is safe to report.
  */
 function failPlainly(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error)
@@ -84,5 +91,5 @@ function failPlainly(error: unknown): never {
   const line = mayTell
     ? message.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     : `${REFUSED[String(code)] ?? code} (${responseCode || 'no number'})`
-  throw new MailError(`The mail server did not take the mail: ${line.slice(0, MOST_LENGTH)}`)
+  throw new MailError(`The mail server did not accept the mail: ${line.slice(0, MOST_LENGTH)}`)
 }

@@ -1,2 +1,2 @@
-/** Lets what waits go first, such as requests: long work calls it between its pieces. */
+/** Yields to other pending work, such as requests. Long work calls it between its pieces. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -13,12 +13,12 @@ const double = niceThreads<number, number>({
   }`,
 })
 
-test('jobs run side by side, and threads are used again', async () => {
+test('jobs run in parallel, and threads are reused', async () => {
   expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6])
   expect(await Promise.all([4, 5, 6, 7].map(double))).toEqual([8, 10, 12, 14])
 })
 
-test('the text of the program is kept once, however many threads there are', async () => {
+test('the program text is kept only once for all threads', async () => {
   const made = spyOn(URL, 'createObjectURL')
   const half = niceThreads<number, number>({
     niceness: NICENESS,
@@ -30,12 +30,12 @@ test('the text of the program is kept once, however many threads there are', asy
   made.mockRestore()
 })
 
-test('a job that fails says why, and the next one runs', async () => {
+test('a failed job reports why, and the next one runs', async () => {
   await expect(double(-1)).rejects.toThrow('The number could not be doubled: Error: it is negative')
   expect(await double(8)).toBe(16)
 })
 
-test('the thread stands behind the others, the process does not', async () => {
+test('the thread has a lower priority, the process does not', async () => {
   const priorities = niceThreads<null, number[]>({
     niceness: NICENESS,
     failure: 'The priorities could not be read',
@@ -47,7 +47,7 @@ test('the thread stands behind the others, the process does not', async () => {
     ]`,
   })
   const [ofThread, ofProcess] = await priorities(null)
-  // Elsewhere a process has one niceness for all of it, which it must keep.
+  // On other systems the niceness applies to the whole process, which must keep it.
   if (process.platform === 'linux') expect(ofThread).toBe(NICENESS)
   expect(ofProcess).not.toBe(NICENESS)
 })

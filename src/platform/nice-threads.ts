@@ -8,26 +8,26 @@ type Thread<Answer> = {
 
 type ThreadWork = {
   /**
-   * The text of a module with a function `work(job)`; what it returns is the answer. A text, and not a file: one less that
-   * the executable would have to carry.
+   * The text of a module with a function `work(job)`, whose return value is the result. It is a text and not a file, so
+   * that the executable need not include one more file.
    */
   program: string
-  /** On Linux each thread has a niceness of its own; elsewhere these are threads like any other. */
+  /** On Linux each thread has a niceness of its own; elsewhere these are ordinary threads. */
   niceness: number
-  /** What fails when it fails: `A password could not be hashed`. */
+  /** The start of the message of a failure: `A password could not be hashed`. */
   failure: string
 }
 
-/** A thread and the memory that it took are given back when it has nothing to do for a while. */
+/** A thread that has been idle for this long ends, which frees its memory. */
 const IDLE_MS = 10_000
 
 /**
- * Runs each job on a thread that has nothing else to do, behind what the server does for visitors. How many run at once is
- * for the caller to bound.
+ * Runs each job on a separate thread with a lower priority than the threads that serve visitors. The caller must limit
+ * how many run at once.
  */
 export function niceThreads<Job, Answer>(work: ThreadWork): (job: Job) => Promise<Answer> {
   const resting: Thread<Answer>[] = []
-  /** One for all of them: the text behind such an address stays in memory. */
+  /** One URL for all threads, because the text behind a URL stays in memory. */
   let url: string | undefined
 
   const end = (thread: Thread<Answer>): void => {
@@ -37,7 +37,7 @@ export function niceThreads<Job, Answer>(work: ThreadWork): (job: Job) => Promis
     thread.worker.terminate()
   }
 
-  /** Ready for the next job, and gone if none comes. It does not keep the process from ending. */
+  /** Makes the thread available for the next job; it ends if none comes. It does not keep the process alive. */
   const rest = (thread: Thread<Answer>): void => {
     thread.running = undefined
     thread.worker.unref()
@@ -76,7 +76,7 @@ function startThread<Answer>(
     else running?.reject(new Error(`${failure}: ${data.failure}`))
   }
   worker.onerror = ({ message }) => {
-    thread.running?.reject(new Error(`${failure}, as its thread ended: ${message}`))
+    thread.running?.reject(new Error(`${failure}: its thread ended:  ${message}`))
     end(thread)
   }
   return thread

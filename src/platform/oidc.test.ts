@@ -11,7 +11,7 @@ const ca = createTestCa()
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const outbound = createOutbound({ allowedTargets: ['127.0.0.1'], extraCaPem: ca.pem })
 
-/** What the provider says otherwise than it should: the fields of its documents, or a whole answer by path. */
+/** What the provider gets wrong: fields of its documents, or a whole response by path. */
 let wrong: {
   discovery?: Record<string, unknown>
   claims?: Record<string, unknown>
@@ -70,7 +70,7 @@ function tokens(): Record<string, string> {
   return { access_token: SECRET, token_type: 'Bearer', id_token }
 }
 
-/** Away and back, with what the provider adds to the address. */
+/** Signs in at the provider and comes back, with the parameters that the provider adds to the URL. */
 async function signIn(more: Record<string, string> = {}) {
   const client = createOidcClient(outbound, Date.now)
   const { url, ...kept } = await client.start(PROVIDER, CALLBACK)
@@ -85,17 +85,17 @@ const failureOf = async (trying: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-test('a good answer names the person', async () => {
+test('a valid response identifies the person', async () => {
   expect(await signIn()).toEqual({ subject: 'ann', email: null, isEmailVerified: false })
   wrong.claims = { azp: 'svc' }
   expect(await signIn()).toMatchObject({ subject: 'ann' })
 })
 
-describe('an ID token is refused', () => {
+describe('an ID token is rejected', () => {
   test.each<[string, Record<string, unknown>]>([
     ['without a subject', { sub: '' }],
     ['with a subject that is too long', { sub: 'x'.repeat(256) }],
-    ['that was made for another client, if for this one to read', { azp: 'other' }],
+    ['that was issued to another client for this one to read', { azp: 'other' }],
   ])('%s', async (_name, claims) => {
     wrong.claims = claims
     expect(await failureOf(signIn())).toBeInstanceOf(OidcFailure)
@@ -112,7 +112,7 @@ test.each(['javascript:alert(1)', 'http://127.0.0.1/auth', '/auth', 7, null])(
   },
 )
 
-describe('what goes wrong is told without what was sent', () => {
+describe('errors do not contain what was sent', () => {
   const deep = () =>
     new Response('['.repeat(300_000) + ']'.repeat(300_000), {
       headers: { 'content-type': 'application/json' },
@@ -142,7 +142,7 @@ describe('what goes wrong is told without what was sent', () => {
     expect(message.length).toBeLessThan(300)
   })
 
-  test('the code of what the provider refused is told: a used code is not a wrong secret', async () => {
+  test('the error code of the provider is reported: a used code differs from a wrong secret', async () => {
     wrong.answers = { '/token': () => Response.json({ error: 'invalid_grant' }, { status: 400 }) }
     expect((await failureOf(signIn())) as OidcFailure).toHaveProperty(
       'message',
@@ -150,7 +150,7 @@ describe('what goes wrong is told without what was sent', () => {
     )
   })
 
-  test('a refusal by the provider is one', async () => {
+  test('a refusal by the provider is an OidcRefusal', async () => {
     expect(await failureOf(signIn({ error: 'access_denied' }))).toBeInstanceOf(OidcRefusal)
   })
 })

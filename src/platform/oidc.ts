@@ -6,16 +6,19 @@ import { isRecent } from '../domain/recent.ts'
 import { readLimited } from './outbound/read.ts'
 import type { Outbound, OutboundResponse } from './outbound.ts'
 
-/** What the browser is sent away with, and what must be kept for it to come back. */
+/** The URL to redirect the browser to, and the values to keep until it comes back. */
 type OidcStart = { url: string; state: string; nonce: string; verifier: string }
 
-/** Who the provider says came back. `email` is null when it does not say. */
+/** The person who came back, according to the provider. `email` is null if it does not say. */
 export type OidcIdentity = { subject: string; email: string | null; isEmailVerified: boolean }
 
 /** The provider sent the person back without signing them in. */
 export class OidcRefusal extends Error {}
 
-/** Why the provider could not be asked, or its answer is not taken. The text is for the log: it holds nothing that was sent. */
+/**
+ * The provider was unreachable or its response was rejected. The message is for the log and contains nothing that was
+ * sent.
+ */
 export class OidcFailure extends Error {}
 
 const TIMEOUT_MS = 10_000
@@ -25,11 +28,11 @@ const MOST_SUBJECT = 255
 const DISCOVERY_MS = HOUR_MS
 
 export type OidcClient = {
-  /** `redirectUri`: the address of the callback, as registered at the provider. Rejects with `OidcFailure`. */
+  /** `redirectUri`: the URL of the callback, as registered at the provider. Rejects with `OidcFailure`. */
   start(provider: OidcProvider, redirectUri: string): Promise<OidcStart>
   /**
-   * `callback`: the address that the browser came back to. Rejects with `OidcRefusal`, or with `OidcFailure` when anything
-   * about the answer is not as it must be.
+   * `callback`: the URL that the browser came back to. Rejects with `OidcRefusal`, or with `OidcFailure` if anything
+   * about the response is invalid.
    */
   finish(
     provider: OidcProvider,
@@ -39,7 +42,7 @@ export type OidcClient = {
   ): Promise<OidcIdentity>
 }
 
-/** OpenID Connect code flow with PKCE (S256), state and nonce. Everything goes out through `outbound`. */
+/** The OpenID Connect code flow with PKCE (S256), state and nonce. All requests go through `outbound`. */
 export function createOidcClient(outbound: Outbound, now: () => number): OidcClient {
   const http = { [oauth.customFetch]: fetchBy(outbound) }
   const discover = cachedDiscovery(http, now)
@@ -97,8 +100,8 @@ async function complete(
 }
 
 /**
- * The errors of the library carry what they are about: tokens, codes and claims, which must reach no log (contract §3), and
- * as much of them as the provider cares to send. Their own texts hold none of it.
+ * Errors of the library carry tokens, codes and claims, at any length that the provider sends. None of that may reach a
+ * log (contract §3). Their messages contain none of it.
  */
 function failPlainly(error: unknown): never {
   if (error instanceof OidcRefusal) throw error
@@ -107,19 +110,19 @@ function failPlainly(error: unknown): never {
   throw new OidcFailure(code === null ? message : `${message}: ${code}`)
 }
 
-/** Such as `invalid_grant`, for a code that was used, and `invalid_client`, for a wrong secret. RFC 6749 §5.2. */
+/** Such as `invalid_grant` for a used code and `invalid_client` for a wrong secret. RFC 6749 §5.2. */
 const ERROR_CODE = /^[a-z_]{1,40}$/
 
-/** Where browsers are sent to: never by plain HTTP, where everybody on the way could take the place of the provider. */
+/** Browsers are never redirected to plain HTTP, where anybody in between could impersonate the provider. */
 function secureEndpoint(address: unknown): URL {
   const url = typeof address === 'string' ? URL.parse(address) : null
-  if (url?.protocol !== 'https:') throw new Error('The provider names no authorization endpoint with https')
+  if (url?.protocol !== 'https:') throw new Error('The provider has no https authorization endpoint')
   return url
 }
 
 type Http = { [oauth.customFetch]: ReturnType<typeof fetchBy> }
 
-/** Discovery documents are asked for once an hour; one that failed is asked for again. */
+/** Fetches discovery documents once an hour; retries after a failure. */
 function cachedDiscovery(http: Http, now: () => number) {
   const known = new Map<string, { at: number; as: oauth.AuthorizationServer }>()
   return async ({ id, issuer }: OidcProvider): Promise<oauth.AuthorizationServer> => {
@@ -141,7 +144,7 @@ function validateReturn(as: oauth.AuthorizationServer, client: oauth.Client, cal
   }
 }
 
-/** Basic is what every provider must take; the form is for those that name only that. OpenID Connect Discovery §3. */
+/** Every provider must support Basic; the form is for those that list nothing else. OpenID Connect Discovery §3. */
 function clientAuth(as: oauth.AuthorizationServer, { clientSecret }: OidcProvider): oauth.ClientAuth {
   const methods = as.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   return methods.includes('client_secret_basic')
@@ -149,7 +152,7 @@ function clientAuth(as: oauth.AuthorizationServer, { clientSecret }: OidcProvide
     : oauth.ClientSecretPost(clientSecret)
 }
 
-/** From the ID token, and from the user info endpoint where that says nothing of the email. */
+/** From the ID token, and from the user info endpoint if the token has no email. */
 async function identityOf(
   as: oauth.AuthorizationServer,
   client: oauth.Client,
@@ -168,7 +171,7 @@ async function identityOf(
   return toIdentity(claims.sub, await oauth.processUserInfoResponse(as, client, claims.sub, answer))
 }
 
-/** Only `true` counts as verified: some send text, and "false" is text too. What is no email address is none. */
+/** Only `true` means verified: some providers send text, and "false" is a text too. An invalid email becomes null. */
 function toIdentity(subject: string, claims: Record<string, unknown>): OidcIdentity {
   const { email } = claims
   const isTaken = typeof email === 'string' && email.length <= MOST_EMAIL && isEmail(email)

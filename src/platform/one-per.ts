@@ -1,6 +1,6 @@
 /**
- * What is kept in memory for an owner, such as the context of a server: `make` makes it when it is first asked for, and it
- * goes when the owner does.
+ * One object in memory per owner, such as the context of a server. `make` creates it on first use, and it is collected
+ * together with its owner.
  */
 export function onePer<Owner extends WeakKey, Kept extends object>(
   make: (owner: Owner) => Kept,

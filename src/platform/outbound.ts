@@ -14,30 +14,32 @@ import { type CachingResolver, cachingResolver, type Resolve, systemResolve } fr
 import { SignalWatch } from './outbound/signals.ts'
 
 export type OutboundOptions = {
-  /** The machine's own resolver where nothing is given. */
+  /** Defaults to the resolver of the system. */
   resolve?: Resolve
   /** `PROXY_ALLOWED_TARGETS`: `host`, `host:port`, CIDR or address, lower case. */
   allowedTargets: readonly string[]
-  /** Certificates of further CAs, as `readExtraCas` gives them; null for Bun's own CAs alone. */
+  /** Certificates of additional CAs, from `readExtraCas`; null for only Bun's own CAs. */
   extraCaPem: string | null
   limits?: BackendLimits
-  /** Milliseconds, from any start on and never back: how old an answer of the resolver is. */
+  /** A monotonic clock in milliseconds with any start: it measures the age of resolved addresses. */
   now?: () => number
 }
 
 export type OutboundRequest = {
   method: string
-  /** `host` replaces the URL's; those that frame the message or belong to the connection are dropped. */
+  /** `host` replaces that of the URL. Framing and hop-by-hop headers are dropped. */
   headers: Iterable<readonly [string, string]>
   body: RequestBody
-  /** Path and query to send byte for byte, where the URL's would have been normalised. */
+  /** Path and query to send byte for byte, if those of the URL would have been normalised. */
   target?: string
-  /** For all up to the head of the answer: waiting, resolving, connecting. Progress of a body starts it anew. */
+  /**
+   * Limits everything up to the head of the response: queueing, resolving, connecting. Progress of a body restarts it.
+   */
   headTimeoutMs: number
-  /** For every silence after the head; a function sees the head first. */
+  /** Limits every silence after the head; a function gets the head to decide. */
   idleTimeoutMs: IdleTimeout
   signal?: LazySignal
-  /** Plain HTTP too, for proofs that a domain is ours; never for proxying. */
+  /** Also allows plain HTTP, for domain ownership checks; never for proxying. */
   mayBePlain?: boolean
 }
 
@@ -48,25 +50,25 @@ export type UpgradeRequest = Pick<
 
 export type OutboundResponse = {
   status: number
-  /** Names in lower case, values as they came; framing and hop-by-hop ones are still among them. */
+  /** Names in lower case, values as received, including framing and hop-by-hop headers. */
   headers: readonly HeaderPair[]
-  /** `headers` is the very object of an earlier answer, so that what was made of it may be used again. */
+  /** `headers` is the same object as in an earlier response, so that values derived from it can be reused. */
   isKnownHead?: boolean
-  /** Whole when it came at once, a stream else; a failing stream is an `OutboundError`. */
+  /** Bytes if it came at once, otherwise a stream. A failing stream fails with an `OutboundError`. */
   body: ReadableStream<Uint8Array> | Uint8Array | null
 }
 
-/** The one way out to the network. Requests reject with `OutboundError`; redirects are not followed. */
+/** The only way out to the network. Requests reject with `OutboundError`; redirects are not followed. */
 export type Outbound = {
   /**
-   * For saving: throws `AppError` 400 `PROXY_TARGET_NOT_HTTPS` or `PROXY_TARGET_NOT_ALLOWED`. A name that does
-   * not resolve passes: every request checks again. contract §8.
+   * For saving a rule: throws `AppError` 400 `PROXY_TARGET_NOT_HTTPS` or `PROXY_TARGET_NOT_ALLOWED`. Accepts a name
+   * that does not resolve, because every request checks again. contract §8.
    */
   checkTarget(url: URL): Promise<void>
   request(url: URL, request: OutboundRequest): Promise<OutboundResponse>
-  /** GET with `Upgrade: websocket`. `tunnel` is there after 101; else the answer is a plain one. */
+  /** A GET with `Upgrade: websocket`. `tunnel` is set after a 101; any other response is an ordinary one. */
   upgrade(url: URL, request: UpgradeRequest): Promise<Answer>
-  /** Cuts everything that is under way. */
+  /** Aborts everything in progress. */
   close(): void
 }
 
@@ -96,7 +98,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const { method, headers, body, headTimeoutMs, idleTimeoutMs, signal = null } = request
     const target = request.target ?? url.pathname + url.search
     const wire = toWireRequest({ method, target, host, headers, body, upgrade })
-    if (typeof signal === 'function') signals.begun()
+    if (typeof signal === 'function') signals.onRequest()
     else if (signal?.aborted) throw new OutboundError('aborted', `The request to ${host} was given up`)
     const pool = upgrade === null ? origin : `${origin} ${upgrade}`
     const backend = shared.backends.get(pool) ?? createBackend(shared, url, pool)
@@ -104,7 +106,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return backend.request({ label, request: wire, upgrade, headTimeoutMs, idleTimeoutMs, signal }).answer
   }
 
-  /** Not an async function: that would make every answer wait for one more promise. */
+  /** Not an async function, because every response would then wait for one more promise. */
   const send = (url: URL, request: OutboundRequest, upgrade: string | null): Promise<Answer> => {
     try {
       return start(url, request, upgrade)
@@ -126,7 +128,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
 type Shared = {
   limits: BackendLimits
-  /** Found for the first connection: the start does not wait for it. */
+  /** Loaded for the first connection, so that it does not delay the start. */
   ca: () => readonly string[] | null
   rules: AddressRules
   resolver: CachingResolver
@@ -154,7 +156,7 @@ type UrlParts = { href: string; protocol: string; host: string; origin: string }
 
 const knownParts = new WeakMap<URL, UrlParts>()
 
-/** A rule hands in the same URL for each of its requests, and asking it for its parts makes new strings each time. */
+/** A rule passes the same URL for each of its requests, and each read of a part of a URL creates a new string. */
 function partsOf(url: URL): UrlParts {
   const known = knownParts.get(url)
   if (known !== undefined && known.href === url.href) return known
@@ -172,7 +174,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** WebSockets last: many of them must not take the turns of requests, so they have a limit of their own. */
+/** WebSockets are long-lived and have a limit of their own, so that they do not take the turns of requests. */
 const WEBSOCKETS_PER_REQUEST = 16
 
 function createBackend(shared: Shared, url: URL, pool: string): Backend {
@@ -188,7 +190,7 @@ function createBackend(shared: Shared, url: URL, pool: string): Backend {
     },
     idle: shared.idle,
     knownHeads: shared.knownHeads,
-    emptied: () => shared.backends.delete(pool),
+    onEmpty: () => shared.backends.delete(pool),
     target: { port, label, ca: shared.ca(), serverName: url.protocol === 'https:' ? name : null },
     ...checkedAddresses(shared, name, port),
   })
@@ -196,7 +198,7 @@ function createBackend(shared: Shared, url: URL, pool: string): Backend {
   return backend
 }
 
-/** Every answer of the resolver is checked before it is used, and the same one once. */
+/** Checks every result of the resolver before use; the same result only once. */
 function checkedAddresses({ rules, resolver }: Shared, name: string, port: number) {
   const literal = isLiteral(name) ? [name] : null
   const isRefused = isForbidden(rules, name, port)
@@ -222,7 +224,7 @@ const isForbidden = (rules: AddressRules, name: string, port: number) =>
   port === 0 || rules.isForbiddenName(name, port)
 
 const blocked = (name: string) =>
-  new OutboundError('blocked', `${name} leads to an address that is not public, and is not an allowed target`)
+  new OutboundError('blocked', `${name} leads to an address that is neither public nor an allowed target`)
 
 async function resolveOrFail(resolver: CachingResolver, name: string): Promise<readonly string[]> {
   try {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createLockout } from './lockout.ts'
 import { createPasswords } from './passwords.ts'
 
-test('a password is kept as Argon2id and recognised', async () => {
+test('a password is stored as Argon2id and recognised', async () => {
   const passwords = createPasswords()
   const hash = await passwords.hash('correct horse')
   expect(hash).toStartWith('$argon2id$')
@@ -12,11 +12,11 @@ test('a password is kept as Argon2id and recognised', async () => {
   expect(await passwords.verify('correct horse', null)).toBe(false)
 })
 
-/** The least that Argon2id takes: at its real costs a busy machine would not come to the end of a long line. */
+/** The minimum costs of Argon2id: at the real costs a busy machine would not finish a long queue. */
 const CHEAP = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
 const EFFORT = { costs: CHEAP, decoy: Bun.password.hashSync('of nobody', CHEAP) }
 
-test('a flood is refused beyond what may wait, and served again afterwards', async () => {
+test('a flood beyond the queue limit is rejected, and later sign-ins are served again', async () => {
   const passwords = createPasswords({ atOnce: 2, waiting: 6 }, EFFORT)
   const hash = await passwords.hash('x')
   const all = await Promise.allSettled(Array.from({ length: 12 }, () => passwords.verify('x', hash)))
@@ -40,14 +40,14 @@ test('64 sign-ins in flight are not too many', async () => {
   expect(all).toEqual(Array(64).fill(true))
 }, 60_000)
 
-test('the thread that hashes stands behind those that serve', async () => {
+test('the hashing thread has a lower priority than those that serve', async () => {
   const own = nicenessOf('self')
   await createPasswords().hash('x')
   expect(nicenessOf('self')).toBe(own)
   expect(readdirSync('/proc/self/task').map((id) => nicenessOf(`self/task/${id}`))).toContain(7)
 })
 
-/** The 19th field of `/proc/…/stat`; the second may hold spaces. Null for a thread that has ended meanwhile. */
+/** The 19th field of `/proc/…/stat`; the second may contain spaces. Null for a thread that has ended meanwhile. */
 function nicenessOf(task: string): number | null {
   try {
     const line = readFileSync(`/proc/${task}/stat`, 'utf8')
@@ -57,7 +57,7 @@ function nicenessOf(task: string): number | null {
   }
 }
 
-test('what cannot be compared is an error, and the thread goes on', async () => {
+test('a malformed hash is an error, and the thread continues', async () => {
   const passwords = createPasswords()
   await expect(passwords.verify('x', 'no hash')).rejects.toThrow('A password could not be hashed')
   expect(await passwords.verify('x', await passwords.hash('x'))).toBe(true)
@@ -80,7 +80,7 @@ test('ten failures lock one pair of email and address for 15 minutes', () => {
   expect(annWaits()).toBe(0)
 })
 
-test('a lock ends when the clock that noted it turns out to have been ahead', () => {
+test('a lock ends when the clock that set it turns out to have been ahead', () => {
   let at = 3_600_000
   const lockout = createLockout(() => at)
   for (let i = 0; i < 10; i++) lockout.fail('ann@example.com', '10.0.0.1')

@@ -2,25 +2,25 @@ import { availableParallelism } from 'node:os'
 import { AppError } from '../domain/errors.ts'
 import { onPasswordThread } from './password-threads.ts'
 
-/** Argon2id behind a queue: hashing costs 30 ms and 19 MiB each, so only a few run at once and few may wait. */
+/** Argon2id behind a queue: a hash costs 30 ms and 19 MiB, so only a few run at once and only a few may wait. */
 export type Passwords = {
   hash(password: string): Promise<string>
-  /** Costs the same for an unknown account (`hash` null), which never matches. */
+  /** An unknown account (`hash` null) costs the same time, and never matches. */
   verify(password: string, hash: string | null): Promise<boolean>
 }
 
 const ARGON2 = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 type PasswordLimits = { atOnce: number; waiting: number }
-/** `decoy`: the hash, with the same costs, that an unknown account is compared with. */
+/** `decoy`: a hash with the same costs, which passwords of unknown accounts are compared with. */
 type PasswordEffort = { costs: Bun.Password.Argon2Algorithm; decoy: string }
 
-/** Half of the cores hash and the other half serves; the last in line waits for about two seconds of work. */
+/** Half of the cores hash and the other half serves. The last in the queue waits for about two seconds. */
 const LIMITS: PasswordLimits = {
   atOnce: Math.min(Math.max(Math.floor(availableParallelism() / 2), 1), 4),
   waiting: 64,
 }
 
-/** Of a random text that nobody kept, with the costs above: what an unknown account is compared with. */
+/** The hash of a discarded random text, with the costs above. Passwords of unknown accounts are compared with it. */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$p15i4P1l/UW1lgbbBK/q4dRMkWiY4VZox07bCOmFb9c$4KIMm9LTVHjks5Hl2xndL/GeqJqOQImiuHhuA2ikxJk'
 
@@ -39,7 +39,7 @@ export function createPasswords(limits = LIMITS, { costs, decoy } = EFFORT): Pas
   }
 }
 
-/** Runs `atOnce` jobs; lets `waiting` more wait; refuses the rest, so that a flood of sign-ins cannot pile up. */
+/** Runs `atOnce` jobs, lets `waiting` more wait and rejects the rest, so that a flood of sign-ins cannot pile up. */
 function boundedQueue({ atOnce, waiting }: PasswordLimits): <T>(job: () => Promise<T>) => Promise<T> {
   const queue: (() => void)[] = []
   let running = 0
@@ -54,7 +54,7 @@ function boundedQueue({ atOnce, waiting }: PasswordLimits): <T>(job: () => Promi
       })
     return new Promise((resolve) => queue.push(resolve))
   }
-  /** A place is handed to the next in line, so that nobody slips in between. */
+  /** Passes the place to the next in the queue, so that no new job can take it first. */
   const leave = (): void => {
     const next = queue.shift()
     if (next === undefined) running -= 1

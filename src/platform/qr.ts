@@ -3,7 +3,7 @@ import { encodeQR } from 'qr'
 /** Quiet zone around the code, in modules. ISO/IEC 18004 §6.3.8. */
 const BORDER = 4
 
-/** A QR code as SVG, black on white whatever is behind it. */
+/** A QR code as SVG, black on white on any background. */
 export const qrSvg = (text: string): string =>
   encodeQR(text, 'svg', { ecc: 'medium', border: BORDER }).replace(
     '>',

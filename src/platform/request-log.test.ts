@@ -6,7 +6,7 @@ import { type LogsDb, openLogsDb } from '../db/logs-db.ts'
 import { DAY_MS } from '../domain/durations.ts'
 import { createLog } from './log.ts'
 import type { LoggedRequest, Observed } from './request-log/row.ts'
-import { forgetVisitors, OTHERS } from './request-log/store.ts'
+import { deleteVisitors, forgetSalts, OTHERS } from './request-log/store.ts'
 import { RequestLog } from './request-log.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-request-log-'))
@@ -45,14 +45,14 @@ function open(db: LogsDb = openLogsDb(file), keepsRows = true): RequestLog {
 
 const all = <T>(log: RequestLog, sql: string) => log.db.sqlite.query<T, []>(sql).all()
 
-test('nothing is opened before there is something to write', () => {
+test('the database is opened with the first write', () => {
   const log = open()
   log.weigh(200, 0)
   log.close()
   expect(existsSync(file)).toBe(false)
 })
 
-test('who begins to watch does not wait as long as the rows for nobody', async () => {
+test('rows are written sooner while somebody watches', async () => {
   const nobodys = open(openLogsDb(`${file}.nobodys`))
   nobodys.take({ ...ROW })
   const log = open()
@@ -66,7 +66,7 @@ test('who begins to watch does not wait as long as the rows for nobody', async (
   log.close()
 })
 
-test('a row is kept without its address, and handed to whoever listens', () => {
+test('a row is stored without its address, and passed to listeners', () => {
   const log = open()
   const heard: LoggedRequest[] = []
   const stop = log.listen((rows) => heard.push(...rows))
@@ -91,7 +91,7 @@ test('a row is kept without its address, and handed to whoever listens', () => {
     expect(readFileSync(join(file, '..', name)).includes(ROW.address)).toBe(false)
 })
 
-test('a visitor is one a day, on each project, and cannot be followed to the next day', () => {
+test('a visitor counts once per day and project, and cannot be tracked to the next day', () => {
   const log = open()
   const seen = (row: Partial<Observed>): string | null => {
     let visitor: string | null = null
@@ -115,12 +115,14 @@ test('a visitor is one a day, on each project, and cannot be followed to the nex
     { project_id: 'p', n: 3 },
     { project_id: 'q', n: 1 },
   ])
-  forgetVisitors(log.db, NOON + 2 * DAY_MS)
+  forgetSalts(log.db, NOON + 2 * DAY_MS)
+  expect(deleteVisitors(log.db, NOON + 2 * DAY_MS, 1)).toBe(1)
+  deleteVisitors(log.db, NOON + 2 * DAY_MS, 100)
   expect(all(log, 'SELECT * FROM salts UNION ALL SELECT day, visitor FROM visitors')).toEqual([])
   log.close()
 })
 
-test('a restart on the same day still knows the day’s visitors', () => {
+test('the visitors of the day survive a restart', () => {
   for (let i = 0; i < 2; i++) {
     const log = open()
     log.take({ ...ROW })
@@ -169,7 +171,7 @@ const counted: [what: string, row: Partial<Observed>, sums: object, names: objec
     ],
   ],
   [
-    'what is not there',
+    'a missing page',
     { status: 404, path: '/gone' },
     { views: 0, not_found: 1 },
     [
@@ -178,7 +180,7 @@ const counted: [what: string, row: Partial<Observed>, sums: object, names: objec
     ],
   ],
   [
-    'what a bot did not find',
+    'a page that a bot did not find',
     { status: 404, userAgent: 'curl/8' },
     { bots: 1, not_found: 1 },
     [
@@ -209,7 +211,7 @@ test.each(counted)('%s is counted', (_what, row, sums, names) => {
   log.close()
 })
 
-test('names that nobody can read to the end are counted together', () => {
+test('names above the limit are counted together', () => {
   const log = open()
   for (let i = 0; i < 1200; i++) log.take({ ...ROW, path: `/${i}`, status: 404 })
   log.take({ ...ROW, path: '/1', status: 404 })
@@ -224,7 +226,7 @@ test('names that nobody can read to the end are counted together', () => {
   log.close()
 })
 
-test('in a flood some requests stand for others, and the sums stay right', () => {
+test('in a flood requests are sampled, and the sums stay right', () => {
   const log = open()
   const send = (count: number, at: number, status = 200): void => {
     for (let i = 0; i < count; i++) {
@@ -247,7 +249,7 @@ test('in a flood some requests stand for others, and the sums stay right', () =>
   log.close()
 })
 
-test('what the last row of a second stood for, but did not come, is taken off it', () => {
+test('the weight of the last row of a second is reduced by the requests that did not come', () => {
   const log = open()
   for (let i = 0; i < 2003; i++) {
     const weight = log.weigh(200, 0)
@@ -259,14 +261,14 @@ test('what the last row of a second stood for, but did not come, is taken off it
   log.close()
 })
 
-test('what waits too long is dropped and counted', () => {
+test('rows that exceed the queue are dropped and counted', () => {
   const log = open()
   for (let i = 0; i < 10_005; i++) log.take({ ...ROW })
   expect(log.counts().dropped).toBe(5)
   log.close()
 })
 
-test('a database that cannot be written costs rows, one line of the log, and no request', () => {
+test('a database that cannot be written loses rows and logs one line, but fails no request', () => {
   const log = open(openLogsDb(join(root, 'no-such-folder', 'logs.db')))
   for (let i = 0; i < 3; i++) {
     log.take({ ...ROW, weight: 8 })
@@ -278,7 +280,7 @@ test('a database that cannot be written costs rows, one line of the log, and no 
   log.close()
 })
 
-test('a file that is no database is put aside', () => {
+test('a file that is not a database is moved aside', () => {
   writeFileSync(file, 'this is no database, and long enough to be told from an empty one'.repeat(100))
   const log = open()
   log.take({ ...ROW })
@@ -289,7 +291,7 @@ test('a file that is no database is put aside', () => {
   log.close()
 })
 
-test('somebody who holds the log’s database does not hold up who takes rows', () => {
+test('a locked log database does not block requests', () => {
   const log = open()
   log.take({ ...ROW })
   log.flush()

@@ -3,24 +3,24 @@ import type { Log } from './log.ts'
 import type { LoggedRequest, Observed } from './request-log/row.ts'
 import { RequestLogStore } from './request-log/store.ts'
 
-/** Since the start. */
+/** Counts since the start. */
 export type RequestCounts = {
-  /** By status; every request. */
+  /** All requests by status. */
   statuses: Map<number, number>
-  /** Seen, but lost as the database could not be written. */
+  /** Requests whose rows were lost because the database could not be written. */
   dropped: number
   sizeBytes: number
-  /** How long the answers took, in the buckets of `DURATION_BUCKETS_MS` and one for the rest. */
+  /** Response times in the buckets of `DURATION_BUCKETS_MS`, and one more for the rest. */
   durations: readonly number[]
   durationSumMs: number
 }
 
 export const DURATION_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
 
-/** So many requests may come at once and are each recorded, and so many a second for as long as they like. */
+/** This many requests at once, and this many per second continuously, are all recorded. */
 const BURST = 2000
 const SUSTAINED = 100
-/** Of more, in the same second, every 8th is, then every 64th, 512th and 4096th, and stands for as many. */
+/** Above that, within the same second, every 8th is recorded, then every 64th, 512th and 4096th, with that weight. */
 const STEPS = [
   { upTo: 25, weight: 8 },
   { upTo: 50, weight: 64 },
@@ -28,9 +28,11 @@ const STEPS = [
 ] as const
 const MOST_WEIGHT = 4096
 const WINDOW_MS = 1000
-/** A commit writes some pages however few its rows are: where a request comes a second, each would cost 20 KB of the disk. */
+/**
+ * A commit writes several pages however few its rows are: at one request a second, a commit for each would write 20 KB.
+ */
 const FLUSH_MS = 5000
-/** While somebody watches the log. */
+/** The interval while somebody watches the log. */
 const FLUSH_WATCHED_MS = 200
 /** Rows of one transaction: about a millisecond. */
 const AT_ONCE = 200
@@ -39,8 +41,8 @@ const MOST_WAITING = 10_000
 type Listener = (rows: readonly LoggedRequest[]) => void
 
 /**
- * Takes what the front door sees, and writes it soon, a few rows a turn. It costs a request a look at a clock and a
- * counter, whatever the load; what cannot be written is dropped and counted, never kept waiting.
+ * Queues what the front door observes, and writes it soon, a few rows per turn. It costs each request one clock read
+ * and one counter under any load. Rows that cannot be written are dropped and counted, never kept waiting.
  */
 export class RequestLog {
   readonly #db: LogsDb
@@ -62,19 +64,22 @@ export class RequestLog {
   #sampled = 0
   #skip = 0
 
-  /** `keepsRows` false: requests are only counted. */
+  /** With `keepsRows` false, requests are only counted. */
   constructor(options: { db: LogsDb; log: Log; keepsRows: boolean }) {
     this.#db = options.db
     this.#log = options.log
     this.#store = new RequestLogStore(options.db, options.keepsRows)
   }
 
-  /** The database, for those who read it: after `flush`. */
+  /** The database, for readers: call `flush` first. */
   get db(): LogsDb {
     return this.#db
   }
 
-  /** Counts a request that was answered, and says how many it stands for; 0 when it need not be described. `at` in ms of any clock that only grows. */
+  /**
+   * Counts a request that was answered, and returns how many requests its row would stand for; 0 if no row is needed.
+   * `at` in ms of any monotonic clock.
+   */
   weigh(status: number, at: number): number {
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
     if (at - this.#windowStart >= WINDOW_MS) this.#nextWindow(at)
@@ -97,20 +102,20 @@ export class RequestLog {
     this.#timer ??= setTimeout(this.#drain, this.#listeners.size > 0 ? FLUSH_WATCHED_MS : FLUSH_MS).unref()
   }
 
-  /** Counts one that could not even be described. */
+  /** Counts a request whose row could not be built. */
   drop(weight: number): void {
     this.#dropped += weight
   }
 
-  /** Writes what waits: before somebody reads, and at the end. Never throws. */
+  /** Writes all waiting rows: before somebody reads, and at the end. Never throws. */
   flush(): void {
     while (this.#waiting.length > 0 && this.#writeSome());
   }
 
-  /** Hands over each row once it is written. Returns how to end that. */
+  /** Passes each row to the listener once it is written. Returns a function that stops it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener)
-    // The wait that began while nobody watched would hold up the first rows.
+    // Cancels the long wait from before anybody watched, which would delay the first rows.
     clearTimeout(this.#timer)
     this.#timer = this.#waiting.length > 0 ? setTimeout(this.#drain, FLUSH_WATCHED_MS).unref() : undefined
     return () => void this.#listeners.delete(listener)
@@ -134,7 +139,7 @@ export class RequestLog {
     this.#db.close()
   }
 
-  /** What the last row stood for beside itself, but did not come, is taken off it. */
+  /** Reduces the weight of the last row by the requests that it stood for but that did not come. */
   #nextWindow(at: number): void {
     const last = this.#waiting.at(-1)
     if (last !== undefined) last.weight = Math.max(1, last.weight - this.#skip)
@@ -167,11 +172,11 @@ export class RequestLog {
     if (this.#isClosed) return
     const isDone = this.#writeSome()
     if (this.#waiting.length === 0) return
-    // Requests come between two batches.
+    // Requests are served between two batches.
     this.#timer = setTimeout(this.#drain, isDone ? 0 : FLUSH_MS).unref()
   }
 
-  /** False when somebody else holds the database: the rows wait on. */
+  /** False if somebody else has locked the database: the rows keep waiting. */
   #writeSome(): boolean {
     const rows = this.#waiting.splice(0, AT_ONCE)
     try {
@@ -184,7 +189,7 @@ export class RequestLog {
         return false
       }
       this.#dropped += rows.reduce((sum, { weight }) => sum + weight, 0)
-      // Once, until it works again: a full disk must not fill the log of the process as well.
+      // Only once until it works again: a full disk must not fill the process log too.
       if (!this.#isFailing) this.#log.error('the request log could not be written', { error })
       this.#isFailing = true
     }

@@ -10,15 +10,15 @@ import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
 import { LOCK_FILE, lockDataDir } from './instance-lock.ts'
 
-/** A backup that cannot be used, or a place that it cannot go to. Nothing was changed. */
+/** An unusable backup, or a target where it cannot be restored. Nothing was changed. */
 export class RestoreError extends Error {}
 
 const MAX_LINE = 1000
 const READ_BYTES = 256 * 1024
 
 /**
- * Unpacks a backup into an empty data directory. It is unpacked and checked beside its place first and moved there at the
- * end, the database last, so a directory never looks restored when it is not. With `stop` it can be given up until then.
+ * Unpacks a backup into an empty data directory. It is unpacked and checked next to the target, then moved there with
+ * the database last, so a directory never looks restored when it is not. `stop` aborts it until that move.
  */
 export async function restoreBackup(
   file: string,
@@ -27,7 +27,7 @@ export async function restoreBackup(
   stop?: AbortSignal,
 ): Promise<{ files: number }> {
   refuseFilled(dataDir)
-  // A pipe may keep this waiting for long, so nothing is made before.
+  // Reading from a pipe may block for long, so nothing is created before.
   const backup = await openBackup(file, stop)
   const made = await mkdir(dataDir, { recursive: true, mode: 0o700 })
   let isRestored = false
@@ -40,7 +40,7 @@ export async function restoreBackup(
   } finally {
     if (!isRestored && made !== undefined) await removeEmpty(resolve(dataDir), resolve(made))
     const closed = backup.handle.close()
-    // It waits for what is being read, which from a pipe may never come.
+    // Closing waits for a pending read, which may never end on a pipe.
     if (!stop?.aborted) await closed
   }
 }
@@ -65,7 +65,7 @@ async function* bytesOf({ handle, stop }: OpenBackup): AsyncGenerator<Uint8Array
   }
 }
 
-/** What it waits for may be a pipe. */
+/** The promise may wait for a pipe. */
 async function unlessStopped<T>(wait: Promise<T>, stop: AbortSignal | undefined): Promise<T> {
   if (stop === undefined) return wait
   const { promise: stopped, reject } = Promise.withResolvers<never>()
@@ -84,7 +84,7 @@ const interrupted = (): RestoreError => new RestoreError('it was interrupted, an
 const unreadable = (file: string, error: unknown): RestoreError =>
   new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`)
 
-/** Neither a server that starts nor another restore may come between: what they bring would be mixed with this. */
+/** No server and no other restore may start meanwhile, or its files would mix with these. */
 async function whileAlone<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   const lock = lockDataDir(dataDir)
   if (lock === undefined) throw new RestoreError(`${dataDir} is in use by a server or another restore`)
@@ -103,7 +103,7 @@ async function restoreInto(dataDir: string, staged: string, backup: OpenBackup):
     const files = await unpack(backup, staged)
     const database = join(staged, 'svc.db')
     checkDatabase(database)
-    // What reading it made.
+    // SQLite created these when the database was checked.
     for (const beside of ['-wal', '-shm']) await rm(`${database}${beside}`, { force: true })
     if (backup.stop?.aborted) throw interrupted()
     for (const name of readdirSync(staged))
@@ -117,7 +117,7 @@ async function restoreInto(dataDir: string, staged: string, backup: OpenBackup):
   }
 }
 
-/** Takes away the folders from `inner` up to `outer`, which were made for nothing. */
+/** Removes the empty folders from `inner` up to `outer`, which were created for nothing. */
 async function removeEmpty(inner: string, outer: string): Promise<void> {
   for (let folder = inner; folder.length >= outer.length; folder = dirname(folder))
     await rmdir(folder).catch(() => undefined)
@@ -130,29 +130,30 @@ function refuseFilled(dataDir: string): void {
   } catch {
     return
   }
-  // A file system of its own has this folder from the start. The lock, with its journal, says nothing: it is asked for.
+  // lost+found exists on any separate file system. The lock file and its journal do not count: the lock itself is
+  // checked.
   if (names.some((name) => name !== 'lost+found' && !name.startsWith(LOCK_FILE)))
     throw new RestoreError(`${dataDir} is not empty; restore into a new data directory`)
 }
 
-/** Returns how many files there were. */
+/** Returns the number of files. */
 async function unpack(backup: OpenBackup, staged: string): Promise<number> {
   const { file } = backup
   const folders = new Set<string>()
   const sum = new BackupSum()
   const { files, end } = await unpackEntries(backup, staged, folders, sum).catch((error: unknown) => {
-    // Of the place that it goes to, not of the backup.
+    // Caused by the target directory, not by the backup.
     if (error instanceof RestoreError || isFull(error)) throw error
     throw unreadable(file, error)
   })
-  if (end === undefined) throw new RestoreError(`${file} is no backup of svc, or not a whole one`)
+  if (end === undefined) throw new RestoreError(`${file} is not a complete backup of svc`)
   if (end !== '' && end !== sum.text())
-    throw new RestoreError(`${file} is damaged: it does not hold what was written`)
+    throw new RestoreError(`${file} is damaged: its contents do not match its checksum`)
   for (const folder of foldersWithin(staged, folders)) await syncFolder(folder)
   return files
 }
 
-/** The folders that hold files and those that hold folders, down from `root`. */
+/** All folders that contain files or folders with files, starting with `root`. */
 function foldersWithin(root: string, folders: ReadonlySet<string>): Set<string> {
   const all = new Set([root])
   for (let folder of folders) for (; folder.length > root.length; folder = dirname(folder)) all.add(folder)
@@ -161,7 +162,7 @@ function foldersWithin(root: string, folders: ReadonlySet<string>): Set<string> 
 
 const UNLIMITED = { maxFiles: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER }
 
-/** `end`: what the last entry of a backup says; undefined where it is not there. */
+/** `end`: the content of the last entry of a backup; undefined if it is missing. */
 async function unpackEntries(
   backup: OpenBackup,
   staged: string,
@@ -176,7 +177,8 @@ async function unpackEntries(
     if (path === BACKUP_END) end = await textOf(body)
     else if (isFirst || isStray(path)) await textOf(sum.entry(path, body))
     else {
-      if (!isBackupName(path)) throw new RestoreError(`${backup.file} holds "${path}", which no backup does`)
+      if (!isBackupName(path))
+        throw new RestoreError(`${backup.file} holds "${path}", which does not belong in a backup`)
       await writeDurably(join(staged, path), sum.entry(path, body), folders)
       files += 1
     }
@@ -188,7 +190,7 @@ async function unpackEntries(
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
-/** Of the two entries that say what the file is; neither is longer than a line. Of another only the start. */
+/** The text of one of the two marker entries, which are at most a line long. Of any other entry, only the start. */
 async function textOf(body: ByteStream | Uint8Array): Promise<string> {
   let text = ''
   for await (const piece of body instanceof Uint8Array ? [body] : body)

@@ -4,7 +4,7 @@ import { createSecretBox } from './secret-box.ts'
 const OLD = Buffer.alloc(32, 1).toString('base64')
 const NEW = Buffer.alloc(32, 2).toString('base64')
 
-test('what was sealed is opened, in its own place only', () => {
+test('a sealed text opens only with its own context', () => {
   const box = createSecretBox([OLD])
   const sealed = box.seal('s3cret €', 'rule:1')
   expect(sealed).not.toContain('s3cret')
@@ -17,7 +17,7 @@ test('the same text is sealed differently each time', () => {
   expect(box.seal('a', 'x')).not.toBe(box.seal('a', 'x'))
 })
 
-test('an altered text is refused', () => {
+test('an altered text is rejected', () => {
   const box = createSecretBox([OLD])
   const [version, id, payload = ''] = box.seal('abc', 'x').split('.')
   const bytes = Buffer.from(payload, 'base64url')
@@ -25,7 +25,7 @@ test('an altered text is refused', () => {
   expect(() => box.open(`${version}.${id}.${bytes.toString('base64url')}`, 'x')).toThrow()
 })
 
-test('the first key seals, every key opens, an unknown one is named', () => {
+test('the first key seals, every key opens, an unknown key is named in the error', () => {
   const sealed = createSecretBox([OLD]).seal('abc', 'x')
   const both = createSecretBox([NEW, OLD])
   expect(both.open(sealed, 'x')).toBe('abc')

@@ -1,12 +1,14 @@
 import { randomBytes } from './random.ts'
 
-/** AES-256-GCM for what must be read back: header values, TOTP secrets, project secrets. */
+/** AES-256-GCM for values that must be readable again: header values, TOTP secrets, project secrets. */
 export type SecretBox = {
-  /** `context` names what the text belongs to; the same must be given to open it, so a value cannot be moved elsewhere. */
+  /** `context` names the owner of the text. Opening needs the same context, so a value cannot be moved elsewhere. */
   seal(text: string, context: string): string
-  /** Throws when the text was altered, moved or sealed with a key that is not known. */
+  /** Throws if the text was altered or moved, or sealed with an unknown key. */
   open(sealed: string, context: string): string
-  /** 32 bytes for another use, by HKDF of each key: the first is the one to use, all may have been used. RFC 5869. */
+  /**
+   * 32 bytes for another purpose, by HKDF of each key. Use the first; values made earlier may have used any. RFC 5869.
+   */
   deriveKeys(purpose: string): Buffer[]
   /** The id of the key that seals. */
   keyId: string
@@ -15,7 +17,7 @@ export type SecretBox = {
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** `keys`: 32 bytes each in base64; the first seals, all open. Sealed: `v1.<key id>.<iv ‖ tag ‖ cipher text>`. */
+/** `keys`: 32 bytes each in base64; the first seals, all open. Sealed form: `v1.<key id>.<iv ‖ tag ‖ cipher text>`. */
 export function createSecretBox(keys: readonly string[]): SecretBox {
   const ring = new Map(keys.map((key) => [keyIdOf(key), Buffer.from(key, 'base64')]))
   const keyId = keyIdOf(keys[0] ?? '')
@@ -55,5 +57,5 @@ export function createSecretBox(keys: readonly string[]): SecretBox {
 const keyIdOf = (key: string): string =>
   new Bun.CryptoHasher('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 8)
 
-/** Loaded with the first secret: the start does not wait for it. */
+/** Loaded for the first secret, so that it does not delay the start. */
 const nodeCrypto = () => process.getBuiltinModule('node:crypto')

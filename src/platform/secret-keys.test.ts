@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newSecretKey, readSecretKeys, replaceSecretKeys } from './secret-keys.ts'
 
-test('the key file is made once, for its owner only', () => {
+test('the key file is created once, readable by its owner only', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-key-'))
   const path = join(folder, 'secret.key')
   const keys = readSecretKeys(path)
@@ -20,7 +20,7 @@ test('the key file is made once, for its owner only', () => {
   rmSync(folder, { recursive: true })
 })
 
-test('other keys take the place of the old ones', () => {
+test('new keys replace the old ones', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-key-'))
   const path = join(folder, 'secret.key')
   const [old = ''] = readSecretKeys(path)
@@ -33,7 +33,7 @@ test('other keys take the place of the old ones', () => {
   rmSync(folder, { recursive: true })
 })
 
-test('processes that start at once have the same key', async () => {
+test('processes that start at the same time get the same key', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-key-'))
   const path = join(folder, 'secret.key')
   const script = `

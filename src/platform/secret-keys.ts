@@ -13,10 +13,12 @@ import { DataDirError } from '../domain/data-dir-error.ts'
 import { randomBytes } from './random.ts'
 import { syncNow } from './sync-now.ts'
 
-/** 32 bytes in base64, as a line of `secret.key`. */
+/** 32 bytes in base64, the format of a line in `secret.key`. */
 export const newSecretKey = (): string => randomBytes(32).toString('base64')
 
-/** The keys in `<dataDir>/secret.key`, newest first, one a line; made with mode 0600 when there is none. */
+/**
+ * The keys in `<dataDir>/secret.key`, newest first, one per line. Creates the file with mode 0600 if it does not exist.
+ */
 export function readSecretKeys(path: string): string[] {
   if (!existsSync(path)) makeKeyFile(path)
   if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600)
@@ -31,13 +33,16 @@ export function readSecretKeys(path: string): string[] {
   return keys
 }
 
-/** Whole or not at all, also when the power goes: what that left of the draft is written over. One process at a time. */
+/**
+ * Replaces the keys atomically, also during a power failure. A leftover draft is overwritten. For one process at a
+ * time.
+ */
 export function replaceSecretKeys(path: string, keys: readonly string[]): void {
   const draft = `${path}.new`
   placeWhole(draft, keys, () => renameSync(draft, path))
 }
 
-/** Of two processes that start at once one makes it; the other one reads what that made. */
+/** If two processes start at the same time, one creates the file and the other reads it. */
 function makeKeyFile(path: string): void {
   const draft = `${path}.${randomBytes(4).toString('hex')}.new`
   placeWhole(draft, [newSecretKey()], () => {
@@ -45,13 +50,13 @@ function makeKeyFile(path: string): void {
       linkSync(draft, path)
     } catch {
       if (existsSync(path)) return
-      // A file system without hard links.
+      // The file system has no hard links.
       renameSync(draft, path)
     }
   })
 }
 
-/** What is sealed with the keys from now on is lost without them, so their bytes come before their name. */
+/** Makes the bytes durable before the name, because anything sealed with lost keys is lost too. */
 function placeWhole(draft: string, keys: readonly string[], place: () => void): void {
   rmSync(draft, { force: true })
   try {

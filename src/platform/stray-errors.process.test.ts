@@ -6,7 +6,7 @@ const PROGRAM = `
   const write = (line) => process.stdout.write(line)
   logStrayErrors(createLog({ level: 'error', format: 'json', now: Date.now, write }))
   const later = (work) => setImmediate(() => setTimeout(work, 1))
-  // One begins the next: timers that are due together run before anybody hears of a rejection.
+  // Nested timers: timers that are due together all run before a rejection is reported.
   later(() => {
     later(() => {
       later(() => process.stdout.write('still here'))
@@ -16,7 +16,7 @@ const PROGRAM = `
   })
 `
 
-test('errors that nobody caught are lines of the log, and the process goes on', async () => {
+test('uncaught errors are logged, and the process continues', async () => {
   const child = Bun.spawn([process.execPath, '-e', PROGRAM], { stdout: 'pipe', stderr: 'pipe' })
   const [out, complaints] = await Promise.all([
     new Response(child.stdout).text(),

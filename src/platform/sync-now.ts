@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** A file's bytes, or a folder's names: on the disk when it returns. */
+/** Syncs the bytes of a file or the names of a folder to the disk before it returns. */
 export function syncNow(path: string): void {
   const file = openSync(path, 'r')
   try {

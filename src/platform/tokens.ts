@@ -1,9 +1,9 @@
 import { randomBytes } from './random.ts'
 
-/** 32 random bytes as 43 base64url characters: sessions, refresh, reset, invitation and set-up tokens. */
+/** 32 random bytes as 43 base64url characters, for session, refresh, reset, invitation and set-up tokens. */
 export const newToken = (): string => randomBytes(32).toString('base64url')
 
-/** What is stored of a token: its SHA-256 in lower-case hex. */
+/** The stored form of a token: its SHA-256 in lower-case hex. */
 export const hashToken = (token: string): string => new Bun.CryptoHasher('sha256').update(token).digest('hex')
 
 /** Compares two texts in time that does not depend on where they differ. */
@@ -15,5 +15,5 @@ export function equalsInConstantTime(a: string, b: string): boolean {
 /** `svc_` and 43 base64url characters. contract §7. */
 export const newApiKey = (): string => `svc_${newToken()}`
 
-/** What a list shows of a key: enough to recognise it, useless to guess it. */
+/** The part of a key that a list shows: enough to recognise it, too little to guess it. */
 export const apiKeyPrefix = (key: string): string => key.slice(0, 12)

@@ -47,7 +47,7 @@ test.each(typed)('%p as a code: %p', (text, code) => {
   expect(asTotpCode(text)).toBe(code)
 })
 
-test('a secret is 160 random bits, and the address for the app holds it', () => {
+test('a secret is 160 random bits, and the URL for the app contains it', () => {
   const secret = newTotpSecret()
   expect(base32.decode(secret, { strict: false })).toHaveLength(20)
   expect(secret).not.toBe(newTotpSecret())
@@ -55,12 +55,12 @@ test('a secret is 160 random bits, and the address for the app holds it', () => 
   expect(url.protocol).toBe('otpauth:')
   expect(decodeURIComponent(url.pathname)).toEndWith('svc example.com:ann@example.com')
   expect(url.searchParams.get('secret')).toBe(secret)
-  // As it stands there: apps do not read a plus as a space.
+  // Encoded like this because apps do not read a plus as a space.
   expect(url.search).toContain('issuer=svc%20example.com')
   expect(otpauthUrl('a+b', 'ann+1@example.com', secret)).toContain('/a%2Bb:ann%2B1%40example.com?')
 })
 
-test('recovery codes: ten different ones, read as people type them', () => {
+test('recovery codes: ten different ones, accepted as people type them', () => {
   const codes = newRecoveryCodes()
   expect(new Set(codes).size).toBe(10)
   for (const code of codes) expect(code).toMatch(/^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/)

@@ -4,7 +4,7 @@ import { hasTxt, txtRecords } from './txt-records.ts'
 const NO_SUCH_NAME = 3
 const SERVER_FAILED = 2
 
-/** Answers by the first label of the name: texts of one TXT record each, or a code. */
+/** Answers by the first label of the name: texts of one TXT record each, or an error code. */
 const ANSWERS: Readonly<Record<string, string[][] | number>> = {
   split: [['first half ', 'and second'], ['another']],
   none: NO_SUCH_NAME,
@@ -49,14 +49,14 @@ function txtRecord(texts: string[]): Buffer {
 
 const look = (name: string) => txtRecords(name, [`127.0.0.1:${dns.port}`])
 
-test('a value that its record holds in two texts is found, and one of two records is', async () => {
+test('finds a value split into two texts, and one of two records', async () => {
   const texts = await look('split.example')
   expect(hasTxt(texts, 'first half and second')).toBe(true)
   expect(hasTxt(texts, 'another')).toBe(true)
   expect(hasTxt(texts, 'first')).toBe(false)
 })
 
-test('a name that is not there has no records; a server that fails is told from it', async () => {
+test('a missing name has no records; a failing server is an error', async () => {
   expect(await look('none.example')).toEqual([])
   await expect(look('failing.example')).rejects.toThrow('ESERVFAIL')
 })
@@ -73,7 +73,7 @@ test.each<[texts: string[], isThere: boolean]>([
   expect(hasTxt(texts, 'value')).toBe(isThere)
 })
 
-test('of a DNS that says tens of thousands of texts each is looked at, and the server goes on', () => {
+test('tens of thousands of texts are all checked without blocking the server', () => {
   for (const text of ['', ' ', 'v', 'x']) {
     const many = Array<string>(60_000).fill(text)
     expect(hasTxt(many, 'value')).toBe(false)

@@ -3,13 +3,13 @@ import { didYouMean, type Problem } from './problems.ts'
 import type { Place, YamlFile } from './yaml-file.ts'
 
 export type Path = readonly (string | number)[]
-/** Says what is wrong with a value, or null. */
+/** Returns what is wrong with a value, or null. */
 export type Check = (value: unknown) => string | null
 
-/** Collects what is wrong with one file. */
+/** Collects the problems of one file. */
 export class Checker {
   readonly problems: Problem[] = []
-  /** What may be meant, and rarely is. */
+  /** Probably mistakes, but possibly intended. */
   readonly warnings: Problem[] = []
   readonly #yaml: YamlFile
 
@@ -26,8 +26,8 @@ export class Checker {
   }
 
   /**
-   * The value as an object with no other keys than those of `known`; null when it is none. Each check has its word.
-   * `inConfig` are the keys that belong one level deeper.
+   * Checks that the value is an object with only the keys in `known`, and runs each key's check. Returns null for
+   * anything but an object. `inConfig` lists the keys that belong one level deeper.
    */
   object(
     value: unknown,
@@ -42,7 +42,7 @@ export class Checker {
     for (const [key, inner] of Object.entries(value)) {
       const check = Object.hasOwn(known, key) ? known[key] : undefined
       if (check === undefined && inConfig.includes(key))
-        this.report([...path, key], `${label([...path, key])}belongs into config`, 'key')
+        this.report([...path, key], `${label([...path, key])}belongs in config`, 'key')
       else if (check === undefined) this.unknownKey([...path, key], Object.keys(known))
       else {
         const message = check(inner)
@@ -62,7 +62,7 @@ export class Checker {
   }
 }
 
-/** `pipeline.steps[0].id `, or nothing at the top. */
+/** `pipeline.steps[0].id `, or an empty string at the top. */
 export const label = (path: Path): string =>
   path.length === 0
     ? ''

@@ -4,10 +4,10 @@ import { type SetFiles, shownPath } from './set-files.ts'
 
 const EXTENSIONS = ['.ts', '.js', '.mjs', '.json']
 
-/** Code that a step may name. */
+/** Whether a step may name this file as its code. */
 export const isCodePath = (path: string): boolean => /\.(js|mjs|ts)$/.test(path)
 
-/** `rules/api/greet.ts` from `./greet.ts` in `rules/api`; null where it leads out of the rule set. */
+/** Resolves `./greet.ts` in `rules/api` to `rules/api/greet.ts`. Returns null for a path outside the rule set. */
 export function insidePath(folder: string, relative: string): string | null {
   if (relative.startsWith('/') || relative.includes('\\')) return null
   const parts = folder.split('/').filter((part) => part !== '')
@@ -20,8 +20,9 @@ export function insidePath(folder: string, relative: string): string | null {
 }
 
 /**
- * The code of a step as one script that declares `handler`. A script without imports and exports is taken as it is (its
- * types removed); a module exports `handler`, or its default, and is bundled with what it imports from inside the set.
+ * Bundles the code of a step into one script that declares `handler`. A script without imports and exports stays as it
+ * is, without its types. A module must export `handler` or a default, and is bundled with its imports from inside the
+ * set.
  */
 export async function bundleCode(
   files: SetFiles,
@@ -39,7 +40,9 @@ export async function bundleCode(
     const name = ['handler', 'default'].find((one) => exports.includes(one))
     if (name === undefined)
       return {
-        problems: [problemAt(files, path, undefined, 'a module exports handler: export const handler = …')],
+        problems: [
+          problemAt(files, path, undefined, 'a module must export handler: export const handler = …'),
+        ],
       }
     return await bundleModule(files, path, name)
   } catch (error) {
@@ -113,17 +116,19 @@ function resolveImport(
   asked: string,
 ): { path: string } | { problem: string } {
   if (!asked.startsWith('./') && !asked.startsWith('../'))
-    return { problem: `"${asked}" cannot be imported: only files of the rule set can, as ./name or ../name` }
+    return {
+      problem: `"${asked}" cannot be imported: import only files of the rule set, as ./name or ../name`,
+    }
   const folder = importer.includes('/') ? importer.slice(0, importer.lastIndexOf('/')) : ''
   const inside = insidePath(folder, asked)
-  if (inside === null) return { problem: `"${asked}" leads out of the rule set` }
+  if (inside === null) return { problem: `"${asked}" is outside the rule set` }
   const path = ['', ...EXTENSIONS]
     .map((extension) => inside + extension)
     .find((one) => files.paths.includes(one))
   if (path === undefined) return { problem: `"${asked}": the rule set has no such file` }
   return isCodePath(path) || path.endsWith('.json')
     ? { path }
-    : { problem: `"${asked}" is no code: .ts, .js, .mjs and .json can be imported` }
+    : { problem: `"${asked}" is not code: only .ts, .js, .mjs and .json files can be imported` }
 }
 
 type Position = { file: string; line: number; column: number }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isSamePipeline } from '../pipelines/same-pipeline.ts'
 import type { CompiledPush, CompiledRule } from './push.ts'
 
-/** A rule as `GET /api/proxy-rule-sets/:id/export` gives it: every setting said, header values empty. */
+/** A rule as `GET /api/proxy-rule-sets/:id/export` returns it: with every setting, header values empty. */
 export type ServerRule = {
   pathPattern: string
   method: string | null
@@ -21,14 +21,14 @@ export type ServerRule = {
   description: string | null
 }
 
-/** The answer of that route. */
+/** The response of that route. */
 export type ServerSet = {
   ruleSet: { name: string; description: string | null; environment: string | null }
   rules: ServerRule[]
   schemas: { name: string; fields: unknown[] }[]
 }
 
-/** What the server makes of a rule of a push that stands at `index` in it. */
+/** The rule that the server makes of a pushed rule at `index` of the push. */
 export function completed(rule: CompiledRule, index: number): ServerRule {
   return {
     pathPattern: rule.pathPattern,
@@ -66,7 +66,7 @@ export function isSameRule(a: ServerRule, b: ServerRule): boolean {
 
 type Difference = { kind: 'added' | 'changed' | 'removed'; name: string }
 
-/** What a push would change of the rules on the server; `removed` are those that only the server has. */
+/** What a push would change in the server's rules. `removed` lists those that only the server has. */
 export function compareRules(push: CompiledPush, server: ServerSet | null): Difference[] {
   const there = new Map((server?.rules ?? []).map((rule) => [identityOf(rule), rule]))
   const differences = push.rules.flatMap((rule, index): Difference[] => {
@@ -79,7 +79,7 @@ export function compareRules(push: CompiledPush, server: ServerSet | null): Diff
   return [...differences, ...[...there.keys()].map((name): Difference => ({ kind: 'removed', name }))]
 }
 
-/** What a push would change of the set besides its rules. */
+/** What a push would change in the set apart from its rules. */
 export function compareLabels({ ruleSet }: CompiledPush, server: ServerSet | null): string[] {
   if (server === null) return []
   return (['description', 'environment'] as const).filter(
@@ -89,7 +89,7 @@ export function compareLabels({ ruleSet }: CompiledPush, server: ServerSet | nul
 
 type Fields = readonly { name: string; fields: readonly unknown[] }[]
 
-/** Names of the schemas that a push would change, or whose types on the server are others. Fields are only ever added. */
+/** Names of the schemas that a push would change, or whose types differ on the server. A push only ever adds fields. */
 export function compareSchemas(pushed: Fields, stored: Fields): string[] {
   const known = new Map(stored.map(({ name, fields }) => [name, fields.map(wholeField)]))
   return pushed.flatMap(({ name, fields }) => {
@@ -101,7 +101,7 @@ export function compareSchemas(pushed: Fields, stored: Fields): string[] {
   })
 }
 
-/** With what is so when nothing is said. */
+/** A field with its defaults filled in. */
 export const wholeField = (field: unknown): Record<string, unknown> => ({
   required: false,
   unique: false,

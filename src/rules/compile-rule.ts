@@ -68,7 +68,7 @@ type RuleSet = {
   warnings: Problem[]
 }
 
-/** One rule file; nothing where it is too wrong to go on. What is wrong goes to `problems`, what may be to `warnings`. */
+/** Compiles one rule file; returns nothing if it is too broken to continue. Adds to `problems` and `warnings`. */
 export async function compileRule(
   { files, schemas, problems, warnings }: RuleSet,
   path: string,
@@ -104,11 +104,19 @@ function checkKind(given: Record<string, unknown>, { method }: Route, checker: C
   const isPipeline = 'pipeline' in given
   if (isPipeline)
     for (const key of proxyKeys)
-      checker.report([key], `${key} belongs to a proxy; this rule has a pipeline: one of the two`, 'key')
+      checker.report(
+        [key],
+        `${key} is for proxy rules, but this rule has a pipeline: use one of the two`,
+        'key',
+      )
   if (!isPipeline && given['targetUrl'] === undefined)
-    checker.report([], 'a rule has a pipeline, or a targetUrl for a proxy')
+    checker.report([], 'a rule must have a pipeline, or a targetUrl for a proxy')
   if (given['methods'] !== undefined && method !== null)
-    checker.report(['methods'], 'methods belongs into any.rule.yaml: this file is named by its method', 'key')
+    checker.report(
+      ['methods'],
+      'methods belongs in any.rule.yaml: the name of this file already sets the method',
+      'key',
+    )
 }
 
 function checkHeaders(value: unknown, checker: Checker): CompiledRule['headerConfig'] {
@@ -127,7 +135,7 @@ function checkHeaders(value: unknown, checker: Checker): CompiledRule['headerCon
   }
   for (const [name, secret] of Object.entries(add)) {
     const path = ['headerConfig', 'add', name]
-    if (!isHeaderName(name)) checker.report(path, `${name} is no name of a header`, 'key')
+    if (!isHeaderName(name)) checker.report(path, `${name} is not a valid header name`, 'key')
     if (secret !== '' && secret !== null)
       checker.report(path, `${label(path)}must be empty: values are secrets and are set on the server`)
   }

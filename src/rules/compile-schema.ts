@@ -6,17 +6,17 @@ import type { Problem } from './problems.ts'
 import type { CompiledPush } from './push.ts'
 import type { YamlFile } from './yaml-file.ts'
 
-/** Whether the file is a schema by its place and name. */
+/** Whether the file is a schema, by its folder and name. */
 export const isSchemaFile = (path: string): boolean => /^schemas\/[^/]+\.schema\.yaml$/.test(path)
 
 export const schemaBase = (path: string): string => path.slice('schemas/'.length, -'.schema.yaml'.length)
 
 export type SchemaSource = {
   path: string
-  /** The name of the file, without its endings. */
+  /** The file name without its extensions. */
   base: string
   schema: { name: string; fields: unknown[] }
-  /** What the file calls its fields, wrong ones too; null where it has no list of them. */
+  /** The field names in the file, including invalid ones; null if it has no list of fields. */
   fieldNames: string[] | null
 }
 
@@ -83,7 +83,7 @@ function checkFieldKeys(fields: unknown, checker: Checker): void {
   }
 }
 
-/** Without what is the rule anyway. */
+/** A field without the settings that equal their defaults. */
 const plainField = ({
   name,
   type,

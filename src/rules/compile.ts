@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { compareSpecificity } from '../domain/path-pattern.ts'
 import { compileRule, type RuleSource } from './compile-rule.ts'
 import {
@@ -16,21 +15,21 @@ import { fileProblem, type SetFiles, shownPath } from './set-files.ts'
 import { readYaml, type YamlFile } from './yaml-file.ts'
 
 export type Compiled = {
-  /** Null where anything is wrong. */
+  /** Null if there is any problem. */
   push: CompiledPush | null
-  /** All that is wrong, by file and place. */
+  /** All problems, sorted by file and position. */
   problems: Problem[]
-  /** What nothing comes of, such as a name that stands for nothing. It hinders no push. */
+  /** Things that have no effect, such as a reference to nothing. They do not prevent a push. */
   warnings: Problem[]
-  /** Where each rule of `push` stands, in its order. */
+  /** The file of each rule of `push`, in the same order. */
   rulePaths: string[]
-  /** Likewise each schema. */
+  /** The file of each schema of `push`, in the same order. */
   schemaPaths: string[]
 }
 
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** Makes one push of the files of a rule set. Sends nothing, knows no server. contract §9.1. */
+/** Compiles the files of a rule set into one push. Sends nothing and knows no server. contract §9.1. */
 export async function compileSet(files: SetFiles): Promise<Compiled> {
   const problems: Problem[] = []
   const open = (path: string): YamlFile | null => {
@@ -99,10 +98,11 @@ function schemasOf(
     const yaml = open(path)
     return yaml === null ? [unreadable(path)] : compileSchema(path, yaml, problems)
   })
-  for (const [i, { path, schema }] of sources.entries()) {
-    const first = sources.findIndex((other) => other.schema.name === schema.name)
-    if (first < i)
-      problems.push(fileProblem(files, path, `${sources[first]?.path} has the name ${schema.name} already`))
+  const firstPaths = new Map<string, string>()
+  for (const { path, schema } of sources) {
+    const first = firstPaths.get(schema.name)
+    if (first === undefined) firstPaths.set(schema.name, path)
+    else problems.push(fileProblem(files, path, `${first} already has the name ${schema.name}`))
   }
   const known = sources.map(({ base, schema: { name }, fieldNames }) => ({ base, name, fields: fieldNames }))
   return {
@@ -114,13 +114,13 @@ function schemasOf(
   }
 }
 
-/** So that steps that name it are not wrong too. */
+/** Stands in for a schema file that cannot be read, so that steps that name it are not reported too. */
 const unreadable = (path: string): SchemaSource => {
   const base = schemaBase(path)
   return { path, base, schema: { name: base, fields: [] }, fieldNames: null }
 }
 
-/** A typo must not pass: YAML that is neither manifest, rule, schema nor test. */
+/** Reports YAML that is not a manifest, rule, schema or test, so that a typo is not silently ignored. */
 function strangeFiles(files: SetFiles): Problem[] {
   return files.paths.flatMap((path) => {
     if (!/\.ya?ml$/.test(path) || path === 'ruleset.yaml' || isTestFile(path)) return []
@@ -135,7 +135,7 @@ function strangeFiles(files: SetFiles): Problem[] {
       fileProblem(
         files,
         path,
-        `is none of the files of a rule set: ${allowed}, tests *.rule.test.yaml and *.fn.test.yaml`,
+        `is not a file of a rule set: ${allowed}, tests *.rule.test.yaml and *.fn.test.yaml`,
       ),
     ]
   })
@@ -144,9 +144,12 @@ function strangeFiles(files: SetFiles): Problem[] {
 export const isTestFile = (path: string): boolean => /\.(rule|fn)\.test\.yaml$/.test(path)
 
 function refuseDoubles(rules: readonly RuleSource[], problems: Problem[]): void {
-  for (const [i, one] of rules.entries()) {
-    const first = rules.findIndex((other) => isDeepStrictEqual(withMethod(other), withMethod(one)))
-    if (first < i)
-      problems.push({ ...one.at, message: `${rules[first]?.path} has this path and method already` })
+  const firstPaths = new Map<string, string>()
+  for (const one of rules) {
+    const { method, pathPattern } = withMethod(one)
+    const key = `${method} ${pathPattern}`
+    const first = firstPaths.get(key)
+    if (first === undefined) firstPaths.set(key, one.path)
+    else problems.push({ ...one.at, message: `${first} already has this path and method` })
   }
 }

@@ -6,8 +6,8 @@ import { formatProblem } from './problems.ts'
 import { filesOf } from './set-files.ts'
 
 /**
- * Each file holds a rule set (`--- path`, then the text) and behind `===` what comes of it: the push, or all errors and
- * warnings as they are shown.
+ * Each file holds a rule set (`--- path`, then the text) and, after `===`, the expected result: the push, or all errors
+ * and warnings as they are displayed.
  */
 const FOLDER = join(import.meta.dir, 'golden')
 const names = readdirSync(FOLDER).sort()
@@ -23,7 +23,7 @@ function read(name: string): { files: Map<string, string>; expected: string } {
 }
 
 describe('golden rule sets', () => {
-  test('are many', () => {
+  test('there are many', () => {
     expect(names.length).toBeGreaterThanOrEqual(40)
   })
 
@@ -37,7 +37,7 @@ describe('golden rule sets', () => {
   })
 })
 
-test('the limit of a whole set is one of bytes, as the server counts them', async () => {
+test('the size limit of a whole set counts bytes, as the server does', async () => {
   const files = new Map([['ruleset.yaml', 'name: demo\n']])
   const letters = 'é'.repeat(500_000)
   for (let i = 0; i < 18; i++) {

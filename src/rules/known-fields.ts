@@ -5,12 +5,12 @@ import { hasTags } from '../pipelines/templates.ts'
 import { type Checker, label, type Path } from './checks.ts'
 import { didYouMean } from './problems.ts'
 
-/** A schema of the set: its name, and the names of its fields; null where its file is too wrong to tell. */
+/** A schema of the set: its name and the names of its fields; null if its file is too broken to tell. */
 export type KnownSchema = { name: string; fields: readonly string[] | null }
 
 /**
- * Fields that a step names and the schema has not: what is written to one is lost, and a filter on one fails. A warning, as the
- * server's schema may have more fields than the file.
+ * Warns about fields that a step names but the schema does not have: a write to one is lost, and a filter on one fails.
+ * This is only a warning because the schema on the server may have more fields than the file.
  */
 export function checkFieldNames(
   schema: KnownSchema,
@@ -29,7 +29,7 @@ export function checkFieldNames(
     const known = [...fields, ...more]
     if (known.includes(name)) return
     const there = known.length === 0 ? 'none' : known.join(', ')
-    const message = `${name} is no field of the schema ${schema.name}, which has ${there}.${didYouMean(name, known)}`
+    const message = `${name} is not a field of the schema ${schema.name}, which has ${there}.${didYouMean(name, known)}`
     checker.warn(at, `${label(at)}${message}`, place)
   }
   const { filters, select, orderBy, groupBy, field } = config
@@ -51,7 +51,7 @@ export function checkFieldNames(
 
 const keysOf = (value: unknown): string[] => (isRecord(value) ? Object.keys(value) : [])
 
-/** What the rule says itself; null for what is worked out as it runs. */
+/** The value that the rule gives literally; null for one that is computed at run time. */
 function literalOf(value: unknown): string | null {
   if (typeof value !== 'string' || hasTags(value)) return null
   try {

@@ -1,6 +1,9 @@
 import type { Path } from './checks.ts'
 
-/** The steps to what `steps[0].config.fields.a.b` names in a value; keys may hold dots. Ends where there is nothing. */
+/**
+ * The path that `steps[0].config.fields.a.b` names in a value. Keys may contain dots. Stops where the value has
+ * nothing.
+ */
 export function locate(value: unknown, text: string): Path {
   const path: (string | number)[] = []
   let node = value

@@ -1,7 +1,7 @@
-/** One thing that is wrong in a file: `line` and `column` count from 1. The message says what is allowed. */
+/** One problem in a file. `line` and `column` count from 1. The message says what is allowed. */
 export type Problem = { file: string; line: number; column: number; message: string }
 
-/** `file:line:column message`, as editors and logs link it. contract §9.1. */
+/** `file:line:column message`, the format that editors and logs turn into links. contract §9.1. */
 export const formatProblem = ({ file, line, column, message }: Problem): string =>
   `${file}:${line}:${column} ${message}`
 
@@ -17,7 +17,7 @@ export function sortProblems(problems: readonly Problem[]): Problem[] {
 
 export const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
 
-/** What is close enough to a word to be meant by it; empty where nothing is. */
+/** Suggests the known word that is closest to a misspelt one; empty if none is close. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const close = known.find(
     (one) => one.toLowerCase() === word.toLowerCase() || distance(one, word) <= (word.length < 4 ? 1 : 2),
@@ -25,7 +25,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return close === undefined ? '' : ` Did you mean ${close}?`
 }
 
-/** How many letters have to change. */
+/** The number of letters that have to change. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2 || a.length > 50) return 9
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

@@ -8,7 +8,7 @@ import { layOutSet } from './pull.ts'
 import type { CompiledPush } from './push.ts'
 import { filesOf } from './set-files.ts'
 
-/** What a server that got the push has. */
+/** The state of a server after the push. */
 const storedFrom = (push: CompiledPush): ServerSet => ({
   ruleSet: {
     name: push.ruleSet.name,
@@ -42,7 +42,7 @@ test.each(valid)('push, pull, push of %s changes nothing', async (name) => {
   expect(again.ruleSet).toEqual(push.ruleSet)
 })
 
-/** The same numbers in every run. */
+/** A seeded generator: every run gets the same numbers. */
 function randomOf(seed: number): <T>(list: readonly T[]) => T {
   let state = seed
   return (list) => {
@@ -93,7 +93,7 @@ const TEXTS = [
   '~',
 ]
 
-test('whatever a server holds is written so that it comes back the same', async () => {
+test('any set of a server is written so that it reads back the same', async () => {
   const pick = randomOf(20261120)
   const flag = () => pick([true, false])
   const ruleOf = (): ServerRule => {
@@ -160,7 +160,7 @@ test('whatever a server holds is written so that it comes back the same', async 
   }
 })
 
-test('a rule that no file can say is left out, and the others stay as they are', async () => {
+test('a rule that no file can express is left out, and the others are unchanged', async () => {
   const set = storedFrom({
     ruleSet: { name: 'set' },
     rules: ['/a', '/b', '/c'].map((pathPattern) => ({

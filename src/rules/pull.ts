@@ -4,17 +4,17 @@ import { completed, identityOf, type ServerRule, type ServerSet } from './compar
 import { folderOfPattern, isMethodWord } from './route-path.ts'
 import { MAX_FILE_BYTES } from './yaml-file.ts'
 
-/** The files of a set that is on a server, by their path inside it. `notes`: what files cannot say. */
+/** The files of a set on a server, by their path in the set. `notes` says what files cannot express. */
 type PulledSet = {
   texts: Map<string, string>
-  /** The rule that each code file was made for. */
+  /** The rule that each code file belongs to. */
   owners: Map<string, string>
   notes: string[]
 }
 
 /**
- * Writes the authoring layout back: compiled again, it is a push that changes nothing. `known`: where a rule (by its
- * identity) or a schema (`schema <name>`) is to stand.
+ * Writes the set as files. Compiling them again gives a push that changes nothing. `known` says where to put a rule (by
+ * its identity) or a schema (`schema <name>`).
  */
 export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = new Map()): PulledSet {
   const texts = new Map<string, string>()
@@ -42,16 +42,18 @@ export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = n
 function canBeFile(rule: ServerRule, notes: string[]): boolean {
   const { method, methods } = rule
   if (method !== null && methods !== null)
-    notes.push(`${identityOf(rule)} has a method and methods too, which a file cannot say: it was left out`)
+    notes.push(
+      `${identityOf(rule)} has both method and methods, which a file cannot express: it was left out`,
+    )
   else if (!isMethodWord(wordOf(rule)))
-    notes.push(`${identityOf(rule)} has a method that no file is named by: it was left out`)
+    notes.push(`${identityOf(rule)} has a method that no file name can express: it was left out`)
   else return true
   return false
 }
 
 const wordOf = ({ method }: ServerRule): string => (method ?? 'ANY').toLowerCase()
 
-/** `rules/api/contact/post.rule.yaml`; a pattern that folders cannot say gets a folder of its own. */
+/** `rules/api/contact/post.rule.yaml`. A pattern that folders cannot express gets a folder of its own. */
 function freePath(rule: ServerRule, texts: ReadonlyMap<string, string>): string {
   const folder = folderOfPattern(rule.pathPattern)
   const plain =
@@ -67,7 +69,7 @@ function freePath(rule: ServerRule, texts: ReadonlyMap<string, string>): string 
   }
 }
 
-/** The rule as a file has it: only what is not so anyway. */
+/** The rule as a file has it, without settings that equal their defaults. */
 function fileOf(rule: ServerRule, index: number, path: string): Record<string, unknown> {
   const plain = completed({ pathPattern: rule.pathPattern, proxyType: rule.proxyType }, index)
   const differing = (keys: (keyof ServerRule)[]) =>
@@ -104,7 +106,7 @@ function pipelineFile({ steps, postSteps, ...rest }: Pipeline): Record<string, u
   }
 }
 
-/** Puts the code of functions into files beside the rule, where it is a script that is read back as it is. */
+/** Moves the code of functions into files beside the rule, if it is a script that reads back unchanged. */
 function takeOutCode(
   rule: ServerRule,
   path: string,

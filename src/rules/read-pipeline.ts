@@ -26,20 +26,23 @@ const STEP_KEYS = {
   isEnabled: flag,
 }
 
-/** The rule file that a pipeline is of. */
+/** The rule file that contains the pipeline. */
 type RuleFile = {
   files: SetFiles
-  /** Of the file, for code that stands beside it. */
+  /** The folder of the file. Code paths are relative to it. */
   folder: string
-  /** Hears what is wrong in the file itself. */
+  /** Receives the problems of the rule file itself. */
   checker: Checker
-  /** Gets what is wrong in files of code. */
+  /** Receives the problems of code files. */
   codeProblems: Problem[]
-  /** The set's schemas, by what steps call them. */
+  /** The schemas of the set, by the names that steps use. */
   schemas: ReadonlyMap<string, KnownSchema>
 }
 
-/** The `pipeline` of a rule file as the server takes it; undefined where it is too wrong to go on. */
+/**
+ * Reads the `pipeline` of a rule file into the form that the server takes. Returns undefined if it is too broken to
+ * continue.
+ */
 export async function readPipeline(file: RuleFile, value: unknown): Promise<PipelineConfig | undefined> {
   const { checker } = file
   const before = checker.problems.length
@@ -65,7 +68,7 @@ export async function readPipeline(file: RuleFile, value: unknown): Promise<Pipe
   return config
 }
 
-/** What stands in `config`, and is easily written beside it. */
+/** Keys that belong in `config` but are easily written beside it. */
 function settingsOf(handler: unknown): string[] {
   const found = findHandler(String(handler))
   const keys =
@@ -97,7 +100,7 @@ async function readStep(file: RuleFile, value: unknown, path: Path): Promise<Pip
   const coded = typeof code === 'string' ? await readCode(file, code, path, 'code' in settings) : {}
   const all = { ...settings, ...coded }
   return {
-    // One that lacks its id is told so, and is not the twin of another that does.
+    // A step without an id is reported as such, and must not count as a duplicate of another one.
     id: id === undefined ? nameless(path) : String(id),
     ...(name === undefined ? {} : { name: String(name) }),
     handlerType: String(handler),
@@ -117,18 +120,18 @@ async function readCode(
     checker.report(at, `${label(at)}${message}`)
     return NO_CODE
   }
-  if (isInConfig) return refuse('and config.code are both there: one of the two')
+  if (isInConfig) return refuse('and config.code are both given: use one of them')
   const inside = insidePath(folder, code)
-  if (inside === null) return refuse('leads out of the rule set')
+  if (inside === null) return refuse('is outside the rule set')
   if (!isCodePath(inside)) return refuse('must be a .js, .mjs or .ts file beside the rule')
-  if (!files.paths.includes(inside)) return refuse(`names ${inside}, which is not there`)
+  if (!files.paths.includes(inside)) return refuse(`names ${inside}, which does not exist`)
   const bundled = await bundleCode(files, inside)
   if ('code' in bundled) return { code: bundled.code }
   codeProblems.push(...bundled.problems)
   return NO_CODE
 }
 
-/** In place of what was found to be wrong, lest it is missed too. */
+/** Stands in for code that has been reported already, so that it is not also reported as missing. */
 const NO_CODE = { code: '' }
 
 /** spec: a name resolved to the schema file, never a UUID. */
@@ -142,19 +145,22 @@ function resolveSchema(
   const at = [...path, 'config', 'schemaId']
   const known = [...new Set([...schemas.values()].map(({ name }) => name))].join(', ') || 'none'
   if (typeof schemaId !== 'string' || !schemaId.startsWith(SCHEMA_BY_NAME)) {
-    checker.report(at, `${label(at)}must be $schema:<name>, a schema of this set; there is ${known}`)
+    checker.report(at, `${label(at)}must be $schema:<name>, a schema of this set; known schemas: ${known}`)
     return config
   }
   const schema = schemas.get(schemaId.slice(SCHEMA_BY_NAME.length))
   if (schema === undefined) {
-    checker.report(at, `${label(at)}names no schema of this set; there is ${known}`)
+    checker.report(at, `${label(at)}names no schema of this set; known schemas: ${known}`)
     return config
   }
   checkFieldNames(schema, config, [...path, 'config'], checker)
   return { ...config, schemaId: `${SCHEMA_BY_NAME}${schema.name}` }
 }
 
-/** What only the handlers know. Unknown handlers and keys are errors in files. `told`: what was found before. */
+/**
+ * Runs the checks that only the handlers know. In files, unknown handlers and keys are errors. `told` holds the
+ * problems found so far.
+ */
 function judge(
   config: PipelineConfig,
   given: Record<string, unknown>,
@@ -176,7 +182,7 @@ function judge(
   }
 }
 
-/** Whether a problem names this place, or one that it lies in. */
+/** Whether a problem is about this place or about one that contains it. */
 function isAbout({ message }: Problem, path: string): boolean {
   const [place = ''] = message.split(' ', 1)
   return path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`)

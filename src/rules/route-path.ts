@@ -1,18 +1,21 @@
 import { METHODS } from 'node:http'
 
-/** Which rule a file is: its path pattern and method, `null` for every method. */
+/** The path pattern and method of a rule file; `null` means every method. */
 export type Route = { pathPattern: string; method: string | null; folder: string }
 
 const USUAL = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'any']
 const KNOWN = new Set([...METHODS.map((method) => method.toLowerCase()), 'any'])
 
-/** Whether a rule file may be named by it: a method in lower case, or `any`. */
+/** Whether a rule file may have this name: a method in lower case, or `any`. */
 export const isMethodWord = (word: string): boolean => KNOWN.has(word)
 
-/** Whether the file is a rule by its name, right or wrong: `post.rule.yaml`, `post/rule.yaml`. */
+/** Whether the file name marks a rule, valid or not: `post.rule.yaml`, `post/rule.yaml`. */
 export const isRuleFile = (path: string): boolean => /(^|\/)([^/]*\.)?rule\.ya?ml$/.test(path)
 
-/** Of `rules/api/contact/post.rule.yaml` or `rules/api/contact/post/rule.yaml`; else what is wrong. spec: Rules as code. */
+/**
+ * Reads `rules/api/contact/post.rule.yaml` or `rules/api/contact/post/rule.yaml`, or returns what is wrong. spec: Rules
+ * as code.
+ */
 export function readRoute(path: string): { route: Route } | { problem: string } {
   if (path.endsWith('.yml')) return { problem: 'must end in .yaml' }
   const parts = path.split('/').slice(1)
@@ -20,14 +23,14 @@ export function readRoute(path: string): { route: Route } | { problem: string } 
   const word = file === 'rule.yaml' ? parts.pop() : file.slice(0, -'.rule.yaml'.length)
   if (word === undefined || !isMethodWord(word))
     return {
-      problem: `${word === undefined ? 'this' : `"${word}"`} is no method; a rule file is named by one of ${USUAL.join(', ')}`,
+      problem: `${word === undefined ? 'this' : `"${word}"`} is not a method; name a rule file after one of ${USUAL.join(', ')}`,
     }
   const segments: string[] = []
   for (const part of parts) {
     const segment = segmentOf(part)
     if (segment === null)
       return {
-        problem: `the folder "${part}" must be a segment of the path, [name] or [...name], without * ? # { } < > and a colon in front`,
+        problem: `the folder "${part}" must be a segment of the path, [name] or [...name], without * ? # { } < > and without a leading colon`,
       }
     segments.push(segment)
   }
@@ -38,14 +41,14 @@ export function readRoute(path: string): { route: Route } | { problem: string } 
 
 function segmentOf(part: string): string | null {
   if (/^\[(\.\.\.)?[A-Za-z_][\w-]*\]$/.test(part)) return '*'
-  // As others write a [name]: taken for a segment, no request would ever match it.
+  // Other tools write a [name] this way. As a plain segment it would never match a request.
   return /[[\]*?#{}<>]|^:/.test(part) ? null : part
 }
 
-/** Most file systems take 255 bytes. */
+/** Most file systems allow 255 bytes. */
 const LONGEST_FOLDER = 200
 
-/** The folder of a pattern, where folders can say it: `/api/*` is `api/[...path]`. */
+/** The folder for a pattern: `/api/*` is `api/[...path]`. Null for a pattern that folders cannot express. */
 export function folderOfPattern(pathPattern: string): string | null {
   if (pathPattern === '/') return ''
   if (!pathPattern.startsWith('/')) return null
@@ -59,6 +62,6 @@ export function folderOfPattern(pathPattern: string): string | null {
   return folders.includes(null) ? null : folders.join('/')
 }
 
-/** `get.rule.yaml` and `get.step.js` stand for files of a rule, beside which no folder can have the name. */
+/** `get.rule.yaml` and `get.step.js` are names of rule files, so no folder beside them can have such a name. */
 const isNameOfFile = (segment: string): boolean =>
   /\.(rule\.yaml|js)$/.test(segment) && isMethodWord(segment.slice(0, segment.indexOf('.')))

@@ -15,18 +15,18 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('a link inside the set is followed, and none that leads out', () => {
+test('a link inside the set is followed, one that points outside is not', () => {
   symlinkSync('a.js', join(folder, 'set/rules/b.js'))
   symlinkSync(join(folder, 'key'), join(folder, 'set/rules/c.js'))
   symlinkSync('../../set-aside/key', join(folder, 'set/rules/d.js'))
   const files = openSetFiles(join(folder, 'set'), 'set')
   const read = (name: string) => files?.read(`rules/${name}.js`)
   expect([read('a'), read('b')]).toEqual([{ text: 'inside' }, { text: 'inside' }])
-  const out = { problem: 'is a link that leads out of the rule set' }
+  const out = { problem: 'is a link that points outside the rule set' }
   expect([read('c'), read('d')]).toEqual([out, out])
 })
 
-test('what cannot be read is said', () => {
+test('a file that cannot be read is reported', () => {
   writeFileSync(join(folder, 'set/rules/bytes.js'), Buffer.from([0xc3, 0x28]))
   writeFileSync(join(folder, 'set/rules/long.js'), 'x'.repeat(1024 * 1024 + 1))
   const files = openSetFiles(join(folder, 'set'), 'set/')
@@ -37,7 +37,7 @@ test('what cannot be read is said', () => {
   expect(openSetFiles(join(folder, 'nothing'), 'nothing')).toBeUndefined()
 })
 
-test('a pipe in a rule set is said so, and nobody waits for it', () => {
+test('a pipe in a rule set is reported and does not block', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-set-'))
   try {
     Bun.spawnSync(['mkfifo', join(folder, 'get.rule.yaml')])

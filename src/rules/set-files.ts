@@ -4,17 +4,19 @@ import { messageOf } from '../domain/errors.ts'
 import { compareText, type Problem } from './problems.ts'
 import { MAX_FILE_BYTES } from './yaml-file.ts'
 
-/** The files of a rule set by their path inside it, with `/`. Names that begin with a dot are not looked at, but for .well-known. */
+/**
+ * The files of a rule set by their path in it, with `/`. Names that begin with a dot are ignored, except .well-known.
+ */
 export type SetFiles = {
-  /** As it is shown: in front of every path of a problem. */
+  /** The displayed name of the set. It precedes every path in a problem. */
   shown: string
   /** Sorted. */
   paths: readonly string[]
-  /** The text, or what is wrong with the file. Read when asked for. */
+  /** Reads the file now. Returns its text, or what is wrong with it. */
   read(path: string): { text: string } | { problem: string }
 }
 
-/** Undefined when there is no such folder. Links that lead out of the folder are problems when they are read. */
+/** Undefined if there is no such folder. Reading a link that points outside the folder returns a problem. */
 export function openSetFiles(folder: string, shown: string): SetFiles | undefined {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined
   const root = realpathSync(folder)
@@ -22,7 +24,7 @@ export function openSetFiles(folder: string, shown: string): SetFiles | undefine
   return { shown: shown.replace(/\/+$/, ''), paths, read: (path) => readText(root, path) }
 }
 
-/** The same over texts in memory, for tests and for what was pulled. */
+/** The same for texts in memory, for tests and pulled sets. */
 export function filesOf(shown: string, texts: ReadonlyMap<string, string>): SetFiles {
   return {
     shown,
@@ -62,13 +64,12 @@ function readText(root: string, path: string): { text: string } | { problem: str
   const absolute = join(root, path)
   try {
     if (lstatSync(absolute).isSymbolicLink() && !realpathSync(absolute).startsWith(root + sep))
-      return { problem: 'is a link that leads out of the rule set' }
+      return { problem: 'is a link that points outside the rule set' }
     const stats = statSync(absolute)
-    // A pipe would keep the reader waiting for ever.
+    // Reading a pipe could block for ever.
     if (!stats.isFile()) return { problem: 'is neither a file nor a folder' }
     const { size } = stats
-    if (size > MAX_FILE_BYTES)
-      return { problem: `has ${size} bytes; at most ${MAX_FILE_BYTES} (1 MiB) are read` }
+    if (size > MAX_FILE_BYTES) return { problem: `has ${size} bytes; the limit is ${MAX_FILE_BYTES} (1 MiB)` }
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(absolute)) }
   } catch (error) {
     return {

@@ -10,9 +10,9 @@ test.each([
   ['request: { method: "GET IT" }', 'tests[0].request.method must be an HTTP method, such as POST'],
   [
     'request: { headers: { "no name": x } }',
-    'tests[0].request.headers must be headers, which "no name" is not',
+    'tests[0].request.headers must be headers, but "no name" is not one',
   ],
-  ['request: { headers: { x: "a\\nb" } }', 'tests[0].request.headers must be headers, which "x" is not'],
+  ['request: { headers: { x: "a\\nb" } }', 'tests[0].request.headers must be headers, but "x" is not one'],
   ['request: { headers: [x] }', 'tests[0].request.headers must be a map'],
   ['request: { query: text }', 'tests[0].request.query must be a map'],
   ['records: { notes: 5 }', 'tests[0].records must be a map of schemas to lists of records'],
@@ -25,7 +25,7 @@ test.each([
     'reqest: {}',
     'tests[0].reqest is not known here; allowed: name, records, secrets, user, request, expect. Did you mean request?',
   ],
-])('%s is refused where it stands', (line, message) => {
+])('%s is refused with its position', (line, message) => {
   const { problems } = readRuleTests(readYaml('a.rule.test.yaml', `${CASE}    ${line}\n`))
   const [first] = problems.map(formatProblem)
   expect(first).toMatch(/^a\.rule\.test\.yaml:4:\d+ /)
@@ -34,18 +34,18 @@ test.each([
 
 test.each([
   ['status: 20', 'tests[0].expect.status must be a status such as 200'],
-  ['headers: { "a b": x }', 'tests[0].expect.headers must be headers, which "a b" is not'],
+  ['headers: { "a b": x }', 'tests[0].expect.headers must be headers, but "a b" is not one'],
   ['bodyContains: 5', 'tests[0].expect.bodyContains must be a text or a list of texts'],
   [
     'records: { notes: many }',
     'tests[0].expect.records must be a map of schemas to a number, or to a list of records',
   ],
-])('what is expected cannot be %s', (line, message) => {
+])('expect cannot contain %s', (line, message) => {
   const yaml = readYaml('a.rule.test.yaml', `tests:\n  - name: one\n    expect: { ${line} }\n`)
   expect(readRuleTests(yaml).problems.map(({ message }) => message)).toEqual([message])
 })
 
-test('all that a case may say', () => {
+test('a case with every possible key', () => {
   const text = `tests:
   - name: one
     records: { notes: [{ text: a }] }
@@ -65,7 +65,7 @@ test('all that a case may say', () => {
   ])
 })
 
-test('a case of a function gives back or throws', () => {
+test('a case of a function either returns or throws', () => {
   const { problems } = readFunctionTests(readYaml('a.fn.test.yaml', 'tests:\n  - name: one\n    input: {}\n'))
-  expect(problems.map(({ message }) => message)).toEqual(['tests[0] has returns or throws, one of the two'])
+  expect(problems.map(({ message }) => message)).toEqual(['tests[0] must have either returns or throws'])
 })

@@ -4,14 +4,14 @@ import { anything, type Check, Checker, label, type Path, text } from './checks.
 import type { Problem } from './problems.ts'
 import type { YamlFile } from './yaml-file.ts'
 
-/** One case of `*.rule.test.yaml`: a request to a fresh site that has the rules, and what must come of it. */
+/** One case of `*.rule.test.yaml`: a request to a fresh site with these rules, and the expected result. */
 export type RuleTest = {
   name: string
   line: number
-  /** Records that are there before, by schema. */
+  /** Records that exist before the request, by schema. */
   records: Record<string, Record<string, unknown>[]>
   secrets: Record<string, string>
-  /** Who is signed in; `role` is what they hold on the project. */
+  /** The signed-in user; `role` is their role on the project. */
   user: { email: string; role?: string; globalRole?: string } | null
   request: {
     method?: string
@@ -27,14 +27,14 @@ export type RuleTest = {
     headers?: Record<string, string>
     body?: unknown
     bodyContains?: string | string[]
-    /** How many, or these at least and no other, in any order. */
+    /** The number of records, or exactly these in any order. */
     records?: Record<string, number | unknown[]>
-    /** How many, or what each holds, in their order; mails of post steps too. */
+    /** The number of mails, or the contents of each, in order. Mails of post steps count too. */
     mails?: number | unknown[]
   }
 }
 
-/** One case of `*.fn.test.yaml`: what the code is called with, and what it gives back or says when it throws. */
+/** One case of `*.fn.test.yaml`: the input of the code, and what it returns or the message that it throws. */
 export type FunctionTest = {
   name: string
   line: number
@@ -64,7 +64,7 @@ const headers: Check = (value) => {
   const wrong = Object.entries(value).find(
     ([name, one]) => !isHeaderName(name) || !isHeaderValue(String(one)),
   )
-  return wrong === undefined ? null : `must be headers, which ${JSON.stringify(wrong[0])} is not`
+  return wrong === undefined ? null : `must be headers, but ${JSON.stringify(wrong[0])} is not one`
 }
 const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 const secrets: Check = (value) =>
@@ -136,7 +136,7 @@ export function readFunctionTests(yaml: YamlFile): TestFile<FunctionTest> {
     'code',
     (given, path, checker) => {
       if ('returns' in given === 'throws' in given)
-        checker.report(path, `${label(path)}has returns or throws, one of the two`)
+        checker.report(path, `${label(path)}must have either returns or throws`)
       return {
         input: (given['input'] ?? {}) as Record<string, unknown>,
         ...('returns' in given ? { returns: given['returns'] } : {}),
@@ -173,7 +173,10 @@ function readTests<T>(
   }
 }
 
-/** Says where `actual` is not what `expected` asks: maps may have more keys, all else is equal. Null when it is. */
+/**
+ * Says where `actual` differs from `expected`. Maps may have more keys; everything else must be equal. Null if it
+ * matches.
+ */
 export function mismatch(expected: unknown, actual: unknown, at = 'body'): string | null {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) return `${at} is ${short(actual)}, not a list`

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { stringify } from 'yaml'
 import { MAX_FILE_BYTES, readYaml } from './yaml-file.ts'
 
-/** The same numbers in every run. */
+/** A seeded generator: every run gets the same numbers. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -38,7 +38,7 @@ test.each([
   if (least === 0) expect(readYaml('f', text).problems).toEqual([])
 })
 
-/** Pieces that break readers when they meet. */
+/** Fragments that break parsers when combined. */
 const PIECES = [
   'a: ',
   '- ',
@@ -78,7 +78,7 @@ const PIECES = [
   '`',
 ] // prettier-ignore
 
-test('anything at all: a value or problems with a place, and never a throw', () => {
+test('any text gives a value or problems with a position, and never throws', () => {
   const random = randomOf(20261120)
   for (let round = 0; round < 3000; round++) {
     const length = 1 + Math.floor(random() * 40)
@@ -95,7 +95,7 @@ test('anything at all: a value or problems with a place, and never a throw', () 
   }
 })
 
-test('what is written is read again', () => {
+test('written YAML reads back', () => {
   const random = randomOf(7)
   const textOf = () => {
     let text = ''
@@ -113,8 +113,8 @@ test('a file of 1 MiB is read', () => {
   expect(readYaml('f', text).problems).toEqual([])
 })
 
-// With a time that grows with their square this is longer than a test may take.
-test('each of many keys is found at once', () => {
+// In quadratic time this would exceed the limit of a test.
+test('each of many keys is found quickly', () => {
   const keys = Array.from({ length: 90_000 }, (_, i) => `k${i}`)
   const { at } = readYaml('f', keys.map((key) => `${key}: 1\n`).join(''))
   expect(keys.filter((key, i) => at([key], 'key').line !== i + 1)).toEqual([])

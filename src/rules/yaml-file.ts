@@ -21,16 +21,16 @@ const MOST_ERRORS = 20
 
 export type Place = 'key' | 'value'
 
-/** A YAML file, read: its value, and where each part of it stands. */
+/** A parsed YAML file: its value and the position of each part. */
 export type YamlFile = {
   file: string
   value: unknown
   problems: Problem[]
-  /** Of the nearest part that there is: `path` leads to it from the top. */
+  /** The position of `path`, or of its nearest parent that exists. */
   at(path: readonly (string | number)[], place?: Place): { line: number; column: number }
 }
 
-/** Reads one document of YAML 1.2. Never throws: what is wrong is in `problems`, and then the value is undefined. */
+/** Reads one document of YAML 1.2. Never throws: errors are in `problems`, and the value is then undefined. */
 export function readYaml(file: string, text: string): YamlFile {
   const lines = new LineCounter()
   const here = (offset: number, message: string): Problem => {
@@ -54,7 +54,7 @@ export function readYaml(file: string, text: string): YamlFile {
       version: '1.2',
       schema: 'core',
       merge: false,
-      // Ours below: the parser's own takes a time that grows with the square of the keys.
+      // We check duplicate keys below, because the parser's own check takes quadratic time.
       uniqueKeys: false,
       strict: true,
       prettyErrors: false,
@@ -76,8 +76,8 @@ const TOO_DEEP = 'is nested too deeply'
 const DEEPEST = 500
 
 /**
- * Where brackets or list marks nest deeper than any file means it: the parser takes minutes over them. Counted without
- * parsing, so texts count too.
+ * Finds where brackets or list marks nest deeper than in any real file: the parser would take minutes over them. Counts
+ * without parsing, so brackets in texts count too.
  */
 function tooDeepAt(text: string): number | null {
   let depth = 0
@@ -96,18 +96,23 @@ type Here = (offset: number, message: string) => Problem
 function syntaxProblems(doc: Document, here: Here): Problem[] {
   const [first] = doc.errors
   if (first?.code === 'RESOURCE_EXHAUSTION') return [here(first.pos[0], TOO_DEEP)]
-  // What the parser does not expect once it has lost its way is not wrong in itself.
+  // Once the parser has lost its way, further unexpected tokens are not errors of their own.
   const own = doc.errors.filter(({ code }, i) => i === 0 || code !== 'UNEXPECTED_TOKEN')
   const problems = [...own, ...doc.warnings].map(({ code, message, pos }) => {
-    if (code === 'MULTIPLE_DOCS') return here(pos[0], 'a second document: a file holds one')
+    if (code === 'MULTIPLE_DOCS') return here(pos[0], 'a second document: a file must hold exactly one')
     if (code === 'TAG_RESOLVE_FAILED') return here(pos[0], `${message}: tags are not used in these files`)
     const hint = message.startsWith('Unexpected flow-') ? QUOTE : ''
-    return here(pos[0], `${message.split('\n')[0] ?? 'is no YAML'}${hint}`)
+    return here(pos[0], `${message.split('\n')[0] ?? 'is not YAML'}${hint}`)
   })
-  return problems.filter(({ line }, i) => problems.findIndex((one) => one.line === line) === i)
+  const lines = new Set<number>()
+  return problems.filter(({ line }) => {
+    const isFirst = !lines.has(line)
+    lines.add(line)
+    return isFirst
+  })
 }
 
-const QUOTE = ": a text with [ ] { } or {{ }} in it stands in quotes, 'like this'"
+const QUOTE = ": write a text with [ ] { } or {{ }} in quotes, 'like this'"
 
 function aliasProblems(doc: Document, here: Here): Problem[] {
   let count = 0
@@ -136,9 +141,9 @@ function keyProblems(doc: Document, here: Here): Problem[] {
       for (const { key } of items) {
         const offset = rangeOf(key)
         const name = isScalar(key) && typeof key.value !== 'object' ? String(key.value) : null
-        if (name === null) problems.push(here(offset, `a key is a plain text${isMap(key) ? QUOTE : ''}`))
+        if (name === null) problems.push(here(offset, `a key must be a plain text${isMap(key) ? QUOTE : ''}`))
         else if (name === '__proto__') problems.push(here(offset, '__proto__ cannot be a key'))
-        else if (seen.has(name)) problems.push(here(offset, 'the key is there twice: give each once'))
+        else if (seen.has(name)) problems.push(here(offset, 'duplicate key: give each key once'))
         if (name !== null) seen.add(name)
       }
     },
@@ -146,13 +151,13 @@ function keyProblems(doc: Document, here: Here): Problem[] {
   return problems
 }
 
-/** What JSON cannot say. */
+/** Numbers that JSON cannot represent. */
 function oddNumbers(doc: Document, here: Here): Problem[] {
   const problems: Problem[] = []
   visit(doc, {
     Scalar(_key, node) {
       if (typeof node.value === 'number' && !Number.isFinite(node.value))
-        problems.push(here(rangeOf(node), 'is no number that JSON has'))
+        problems.push(here(rangeOf(node), 'is not a number that JSON can represent'))
     },
   })
   return problems
@@ -188,7 +193,7 @@ function childOf(node: unknown, step: string | number): { node: unknown; keyOffs
 }
 
 type Pairs = ReadonlyMap<string, YAMLMap['items'][number]>
-/** Each unknown key of a file is looked up, so a list would take a time that grows with their square. */
+/** Each unknown key of a file is looked up, so searching a list would take quadratic time. */
 const pairsByMap = new WeakMap<YAMLMap, Pairs>()
 
 function pairsOf(map: YAMLMap): Pairs {

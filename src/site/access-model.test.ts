@@ -5,8 +5,8 @@ import { DOCS, SEED_OWNER, seedDeployment } from '../testing/seed.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { type TestApp, testApp } from '../testing/test-app.ts'
 
-// Random histories of roles, groups, memberships, visibility and the gate against a model of a few lines that is written
-// from the specification: whatever came before, and whatever was remembered, the next request sees what holds now.
+// Applies random histories of roles, groups, memberships, visibility and the gate to the server and to a small model
+// written from the specification. Whatever happened before or was cached, the next request must see the current state.
 
 const ROOT = 'root@example.com'
 const PEOPLE = ['ann@example.com', 'bob@example.com', 'eve@example.com']
@@ -26,7 +26,7 @@ type World = {
   teamRole: ProjectRole | null
 }
 
-/** One request that changes something, and what it changes in the model. */
+/** One request that changes something, and the matching change of the model. */
 type Step = { as: string; call: string; json?: object; isPossible?: boolean; apply: () => void }
 type Place = { projectId: string; aliasId: string; host: string; team: string }
 
@@ -80,10 +80,10 @@ const newWorld = (): World => ({
   teamRole: null,
 })
 
-/** The status of the site, whether there is a session on it, and the role on the project or the status instead. */
+/** The site's status, whether it has a session, and the role on the project (or the status instead). */
 type Seen = [site: number, hasSession: boolean, role: string]
 
-/** For everybody, the anonymous first. */
+/** For everybody, anonymous first. */
 const seen = ({ host, projectId }: Place): Promise<Seen[]> =>
   Promise.all(
     [undefined, ...PEOPLE].map(async (as): Promise<Seen> => {

@@ -18,7 +18,7 @@ import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validat
 import type { Site } from './resolve-site.ts'
 import type { SiteRequest, Visit } from './serve-site.ts'
 
-/** A request that a rule hands to its pipeline, with what that has to know of the site. */
+/** A request that a rule passes to its pipeline, with the facts about the site that the pipeline needs. */
 export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'> &
   Pick<Visit, 'allowSilence'> & {
     site: Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
@@ -26,7 +26,7 @@ export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'> &
     caller: Caller
   }
 
-/** Answers a request with a pipeline: who may, then the body, then the steps. contract §9.3. Never rejects. */
+/** Answers a request with a pipeline: access check, then the body, then the steps. contract §9.3. Never rejects. */
 export async function answerPipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
   const { rule } = asked
   const startedAt = performance.now()
@@ -50,7 +50,7 @@ export async function answerPipeline(ctx: Context, asked: PipelineRequest): Prom
   return ended.response
 }
 
-/** What a caller is told who may not use the pipeline; null for who may. How often they ask is not looked at. */
+/** The error for a caller who may not use the pipeline; null if they may. Does not check rate limits. */
 export function refusalOf(ctx: Context, rule: PipelineRule, caller: Caller): AppError | null {
   try {
     checkAuthAgain(ctx, rule, caller)
@@ -70,11 +70,12 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
     checkValidators(ctx, rule, caller)
     const { access } = currentGeneration(ctx.db)
     const read = await readPipelineBody(asked.request)
-    // A body may take its time: whose role changed meanwhile is asked again, and acts as who they are now.
+    // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
+    // current role.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
     if (sender !== caller) checkAuthAgain(ctx, rule, sender)
     const input = inputOf(ctx, asked, sender, read)
-    // The body is in, so nothing moves on the connection until the steps are done: they have limits of their own.
+    // The body has arrived, so the connection is silent until the steps finish. They have timeouts of their own.
     allowSilence?.(true)
     outcome = await runPipeline(ctx, rule, input)
     const { result, outputs } = outcome
@@ -143,7 +144,7 @@ function inputOf(
     path,
     query: search === '' ? {} : grouped(new URLSearchParams(search)),
     params: paramsOf(rule.pathPattern, path),
-    /** Few pipelines look at them, and reading them all costs more than a step. */
+    /** Lazy: few pipelines use the headers, and reading all of them costs more than a step. */
     get headers() {
       headers ??= headersOf(request)
       return headers
@@ -162,7 +163,7 @@ function inputOf(
   }
 }
 
-/** The session's cookies and the key are the service's own. contract §8. */
+/** Leaves out session cookies and the key, which belong to the service. contract §8. */
 function headersOf(request: Request): Record<string, string> {
   const headers: [string, string][] = []
   for (const [name, value] of request.headers) {

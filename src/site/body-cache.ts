@@ -1,17 +1,17 @@
 import type { Context } from '../context.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
 
-/** Bytes of contents that were asked for, newest last; larger ones are read from the disk each time. */
+/** Recently requested content, newest last; larger files are read from the disk each time. */
 const MOST_BYTES = 64 * 1024 * 1024
 export const LARGEST_KEPT = 2 * 1024 * 1024
-/** From here on a `Blob` is handed to the socket without a copy; below, plain bytes are quicker. */
+/** From this size, a `Blob` is passed to the socket without a copy; below it, plain bytes are faster. */
 const BLOB_FROM = 4 * 1024
 
 type Body = Uint8Array<ArrayBuffer> | Blob
 type Cache = { bodies: Map<string, Body>; bytes: number }
 const caches = new WeakMap<Context, Cache>()
 
-/** What to send for a content: from memory up to 2 MiB, else read by the system as the client takes it. */
+/** The body for a stored file: from memory up to 2 MiB, otherwise streamed from the disk by the runtime. */
 export function bodyOf(ctx: Context, blob: StoredBlob): Body {
   if (blob.sizeBytes > LARGEST_KEPT) return ctx.blobs.file(blob)
   const cache = caches.get(ctx) ?? newCache(ctx)
@@ -29,7 +29,7 @@ export function bodyOf(ctx: Context, blob: StoredBlob): Body {
   return body
 }
 
-/** Part of a content, both ends included. */
+/** Part of a stored file; both ends are inclusive. */
 export function rangeOf(ctx: Context, blob: StoredBlob, start: number, end: number): Body {
   const body = bodyOf(ctx, blob)
   return body instanceof Blob ? body.slice(start, end + 1) : body.subarray(start, end + 1)

@@ -35,7 +35,7 @@ function run(sql: string): void {
   app.ctx.db.writes += 1
 }
 
-/** A set with one rule for `/x`, that shows the file of the set's name. */
+/** A set with one rule for `/x` that shows the file named like the set. */
 function addSet(name: string, { createdAt = 0, isPreview = 0, ruleOrder = 0 } = {}): void {
   run(`INSERT INTO rule_sets (id, project_id, name, is_preview, live_on, created_at, updated_at)
     VALUES ('${name}', '${site.projectId}', '${name}', ${isPreview}, '${isPreview ? 'aliases' : 'project'}', ${createdAt}, 0)`)
@@ -55,7 +55,7 @@ const attach = (name: string, to: Seeded, position = 0) =>
 const at = async (host: string | null) => (await app.call('GET', '/x', { host: host ?? '' })).text()
 const inBoth = async () => [await at(site.aliasHost), await at(preview.aliasHost), await at(site.host)]
 
-test('project level: rules made by hand, then the live sets from the oldest', async () => {
+test('project level: manual rules, then the live sets, oldest first', async () => {
   addSet('newer', { createdAt: 2 })
   addSet('older', { createdAt: 1, ruleOrder: 9 })
   expect(await inBoth()).toEqual(['older', 'older', 'older'])
@@ -69,14 +69,14 @@ test('project level: rules made by hand, then the live sets from the oldest', as
   ])
 })
 
-test('a pattern that is long as an address writes it', async () => {
+test('a pattern that exceeds the limit when percent-encoded', async () => {
   const word = 'é'.repeat(300)
   addRule('hand', `path_pattern = '/${word}'`)
   const answer = await app.call('GET', `/${encodeURIComponent(word)}`, { host: site.aliasHost ?? '' })
   expect(await answer.text()).toBe('hand')
 })
 
-test('an attached set counts for its aliases alone, before the project, in the order of attachment', async () => {
+test('an attached set applies only to its aliases, before the project, in the order of attachment', async () => {
   addSet('older')
   addSet('attached')
   addSet('newer', { createdAt: 3 })
@@ -87,7 +87,7 @@ test('an attached set counts for its aliases alone, before the project, in the o
   expect(await inBoth()).toEqual(['older', 'alias', 'older'])
 })
 
-test('a preview counts only where an alias names it, and a set whose alias went does not become everybody’s', async () => {
+test('a preview applies only if an alias names it, and a set whose alias was deleted does not apply to everybody', async () => {
   addSet('attached', { isPreview: 1 })
   expect((await inBoth()).map((text) => text === 'attached')).toEqual([false, false, false])
   attach('attached', preview)
@@ -98,7 +98,7 @@ test('a preview counts only where an alias names it, and a set whose alias went 
   expect((await inBoth()).map((text) => text === 'newer')).toEqual([false, false, false])
 })
 
-test('an alias takes no set of another project', async () => {
+test('an alias does not use sets of another project', async () => {
   const other = await seedDeployment(app, {
     owner: 'acme',
     repo: 'other',
@@ -118,7 +118,7 @@ test('without rules a site is open, and a rule closes it at once', async () => {
   expect((await app.call('GET', '/x', { host: site.aliasHost ?? '' })).status).toBe(404)
 })
 
-test('a rule that guards a folder is not passed by with its name in another Unicode form', async () => {
+test('a rule that guards a folder cannot be bypassed with another Unicode form of its name', async () => {
   const guarded = await seedDeployment(app, {
     owner: 'acme',
     repo: 'guarded',

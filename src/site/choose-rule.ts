@@ -16,28 +16,28 @@ import { parseMethods } from '../modules/proxy-rules/methods.ts'
 import type { PipelineConfig, PipelineRule } from '../pipelines/model.ts'
 import type { Trace } from './trace.ts'
 
-/** A rule, made ready for many requests. Valid for one site generation. */
+/** A rule, prepared for many requests. Valid for one site generation. */
 export type SiteRule = {
   record: RuleRecord
   level: 'alias' | 'project'
   pattern: PathPattern
   /** What `stripPrefix` removes from the front of the path. */
   prefix: string
-  /** Null: every method. */
+  /** Null means every method. */
   methods: ReadonlySet<string> | null
-  /** Null where the rule has no target that could be called. */
+  /** Null if the rule has no target that can be called. */
   target: RuleTarget | null
-  /** Of a pipeline rule; the same object each time, as what is compiled from it is kept with it. */
+  /** For pipeline rules. Always returns the same object, because the compiled pipeline is cached by it. */
   pipeline: () => PipelineRule
-  /** With the values in clear; opened when the first request needs them. */
+  /** With decrypted values; decrypted when the first request needs them. */
   headerConfig: () => HeaderConfig | null
 }
 
-/** The URL that a rule forwards to, with its parts, as asking it for them makes new strings each time. */
+/** The URL that a rule forwards to. Its parts are stored, because reading them from the URL creates new strings. */
 export type RuleTarget = {
   url: URL
   pathname: string
-  /** The path without a slash at its end. */
+  /** The path without a trailing slash. */
   base: string
   search: string
 }
@@ -45,7 +45,7 @@ export type RuleTarget = {
 const NO_RULES: readonly SiteRule[] = []
 const cache = generationCache<readonly SiteRule[]>('sites', 50_000)
 
-/** All rules of a site as they are tried: those of its alias, then those of its project. contract §8. */
+/** All rules of a site in the order they are tried: first the alias's, then the project's. contract §8. */
 export function rulesOf(ctx: Context, projectId: string, aliasId: string | null): readonly SiteRule[] {
   const ofProject = rulesOfLevel(ctx, projectId, null)
   if (aliasId === null) return ofProject
@@ -55,8 +55,8 @@ export function rulesOf(ctx: Context, projectId: string, aliasId: string | null)
 }
 
 /**
- * The first enabled rule that matches method and path, which is raw: without its query, not decoded. `trace` hears of
- * every rule that was looked at.
+ * Finds the first enabled rule that matches the method and the raw path (no query, not decoded). `trace` records every
+ * rule that was checked.
  */
 export function chooseRule(
   rules: readonly SiteRule[],
@@ -73,7 +73,7 @@ export function chooseRule(
   return undefined
 }
 
-/** What is left of a raw path when the rule's prefix is taken off; begins with `/`, or is empty. */
+/** The rest of a raw path without the rule's prefix; starts with `/`, or is empty. */
 export function restOfPath(rule: SiteRule, path: string): string {
   return behindPrefix(path, rule.prefix)
 }
@@ -125,7 +125,7 @@ function targetOf(url: URL): RuleTarget {
   return { url, pathname, base: pathname.endsWith('/') ? pathname.slice(0, -1) : pathname, search }
 }
 
-/** The configuration was checked when it was saved, as far as a version can know what a later one needs. */
+/** The configuration was validated when it was saved, but possibly by another version. */
 function pipelineOf({
   id,
   projectId,
@@ -138,7 +138,7 @@ function pipelineOf({
   return { id, projectId, pathPattern, method, pipelineConfig: config, debugEnabled }
 }
 
-/** A header that was declared and never given a value is not sent, neither ours nor the visitor's. */
+/** A header declared without a value is not sent, neither from the rule nor from the visitor. */
 function openHeaderConfig(ctx: Context, record: RuleRecord): HeaderConfig | null {
   const stored = parseStored(record.headerConfig)
   if (stored === null) return null

@@ -2,7 +2,7 @@ import type { Db } from '../db/open.ts'
 import { prepared } from '../db/statements.ts'
 import type { ProjectRole } from '../domain/roles.ts'
 
-/** A host that somebody mapped, as stored, with its traffic split where it has one. */
+/** A mapped host as stored, with its traffic split if it has one. */
 export type MappingRow = {
   domainId: string
   projectId: string

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 
-/** The example site's rule to a public API, with a stand-in on this machine in place of the API. */
+/** The example site's rule for a public API, with a local stand-in for the API. */
 const RULE = join(
   import.meta.dir,
   '../../examples/guestbook/.svc/proxy-rules/guestbook/rules/api/weather/get.rule.yaml',
@@ -37,7 +37,7 @@ afterAll(async () => {
   await fixture.close()
 })
 
-test('the page gets the weather from its own address, and the API hears little of the visitor', async () => {
+test('the page gets the weather from its own address, and the API learns little about the visitor', async () => {
   const headers = { accept: '*/*', cookie: 'sAccessToken=x; a=b', 'user-agent': 'a browser', referer: 'x' }
   const got = await fixture.send('/api/weather', { headers })
   expect([got.status, got.text]).toEqual([200, ANSWER])
@@ -54,14 +54,14 @@ test('the page gets the weather from its own address, and the API hears little o
   ])
 })
 
-test('other methods are none of the rule', async () => {
+test('other methods do not match the rule', async () => {
   seen = []
   const got = await fixture.send('/api/weather', { method: 'POST', body: 'x' })
   expect(got.status).toBe(405)
   expect(seen).toEqual([])
 })
 
-test('an API that is not there is a 502, which the page takes for no weather', async () => {
+test('an unreachable API is a 502, which the page shows as no weather', async () => {
   standIn.closeAllConnections()
   await new Promise((resolve) => standIn.close(resolve))
   const got = await fixture.send('/api/weather')

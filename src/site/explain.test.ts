@@ -61,7 +61,7 @@ const explained = async (url: string, more: Record<string, string> = {}, as = VI
 }
 const stepsOf = ({ steps }: Explanation) => steps.map(({ step }) => step)
 
-test('the way of a request, in the order in which it is decided', async () => {
+test('the steps of a request, in the order of the decisions', async () => {
   const secret = { add: { 'x-key': 'secret-value' } }
   const disabled = await fixture.rule({ pathPattern: '/api/*', targetUrl: target, isEnabled: false })
   const id = await fixture.rule({ pathPattern: '/api/*', targetUrl: `${target}/v2`, headerConfig: secret })
@@ -87,7 +87,7 @@ test('the way of a request, in the order in which it is decided', async () => {
   clear()
 })
 
-test('whom the pipeline of a rule refuses', async () => {
+test('who is rejected by the pipeline of a rule', async () => {
   const steps = [{ id: 'answer', handlerType: 'response_handler', config: { body: '{}' } }]
   const validators = [
     { type: 'rate_limit', config: { limit: 1, windowSeconds: 60 } },
@@ -100,13 +100,13 @@ test('whom the pipeline of a rule refuses', async () => {
     expect(outcome).toMatchObject({ kind: 'pipeline', status: null })
     return steps.find(({ step }) => step === 'pipeline')?.text
   }
-  const refused = 'The pipeline of the rule refuses the visitor before its first step: '
+  const refused = 'The rule’s pipeline rejects the visitor before its first step: '
   for (let i = 0; i < 3; i++) expect(await told(VIEWER)).toBe(`${refused}401, Sign in to use this`)
-  expect(await told(VIEWER, { as: 'me' })).toBe('The pipeline of the rule runs')
+  expect(await told(VIEWER, { as: 'me' })).toBe('The rule’s pipeline runs')
   clear()
 })
 
-test('what is sent in the place of a missing file', async () => {
+test('what is sent instead of a missing file', async () => {
   const textOf = async (path: string) =>
     (await explained(`http://${fixture.site.aliasHost}${path}`)).steps.find(({ step }) => step === 'file')
       ?.text
@@ -119,7 +119,7 @@ test('what is sent in the place of a missing file', async () => {
     'There is no file for /none: /index.html is sent, because the site is a single-page app',
   )
   const notTheApp =
-    '. The single-page app answers only for pages: asked for as text/html, and without a dot in the last part of the path'
+    '. The single-page app answers only requests for pages: they accept text/html, and the last part of the path has no dot'
   expect(await textOf('/users/jane.doe')).toBe(
     `There is no file for /users/jane.doe: the page /404.html is sent${notTheApp}`,
   )
@@ -135,7 +135,7 @@ test('what is sent in the place of a missing file', async () => {
   await setSpa(null)
 })
 
-test('who decided that it is private, and who for whom', async () => {
+test('which levels decided that the site is private', async () => {
   const { app, site } = fixture
   const textOf = async () =>
     (await explained(`http://${site.aliasHost}/`)).steps.find(({ step }) => step === 'visibility')?.text
@@ -143,10 +143,10 @@ test('who decided that it is private, and who for whom', async () => {
   const [project, alias] = [`/api/projects/${site.projectId}`, `/api/aliases/${site.aliasId}`]
   const before = await textOf()
   await set(project, { isPublic: false })
-  expect(await textOf()).toBe('The site is private and needs the role guest, as the project says')
+  expect(await textOf()).toBe('The site is private and needs the role guest, as set by the project')
   await set(alias, { requiredRole: 'viewer' })
   expect(await textOf()).toBe(
-    'The site is private and needs the role viewer, as the project and the alias say',
+    'The site is private and needs the role viewer, as set by the project and the alias',
   )
   await set(alias, { requiredRole: null })
   await set(project, { isPublic: true })
@@ -173,7 +173,7 @@ test('hosts that show no site', async () => {
   ])
 })
 
-test('who may: viewers of the project that the address belongs to; nobody learns what else there is', async () => {
+test('only viewers of the project may ask; others do not learn what exists', async () => {
   const other = await seedDeployment(fixture.app, {
     owner: 'acme',
     repo: 'other',

@@ -18,8 +18,8 @@ type ExplainInput = {
 }
 
 /**
- * `kind` says who would answer: `answer` is the answer itself, with status and headers; a `forward` goes to a backend,
- * a `pipeline` would run, and the `service` answers its own paths.
+ * `kind` says what would answer: `answer` is the actual response, with status and headers; a `forward` goes to a
+ * backend, a `pipeline` would run, and the `service` handles its own paths.
  */
 export type Explanation = {
   url: string
@@ -30,14 +30,14 @@ export type Explanation = {
     status: number | null
     headers: Record<string, string>
     ruleId: string | null
-    /** Of a `forward`: where it goes. */
+    /** The URL that a `forward` goes to. */
     target: string | null
   }
 }
 
 type Rooms = { pages: SitePages; isApiRoute: (path: string) => boolean }
 
-/** The project that an address belongs to; null when it belongs to none. */
+/** The project that a URL belongs to; null if none. */
 export function projectOfUrl(ctx: Context, url: URL): string | null {
   const host = normalizeHost(url.host)
   const place = host === null ? undefined : resolveHost(ctx, url.host)
@@ -50,8 +50,8 @@ const mappedProject = (ctx: Context, host: string | null): string | null =>
   (host === null ? null : findMapping(ctx.db, host)?.projectId) ?? null
 
 /**
- * Why a request gets the answer that it gets, step by step, told by the code that serves. No backend is called and no
- * pipeline runs.
+ * Explains step by step why a request gets its response, using the code that serves it. Calls no backend and runs no
+ * pipeline.
  */
 export async function explain(ctx: Context, rooms: Rooms, input: ExplainInput): Promise<Explanation> {
   const { url, method } = input
@@ -95,7 +95,7 @@ async function answerAt(ctx: Context, rooms: Rooms, input: ExplainInput, trace: 
     return (await servePathForm(ctx, rooms.pages, visitorOf(input, null, trace))) ?? 'service'
   }
   const what =
-    place.kind === 'redirect' ? `It leads to ${place.to}` : 'Nobody has proven yet that it is theirs'
+    place.kind === 'redirect' ? `It redirects to ${place.to}` : 'Its ownership has not been verified yet'
   trace.add('host', `${host} is a mapped domain. ${what}.`)
   return serveMapped(place, { path: input.url.pathname, search: input.url.search })
 }

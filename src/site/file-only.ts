@@ -1,10 +1,10 @@
 import { chooseRule } from './choose-rule.ts'
 import type { Site } from './resolve-site.ts'
 
-/** Public, the same for everybody, and no rule takes the request: whatever the answer is, it comes from the files. */
+/** Whether only files can answer: the site is public, the same for everybody, and no rule takes the request. */
 export const isFileOnly = (site: Site, method: string, path: string): boolean =>
   site.isOpen || (site.isShared && site.split === null && chooseRule(site.rules, method, path) === undefined)
 
-/** Private, and otherwise the same: whoever may see it gets it from the files. */
+/** The same for a private site, once the visitor may see it. */
 export const isFileOnlyOnceSeen = (site: Site, method: string, path: string): boolean =>
   !site.isShared && site.split === null && chooseRule(site.rules, method, path) === undefined

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SEED_OWNER, type Seeded, seedDeployment } from '../testing/seed.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../testing/test-app.ts'
 
-/** What a visitor was shown a moment ago is remembered. Whatever takes the right away must be stronger than that. */
+/** Recent access decisions are cached. Losing the right must take effect anyway. */
 
 const ROOT = 'root@example.com'
 const ANN = 'ann@example.com'
@@ -108,7 +108,7 @@ const ROWS: Row[] = [
   },
 ]
 
-describe('a visitor who was let in is refused at once by', () => {
+describe('a visitor who was let in is rejected at once after', () => {
   test.each(ROWS)('$name', async ({ given = grant, taken, status }) => {
     await given()
     for (let i = 0; i < 3; i++) expect(await statusOf()).toBe(200)
@@ -118,7 +118,7 @@ describe('a visitor who was let in is refused at once by', () => {
   })
 })
 
-test('who was let in is another on another site, and with a key that is not good', async () => {
+test('a cached decision does not apply to another site or to an invalid key', async () => {
   await grant()
   const other = await seedDeployment(app, {
     owner: 'acme',
@@ -136,7 +136,7 @@ test('who was let in is another on another site, and with a key that is not good
   }
 })
 
-test('what the admin host shows opens no gate', async () => {
+test('what the admin host shows does not grant access to the site', async () => {
   await byGroup()
   await asRoot('PATCH', '/api/settings', { requireProjectMembership: true })
   const path = '/repo/acme/secret/alias/production/index.html'
@@ -146,7 +146,7 @@ test('what the admin host shows opens no gate', async () => {
   }
 })
 
-test('the session is seen again every five minutes, and exchanged when its time has come', async () => {
+test('the session is checked again every five minutes, and renewed when it expires', async () => {
   await grant()
   await visit()
   const seen = () =>
@@ -163,7 +163,7 @@ test('the session is seen again every five minutes, and exchanged when its time 
   expect(await statusOf()).toBe(404)
 })
 
-test('a HEAD is as a GET, and another method is not let past the files', async () => {
+test('HEAD is treated like GET, and other methods do not reach the files', async () => {
   await grant()
   await visit()
   const ask = (method: string) =>
@@ -173,7 +173,7 @@ test('a HEAD is as a GET, and another method is not let past the files', async (
   expect((await ask('HEAD')).headers.get('cache-control')).toBe('private, max-age=0, must-revalidate')
 })
 
-test('a rule that is added answers from the next request on', async () => {
+test('an added rule applies from the next request on', async () => {
   await grant()
   await visit()
   const rule = { pathPattern: '/', targetUrl: '/gone.html', proxyType: 'internal_rewrite' }

@@ -41,7 +41,7 @@ async function visit(as: string | null, headers: Record<string, string> = HTML, 
   })
 }
 
-/** On a site host the cookie of the workspace arrives as well. */
+/** On a site host the workspace's cookie is sent as well. */
 const signIn = (email: string) => app.cookieOf(email)
 const setProject = (json: object) => app.call('PATCH', `/api/projects/${projectId}`, { as: SEED_OWNER, json })
 const setAlias = (json: object) => app.call('PATCH', `/api/aliases/${aliasId}`, { as: SEED_OWNER, json })
@@ -69,12 +69,12 @@ describe('a private site', () => {
     expect(script.headers.get('vary')).toBe('Accept-Encoding, Cookie')
   })
 
-  test('is not for the pages of sibling sites, which have the cookie too', async () => {
+  test('is not shown to pages of sibling sites, which send the cookie too', async () => {
     const script = await visit('guest@example.com', {}, '/app.js')
     expect(script.headers.get('cross-origin-resource-policy')).toBe('same-origin')
   })
 
-  test('tells a stranger whose account it refuses and where the hub is', async () => {
+  test('tells a stranger which account was rejected and where the hub is', async () => {
     const page = await visit('stranger@example.com')
     const body = await page.text()
     expect(page.headers.get('cache-control')).toBe('no-store')
@@ -91,13 +91,13 @@ describe('a private site', () => {
     })
   })
 
-  test('answers a stranger the same for what is there and what is not', async () => {
+  test('gives an anonymous visitor the same response for existing and missing files', async () => {
     const [there, missing] = [await visit(null, HTML, '/'), await visit(null, HTML, '/nothing')]
     expect(await there.text()).toBe(await missing.text())
     expect((await visit('stranger@example.com', HTML, '/nothing')).status).toBe(403)
   })
 
-  test('answers a stranger the same as where no site is, with the way in for whoever was invited', async () => {
+  test('gives an anonymous visitor the response of a host without a site, with a sign-in link', async () => {
     const nowhere = 'production--nothing--acme.localhost'
     const seen = async (host: string) => {
       const answer = await app.call('GET', '/a/b?c=1', { host, headers: HTML })
@@ -110,11 +110,11 @@ describe('a private site', () => {
     expect(new URL(wayIn).searchParams.get('redirect')).toBe('http://HOST:3000/')
   })
 
-  test('refuses before the method is looked at', async () => {
+  test('rejects before checking the method', async () => {
     expect((await app.call('POST', '/', { host: HOST })).status).toBe(404)
   })
 
-  test.each(['not-a-key', ''])('an API key %p that is not good is nobody', async (key) => {
+  test.each(['not-a-key', ''])('an invalid API key %p counts as anonymous', async (key) => {
     expect((await app.call('GET', '/', { host: HOST, headers: { 'x-api-key': key } })).status).toBe(404)
   })
 })
@@ -136,7 +136,7 @@ describe('the required role', () => {
     expect((await visit(SEED_OWNER)).status).toBe(200)
   })
 
-  test('of the alias wins over the one of the project', async () => {
+  test('of the alias overrides that of the project', async () => {
     await setProject({ requiredRole: 'guest' })
     await setAlias({ requiredRole: 'contributor' })
     expect((await visit('viewer@example.com')).status).toBe(403)
@@ -164,7 +164,7 @@ describe('the answer login', () => {
   beforeAll(() => setProject({ privateSiteResponse: 'login' }))
   afterAll(() => setProject({ privateSiteResponse: null }))
 
-  test('sends a browser to sign in, and back', async () => {
+  test('redirects a browser to sign in, and back', async () => {
     const answer = await visit(null, HTML, '/deep?a=1&b=2')
     const back = encodeURIComponent(`http://${HOST}:3000/deep?a=1&b=2`)
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -181,7 +181,7 @@ describe('the answer login', () => {
   })
 
   test.each([{ 'sec-fetch-dest': 'document' }, { 'sec-fetch-mode': 'navigate' }])(
-    'takes %p alone for a navigation, whatever it accepts',
+    'treats %p alone as a navigation, whatever it accepts',
     async (headers) => {
       expect((await visit(null, { accept: '*/*', ...headers })).status).toBe(302)
       const refused = await visit('stranger@example.com', { accept: '*/*', ...headers })
@@ -209,7 +209,7 @@ describe('the membership gate', () => {
     return gated
   }
 
-  test('makes even a global admin nobody, and says so', async () => {
+  test('rejects even a global admin, and says so', async () => {
     const gated = await lone()
     const cookie = await gated.cookieOf('root@example.com')
     const answer = await gated.call('GET', '/', { host: HOST, headers: { ...HTML, cookie } })
@@ -218,7 +218,7 @@ describe('the membership gate', () => {
     gated.close()
   })
 
-  test('does not stand on the admin host', async () => {
+  test('does not apply on the admin host', async () => {
     const gated = await lone()
     const answer = await gated.call('GET', `/repo/acme/secret/${SHA}/`, { as: 'root@example.com' })
     expect(answer.status).toBe(200)

@@ -12,13 +12,17 @@ import { nobody } from './nobody.ts'
 import type { SitePages } from './pages.ts'
 import type { Site } from './resolve-site.ts'
 
-/** Who wants to see a site. `origin`: where the request was sent, for the way back, where that is not the site's own host. */
+/**
+ * Who wants to see a site. `origin`: where the request was sent, for the way back after sign-in, if not the site's
+ * host.
+ */
 type Viewer = { request: Request; caller: Caller; origin?: string }
 
 /**
- * May this caller see the site? Undefined when so, else the answer: for the anonymous 404 or the way to sign in, for a
- * person (also one whom the membership gate refuses) a 403 that names them. contract §4. A page of another origin that takes
- * it in as a part of itself is anonymous: whether it is there, and whether the visitor may see it, must look the same.
+ * Returns undefined if this caller may see the site, otherwise the response. Anonymous callers get 404 or the way to
+ * sign in; a signed-in person (even one whom the membership gate rejects) gets a 403 that names them. contract §4. A
+ * page of another origin that embeds the site counts as anonymous: it must not learn whether the site exists or whether
+ * the visitor may see it.
  */
 export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: Viewer): Response | undefined {
   if (site.visibility.isPublic) return undefined
@@ -35,16 +39,16 @@ export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: V
   return refusePerson(pages, request, about)
 }
 
-/** Longer ones carry cookies of the site's own: they are looked at each time, so that nobody fills the memory with them. */
+/** Longer headers contain the site's own cookies. They are checked each time, so that nobody can fill the memory. */
 const MOST_COOKIE = 1024
 
-/** By `Cookie` header: the sites that it was shown, each with how long that holds if nothing is written. */
+/** For each `Cookie` header, the sites it was allowed to see and until when, if nothing is written. */
 const shown = generationCache<WeakMap<Site, number>>('access')
 
 /**
- * May whoever sends this see the site, as they could a moment ago with the same cookies? There is nothing to hash, to read
- * or to compare: whatever changes who may see it forgets this, and what changes the site makes another `Site` of it. False
- * when it has to be decided.
+ * Whether the sender may see the site because the same cookies could a moment ago. Needs no hashing, reading or
+ * comparing: any change of access clears this cache, and any change of the site creates a new `Site`. False if access
+ * has to be decided.
  */
 export function maySeeStill(ctx: Context, request: Request, site: Site): boolean {
   const cookies = request.headers.get('cookie')
@@ -55,7 +59,7 @@ export function maySeeStill(ctx: Context, request: Request, site: Site): boolean
 
 const nothing = () => undefined
 
-/** Only what was decided on the site's own host: elsewhere the gate does not stand. */
+/** Caches only decisions made on the site's own host: the gate does not apply elsewhere. */
 function rememberView(ctx: Context, request: Request, site: Site, { goodUntil, site: place }: Caller): void {
   const cookies = request.headers.get('cookie')
   const isHere = place?.host === site.host && place.projectId === site.project.id
@@ -70,7 +74,7 @@ function refusePerson(
 ): Response {
   if (acceptsHtml(request) || isNavigation(request)) return pages.forbidden(about)
   const { email, adminUrl } = about
-  const hint = `Ask its owner for an invitation, or look at ${adminUrl}/account.`
+  const hint = `Ask its owner for an invitation, or go to ${adminUrl}/account.`
   return errorResponse(new AppError('forbidden', `${email} has no access to this site. ${hint}`))
 }
 
@@ -100,8 +104,8 @@ function redirectToSignIn(ctx: Context, request: Request, origin: string): Respo
 }
 
 /**
- * A browser that goes to a page, as opposed to one that fetches a part of it. One header is enough to tell: a proxy or a
- * client may send `Sec-Fetch-Dest` alone, and old browsers send neither.
+ * Whether a browser navigates to a page instead of loading a subresource. One header is enough: a proxy or client may
+ * send only `Sec-Fetch-Dest`, and old browsers send neither.
  */
 export function isNavigation(request: Request): boolean {
   if (request.method !== 'GET' && request.method !== 'HEAD') return false

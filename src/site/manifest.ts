@@ -8,10 +8,10 @@ import { LARGEST_KEPT } from './body-cache.ts'
 import { listFiles, listVariants } from './queries.ts'
 import type { Site } from './resolve-site.ts'
 
-/** To whom a file is shown. */
+/** Who may see a file. */
 export type Shown = Pick<Site, 'isShared' | 'visibility'>
 
-/** One way of sending a file: its bytes in one coding, its tag, and its headers, made when they are first sent. */
+/** One representation of a file: its bytes in one coding, its tag, and its headers, created on first use. */
 export class Representation {
   readonly blob: StoredBlob
   readonly etag: string
@@ -30,7 +30,7 @@ export class Representation {
     this.etag = `"${sha256.slice(0, 32)}${encoding === 'identity' ? '' : `-${encoding}`}"`
   }
 
-  /** Ready-made and shared: copied before anything is added. */
+  /** Cached and shared: copy before adding anything. */
   headers(shown: Shown): Headers {
     if (shown.isShared) {
       this.#shared ??= this.#make(shown)
@@ -44,7 +44,9 @@ export class Representation {
     return this.#private
   }
 
-  /** 304, with what a cache needs to go on using its copy (RFC 9110 §15.4.5), and the type, by which visits are counted. */
+  /**
+   * 304, with the headers a cache needs to keep using its copy (RFC 9110 §15.4.5), and the type, for counting visits.
+   */
   notModified(shown: Shown): Response {
     if (shown.isShared) this.#sharedNotModified ??= notModifiedInit(this.headers(shown))
     else this.#ownNotModified ??= notModifiedInit(this.headers(shown))
@@ -56,7 +58,7 @@ export class Representation {
     const vary = [...(available.length > 0 ? ['Accept-Encoding'] : []), ...(isShared ? [] : ['Cookie'])]
     return new Headers({
       'content-type': contentTypeOf(path),
-      // The runtime counts for itself; the request log, which cannot ask a body, reads it here.
+      // The runtime sets this itself. The request log reads it here, because it cannot read a body's size.
       'content-length': String(this.blob.sizeBytes),
       'x-content-type-options': 'nosniff',
       etag: this.etag,
@@ -65,10 +67,10 @@ export class Representation {
       'x-svc-commit': commitSha,
       'cache-control': cacheControlOf(path, isShared),
       ...(vary.length === 0 ? {} : { vary: vary.join(', ') }),
-      // The page of a sibling site is given the visitor's cookie too: it must not load a private script as its own.
+      // A sibling site's page may send the visitor's cookie too: it must not load a private script as its own.
       ...(visibility.isPublic ? {} : { 'cross-origin-resource-policy': 'same-origin' }),
       ...(this.#encoding === 'identity' ? {} : { 'content-encoding': this.#encoding }),
-      // Where the runtime sends from a file it would add one that names the content's file.
+      // Otherwise the runtime adds one, with the stored file's name, when it sends from disk.
       ...(this.blob.sizeBytes > LARGEST_KEPT ? { 'content-disposition': 'inline' } : {}),
     })
   }
@@ -86,9 +88,9 @@ function notModifiedInit(whole: Headers): ResponseInit {
 type Encoding = ContentCoding | 'identity'
 type VariantBlob = { encoding: ContentCoding; blob: StoredBlob }
 
-/** A file of a deployment as a site shows it. */
+/** A file of a deployment, as a site shows it. */
 export class SiteFile {
-  /** Below the site, with its slash. */
+  /** The path on the site, with its leading slash. */
   readonly path: string
   readonly lastModified: number
   readonly commitSha: string
@@ -106,7 +108,7 @@ export class SiteFile {
     this.#variants = variants
   }
 
-  /** The file in that coding; as it is where there is no such form. */
+  /** The file in that coding, or unencoded if there is no such variant. */
   as(encoding: Encoding): Representation {
     const known = this.#forms[encoding]
     if (known !== undefined) return known
@@ -125,10 +127,10 @@ export class SiteFile {
 const NO_CODINGS: readonly ContentCoding[] = []
 const NO_VARIANTS: readonly VariantBlob[] = []
 
-/** What a request path of a deployment leads to: a file, or another address (`/about` to `/about/`). */
+/** What a request path resolves to: a file, or a redirect (`/about` to `/about/`). */
 export type Target = SiteFile | { redirectTo: string }
 
-/** All request paths of a deployment, read once. A miss is as cheap as a hit. */
+/** All request paths of a deployment, loaded once. A miss is as cheap as a hit. */
 export type Manifest = { targets: ReadonlyMap<string, Target>; fileCount: number }
 
 type Source = {
@@ -140,14 +142,16 @@ type Source = {
   basePath: string
 }
 
-/** So many files of all manifests are kept in memory; then those go that were not asked for since the last clearing. */
+/**
+ * The maximum number of files of all cached manifests. Above it, those not used since the last clearing are dropped.
+ */
 const MOST_FILES = 300_000
 
 type Kept = { manifest: Manifest; version: number; isUsed: boolean }
 type Store = { manifests: Map<string, Kept>; files: number }
 const stores = new WeakMap<Context, Store>()
 
-/** The manifest of a deployment below a base path, from memory where it is of that version. */
+/** The manifest of a deployment below a base path, from the cache if it is of the same version. */
 export function loadManifest(ctx: Context, source: Source): Manifest {
   const store = stores.get(ctx) ?? newStore(ctx)
   const kept = store.manifests.get(source.manifestKey)
@@ -163,7 +167,7 @@ export function loadManifest(ctx: Context, source: Source): Manifest {
   return manifest
 }
 
-/** Manifests are kept by deployment and base path. */
+/** Manifests are cached by deployment and base path. */
 export const manifestKey = (deploymentId: string, basePath: string): string => `${deploymentId} ${basePath}`
 
 function newStore(ctx: Context): Store {
@@ -172,7 +176,7 @@ function newStore(ctx: Context): Store {
   return store
 }
 
-/** Two rounds at most: the first takes the mark off what was asked for, the second takes it out. */
+/** At most two rounds: the first clears the marks of used manifests, the second removes those without a mark. */
 function makeRoom(store: Store, files: number): void {
   for (let round = 0; round < 2 && store.files + files > MOST_FILES; round++)
     for (const [key, kept] of store.manifests) {
@@ -203,7 +207,10 @@ function readManifest(ctx: Context, source: Source): Manifest {
   return { targets, fileCount: files.length }
 }
 
-/** `/dir/` is its index, `/about` is `about.html`, else leads to `/about/`. What is there by name stays. contract §6. */
+/**
+ * `/dir/` shows its index; `/about` shows `about.html`, or else redirects to `/about/`. Actual file names take
+ * precedence. contract §6.
+ */
 function addCleanUrls(targets: Map<string, Target>): void {
   const files = [...targets.values()].filter((target) => 'path' in target)
   for (const file of files) {

@@ -4,8 +4,8 @@ import { withHeaders } from './with-headers.ts'
 type Part = Uint8Array<ArrayBuffer> | Blob
 
 /**
- * Several ranges as `multipart/byteranges`. RFC 9110 §14.6. Of a file in memory in one piece, so that the length is sent;
- * of a larger one as a stream, which Bun sends in chunks.
+ * Several ranges as `multipart/byteranges`. RFC 9110 §14.6. A file in memory becomes one buffer, so that its length is
+ * sent; a larger one becomes a stream, which Bun sends in chunks.
  */
 export function multipartRanges(
   ranges: readonly ByteRange[],
@@ -51,7 +51,7 @@ async function* joined(parts: readonly { head: Uint8Array; read: () => Part }[],
   yield tail
 }
 
-/** Nothing is read that the visitor does not take. */
+/** Reads only as fast as the visitor receives. */
 const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> =>
   new ReadableStream({
     async pull(controller) {

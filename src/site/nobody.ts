@@ -1,6 +1,6 @@
 import type { Caller } from '../context.ts'
 
-/** Who asks without credentials from where `caller` asks. */
+/** An anonymous caller in the same place as `caller`. */
 export const nobody = (caller: Caller): Caller => ({
   ...caller,
   actor: { kind: 'anonymous', ip: caller.actor.kind === 'operator' ? '' : caller.actor.ip },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { seedDeployment } from '../testing/seed.ts'
 import { listening, type TestApp, testApp } from '../testing/test-app.ts'
 
-/** What only a socket shows: lengths, HEAD, and what the runtime adds to answers from files. */
+/** What only a real socket shows: lengths, HEAD, and what the runtime adds to responses from files. */
 
 const HOST = 'production--wire--acme.localhost'
 const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + (i >> 8)) % 251)
@@ -47,7 +47,7 @@ const contentOf = (name: string): Uint8Array => files[name as keyof typeof files
 const sha256 = (content: Uint8Array): string => Bun.SHA256.hash(content, 'hex')
 const bodyOf = async (answer: Response) => new Uint8Array(await answer.arrayBuffer())
 
-/** Of any answer with a file's bytes. */
+/** Expected of every response with a file's bytes. */
 function expectPlainHeaders({ headers }: Response): void {
   expect(headers.get('content-disposition') ?? 'inline').toBe('inline')
   expect(headers.get('accept-ranges')).toBe('bytes')
@@ -55,7 +55,7 @@ function expectPlainHeaders({ headers }: Response): void {
   expect(headers.get('etag')).toMatch(/^"/)
 }
 
-test.each(sizes)('%s of %p bytes arrives whole, and HEAD says the same', async (name, size) => {
+test.each(sizes)('%s of %p bytes arrives complete, and HEAD agrees', async (name, size) => {
   const got = await ask(name)
   expect([got.status, got.headers.get('content-length')]).toEqual([200, String(size)])
   expectPlainHeaders(got)
@@ -97,7 +97,7 @@ test.each(['small.bin', 'large.bin'])('several ranges of %s', async (name) => {
   const body = await bodyOf(answer)
   const parts = [contentOf(name).slice(0, 100), contentOf(name).slice(500, 600)]
   for (const part of parts) expect(Buffer.from(body).includes(part)).toBe(true)
-  // Of a file that is not in memory Bun sends the parts in chunks.
+  // Bun sends the parts of a file that is not in memory in chunks.
   expect(length).toBe(name === 'small.bin' ? String(body.length) : null)
 })
 
@@ -108,7 +108,7 @@ test.each(['small.bin', 'large.bin'])('%s is not sent again', async (name) => {
   expect(answer.headers.get('etag')).toBe(etag)
 })
 
-test.each(['br', 'zstd', 'gzip'])('%s: the length is that of what is sent', async (encoding) => {
+test.each(['br', 'zstd', 'gzip'])('%s: the length is that of the encoded bytes', async (encoding) => {
   const got = await ask('text.js', { 'accept-encoding': encoding })
   expect(got.headers.get('content-encoding')).toBe(encoding)
   const length = Number(got.headers.get('content-length'))

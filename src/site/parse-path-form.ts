@@ -1,16 +1,16 @@
 import type { Context } from '../context.ts'
 import { resolveAliasPath, resolveShaPath, type Site } from './resolve-site.ts'
 
-/** The project that a path form shows; undefined when it is none, or shows nothing. */
+/** The project that a path form shows; undefined if the path is not one, or shows nothing. */
 export const projectOfPathForm = (ctx: Context, path: string): Site['project'] | undefined =>
   path.startsWith('/public/') || path.startsWith('/repo/')
     ? parsePathForm(ctx, path)?.site.project
     : undefined
 
-/** A path form, taken apart: the site it names, what is asked of it, and whether credentials count. */
+/** A parsed path form: the site, the path within it, and whether credentials are ignored. */
 export type PathForm = { site: Site; mount: string; rest: string; isAnonymous: boolean }
 
-/** Undefined when the path is none, or shows nothing. */
+/** Returns undefined if the path is not a path form, or shows nothing. */
 export function parsePathForm(ctx: Context, path: string): PathForm | undefined {
   const [, form, owner, repo, ...rest] = path.split('/')
   const [decodedOwner, decodedRepo] = [decode(owner), decode(repo)]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SEED_OWNER, type Seeded, seedDeployment } from '../testing/seed.ts'
 import { type TestApp, testApp } from '../testing/test-app.ts'
 
-/** What a page of another site of the workspace gets where it takes in a private site with the visitor's cookies. */
+/** What a page of another site gets if it embeds a private site with the visitor's cookies. */
 const SHA = 'a'.repeat(40)
 const WHO = {
   name: 'who',
@@ -50,12 +50,12 @@ describe.each([
   ['an object', OBJECT],
 ])('as %s of another page', (_name, what) => {
   test.each(['/', '/app.js', '/dir', '/nothing', '/who.js'])(
-    '%s of a private site looks the same to whoever may see it and to others',
+    '%s of a private site looks the same to people who may see it and to others',
     async (path) => {
       const headers = from('same-site', what)
       const asSeen: string[] = []
       for (const as of [SEED_OWNER, 'stranger@example.com']) {
-        // What was shown to the same cookies a moment ago must not be shown because of that.
+        // A recent decision for the same cookies must not grant access.
         await get(secret, '/', {}, as)
         const answer = await get(secret, path, headers, as)
         asSeen.push(JSON.stringify([answer.status, Object.fromEntries(answer.headers), await answer.text()]))
@@ -69,7 +69,7 @@ describe.each([
     },
   )
 
-  test('a path form on the admin host is nobody’s too', async () => {
+  test('a path form on the admin host is anonymous too', async () => {
     const headers = from('same-site', what)
     const path = `/repo/acme/secret/${SHA}/app.js`
     const [seen, missing] = [
@@ -79,7 +79,7 @@ describe.each([
     expect([seen.status, await seen.text()]).toEqual([404, await missing.text()])
   })
 
-  test('a sign-in page is not put in its place', async () => {
+  test('no sign-in page is shown instead', async () => {
     const json = { privateSiteResponse: 'login' }
     await app.call('PATCH', `/api/projects/${secret.projectId}`, { as: SEED_OWNER, json })
     const answer = await get(secret, '/', from('same-site', what))
@@ -90,19 +90,19 @@ describe.each([
     expect(answer.status).toBe(401)
   })
 
-  test('a pipeline of a public site does not say who the visitor is', async () => {
+  test('a pipeline of a public site does not reveal who the visitor is', async () => {
     expect(await (await get(open, '/who.js', from('same-site', what))).text()).toBe('window.who = ""')
     expect(await (await get(open, '/who.js', from('same-origin', what))).text()).toContain(SEED_OWNER)
   })
 })
 
-test('of its own pages, and in a frame, a private site is what it is', async () => {
+test('a private site works normally for its own pages and in a frame', async () => {
   const frame = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'same-site' }
   for (const headers of [from('same-origin', SCRIPT), from('same-origin', OBJECT), frame])
     expect((await get(secret, '/app.js', headers)).status).toBe(200)
 })
 
-test('what a rule of a private site answers is not for other sites, also in browsers that do not say who asks', async () => {
+test('other sites cannot use a response of a private site’s rule, even in browsers without fetch metadata', async () => {
   const policyOf = async (place: Seeded) =>
     (await get(place, '/who.js', {})).headers.get('cross-origin-resource-policy')
   expect([await policyOf(secret), await policyOf(open)]).toEqual(['same-origin', null])

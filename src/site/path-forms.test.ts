@@ -118,7 +118,7 @@ const redirects: [path: string, headers: Record<string, string>, status: number,
     'http://abcdef012345--built--acme.localhost:3000/sub/a.html',
   ],
 ]
-// A page in disguise must not stand below the admin's address and ask for a password.
+// A phishing page must not be able to ask for a password under the admin's address.
 for (const name of ['logo.svg', 'page.xhtml', 'feed.xml'])
   redirects.push([
     `/public/Acme/Docs/production/${name}`,
@@ -126,7 +126,7 @@ for (const name of ['logo.svg', 'page.xhtml', 'feed.xml'])
     302,
     `http://production--docs--acme.localhost:3000/${name}`,
   ])
-test.each(redirects)('%s leads elsewhere', async (path, headers, status, location) => {
+test.each(redirects)('%s is redirected', async (path, headers, status, location) => {
   const answer = await app.call('GET', path, { headers })
   expect([answer.status, answer.headers.get('location')]).toEqual([status, location])
 })
@@ -135,12 +135,12 @@ test.each([
   ['logo.svg', { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }],
   ['logo.svg', {}],
   ['note.txt', NAVIGATION],
-])('%s with %p stays', async (name, headers) => {
+])('%s with %p is not redirected', async (name, headers) => {
   const answer = await app.call('GET', `/public/Acme/Docs/production/${name}`, { headers })
   expect([answer.status, answer.headers.get('content-security-policy')]).toEqual([200, SANDBOX])
 })
 
-test('a redirect to the folder is kept as its page is', async () => {
+test('a redirect to the folder is cached like its page', async () => {
   const open = await app.call('GET', '/public/Acme/Docs/production')
   const own = await app.call('GET', `/repo/acme/secret/${SHA}`, { as: SEED_OWNER })
   const kept = [open, own].map(({ headers }) => [headers.get('cache-control'), headers.get('vary')])
@@ -174,7 +174,7 @@ describe('pages never run in the origin of the admin', () => {
     ['script', 'same-site', 200],
     ['image', 'same-origin', 200],
     ['empty', 'same-origin', 200],
-  ])('a %s that a page of %s asks for is %i', async (destination, from, status) => {
+  ])('a %s requested by a page of %s is %i', async (destination, from, status) => {
     const headers = { 'sec-fetch-dest': destination, 'sec-fetch-site': from }
     expect((await app.call('GET', `/repo/Acme/Docs/${SHA}/app.js`, { headers })).status).toBe(status)
   })
@@ -254,7 +254,7 @@ describe('private projects', () => {
     `/repo/acme/REPO/${SHA}/app.js`,
   ]
   test.each([...forms, `/repo/acme/REPO/${SHA}`])(
-    '%s does not differ from what is not there',
+    '%s looks like something that does not exist',
     async (form) => {
       const [refused, missing] = await Promise.all(
         ['secret', 'nothing'].map((repo) =>
@@ -267,7 +267,7 @@ describe('private projects', () => {
     },
   )
 
-  test('the way back from signing in is the path form', async () => {
+  test('signing in leads back to the path form', async () => {
     await app.call('PATCH', `/api/projects/${secretId}`, {
       as: SEED_OWNER,
       json: { privateSiteResponse: 'login' },
@@ -278,7 +278,7 @@ describe('private projects', () => {
   })
 })
 
-test('a pipeline is told who calls, but for /public, which looks at no credentials', async () => {
+test('a pipeline knows the caller, except below /public, which ignores credentials', async () => {
   const { projectId } = await seedDeployment(app, {
     owner: 'acme',
     repo: 'who',

@@ -13,9 +13,9 @@ import { type PlannedRequest, serveSite, type Visit } from './serve-site.ts'
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
 
 /**
- * `/public/:owner/:repo/:ref/*`, `/repo/:owner/:repo/:sha/*` and `/repo/:owner/:repo/alias/:alias/*` on the admin host.
- * What they send is sandboxed, so that it never runs in the admin's origin; a browser that goes to a page is sent to the
- * site's own host. Undefined when the path is no path form. contract §1 Hosts.
+ * Serves `/public/:owner/:repo/:ref/*`, `/repo/:owner/:repo/:sha/*` and `/repo/:owner/:repo/alias/:alias/*` on the
+ * admin host. Content is sandboxed, so that it never runs in the admin's origin. A browser that navigates to a page is
+ * redirected to the site's own host. Returns undefined if the path is not a path form. contract §1 Hosts.
  */
 export function servePathForm(
   ctx: Context,
@@ -30,7 +30,7 @@ export function servePathForm(
   const refusal = refuse(ctx, pages, form, input)
   if (refusal !== undefined) return refusal
   if (rest === '') return sandboxed(redirect(`${mount}/${search}`, site), site)
-  // `/public/...` never looks at credentials. contract §4.
+  // `/public/...` ignores credentials. contract §4.
   const visitor = isAnonymous ? () => nobody(callerOf()) : callerOf
   const { visit } = planVisit(ctx, site, { ...input, path: rest, callerOf: visitor })
   const asked = { request, path: rest, search, mount, visit }
@@ -43,8 +43,8 @@ export function servePathForm(
 }
 
 /**
- * No page of the admin runs what is hosted here. One that asks for it has had markup slipped into it, and its policy, which
- * takes scripts of its own origin, would not help. Hosted pages themselves are of no origin, or of another.
+ * Whether a page of the admin requests hosted content. Such a page must contain injected markup, and its policy, which
+ * allows scripts of its own origin, would not stop it. Hosted pages themselves have no origin, or another.
  */
 const isRunByAdmin = ({ headers }: Request): boolean =>
   headers.get('sec-fetch-site') === 'same-origin' && RUN.has(headers.get('sec-fetch-dest') ?? '')
@@ -60,8 +60,8 @@ const RUN: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What a rule answers. A browser that goes to a page goes to the site's own host, before a backend is asked. What comes
- * back must not reach what the admin's origin keeps: no cookies are set, and nothing of it is cleared.
+ * Serves a rule's response. A browser that navigates to a page is redirected to the site's own host before the backend
+ * is called. The response must not touch what belongs to the admin's origin: it sets no cookies and clears nothing.
  */
 async function serveRuled(
   ctx: Context,
@@ -76,7 +76,7 @@ async function serveRuled(
   return sandboxed(answer, site)
 }
 
-/** A browser reads the headers of an answer that opens a WebSocket too. */
+/** Browsers also process the headers of the response that opens a WebSocket. */
 function withBareUpgrade(visit: Visit): Visit {
   const { upgrade } = visit
   if (upgrade === undefined) return visit
@@ -94,8 +94,8 @@ function dropWhatIsKept(headers: Headers): void {
 }
 
 /**
- * `nel` with `report-to` would have browsers tell another host which addresses of the admin they ask for; a session that
- * is registered (`secure-session-registration`) would have them ask a hosted path before each request to the admin.
+ * `nel` with `report-to` would make browsers report the admin's URLs to another host. A registered session
+ * (`secure-session-registration`) would make them request a hosted path before each admin request.
  */
 const KEPT_FOR_THE_ORIGIN = [
   'accept-ch',
@@ -113,7 +113,7 @@ const KEPT_FOR_THE_ORIGIN = [
   'use-as-dictionary',
 ]
 
-/** To the last header like the answer for what does not exist; it is our own, so it needs no sandbox. */
+/** Identical in every header to the response for what does not exist. It is our own, so it needs no sandbox. */
 function refuse(
   ctx: Context,
   pages: SitePages,
@@ -129,7 +129,7 @@ function refuse(
 const isDocument = (request: Request): boolean =>
   request.headers.get('sec-fetch-dest') === 'document' && isNavigation(request)
 
-/** The same file's path on the site's own host; undefined when it lies outside of the folder that is served there. */
+/** The same file's path on the site's own host; undefined if it is outside the folder served there. */
 function pathOnHost({ basePath, hostBasePath }: Site, rest: string): string | undefined {
   if (basePath === hostBasePath) return rest
   const asset = `/${requestPathToAssetPath(rest) ?? ''}`

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** What became of the connection's idle time, between the pieces of the body and the answer. */
+/** How the connection's idle timeout changed between the chunks of the body and the response. */
 async function visit(path: string, pieces: string[]) {
   const heard: string[] = []
   const body = new ReadableStream<Uint8Array>({
@@ -45,14 +45,14 @@ async function visit(path: string, pieces: string[]) {
   return { status: answer.status, heard }
 }
 
-test('a connection may be silent while the steps run, and not while the body comes', async () => {
+test('a connection may be silent while the steps run, but not while the body arrives', async () => {
   expect(await visit('/api/form', ['{"n"', ':1}'])).toEqual({
     status: 200,
     heard: ['piece', 'piece', 'silence', 'no silence'],
   })
 })
 
-test('the silence ends with a failure too', async () => {
+test('a failure also ends the silence', async () => {
   expect(await visit('/api/fail', ['{}'])).toEqual({ status: 500, heard: ['piece', 'silence', 'no silence'] })
   expect(await visit('/api/form', ['{"n":"x"}'])).toMatchObject({ status: 400 })
 })

@@ -2,12 +2,12 @@ import type { RequestFacts } from '../context.ts'
 import { type HeaderPair, requestHeadersToForward } from '../domain/forward-headers.ts'
 import { type RuleTarget, restOfPath, type SiteRule } from './choose-rule.ts'
 
-/** Where a request goes and with which headers. `target` is path and query, byte for byte as the visitor sent them. */
+/** Where a request goes, and its headers. `target` is path and query, byte for byte as the visitor sent them. */
 export type ForwardPlan = { url: URL; target: string; headers: HeaderPair[] }
 
 type Asked = { request: Request; path: string; search: string; facts: RequestFacts }
 
-/** What is sent to the backend for a request that `rule` takes. contract §8. */
+/** Plans what is sent to the backend for a request that `rule` takes. contract §8. */
 export function planForward(
   rule: SiteRule,
   to: RuleTarget,
@@ -30,8 +30,8 @@ export function planForward(
 }
 
 /**
- * The target's path with the rest of the visitor's behind it, and both queries. With nothing left of the path the
- * target itself is called.
+ * The target's path followed by the rest of the visitor's, and both queries. If no path is left, the target itself is
+ * called.
  */
 function targetOf(rule: SiteRule, to: RuleTarget, path: string, search: string): string {
   const rest = restOfPath(rule, withoutFragment(path))
@@ -45,7 +45,7 @@ function joinQueries(ofTarget: string, ofVisitor: string): string {
   return ofVisitor.length > 1 ? `${ofTarget}&${ofVisitor.slice(1)}` : ofTarget
 }
 
-/** Bun hands on a `#` that a client sends, although no request has one. */
+/** Bun passes on a `#` sent by a client, although a request target cannot contain one. */
 function withoutFragment(text: string): string {
   const hash = text.indexOf('#')
   return hash === -1 ? text : text.slice(0, hash)

@@ -8,12 +8,12 @@ import type { Upgrade } from './serve-websocket.ts'
 import type { Trace } from './trace.ts'
 import { chooseVariant } from './traffic.ts'
 
-/** The socket behind a request, as far as a proxied one needs it. */
+/** The part of the connection that proxied requests need. */
 type Connection = { allowSilence?(isAllowed: boolean): void; upgrade?: Upgrade }
 
 export type VisitInput = {
   request: Request
-  /** Below the site, raw. */
+  /** The raw path within the site. */
   path: string
   facts: RequestFacts
   callerOf: () => Caller
@@ -21,10 +21,12 @@ export type VisitInput = {
   trace?: Trace | undefined
 }
 
-/** Who answers on a site host: the service for its own paths and for routes of the API that no rule takes, or the site. */
+/** What answers on a site host: the service, for its own paths and for API routes that no rule takes, or the site. */
 type Way = { to: 'service' } | { to: 'site'; shown: Site; visit: Visit }
 
-/** contract §1 Hosts: the order on a site host. The gate comes later, as each variant and rule may ask for more. */
+/**
+ * contract §1 Hosts: the order on a site host. The gate comes later, because each variant and rule may require more.
+ */
 export function chooseWay(
   ctx: Context,
   site: Site,
@@ -33,16 +35,19 @@ export function chooseWay(
 ): Way {
   const { path, trace } = input
   if (path.startsWith('/_svc/') || (path.startsWith('/api/auth/') && isApiRoute(path))) {
-    trace?.add('api', 'The path is one of the service itself on every host')
+    trace?.add('api', 'This path belongs to the service on every host')
     return { to: 'service' }
   }
   const { shown, visit } = planVisit(ctx, site, input)
   if (visit.rule !== undefined || !isApiRoute(path)) return { to: 'site', shown, visit }
-  trace?.add('api', 'No rule takes the path, and it is a route of the API')
+  trace?.add('api', 'No rule takes the path, and it is an API route')
   return { to: 'service' }
 }
 
-/** Which site a visitor is shown, and which rule of it takes the request: traffic first, as each alias has rules of its own. */
+/**
+ * Chooses the site that a visitor sees and the rule that takes the request. Traffic comes first, because each alias has
+ * its own rules.
+ */
 export function planVisit(ctx: Context, site: Site, input: VisitInput): { shown: Site; visit: Visit } {
   const { request, path, facts, callerOf, peer, trace } = input
   const variant = site.split === null ? undefined : chooseVariant(ctx, site, site.split, input)
@@ -54,7 +59,7 @@ export function planVisit(ctx: Context, site: Site, input: VisitInput): { shown:
       rule,
       variant,
       facts,
-      // Few ask: not worth two headers a request.
+      // Lazy: few requests need it, so most avoid reading two headers.
       callerOf: () => (isPartOfAnother(request) ? nobody(callerOf()) : callerOf()),
       allowSilence: (isAllowed) => peer.allowSilence?.(isAllowed),
       upgrade:

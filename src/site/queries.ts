@@ -5,7 +5,7 @@ import type { ContentCoding } from '../domain/content-encoding.ts'
 import type { ProjectRole } from '../domain/roles.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
 
-/** What a host or a path form shows, as stored. `alias*` are null for a deployment by its SHA. */
+/** What a host or path form shows, as stored. `alias*` are null for a deployment by its SHA. */
 export type SiteRow = {
   projectId: string
   owner: string
@@ -20,13 +20,13 @@ export type SiteRow = {
   aliasRequiredRole: ProjectRole | null
   aliasIsSpa: number | null
   basePath: string
-  /** What the host serves: a path form of a SHA serves the whole deployment. */
+  /** The base path on the host; a path form with a SHA serves the whole deployment. */
   hostBasePath: string
   deploymentId: string
   commitSha: string
   version: number
   updatedAt: number
-  /** When the alias was moved or set last; 0 for a deployment by its SHA. */
+  /** When the alias was last moved or set; 0 for a deployment by its SHA. */
   aliasUpdatedAt: number
   label: string | null
 }
@@ -38,7 +38,7 @@ const SITE_COLUMNS = `
   coalesce(a.base_path, d.base_path) AS hostBasePath,
   d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt`
 
-/** One indexed read, whatever the number of sites. */
+/** A single indexed read, independent of the number of sites. */
 export function findSiteByLabel(db: Db, label: string): SiteRow | null {
   return prepared<SiteRow>(
     db,
@@ -61,7 +61,7 @@ export function findSiteByAlias(db: Db, owner: string, repo: string, alias: stri
   ).get(owner, repo, alias)
 }
 
-/** The same by the project's id: what a mapped host shows. */
+/** The same by project id, for mapped hosts. */
 export function findSiteOfProject(db: Db, projectId: string, alias: string): SiteRow | null {
   return prepared<SiteRow>(
     db,
@@ -72,7 +72,7 @@ export function findSiteOfProject(db: Db, projectId: string, alias: string): Sit
   ).get(projectId, alias)
 }
 
-/** The deployments whose SHA begins so; two mean that the short form is ambiguous. `from` ≤ sha < `to`. */
+/** Deployments whose SHA starts this way; two mean that the short form is ambiguous. `from` ≤ sha < `to`. */
 export function findSitesBySha(db: Db, owner: string, repo: string, from: string, to: string): SiteRow[] {
   return prepared<SiteRow>(
     db,
@@ -86,7 +86,7 @@ export function findSitesBySha(db: Db, owner: string, repo: string, from: string
 
 type FileRow = StoredBlob & { path: string }
 
-/** Every file of a deployment below `prefix` (`''`, or a folder ending in `/`), with where its bytes lie. */
+/** Every file of a deployment below `prefix` (`''`, or a folder ending in `/`), with the location of its bytes. */
 export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow[] {
   return prepared<FileRow>(
     db,
@@ -108,7 +108,7 @@ export function listVariants(db: Db, deploymentId: string): VariantRow[] {
   ).all(deploymentId)
 }
 
-/** Deployments that the alias showed since `since`, newest first, without the one it shows now. */
+/** Deployments that the alias has shown since `since`, newest first, excluding the current one. */
 export function listEarlierDeployments(db: Db, aliasId: string, since: number): EarlierDeployment[] {
   return prepared<EarlierDeployment>(
     db,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-// A visitor can make up any number of spellings; each with a site of its own would fill the memory.
+// A visitor can make up any number of spellings; an entry for each would fill the memory.
 test('every spelling of a host is the same site', () => {
   const host = site.aliasHost ?? ''
   const place = resolveHost(app.ctx, host)

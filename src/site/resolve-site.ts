@@ -17,10 +17,10 @@ import {
 } from './queries.ts'
 import type { SiteSplit } from './traffic.ts'
 
-/** What a host shows: a project's deployment, as one of its aliases or by its SHA. Valid for one site generation. */
+/** What a host shows: a project's deployment, through an alias or by its SHA. Valid for one site generation. */
 export type Site = {
   kind: 'site'
-  /** The host it lives at, which for a path form is not the one asked. */
+  /** The site's own host, which for a path form is not the requested one. */
   host: string
   project: { id: string; owner: string; name: string }
   alias: { id: string; name: string } | null
@@ -28,28 +28,28 @@ export type Site = {
   commitSha: string
   version: number
   updatedAt: number
-  /** Since when the host shows this, at the latest, as far as anybody moved it. */
+  /** The latest time at which the host started to show this, as far as alias moves tell. */
   shownSince: number
   /** `''`, or the folder of the deployment that is served, such as `/dist`. */
   basePath: string
-  /** The same for the site's own host: a path form of a SHA serves the whole deployment. */
+  /** The same for the site's own host: a path form with a SHA serves the whole deployment. */
   hostBasePath: string
   manifestKey: string
   visibility: Visibility
-  /** As they are tried; those that are disabled among them. */
+  /** In the order they are tried, including disabled ones. */
   rules: readonly SiteRule[]
-  /** Of a mapped host that divides its visitors; its sites have none of their own. */
+  /** The traffic split of a mapped host; null on the sites of the split. */
   split: SiteSplit | null
-  /** Where a mapped host begins inside of what its alias serves: `''`, or a folder such as `/docs`. */
+  /** Where a mapped host starts within what its alias serves: `''`, or a folder such as `/docs`. */
   pathPrefix: string
-  /** Answers may be kept for others: the site is public, and everybody is shown the same. */
+  /** Shared caches may store responses: the site is public and the same for everybody. */
   isShared: boolean
-  /** Public, without rules and without a split: a file is all that there can be. */
+  /** Public, without rules or a split: only files can be served. */
   isOpen: boolean
   privateSiteResponse: PrivateSiteResponse | null
 }
 
-/** `unproven`: nobody has shown yet that the host is theirs. */
+/** `unproven`: the ownership of the host is not verified yet. */
 export type Place =
   | Site
   | { kind: 'admin' }
@@ -60,7 +60,7 @@ const ADMIN: Place = { kind: 'admin' }
 const byHost = generationCache<Place>('sites', 200_000)
 const byPath = generationCache<Site>('sites', 50_000)
 
-/** What lives at the host; undefined when nothing does. Takes the header as it came. contract §1 Hosts. */
+/** Returns what the host shows; undefined if nothing. Accepts the raw header. contract §1 Hosts. */
 export function resolveHost(ctx: Context, hostHeader: string): Place | undefined {
   return byHost.get(ctx.db, hostHeader, () => lookUpHost(ctx, hostHeader))
 }
@@ -68,7 +68,7 @@ export function resolveHost(ctx: Context, hostHeader: string): Place | undefined
 function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
   const host = normalizeHost(hostHeader)
   if (host === null) return undefined
-  // All spellings of a host share what lives there: a visitor can make up any number of them.
+  // All spellings of a host share one entry, because a visitor can make up any number of them.
   if (host !== hostHeader) return resolveHost(ctx, host)
   if (host === ctx.config.adminHost || host === 'localhost' || isIpLiteral(host)) return ADMIN
   const mapping = findMapping(ctx.db, host)
@@ -78,7 +78,7 @@ function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
   return row === null ? undefined : toSite(ctx, row)
 }
 
-/** Whose site lives at the host: for those who only ask that. */
+/** Returns only which project's site the host shows. */
 export function siteAt(ctx: Context, host: string): SitePlace {
   const place = resolveHost(ctx, host)
   return place?.kind === 'site' ? { projectId: place.project.id, host } : null
@@ -92,7 +92,7 @@ export function resolveAliasPath(ctx: Context, owner: string, repo: string, alia
   })
 }
 
-/** `/repo/:owner/:repo/:sha`: the whole SHA, or 7 characters and more where only one begins so. */
+/** `/repo/:owner/:repo/:sha`: the full SHA, or at least 7 characters if they are unambiguous. */
 export function resolveShaPath(ctx: Context, owner: string, repo: string, sha: string): Site | undefined {
   if (!isCommitSha(sha)) return undefined
   const from = sha.toLowerCase()
@@ -116,13 +116,13 @@ function mappedPlace(ctx: Context, mapping: MappingRow): Place | undefined {
   return { ...site, split, isShared: false, isOpen: false }
 }
 
-/** What stands for the domain's own alias where that is gone: a site that visitors are drawn to. */
+/** Replaces the domain's own alias if that was deleted: a site that receives visitors by weight. */
 const drawnSite = (split: SiteSplit | null): Site | undefined =>
   split?.weights
     .map(({ alias, weight }) => (weight > 0 ? split.sites.get(alias.toLowerCase()) : undefined))
     .find((site) => site !== undefined)
 
-/** A split with what each of its aliases shows on this host. */
+/** A split with the site of each of its aliases on this host. */
 function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {
   if (mapping.weights === null || mapping.rules === null) return null
   const split: TrafficSplit = {
@@ -135,7 +135,7 @@ function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {
   for (const { alias } of [...split.weights, ...split.rules]) {
     const row = findSiteOfProject(ctx.db, mapping.projectId, alias)
     if (row !== null)
-      // A visitor may have been shown another one just now.
+      // A visitor may have seen a different variant just now.
       sites.set(alias.toLowerCase(), {
         ...toSite(ctx, row, mapping),
         shownSince: Number.POSITIVE_INFINITY,

@@ -16,7 +16,7 @@ import type { Trace } from './trace.ts'
 
 const KEEP_EARLIER_MS = WEEK_MS
 
-/** The file, for whoever may see the site. */
+/** Serves the file to visitors who may see the site. */
 export function serveAsset(
   ctx: Context,
   pages: SitePages,
@@ -27,7 +27,7 @@ export function serveAsset(
   const { request } = asked
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return errorResponse(
-      new AppError('method_not_allowed', `Files answer GET and HEAD, not ${request.method}`, {
+      new AppError('method_not_allowed', `Files support GET and HEAD, not ${request.method}`, {
         headers: { allow: 'GET, HEAD' },
       }),
     )
@@ -43,31 +43,37 @@ export function serveAsset(
 }
 
 function traceFile(trace: Trace | undefined, path: string, target: Target): void {
-  if ('redirectTo' in target) trace?.add('file', `${path} is a folder: it leads to ${target.redirectTo}`)
+  if ('redirectTo' in target) trace?.add('file', `${path} is a folder: it redirects to ${target.redirectTo}`)
   else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
 }
 
 const NOT_THE_APP =
-  '. The single-page app answers only for pages: asked for as text/html, and without a dot in the last part of the path'
+  '. The single-page app answers only requests for pages: they accept text/html, and the last part of the path has no dot'
 
-/** With what is sent in its place: a 200 for what is not there would puzzle. */
+/** Also says what is sent instead: a 200 for a missing file would be confusing. */
 const traceMissing = ({ path, visit }: SiteRequest, instead: string): void =>
   visit?.trace?.add('file', `There is no file for ${path}${instead}`, { path: null })
 
-/** What is written as it is stored needs no decoding. `a%20b` asks for `a b`, and for a file called that only where there is none. */
+/**
+ * A path written as it is stored needs no decoding. `a%20b` means `a b`, and a file named `a%20b` only if there is no
+ * `a b`.
+ */
 function findTarget(targets: Manifest['targets'], path: string): Target | undefined {
   return path.includes('%')
     ? (findDecoded(targets, path) ?? targets.get(path))
     : (targets.get(path) ?? findDecoded(targets, path))
 }
 
-/** The same path may be written in several ways; files are stored under one. */
+/** A path can be encoded in several ways; files are stored under one. */
 function findDecoded(targets: Manifest['targets'], path: string): Target | undefined {
   const decoded = requestPathToAssetPath(path)
   return decoded === null ? undefined : targets.get(`/${decoded}`)
 }
 
-/** An earlier deployment's hashed file, the page of a single-page app, the nearest 404.html, or our own. contract §6. */
+/**
+ * Serves an earlier deployment's hashed file, the page of a single-page app, the nearest 404.html, or our own page.
+ * contract §6.
+ */
 function serveMissing(
   ctx: Context,
   pages: SitePages,
@@ -97,12 +103,14 @@ function serveMissing(
   return isScript(name) ? plainNotFound() : notFound(pages, request)
 }
 
-/** Tabs opened before a deploy keep working: what the alias showed in the last week is still there by its hashed name. */
+/**
+ * Tabs opened before a deployment keep working: hashed files that the alias showed in the last week are still served.
+ */
 function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefined {
   if (site.alias === null) return undefined
   for (const earlier of listEarlierDeployments(ctx.db, site.alias.id, ctx.now() - KEEP_EARLIER_MS)) {
     const basePath = `${earlier.basePath}${site.pathPrefix}`
-    // A manifest takes long to read, and anybody can ask for what no deployment ever had.
+    // Loading a manifest is slow, and anybody can request files that no deployment ever had.
     if (!hasFileAt(ctx.db, earlier.deploymentId, storedPaths(basePath, path))) continue
     const { targets } = loadManifest(ctx, {
       ...earlier,
@@ -115,21 +123,21 @@ function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefin
   return undefined
 }
 
-/** Where a file that `path` asks for is stored, if it is there: `/about` may be `about.html`. */
+/** The stored paths that could answer `path`: `/about` may be `about.html`. */
 function storedPaths(basePath: string, path: string): string[] {
   const folder = `${basePath}/`.slice(1)
   const names = new Set([requestPathToAssetPath(path) ?? '', path.slice(1)])
   return [...names].flatMap((name) => [`${folder}${name}`, `${folder}${name}.html`])
 }
 
-/** By default any deployment with an index and no 404 page of its own. */
+/** Defaults to true for a deployment with an index and no 404 page of its own. */
 function isSpa(site: Site, targets: Manifest['targets']): boolean {
   return site.visibility.isSpa ?? (targets.has('/index.html') && !targets.has('/404.html'))
 }
 
 const hasExtension = (path: string): boolean => path.lastIndexOf('.') > path.lastIndexOf('/')
 
-/** A missing script is never HTML: a page that loads it would try to run that. contract §6. */
+/** A missing script never gets HTML: the page that loads it would try to run that. contract §6. */
 const isScript = (path: string): boolean => contentTypeOf(path).startsWith('text/javascript')
 
 function nearest404(targets: Manifest['targets'], path: string): SiteFile | undefined {
@@ -142,7 +150,7 @@ function nearest404(targets: Manifest['targets'], path: string): SiteFile | unde
   return undefined
 }
 
-/** To the same with a `/` at the end; to whoever may see the site. */
+/** Redirects to the same path with a trailing `/`, for visitors who may see the site. */
 export function redirect(location: string, { isShared, commitSha }: Site): Response {
   return new Response(null, {
     status: 308,
@@ -155,8 +163,8 @@ export function redirect(location: string, { isShared, commitSha }: Site): Respo
   })
 }
 
-/** What files answer. */
+/** The methods that files support. */
 export const isPlainRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
-/** A path that the service may answer on every host. */
+/** Whether the service may answer this path on every host. */
 export const isOurs = (path: string): boolean => path.startsWith('/_svc/') || path.startsWith('/api/')

@@ -10,8 +10,8 @@ import type { Site } from './resolve-site.ts'
 import { withHeaders } from './with-headers.ts'
 
 /**
- * Answers with a file: 200, 206, 304, 412 or 416. `status` other than 200 (a 404 page) is sent whole, without
- * conditions, and is not kept by anybody. contract §6; RFC 9110 §13 and §14.
+ * Responds with a file: 200, 206, 304, 412 or 416. With another `status` (a 404 page) the file is sent whole, without
+ * conditions, and must not be cached. contract §6; RFC 9110 §13 and §14.
  */
 export function serveFile(
   ctx: Context,
@@ -41,7 +41,7 @@ export function serveFile(
   return whole(ctx, form, headers)
 }
 
-/** 304 or 412 where a condition says so. Most requests carry none. */
+/** Returns 304 or 412 if a condition requires it. Most requests have none. */
 function answerCondition(
   { method, headers: asked }: Request,
   form: Representation,
@@ -54,7 +54,7 @@ function answerCondition(
   const ifUnmodifiedSince = asked.get('if-unmodified-since')
   if (ifNoneMatch === null && ifModifiedSince === null && ifMatch === null && ifUnmodifiedSince === null)
     return undefined
-  // What browsers send: the one tag that they were given.
+  // The usual case: a browser sends the one tag it received.
   if (ifNoneMatch === form.etag && ifMatch === null && ifUnmodifiedSince === null)
     return form.notModified(site)
 
@@ -67,7 +67,7 @@ function answerCondition(
   if (decision === 'not_modified') return form.notModified(site)
   if (decision === 'proceed') return undefined
   return errorResponse(
-    new AppError('precondition_failed', 'The file is not the one that If-Match or If-Unmodified-Since names'),
+    new AppError('precondition_failed', 'The file does not match If-Match or If-Unmodified-Since'),
   )
 }
 

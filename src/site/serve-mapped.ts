@@ -2,10 +2,10 @@ import { AppError } from '../domain/errors.ts'
 import { errorResponse } from '../http/error-response.ts'
 import type { Place } from './resolve-site.ts'
 
-/** Where a host shows that it leads here: the answer is the challenge. contract §10. */
+/** The path that proves that a host leads here: it returns the challenge. contract §10. */
 const CHALLENGE_PATH = '/.well-known/svc-challenge/'
 
-/** A mapped host that shows no site: it leads elsewhere, or nobody has proven that it is theirs. */
+/** Serves a mapped host without a site: it redirects, or its ownership is not verified yet. */
 export function serveMapped(
   place: Extract<Place, { kind: 'redirect' | 'unproven' }>,
   { path, search }: { path: string; search: string },
@@ -22,7 +22,7 @@ export function serveMapped(
   return errorResponse(
     new AppError(
       'misdirected',
-      `Nobody has proven yet that ${place.host} is theirs, so nothing is shown here.`,
+      `The ownership of ${place.host} has not been verified yet, so nothing is shown here.`,
     ),
   )
 }

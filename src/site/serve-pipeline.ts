@@ -6,15 +6,15 @@ type Engine = typeof import('./answer-pipeline.ts')
 let engine: Engine | undefined
 
 /**
- * Answers a request with the pipeline of a rule. Never rejects. The engine is loaded with the first of them: a server
- * that has only files starts and stays without it.
+ * Answers a request with a rule's pipeline. Never rejects. The engine is loaded on first use, so a server that has only
+ * files does without it.
  */
 export function servePipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
   if (engine !== undefined) return engine.answerPipeline(ctx, asked)
   return load().then(({ answerPipeline }) => answerPipeline(ctx, asked))
 }
 
-/** Who may is told, and nothing runs or is counted. */
+/** Only reports whether the caller may run it; runs and counts nothing. */
 export async function explainPipeline(
   ctx: Context,
   rule: PipelineRequest['rule'],
@@ -23,10 +23,10 @@ export async function explainPipeline(
 ): Promise<Response> {
   const { refusalOf } = engine ?? (await load())
   const refusal = refusalOf(ctx, rule, caller)
-  if (refusal === null) trace.add('pipeline', 'The pipeline of the rule runs')
+  if (refusal === null) trace.add('pipeline', 'The rule’s pipeline runs')
   else {
     const { status, message } = refusal
-    const text = `The pipeline of the rule refuses the visitor before its first step: ${status}, ${message}`
+    const text = `The rule’s pipeline rejects the visitor before its first step: ${status}, ${message}`
     trace.add('pipeline', text, { status })
   }
   return new Response(null)

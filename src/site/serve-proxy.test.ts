@@ -7,7 +7,7 @@ import type { Outbound, OutboundRequest } from '../platform/outbound.ts'
 import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 import { rawTlsBackend } from '../testing/tls-backend.ts'
 import { resolveHost } from './resolve-site.ts'
-import { answered, LONG_SILENCE_MS, Silence } from './serve-proxy.ts'
+import { LONG_SILENCE_MS, relayOrRefuse, Silence } from './serve-proxy.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }
 
@@ -64,7 +64,7 @@ afterEach(() => {
   answer = ok
 })
 
-/** What goes to backends until the end of the test is changed like this. */
+/** Modifies requests to backends until the end of the test. */
 function sendOutWith(change: (request: OutboundRequest) => OutboundRequest): void {
   fixture.app.ctx.outbound = {
     ...outbound,
@@ -112,7 +112,7 @@ test.each(forwarded)(
   },
 )
 
-test('the exact pattern takes only its path, the prefix not its own name, and a rule for POST no GET', async () => {
+test('an exact pattern takes only its path, a prefix not its own name, and a rule for POST no GET', async () => {
   await fixture.rule({ pathPattern: '/graphql', targetUrl: target })
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   await fixture.rule({ pathPattern: '/old.txt', targetUrl: target, method: 'POST' })
@@ -135,7 +135,7 @@ test('rules of the alias come before those of the project, by order, and a disab
   expect(only().url).toBe('/project/x')
 })
 
-test('headers: what passes, what never does, and what we say ourselves', async () => {
+test('headers: forwarded, never forwarded, and set by us', async () => {
   await fixture.rule({
     pathPattern: '/api/*',
     targetUrl: target,
@@ -174,7 +174,7 @@ test('headers: what passes, what never does, and what we say ourselves', async (
     expect(headers[name]).toBeUndefined()
 })
 
-test('cookies pass where the rule says so, without the session; the Host too', async () => {
+test('cookies without the session are forwarded if the rule says so; the Host too', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target, forwardCookies: true, preserveHost: true })
   await fixture.send('/api/x', {
     headers: { cookie: 'a=1; sAccessToken=secret; sIdRefreshToken=secret; b=2' },
@@ -182,13 +182,13 @@ test('cookies pass where the rule says so, without the session; the Host too', a
   expect(only().headers).toMatchObject({ cookie: 'a=1; b=2', host: fixture.site.aliasHost })
 })
 
-test('a header that was declared and never given a value is sent by nobody', async () => {
+test('a header declared without a value is not sent', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target, headerConfig: { add: { 'x-key': '' } } })
   await fixture.send('/api/x', { headers: { 'x-key': 'of the visitor' } })
   expect(only().headers['x-key']).toBeUndefined()
 })
 
-test('the answer: status, headers, several cookies, no hop-by-hop', async () => {
+test('the response: status, headers, several cookies, no hop-by-hop', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = (_, response) => {
     response.writeHead(
@@ -213,14 +213,14 @@ test('the answer: status, headers, several cookies, no hop-by-hop', async () => 
   expect(got.rawHeaders.filter((name) => name.toLowerCase() === 'date')).toHaveLength(1)
 })
 
-test('an answer without a type gets none: what a browser would show is not saved', async () => {
+test('a response without a type gets none, so that browsers show it instead of saving it', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const got = await fixture.send('/api/x')
   expect(got).toMatchObject({ status: 200, text: 'from the backend', headers: { 'content-length': '16' } })
   expect(got.headers['content-type']).toBeUndefined()
 })
 
-test('a proxy in front is asked to hold no events back, unless the backend says something else', async () => {
+test('a proxy in front is asked not to buffer events, unless the backend decides otherwise', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = ({ url }, response) => {
     if (url === '/own') response.setHeader('x-accel-buffering', 'yes')
@@ -233,7 +233,7 @@ test('a proxy in front is asked to hold no events back, unless the backend says 
   expect(await unbuffered('/api/text')).toBeUndefined()
 })
 
-test('redirects are handed on, and HEAD, 204 and 304 have no body', async () => {
+test('redirects are relayed, and HEAD, 204 and 304 have no body', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = (request, response) => {
     const status = Number(request.url?.slice(1))
@@ -253,7 +253,7 @@ test('redirects are handed on, and HEAD, 204 and 304 have no body', async () => 
   })
 })
 
-test('HEAD says the length that the backend says, and none where it says none', async () => {
+test('HEAD has the length that the backend sends, or none', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = (request, response) => {
     if (request.url === '/said') response.setHeader('content-length', '4711')
@@ -292,7 +292,7 @@ test('a 5xx of the backend is 502 with the error body', async () => {
   expect(got.text).not.toContain('secret')
 })
 
-test('a 5xx whose body goes on for ever keeps no connection busy', async () => {
+test('a 5xx with an endless body does not keep a connection busy', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const gone = Promise.withResolvers<void>()
   answer = (_, response) => {
@@ -304,7 +304,7 @@ test('a 5xx whose body goes on for ever keeps no connection busy', async () => {
   await gone.promise
 })
 
-test('refused, unknown, untrusted and private targets are 502, and the message says which', async () => {
+test('refused, unknown, untrusted and private targets are 502, and the message names the reason', async () => {
   const strange = await rawTlsBackend(fixture.certificate, () => {})
   const cases: [string, RegExp][] = [
     [`https://${BACKEND}:1`, /refused/i],
@@ -316,11 +316,12 @@ test('refused, unknown, untrusted and private targets are 502, and the message s
     const got = await fixture.send(`/${index}/x`)
     expect([got.status, JSON.parse(got.text).error]).toEqual([502, 'Bad Gateway'])
     expect(JSON.parse(got.text).message).toMatch(reason)
+    expect(got.text).not.toContain(new URL(targetUrl).hostname)
   }
   await strange.close()
 })
 
-test('what is added to one answer is not in the next with the same head', async () => {
+test('headers added to one response are not in the next one with the same head', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const { ctx } = fixture.app
   const site = resolveHost(ctx, fixture.site.aliasHost)
@@ -330,13 +331,13 @@ test('what is added to one answer is not in the next with the same head', async 
   const plan = { url: new URL(target), target: '/', headers: [] }
   const forwarding = { ctx, site, rule, plan, method: 'GET', silence: new Silence(undefined) }
   const headers: [string, string][] = [['x-a', '1']]
-  const again = () => answered(forwarding, { status: 200, headers, isKnownHead: true, body: null })
+  const again = () => relayOrRefuse(forwarding, { status: 200, headers, isKnownHead: true, body: null })
   const first = again()
   first.headers.append('set-cookie', 'secret=1')
   expect(first.headers.get('set-cookie')).toBe('secret=1')
   const second = again()
   expect([second.headers.get('x-a'), second.headers.get('set-cookie')]).toEqual(['1', null])
-  const others = answered(
+  const others = relayOrRefuse(
     { ...forwarding, site: { ...site, isShared: !site.isShared } },
     {
       status: 200,
@@ -356,10 +357,10 @@ test('a head that does not come in time is 504', async () => {
 })
 
 test.each(['content-length', 'chunked'])(
-  'a body that stops (%s) is cut, so that it does not look whole',
+  'a body that stops (%s) is cut off, so that it does not look complete',
   async (framing) => {
     await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
-    // Only the silence after the head is meant: on a busy machine that takes its time.
+    // Only the silence after the head counts: on a busy machine the head may take a while.
     sendOutWith((request) => ({ ...request, idleTimeoutMs: 100 }))
     answer = (_, response) => {
       response.writeHead(200, framing === 'chunked' ? {} : { 'content-length': '100' })
@@ -369,7 +370,7 @@ test.each(['content-length', 'chunked'])(
   },
 )
 
-test('a backend that breaks off in the midst is cut too', async () => {
+test('the visitor is cut off when the backend breaks off', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = (_, response) => {
     response.writeHead(200, { 'content-length': '100' })
@@ -379,7 +380,7 @@ test('a backend that breaks off in the midst is cut too', async () => {
   expect(got.isWhole && got.status === 200).toBe(false)
 })
 
-test('events pass as they come, and the end of the visitor is the end of the backend request', async () => {
+test('events are relayed as they arrive, and the backend request ends when the visitor leaves', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const gone = Promise.withResolvers<void>()
   let more: (() => void) | undefined
@@ -403,7 +404,7 @@ test('events pass as they come, and the end of the visitor is the end of the bac
   await gone.promise
 })
 
-test('between two pieces an answer may be silent as long as the rule says, and a stream of events longer', async () => {
+test('between two chunks a response may be silent as long as the rule allows, and an event stream longer', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target, timeout: 1000 })
   let allowed: OutboundRequest['idleTimeoutMs'] = 0
   sendOutWith((request) => {
@@ -420,7 +421,7 @@ test('between two pieces an answer may be silent as long as the rule says, and a
   ])
 })
 
-test('a connection may be silent while a backend thinks, and not after its answer', async () => {
+test('a connection may be silent while waiting for the backend, but not after its response', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const thought = Promise.withResolvers<void>()
   answer = (_, response) => void thought.promise.then(() => response.end('done'))
@@ -437,7 +438,7 @@ test('a connection may be silent while a backend thinks, and not after its answe
   expect(heard).toEqual([true, false])
 })
 
-test('a fragment that a client sends is not handed on', async () => {
+test('a fragment sent by a client is not forwarded', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const asked: (string | undefined)[] = []
   answer = ({ url }, response) => {
@@ -486,7 +487,7 @@ test.each([
   expect(await fixture.send(path)).toMatchObject({ status: 200, text: 'page' })
 })
 
-test('a rule comes before the routes of the API, but for those of sign-in', async () => {
+test('a rule takes precedence over API routes, except those for sign-in', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   expect((await fixture.send('/api/projects')).text).toBe('from the backend')
   expect((await fixture.send('/api/auth/unknown')).text).toBe('from the backend')
@@ -494,7 +495,7 @@ test('a rule comes before the routes of the API, but for those of sign-in', asyn
   expect((await fixture.send('/_svc/auth/session')).status).toBe(200)
 })
 
-test('on the admin host an answer is sandboxed, sets no cookie and clears nothing', async () => {
+test('on the admin host a response is sandboxed, sets no cookie and clears nothing', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = (_, response) => {
     response.writeHead(200, {
@@ -526,7 +527,7 @@ test('on the admin host an answer is sandboxed, sets no cookie and clears nothin
   })
 })
 
-test('a private site shows its backend to nobody else, and no cache may keep it', async () => {
+test('a private site’s backend is hidden from everybody else, and shared caches may not store it', async () => {
   const { app, site } = fixture
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   const setPublic = (isPublic: boolean) =>
@@ -553,7 +554,7 @@ test('a private site shows its backend to nobody else, and no cache may keep it'
   await setPublic(true)
 })
 
-test('behind a trusted proxy its word on address, scheme and host is passed on, and its own address added', async () => {
+test('a trusted proxy’s address, scheme and host are forwarded, and its own address is added', async () => {
   const trusting = await proxyFixture({ TRUST_PROXY: '127.0.0.1/32' })
   const own = createServer(trusting.certificate, (request, response) => {
     response.end(JSON.stringify(request.headers))
@@ -581,7 +582,7 @@ test('behind a trusted proxy its word on address, scheme and host is passed on, 
   await trusting.close()
 })
 
-test('a rule whose header values cannot be opened sends nothing', async () => {
+test('a rule whose header values cannot be decrypted sends nothing', async () => {
   const id = await fixture.rule({
     pathPattern: '/api/*',
     targetUrl: target,

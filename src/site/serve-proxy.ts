@@ -13,8 +13,8 @@ import type { Site } from './resolve-site.ts'
 import type { Trace } from './trace.ts'
 
 /**
- * A request on its way to a backend. `allowSilence` lets its connection be silent for as long as the rule allows; that is
- * taken back with the end of the answer, as the connection may stay open for others.
+ * A request to forward to a backend. `allowSilence` lets its connection be silent for as long as the rule allows. This
+ * is revoked when the response ends, because the connection may be reused.
  */
 export type ProxyRequest = {
   request: Request
@@ -41,8 +41,8 @@ type Forwarding = {
 }
 
 /**
- * Forwards to the backend of the rule and streams its answer back. A 5xx of the backend becomes 502 with its status in
- * `X-Upstream-Status`; one that cannot be reached, or not in time, becomes 502 or 504 with the reason. Never rejects.
+ * Forwards to the rule's backend and streams its response back. A 5xx from the backend becomes 502 with its status in
+ * `X-Upstream-Status`. An unreachable or slow backend becomes 502 or 504 with the reason. Never rejects.
  */
 export function serveProxy(
   ctx: Context,
@@ -55,15 +55,15 @@ export function serveProxy(
   const { request, trace, allowSilence } = asked
   try {
     const plan = planForward(rule, target, asked)
-    if (trace !== undefined) return explained(trace, plan, rule)
+    if (trace !== undefined) return explainPlan(trace, plan, rule)
     const silence = new Silence(allowSilence)
     return forward({ ctx, site, rule, plan, method: request.method, silence }, request)
   } catch (error) {
-    return failed(ctx, rule, error)
+    return failureResponse(ctx, rule, error)
   }
 }
 
-/** The silence of the visitor's connection, allowed where an answer lasts: most are there before it matters. */
+/** Allows the visitor's connection to be silent while a response lasts; most are done before it matters. */
 export class Silence {
   readonly #allow: ((isAllowed: boolean) => void) | undefined
   #isAllowed = false
@@ -77,24 +77,24 @@ export class Silence {
     this.#isAllowed = true
   }
 
-  /** The visitor's connection is nobody's any more. */
+  /** The visitor's connection is no longer ours. */
   end(): void {
     if (this.#isAllowed) this.#allow?.(false)
     this.#isAllowed = false
   }
 }
 
-/** Not an async function: that would make every answer wait for more promises. */
+/** Not an async function, which would add promises to every response. */
 function forward(forwarding: Forwarding, request: Request): Promise<Response> {
   const { ctx, rule, plan, method, silence } = forwarding
   const { timeoutMs } = rule.record
   const ended = (error: unknown): Response => {
     silence.end()
-    return failed(ctx, rule, error)
+    return failureResponse(ctx, rule, error)
   }
   const arrived = (answer: OutboundResponse): Response => {
     try {
-      return answered(forwarding, answer)
+      return relayOrRefuse(forwarding, answer)
     } catch (error) {
       return ended(error)
     }
@@ -114,15 +114,15 @@ function forward(forwarding: Forwarding, request: Request): Promise<Response> {
   return answer.then(arrived, ended)
 }
 
-/** 1xx to 4xx pass; a 5xx is a backend that failed. */
-export function answered(forwarding: Forwarding, answer: OutboundResponse): Response {
-  if (answer.status < 500) return relayed(forwarding, answer)
+/** Relays 1xx to 4xx; a 5xx means that the backend failed. */
+export function relayOrRefuse(forwarding: Forwarding, answer: OutboundResponse): Response {
+  if (answer.status < 500) return relay(forwarding, answer)
   forwarding.silence.end()
-  return refused(forwarding, answer)
+  return backendErrorResponse(forwarding, answer)
 }
 
-/** The backend's answer as it is, without what belongs to its own connection. */
-function relayed(forwarding: Forwarding, answer: OutboundResponse): Response {
+/** Relays the backend's response, without what belongs to its own connection. */
+function relay(forwarding: Forwarding, answer: OutboundResponse): Response {
   const { status, body } = answer
   const headers =
     forwarding.method === 'HEAD' ? headersOfHead(forwarding, answer) : knownHeaders(forwarding.site, answer)
@@ -133,7 +133,7 @@ function relayed(forwarding: Forwarding, answer: OutboundResponse): Response {
   return new Response(hasBody ? inOnePiece(body, headers.has('content-type')) : null, init)
 }
 
-/** Bun says a length of 0 where none is given, and that would be said of what GET sends. RFC 9112 §6.1 allows this. */
+/** Without a length Bun sends 0, which would claim that GET has no content. RFC 9112 §6.1 allows this instead. */
 function headersOfHead({ site }: Forwarding, answer: OutboundResponse): Headers {
   const headers = relayedHeaders(site, answer.headers)
   if (!headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
@@ -145,7 +145,7 @@ const PREPARED = {
   own: new WeakMap<readonly HeaderPair[], Headers>(),
 }
 
-/** Of a head that is said again and again they are made once; a `Response` takes a copy. */
+/** Converts a repeated head only once; a `Response` copies the headers. */
 function knownHeaders(site: Site, { headers, isKnownHead }: OutboundResponse): Headers {
   if (isKnownHead !== true) return relayedHeaders(site, headers)
   const prepared = site.isShared ? PREPARED.shared : PREPARED.own
@@ -157,8 +157,8 @@ function knownHeaders(site: Site, { headers, isKnownHead }: OutboundResponse): H
 }
 
 /**
- * The same bytes; where they break off, so does the visitor's connection, so that no part looks whole. Bun prints what a
- * body fails with, unless it is undefined: the log has it already.
+ * Passes the bytes on. If they break off, the visitor's connection is cut too, so that no partial response looks
+ * complete. Bun prints the error of a body unless it is undefined, and the log already has it.
  */
 function cutWhenBroken(
   { ctx, rule, silence }: Forwarding,
@@ -175,7 +175,7 @@ function cutWhenBroken(
         silence.end()
         controller.close()
       } catch (error) {
-        // What was read meanwhile nobody takes any more: no fault of the backend.
+        // The visitor left, so this is not the backend's fault.
         if (isLeft) return
         noteFailure(ctx, rule, error)
         controller.error(undefined)
@@ -188,7 +188,7 @@ function cutWhenBroken(
   })
 }
 
-/** What a visitor gets of a backend's headers. What depends on who asks is kept out of shared caches. */
+/** The backend's headers for the visitor. Responses that depend on the visitor are kept out of shared caches. */
 export function relayedHeaders(site: Site, pairs: readonly HeaderPair[]): Headers {
   const headers = new Headers()
   for (const [name, value] of responseHeadersToForward(pairs)) headers.append(name, value)
@@ -197,10 +197,10 @@ export function relayedHeaders(site: Site, pairs: readonly HeaderPair[]): Header
   return headers
 }
 
-/** nginx in front would hold events back until it has a few KiB of them. */
+/** Otherwise nginx in front would buffer events until it has a few KiB. */
 const UNBUFFERED = 'x-accel-buffering'
 
-/** `public` and the lifetimes for shared caches go: others may not be let in by a cache that we know nothing of. */
+/** Drops `public` and lifetimes for shared caches: a cache unknown to us must not serve the response to others. */
 function keepPrivate(headers: Headers): void {
   const directives = (headers.get('cache-control') ?? '').split(',').map((one) => one.trim())
   const kept = directives.filter(
@@ -210,40 +210,47 @@ function keepPrivate(headers: Headers): void {
   headers.append('vary', 'Cookie')
 }
 
-/** spec: Proxy behaviour 8, as contract §8 reads it: a 5xx of the backend is "returning an error". */
-function refused({ ctx, rule, plan }: Forwarding, { body, status }: OutboundResponse): Response {
+/** spec: Proxy behaviour 8, as read in contract §8: a 5xx from the backend is "returning an error". */
+function backendErrorResponse({ ctx, rule, plan }: Forwarding, { body, status }: OutboundResponse): Response {
   if (body instanceof ReadableStream) void body.cancel().catch(() => {})
-  ctx.log.warn('a backend answered an error', { rule: rule.record.id, backend: plan.url.host, status })
+  ctx.log.warn('a backend returned an error', { rule: rule.record.id, backend: plan.url.host, status })
   return errorResponse(
-    new AppError('bad_gateway', `The backend ${plan.url.host} was reached and answered ${status}.`, {
+    new AppError('bad_gateway', `The backend ${plan.url.host} was reached, but returned ${status}`, {
       headers: { 'x-upstream-status': String(status) },
     }),
   )
 }
 
-/** No answer: which end failed, and why. A visitor who went away gets nothing, and nobody is to blame. */
-export function failed(ctx: Context, rule: SiteRule, error: unknown): Response {
+/**
+ * The response when the backend did not respond: says which side failed and why. If the visitor left, nobody is to
+ * blame.
+ */
+export function failureResponse(ctx: Context, rule: SiteRule, error: unknown): Response {
   if (error instanceof AppError) return errorResponse(error)
   if (!(error instanceof OutboundError)) {
     ctx.log.error('a request could not be forwarded', { rule: rule.record.id, error })
-    return errorResponse(new AppError('bad_gateway', 'The request could not be forwarded to the backend.'))
+    return errorResponse(new AppError('bad_gateway', 'The request could not be forwarded to the backend'))
   }
   noteFailure(ctx, rule, error)
-  return errorResponse(toAppError(error))
+  return rule.target === null ? noTarget() : errorResponse(toAppError(error, rule.target.url))
 }
 
 function noteFailure(ctx: Context, rule: SiteRule, error: unknown): void {
   const { kind, message } =
     error instanceof OutboundError ? error : { kind: 'unknown', message: String(error) }
   if (kind !== 'aborted')
-    ctx.log.warn('a backend did not answer in full', { rule: rule.record.id, kind, reason: message })
+    ctx.log.warn('a backend did not send a complete response', {
+      rule: rule.record.id,
+      kind,
+      reason: message,
+    })
 }
 
 export const noTarget = (): Response =>
-  errorResponse(new AppError('bad_gateway', 'The rule for this path has no target that could be called.'))
+  errorResponse(new AppError('bad_gateway', 'The rule for this path has no target that can be called'))
 
-/** Values that a rule adds are secrets of the project: names are enough here. */
-function explained(trace: Trace, { url, target, headers }: ForwardPlan, rule: SiteRule): Response {
+/** Header values added by a rule are secrets of the project, so only their names are shown. */
+function explainPlan(trace: Trace, { url, target, headers }: ForwardPlan, rule: SiteRule): Response {
   const added = new Set(Object.keys(rule.headerConfig()?.add ?? {}).map((name) => name.toLowerCase()))
   trace.add('forward', `The request goes to ${url.origin}${target}`, {
     url: `${url.origin}${target}`,

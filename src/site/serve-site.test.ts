@@ -15,7 +15,7 @@ afterAll(() => app.close())
 const get = (host: string, path: string, headers: Record<string, string> = {}, method = 'GET') =>
   app.call(method, path, { host, headers })
 
-/** A new site of its own project, by its alias host. */
+/** Creates a site in a new project and returns its alias host. */
 let count = 0
 async function site(
   files: Record<string, string | Uint8Array>,
@@ -90,7 +90,7 @@ describe('clean URLs', () => {
     expect([answer.status, await answer.text()]).toEqual([status, body])
   })
 
-  test('a path that is longer than any that is stored still finds the nearest page', async () => {
+  test('a path longer than any stored one still finds the nearest page', async () => {
     const answer = await get(host, `/docs${'/a'.repeat(4000)}`)
     expect([answer.status, await answer.text()]).toEqual([404, 'docs 404'])
   })
@@ -100,13 +100,13 @@ describe('clean URLs', () => {
     ['/docs?a=1&b=%20', '/docs/?a=1&b=%20'],
     ['/a%20b', '404'],
   ]
-  test.each(redirects)('%s leads to %s', async (path, location) => {
+  test.each(redirects)('%s redirects to %s', async (path, location) => {
     const answer = await get(host, path)
     if (location === '404') expect(answer.status).toBe(404)
     else expect([answer.status, answer.headers.get('location')]).toEqual([308, location])
   })
 
-  test('an error page is not kept', async () => {
+  test('an error page is not cached', async () => {
     const answer = await get(host, '/nothing')
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -130,12 +130,20 @@ describe('single-page apps', () => {
     ['switched on over a 404.html', true, true, '/deep/link', html, 'GET', 200],
     ['switched off', false, false, '/deep/link', html, 'GET', 404],
     ['not for a script', true, false, '/assets/missing.js', html, 'GET', 404],
-    ['not where the dot is encoded', true, false, '/assets/missing%2Ejs', html, 'GET', 404],
-    ['not for what accepts no HTML', true, false, '/deep/link', { accept: 'application/json' }, 'GET', 404],
+    ['not if the dot is encoded', true, false, '/assets/missing%2Ejs', html, 'GET', 404],
+    [
+      'not for requests that do not accept HTML',
+      true,
+      false,
+      '/deep/link',
+      { accept: 'application/json' },
+      'GET',
+      404,
+    ],
     ['not for */*', true, false, '/deep/link', { accept: '*/*' }, 'GET', 404],
     ['not without Accept', true, false, '/deep/link', {}, 'GET', 404],
-    ['a dot in a folder is no extension', true, false, '/v1.2/link', html, 'GET', 200],
-    ['not to POST', true, false, '/deep/link', html, 'POST', 405],
+    ['a dot in a folder name is not an extension', true, false, '/v1.2/link', html, 'GET', 200],
+    ['not for POST', true, false, '/deep/link', html, 'POST', 405],
   ]
   test.each(rows)('%s', async (_name, isSpa, own404, path, headers, method, status) => {
     const { aliasHost, projectId } = await site({
@@ -149,7 +157,7 @@ describe('single-page apps', () => {
     if (status === 200) expect(await answer.text()).toBe('app')
   })
 
-  test('a missing script is never HTML, not even to a browser that shows it', async () => {
+  test('a missing script is never HTML, not even when a browser navigates to it', async () => {
     const { aliasHost } = await site({ 'index.html': 'app', 'assets/404.html': 'nothing here' })
     for (const path of ['/assets/missing.js', '/missing.mjs?v=1', '/missing%2Ejs']) {
       const answer = await get(aliasHost, path, html)
@@ -160,7 +168,7 @@ describe('single-page apps', () => {
     }
   })
 
-  test('the alias overrules the project', async () => {
+  test('the alias overrides the project', async () => {
     const { aliasHost, aliasId } = await site({ 'index.html': 'app' })
     await app.call('PATCH', `/api/aliases/${aliasId}`, { as: SEED_OWNER, json: { isSpa: false } })
     expect((await get(aliasHost, '/deep', html)).status).toBe(404)
@@ -272,7 +280,7 @@ describe('conditions and ranges', () => {
     if (status !== 416) expect(await answer.text()).toBe(expected)
   })
 
-  test('several ranges come as parts', async () => {
+  test('several ranges arrive as parts', async () => {
     const answer = await get(host, '/f.txt', { range: 'bytes=0-1,8-' })
     const boundary = /^multipart\/byteranges; boundary=(\S+)$/.exec(
       answer.headers.get('content-type') ?? '',
@@ -328,14 +336,14 @@ describe('encodings', () => {
     expect(tags.size).toBe(4)
   })
 
-  test('a tag of one encoding does not make another one fresh', async () => {
+  test('a tag of one encoding does not validate another one', async () => {
     const { headers } = await get(host, '/app.js', { 'accept-encoding': 'br' })
     const etag = headers.get('etag') ?? ''
     expect((await get(host, '/app.js', { 'accept-encoding': 'br', 'if-none-match': etag })).status).toBe(304)
     expect((await get(host, '/app.js', { 'if-none-match': etag })).status).toBe(200)
   })
 
-  test('ranges are of the encoded bytes', async () => {
+  test('ranges refer to the encoded bytes', async () => {
     const whole = await get(host, '/app.js', { 'accept-encoding': 'gzip' })
     const size = (await whole.arrayBuffer()).byteLength
     const part = await get(host, '/app.js', { 'accept-encoding': 'gzip', range: 'bytes=0-9' })
@@ -360,7 +368,7 @@ describe('encodings', () => {
   }
 })
 
-test('after a roll-back a copy of the younger deployment is no longer good, by its date neither', async () => {
+test('after a rollback a cached copy of the newer deployment is stale, also by its date', async () => {
   const first = await site({ 'page.html': 'first' })
   await app.addUser('mover@example.com', 'admin')
   app.advance(5000)
@@ -415,7 +423,7 @@ describe('a deploy under open tabs', () => {
     return first
   }
 
-  test('a hashed file of the deployment before is still there', async () => {
+  test('a hashed file of the previous deployment is still served', async () => {
     const { aliasHost } = await moved()
     expect(await (await get(aliasHost, '/')).text()).toBe('new')
     const answer = await get(aliasHost, '/app-aaaa1111.js')
@@ -423,7 +431,7 @@ describe('a deploy under open tabs', () => {
     expect(answer.headers.get('x-svc-commit')).toMatch(/^a/)
   })
 
-  test('from below the folder that the alias served then', async () => {
+  test('from the folder that the alias served then', async () => {
     const { aliasHost } = await moved('/dist')
     expect(await (await get(aliasHost, '/app-aaaa1111.js')).text()).toBe('old script')
   })
@@ -432,18 +440,18 @@ describe('a deploy under open tabs', () => {
     ['/a%20b/%C3%BC-bbbb2222.html', 'old page'],
     ['/a%20b/u%CC%88-bbbb2222', 'old page'],
     ['/100%25-cccc3333.txt', 'old percent'],
-  ])('however it is written: %s', async (path, text) => {
+  ])('in every encoding of the path: %s', async (path, text) => {
     const { aliasHost } = await moved('/dist')
     const answer = await get(aliasHost, path)
     expect([answer.status, await answer.text()]).toEqual([200, text])
   })
 
-  test('a part whose hash could nearly be a word', async () => {
+  test('a chunk whose hash looks almost like a word', async () => {
     const { aliasHost } = await moved()
     expect(await (await get(aliasHost, '/nodes/3.Cckk7-aE.js')).text()).toBe('old part')
   })
 
-  test('a file without a hash is not', async () => {
+  test('a file without a hash is not served', async () => {
     const { aliasHost } = await moved()
     expect((await get(aliasHost, '/plain.js')).status).toBe(404)
   })
@@ -496,7 +504,7 @@ describe('hosts', () => {
     expect(answer.headers.get('content-type')).toContain('text/html')
   })
 
-  test('are compared without case, port and final dot', async () => {
+  test('are compared without case, port and trailing dot', async () => {
     const { aliasHost } = await site({ 'index.html': 'mine' })
     for (const host of [aliasHost.toUpperCase(), `${aliasHost}:8080`, `${aliasHost}.`])
       expect(await (await get(host, '/')).text()).toBe('mine')
@@ -508,7 +516,7 @@ describe('hosts', () => {
     expect((await get(aliasHost, '/repo/acme/site1/alias/production/')).status).toBe(404)
   })
 
-  test('a path below /api that is no route is a file', async () => {
+  test('a path below /api that is not a route is a file', async () => {
     const { aliasHost } = await site({ 'api/data.json': '{"mine":1}' })
     expect(await (await get(aliasHost, '/api/data.json')).json()).toEqual({ mine: 1 })
     expect((await get(aliasHost, '/api/health')).headers.get('content-type')).toContain('application/json')

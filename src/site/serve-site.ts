@@ -11,34 +11,37 @@ import { isWebSocket, serveWebSocket, type Upgrade } from './serve-websocket.ts'
 import type { Trace } from './trace.ts'
 import { markVariant, type Variant } from './traffic.ts'
 
-/** What is asked of a site: `path` is the raw path of the URL below it, with its `/`; `search` begins with `?` or is empty. */
+/** A request to a site: `path` is the raw URL path within it, with its `/`; `search` starts with `?` or is empty. */
 export type SiteRequest = {
   request: Request
   path: string
   search: string
   mount: string
-  /** Missing on an open site, where a file is all that there can be. */
+  /** Missing on an open site, which only has files. */
   visit?: Visit
 }
 
-/** The same, planned: which is needed for all but files. */
+/** The same with a plan, which everything except files needs. */
 export type PlannedRequest = SiteRequest & { visit: Visit }
 
-/** What is known of a request to a site that has more than files. */
+/** The plan of a request to a site that has more than files. */
 export type Visit = {
-  /** The one that takes the request. */
+  /** The rule that takes the request. */
   rule: SiteRule | undefined
-  /** What a split chose. */
+  /** The variant chosen by the traffic split. */
   variant: Variant | undefined
   facts: RequestFacts
-  /** Who calls: asked only where the answer depends on it. */
+  /** The caller; only determined if the response depends on it. */
   callerOf: () => Caller
   allowSilence?: ((isAllowed: boolean) => void) | undefined
   upgrade?: Upgrade | undefined
   trace?: Trace | undefined
 }
 
-/** Visibility and gate, then the rule or the file. What the gate refuses does not say which variant it would be. contract §1 Hosts. */
+/**
+ * Checks visibility and the gate, then serves the rule or the file. A rejection does not reveal the variant. contract
+ * §1 Hosts.
+ */
 export function serveSite(
   ctx: Context,
   pages: SitePages,
@@ -61,7 +64,7 @@ export function serveSite(
   return answer instanceof Response ? marked(answer) : answer.then(marked)
 }
 
-/** What a rule of a private site answers is not for pages of other sites either, unless a backend says that it is. */
+/** A rule's response on a private site is not for pages of other sites, unless a backend says so. */
 function keepFromOthers(headers: Headers): void {
   const name = 'cross-origin-resource-policy'
   if (!headers.has(name)) headers.set(name, 'same-origin')
@@ -72,14 +75,13 @@ function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | u
   const { isPublic, requiredRole, setBy } = visibility
   const what = isPublic ? 'The site is public' : `The site is private and needs the role ${requiredRole}`
   const by = [...new Set(isPublic ? [setBy.isPublic] : [setBy.isPublic, setBy.requiredRole])]
-  const says = by.length === 1 ? 'says' : 'say'
-  trace.add('visibility', `${what}, as the ${by.join(' and the ')} ${says}`, { ...visibility })
+  trace.add('visibility', `${what}, as set by the ${by.join(' and the ')}`, { ...visibility })
   if (isPublic) trace.add('gate', 'Everybody may see it')
   else if (refusal === undefined) trace.add('gate', 'The visitor may see it')
   else trace.add('gate', `The visitor may not see it: ${refusal.status}`, { status: refusal.status })
 }
 
-/** The file, or what the rule that takes the request says. */
+/** Serves the file, or the response of the rule that takes the request. */
 function serveChosen(
   ctx: Context,
   pages: SitePages,
@@ -107,7 +109,10 @@ function serveChosen(
   }
 }
 
-/** A target that ends in `/` gets what stands for the star of a `/x/*` pattern, of `*` without its `/`. contract §8. */
+/**
+ * A target that ends in `/` is followed by what the star of a `/x/*` pattern matched; for `*`, without its `/`.
+ * contract §8.
+ */
 function rewritten({ record, pattern }: SiteRule, path: string): string {
   const { targetUrl } = record
   const rest = pattern.kind === 'prefix' ? behindPrefix(path, pattern.literal).replace(/^\//, '') : ''

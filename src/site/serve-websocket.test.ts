@@ -76,7 +76,7 @@ function connect(
   })
 }
 
-test('messages of every size and kind go both ways, in order', async () => {
+test('messages of every size and kind pass in both directions, in order', async () => {
   const { socket, next, closed } = await connect(
     '/live/chat?room=1',
     { 'x-custom': 'yes', cookie: 'sAccessToken=secret' },
@@ -106,7 +106,7 @@ test('messages of every size and kind go both ways, in order', async () => {
   await closed
 })
 
-test('the backend that ends with a code is repeated, the one that vanishes too', async () => {
+test('the visitor gets the backend’s close code, and also notices when it vanishes', async () => {
   const first = await connect('/live/a')
   first.socket.send('leave')
   expect(await first.closed).toMatchObject({ code: 4001, reason: 'as you wish' })
@@ -115,7 +115,7 @@ test('the backend that ends with a code is repeated, the one that vanishes too',
   expect((await second.closed).wasClean).toBe(false)
 })
 
-test('the visitor who vanishes ends the backend socket', async () => {
+test('the backend socket ends when the visitor vanishes', async () => {
   const { socket } = await connect('/live/a')
   if ('terminate' in socket && typeof socket.terminate === 'function') socket.terminate()
   expect((await last?.closed)?.[0]).toBe(1006)
@@ -144,7 +144,7 @@ test('on the admin host a WebSocket opens without the cookies of the backend', a
   expect([onAdmin.statusCode, onAdmin.headers['set-cookie']]).toEqual([101, undefined])
 })
 
-test('an answer that is no 101 goes to the visitor', async () => {
+test('a response other than 101 goes to the visitor', async () => {
   expect(await fixture.send('/live/teapot', { headers: upgrade })).toMatchObject({
     status: 418,
     text: 'no sockets here',
@@ -155,7 +155,7 @@ test('an answer that is no 101 goes to the visitor', async () => {
   })
 })
 
-test('a backend that pings without end and reads nothing is cut off', async () => {
+test('a backend that pings endlessly and reads nothing is cut off', async () => {
   const gone = Promise.withResolvers<void>()
   const deaf = await rawTlsBackend(fixture.certificate, (socket) => {
     socket.once('close', () => gone.resolve())
@@ -184,7 +184,7 @@ test('a backend that pings without end and reads nothing is cut off', async () =
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const PING = Buffer.concat([Buffer.from([0x89, 125]), Buffer.alloc(125)])
 
-test('a backend that agrees without proof is 502', async () => {
+test('a backend without a valid Sec-WebSocket-Accept is 502', async () => {
   const liar = await rawTlsBackend(fixture.certificate, (socket) =>
     socket.once('data', () =>
       socket.write(
@@ -216,7 +216,7 @@ test('cross-site WebSocket hijacking: a page of another site gets nothing with t
   expect((await ask({ origin: 'http://evil.sites.test' })).status).toBe(418)
 })
 
-test('a server that stops tells both ends, and does not wait for them', async () => {
+test('a stopping server tells both ends, and does not wait for them', async () => {
   const { closed } = await connect('/live/a')
   const atBackend = last?.closed
   await fixture.listeners.stop(false)

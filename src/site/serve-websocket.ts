@@ -13,22 +13,24 @@ import type { SiteRule } from './choose-rule.ts'
 import { planForward } from './plan-forward.ts'
 import type { Site } from './resolve-site.ts'
 import {
-  answered,
-  failed,
+  failureResponse,
   LONG_SILENCE_MS,
   noTarget,
   type ProxyRequest,
   relayedHeaders,
+  relayOrRefuse,
   Silence,
 } from './serve-proxy.ts'
 
-/** Takes the visitor's connection over; false when it is gone. Missing where there is no socket behind a request. */
+/** Upgrades the visitor's connection; false if it is gone. Missing if there is no socket behind the request. */
 export type Upgrade = (headers: Headers, owner: SocketOwner) => boolean
 
 const WAITING_BYTES = 4 * MOST_MESSAGE_BYTES
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Of the handshake itself: each side makes its own. Compression is not passed on, as frames are taken apart. */
+/**
+ * Headers of the handshake, which each side creates itself. Compression is not negotiated, because frames are decoded.
+ */
 const HANDSHAKE: ReadonlySet<string> = new Set([
   'sec-websocket-accept',
   'sec-websocket-extensions',
@@ -40,8 +42,8 @@ export const isWebSocket = (request: Request): boolean =>
   request.method === 'GET' && request.headers.get('upgrade')?.toLowerCase() === 'websocket'
 
 /**
- * Opens a WebSocket to the backend first, then the visitor's, and passes messages between the two until one side ends.
- * An answer of the backend other than 101 goes to the visitor, as `serveProxy` would send it. Never rejects.
+ * Opens a WebSocket to the backend, then the visitor's, and passes messages between them until one side ends. A
+ * response other than 101 is relayed as in `serveProxy`. Never rejects.
  */
 export async function serveWebSocket(
   ctx: Context,
@@ -53,7 +55,7 @@ export async function serveWebSocket(
   const { target } = rule
   if (target === null) return noTarget()
   if (upgrade === undefined)
-    return errorResponse(new AppError('not_implemented', 'There is no connection here to be upgraded'))
+    return errorResponse(new AppError('not_implemented', 'This connection cannot be upgraded to a WebSocket'))
   const key = randomBytes(16).toString('base64')
   const handshake = untilUpgraded(asked.request)
   try {
@@ -68,21 +70,24 @@ export async function serveWebSocket(
       idleTimeoutMs: LONG_SILENCE_MS,
       signal: handshake.signal,
     })
-    if (answer.tunnel === null) return answered(forwarding, answer)
+    if (answer.tunnel === null) return relayOrRefuse(forwarding, answer)
     if (!accepts(answer.headers, key)) {
       answer.tunnel.close()
-      throw new OutboundError('broken', `${url.host} agreed to a WebSocket without the proof that it heard`)
+      throw new OutboundError(
+        'broken',
+        `${url.host} accepted the upgrade without a valid Sec-WebSocket-Accept`,
+      )
     }
     const relayed = relayedHeaders(site, withoutHandshake(answer.headers))
     handshake.done()
     if (!upgrade(relayed, bridge(answer.tunnel))) answer.tunnel.close()
     return new Response(null)
   } catch (error) {
-    return failed(ctx, rule, error)
+    return failureResponse(ctx, rule, error)
   }
 }
 
-/** Bun aborts a request when its WebSocket ends, and that must not cut the backend off before it hears why. */
+/** Bun aborts a request when its WebSocket ends; the backend must receive the close code before it is cut off. */
 function untilUpgraded(request: Request): { signal: AbortSignal; done: () => void } {
   const controller = new AbortController()
   const abort = () => controller.abort()
@@ -91,15 +96,15 @@ function untilUpgraded(request: Request): { signal: AbortSignal; done: () => voi
 }
 
 /**
- * A page of another site under the workspace domain sends this site's visitors' sessions along, so what a session opens
- * must be asked for by a page of this site. contract §2.
+ * A page of another site under the workspace domain also sends the session of this site's visitors. A WebSocket that
+ * relies on a session must therefore be opened by a page of this site. contract §2.
  */
 function refuseForgery({ visibility }: Site, { request, facts }: ProxyRequest): void {
   if (visibility.isPublic || request.headers.has('x-api-key')) return
   if (hasSessionCookie(request.headers.get('cookie'))) refuseCrossOrigin(request, facts.hostWithPort, true)
 }
 
-/** The end of one side ends the other. What the visitor says before the sockets are joined cannot get lost. */
+/** Closes one side when the other ends. Messages sent before the sockets are joined are not lost. */
 function bridge(tunnel: Tunnel): SocketOwner {
   let visitor: VisitorSocket | null = null
   let backend: BackendSocket | null = null

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 
-/** What docs/sites.md tells people to set up where a generator's files alone do not do. */
+/** The setups in docs/sites.md for sites that need more than a generator's files. */
 
 let fixture: ProxyFixture
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(() => fixture.close())
 
 const page = { headers: { accept: 'text/html' } }
 
-test('an app below a path by two rewrites', async () => {
+test('an app below a path, with two rewrites', async () => {
   await fixture.rule({
     pathPattern: '/app/assets/*',
     targetUrl: '/app/assets/',
@@ -34,7 +34,7 @@ test('an app below a path by two rewrites', async () => {
   expect((await fixture.send('/app', page)).status).toBe(308)
 })
 
-test('an address with a dot is no page of an app, and is one by a rewrite', async () => {
+test('a path with a dot is not a page of an app, unless a rewrite says so', async () => {
   expect((await fixture.send('/users/jane.doe', page)).status).toBe(404)
   await fixture.rule({ pathPattern: '/users/*', targetUrl: '/index.html', proxyType: 'internal_rewrite' })
   expect(await fixture.send('/users/jane.doe', page)).toMatchObject({ status: 200, text: 'home' })

@@ -1,6 +1,6 @@
 import type { SiteRule } from './choose-rule.ts'
 
-/** One thing that was decided on the way to an answer. `text` is a sentence for a person. */
+/** One decision on the way to a response. `text` is a sentence for a person. */
 export type TraceStep = {
   step:
     | 'host'
@@ -19,13 +19,13 @@ export type TraceStep = {
 }
 
 /**
- * Hears what the code that serves decides, and makes it stop before it calls a backend or runs a pipeline: whoever is
- * asked to explain a request must not send it.
+ * Records what the serving code decides, and makes it stop before it calls a backend or runs a pipeline: explaining a
+ * request must not send it.
  */
 export type Trace = {
   steps: TraceStep[]
   add(step: TraceStep['step'], text: string, detail?: Record<string, unknown>): void
-  /** `miss` null: this rule takes the request. */
+  /** `miss` null means that this rule takes the request. */
   rule(rule: SiteRule, miss: 'disabled' | 'path' | 'method' | null): void
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('what an answer says of variants, cookies and caches stays beside what the split says', async () => {
+test('the split adds to a response’s own headers for variants, cookies and caches', async () => {
   const files = { 'index.html': 'x' }
   const seed = { owner: 'acme', repo: 'docs', sha: '1'.repeat(40), alias: 'stable', files }
   const { projectId } = await seedDeployment(app, seed)

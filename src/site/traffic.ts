@@ -12,15 +12,15 @@ import { fractionOf } from '../platform/random.ts'
 import type { Site } from './resolve-site.ts'
 import type { Trace } from './trace.ts'
 
-/** A split with the sites of its aliases, by lower-case name; an alias that is gone has none. */
+/** A split with the sites of its aliases, by lower-case name; deleted aliases have none. */
 export type SiteSplit = TrafficSplit & { sites: ReadonlyMap<string, Site> }
 
-/** The site that this visitor sees, and what its answers must carry. */
+/** The site that this visitor sees, and the headers its responses need. */
 export type Variant = { site: Site; headers: Headers }
 
 /**
- * Chooses for one request. With no alias left the domain's own is shown. Answers of a split are private to the visitor:
- * whoever keeps one for others would show everybody the same variant. contract §10.
+ * Chooses the variant for one request; falls back to the domain's own alias if none is left. Responses of a split are
+ * private: a shared cache would show everybody the same variant. contract §10.
  */
 export function chooseVariant(
   ctx: Pick<Context, 'newId'>,
@@ -38,7 +38,7 @@ export function chooseVariant(
   const shown = choice === null ? undefined : find(choice.alias)
   const headers = new Headers()
   if (choice === null || shown === undefined) {
-    trace?.add('traffic', 'None of the aliases of the split is there: the alias of the domain is shown')
+    trace?.add('traffic', 'None of the aliases of the split exists: the alias of the domain is shown')
     return { site, headers }
   }
   trace?.add('traffic', `The visitor sees ${choice.alias}: ${REASON[choice.by]}`, { ...choice })
@@ -50,12 +50,12 @@ export function chooseVariant(
 }
 
 const REASON = {
-  rule: 'a rule of the split holds',
-  cookie: `the cookie ${VARIANT_COOKIE} says so`,
-  draw: 'it was drawn by weight, and another visitor may see another',
+  rule: 'a rule of the split matches',
+  cookie: `chosen by the cookie ${VARIANT_COOKIE}`,
+  draw: 'chosen at random by weight, so other visitors may see another',
 } as const
 
-/** Adds what the variant asks for to an answer. */
+/** Adds the variant's headers to a response. */
 export function markVariant(response: Response, { headers }: Variant): Response {
   for (const [name, value] of headers) {
     if (name === 'x-variant') response.headers.set(name, value)

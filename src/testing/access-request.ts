@@ -3,7 +3,7 @@ import type { WorldRequest } from './access-world.ts'
 
 export type Ids = Readonly<Record<string, string>>
 
-/** The request of a row of the access table, with the ids of things that exist in place of their names. */
+/** The request of a row of the access table, with names replaced by the ids of existing things. */
 export function requestOf(route: string, ids: Ids, content: Content = {}): WorldRequest {
   const [method = '', ...rest] = route.split(' ')
   const query = content.query === undefined ? '' : `?${fillText(content.query, ids)}`
@@ -20,7 +20,7 @@ export function requestOf(route: string, ids: Ids, content: Content = {}): World
   }
 }
 
-/** What a row names, in path, query and body. */
+/** The names in a row's path, query and body. */
 export const namesIn = (route: string, { query = '', json = {} }: Content = {}): string[] => [
   ...[...route.matchAll(PATH_NAME)].map(([, name]) => name ?? ''),
   ...[...`${query}${JSON.stringify(json)}`.matchAll(TEXT_NAME)].map(([, name]) => name ?? ''),

@@ -2,14 +2,14 @@ import type { ProjectRole } from '../domain/roles.ts'
 
 /**
  * Who may call a route, in the words of the contract:
- * - a project role: the least one on the project that the request names (§4, the spec's permission matrix);
- * - `any credential`: every session and every good key (lists, which hold only what the caller may see);
+ * - a project role: the lowest sufficient role on the project of the request (§4, the spec's permission matrix);
+ * - `any credential`: every session and every valid key (lists, which contain only what the caller may see);
  * - `person`: everybody who is signed in, with their own account;
  * - `project maker`: persons with the global role user or admin;
  * - `global admin`;
  * - `link`: whoever holds the link in the path;
- * - `anybody`: no credential is looked at (or what comes is wrong input, not a denial);
- * - `session`: whoever has one, behind a gate or not; `session past the gate`: only who passes it.
+ * - `anybody`: credentials are ignored (or invalid ones are bad input, not a denial);
+ * - `session`: everybody with a session, past the gate or not; `session past the gate`: only those past it.
  */
 export type Who =
   | ProjectRole
@@ -27,17 +27,17 @@ export type Content = {
   body?: () => BodyInit
   headers?: Record<string, string>
   query?: string
-  /** An allowed call may answer 404, as the thing in the path is the caller's own and not everybody has one. */
+  /** An allowed call may return 404, because the thing in the path is the caller's own and not everybody has one. */
   orMissing?: true
 }
 
 /**
- * One row for each route that is registered, in the order of `src/app.ts`, written from the contract and not from the
- * code. **A new route needs a row here**: `METHOD /path` with, in place of parameters, the names of things that
- * `access-things.ts` makes (`:aliasId`), who may call it, and content where the request names its project in the body or
- * where `{}` would not do. Contents should be harmless or invalid: whoever is allowed must get past 401, 403 and 404, and
- * 400 is fine. A route whose content decides who may has a row for each case. If a path names a new kind of thing, make
- * one in `addThings` there.
+ * One row per registered route, in the order of `src/rooms.ts`, written from the contract, not from the code. **A new
+ * route needs a row here**: `METHOD /path` with names of things that `access-things.ts` creates (`:aliasId`) instead of
+ * parameters, who may call it, and content if the request names its project in the body or `{}` is not enough. Contents
+ * should be harmless or invalid: an allowed caller must get past 401, 403 and 404, and 400 is fine. A route whose
+ * content decides who may call it has a row per case. If a path names a new kind of thing, create one in `addThings`
+ * there.
  */
 export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/setup/status', 'anybody'],
@@ -55,7 +55,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
     [`POST ${prefix}/forgot-password`, 'anybody'],
     [`POST ${prefix}/reset-password`, 'anybody'],
     [`GET ${prefix}/login-methods`, 'anybody'],
-    // No provider is set up here.
+    // No provider is configured here.
     [`GET ${prefix}/oidc/:secretName/start`, 'anybody', { orMissing: true }],
     [`GET ${prefix}/oidc/:secretName/callback`, 'anybody', { orMissing: true }],
   ]),
@@ -144,7 +144,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/projects/:projectId/analytics', 'admin'],
   ['GET /api/storage', 'global admin'],
   ['GET /api/backups', 'global admin'],
-  // No folder is set for them here.
+  // No backup folder is configured here.
   ['POST /api/backups', 'global admin'],
 
   ['GET /api/domains', 'any credential'],

@@ -12,8 +12,8 @@ export function runSql(app: TestApp, sql: string, ...values: Value[]): void {
 }
 
 /**
- * One of each thing that a path can name, for a project. Whatever only its own people may read says so: it is called
- * `secret of` the project.
+ * Creates one of each thing that a path can name, for a project. Anything that only the project's own people may read
+ * contains the text `secret of` the project.
  */
 export function addThings(app: TestApp, site: SeededSite): Record<string, string> {
   const ids = { ...newIds(app), ...namesOf(app, site) }

@@ -7,7 +7,7 @@ import { addThings, runSql as run } from './access-things.ts'
 import { seedDeployment } from './seed.ts'
 import { type TestApp, testApp } from './test-app.ts'
 
-/** `role` is what the person holds on `acme/docs`; nobody of them has anything to do with `acme/other`. */
+/** `role` is the person's role on `acme/docs`; nobody has any role on `acme/other`. */
 export type Actor =
   | { kind: 'anonymous' }
   | { kind: 'person'; globalRole: GlobalRole; role: ProjectRole | null; isMember: boolean }
@@ -20,7 +20,7 @@ export const ACTORS = {
   contributor: { kind: 'person', globalRole: 'user', role: 'contributor', isMember: true },
   admin: { kind: 'person', globalRole: 'user', role: 'admin', isMember: true },
   owner: { kind: 'person', globalRole: 'user', role: 'owner', isMember: true },
-  /** By a group, which makes no membership: the gate refuses them. */
+  /** Has the role through a group, which is not a membership: the gate rejects them. */
   'non-member': { kind: 'person', globalRole: 'user', role: 'contributor', isMember: false },
   'global admin': { kind: 'person', globalRole: 'admin', role: null, isMember: false },
   'plain user': { kind: 'person', globalRole: 'user', role: null, isMember: false },
@@ -37,27 +37,27 @@ export const ACTOR_NAMES = Object.keys(ACTORS) as ActorName[]
 /** `own` and `other`: the site hosts of `acme/docs` and `acme/other`. */
 export const HOSTS = ['admin', 'own', 'other'] as const
 export type HostName = (typeof HOSTS)[number]
-/** One of them, or a name as it is. */
+/** One of these, or a literal host name. */
 type WorldHost = HostName | `${string}.localhost`
 
 export type WorldRequest = {
   method: string
-  /** With the query. */
+  /** Includes the query. */
   path: string
   json?: unknown
   body?: BodyInit | undefined
   headers?: Record<string, string> | undefined
 }
 
-/** An appliance with two projects and everybody who can be anybody to the first. */
+/** A server with two projects and every kind of caller for the first. */
 export type World = {
   app: TestApp
-  /** What stands for `:name` in paths and `{name}` in bodies: everything belongs to `acme/docs` and exists. */
+  /** The values of `:name` in paths and `{name}` in bodies: things of `acme/docs` that exist. */
   ids: Record<string, string>
-  /** The same kinds of things, of `acme/other`. */
+  /** The same kinds of things in `acme/other`. */
   foreignIds: Record<string, string>
   set(state: { isPublic: boolean; isGated: boolean }): void
-  /** Calls and, unless it only reads, takes back what it did; `inspect` looks at it before. */
+  /** Calls, and rolls back any change; `inspect` runs before the rollback. */
   call(actor: ActorName, host: WorldHost, request: WorldRequest, inspect?: () => void): Promise<Response>
   close(): void
 }
@@ -121,7 +121,10 @@ async function seedSite(app: TestApp, repo: string) {
   }
 }
 
-/** What is rolled back takes the generation back with it, so that caches could mistake the next change for the last. */
+/**
+ * Keeps the generation moving forward: a rollback would reset it, and caches could mistake the next change for the
+ * last.
+ */
 function generationKeeper(app: TestApp): () => void {
   let generation = 1_000_000
   return () => {
@@ -176,7 +179,7 @@ function addPerson(
   return { cookie: `${ACCESS_COOKIE}=${tokens.access}; ${REFRESH_COOKIE}=${tokens.refresh}` }
 }
 
-/** `projectId` null: global; undefined: none, as the key was revoked. */
+/** `projectId` null: a global key; undefined: no key, because it was revoked. */
 function addKey(
   app: TestApp,
   name: string,

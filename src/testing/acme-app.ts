@@ -7,23 +7,23 @@ import { type AutoCertificates, createAutoCertificates } from '../modules/certif
 import { type AcmeCa, startAcmeCa } from './acme-ca.ts'
 import { type TestApp, testApp } from './test-app.ts'
 
-/** As Let's Encrypt's. */
+/** The same as Let's Encrypt's. */
 export const LIFETIME_MS = 90 * DAY_MS
 
-/** An appliance that gets its certificates from an authority of the test's own, which asks it over real HTTP. */
+/** A server that gets its certificates from the test's own authority, which checks it over real HTTP. */
 export type AcmeApp = {
   app: TestApp
   ca: AcmeCa
-  /** Those of now: a restart makes new ones. */
+  /** The current instance: a restart creates a new one. */
   certificates(): AutoCertificates
-  /** Reads everything from the disk again, as a new process does. */
+  /** Reloads everything from the disk, like a new process. */
   restart(): Promise<void>
-  /** Moves the clock, and looks what there is to do. */
+  /** Advances the clock and runs whatever is due. */
   advance(ms: number): void
   stop(): Promise<void>
 }
 
-/** `env` as that of the server. */
+/** `env` is the server's environment. */
 export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acme-'))
   const door = Bun.serve({
@@ -48,7 +48,7 @@ export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp
     LOG_LEVEL: 'info',
     ...env,
   })
-  let current = await createAutoCertificates(app.ctx)
+  let current = createAutoCertificates(app.ctx)
   app.ctx.certificates = current
   return {
     app,
@@ -56,7 +56,7 @@ export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp
     certificates: () => current,
     async restart() {
       await current.stop()
-      current = await createAutoCertificates(app.ctx)
+      current = createAutoCertificates(app.ctx)
       app.ctx.certificates = current
     },
     advance(ms) {
@@ -72,7 +72,7 @@ export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp
   }
 }
 
-/** Waits until it is so; the test's own limit ends what never is. */
+/** Waits until the condition holds; the test's timeout ends an endless wait. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await Bun.sleep(5)
 }

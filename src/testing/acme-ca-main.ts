@@ -1,8 +1,8 @@
 import { type AcmeCa, startAcmeCa } from './acme-ca.ts'
 
 /**
- * The authority of the tests as a program, for those that do not run in Bun. Prints `{ directory, pem }`, and takes a line
- * of JSON for each thing to do.
+ * The test authority as a program, for tests that do not run in Bun. Prints `{ directory, pem }`, and reads a line of
+ * JSON per order.
  */
 export type AuthorityOrder =
   | { do: 'ask'; port: number }

@@ -6,23 +6,23 @@ import { createTestCa, selfSigned, type TestCa } from './test-ca.ts'
 
 export type AcmeCa = {
   directory: string
-  /** Of the root that vouches for the authority itself and for what it issues. */
+  /** The root certificate for the authority itself and for the certificates it issues. */
   pem: string
   faults: AcmeFaults
-  /** Hosts that orders were for, in their order. */
+  /** The hosts of all orders so far, in order. */
   ordered: string[]
   accounts: number
-  /** As after a new installation. */
+  /** Forgets all accounts, as after a reinstallation. */
   forgetAccounts(): void
   stop(): Promise<void>
 }
 
 type AcmeCaOptions = {
-  /** Where challenges are asked for, in place of port 80. */
+  /** The port to check challenges on, instead of 80. */
   challengePort: number | Promise<number>
   now: () => number
   lifetimeMs: number
-  /** Name in its own address, which has to lead to 127.0.0.1. */
+  /** The host name in its own URL, which must resolve to 127.0.0.1. */
   name?: string
 }
 
@@ -36,7 +36,7 @@ type Order = {
 }
 type Authorization = { host: string; status: string; token: string; order: string; error?: object }
 
-/** A certificate authority over HTTPS that takes nothing on trust: signatures, nonces, challenges and requests are checked. RFC 8555. */
+/** A strict certificate authority over HTTPS: it verifies signatures, nonces, challenges and requests. RFC 8555. */
 export function startAcmeCa(options: AcmeCaOptions): AcmeCa {
   const { name = 'ca.test' } = options
   const root = createTestCa('Test ACME CA')
@@ -191,7 +191,7 @@ class Desk {
     return this.#json(isChallenge ? challenge : { status, challenges: [challenge] })
   }
 
-  /** Asks the host itself, as it is reached from outside. */
+  /** Checks the host as it is reached from outside. */
   async #check(authorization: Authorization, account: string): Promise<void> {
     const { host, token } = authorization
     const key = this.accounts.get(account)
@@ -255,7 +255,7 @@ class Desk {
   }
 }
 
-/** From when on a chain holds: milliseconds after now. */
+/** The start of a chain's validity, in milliseconds from now. */
 function startOf(chain: AcmeFaults['chain'], lifetimeMs: number): number {
   if (chain === 'expired') return -lifetimeMs - 1000
   if (chain === 'nearly over') return -0.8 * lifetimeMs
@@ -277,7 +277,7 @@ class Refusal extends Error {
   }
 }
 
-const malformed = (what: string) => new Refusal(400, 'malformed', `The ${what} is not as it must be`)
+const malformed = (what: string) => new Refusal(400, 'malformed', `The ${what} is malformed`)
 
 function thumbprint(key: KeyObject): string {
   const { crv, kty, x, y } = key.export({ format: 'jwk' })

@@ -1,18 +1,18 @@
-/** What the authority does wrong, or has against somebody. Counts go down as they are used up. */
+/** Faults and refusals of the authority. Counts go down as they are used. */
 export type AcmeFaults = {
-  /** So many signed requests are refused for their nonce. */
+  /** The number of signed requests to reject because of their nonce. */
   badNonces: number
-  /** So many signed requests are answered by 500. */
+  /** The number of signed requests to answer with 500. */
   failing: number
-  /** New orders are answered by 429; the text is that of `Retry-After`. */
+  /** Answers new orders with 429; the text is the `Retry-After` value. */
   rateLimit: { retryAfter: string | null } | null
-  /** Why a host's challenge fails, whatever it answers. */
+  /** The reason why a host's challenge fails, whatever it returns. */
   refusals: Map<string, { type: string; detail: string }>
-  /** So often an order is still being worked on when it is asked about. */
+  /** How many times an order is still being processed when polled. */
   processing: number
-  /** `nearly over`: with a fifth of its time left. `not yet`: valid from in two days on. */
+  /** `nearly over`: a fifth of its lifetime is left. `not yet`: valid from two days from now. */
   chain: 'good' | 'other key' | 'other host' | 'loose' | 'garbage' | 'expired' | 'nearly over' | 'not yet'
-  /** In place of the tokens that it makes. */
+  /** Replaces the generated tokens. */
   token: string | null
   challengeType: string
   needsExternalAccount: boolean

@@ -2,10 +2,10 @@ import type { CallOptions, TestApp } from './test-app.ts'
 
 type Answer = { status: number; body: Record<string, unknown> }
 
-/** An id that nothing has. */
+/** An unused id. */
 export const NO_ID = '01900000-0000-7000-8000-000000000000'
 
-/** Calls the API and reads the JSON of the answer; `{}` for none. */
+/** Calls the API and parses the JSON response; `{}` if it is empty. */
 export async function ask(
   app: TestApp,
   method: string,

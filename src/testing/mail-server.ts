@@ -2,11 +2,11 @@ import { SMTPServer } from 'smtp-server'
 
 type ReceivedMail = { from: string; to: string[]; raw: string; text: string }
 
-/** A real SMTP server on loopback that keeps what it gets. */
+/** A real SMTP server on loopback that stores what it receives. */
 export type MailServer = {
   url: string
   mails: ReceivedMail[]
-  /** The next mail that comes in, or came in and was not asked for yet. */
+  /** Returns the next mail that nobody has read yet, and waits for it if necessary. */
   next(): Promise<ReceivedMail>
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ export async function mailServer(): Promise<MailServer> {
   }
 }
 
-/** Undoes quoted-printable, in which long lines are sent. RFC 2045 §6.7. */
+/** Decodes quoted-printable, which is used for long lines. RFC 2045 §6.7. */
 const unfold = (body: string): string =>
   body
     .replace(/=\r\n/g, '')

@@ -11,21 +11,21 @@ export type OidcPerson = { sub: string; email?: string; email_verified?: boolean
 /** A real, certified OpenID provider on loopback with TLS, where `person` is signed in at once. */
 export type OidcServer = {
   issuer: string
-  /** Environment of an appliance that may reach and trust it. */
+  /** The environment of a server that may reach and trust it. */
   env: Record<string, string>
-  /** Who the provider signs in; null makes it refuse. */
+  /** The person to sign in; null makes the provider refuse. */
   person: OidcPerson | null
-  /** Goes to the provider as a browser does and returns where it sends the browser back to. */
+  /** Follows redirects at the provider like a browser, and returns the URL it finally sends the browser back to. */
   visit(url: string): Promise<string>
   close(): Promise<void>
 }
 
 type OidcServerOptions = {
   redirectUris: readonly string[]
-  /** The email stands in the ID token; else only the user info endpoint says it. */
+  /** Puts the email into the ID token; otherwise only the user info endpoint returns it. */
   emailInIdToken?: boolean
   signingAlg?: 'RS256' | 'ES256'
-  /** Publishes keys that it does not sign with. */
+  /** Publishes keys other than those it signs with. */
   isForger?: boolean
 }
 
@@ -146,5 +146,5 @@ async function visit(url: string, issuer: string, ca: string): Promise<string> {
     next = new URL(location, next).href
     if (!next.startsWith(`${issuer}/`)) return next
   }
-  throw new Error('The provider led round and round')
+  throw new Error('The provider redirected in a loop')
 }

@@ -14,11 +14,11 @@ const certificate = ca.issue({ names: [BACKEND, '*.backend.test'] })
 
 type Connected = Parameters<typeof rawTlsBackend>[1]
 
-/** A way out that finds every name on loopback, and backends of raw bytes with certificates that it trusts. */
+/** An outbound client that resolves every name to loopback, and backends of raw bytes whose certificates it trusts. */
 export type OutboundFixture = {
   outbound: Outbound
   backend(connected: Connected): Promise<RawBackend>
-  /** GET `/` of `backend.test`, but for what is given. */
+  /** Sends GET `/` to `backend.test`, with the given changes. */
   send(port: number, request?: Partial<OutboundRequest>): ReturnType<Outbound['request']>
   close(): Promise<void>
 }
@@ -47,7 +47,7 @@ export function outboundFixture(options: Partial<OutboundOptions> = {}): Outboun
   }
 }
 
-/** For tests that need one with options of their own each; `close` ends them all. */
+/** For tests that each need their own options; `close` ends all of them. */
 export function outboundFixtures(): {
   setUp(options?: Partial<OutboundOptions>): OutboundFixture
   close(): Promise<void>
@@ -69,18 +69,18 @@ const DEFAULTS: OutboundRequest = {
   method: 'GET',
   headers: [],
   body: null,
-  // A machine that is busy may take its time: what tests a limit names its own.
+  // A busy machine may be slow: tests of a limit set their own.
   headTimeoutMs: 60_000,
   idleTimeoutMs: 60_000,
 }
 
-/** Bytes or a stream of them as Latin-1. */
+/** Reads bytes or a stream as Latin-1. */
 export async function textOf(body: ReadableStream<Uint8Array> | Uint8Array | null): Promise<string> {
   if (body === null) return ''
   return Buffer.from(await new Response(body as BodyInit).arrayBuffer()).toString('latin1')
 }
 
-/** What a promise was rejected with. */
+/** Returns the error of a rejected promise. */
 export async function failureOf(promise: Promise<unknown>): Promise<Pick<OutboundError, 'kind' | 'message'>> {
   return promise.then(
     () => {

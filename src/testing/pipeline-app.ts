@@ -9,7 +9,7 @@ import { type TestApp, testApp } from './test-app.ts'
 export const IP = '203.0.113.7'
 export const ANONYMOUS: Caller = { actor: { kind: 'anonymous', ip: IP }, site: null, refused: null }
 
-/** A step in short: id, handler, config. */
+/** Shorthand for a step: id, handler, config. */
 export const step = (
   id: string,
   handlerType: string,
@@ -30,20 +30,20 @@ export type RunOptions = {
 
 export type PipelineApp = TestApp & {
   projectId: string
-  /** Answers a request with a pipeline of the project, as its site would. */
+  /** Answers a request with a pipeline of the project, like its site. */
   run(config: PipelineConfig | PipelineStep[], options?: RunOptions): Promise<Response>
-  /** The same, parsed. */
+  /** The same, with the response parsed. */
   answer(
     config: PipelineConfig | PipelineStep[],
     options?: RunOptions,
   ): Promise<{ status: number; body: unknown }>
   addSchema(name: string, fields: Partial<SchemaField>[], projectId?: string): string
   addProject(name: string): string
-  /** What is stored, the newest first. */
+  /** The stored records, newest first. */
   stored(schemaId: string): Record<string, unknown>[]
 }
 
-/** An appliance with a project, `acme/site`, whose owner is ann@example.com. */
+/** A server with a project, `acme/site`, whose owner is ann@example.com. */
 export async function pipelineApp(env?: Record<string, string>): Promise<PipelineApp> {
   const app = await testApp(env)
   const { ctx } = app

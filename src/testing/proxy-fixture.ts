@@ -25,16 +25,16 @@ type Got = {
   isWhole: boolean
 }
 
-/** An appliance that listens, with a site whose rules may reach `backend.test`: this machine, by TLS. */
+/** A listening server with a site whose rules may reach `backend.test`: this machine, over TLS. */
 export type ProxyFixture = {
   app: TestApp
   site: Seeded & { aliasId: string; aliasHost: string }
   port: number
   listeners: Listeners
   certificate: TestCertificate
-  /** A rule on the project (or the alias) of the site. */
+  /** Adds a rule to the site's project (or alias). */
   rule(json: Record<string, unknown>, onAlias?: boolean): Promise<string>
-  /** Sends the path as it is written, over a socket. `isWhole`: the answer ended as it should. */
+  /** Sends the path unchanged, over a socket. `isWhole`: the response ended properly. */
   send(path: string, sent?: Sent): Promise<Got>
   close(): Promise<void>
 }
@@ -78,7 +78,7 @@ export async function proxyFixture(
     async rule(json, onAlias = false) {
       const level = onAlias ? `alias/${site.aliasId}` : `project/${site.projectId}`
       const made = await ask(app, 'POST', `/api/proxy-rules/${level}`, { as: SEED_OWNER, json })
-      if (made.status !== 201) throw new Error(`The rule was refused: ${JSON.stringify(made.body)}`)
+      if (made.status !== 201) throw new Error(`The rule was rejected: ${JSON.stringify(made.body)}`)
       return String(made.body['id'])
     },
     send: (path, sent = {}) => send(port, path, { host: site.aliasHost, ...sent }),

@@ -4,7 +4,7 @@ import type { ProjectRole } from '../domain/roles.ts'
 import { hashToken } from '../platform/tokens.ts'
 import type { TestApp } from './test-app.ts'
 
-/** An account that holds a role on the project: `<role>@example.com`. Returns its email. */
+/** Creates an account with the role on the project: `<role>@example.com`. Returns its email. */
 export async function seedMember(
   app: TestApp,
   projectId: string,
@@ -18,7 +18,7 @@ export async function seedMember(
   return email
 }
 
-/** An API key of the project, or a global one. */
+/** Creates an API key for the project, or a global one. */
 export function seedKey(app: TestApp, projectId: string | null, name = 'ci'): string {
   const { ctx } = app
   const key = `svc_${Bun.SHA256.hash(`${projectId} ${name}`, 'hex').slice(0, 43)}`

@@ -17,13 +17,13 @@ type Seed = {
   alias?: string
   basePath?: string
   branch?: string
-  /** Of a project that is made by this; true where nothing is said. */
+  /** For a project created by this; defaults to true. */
   isPublic?: boolean
-  /** Makes the compressed forms and waits for them. */
+  /** Creates the compressed variants and waits for them. */
   withVariants?: boolean
 }
 
-/** A site for tests that only need one to be there. */
+/** A site for tests that need any site. */
 export const DOCS: Seed = {
   owner: 'acme',
   repo: 'docs',
@@ -42,7 +42,7 @@ export type Seeded = {
 
 const operator = { kind: 'operator' } as const
 
-/** Puts a whole deployment into the appliance, as an upload would; the project is made where it lacks. */
+/** Publishes a complete deployment, as an upload would, and creates the project if needed. */
 export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> {
   const { ctx } = app
   const project = await projectOf(app, seed)

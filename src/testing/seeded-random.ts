@@ -1,4 +1,4 @@
-/** Numbers in 0..1 that depend on the seed alone (mulberry32). */
+/** Numbers in 0..1 that depend only on the seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -6,14 +6,14 @@ const MAIN = join(import.meta.dir, '..', 'main.ts')
 
 type Finished = { code: number; stdout: string; stderr: string }
 
-/** The real program in a process of its own. `dataDir` is made, and removed by `remove`. */
+/** The real program in a separate process. `dataDir` is created, and deleted by `remove`. */
 export type ServerProcess = {
   url: string
-  /** With `TLS` on, where the plain listener is; else the same. */
+  /** The URL of the plain listener with `TLS` on; otherwise the same. */
   plainUrl: string
   pid: number
   dataDir: string
-  /** What stdout said until now. */
+  /** The output on stdout so far. */
   output(): string
   signal(name: NodeJS.Signals): void
   exited: Promise<number>
@@ -24,7 +24,7 @@ export function makeDataDir(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 export async function runSvc(
   args: string[],
   options: { env?: Record<string, string>; stdin?: string } = {},
@@ -42,7 +42,7 @@ export async function runSvc(
   return { code: await child.exited, stdout, stderr }
 }
 
-/** A command to put before: it gives the server a file system of its own, of so many MiB, as its data directory. */
+/** A command prefix that gives the server a data directory on a separate file system of this many MiB. */
 export const onSmallDisk = (dataDir: string, sizeMib: number): string[] => [
   'unshare',
   ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
@@ -54,15 +54,15 @@ export const onSmallDisk = (dataDir: string, sizeMib: number): string[] => [
 ]
 
 /**
- * Starts the server on a free port and waits until it is well. Throws what it said when it ends instead. `before` is a
- * command that runs it, such as `onSmallDisk`, and that may keep what it says to itself.
+ * Starts the server on a free port and waits until it is healthy. If it ends instead, throws its output. `before` is a
+ * command that runs it, such as `onSmallDisk`, and that may withhold its output.
  */
 export async function startServer(
   dataDir: string,
   env: Record<string, string> = {},
   before: readonly string[] = [],
 ): Promise<ServerProcess> {
-  // The port that the system gives the server itself is nobody else's in the meantime.
+  // If the system assigns the port itself, nobody else can take it in the meantime.
   const given = before.length === 0 ? 0 : freePort()
   const isTls = (env['TLS'] ?? 'off') !== 'off'
   const givenPlain = isTls ? freePort() : given
@@ -105,7 +105,7 @@ export async function startServer(
   }
 }
 
-/** A moment between two looks at the server. Throws what it said once it has ended. */
+/** Pauses between two checks of the server. Throws its output once it has ended. */
 function pauseOf(exited: Promise<number>, output: () => string): () => Promise<void> {
   let code: number | undefined
   void exited.then((value) => {
@@ -117,7 +117,7 @@ function pauseOf(exited: Promise<number>, output: () => string): () => Promise<v
   }
 }
 
-/** That of the address which the server says it serves. */
+/** Reads the port from the address that the server prints. */
 async function portSaid(output: () => string, pause: () => Promise<void>): Promise<number> {
   for (;;) {
     const [, port] = / serves https?:\/\/\S+:(\d+)\n/.exec(output()) ?? []

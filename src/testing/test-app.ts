@@ -16,34 +16,36 @@ export const PASSWORD = 'correct horse battery'
 export const NOON = Date.parse('2026-11-20T12:00:00.000Z')
 
 export type CallOptions = {
-  /** Who calls: an email of `signUp`, signed in on first use. */
+  /** The caller: an email of `signUp`, signed in on first use. */
   as?: string | undefined
   key?: string | undefined
-  /** `localhost`, the admin host, where nothing is said. */
+  /** Defaults to `localhost`, the admin host. */
   host?: string | undefined
   json?: unknown
   body?: BodyInit | undefined
   headers?: Record<string, string> | undefined
-  /** Address of the peer; loopback where nothing is said. */
+  /** The peer's address; defaults to loopback. */
   from?: string | undefined
 }
 
-/** A whole appliance on an in-memory database and a temporary blob root, with a clock that stands until it is moved. */
+/** A complete server with an in-memory database, a temporary blob folder and a clock that only moves when told to. */
 export type TestApp = {
   ctx: Context
   app: App
   call(method: string, path: string, options?: CallOptions): Promise<Response>
-  /** Makes an account and returns its id. */
+  /** Creates an account and returns its id. */
   addUser(email: string, role?: GlobalRole): Promise<string>
   /** The `Cookie` header of a signed-in account. */
   cookieOf(email: string, host?: string): Promise<string>
   advance(ms: number): void
-  /** What the log said. */
+  /** The lines of the log. */
   lines: string[]
   close(): void
 }
 
-/** What stands for the network's names: without it `*.test` is this machine, no other name resolves, and no TXT is found. */
+/**
+ * Replaces name resolution. By default `*.test` is this machine, no other name resolves, and there are no TXT records.
+ */
 export type Outside = {
   resolve?: NonNullable<OutboundOptions['resolve']>
   resolveTxt?: Context['resolveTxt']
@@ -51,8 +53,8 @@ export type Outside = {
 }
 
 /**
- * The least that Argon2id takes. At its real costs, on threads behind everything else, a busy machine would still be
- * hashing when a test's time is over.
+ * The minimum that Argon2id accepts. With real costs, on low-priority threads, a busy machine would still be hashing
+ * when the test times out.
  */
 const CHEAP = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
 const EFFORT = { costs: CHEAP, decoy: Bun.password.hashSync('of nobody', CHEAP) }
@@ -62,7 +64,7 @@ const resolveTestName = async (name: string): Promise<string[]> => {
   throw new Error(`${name} does not resolve in tests`)
 }
 
-/** `env` as the environment of the server; rate limits are off unless it says otherwise. */
+/** `env` is the server's environment; rate limits are off unless it sets them. */
 export async function testApp(env: Record<string, string> = {}, outside: Outside = {}): Promise<TestApp> {
   const root = mkdtempSync(join(tmpdir(), 'svc-test-'))
   const config = loadConfig({
@@ -125,7 +127,7 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
   }
 }
 
-/** The same behind a port of this machine, for clients that need one. */
+/** The same on a local port, for clients that need one. */
 export const listening = ({ app }: TestApp): Bun.Server<undefined> =>
   Bun.serve({
     port: 0,
@@ -133,7 +135,7 @@ export const listening = ({ app }: TestApp): Bun.Server<undefined> =>
     fetch: (request) => app.fetch(request, { address: '127.0.0.1' }),
   })
 
-/** The cookies that an answer sets, as a browser would send them back. */
+/** The cookies set by a response, as a browser would send them back. */
 export function cookieHeader(answer: Response): string {
   return answer.headers
     .getSetCookie()

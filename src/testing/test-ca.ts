@@ -6,9 +6,9 @@ import { bitString, der, OID, oid, sequence } from '../platform/acme/der.ts'
 export type TestCertificate = { cert: string; key: string }
 
 export type LeafOptions = {
-  /** Subject alternative names: DNS names, wildcards too, and IPv4 addresses. */
+  /** Subject alternative names: DNS names, including wildcards, and IPv4 addresses. */
   names: readonly string[]
-  /** Milliseconds since 1970; valid for a day around now where nothing is given. */
+  /** Milliseconds since 1970; by default valid for a day around now. */
   notBefore?: number
   notAfter?: number
   purpose?: 'server' | 'client'
@@ -17,13 +17,13 @@ export type LeafOptions = {
 export type TestCa = {
   pem: string
   issue(options: LeafOptions): TestCertificate
-  /** For a key of somebody else's: the certificate alone. */
+  /** For another party's key: returns only the certificate. */
   certify(publicKey: KeyObject, options: LeafOptions): string
 }
 
 const DAY_MS = 86_400_000
 
-/** A certificate authority of the test's own, made here because not every machine has an `openssl`. RFC 5280. */
+/** The test's own certificate authority, built here because not every machine has `openssl`. RFC 5280. */
 export function createTestCa(name = 'Test CA'): TestCa {
   const keys = newKeys()
   const authority = [
@@ -46,7 +46,7 @@ export function createTestCa(name = 'Test CA'): TestCa {
   }
 }
 
-/** A certificate that only vouches for itself. */
+/** A self-signed certificate. */
 export function selfSigned(names: readonly string[]): TestCertificate {
   return issue(null, null, { names })
 }

@@ -2,17 +2,17 @@ import { createServer as createPlainServer, type Server, type Socket } from 'nod
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestCertificate } from './test-ca.ts'
 
-/** A server of raw bytes on loopback, so that a test can answer whatever no proper server would. */
+/** A server of raw bytes on loopback, so that a test can send responses that no proper server would. */
 export type RawBackend = {
   port: number
-  /** Everything that was received, as Latin-1, connection after connection. */
+  /** Everything received, as Latin-1, one entry per connection. */
   received: string[]
   close(): Promise<void>
 }
 
 type Connected = (socket: Socket, index: number) => void
 
-/** `connected` gets each connection once TLS is up, and its number from 0 on. */
+/** `connected` receives each connection once TLS is up, with its index. */
 export function rawTlsBackend(
   certificate: TestCertificate,
   connected: Connected,
@@ -56,7 +56,7 @@ async function started(
   }
 }
 
-/** Calls `act` for every whole request without a body that comes in. */
+/** Calls `act` for every complete request without a body. */
 export function onRequest(socket: Socket, act: (head: string, index: number) => void): void {
   let text = ''
   let index = 0
@@ -71,6 +71,6 @@ export function onRequest(socket: Socket, act: (head: string, index: number) => 
   })
 }
 
-/** A whole answer with a length. */
+/** Sends a complete response with a length. */
 export const answer = (socket: Socket, text: string): boolean =>
   socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`)

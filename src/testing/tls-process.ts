@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestCa, type LeafOptions, type TestCertificate } from './test-ca.ts'
 
-/** A folder with pairs for `TLS=files` of an authority of its own, whose root is `caFile`. */
+/** A folder of certificate pairs for `TLS=files`, issued by an authority of its own with the root `caFile`. */
 type CertificateFolder = {
   caPem: string
   caFile: string
   issue(options?: Partial<LeafOptions>): TestCertificate
-  /** Writes a pair under a name; what was there before is replaced. */
+  /** Writes a pair under a name, replacing an existing one. */
   write(name: string, pair: TestCertificate): void
-  /** The environment that serves the pair. */
+  /** The environment for serving the pair. */
   env(name: string): Record<string, string>
   remove(): void
 }
 
-/** `names` are those of every certificate that says nothing else. */
+/** `names` are the default names of a certificate. */
 export function certificateFolder(names: readonly string[]): CertificateFolder {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'))
   const ca = createTestCa()

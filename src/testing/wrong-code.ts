@@ -2,7 +2,10 @@ import { totpCodeAt } from '../platform/totp.ts'
 
 const STEP_MS = 30_000
 
-/** Codes of six digits that are none of the secret's, now or a step away: any that stands in a test may be one day. */
+/**
+ * Six-digit codes that the secret does not produce now or one step away. Any fixed code in a test could become valid
+ * one day.
+ */
 export async function wrongCodes(secret: string, now: number, count: number): Promise<string[]> {
   const good = await Promise.all([-STEP_MS, 0, STEP_MS].map((drift) => totpCodeAt(secret, now + drift)))
   return Array.from({ length: count + good.length }, (_, i) => String(i).padStart(6, '0'))
@@ -10,7 +13,7 @@ export async function wrongCodes(secret: string, now: number, count: number): Pr
     .slice(0, count)
 }
 
-/** One of them. */
+/** One such code. */
 export async function wrongCode(secret: string, now: number): Promise<string> {
   const [code = ''] = await wrongCodes(secret, now, 1)
   return code

@@ -1,15 +1,15 @@
-// What pages do better with scripts. Each page works without: nothing here is the only way to anything.
-// The islands (ui/islands) follow in the same script, each in a block of its own; they use what stands here.
+// Improves pages for browsers with scripts. Each page also works without scripts.
+// The islands (ui/islands) follow in the same script, each in its own block, and use the functions declared here.
 
 /** @template {HTMLElement} T @param {string} selector @param {(element: T) => void} enhance */
 const each = (selector, enhance) => {
   for (const element of /** @type {NodeListOf<T>} */ (document.querySelectorAll(selector))) enhance(element)
 }
 
-/** What a page of ours always has there. @template {HTMLElement} T @param {ParentNode} place @param {string} selector */
+/** An element that always exists. @template {HTMLElement} T @param {ParentNode} place @param {string} selector */
 const partOf = (place, selector) => /** @type {T} */ (place.querySelector(selector))
 
-/** Safari before 17.4 cannot be asked. @param {Element} element */
+/** Safari before 17.4 has no checkVisibility. @param {Element} element */
 const isShown = (element) => element.checkVisibility?.() ?? element.getClientRects().length > 0
 
 function make(tag, attributes = {}, ...children) {
@@ -19,7 +19,7 @@ function make(tag, attributes = {}, ...children) {
   return element
 }
 
-/* How long ago, with the exact time in the viewer's zone on hover. */
+/* Times: shows how long ago, and on hover the exact time in the viewer's time zone. */
 
 /** @type {[unit: Intl.RelativeTimeFormatUnit, seconds: number][]} */
 const STEPS = [
@@ -52,16 +52,16 @@ each('time[data-day]', (/** @type {HTMLTimeElement} */ time) => {
   time.textContent = onDay.format(Date.parse(time.dateTime))
 })
 
-// On a phone the row of tabs is longer than the screen.
+// On a phone the row of tabs is wider than the screen.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
 
-/* Without popovers, as in Safari before 17, what a button opens stands in the page: the button shows and hides it there. */
+/* Browsers without popovers, such as Safari before 17, show their content in the page, where the button toggles it. */
 
 const hasPopovers = 'popover' in HTMLElement.prototype
 
 each('button[popovertarget]', (/** @type {HTMLButtonElement} */ opener) => {
   const target = document.getElementById(opener.getAttribute('popovertarget') ?? '')
-  // The navigation stays: below the page on a phone, beside it elsewhere.
+  // The navigation stays visible: below the page on a phone, beside it elsewhere.
   if (hasPopovers || target === null || target.localName === 'nav') return
   target.hidden = true
   opener.addEventListener('click', () => {
@@ -69,8 +69,7 @@ each('button[popovertarget]', (/** @type {HTMLButtonElement} */ opener) => {
   })
 })
 
-/* A form that was refused: typing goes on at the first field that is wrong, or at what was said. Pages that begin
-   elsewhere say so themselves. */
+/* After a rejected form, focus the first field with an error, or the message, unless the page has its own autofocus. */
 
 const startsElsewhere = [...document.querySelectorAll('main [autofocus]')].some(isShown)
 /** @type {HTMLElement | null} */
@@ -87,7 +86,7 @@ if (wrong !== null && !startsElsewhere) {
   wrong.focus()
 }
 
-/* A second click sends nothing again: the first may have made something already. Whoever stopped the first may try again. */
+/* Ignore a second submit for a while, because the first may already have created something. */
 
 const AGAIN_MS = 5000
 const sentAt = new WeakMap()
@@ -104,7 +103,7 @@ document.addEventListener('submit', (event) => {
 
 async function copy(text, source) {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
-  // Without https there is no clipboard, but what is selected can be copied.
+  // The clipboard API needs https. Copying a selection works without it.
   getSelection()?.selectAllChildren(source)
   document.execCommand('copy')
 }
@@ -127,19 +126,18 @@ each('.copyable', (figure) => {
   figure.append(button)
 })
 
-/* Publishing: folders and files beside the zip of the plain form, by drag and drop too, with progress */
-
-const MOST_FILES = 50_000
+/* Publishing: folders, several files, drag and drop, and progress, in addition to the zip of the plain form */
 
 each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {
   const [owner = '', repo = ''] = form.dataset.publish?.split('/') ?? []
+  const maxFiles = Number(form.dataset.maxFiles)
   const zone = partOf(form, '[data-dropzone]')
   /** @type {HTMLInputElement} */
   const zipInput = partOf(form, 'input[name=file]')
   /** @type {HTMLInputElement} */
   const folderInput = partOf(form, '#folder')
   const chosen = partOf(form, '[data-chosen]')
-  /** What is to be sent: the path inside the deployment and the file. */
+  /** The files to send, each with its path inside the deployment. */
   let entries = []
 
   /** @type {NodeListOf<HTMLElement>} */
@@ -151,7 +149,7 @@ each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {
     zipInput.required = entries.length === 0
     const bytes = entries.reduce((sum, { file }) => sum + file.size, 0)
     chosen.textContent = entries.length === 0 ? '' : `${summaryOf(entries)}, ${sizeOf(bytes)}`
-    refuse(form, entries.length > MOST_FILES ? `Those are over ${MOST_FILES} files.` : '')
+    refuse(form, entries.length > maxFiles ? `Too many files: a deployment may have ${maxFiles}.` : '')
   }
   const chooseLoose = (files) => choose([...files].map((file) => ({ path: file.name, file })))
   zipInput.addEventListener('change', () => chooseLoose(zipInput.files))
@@ -171,7 +169,7 @@ each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {
     zipInput.value = ''
     const dropped = await droppedFiles(event.dataTransfer).catch(() => undefined)
     if (dropped === undefined)
-      refuse(form, 'What was dropped could not be read. Choose it with a button instead.')
+      refuse(form, 'The dropped files could not be read. Use a button to choose them instead.')
     else choose(dropped)
   })
 
@@ -192,11 +190,11 @@ each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {
 
 const summaryOf = (entries) => (entries.length === 1 ? entries[0].path : `${entries.length} files`)
 
-/** As the server does, so that they are not sent. contract §5. */
+/** The same files as the server leaves out, so that they are not sent. contract §5. */
 const isLeftOut = (part) =>
   (part.startsWith('.') && part !== '.well-known') || part === 'node_modules' || part === '__MACOSX'
 
-/** A folder that was chosen is the site: its own name is no part of the paths. */
+/** A chosen folder is the site, so its own name is not part of the paths. */
 function withoutTop(entries) {
   const [top] = entries[0]?.path.split('/') ?? []
   const isOne = entries.every(({ path }) => path.startsWith(`${top}/`))
@@ -204,7 +202,7 @@ function withoutTop(entries) {
 }
 
 async function droppedFiles(transfer) {
-  // All asked for at once: what is dropped can be read only until this task ends.
+  // Get all entries now: dropped items are accessible only until this task ends.
   const items = [...transfer.items].filter(({ kind }) => kind === 'file')
   const roots = items.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }))
   const found = roots.map(({ entry, file }) =>
@@ -217,7 +215,7 @@ async function filesBelow(entry, path) {
   if (entry.isFile) return [{ path, file: await new Promise((done, fail) => entry.file(done, fail)) }]
   const reader = entry.createReader()
   const all = []
-  // Answers with at most 100 at a time, and with none at the end.
+  // readEntries returns at most 100 entries per call, and none at the end.
   for (;;) {
     const some = await new Promise((done, fail) => reader.readEntries(done, fail))
     if (some.length === 0) break
@@ -226,7 +224,7 @@ async function filesBelow(entry, path) {
   return all
 }
 
-/** Stands for the commit. crypto.subtle is missing without https; random bytes are not. */
+/** Takes the place of a commit. Random, because crypto.subtle needs https. */
 function newSha() {
   const bytes = crypto.getRandomValues(new Uint8Array(20))
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -245,16 +243,18 @@ function send(form, address, fields) {
   }
   request.upload.addEventListener('progress', ({ loaded, total }) => {
     bar.value = total === 0 ? 0 : (loaded / total) * 100
-    sent.textContent = loaded < total ? `${sizeOf(loaded)} of ${sizeOf(total)}` : 'Storing it'
+    sent.textContent = loaded < total ? `${sizeOf(loaded)} of ${sizeOf(total)}` : 'Storing the files'
   })
   request.addEventListener('load', () => {
     const answer = request.response ?? {}
     const id = answer.deploymentId ?? answer.deployment?.id
     if (request.status === 201 && id !== undefined)
       location.assign(`/projects/${form.dataset.project}/deployments/${id}?done=published`)
-    else stop(answer.message ?? 'The server did not take it. Try again.')
+    else stop(answer.message ?? 'The server rejected the upload. Try again.')
   })
-  request.addEventListener('error', () => stop('The connection was lost. Nothing was published; try again.'))
+  request.addEventListener('error', () =>
+    stop('The connection was lost and nothing was published. Try again.'),
+  )
   request.open('POST', address)
   request.responseType = 'json'
   refuse(form, '')
@@ -277,12 +277,12 @@ function sizeOf(bytes) {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[at - 1]}`
 }
 
-/* A project without deployments shows the first one when it arrives. */
+/* The page of a project without deployments goes on to the first one when it arrives. */
 
 each('[data-wait-for]', (place) => {
   const project = place.dataset.waitFor
   const look = async () => {
-    // Somebody who is choosing files here is not led away.
+    // Do not navigate away while an upload runs.
     if (document.hidden || document.querySelector('form[data-publish] button:disabled')) return
     const answer = await fetch(`/api/deployments?limit=1&projectId=${project}`).catch(() => undefined)
     if (answer?.ok !== true) return

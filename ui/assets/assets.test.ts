@@ -4,7 +4,7 @@ import { assets, assetUrl } from './manifest.ts'
 
 const script = assets.get(assetUrl('app.js'))?.body ?? ''
 
-test('an asset is found under its hashed address', () => {
+test('an asset is served at its hashed address', () => {
   expect(assetUrl('app.css')).toMatch(/^\/_svc\/assets\/app\.[0-9a-f]{12}\.css$/)
   expect(assetUrl('favicon.svg')).toMatch(/^\/_svc\/assets\/favicon\.[0-9a-f]{12}\.svg$/)
   expect(assets.get(assetUrl('app.css'))).toEqual({ body: css, contentType: 'text/css; charset=utf-8' })
@@ -16,7 +16,7 @@ test('the stylesheet is small and loads nothing', () => {
   expect(css).not.toMatch(/url\(|@import|@font-face/)
 })
 
-test('the script is small, and makes no markup out of text', () => {
+test('the script is small, and never parses text as markup', () => {
   expect(Bun.gzipSync(script).length).toBeLessThan(40_000)
   expect(script).not.toMatch(
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|https?:\/\//,
@@ -44,7 +44,7 @@ const pairs: [ink: string, paper: string, least: number][] = [
   ['on-accent', 'accent-strong', 4.5],
   ['on-bad', 'bad', 4.5],
   ['on-bad', 'bad-strong', 4.5],
-  ['good', 'sunken', 4.5], // the colours of code
+  ['good', 'sunken', 4.5], // the colours of highlighted code
   ['warn', 'sunken', 4.5],
   ['chart-4', 'sunken', 4.5],
   ['control', 'surface', 3],

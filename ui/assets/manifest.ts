@@ -13,10 +13,10 @@ import favicon from './favicon.svg' with { type: 'text' }
 
 type Asset = { body: string; contentType: string }
 
-/** The name of a file in this folder that pages may refer to. */
+/** A file in this folder that pages may refer to. */
 type AssetName = keyof typeof FILES
 
-/** One island a file. Each sees what app.js has for all of them, and nothing of another. */
+/** One file per island. Each island can use what app.js declares, but nothing of another island. */
 const ISLANDS = [
   palette,
   shortcuts,
@@ -29,7 +29,7 @@ const ISLANDS = [
   selection,
 ]
 
-/** One request for all of them. */
+/** All islands in one script, so one request loads them. */
 const script = ["'use strict'", app, ...ISLANDS.map((island) => `{\n${island}}`)].join('\n')
 
 const FILES = {
@@ -42,7 +42,7 @@ const urls = Object.fromEntries(
   Object.entries(FILES).map(([name, asset]) => [name, hashedUrl(name, asset.body)]),
 ) as Record<AssetName, string>
 
-/** Every asset by its URL path. The name holds the content's hash, so an answer may be cached for ever. */
+/** All assets by URL path. The name contains a hash of the content, so responses may be cached forever. */
 export const assets: ReadonlyMap<string, Asset> = new Map(
   Object.entries(FILES).map(([name, asset]) => [hashedUrl(name, asset.body), asset]),
 )

@@ -1,4 +1,4 @@
-// Files that the executable carries as text: `import css from './app.css' with { type: 'text' }`.
+// Files that the executable contains as text: `import css from './app.css' with { type: 'text' }`.
 declare module '*.css' {
   const text: string
   export = text

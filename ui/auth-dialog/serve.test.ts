@@ -23,7 +23,7 @@ describe('/_svc/auth.js', () => {
   const get = (headers: Record<string, string> = {}, at = host) =>
     app.call('GET', '/_svc/auth.js', { host: at, headers })
 
-  test('is the dialog on every host, whatever the site is and holds', async () => {
+  test('serves the dialog on every host, whatever the site contains', async () => {
     for (const at of [host, 'admin.sites.example.com', 'localhost']) {
       const answer = await get({}, at)
       expect(answer.status).toBe(200)
@@ -32,7 +32,7 @@ describe('/_svc/auth.js', () => {
     }
   })
 
-  test('is one small script that leads to the hub and loads nothing from another host', async () => {
+  test('is one small script that links to the hub and loads nothing from another host', async () => {
     const text = await (await get()).text()
     expect(text.length).toBeLessThan(15_000)
     expect(text.match(/https?:\/\/[^\s'"`]+/g)).toEqual(['https://admin.sites.example.com'])
@@ -40,7 +40,7 @@ describe('/_svc/auth.js', () => {
     expect(new Bun.Transpiler({ loader: 'js' }).scan(text).imports).toEqual([])
   })
 
-  test('is not sent again to whoever has it', async () => {
+  test('is not sent again to a browser that has it', async () => {
     const etag = (await get()).headers.get('etag') ?? ''
     const again = await get({ 'if-none-match': etag })
     expect([again.status, await again.text()]).toEqual([304, ''])

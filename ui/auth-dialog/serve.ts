@@ -4,9 +4,9 @@ import script from './svc-auth.mjs' with { type: 'text' }
 /** The embeddable auth dialog, on every host. contract §1: Hosts. */
 export const AUTH_DIALOG_PATH = '/_svc/auth.js'
 
-/** Its address holds no hash, because sites write it by hand: so it is asked for anew, and mostly not sent. */
+/** Sites write the address by hand, so it has no hash. Browsers revalidate it and mostly get 304. */
 export function authDialogAnswer(ctx: Pick<Context, 'adminUrl'>, request: Request): Response {
-  // Only the address of the hub is the server's own.
+  // Only the address of the account hub depends on the server.
   const body = script.replace("'%ADMIN_URL%'", JSON.stringify(ctx.adminUrl()))
   const etag = `"${new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 16)}"`
   const headers = {

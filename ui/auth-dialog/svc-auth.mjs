@@ -3,7 +3,7 @@
  *
  * <script type="module" src="/_svc/auth.js"></script>  <svc-auth></svc-auth>
  *
- * Attributes: `label` (of the button), `reload` (load the page anew after signing in or out), `dialog-only` (no button: open
+ * Attributes: `label` (of the button), `reload` (reload after signing in or out), `dialog-only` (no button: open
  * it with `svc.open()`). Events on document: `svc-signin`, `svc-signout`, with `detail.user`. Script: `svc.session()`,
  * `svc.signOut()`, `svc.open('signin' | 'signup' | 'forgot')`. Looks: the custom properties at the top of STYLE.
  */
@@ -46,7 +46,7 @@ p { margin: .75rem 0 0; }
 footer { margin-top: 1.25rem; padding-top: .75rem; border-top: 1px solid var(--line); }
 [hidden], :host([dialog-only]) .bar { display: none !important; }
 `
-/** Passes the policy of every site, as an element with the same does not; Safari before 16.4 has none. */
+/** A site's CSP allows this, unlike a style element with the same text. Safari before 16.4 does not have it. */
 const SHEET = 'adoptedStyleSheets' in Document.prototype ? new CSSStyleSheet() : undefined
 SHEET?.replaceSync(STYLE)
 
@@ -71,7 +71,7 @@ const VIEWS = {
 
 const LINKS = { signin: 'Sign in instead', signup: 'Create an account', forgot: 'Forgot your password?' }
 
-/** The answer's body; `ok` false with its `error` and `message` when it was refused or nothing came back. */
+/** The response body. If the request failed, `ok` is false, with `error` and `message`. */
 async function call(path, body) {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) }
@@ -92,7 +92,7 @@ async function call(path, body) {
 let known
 const elements = new Set()
 
-/** Who is signed in: `{ id, email, role }` or null. Asked once; `isFresh` asks again. */
+/** The signed-in user: `{ id, email, role }` or null. The answer is kept; `isFresh` asks the server again. */
 async function session(isFresh = false) {
   if (isFresh || known === undefined) known = call('/session').then(({ user }) => user ?? null)
   return known
@@ -107,13 +107,13 @@ function announce(name, user) {
 async function signOut() {
   const user = await session()
   const { ok, status } = await call('/signout', {})
-  // 401: the session had ended already.
+  // 401: the session had already ended.
   if (!ok && status !== 401) return false
   announce('svc-signout', user)
   return true
 }
 
-/** The dialog of the first element on the page; one is added where there is none. */
+/** The dialog of the first element on the page. Adds an element if there is none. */
 function open(view = 'signin') {
   let [element] = elements
   if (element === undefined) {
@@ -124,7 +124,7 @@ function open(view = 'signin') {
   return element.open(view)
 }
 
-/** Makes an element; text goes in as text, so nothing that was received is ever read as markup. */
+/** Creates an element. Text is set as text, so received data is never parsed as markup. */
 function make(tag, props = {}, ...children) {
   const element = Object.assign(document.createElement(tag), props)
   element.append(...children)
@@ -141,7 +141,7 @@ class SvcAuth extends HTMLElement {
   #body = make('div')
   #dialog = make('dialog')
   #methods = { providers: [], allowSignup: false }
-  /** What was typed so far; the password is kept only between it and the code, and goes when the dialog closes. */
+  /** The typed values. The password is kept only until the code is entered or the dialog closes. */
   #typed = {}
   #pending = '/signin'
   #isBusy = false
@@ -197,7 +197,7 @@ class SvcAuth extends HTMLElement {
     this.#focus()
   }
 
-  /** The button is not disabled meanwhile: it would lose the focus, which the dialog gives back to it. */
+  /** The button is not disabled meanwhile: it would lose the focus that the dialog returns to it. */
   async #press() {
     if (this.#isBusy) return
     this.#isBusy = true
@@ -265,7 +265,7 @@ class SvcAuth extends HTMLElement {
     if (name === 'forgot')
       return this.#show(
         'signin',
-        'If that email has an account, a link is on its way. No mail? Ask an admin.',
+        'If this email has an account, a link is on its way. No mail? Ask an admin.',
       )
     this.#dialog.close()
     announce('svc-signin', answer.user)
@@ -273,7 +273,7 @@ class SvcAuth extends HTMLElement {
   }
 
   #refuse({ error, message }) {
-    if (error === 'MFA_REQUIRED') return this.#show('code', 'Open your authenticator app for the six digits.')
+    if (error === 'MFA_REQUIRED') return this.#show('code', 'Enter the six digits from your app.')
     this.#say(message ?? 'That did not work. Try again.', '')
     if (error === 'EMAIL_ALREADY_EXISTS_ERROR') this.#error.append(' ', this.#link('signin'))
     this.#focus()
@@ -286,7 +286,7 @@ class SvcAuth extends HTMLElement {
     this.#status.hidden = status === ''
   }
 
-  /** The first field that waits for something. */
+  /** The first empty field. */
   #focus() {
     const inputs = [...this.#body.querySelectorAll('input')]
     const target = inputs.find(({ value }) => value === '') ?? inputs.at(-1) ?? this.#title

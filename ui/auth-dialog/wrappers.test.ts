@@ -10,12 +10,12 @@ test('the Preact wrapper is the element with its attributes', () => {
   expect(render(h(AuthDialog, { dialogOnly: true }))).toBe('<svc-auth dialog-only></svc-auth>')
 })
 
-test('who is signed in is not known while the page is made on a server', () => {
+test('server rendering does not know who is signed in', () => {
   const Who = () => h('p', null, String(useSession()))
   expect(render(h(Who, null))).toBe('<p>undefined</p>')
 })
 
-test('the React wrapper differs in its library alone', async () => {
+test('the React wrapper differs only in its library', async () => {
   const text = async (name: string) =>
     (await Bun.file(`${import.meta.dir}/../../packages/auth-dialog/${name}.mjs`).text())
       .replace("import { h } from 'preact'\n", '')

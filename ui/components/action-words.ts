@@ -1,9 +1,9 @@
 import { PROJECT_ACTIONS, type ProjectAction } from '../../src/domain/access.ts'
 
-/** What may be done in a project, in the words of its pages. */
+/** The actions in a project, in the words of its pages. */
 export const actionWords = (action: string): string => WORDS[action] ?? action
 
-/** The least role that may do it. */
+/** The lowest role that may do it. */
 export const roleFor = (action: string): string => LEAST_ROLES[action] ?? ''
 
 const LEAST_ROLES: Readonly<Record<string, string>> = PROJECT_ACTIONS
@@ -21,11 +21,11 @@ const WORDS: Readonly<Record<string, string>> = {
   'alias:manage': 'Change, lock and delete aliases',
   'domain:manage': 'Add and remove domains',
   'settings:manage': 'Change the settings',
-  'permission:manage': 'Give and take roles',
+  'permission:manage': 'Give and remove roles',
   'invitation:manage': 'Invite people',
   'secret:manage': 'Set and remove secrets',
   'secret:read': 'See headers that rules add',
   'analytics:read': 'See visits',
   'project:delete': 'Delete the project',
-  'ownership:transfer': 'Hand the project over',
+  'ownership:transfer': 'Transfer the project',
 } satisfies Record<ProjectAction, string>

@@ -5,6 +5,6 @@ export const badge = (label: string, tone: Tone | 'plain' = 'plain'): Html => ht
   <span class=${`badge badge-${tone}`}>${label}</span>
 `
 
-/** Who sees a site, in one word. */
+/** Whether a site is public or private. */
 export const visibilityBadge = (isPublic: boolean): Html =>
   isPublic ? badge('Public', 'good') : badge('Private')

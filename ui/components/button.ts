@@ -6,19 +6,19 @@ type ButtonProps = {
   label: Content
   kind?: ButtonKind
   small?: boolean
-  /** Sent with the form, so that one page may hold several forms: `intent=leave`. */
+  /** Sent with the form, so that a page can have several forms: `intent=leave`. */
   name?: string
   value?: string
   disabled?: boolean
-  /** Sends the form as it is, with what is empty or wrong: the answer is the form again. */
+  /** Skips the browser's checks. For buttons that only show the form again. */
   skipsChecks?: boolean
-  /** Id of the text that says why it is disabled, or what it will do. */
+  /** Id of the text that says why the button is disabled or what it does. */
   describedBy?: string
-  /** What it acts on, for those who hear it out of context; starts with the visible label. */
+  /** Names what the button acts on, for screen readers. Starts with the visible label. */
   accessibleName?: string
 }
 
-/** Submits the form that it stands in. */
+/** Submits the form around it. */
 export const button = (props: ButtonProps): Html => html`
   <button
     type="submit"
@@ -34,12 +34,12 @@ export const button = (props: ButtonProps): Html => html`
 
 type LinkButtonProps = { label: Content; href: string; kind?: ButtonKind; small?: boolean }
 
-/** Looks like a button but goes somewhere. */
+/** A link that looks like a button. */
 export const linkButton = (props: LinkButtonProps): Html => html`
   <a class=${buttonClass(props.kind ?? 'primary', props.small)} href=${props.href}>${props.label}</a>
 `
 
-/** The classes of a button, for the few elements that are neither of the two above. */
+/** The classes of a button, for other elements. */
 export function buttonClass(kind: ButtonKind, small = false): string {
   return `btn btn-${kind}${small ? ' btn-small' : ''}`
 }

@@ -1,15 +1,15 @@
 import { type Content, type Html, html } from '../html.ts'
 
 type CardProps = {
-  /** Unique on the page: the heading's id, and a place to link to. */
+  /** The heading's id, unique on the page and a link target. */
   id: string
   title: string
   about?: Content
-  /** Stands beside the title. */
+  /** Shown beside the title. */
   aside?: Content
 }
 
-/** One subject of a page: a titled region. */
+/** A titled region of a page. */
 export const card = ({ id, title, about, aside }: CardProps, body: Content): Html => html`
   <section class="card" aria-labelledby=${id}>
     <header class="card-head">

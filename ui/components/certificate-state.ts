@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts'
 import { badge } from './badge.ts'
 import { day } from './time.ts'
 
-/** What is known of a certificate, in one line; false where a proxy has it. */
+/** The state of a certificate in one line; false if a proxy holds it. */
 export function certificateState({ status, expiresAt, error }: CertificateState): Html | false {
   if (status === 'off') return false
   const until = expiresAt !== null && html`until ${day(isoTime(expiresAt))}`
@@ -13,7 +13,7 @@ export function certificateState({ status, expiresAt, error }: CertificateState)
 
 const BADGES = {
   active: badge('Valid', 'good'),
-  pending: badge('Being asked for', 'info'),
+  pending: badge('Requested', 'info'),
   expired: badge('Expired', 'bad'),
   failed: badge('Missing', 'bad'),
 }

@@ -4,10 +4,10 @@ import { formatTime } from './time.ts'
 
 type ChartPoint = { at: string; value: number }
 type ChartProps = {
-  /** What is counted: "Views". */
+  /** What the chart counts: "Views". */
   label: string
   points: readonly ChartPoint[]
-  /** A point is an hour, else a day. */
+  /** True if a point is an hour, false if it is a day. */
   isHourly: boolean
   tone?: 1 | 2 | 3 | 4
 }
@@ -15,7 +15,7 @@ type ChartProps = {
 const WIDTH = 720
 const HEIGHT = 150
 
-/** A bar for each hour or day, drawn here; the numbers are in a table below for whoever does not see the bars. */
+/** A bar per hour or day, as SVG. A table below holds the numbers for people who cannot see the bars. */
 export function barChart({ label, points, isHourly, tone = 1 }: ChartProps): Html {
   const most = Math.max(1, ...points.map(({ value }) => value))
   const step = WIDTH / Math.max(1, points.length)
@@ -61,11 +61,11 @@ export function barChart({ label, points, isHourly, tone = 1 }: ChartProps): Htm
   `
 }
 
-/** The first and the last moment, under the first and the last bar. */
+/** Labels the first and the last bar. */
 const ends = (points: readonly ChartPoint[], nameOf: (at: string) => string): Html[] =>
   [points[0], points.at(-1)].flatMap((point) => (point ? [html`<span>${nameOf(point.at)}</span>`] : []))
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** `1234567` reads `1 234 567`, with spaces that do not break. */
+/** Formats `1234567` as `1 234 567`, with non-breaking spaces. */
 export const formatCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, '\u00a0')

@@ -4,23 +4,23 @@ import { type ButtonKind, button, buttonClass } from './button.ts'
 type ConfirmProps = {
   /** Unique on the page. */
   id: string
-  /** On the button that opens it. */
+  /** The label of the button that opens the dialog. */
   opener: string
-  /** Without one it is a small button, as in the rows of a table. */
+  /** The default is a small button, as in table rows. */
   openerKind?: ButtonKind
-  /** The opener's name out of context: "Leave Docs". */
+  /** The opener's name for screen readers: "Leave Docs". */
   accessibleName?: string
   title: string
   text: Content
-  /** Of the form, for inputs that stand elsewhere on the page. */
+  /** The form's id, for inputs elsewhere on the page. */
   formId?: string
-  /** On the button that does it: a verb, never "OK". */
+  /** The label of the button that confirms: a verb, never "OK". */
   confirm: string
 }
 
 /**
- * A question before something that cannot be taken back: a button, and a form that opens over the page. It needs no
- * script (the popover attribute); a browser without it shows the form in place. `inputs` stand inside the form.
+ * Asks for confirmation before something irreversible: a button that opens a form over the page. It uses the popover
+ * attribute and no script; a browser without popovers shows the form in place. `inputs` go inside the form.
  */
 export const confirmDialog = (props: ConfirmProps, inputs: Content): Html => html`
   <div class="confirm" data-opens=${props.formId}>

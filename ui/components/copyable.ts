@@ -1,12 +1,12 @@
 import { type Html, html } from '../html.ts'
 
 type CopyableProps = {
-  /** What it is, for screen readers and above the text. */
+  /** The caption above the text, also for screen readers. */
   label: string
   text: string
 }
 
-/** Text to be copied whole: one click selects all of it. */
+/** Text to copy as a whole: one click selects all of it. */
 export const copyable = ({ label, text }: CopyableProps): Html => html`
   <figure class="copyable">
     <figcaption>${label}</figcaption>

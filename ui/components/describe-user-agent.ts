@@ -1,4 +1,4 @@
-/** The first that matches names it: Edge and Opera say Chrome too, and Chrome says Safari. */
+/** The first match wins: Edge and Opera also say Chrome, and Chrome says Safari. */
 const BROWSERS: readonly [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** `Firefox on Linux`; what cannot be told is left out, and nothing at all reads `Unknown browser`. */
+/** `Firefox on Linux`. Leaves out an unknown system; an unknown browser is `Unknown browser`. */
 export function describeUserAgent(userAgent: string | null): string {
   const browser = nameIn(BROWSERS, userAgent ?? '') ?? 'Unknown browser'
   const system = nameIn(SYSTEMS, userAgent ?? '')

@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from '../html.ts'
 
-/** Facts about one thing: a name and a value each. Empty values are left out. */
+/** A list of names and values. Leaves out empty values. */
 export const details = (facts: readonly (readonly [label: string, value: Content])[]): Html => html`
   <dl class="details">
     ${facts

@@ -5,7 +5,7 @@ const STEPS = [
   { unit: 'second', seconds: 1 },
 ] as const
 
-/** Seconds for people, the two largest units: `2 days 3 hours`. */
+/** Formats seconds with the two largest units: `2 days 3 hours`. */
 export function formatDuration(seconds: number): string {
   let left = Math.floor(seconds)
   const parts: string[] = []

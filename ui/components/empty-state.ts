@@ -3,7 +3,7 @@ import { type IconName, icon } from './icon.ts'
 
 type EmptyStateProps = { icon: IconName; title: string; text: Content }
 
-/** Stands where a list would be, and says how the first thing gets there. */
+/** Takes the place of an empty list and says how to add the first item. */
 export const emptyState = (props: EmptyStateProps, body?: Content): Html => html`
   <div class="empty">
     ${icon(props.icon)}

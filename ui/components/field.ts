@@ -2,11 +2,11 @@ import { h } from 'preact'
 import { type Content, type Html, html } from '../html.ts'
 import { notice } from './notice.ts'
 
-/** Why a form was refused. An AppError is one. `details` name the field by its `path`. */
+/** Why a form was rejected. An AppError fits this type. `details` name the field by its `path`. */
 export type FormError = {
   message: string
   code?: string | undefined
-  /** Of the answer that shows the form again. */
+  /** The status of the response that shows the form again. */
   status?: number | undefined
   details?: readonly { path: string; message: string }[] | undefined
 }
@@ -14,7 +14,7 @@ export type FormError = {
 export type FieldProps = {
   name: string
   label: string
-  /** Unique on the page; the name unless two forms share it. */
+  /** Unique on the page. The default is the name; set it if two forms share the name. */
   id?: string
   type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'number' | 'date'
   value?: string | undefined
@@ -29,15 +29,15 @@ export type FieldProps = {
   required?: boolean
   readonly?: boolean
   autofocus?: boolean
-  /** Codes, keys and names: no capitals, no spell checking. */
+  /** For codes, keys and names: turns off capitalisation and spell checking. */
   verbatim?: boolean
-  /** Id of a datalist with suggestions. */
+  /** The id of a datalist with suggestions. */
   list?: string
-  /** Of a search: every field may be left empty, which need not be said. */
+  /** Leaves out "(optional)", for forms where every field may be empty, such as a search. */
   isPlain?: boolean
 }
 
-/** A labelled input with its hint and error, both tied to it for screen readers. */
+/** A labelled input with its hint and error, both linked to it for screen readers. */
 export function field(props: FieldProps): Html {
   const id = props.id ?? props.name
   return html`
@@ -73,7 +73,7 @@ type TextAreaProps = {
   label: string
   hint?: Content
   error?: string | undefined
-  /** Left out of what is secret: then what was typed is not shown again. */
+  /** Omit it for a secret, so that the page does not show the typed text again. */
   value?: string | undefined
   rows?: number
   required?: boolean
@@ -153,7 +153,7 @@ export function checkbox(props: CheckboxProps): Html {
 export const hidden = (name: string, value: string | undefined): Html | null =>
   value === undefined ? null : html`<input type="hidden" name=${name} value=${value} />`
 
-/** Tells a password manager whose password the form is about. It is not sent. */
+/** Tells password managers which account the password belongs to. It is not sent. */
 export const accountHint = (email: string): Html => html`
   <input
     type="email"
@@ -167,16 +167,16 @@ export const accountHint = (email: string): Html => html`
   />
 `
 
-/** The sentence above a form that was refused. */
+/** The sentence above a rejected form. */
 export const formError = (error: FormError | undefined): Html | null =>
   error === undefined ? null : notice({ tone: 'bad', message: error.message, live: true })
 
-/** What is wrong with one field of the form. */
+/** The error of one field. */
 export function fieldError(error: FormError | undefined, name: string): string | undefined {
   return error?.details?.find((detail) => detail.path === name)?.message
 }
 
-/** The name of the field where typing starts: the first that is wrong, else the page's choice. */
+/** The name of the field to focus: the first with an error, else the page's choice. */
 export function startField(error: FormError | undefined, otherwise: string): string {
   return error?.details?.[0]?.path ?? otherwise
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 
-/** Outlines on a 24 grid, drawn with the colour of the text. */
+/** Outlines on a 24 px grid, drawn in the text colour. */
 const PATHS = {
   account: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 20c.8-3.6 4-5.5 8-5.5s7.2 1.9 8 5.5',
   chart: 'M4 20V4M4 20h16M8.5 16v-4M13 16V8M17.5 16v-6',
@@ -31,7 +31,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Decoration beside words; it is never the only name of anything. */
+/** Decoration beside words, never the only label. */
 export const icon = (name: IconName): Html => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${PATHS[name]} /></svg>
 `

@@ -31,7 +31,7 @@ const WORKSPACE: readonly [place: WorkspacePlace, label: string, href: string, i
   ['health', 'Health', '/admin/health', 'health'],
 ]
 
-/** The navigation of the admin host. The workspace is for global admins (spec: Global roles; contract §7). */
+/** The navigation of the admin host. Only global admins see the workspace (spec: Global roles; contract §7). */
 export function mainNav(user: PageUser, place: MainPlace): NavSection[] {
   const item = (at: MainPlace, label: string, href: string, icon: IconName): NavItem => ({
     label,

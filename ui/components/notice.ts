@@ -6,9 +6,9 @@ export type Tone = 'info' | 'good' | 'warn' | 'bad'
 export type Notice = {
   tone: Tone
   message: Content
-  /** Announced at once by screen readers: for the answer to what was just done. */
+  /** Screen readers announce it immediately: for the result of an action. */
   live?: boolean
-  /** The answer to a form, that it was done: a script lays it over the page. */
+  /** Says that a form succeeded. A script shows it over the page. */
   isToast?: boolean
 }
 

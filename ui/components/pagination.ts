@@ -5,11 +5,11 @@ type PaginationProps = {
   page: number
   pages: number
   total: number
-  /** The address of a page, with the filters of this one. */
+  /** The address of another page with the same filters. */
   hrefOf: (page: number) => string
 }
 
-/** Nothing when all fits on one page. */
+/** Renders nothing if everything fits on one page. */
 export function pagination({ page, pages, total, hrefOf }: PaginationProps): Html | null {
   if (pages <= 1) return null
   return html`

@@ -7,8 +7,10 @@ type PublishPanelProps = {
   projectId: string
   /** `owner/repo`. */
   repository: string
-  /** Stands for the commit: what is published from a browser has none. A new one for each form. */
+  /** Takes the place of a commit, which an upload from the browser does not have. Each form gets a new one. */
   commitSha: string
+  /** The most files that a deployment may have. */
+  maxFiles: number
   alias?: string | undefined
   description?: string | undefined
   basePath?: string | undefined
@@ -16,8 +18,8 @@ type PublishPanelProps = {
 }
 
 /**
- * Publishing from the browser. Without scripts a form that sends a zip; with them folders, many files and drag and
- * drop, with progress (assets/app.js, `data-publish`).
+ * Publishes from the browser. Without scripts the form sends a zip. With scripts it also takes folders, many files and
+ * drag and drop, and shows progress (assets/app.js, `data-publish`).
  */
 export const publishPanel = (props: PublishPanelProps): Html => html`
   <form
@@ -27,6 +29,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
     action=${formAddress(props)}
     data-publish=${props.repository}
     data-project=${props.projectId}
+    data-max-files=${props.maxFiles}
   >
     ${formError(props.error)}
     <div class="dropzone" data-dropzone>
@@ -34,20 +37,23 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       <p data-scripted hidden><strong>Drop a folder, files or a zip here</strong></p>
       <div class="field">
         <label for="file">Zip archive of the site</label>
-        <p class="hint" id="file-hint">With <code>index.html</code> at its top, not inside a folder.</p>
-        <input id="file" type="file" name="file" accept=".zip,application/zip" aria-describedby="file-hint" required />
+        <p class="hint" id="file-hint">It must contain <code>index.html</code> at the top level, not inside a folder.</p>
+        <input id="file" type="file" name="file" accept=".zip,application/zip" aria-describedby="file-hint whole-hint" required />
       </div>
       <div data-scripted hidden>
         <label class=${buttonClass('secondary')} for="folder">Choose a folder</label>
-        <input id="folder" class="visually-hidden" type="file" webkitdirectory multiple />
+        <input id="folder" class="visually-hidden" type="file" webkitdirectory multiple aria-describedby="whole-hint" />
       </div>
       <p class="muted" data-chosen role="status"></p>
     </div>
+    <p class="hint" id="whole-hint">
+      What you publish replaces the whole site: choose the folder with everything in it.
+    </p>
     <div class="columns">
       ${field({
         name: 'alias',
-        label: 'Alias to point at it',
-        hint: 'The site appears at its address. Empty: no address changes.',
+        label: 'Alias',
+        hint: 'The site appears at the alias’s address. Leave it empty to change no address.',
         value: props.alias ?? 'production',
         required: false,
         isPlain: true,
@@ -56,8 +62,8 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       })}
       ${field({
         name: 'description',
-        label: 'What is new',
-        hint: 'For the list of deployments.',
+        label: 'Description',
+        hint: 'What is new. Shown in the list of deployments.',
         value: props.description,
         required: false,
         isPlain: true,
@@ -65,11 +71,11 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       })}
     </div>
     <details class="more" open=${Boolean(props.basePath)}>
-      <summary>The site is in a folder of the archive</summary>
+      <summary>The site is in a subfolder of the archive</summary>
       ${field({
         name: 'basePath',
-        label: 'Folder that is the site',
-        hint: html`Such as <code>/dist</code>, where the archive holds more than the site.`,
+        label: 'Folder with the site',
+        hint: html`Such as <code>/dist</code>, if the archive contains more than the site.`,
         value: props.basePath,
         required: false,
         isPlain: true,
@@ -89,11 +95,11 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
 const formAddress = ({ projectId, repository, commitSha }: PublishPanelProps): string =>
   `/projects/${projectId}/publish?${new URLSearchParams({ repository, commitSha })}`
 
-/** Stays until the first deployment is there: a script looks by itself, the link does without. */
+/** Shown until the first deployment arrives. A script checks for it; without scripts the link does. */
 export const waitingForFirst = (projectId: string): Html => html`
   <p class="waiting" data-wait-for=${projectId}>
     <span class="pulse" aria-hidden="true"></span>
     <span role="status">Waiting for the first deployment.</span>
-    <a href=${`/projects/${projectId}`}>Look again</a>
+    <a href=${`/projects/${projectId}`}>Check again</a>
   </p>
 `

@@ -1,12 +1,12 @@
 import { type Html, html } from '../html.ts'
 import { copyable } from './copyable.ts'
 
-/** Commands that publish a folder, ready to paste into a POSIX shell, and steps of a workflow in CI. */
+/** Commands to publish a folder, ready to paste into a POSIX shell, and a step for a CI workflow. */
 export type PublishSnippets = { deploy: string; curl: string; ci: string }
 
 /**
- * `apiUrl` is the origin of this server; `project` is `owner/repo`. The key comes from the environment, where
- * no list of processes shows it.
+ * `apiUrl` is the origin of this server; `project` is `owner/repo`. The key comes from the environment, because process
+ * lists show command lines.
  */
 export function publishSnippets(apiUrl: string, project = 'acme/website'): PublishSnippets {
   const [owner = '', repo = ''] = project.split('/')
@@ -37,8 +37,8 @@ export function publishSnippets(apiUrl: string, project = 'acme/website'): Publi
 
 export const publishGuide = (snippets: PublishSnippets): Html => html`
   <div class="stack">
-    ${copyable({ label: 'From a laptop or CI, with the svc tool', text: snippets.deploy })}
-    ${copyable({ label: 'With nothing but curl, inside a git checkout', text: snippets.curl })}
-    ${copyable({ label: 'A step of a workflow in CI', text: snippets.ci })}
+    ${copyable({ label: 'With the svc command, from a laptop or CI', text: snippets.deploy })}
+    ${copyable({ label: 'With curl only, inside a git checkout', text: snippets.curl })}
+    ${copyable({ label: 'As a step of a CI workflow', text: snippets.ci })}
   </div>
 `

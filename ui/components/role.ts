@@ -1,4 +1,4 @@
-/** `contributor` reads `Contributor`. */
+/** Formats `contributor` as `Contributor`. */
 export function roleLabel(role: string): string {
   return role.charAt(0).toUpperCase() + role.slice(1)
 }

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from '../html.ts'
 import { button } from './button.ts'
 
-/** A form that asks and changes nothing, so it is sent by GET and its address can be kept. */
+/** A form that only reads, so it uses GET and its address can be bookmarked. */
 export const searchForm = (
   label: string,
   inputs: Content,

@@ -1,7 +1,7 @@
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const
 const NO_BREAK = '\u00a0'
 
-/** Bytes for people, in thousands: 999 is `999 B`, 1 500 is `1.5 KB`. */
+/** Formats bytes in decimal units: 999 is `999 B`, 1 500 is `1.5 KB`. */
 export function formatSize(sizeBytes: number): string {
   if (sizeBytes < 1000) return `${sizeBytes}${NO_BREAK}B`
   let value = sizeBytes / 1000

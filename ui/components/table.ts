@@ -3,22 +3,22 @@ import { type Content, type Html, html } from '../html.ts'
 export type Column<Row> = {
   label: string
   cell: (row: Row) => Content
-  /** Numbers and sizes stand right, so that they can be compared; actions do too. */
+  /** Right-aligned: numbers and sizes, so that they can be compared, and actions. */
   align?: 'end'
-  /** The label is for screen readers only, as above a column of buttons. */
+  /** Shows the label to screen readers only, for example above a column of buttons. */
   hideLabel?: boolean
 }
 
 type TableProps<Row> = {
-  /** Names the table for screen readers. */
+  /** The table's name for screen readers. */
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
 }
 
 /**
- * Rows of facts. On a phone each row becomes a block of label and value; the roles are written out because changing
- * `display` takes them from the elements. The first column names its row.
+ * A table of facts. On a phone each row becomes a block of labels and values. Roles are explicit because changing
+ * `display` removes the implicit ones. The first column is the row header.
  */
 export function table<Row>({ caption, columns, rows }: TableProps<Row>): Html {
   return html`

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 
 type Tab = { label: string; href: string; isCurrent?: boolean; count?: number }
 
-/** Links between the pages of one thing. Each is a page of its own, so this is navigation, not a tab widget. */
+/** Links between the pages of one thing. Each tab is a separate page, so this is navigation, not a tab widget. */
 export const tabs = (label: string, items: readonly Tab[]): Html => html`
   <nav class="tabs" aria-label=${label}>
     <ul>${items.map(tab)}</ul>

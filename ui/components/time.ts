@@ -3,15 +3,15 @@ import { type Html, html } from '../html.ts'
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /**
- * A moment, from the API's ISO 8601 text in UTC; the cell says `none` when there is none. A script writes how long ago it
- * was, and shows the exact time of the viewer's zone on hover.
+ * A moment, from the API's ISO 8601 text in UTC; `none` is shown for null. A script replaces it by how long ago it was,
+ * and hovering shows the exact time in the viewer's time zone.
  */
 export function time(iso: string | null, none = 'Never'): Html {
   if (iso === null) return html`<span class="muted">${none}</span>`
   return html`<time datetime=${iso} title=${formatTime(iso)} data-ago>${formatTime(iso)}</time>`
 }
 
-/** `2026-11-20T09:05:00.000Z` reads `20 Nov 2026, 09:05 UTC`. Anything else is left as it is. */
+/** Formats `2026-11-20T09:05:00.000Z` as `20 Nov 2026, 09:05 UTC`. Returns any other text unchanged. */
 export function formatTime(iso: string): string {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d)/.exec(iso)
   const month = MONTHS[Number(match?.[2]) - 1]

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 /** The signed-in account as pages need it. */
 export type PageUser = { email: string; role: 'admin' | 'user' | 'member' }
 
-/** The first letter of the email in a circle; drawn by the stylesheet, as it is no part of any name. */
+/** The first letter of the email in a circle. The stylesheet draws it, so it is not part of any accessible name. */
 const avatar = (email: string): Html => html`
   <span class="avatar" aria-hidden="true" data-letter=${Array.from(email)[0]?.toUpperCase() ?? '?'}></span>
 `

@@ -12,7 +12,7 @@ type Ids = Record<'project' | 'deployment' | 'alias' | 'user' | 'group' | 'domai
   data: string[]
 }
 
-/** A project with two deployments and everything else that pages show. */
+/** Creates a project with two deployments and everything else that pages show. */
 async function fill(appliance: Appliance, folder: (files: Record<string, string>) => string): Promise<Ids> {
   const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
   const { id } = await make('/api/projects', { owner: 'acme', name: 'website', displayName: 'Website' })
@@ -45,7 +45,7 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   return { project: id, deployment: older.id, alias: alias.id, ...others, rules: rulePages, data }
 }
 
-/** A word of each colour. */
+/** Code with a word of each colour. */
 const CODE = "import a from 'b' // c\nclass D { e = 1 }\n"
 
 const ofProject = (ids: Ids): string[] => {
@@ -87,9 +87,9 @@ const ofWorkspace = (ids: Ids): string[] => [
   ...[`/admin/users/${ids.user}`, `/admin/groups/${ids.group}`],
 ]
 
-/** What a serious fault of the page in view would keep somebody from: in both themes, and on a phone. */
+/** Serious accessibility faults of the open page, in both themes and on a phone. */
 async function faultsOf(page: Page): Promise<string[]> {
-  // Without motion: a colour on its way from one theme to the other is in neither.
+  // Reduced motion: a colour in transition belongs to neither theme.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   const light = await new AxeBuilder({ page }).analyze()
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
@@ -112,7 +112,7 @@ for (const [what, pagesOf] of [
   ['the data of a project', ofData],
   ['the workspace', ofWorkspace],
 ] as const)
-  test(`the pages of ${what} keep nobody out`, async ({ page, appliance, folder }) => {
+  test(`the pages of ${what} are accessible`, async ({ page, appliance, folder }) => {
     await page.goto(appliance.url)
     await signIn(page)
     await expect(page.getByRole('heading', { name: 'Publish your first site' })).toBeVisible()
@@ -134,7 +134,7 @@ for (const [what, pagesOf] of [
     expect(wrong).toEqual({})
   })
 
-test('the pages for strangers keep nobody out', async ({ page, appliance }) => {
+test('the pages for signed-out visitors are accessible', async ({ page, appliance }) => {
   const make = async (path: string, json: unknown) =>
     (await appliance.asAdmin('POST', path, json)).json() as Promise<Record<string, string>>
   await appliance.asAdmin('PATCH', '/api/settings', { allowPublicSignups: true })

@@ -10,18 +10,18 @@ export const ADMIN = { email: 'ada@example.com', password: 'correct horse batter
 export const EXECUTABLE = process.env['SVC_EXECUTABLE'] ?? join(import.meta.dirname, '../../dist/svc')
 const START_MS = 20_000
 
-/** The compiled executable, serving an empty data directory of its own. */
+/** The compiled executable with its own empty data directory. */
 export type Appliance = {
   port: number
-  /** With `TLS` on, where the plain listener is; else the same. */
+  /** The origin of the plain HTTP listener; the same as `url` without `TLS`. */
   plainPort: number
   /** Origin of the admin; the host of a site has the same port. */
   url: string
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string
-  /** Runs a command of the same executable. Its output, both streams together. */
+  /** Runs a command of the same executable. Returns both output streams together. */
   svc(args: string[], env?: Record<string, string>): Promise<{ exitCode: number; output: string }>
-  /** Calls the API as the admin that `ADMIN_EMAIL` made. */
+  /** Calls the API as the admin from `ADMIN_EMAIL`. */
   asAdmin(method: string, path: string, json?: unknown): Promise<Response>
   stop(): Promise<void>
 }
@@ -73,7 +73,7 @@ export async function startAppliance(env: Record<string, string>): Promise<Appli
   }
 }
 
-/** Nothing of the caller's settings reaches the server. */
+/** Keeps the caller's settings away from the server. */
 const systemEnv = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: tmpdir() })
 
 async function freePort(): Promise<number> {

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { AuthorityOrder } from '../../src/testing/acme-ca-main.ts'
 
-/** An authority that asks for proofs over real HTTP, in a process of its own. */
+/** A certificate authority that validates hosts over real HTTP, in its own process. */
 export type CertificateAuthority = {
-  /** What a server needs to get its certificates there. */
+  /** The environment a server needs to get its certificates there. */
   env: Record<string, string>
   tell(order: AuthorityOrder): void
   stop(): Promise<void>
 }
 
-/** What runs it: the Bun of `npm test`, else the one on the path. */
+/** The executable that runs it: the Bun of `npm test`, else the one on the path. */
 const BUN = process.env['SVC_BUN'] ?? 'bun'
 const MAIN = join(import.meta.dirname, '../../src/testing/acme-ca-main.ts')
 

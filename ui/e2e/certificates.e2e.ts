@@ -7,7 +7,7 @@ const BASE_DOMAIN = 'sites.test'
 const HOST = `docs.${BASE_DOMAIN}`
 const REASON = 'Fetching http://docs.sites.test/: Timeout during connect (likely firewall problem)'
 
-/** With an authority of its own, whose root the browser does not know. */
+/** The server's own authority, whose root certificate the browser does not know. */
 const test = base.extend<{ authority: CertificateAuthority }>({
   authority: async ({ browserName: _ }, use) => {
     const authority = await startAuthority()
@@ -31,7 +31,7 @@ test.use({
   },
 })
 
-/** A public project with one alias, by a key of the data directory. */
+/** Creates a public project with one alias, with a key created in the data directory. */
 async function publish(appliance: Appliance, folder: string): Promise<void> {
   const key = await appliance.svc(['key', 'create', 'ci', '--data-dir', '.'])
   const { exitCode, output } = await appliance.svc(
@@ -39,7 +39,7 @@ async function publish(appliance: Appliance, folder: string): Promise<void> {
       ...['deploy', folder, '--api-url', `https://127.0.0.1:${appliance.port}`, '--public'],
       ...['--project', 'acme/website', '--alias', 'production', '--sha', 'a'.repeat(16)],
     ],
-    // The certificate is for the admin's name, which leads here only in the browser.
+    // The certificate is for the admin's name, which only the browser resolves to this server.
     { SVC_API_KEY: key.output.trim(), NODE_TLS_REJECT_UNAUTHORIZED: '0' },
   )
   expect([exitCode, output]).toEqual([0, expect.stringContaining('production')])
@@ -51,7 +51,7 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('a domain says why it has no certificate, and gets one once that is mended', async ({
+    test('a domain says why it has no certificate, and gets one once the cause is fixed', async ({
       page,
       appliance,
       authority,
@@ -66,30 +66,30 @@ for (const javaScriptEnabled of [true, false])
         folder({ 'index.html': '<!doctype html><html lang="en"><link rel="icon" href="data:,"><h1>Hi</h1>' }),
       )
       await signIn(page)
-      await page.getByRole('link', { name: 'website', exact: true }).click()
+      await page.getByRole('link', { name: 'acme/website', exact: true }).click()
       await page.getByRole('link', { name: 'Domains' }).click()
       await page.getByLabel('Host').fill(HOST)
       await page.getByRole('button', { name: 'Add domain' }).click()
-      await expect(page.getByRole('status')).toContainText('The domain is added.')
+      await expect(page.getByRole('status')).toContainText('The domain was added.')
       await expect(async () => {
         await page.reload()
         expect(await page.getByText(REASON).count()).toBe(1)
       }).toPass()
-      // At once: after 20 seconds it would be tried once more, and again only minutes later.
+      // Immediately: the server would retry after 20 seconds, and then only after minutes.
       await tryAgain(page)
       const refusal = page.getByRole('alert')
       await expect(refusal).toContainText('It was tried just now. Try again in')
-      await expect(page.getByText('Without certificate')).toBeVisible()
+      await expect(page.getByText('No certificate', { exact: true })).toBeVisible()
       await expect(page.getByText('must be open to the internet')).toBeVisible()
 
       authority.tell({ do: 'forgive' })
-      const isThere = page.getByText('The certificate is there.')
+      const isThere = page.getByText('The certificate was issued.')
       await expect(async () => {
         await tryAgain(page)
         await expect(refusal.or(isThere)).toBeVisible()
         expect(await isThere.count()).toBe(1)
       }).toPass({ intervals: [2_000], timeout: 60_000 })
-      await expect(page.getByText('renews it by itself')).toBeVisible()
+      await expect(page.getByText('renews it automatically')).toBeVisible()
       await page.getByRole('link', { name: 'Visit', exact: true }).click()
       await expect(page).toHaveURL(`https://${HOST}:${appliance.port}/`)
       await expect(page.getByRole('heading', { name: 'Hi' })).toBeVisible()

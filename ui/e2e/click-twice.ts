@@ -1,8 +1,8 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 
 /**
- * Clicks the button of a form a second time before the browser has seen an answer to the first, however fast the server is:
- * it does what both clicks ask for, and the browser, which gave up the first at the second, sees the answer to that.
+ * Clicks a form's button a second time before the browser has seen the first response, however fast the server is. The
+ * server gets both requests. The browser cancels the first one and shows the response to the second.
  */
 export async function clickTwice(page: Page, button: Locator): Promise<void> {
   let answered = 0

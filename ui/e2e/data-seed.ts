@@ -1,6 +1,6 @@
 import type { Appliance } from './appliance.ts'
 
-/** A schema with records of every type, and the paths below the project of all pages that show them. */
+/** Creates a schema with all field types and records. Returns the paths of their pages, below the project's. */
 export async function seedData(appliance: Appliance, projectId: string): Promise<string[]> {
   const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
   const fields = [

@@ -6,7 +6,7 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('a schema is made, filled, searched, changed and deleted', async ({ page, appliance }) => {
+    test('a schema is created, filled, searched, changed and deleted', async ({ page, appliance }) => {
       const { id } = await (
         await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
       ).json()
@@ -29,7 +29,7 @@ for (const javaScriptEnabled of [true, false])
       await fieldAt(6).getByLabel('Name').fill('age')
       await fieldAt(6).getByLabel('Type').selectOption('integer')
       await page.getByRole('button', { name: 'Create schema' }).click()
-      await expect(page.getByRole('status')).toContainText('The schema is made.')
+      await expect(page.getByRole('status')).toContainText('The schema was created.')
 
       for (const [email, age] of [
         ['ann@example.com', '31'],
@@ -43,7 +43,7 @@ for (const javaScriptEnabled of [true, false])
         await page.getByLabel('email').fill(email)
         await page.getByLabel('age').fill(age)
         await page.getByRole('button', { name: 'Add the record' }).click()
-        await expect(page.getByRole('status')).toContainText('The record is added.')
+        await expect(page.getByRole('status')).toContainText('The record was added.')
         await page
           .getByRole('navigation', { name: 'Breadcrumb' })
           .getByRole('link', { name: 'guests' })
@@ -66,7 +66,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByLabel('age').fill('18')
       await page.getByRole('button', { name: 'Save' }).click()
       await expect(page.getByRole('status')).toContainText('Saved.')
-      // It takes the message out of the address, which would be taken for the way back.
+      // The script removes the message from the address, which would otherwise count as the way back.
       if (javaScriptEnabled) await scripted(page)
       await page.goBack()
       await page.goBack()
@@ -85,7 +85,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('button', { name: 'Delete selected' }).click()
       const question = page.getByRole('dialog', { name: 'Delete the selected records?' })
       await question.getByRole('button', { name: 'Delete the records' }).click()
-      await expect(page.getByRole('status')).toContainText('The selected records are deleted.')
+      await expect(page.getByRole('status')).toContainText('The selected records were deleted.')
       await expect(page.getByRole('rowheader')).toHaveText(['cleo@example.com'])
 
       await page.getByRole('link', { name: 'Edit schema' }).click()
@@ -97,11 +97,11 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('group', { name: 'age', exact: true })).toHaveCount(0)
       await page.getByLabel('Type the name to confirm').fill('guests')
       await page.getByRole('button', { name: 'Delete the schema' }).click()
-      await expect(page.getByRole('status')).toContainText('The schema is deleted with its records.')
+      await expect(page.getByRole('status')).toContainText('The schema and its records were deleted.')
     })
   })
 
-test('a phone shows records whole, and sorts them', async ({ page, appliance }) => {
+test('a phone shows complete records, and sorts them', async ({ page, appliance }) => {
   const made = await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
   const { id: projectId } = await made.json()
   const fields = ['name', 'street', 'place', 'country', 'remark'].map((name) => ({ name, type: 'string' }))
@@ -119,7 +119,7 @@ test('a phone shows records whole, and sorts them', async ({ page, appliance }) 
   await page.setViewportSize({ width: 390, height: 800 })
   await page.goto(`${appliance.url}/projects/${projectId}/data/${id}`)
   await signIn(page)
-  // The style is there by then too.
+  // By then the style is loaded too.
   await scripted(page)
   const list = page.getByRole('region', { name: 'Table of records' })
   expect(await list.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
@@ -129,7 +129,7 @@ test('a phone shows records whole, and sorts them', async ({ page, appliance }) 
   await expect(page.getByRole('rowheader')).toHaveText(['Ann', 'Ben'])
 })
 
-test('a file is shown in colours that can be read', async ({ page, appliance, folder }) => {
+test('a file is highlighted in readable colours', async ({ page, appliance, folder }) => {
   const { id } = await (
     await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
   ).json()

@@ -7,7 +7,7 @@ type Folder = (files: Record<string, string>) => string
 const pageOf = (text: string) =>
   `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
 
-/** A public project with one deployment for each of three aliases; its id. */
+/** Creates a public project with one deployment for each of three aliases and returns its id. */
 async function publish(appliance: Appliance, folder: Folder): Promise<string> {
   const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
   const { id } = await make('/api/projects', { owner: 'acme', name: 'website', isPublic: true })
@@ -36,13 +36,13 @@ for (const javaScriptEnabled of [true, false])
       await page.goto(`${appliance.url}/projects/${id}`)
       await signIn(page)
       await page.getByRole('link', { name: 'Domains' }).click()
-      await page.getByLabel('Host').fill('https://docs.localhost/')
+      await page.getByLabel('Host').fill('docs.localhost/guide')
       await page.getByRole('button', { name: 'Add domain' }).click()
       await expect(page.getByLabel('Host')).toHaveAccessibleDescription(/without scheme, port and path/)
-      await page.getByLabel('Host').fill('docs.localhost')
+      await page.getByLabel('Host').fill('https://docs.localhost/')
       await page.getByLabel('Alias').selectOption('next')
       await page.getByRole('button', { name: 'Add domain' }).click()
-      await expect(page.getByRole('status')).toContainText('The domain is added.')
+      await expect(page.getByRole('status')).toContainText('The domain was added.')
       const domain = page.url()
       await page.getByRole('link', { name: 'Visit', exact: true }).click()
       await expect(page.getByRole('heading', { name: 'next' })).toBeVisible()
@@ -58,11 +58,11 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('button', { name: 'Delete this domain' }).click()
       const question = page.getByRole('dialog', { name: 'Delete docs.localhost?' })
       await question.getByRole('button', { name: 'Delete the domain' }).click()
-      await expect(page.getByRole('status')).toContainText('The domain is taken off.')
+      await expect(page.getByRole('status')).toContainText('The domain was removed.')
       await expect(page.getByRole('heading', { name: 'No domains yet' })).toBeVisible()
     })
 
-    test('a domain of somebody’s own asks for its proof, and says why it is not there', async ({
+    test('an external domain must be verified, and says why that failed', async ({
       page,
       appliance,
       folder,
@@ -75,7 +75,7 @@ for (const javaScriptEnabled of [true, false])
       const name = page.getByRole('group', { name: 'Name of the TXT record' })
       await expect(name).toHaveText('_svc-challenge.www.nowhere.invalid')
       await expect(page.getByRole('group', { name: 'Value of the TXT record' })).toHaveText(/^\S{20,}$/)
-      await expect(page.getByText('svc makes no certificate for this host')).toBeVisible()
+      await expect(page.getByText('gets no certificate for this host')).toBeVisible()
 
       await page.getByRole('button', { name: 'Verify' }).click()
       await expect(page.getByText('Not found.')).toBeVisible()
@@ -83,12 +83,12 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('button', { name: 'Check again' }).click()
       await expect(page.getByText('Not found.')).toBeVisible()
 
-      await page.getByText('Trust it without proof').click()
+      await page.getByText('Trust it without verification').click()
       await page.getByRole('button', { name: 'Trust this domain' }).click()
-      await expect(page.getByRole('status')).toContainText('The domain is proven.')
+      await expect(page.getByRole('status')).toContainText('The domain is verified and now serves.')
     })
 
-    test('rules lead visitors to an alias, in their order', async ({ page, appliance, folder }) => {
+    test('rules send visitors to an alias, in order', async ({ page, appliance, folder }) => {
       const id = await publish(appliance, folder)
       const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
       const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
@@ -115,19 +115,19 @@ for (const javaScriptEnabled of [true, false])
       await first.getByRole('button', { name: 'Save: preview=2' }).click()
       await expect(page.getByRole('status')).toContainText('Saved.')
       await page.getByRole('button', { name: 'Delete: preview=1' }).click()
-      await expect(page.getByRole('status')).toContainText('The rule is deleted.')
+      await expect(page.getByRole('status')).toContainText('The rule was deleted.')
       const place = page.url()
       await page.goto(`http://split.localhost:${appliance.port}/?preview=2`)
       await expect(page.getByRole('heading', { name: 'next' })).toBeVisible()
 
       await page.goto(place)
-      await page.getByRole('button', { name: 'Stop dividing' }).click()
-      await page.getByRole('button', { name: 'Delete shares and rules' }).click()
+      await page.getByRole('button', { name: 'Stop splitting' }).click()
+      await page.getByRole('button', { name: 'Delete the shares and rules' }).click()
       await expect(page.getByText('No rules yet.')).toBeVisible()
     })
   })
 
-test('sliders always make 100', async ({ page, appliance, folder }) => {
+test('sliders always add up to 100', async ({ page, appliance, folder }) => {
   const id = await publish(appliance, folder)
   const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
   const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
@@ -162,7 +162,7 @@ test('sliders always make 100', async ({ page, appliance, folder }) => {
   await number('next').fill('30')
   await number('next').blur()
   expect(sum(await values())).toBe(100)
-  await expect(page.getByText('They make 100.')).toBeVisible()
+  await expect(page.getByText('The shares add up to 100.')).toBeVisible()
   const shown = await values()
   await page.getByRole('button', { name: 'Save the shares' }).click()
   await expect(page.getByRole('status')).toContainText('Saved.')
@@ -173,7 +173,11 @@ test('sliders always make 100', async ({ page, appliance, folder }) => {
 test.describe('without scripts', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('shares that do not make 100 are refused with the reason', async ({ page, appliance, folder }) => {
+  test('shares that do not add up to 100 are refused with the reason', async ({
+    page,
+    appliance,
+    folder,
+  }) => {
     const id = await publish(appliance, folder)
     const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
     const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
@@ -182,7 +186,7 @@ test.describe('without scripts', () => {
     await page.getByLabel('production', { exact: true }).fill('70')
     await page.getByLabel('next', { exact: true }).fill('20')
     await page.getByRole('button', { name: 'Save the shares' }).click()
-    await expect(page.getByRole('alert')).toContainText('The weights sum up to 90; they must make 100')
+    await expect(page.getByRole('alert')).toContainText('The weights add up to 90; they must add up to 100')
     await page.getByLabel('next', { exact: true }).fill('30')
     await page.getByRole('button', { name: 'Save the shares' }).click()
     await expect(page.getByRole('status')).toContainText('Saved.')
@@ -193,7 +197,7 @@ test.describe('without scripts', () => {
 test.describe('without scripts', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('a domain is looked for by its button, and the page promises no more', async ({
+  test('a domain is checked by its button, and the page does not promise more', async ({
     page,
     appliance,
     folder,
@@ -203,42 +207,42 @@ test.describe('without scripts', () => {
     const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
     await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}`)
     await signIn(page)
-    await expect(page.getByText('Not looked for yet.')).toBeVisible()
-    await expect(page.getByText('This page looks again by itself.')).toBeHidden()
+    await expect(page.getByText('Not checked yet.')).toBeVisible()
+    await expect(page.getByText('This page checks again automatically.')).toBeHidden()
     await page.getByRole('button', { name: 'Verify' }).click()
     await expect(page.getByText(/has no TXT record/)).toBeVisible()
   })
 })
 
-/** As the page of a domain does. Here the clock of the page is put forward in place of waiting. */
+/** The interval of a domain's page. The test moves the page's clock forward instead of waiting. */
 const LOOKS_EVERY_MS = 10_000
 
-test('the page notices by itself that a domain is proven', async ({ page, appliance, folder }) => {
+test('the page notices automatically that a domain is verified', async ({ page, appliance, folder }) => {
   const id = await publish(appliance, folder)
   const domain = { projectId: id, hostname: 'www.nowhere.invalid', alias: 'production' }
   const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
   await page.clock.install()
   await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}`)
   await signIn(page)
-  await expect(page.getByText('This page looks again by itself.')).toBeVisible()
+  await expect(page.getByText('This page checks again automatically.')).toBeVisible()
   await page.clock.fastForward(LOOKS_EVERY_MS)
   await expect(page.getByText('Not found.')).toBeVisible()
   await expect(page.getByText(/has no TXT record/)).toBeVisible()
   await appliance.asAdmin('POST', `/api/domains/${made.id}/verify`, { verified: true })
   await page.clock.fastForward(LOOKS_EVERY_MS)
-  await expect(page.getByRole('status')).toContainText('The domain is proven.')
+  await expect(page.getByRole('status')).toContainText('The domain is verified and now serves.')
 })
 
-/** How often the page of the log tells of new rows at most. */
+/** The log page announces new rows at most this often. */
 const SAYS_EVERY_MS = 10_000
 
-test('requests are followed as they come, and paused', async ({ page, appliance }) => {
+test('the tail follows new requests, and can be paused', async ({ page, appliance }) => {
   await page.clock.install()
   await page.goto(`${appliance.url}/admin/logs?path=/robots`)
   await signIn(page)
   await expect(page.getByRole('heading', { name: 'Nothing found' })).toBeVisible()
   await page.getByRole('button', { name: 'Follow live' }).click()
-  await expect(page.getByText('Live: new requests come on top.').first()).toBeVisible()
+  await expect(page.getByText('Live: new requests appear at the top.').first()).toBeVisible()
   const come = () => fetch(`http://127.0.0.1:${appliance.port}/robots.txt`)
   const rows = page.getByRole('rowheader', { name: 'GET /robots.txt' })
   await come()
@@ -253,7 +257,7 @@ test('requests are followed as they come, and paused', async ({ page, appliance 
   await page.getByRole('button', { name: 'Resume' }).click()
   await expect(rows).toHaveCount(3)
 
-  // However many come, the page stays usable.
+  // The page stays usable with any number of requests.
   for (let batch = 0; batch < 26; batch++) await Promise.all(Array.from({ length: 20 }, come))
   await expect(rows).toHaveCount(500)
 })

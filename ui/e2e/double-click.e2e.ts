@@ -9,7 +9,7 @@ const BACKUP_DIR = mkdtempSync(join(tmpdir(), 'svc-e2e-backups-'))
 test.use({ javaScriptEnabled: false, env: { ...WITH_ADMIN, BACKUP_DIR } })
 test.afterAll(() => rmSync(BACKUP_DIR, { recursive: true, force: true }))
 
-test('without scripts a double click makes one key, and shows it', async ({ page, appliance }) => {
+test('without scripts a double click creates one key, and shows it', async ({ page, appliance }) => {
   await page.goto(`${appliance.url}/keys`)
   await signIn(page)
   await page.getByLabel('Name').fill('ci')
@@ -36,6 +36,6 @@ test('and one project, one group and one backup', async ({ page, appliance }) =>
 
   await page.goto(`${appliance.url}/admin/backups`)
   await clickTwice(page, page.getByRole('button', { name: 'Back up now' }))
-  await expect(page.getByRole('status')).toContainText('The backup is written.')
+  await expect(page.getByRole('status')).toContainText('The backup was written.')
   expect(readdirSync(BACKUP_DIR)).toHaveLength(1)
 })

@@ -3,13 +3,13 @@ import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
-/** The list is long, and only what is filtered for is surely drawn. */
+/** The list is long, and only filtered entries are sure to be rendered. */
 async function openProjects(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Filter by tag or path' }).fill('Projects')
   await page.getByRole('button', { name: /GET.*\/api\/projects.*Projects that the caller/i }).click()
 }
 
-/** Sends the request. The description of the operation has a 200 of its own. */
+/** Sends the request. The operation's description has its own 200. */
 async function execute(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Execute' }).click()
   const answer = page.locator('.live-responses-table')

@@ -1,7 +1,7 @@
 import { clickTwice } from './click-twice.ts'
 import { ADMIN, createKey, expect, test } from './journey.ts'
 
-test('from the printed link to a page of one’s own', async ({ page, appliance, folder }) => {
+test('from the printed link to your own page', async ({ page, appliance, folder }) => {
   const linkOf = () => appliance.output().match(/http\S+\/setup\?token=\S+(?=\n)/)?.[0] ?? ''
   await expect.poll(linkOf).not.toBe('')
   const link = linkOf()
@@ -11,11 +11,11 @@ test('from the printed link to a page of one’s own', async ({ page, appliance,
   await page.goto(link)
   await page.getByLabel('Email').fill(ADMIN.email)
   await page.getByLabel('Password').fill(ADMIN.password)
-  // In a hurry: the second click sends the form again before the first is answered.
+  // The second click sends the form again before the first response.
   await clickTwice(page, page.getByRole('button', { name: 'Create the admin account' }))
   await expect(page.getByRole('heading', { name: 'Your server is ready' })).toBeVisible()
 
-  const where = page.getByRole('listitem').filter({ hasText: 'Choose where it will live' })
+  const where = page.getByRole('listitem').filter({ hasText: 'Choose its address' })
   await where.getByText('With a domain of your own').click()
   await expect(where.getByText('TLS=auto svc serve')).toBeVisible()
 

@@ -10,7 +10,7 @@ import { type Appliance, expect, siteTest as test, WITH_ADMIN } from './journey.
 const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
 const RULE = '.svc/proxy-rules/guestbook/rules/api/weather/get.rule.yaml'
 
-// One after the other: run apart in one worker, the second would find what both need cleared away.
+// In order: otherwise the second test could run after the shared set-up was removed.
 test.describe.configure({ mode: 'default' })
 
 const root = mkdtempSync(join(tmpdir(), 'svc-e2e-weather-'))
@@ -34,7 +34,7 @@ test.afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** The guestbook with its rules, which ask the stand-in in place of the public API. */
+/** The guestbook with rules that call a stand-in instead of the public API. */
 async function publish(appliance: Appliance): Promise<string> {
   const folder = mkdtempSync(join(root, 'guestbook-'))
   cpSync(GUESTBOOK, folder, { recursive: true })
@@ -55,7 +55,7 @@ async function publish(appliance: Appliance): Promise<string> {
   return `http://production--guestbook--acme.localhost:${appliance.port}/`
 }
 
-test('the welcome page says how the weather is at the hut', async ({ page, appliance }) => {
+test('the welcome page shows the weather at the hut', async ({ page, appliance }) => {
   answer = (response) => response.end('{"current":{"temperature_2m":-3.4,"wind_speed_10m":12.6}}')
   await page.goto(await publish(appliance))
   await expect(page.getByText('At the hut now')).toHaveText(
@@ -63,7 +63,7 @@ test('the welcome page says how the weather is at the hut', async ({ page, appli
   )
 })
 
-test('it says nothing where the weather cannot be had', async ({ page, appliance }) => {
+test('it shows nothing if the weather is not available', async ({ page, appliance }) => {
   const url = await publish(appliance)
   const failures: ((response: ServerResponse) => void)[] = [
     (response) => response.writeHead(500).end(),
@@ -76,7 +76,7 @@ test('it says nothing where the weather cannot be had', async ({ page, appliance
     const asked = page.waitForResponse((response) => response.url().endsWith('/api/weather'))
     await page.goto(url)
     await (await asked).finished()
-    // The page's own script has read the answer by then.
+    // By then the page's script has read the response.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0))))
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
     await expect(page.getByText('At the hut now')).toBeHidden()

@@ -6,7 +6,7 @@ const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
 
 test.use({ env: WITH_ADMIN })
 
-/** Rules first, then the pages, as the example's workflow does it. The address of the site, and what is kept of a schema. */
+/** Pushes the rules, then the pages, like the example's workflow. Returns its address and a reader of records. */
 async function publish(appliance: Appliance) {
   const json = { owner: 'acme', name: 'guestbook', isPublic: true }
   const { id } = await (await appliance.asAdmin('POST', '/api/projects', json)).json()
@@ -31,13 +31,13 @@ async function publish(appliance: Appliance) {
 
 const note = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })
 
-/** Goes there, and waits until the scripts of the page have run: without them forms lead elsewhere. */
+/** Opens the page and waits until its scripts have run, because forms lead elsewhere without them. */
 async function goTo(page: Page, name: string, address: string): Promise<void> {
   await page.getByRole('link', { name, exact: true }).click()
   await page.waitForURL(address, { waitUntil: 'load' })
 }
 
-/** What the browser itself would not send: the server has the last word. */
+/** Turns off the browser's own validation, so that the server's is tested. */
 const skipChecks = (page: Page) =>
   page.getByRole('button', { name: 'Send' }).evaluate((button: HTMLButtonElement) => {
     button.formNoValidate = true
@@ -94,7 +94,7 @@ test('too many messages are refused in the page', async ({ page, appliance }) =>
     const answered = page.waitForResponse((answer) => answer.url().endsWith('/api/contact'))
     await page.getByRole('button', { name: 'Send' }).click()
     await answered
-    // The words are those of the message before: that the form is empty again says that the page has read the answer.
+    // The text is the same as before. The emptied form shows that the page has read the response.
     if (typeof said === 'string') await expect(page.getByLabel('Message')).toHaveValue('')
     await expect(page.getByRole('status')).toHaveText(said)
   }

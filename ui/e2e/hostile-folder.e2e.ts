@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { expect, test } from '@playwright/test'
 import { EXECUTABLE } from './appliance.ts'
 
-/** A clone, or a /tmp where anyone may put files: svc is run there all the time. */
-test('what lies in the folder where svc is run neither runs nor sets variables in it', async () => {
+/** People run svc in any folder, such as a clone or a shared /tmp. */
+test('files in the working directory of svc are not run and set no variables', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-folder-'))
   try {
     mkdirSync(join(folder, 'site'))

@@ -94,11 +94,11 @@ test('a page of a hostile contributor, opened by a signed-in global admin, gets 
     readsUsersThere: 'blocked',
     readsPageThere: 'blocked',
     grantsThere: 'blocked',
-    sendsBlindly: 0, // sent, and its answer is not shown: the audit log below says what became of it
+    sendsBlindly: 0, // sent, but the response is hidden: the audit log below shows the result
   })
 
   expect((await posted).status()).toBe(403)
-  // Until the answer is shown there, the frame is a blank page of the trap's own.
+  // Until the response is shown, the frame is a blank page of the trap itself.
   const frame = () =>
     page.evaluate(() =>
       document.querySelector('iframe')?.contentDocument === null ? 'out of reach' : 'open',

@@ -14,15 +14,15 @@ type Options = {
 
 type Fixtures = {
   appliance: Appliance
-  /** Makes a folder to publish out of paths and contents; it is removed afterwards. */
+  /** Creates a folder to publish from paths and contents. It is removed afterwards. */
   folder(files: Record<string, string>): string
   noSurprises: undefined
 }
 
-/** The environment of a server that has its admin already. */
+/** The environment of a server that already has its admin. */
 export const WITH_ADMIN = { ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password }
 
-/** A test with an appliance of its own. It fails on any error in the console and on any request to another server. */
+/** A test with its own appliance. It fails on any console error and on any request to another server. */
 export const test = base.extend<Options & Fixtures>({
   env: [{}, { option: true }],
 
@@ -32,7 +32,7 @@ export const test = base.extend<Options & Fixtures>({
     await appliance.stop()
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from it which fixtures are wanted
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the wanted fixtures from this pattern
   folder: async ({}, use) => {
     const root = mkdtempSync(join(tmpdir(), 'svc-e2e-site-'))
     await use((files) => {
@@ -55,7 +55,7 @@ export const test = base.extend<Options & Fixtures>({
   ],
 })
 
-/** For a hosted page, whose refused requests are errors in the console too: only other hosts are watched for. */
+/** For hosted pages, where refused requests log console errors. Watches only for requests to other hosts. */
 export const siteTest = test.extend({
   noSurprises: async ({ context, appliance }, use) => {
     const elsewhere: string[] = []
@@ -68,7 +68,7 @@ export const siteTest = test.extend({
   },
 })
 
-/** Collects what nobody should see. A page that answers 4xx is reported by the browser too; that is the test's matter. */
+/** Collects console errors and foreign requests, except the browser's reports of 4xx pages, which the test checks. */
 export function surprisesOf(context: BrowserContext, port: number, baseDomain = 'localhost'): string[] {
   const surprises: string[] = []
   const refusedPages = new Set<string>()
@@ -97,14 +97,14 @@ export async function signIn(page: Page, who = ADMIN): Promise<void> {
 }
 
 /**
- * Waits until the script of the page in view has run: what it makes is there. Before that keys do nothing, and forms go the
- * way they go without scripts.
+ * Waits until the page's script has run, by looking for what it creates. Before that, keys do nothing and forms work as
+ * without scripts.
  */
 export async function scripted(page: Page): Promise<void> {
   await expect(page.getByRole('button', { name: /^Go to/ })).toBeVisible()
 }
 
-/** The key that the page shows once. */
+/** Creates a key on the page and returns it. */
 export async function createKey(page: Page, name: string, scope: string): Promise<string> {
   await page.getByRole('link', { name: 'API keys' }).first().click()
   await page.getByLabel('Name').fill(name)

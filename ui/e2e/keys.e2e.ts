@@ -2,10 +2,10 @@ import { createKey, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
-test('a key is shown once, works, and is revoked after a question', async ({ page, appliance }) => {
+test('a key is shown once, works, and is revoked after a confirmation', async ({ page, appliance }) => {
   await page.goto(`${appliance.url}/keys`)
   await signIn(page)
-  const key = await createKey(page, 'ci', 'All projects, and new ones')
+  const key = await createKey(page, 'ci', 'All projects, including new ones')
   const status = async () =>
     (await fetch(`${appliance.url}/api/projects`, { headers: { 'x-api-key': key } })).status
   expect(await status()).toBe(200)
@@ -24,7 +24,7 @@ test('a key is shown once, works, and is revoked after a question', async ({ pag
 
   await row.getByRole('button', { name: 'Revoke ci' }).click()
   await question.getByRole('button', { name: 'Revoke the key' }).click()
-  await expect(page.getByRole('status')).toContainText('The key is revoked.')
+  await expect(page.getByRole('status')).toContainText('The key was revoked.')
   await expect(page.getByText('No keys yet.')).toBeVisible()
   expect(await status()).toBe(401)
 })

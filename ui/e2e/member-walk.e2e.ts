@@ -18,7 +18,7 @@ test.use({
   },
 })
 
-/** Publishes a private site and returns where it lives and where its people are managed. */
+/** Publishes a private site. Returns its address and that of its People page. */
 async function publish(appliance: Appliance, folder: string) {
   const made = await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', isGlobal: true })
   const { key } = await made.json()
@@ -31,7 +31,7 @@ async function publish(appliance: Appliance, folder: string) {
   return { site: `${projects[0].url}/`, people: `${appliance.url}/projects/${projects[0].id}/people` }
 }
 
-/** The admin invites by the page; the link is all that leaves their browser. */
+/** The admin invites on the page and passes on only the link. */
 async function invite(browser: Browser, people: string): Promise<string> {
   const context = await browser.newContext()
   const page = await context.newPage()
@@ -44,13 +44,13 @@ async function invite(browser: Browser, people: string): Promise<string> {
   return link.trim()
 }
 
-/** What is shown to be copied, once it is there as a whole. */
+/** The text of a copyable block, once it is complete. */
 async function textOf(place: Locator, whole: RegExp): Promise<string> {
   await expect(place).toHaveText(whole)
   return (await place.textContent()) ?? ''
 }
 
-/** Turns the second step on; the code of now is still unused afterwards. */
+/** Turns on two-step sign-in. The current code is still unused afterwards. */
 async function turnOnSecondStep(page: Page): Promise<{ secret: string; used: string }> {
   const section = page.getByRole('region', { name: 'Two-step sign-in' })
   await section.getByRole('button', { name: 'Turn on' }).click()
@@ -61,7 +61,7 @@ async function turnOnSecondStep(page: Page): Promise<{ secret: string; used: str
   await section.getByLabel('Six-digit code').fill(used)
   await section.getByRole('button', { name: 'Turn on' }).click()
   await expect(section.getByRole('group', { name: 'Recovery codes' })).toHaveText(/^\S+(\s+\S+){9}\s*$/)
-  await section.getByRole('link', { name: 'I have kept them' }).click()
+  await section.getByRole('link', { name: 'I have saved them' }).click()
   await expect(section.getByText('10 recovery codes are left.')).toBeVisible()
   return { secret, used }
 }
@@ -83,11 +83,12 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('heading', { name: 'Join handbook' })).toBeVisible()
       await page.getByLabel('Choose a password').fill(GRACE.password)
       await page.getByRole('button', { name: 'Create account and join' }).click()
-      await expect(page).toHaveURL(`${appliance.url}/account`)
-      await expect(page.getByRole('heading', { name: 'Your account' })).toBeVisible()
+      await expect(page).toHaveURL(site)
+      await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
 
+      await page.goto(`${appliance.url}/account`)
       const mine = page.getByRole('region', { name: 'My Sites' })
-      await expect(mine.getByRole('row', { name: /handbook/ })).toContainText('Viewer')
+      await expect(mine.getByRole('row', { name: /handbook/ })).toContainText('Guest')
       await mine.getByRole('link', { name: 'handbook' }).click()
       await expect(page).toHaveURL(site)
       await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
@@ -102,7 +103,7 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('heading', { name: 'Enter your code' })).toBeVisible()
       await page.getByLabel('Code from the app').fill(used)
       await page.getByRole('button', { name: 'Continue', exact: true }).click()
-      await expect(page.getByText(/The code is wrong or was used already/)).toBeVisible()
+      await expect(page.getByText(/The code is wrong or has been used/)).toBeVisible()
       await page.getByLabel('Code from the app').fill(await totpCodeAt(secret, Date.now()))
       await page.getByRole('button', { name: 'Continue', exact: true }).click()
       await expect(page).toHaveURL(site)

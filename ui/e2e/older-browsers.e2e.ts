@@ -3,7 +3,7 @@ import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
-/** Takes away what Safari 16 does not have: popovers, in the markup and in the stylesheet too, and a few methods. */
+/** Removes what Safari 16 does not have: popovers, in the markup and the stylesheet, and a few methods. */
 async function makeOlder(context: BrowserContext): Promise<void> {
   await context.addInitScript(() => {
     const methods = ['popover', 'showPopover', 'hidePopover', 'togglePopover', 'checkVisibility']
@@ -22,7 +22,7 @@ async function makeOlder(context: BrowserContext): Promise<void> {
   })
 }
 
-/** A rule with a selector that a browser does not know is none; so is a block whose condition does not hold. */
+/** Browsers ignore a rule with an unknown selector, and a block whose condition is false. */
 const older = (css: string) =>
   css
     .replace('@supports selector(:popover-open)', '@supports not (display: block)')
@@ -34,7 +34,7 @@ const isInside = (page: Page, selector: string) =>
     return left >= 0 && right <= innerWidth
   })
 
-test('a browser without popovers leaves out nothing', async ({ page, context, appliance }) => {
+test('everything works in a browser without popovers', async ({ page, context, appliance }) => {
   await makeOlder(context)
   for (const name of ['website', 'handbook'])
     await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name })
@@ -51,7 +51,7 @@ test('a browser without popovers leaves out nothing', async ({ page, context, ap
   await expect(form).toBeHidden()
   await page.getByRole('button', { name: 'Revoke ci' }).click()
   await form.getByRole('button', { name: 'Revoke the key' }).click()
-  await expect(page.getByRole('status')).toContainText('The key is revoked.')
+  await expect(page.getByRole('status')).toContainText('The key was revoked.')
 
   await scripted(page)
   await page.keyboard.press('Control+k')
@@ -64,7 +64,7 @@ test('a browser without popovers leaves out nothing', async ({ page, context, ap
   await expect(page.getByRole('heading', { name: 'handbook' })).toBeVisible()
 })
 
-test('on its phone the navigation covers nothing', async ({ page, context, appliance }) => {
+test('on a phone without popovers the navigation covers nothing', async ({ page, context, appliance }) => {
   await makeOlder(context)
   await page.setViewportSize({ width: 360, height: 800 })
   await page.goto(`${appliance.url}/keys`)

@@ -7,7 +7,7 @@ test.use({ env: WITH_ADMIN })
 const input = (page: Page) => page.getByRole('combobox', { name: 'Go to a page or project' })
 const option = (page: Page, name: string) => page.getByRole('option', { name, exact: true })
 
-test('a project and its pages are found from the keyboard alone', async ({ page, appliance }) => {
+test('a project and its pages are found with the keyboard only', async ({ page, appliance }) => {
   for (const name of ['website', 'handbook'])
     await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name })
   await page.goto(`${appliance.url}/admin/health`)
@@ -40,7 +40,7 @@ test('a project and its pages are found from the keyboard alone', async ({ page,
   await expect(page.getByRole('heading', { name: 'Secrets', level: 1 })).toBeVisible()
 })
 
-test('nobody is kept out of it, or of the list of keys, in either theme', async ({ page, appliance }) => {
+test('the palette and the list of keys are accessible in both themes', async ({ page, appliance }) => {
   await page.goto(appliance.url)
   await signIn(page)
   await scripted(page)
@@ -60,7 +60,7 @@ test('nobody is kept out of it, or of the list of keys, in either theme', async 
   }
 })
 
-test('it opens by its button, says when nothing is found, and Escape gives the focus back', async ({
+test('its button opens it, it says if nothing is found, and Escape returns the focus', async ({
   page,
   appliance,
 }) => {
@@ -69,14 +69,14 @@ test('it opens by its button, says when nothing is found, and Escape gives the f
   const opener = page.getByRole('button', { name: /^Go to/ })
   await opener.click()
   await input(page).fill('zebra')
-  await expect(page.getByText('Nothing of that name.')).toBeVisible()
+  await expect(page.getByText('Nothing found.')).toBeVisible()
   await expect(page.getByRole('option')).toHaveCount(0)
   await page.keyboard.press('Escape')
   await expect(input(page)).toBeHidden()
   await expect(opener).toBeFocused()
 })
 
-test('one key searches, opens a tab, or shows the keys; they can be turned off', async ({
+test('single keys search, open a tab or show the shortcuts, and can be turned off', async ({
   page,
   appliance,
 }) => {
@@ -100,7 +100,7 @@ test('one key searches, opens a tab, or shows the keys; they can be turned off',
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   await expect(help.getByText('Search the list of this page')).toBeVisible()
-  await help.getByLabel('Keys without Ctrl are on').uncheck()
+  await help.getByLabel('Enable single-key shortcuts').uncheck()
   await help.getByRole('button', { name: 'Close' }).click()
   await expect(help).toBeHidden()
   await page.reload()
@@ -111,10 +111,10 @@ test('one key searches, opens a tab, or shows the keys; they can be turned off',
   await page.keyboard.press('Escape')
   await page.getByLabel(/^Account menu of/).click()
   await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
-  await expect(help.getByLabel('Keys without Ctrl are on')).not.toBeChecked()
+  await expect(help.getByLabel('Enable single-key shortcuts')).not.toBeChecked()
 })
 
-test('the answer to a form can be closed, and does not come again', async ({ page, appliance }) => {
+test('the result of a form can be closed, and does not come back', async ({ page, appliance }) => {
   await page.goto(`${appliance.url}/admin/settings/auth`)
   await signIn(page)
   const save = page.getByRole('button', { name: 'Save: Anyone can register' })
@@ -123,7 +123,7 @@ test('the answer to a form can be closed, and does not come again', async ({ pag
   await expect(page).toHaveURL(`${appliance.url}/admin/settings/auth`)
   await page.reload()
   await expect(save).toBeVisible()
-  // At once: a message that came again would go by itself.
+  // Immediately: a message that came back would disappear after a while.
   expect(await page.getByRole('status').count()).toBe(0)
   await save.click()
   await page.getByRole('button', { name: 'Close: message' }).click()
@@ -133,10 +133,7 @@ test('the answer to a form can be closed, and does not come again', async ({ pag
 test.describe('without scripts', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('nothing waits for them: no dead button, and the answer to a form stands', async ({
-    page,
-    appliance,
-  }) => {
+  test('no button needs them, and the result of a form stays visible', async ({ page, appliance }) => {
     await page.goto(`${appliance.url}/admin/settings/auth`)
     await signIn(page)
     const save = page.getByRole('button', { name: 'Save: Anyone can register' })
@@ -155,7 +152,7 @@ test.describe('without scripts', () => {
 test.describe('far from Greenwich', () => {
   test.use({ timezoneId: 'Asia/Tokyo' })
 
-  test('times are of the viewer’s zone, the exact one on hover', async ({ page, appliance }) => {
+  test('times are in the viewer’s time zone, with the exact time on hover', async ({ page, appliance }) => {
     await page.goto(`${appliance.url}/admin/audit`)
     await signIn(page)
     const time = page.getByRole('time').first()

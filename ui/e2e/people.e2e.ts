@@ -6,7 +6,7 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('somebody is invited, gets another role, and owns the project in the end', async ({
+    test('somebody is invited, gets another role, and finally owns the project', async ({
       page,
       appliance,
     }) => {
@@ -26,14 +26,12 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('group', { name: /Invitation link/ })).toContainText('/invite?token=')
       await page.getByLabel('Email').fill('grace@example.com')
       await page.getByRole('button', { name: 'Invite' }).click()
-      await expect(
-        page.getByRole('status').filter({ hasText: 'it has the role viewer at once' }),
-      ).toBeVisible()
+      await expect(page.getByRole('status').filter({ hasText: 'it has the role guest now' })).toBeVisible()
 
       await page.getByRole('link', { name: 'grace@example.com' }).click()
       await page.getByRole('combobox', { name: 'Role' }).selectOption('contributor')
       await page.getByRole('button', { name: 'Save' }).click()
-      await expect(page.getByRole('status')).toContainText('The role is given.')
+      await expect(page.getByRole('status')).toContainText('The role was given.')
       await expect(page.getByRole('row', { name: /^Contributor Publish .* Yes$/ })).toBeVisible()
 
       await page.getByRole('link', { name: 'Settings' }).last().click()

@@ -6,7 +6,7 @@ const HANDBOOK = {
     '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Handbook</title><h1>Handbook</h1>',
 }
 
-/** Publishes a private site, makes a visitor without a role on it, and returns where the site lives. */
+/** Publishes a private site, creates a visitor without a role on it, and returns the site's address. */
 async function publish(appliance: Appliance, folder: string) {
   const made = await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', isGlobal: true })
   const { key } = await made.json()
@@ -23,7 +23,7 @@ async function publish(appliance: Appliance, folder: string) {
 test.describe('below a base domain', () => {
   test.use({ env: { ...WITH_ADMIN, BASE_DOMAIN: 'svc.localhost' } })
 
-  test('nothing, then the way in, then a page that names who may not', async ({
+  test('404 for strangers, then sign-in, then a page that names the account without access', async ({
     page,
     appliance,
     folder,
@@ -51,11 +51,7 @@ test.describe('below a base domain', () => {
 test.describe('on localhost, where no cookie is shared', () => {
   test.use({ env: { ...WITH_ADMIN, PRIVATE_SITE_RESPONSE: 'login' } })
 
-  test('the session is handed on to the site, also where it is hidden', async ({
-    page,
-    appliance,
-    folder,
-  }) => {
+  test('the session is handed on to the site, even if it is hidden', async ({ page, appliance, folder }) => {
     const site = await publish(appliance, folder(HANDBOOK))
     await page.goto(site.url)
     await signIn(page)
@@ -72,7 +68,11 @@ test.describe('on localhost, where no cookie is shared', () => {
     await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
   })
 
-  test('the admin and the account hub lead right into a hidden site', async ({ page, appliance, folder }) => {
+  test('the admin and the account hub lead straight into a hidden site', async ({
+    page,
+    appliance,
+    folder,
+  }) => {
     const site = await publish(appliance, folder(HANDBOOK))
     await appliance.asAdmin('PATCH', `/api/projects/${site.id}`, { privateSiteResponse: 'not_found' })
     await appliance.asAdmin('POST', `/api/projects/${site.id}/permissions/users`, {

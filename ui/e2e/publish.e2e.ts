@@ -11,25 +11,28 @@ const ZIP = Buffer.from(
   'base64',
 )
 
-/** Where files are dropped: shown by the script, which then takes files that are chosen too. */
+/** The same without a start page. */
+const PHOTO_ZIP = Buffer.from(ZIP.toString('latin1').replaceAll('index.html', 'photo1.jpg'), 'latin1')
+
+/** The drop zone. The script shows it and from then on also handles chosen files. */
 async function dropPlace(page: Page): Promise<Locator> {
   const place = page.getByText('Drop a folder, files or a zip here')
   await expect(place).toBeVisible()
   return place
 }
 
-test('a folder that is chosen in the browser is live a moment later', async ({ page, appliance, folder }) => {
+test('a folder chosen in the browser is live a moment later', async ({ page, appliance, folder }) => {
   await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website', isPublic: true })
   await page.goto(appliance.url)
   await signIn(page)
-  await page.getByRole('link', { name: 'website', exact: true }).click()
+  await page.getByRole('link', { name: 'acme/website', exact: true }).click()
   await expect(page.getByText('Waiting for the first deployment.')).toBeVisible()
 
   const site = folder({ 'index.html': HELLO, 'assets/a.css': 'a{}', '.env': 'SECRET=1' })
   await dropPlace(page)
   await page.getByLabel('Choose a folder').setInputFiles(site)
   await expect(page.getByRole('status').filter({ hasText: '2 files' })).toBeVisible()
-  await page.getByLabel('What is new').fill('The very first')
+  await page.getByLabel('Description').fill('The very first')
   await page.getByRole('button', { name: 'Publish' }).click()
 
   await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
@@ -43,11 +46,11 @@ test('a folder that is chosen in the browser is live a moment later', async ({ p
   await expect(page.getByRole('heading', { name: 'Hello' })).toBeVisible()
 })
 
-test('dropping files publishes them too', async ({ page, appliance }) => {
+test('dropped files are published too', async ({ page, appliance }) => {
   await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
   await page.goto(appliance.url)
   await signIn(page)
-  await page.getByRole('link', { name: 'website', exact: true }).click()
+  await page.getByRole('link', { name: 'acme/website', exact: true }).click()
   const place = await dropPlace(page)
   const dropped = await page.evaluateHandle((html) => {
     const transfer = new DataTransfer()
@@ -60,11 +63,11 @@ test('dropping files publishes them too', async ({ page, appliance }) => {
   await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
 })
 
-test('a dropped folder that cannot be read is said to be so', async ({ page, appliance }) => {
+test('a dropped folder that cannot be read is reported', async ({ page, appliance }) => {
   await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
   await page.goto(appliance.url)
   await signIn(page)
-  await page.getByRole('link', { name: 'website', exact: true }).click()
+  await page.getByRole('link', { name: 'acme/website', exact: true }).click()
   const place = await dropPlace(page)
   const dropped = await page.evaluateHandle(() => {
     const readEntries = (_done: unknown, fail: (error: Error) => void) => fail(new Error('gone'))
@@ -75,7 +78,7 @@ test('a dropped folder that cannot be read is said to be so', async ({ page, app
     return transfer
   })
   await place.dispatchEvent('drop', { dataTransfer: dropped })
-  await expect(page.getByRole('alert')).toContainText('What was dropped could not be read.')
+  await expect(page.getByRole('alert')).toContainText('The dropped files could not be read.')
 })
 
 test('the page shows the first deployment when it arrives from elsewhere', async ({
@@ -88,7 +91,7 @@ test('the page shows the first deployment when it arrives from elsewhere', async
   await signIn(page)
   const key = await createKey(page, 'laptop', 'acme/website')
   await page.getByRole('link', { name: 'Projects' }).first().click()
-  await page.getByRole('link', { name: 'website', exact: true }).click()
+  await page.getByRole('link', { name: 'acme/website', exact: true }).click()
   await expect(page.getByText('Waiting for the first deployment.')).toBeVisible()
 
   await appliance.svc(
@@ -99,17 +102,31 @@ test('the page shows the first deployment when it arrives from elsewhere', async
   await expect(page.getByRole('heading', { name: 'Latest deployments' })).toBeVisible()
 })
 
+test.describe('with a limit of one file', () => {
+  test.use({ env: { ...WITH_ADMIN, MAX_DEPLOYMENT_FILES: '1' } })
+
+  test('choosing more files says how many a deployment may have', async ({ page, appliance, folder }) => {
+    await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+    await page.goto(appliance.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'acme/website', exact: true }).click()
+    await dropPlace(page)
+    await page.getByLabel('Choose a folder').setInputFiles(folder({ 'index.html': HELLO, 'a.css': 'a{}' }))
+    await expect(page.getByRole('alert')).toContainText('Too many files: a deployment may have 1.')
+  })
+})
+
 test('the server’s refusal is shown in place', async ({ page, appliance }) => {
   await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
   await page.goto(appliance.url)
   await signIn(page)
-  await page.getByRole('link', { name: 'website', exact: true }).click()
+  await page.getByRole('link', { name: 'acme/website', exact: true }).click()
   await dropPlace(page)
   await page
     .getByLabel('Zip archive of the site')
     .setInputFiles({ name: 'index.html', mimeType: 'text/html', buffer: Buffer.from(HELLO) })
-  await page.getByLabel('Alias to point at it').fill('no spaces please')
-  // Browsers report an answer of 400 as an error by themselves; the page is what matters here.
+  await page.getByLabel('Alias').fill('no spaces please')
+  // Browsers report a 400 response as an error themselves. Only the page matters here.
   await page.route('**/api/deployments', (route) =>
     route.fulfill({ status: 200, json: { message: 'alias: only letters, digits, hyphens' } }),
   )
@@ -126,7 +143,7 @@ for (const javaScriptEnabled of [true, false])
       await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
       await page.goto(appliance.url)
       await signIn(page)
-      await page.getByRole('link', { name: 'website', exact: true }).click()
+      await page.getByRole('link', { name: 'acme/website', exact: true }).click()
       await page
         .getByLabel('Zip archive of the site')
         .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer: ZIP })
@@ -135,5 +152,30 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('link', { name: 'Files' }).click()
       await page.getByRole('link', { name: 'index.html' }).click()
       await expect(page.getByRole('group', { name: 'Content' })).toHaveText('hi')
+    })
+
+    test('a photo that took the place of the site is rolled back with one click', async ({
+      page,
+      appliance,
+    }) => {
+      const site = { owner: 'acme', name: 'website', isPublic: true }
+      const { id } = await (await appliance.asAdmin('POST', '/api/projects', site)).json()
+      for (const buffer of [ZIP, PHOTO_ZIP]) {
+        await page.goto(`${appliance.url}/projects/${id}/publish`)
+        if (buffer === ZIP) await signIn(page)
+        await page
+          .getByLabel('Zip archive of the site')
+          .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer })
+        await page.getByRole('button', { name: 'Publish' }).click()
+        await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
+      }
+      await expect(page.getByText('Before, production showed the site')).toBeVisible()
+      await page.getByRole('button', { name: 'Roll production back to' }).press('Enter')
+      await expect(page.getByRole('status').filter({ hasText: 'The alias was moved.' })).toBeVisible()
+
+      // Browsers ask for it by themselves, and the site has none.
+      await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }))
+      await page.goto(`http://production--website--acme.localhost:${appliance.port}/`)
+      await expect(page.getByText('hi', { exact: true })).toBeVisible()
     })
   })

@@ -31,7 +31,7 @@ test('a second click on a button sends the form once', async ({ page, appliance 
   expect(keys.pagination.total).toBe(1)
 })
 
-test('where a form is refused, typing goes on at what is wrong', async ({ page, appliance }) => {
+test('after a form is refused, the first error has the focus', async ({ page, appliance }) => {
   await page.goto(`${appliance.url}/projects/new`)
   await signIn(page)
   await page.getByLabel('Owner').fill('acme')

@@ -10,7 +10,7 @@ const STEPS = [
   { id: 'answer', handlerType: 'response_handler', config: { body: '{"said":"{{steps.code}}"}' } },
 ]
 
-/** Gives a project rules of each kind, two sets and a run. The paths of their pages, below the project's. */
+/** Gives a project rules of each kind, two sets and a run. Returns the paths of their pages, below the project's. */
 export async function seedRules(appliance: Appliance, projectId: string, aliasId: string): Promise<string[]> {
   const send = async (method: string, path: string, json?: unknown) =>
     (await appliance.asAdmin(method, path, json)).json()

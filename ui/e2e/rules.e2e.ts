@@ -3,13 +3,13 @@ import type { Page } from '@playwright/test'
 import { type Appliance, expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
-// A journey without scripts, too, posts more forms in a minute than people do.
+// Even without scripts, a journey posts more forms in a minute than people do.
 test.setTimeout(120_000)
 
 const pageOf = (text: string) =>
   `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
 
-/** A project with a site of three pages; its id. */
+/** Creates a project with a site of three pages and returns its id. */
 async function publish(
   appliance: Appliance,
   folder: (files: Record<string, string>) => string,
@@ -51,7 +51,7 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('a rule is made, tested, moved, edited and deleted', async ({ page, appliance, folder }) => {
+    test('a rule is created, tested, moved, edited and deleted', async ({ page, appliance, folder }) => {
       const id = await publish(appliance, folder)
       await page.goto(`${appliance.url}/projects/${id}`)
       await signIn(page)
@@ -68,7 +68,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByLabel('Path', { exact: true }).fill('/old/*')
       await page.getByLabel('Target').fill('/new/')
       await page.getByRole('button', { name: 'Create rule' }).click()
-      await expect(page.getByRole('status').first()).toContainText('The rule is made, and live.')
+      await expect(page.getByRole('status').first()).toContainText('The rule was created and is live.')
 
       await page.getByRole('link', { name: 'Test', exact: true }).click()
       await page.getByRole('button', { name: 'Test' }).click()
@@ -82,8 +82,8 @@ for (const javaScriptEnabled of [true, false])
       if (javaScriptEnabled) await scripted(page)
       await page.getByRole('button', { name: 'Move up: /second' }).click()
       await expect(rulesOf(page)).toHaveText(['/second', '/old/*'])
-      if (javaScriptEnabled) await expect(page.getByText('/second is number 1 of 2 now.')).toBeAttached()
-      else await expect(page.getByRole('status').first()).toContainText('The order is saved.')
+      if (javaScriptEnabled) await expect(page.getByText('/second is now number 1 of 2.')).toBeAttached()
+      else await expect(page.getByRole('status').first()).toContainText('The order was saved.')
       await expect
         .poll(async () => {
           const { rules } = await (await appliance.asAdmin('GET', `/api/proxy-rules/project/${id}`)).json()
@@ -93,7 +93,7 @@ for (const javaScriptEnabled of [true, false])
 
       await page.getByRole('link', { name: '/old/*' }).click()
       await page.getByRole('link', { name: 'Edit' }).click()
-      await page.getByLabel('Kind').selectOption({ label: 'Proxy: send the request on to a server' })
+      await page.getByLabel('Kind').selectOption({ label: 'Proxy: forward the request to a server' })
       await page.getByLabel('Target').fill('https://api.example.com')
       await page.getByLabel(/^New header 1/).fill('x-key')
       await page.getByLabel('Value of new header 1').fill('s3cret')
@@ -110,7 +110,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('button', { name: 'Delete this rule' }).click()
       const question = page.getByRole('dialog', { name: 'Delete /old/*?' })
       await question.getByRole('button', { name: 'Delete the rule' }).click()
-      await expect(page.getByRole('status').first()).toContainText('The rule is deleted.')
+      await expect(page.getByRole('status').first()).toContainText('The rule was deleted.')
     })
 
     test('a pipeline is written, run and looked at', async ({ page, appliance, folder }) => {
@@ -122,7 +122,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByLabel('Kind').selectOption({ label: 'Pipeline: run steps and answer' })
       await expect(page.getByLabel('Target')).toBeHidden()
       await page.getByLabel('Steps, validators and post steps').fill('{ "steps": [{}] }')
-      await page.getByLabel('Keep input and output').check()
+      await page.getByLabel('Keep the input and output').check()
       await page.getByRole('button', { name: 'Create rule' }).click()
       const steps = page.getByLabel('Steps, validators and post steps')
       await expect(steps).toHaveAccessibleDescription(/steps\[0\].*is required/)
@@ -149,7 +149,7 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('group', { name: 'Output of answer' })).toContainText('Ann')
     })
 
-    test('a rule of the repository is unlocked first, and its set attached', async ({
+    test('a rule of the repository is unlocked, and its set attached', async ({
       page,
       appliance,
       folder,
@@ -174,21 +174,21 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByText('Changed here')).toBeVisible()
 
       await page.getByRole('link', { name: 'Rules', exact: true }).first().click()
-      await page.getByLabel('What is tried for').selectOption({ label: 'production' })
+      await page.getByLabel('Show rules for').selectOption({ label: 'production' })
       await page.getByRole('button', { name: 'Show' }).click()
       await page.getByLabel('Attach a rule set').selectOption({ label: 'book: now on every site' })
       await page.getByRole('button', { name: 'Attach' }).click()
       const card = page.getByRole('region', { name: 'Only on production' })
       await expect(card.getByRole('link', { name: '/book/*' })).toBeVisible()
       await page.getByRole('button', { name: 'Detach book' }).click()
-      await expect(page.getByRole('heading', { name: 'Live nowhere' })).toBeVisible()
+      await expect(page.getByRole('heading', { name: 'Not live' })).toBeVisible()
       await page.getByRole('link', { name: 'book', exact: true }).click()
       await page.getByRole('button', { name: 'Make it live on every site' }).click()
       await expect(page.getByText('Every site of the project', { exact: true })).toBeVisible()
     })
   })
 
-test('rules are put in order by keyboard and by drag', async ({ page, appliance, folder }) => {
+test('rules are reordered by keyboard and by drag', async ({ page, appliance, folder }) => {
   const id = await publish(appliance, folder)
   await makeRewrites(appliance, id, ['/a', '/b', '/c'])
   const stored = async () => {
@@ -204,7 +204,7 @@ test('rules are put in order by keyboard and by drag', async ({ page, appliance,
   await expect(rulesOf(page)).toHaveText(['/b', '/a', '/c'])
   await expect(grip).toBeFocused()
   await page.keyboard.press('End')
-  await expect(page.getByText('/a is number 3 of 3 now.')).toBeAttached()
+  await expect(page.getByText('/a is now number 3 of 3.')).toBeAttached()
   await expect.poll(stored).toEqual(['/b', '/c', '/a'])
   await page.keyboard.press('Home')
   await expect.poll(stored).toEqual(['/a', '/b', '/c'])
@@ -225,11 +225,11 @@ test('rules are put in order by keyboard and by drag', async ({ page, appliance,
   await expect(rulesOf(page)).toHaveText(['/c', '/a', '/b'])
 })
 
-test('the trace and a refused form keep nobody out', async ({ page, appliance, folder }) => {
+test('the trace and a refused form are accessible', async ({ page, appliance, folder }) => {
   const id = await publish(appliance, folder)
   await makeRewrites(appliance, id, ['/a', '/b'])
   const seriousFaults = async () => {
-    // The style is there by then too.
+    // By then the style is loaded too.
     await scripted(page)
     const { violations } = await new AxeBuilder({ page }).analyze()
     return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -240,7 +240,7 @@ test('the trace and a refused form keep nobody out', async ({ page, appliance, f
     if (colorScheme === 'light') await signIn(page)
     await page.getByLabel('Path').fill('/b')
     await page.getByRole('button', { name: 'Test' }).click()
-    await expect(page.getByText('Takes it')).toBeVisible()
+    await expect(page.getByText('Matches', { exact: true })).toBeVisible()
     expect(await seriousFaults()).toEqual([])
     await page.goto(`${appliance.url}/projects/${id}/rules/new`)
     await page.getByLabel('Path').fill('nothing')
@@ -250,13 +250,13 @@ test('the trace and a refused form keep nobody out', async ({ page, appliance, f
   }
 })
 
-test('what is wrong is said while somebody types', async ({ page, appliance, folder }) => {
+test('errors are shown while somebody types', async ({ page, appliance, folder }) => {
   const id = await publish(appliance, folder)
   await page.goto(`${appliance.url}/projects/${id}/rules/new`)
   await signIn(page)
   await scripted(page)
   await page.getByLabel('Path').fill('api')
-  await expect(page.getByLabel('Path')).toHaveAccessibleDescription(/begins with \/ or \*/)
+  await expect(page.getByLabel('Path')).toHaveAccessibleDescription(/begin with \/ or \*/)
   await expect(page.getByLabel('Path')).toHaveAttribute('aria-invalid', 'true')
   await expect(page.getByLabel('Target')).not.toHaveAttribute('aria-invalid')
   await page.getByLabel('Path').fill('/api')

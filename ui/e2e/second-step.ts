@@ -4,8 +4,8 @@ const STEP_MS = 30_000
 const ENOUGH_MS = 10_000
 
 /**
- * The code of the step before, so that the one of now is still unused. Near the end of a step it waits for the
- * next one: by the time the code is typed it must not be two steps old.
+ * The code of the previous time step, so that the current one is still unused. Near the end of a step it waits for the
+ * next one, because the code must not be two steps old by the time it is typed.
  */
 export async function codeOfStepBefore(secret: string): Promise<string> {
   const left = STEP_MS - (Date.now() % STEP_MS)

@@ -2,7 +2,7 @@ import { ADMIN, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
-test('signing in leads back, signing out ends it', async ({ page, appliance }) => {
+test('signing in leads back, signing out ends the session', async ({ page, appliance }) => {
   await page.goto(`${appliance.url}/keys`)
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
 

@@ -23,11 +23,11 @@ test('every form works without scripts', async ({ page, appliance }) => {
   expect(await createKey(page, 'ci', 'acme/website')).toMatch(/^svc_/)
   await page.getByRole('button', { name: 'Revoke ci' }).click()
   await page.getByRole('button', { name: 'Revoke the key' }).click()
-  await expect(page.getByRole('status')).toContainText('The key is revoked.')
+  await expect(page.getByRole('status')).toContainText('The key was revoked.')
 
   await page.getByLabel(`Account menu of ${ADMIN.email}`).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('link', { name: 'Sign in again' }).click()
   await signIn(page)
-  await expect(page.getByRole('link', { name: 'website', exact: true })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'acme/website', exact: true })).toBeVisible()
 })

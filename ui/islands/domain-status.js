@@ -1,4 +1,4 @@
-/* A domain that is not proven yet: looks again while the page is seen, and says what was found. */
+/* For a domain that is not verified yet: checks again while the page is visible, and shows the result. */
 
 const EVERY_MS = 10_000
 
@@ -9,7 +9,7 @@ each('[data-domain]', (place) => {
   const reason = partOf(place, '[data-reason]')
   partOf(place, '[data-scripted]').hidden = false
 
-  // Whoever may not verify sees what others found.
+  // People who may not verify see the last result.
   const ask = () =>
     verifies === 'true'
       ? fetch(`/api/domains/${domain}/verify`, { method: 'POST' })
@@ -21,7 +21,7 @@ each('[data-domain]', (place) => {
     const time = make('time', { datetime: checkedAt, 'data-ago': '' })
     tellAge(time)
     checked.replaceChildren(time)
-    // Said again only when it is something new.
+    // Announce the result only if it changed.
     if (reason.textContent !== error) reason.textContent = error
   }
 

@@ -1,9 +1,9 @@
-/* The request log as it grows: new rows on top of the list, until paused. */
+/* Follows the request log: adds new rows to the top of the list until paused. */
 
 const MOST_ROWS = 500
-/** Rows are shown together, so that a flood does not keep the browser busy. */
+/** Rows are added in batches, so that a flood does not keep the browser busy. */
 const SHOW_MS = 250
-/** Nobody wants to hear of every single request. */
+/** Screen readers should not announce every single request. */
 const SAY_MS = 10_000
 
 const filters = new URLSearchParams(location.search)
@@ -33,32 +33,36 @@ each('[data-tail]', (place) => {
         lastId = request.id
         list.add(request)
       },
-      skipped: ({ requests }) => tell('Pause', `Live; ${requests} came too fast to be shown.`),
-      refused: () => stop('Follow live', 'The server refused. Too many may be watching: try again later.'),
+      skipped: ({ requests }) => tell('Pause', `Live. ${requests} requests came too fast to show.`),
+      refused: () =>
+        stop(
+          'Follow live',
+          'The server refused, perhaps because too many people are following. Try again later.',
+        ),
     })
-    tell('Pause', 'Live: new requests come on top.')
+    tell('Pause', 'Live: new requests appear at the top.')
   }
   button.addEventListener('click', () => {
     if (source === undefined) follow()
-    else stop('Resume', 'Paused. What comes meanwhile is shown when you resume.')
+    else stop('Resume', 'Paused. New requests are shown when you resume.')
   })
   place.hidden = false
 })
 
-/** Everything after `lastId`, and what comes. */
+/** Streams everything after `lastId`. */
 function open(lastId, { request, skipped, refused }) {
   const query = new URLSearchParams({ after: lastId, status: filterOf('status'), bots: filterOf('bots') })
   const source = new EventSource(`/api/logs/tail?${query}`)
   source.addEventListener('request', ({ data }) => request(JSON.parse(data)))
   source.addEventListener('skipped', ({ data }) => skipped(JSON.parse(data)))
   source.addEventListener('error', () => {
-    // A connection that was lost comes back by itself.
+    // EventSource reconnects automatically.
     if (source.readyState === EventSource.CLOSED) refused()
   })
   return source
 }
 
-/** Shows what is added a moment later, and says how many they were. */
+/** Adds the rows a moment later, and announces how many there are. */
 function listOf(place, said) {
   const template = place.querySelector('template').content
   let waiting = []
@@ -84,11 +88,11 @@ function listOf(place, said) {
   }
 }
 
-/** The filters that the tail of the server does not have. */
+/** Applies the filters that the server's tail does not support. */
 const isWanted = ({ host, path }) =>
   ['', host].includes(filterOf('host').toLowerCase()) && path.startsWith(filterOf('path'))
 
-/** The list, which is not there while nothing was found. */
+/** The body of the list. Creates the list if the page shows that nothing was found. */
 function bodyOf(place, template) {
   /** @type {HTMLTableElement | null} */
   const table = document.querySelector('.cards > .table')

@@ -1,4 +1,4 @@
-/* Going anywhere from the keyboard: Ctrl+K or ⌘K. A combobox over a list; the focus stays in the input. */
+/* A command palette on Ctrl+K or ⌘K: a combobox over a list. The focus stays in the input. */
 
 const OPENED_BY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
 const NAME = 'Go to a page or project'
@@ -20,7 +20,7 @@ const list = make('div', { id: 'palette-list', role: 'listbox', 'aria-label': 'P
 const count = make('p', { class: 'muted small', 'aria-live': 'polite' })
 const dialog = make('dialog', { class: 'palette', 'aria-label': 'Go to' }, input, list, count)
 
-/** What the page led to when the palette was opened. */
+/** The links of the page when the palette was opened. */
 let here = []
 let asking = new AbortController()
 let timer
@@ -54,7 +54,7 @@ function fill() {
   }, ASK_AFTER_MS)
 }
 
-/** What this page leads to, once each: the nearest first. */
+/** The links of this page without duplicates, the nearest first. */
 function placesHere() {
   const found = new Map()
   const collect = (group, selector) =>
@@ -73,10 +73,10 @@ function holds(label, sought) {
   return sought.split(/\s+/).every((word) => text.includes(word))
 }
 
-/** What has a word that begins so comes first. */
+/** Matches at the beginning of a word come first. */
 const rank = ({ label }, sought) => (` ${label.toLowerCase()}`.includes(` ${sought}`) ? 0 : 1)
 
-/** Projects of that name, but for those that show themselves to guests only. */
+/** Projects with that name, except those where the person is only a guest. */
 async function findProjects(sought, signal) {
   const query = new URLSearchParams({ q: sought, limit: '10' })
   const answer = await fetch(`/api/projects?${query}`, { signal })
@@ -109,7 +109,7 @@ function show(places) {
   })
   select(all.find(({ href }) => href === before) ?? all[0])
   count.textContent =
-    all.length === 0 ? 'Nothing of that name.' : all.length === 1 ? '1 place' : `${all.length} places`
+    all.length === 0 ? 'Nothing found.' : all.length === 1 ? '1 place' : `${all.length} places`
 }
 
 function groupOf(group, members) {
@@ -143,7 +143,7 @@ dialog.addEventListener('keydown', (event) => {
   else return
   event.preventDefault()
 })
-// A click on the veil; Escape closes it by itself.
+// A click on the backdrop. The browser handles Escape.
 dialog.addEventListener('click', (event) => {
   if (event.target === dialog) dialog.close()
 })

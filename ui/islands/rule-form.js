@@ -1,10 +1,9 @@
-/* What is wrong with a form is said beside each field while it is filled in. The server decides, as it does when the form
-   is sent. */
+/* Shows errors beside the fields while somebody fills in the form. The server checks it as it does on submit. */
 
 const PAUSE_MS = 700
 
 each('form[data-check]', (/** @type {HTMLFormElement} */ form) => {
-  /** Nobody is told off for a field that they have not come to yet. */
+  /** Only fields that were touched show an error. */
   const touched = new Set()
   let timer
   let asked = 0

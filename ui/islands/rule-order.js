@@ -1,4 +1,4 @@
-/* The order of rules by drag and by keyboard. The buttons do the same without scripts; here they keep the focus. */
+/* Reorders rules by drag or keyboard. The buttons also work without scripts; with scripts they keep the focus. */
 
 each('form[data-order]', (/** @type {HTMLFormElement} */ form) => {
   const list = partOf(form, 'ol')
@@ -6,10 +6,10 @@ each('form[data-order]', (/** @type {HTMLFormElement} */ form) => {
   const refused = partOf(form, '[data-refused]')
   const rows = () => /** @type {HTMLElement[]} */ ([...list.children])
   let saved = rows()
-  /** Saves wait for each other, so that the last order wins. */
+  /** Saves run one after another, so that the last order wins. */
   let saving = Promise.resolve()
 
-  /** The others go around the row: it keeps the focus and the pointer. */
+  /** Moves the other rows around this one, so that it keeps the focus and the pointer. */
   const put = (row, to) => {
     const all = rows()
     const at = all.indexOf(row)
@@ -32,25 +32,25 @@ each('form[data-order]', (/** @type {HTMLFormElement} */ form) => {
     const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)])
     const body = new URLSearchParams(fields)
     body.set('order', wanted.map((row) => row.dataset.id).join(','))
-    // Whoever goes on at once is still obeyed.
+    // Accept further moves immediately.
     const answer = await fetch(form.action, {
       method: 'POST',
       body,
       redirect: 'manual',
       keepalive: true,
     }).catch(() => undefined)
-    // A form that was taken is answered with the way back to its page.
+    // An accepted form redirects back to its page.
     const isSaved = answer?.type === 'opaqueredirect'
     if (isSaved) saved = wanted
     else list.replaceChildren(...saved)
-    refused.textContent = isSaved ? '' : 'The order could not be saved. Load the page again, then try again.'
+    refused.textContent = isSaved ? '' : 'The order could not be saved. Reload the page, then try again.'
     refused.hidden = isSaved
     tell()
   }
 
   const settle = (row) => {
     tell()
-    said.textContent = `${row.dataset.name} is number ${rows().indexOf(row) + 1} of ${rows().length} now.`
+    said.textContent = `${row.dataset.name} is now number ${rows().indexOf(row) + 1} of ${rows().length}.`
     saving = saving.then(save)
   }
 
@@ -112,7 +112,7 @@ function gripOf(row, { rows, put, move, settle }) {
   return grip
 }
 
-/** The place among the others that the pointer is at: behind all whose middle it has passed. */
+/** The index at the pointer: after all rows whose middle it has passed. */
 const placeAt = (row, all, y) => all.filter((other) => other !== row && middleOf(other) < y).length
 
 function middleOf(row) {

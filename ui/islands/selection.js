@@ -1,4 +1,4 @@
-/* Rows with ticks: one tick for all of them, and the button for what is ticked says how many that are. */
+/* Rows with checkboxes: adds one that selects all rows, and shows the number of selected rows on the button. */
 
 each('[data-selection]', (cell) => {
   const { selection } = cell.dataset
@@ -24,6 +24,6 @@ each('[data-selection]', (cell) => {
   })
   for (const box of boxes) box.addEventListener('change', tell)
   cell.append(all)
-  // Going back to the page brings its ticks back, after this has run.
+  // Going back to the page restores the checkboxes after this script has run.
   addEventListener('pageshow', tell)
 })

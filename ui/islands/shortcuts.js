@@ -1,4 +1,4 @@
-/* Keys without Ctrl: `?` shows them all. They can be turned off, for those who speak to their computer. WCAG 2.1.4 */
+/* Shortcuts without Ctrl; `?` lists them. They can be turned off for people who use speech input. WCAG 2.1.4 */
 
 const STORED = 'svc-single-keys'
 const KEYS = [
@@ -9,7 +9,7 @@ const KEYS = [
   ['Esc', 'Close what is open'],
 ]
 
-// Without storage, as in some private windows, the choice lasts until the page is left.
+// Without storage, as in some private windows, the choice lasts until the page closes.
 let areOn = readStored() !== 'off'
 
 function readStored() {
@@ -39,7 +39,12 @@ function makeHelp() {
   body.append(
     make('h2', { id: 'keys-title' }, 'Keyboard shortcuts'),
     make('dl', { class: 'details' }, ...rows),
-    make('div', { class: 'check' }, box, make('label', { for: 'single-keys' }, 'Keys without Ctrl are on')),
+    make(
+      'div',
+      { class: 'check' },
+      box,
+      make('label', { for: 'single-keys' }, 'Enable single-key shortcuts'),
+    ),
     make('div', { class: 'actions' }, close),
   )
   const dialog = make('dialog', { class: 'dialog', 'aria-labelledby': 'keys-title' }, body)
@@ -64,7 +69,7 @@ each('.menu-panel ul', (menu) => {
   menu.prepend(make('li', {}, opener))
 })
 
-/** What a key does here; undefined for the others. */
+/** The action of a key; undefined if it has none. */
 function deedOf(key) {
   if (key === '?') return openHelp
   if (key === '/') {
@@ -82,7 +87,7 @@ document.addEventListener('keydown', (event) => {
   const { key, metaKey, ctrlKey, altKey } = event
   const at = /** @type {Element} */ (event.target)
   const field = at.closest('input, textarea, select, [contenteditable], dialog')
-  // A dialog that was just closed may hold the focus for a moment.
+  // A dialog that was just closed may keep the focus for a moment.
   const isTyping = field !== null && isShown(field)
   if (!areOn || isTyping || metaKey || ctrlKey || altKey) return
   const deed = deedOf(key)

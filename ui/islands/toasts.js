@@ -1,5 +1,5 @@
-/* The answer to a form is laid over the page, where it is seen wherever the page was scrolled to. It can be closed, goes
-   by itself when it was not looked at, and does not come again when the page is loaded again. */
+/* Shows the result of a form over the page, visible at any scroll position. It can be closed, disappears automatically
+   unless somebody points at it, and does not come back on reload. */
 
 const SHOWN_MS = 10_000
 const LOOK_MS = 1000

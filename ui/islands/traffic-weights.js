@@ -1,9 +1,9 @@
-/* Shares that always make 100: each number gets a slider, and moving one balances the others. */
+/* Shares that always add up to 100: each number gets a slider, and moving one balances the others. */
 
 each('form[data-weights]', (form) => {
   const total = form.querySelector('[data-total]')
   const rows = [...form.querySelectorAll('[data-weight]')].map(rowOf)
-  /** How the others relate, as it was before a slider began to move: kept while one of them is at 100. */
+  /** The proportion of the other shares before a slider moved. It is needed while one share is at 100. */
   let before = []
   const remember = () => {
     before = rows.map((row) => (row.isIn() ? row.value() : 0))
@@ -29,7 +29,7 @@ each('form[data-weights]', (form) => {
   tell(rows, total)
 })
 
-/** Deals what the moved one leaves to the others, in the proportion they had. */
+/** Distributes the rest among the other shares, in their previous proportion. */
 function balance(rows, moved, before) {
   const others = rows.filter((row) => row !== moved && row.isIn())
   if (moved.isIn() && others.length === 0) moved.set(100)
@@ -42,13 +42,14 @@ function balance(rows, moved, before) {
 
 function tell(rows, total) {
   const sum = rows.filter((row) => row.isIn()).reduce((all, row) => all + row.value(), 0)
-  total.textContent = sum === 100 ? 'They make 100.' : `They make ${sum}; it has to be 100.`
+  total.textContent =
+    sum === 100 ? 'The shares add up to 100.' : `The shares add up to ${sum} and must add up to 100.`
   for (const row of rows) row.slide()
 }
 
 function rowOf(element) {
   const number = element.querySelector('input[type=number]')
-  // The last row chooses its alias itself.
+  // The last row has a select for its alias.
   const choice = element.querySelector('select')
   const name = () => choice?.value ?? element.querySelector('label').textContent.trim()
   const slider = make('input', { type: 'range', min: '0', max: '100', step: '1' })
@@ -62,7 +63,7 @@ function rowOf(element) {
     set(value) {
       number.value = String(value)
     },
-    /** A number for an alias that was just chosen, none for one that was unchosen, and none that cannot be. */
+    /** Sets a share when an alias is chosen, clears it when the choice is undone, and drops invalid numbers. */
     tidy() {
       if (choice !== null) number.value = choice.value === '' ? '' : number.value || '0'
       if (number.value !== '')
@@ -76,7 +77,7 @@ function rowOf(element) {
   }
 }
 
-/** Whole numbers that make `sum`, in the proportion of `wanted`; alike where nothing is wanted. */
+/** Whole numbers that add up to `sum`, in the proportion of `wanted`; equal if all of `wanted` is 0. */
 function dealt(sum, wanted) {
   const all = wanted.reduce((total, one) => total + one, 0)
   const exact = wanted.map((one) => (all === 0 ? sum / wanted.length : (sum * one) / all))

@@ -4,17 +4,17 @@ import { authLayout } from '../layout.ts'
 type ErrorPageProps = {
   status: number
   title: string
-  /** What happened, in a sentence. */
+  /** What happened, in one sentence. */
   message: string
+  /** The likely way on, above the hint. */
+  way?: Html | undefined
   /** What to do about it. */
   hint?: string | undefined
-  /** A further way on, in a paragraph of its own. */
-  way?: Html | undefined
-  /** The host has no start page that the visitor could go to. */
+  /** True if the host has no start page for the visitor. */
   isNowhere?: boolean
 }
 
-/** Any failure that a person sees; the JSON twin is the error body of the API. */
+/** Any failure that a person sees. The API's error body is its JSON counterpart. */
 export const errorPage = ({ status, title, message, hint, way, isNowhere }: ErrorPageProps): Html =>
   authLayout(
     title,
@@ -22,8 +22,8 @@ export const errorPage = ({ status, title, message, hint, way, isNowhere }: Erro
       <p class="status">Error ${status}</p>
       <h1>${title}</h1>
       <p>${message}</p>
-      ${hint !== undefined && html`<p class="muted">${hint}</p>`}
       ${way !== undefined && html`<p>${way}</p>`}
+      ${hint !== undefined && html`<p class="muted">${hint}</p>`}
       ${!isNowhere && html`<p><a href="/">Go to the start page</a></p>`}
     `,
   )

@@ -24,7 +24,7 @@ const withTag = (elements: Element[], ...tags: string[]) => elements.filter(({ t
 const valuesOf = (elements: Element[], attribute: string) =>
   elements.flatMap(({ attributes }) => attributes.get(attribute)?.split(' ') ?? [])
 
-/** What the CSP of pages would block, and what would run if there were none. */
+/** Matches markup that the CSP would block, and code that would run without a CSP. */
 function forbiddenIn(elements: Element[]): string[] {
   return elements.flatMap(({ tag, attributes }) => [
     ...(['style', 'iframe', 'object', 'embed', 'base'].includes(tag) ? [tag] : []),
@@ -77,7 +77,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s'
     expect(ids).toContain('main')
   })
 
-  test('posts its forms, shows no password again, and starts at one field at most', () => {
+  test('posts its forms, never shows a password again, and focuses at most one field', () => {
     const unsafe = withTag(elements, 'form').filter(
       ({ attributes }) => attributes.get('method') !== 'post' && attributes.get('role') !== 'search',
     )
@@ -88,7 +88,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s'
     expect(focused.length).toBeLessThanOrEqual(1)
   })
 
-  test('ties every field error to its field', () => {
+  test('links every field error to its field', () => {
     const errors = elements.filter(({ attributes }) => attributes.get('class') === 'field-error')
     const invalid = elements.filter(({ attributes }) => attributes.get('aria-invalid') === 'true')
     expect(valuesOf(invalid, 'aria-describedby')).toEqual(
@@ -97,7 +97,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s'
     expect(invalid).toHaveLength(errors.length)
   })
 
-  test('reads the same twice', () => {
+  test('renders the same twice', () => {
     expect(renderPage(sample.html())).toBe(renderPage(sample.html()))
   })
 
@@ -113,10 +113,10 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s'
   })
 })
 
-/** Keys whose text chooses a branch, and is one of ours. */
+/** Keys whose values are our own and select a branch. */
 const CHOICES: ReadonlySet<string> = new Set(['step', 'purpose', 'intent', 'tone', 'code', 'after'])
 
-/** What must be on a page, told by its markup. */
+/** Markup that a page must contain. */
 const contents: [page: string, expected: string][] = [
   ['setup', 'name="setupToken"'],
   ['setup-link', '<input type="hidden" name="setupToken" value="tok-1"/>'],
@@ -127,7 +127,10 @@ const contents: [page: string, expected: string][] = [
   ['setup-done', 'svc deploy ./dist --api-url https://admin.sites.example.com'],
   ['setup-done', 'href="/api/docs"'],
   ['setup-done', 'BASE_DOMAIN=sites.example.com TLS=auto svc serve'],
+  ['setup-done', '<code>sites.example.com</code> and <code>*.sites.example.com</code>'],
+  ['setup-done', '<code>TRUST_PROXY</code>'],
   ['setup-done-off', 'The server speaks plain HTTP'],
+  ['setup-done-off', '<code>TLS=files</code> with a certificate of your own'],
   ['setup-done-auto', 'ports 80 and 443'],
   ['setup-done-files', '<code>TLS_CERT_FILE</code>'],
   ['setup-done-files', '<code>*.sites.example.com</code>'],
@@ -150,7 +153,8 @@ const contents: [page: string, expected: string][] = [
   ['forbidden', 'href="https://admin.sites.example.com/account"'],
   ['forbidden', 'action="/_svc/auth/signout"'],
   ['no-site', 'No site lives here'],
-  ['no-site', '<a href="https://admin.sites.example.com/signin?redirect=x">Sign in</a>'],
+  ['no-site', 'href="https://admin.sites.example.com/signin?redirect=x">Is it a private site? Sign in</a>'],
+  ['continue-joined', 'You have joined the site'],
   ['account', 'You own it. Transfer ownership first.'],
   ['account', 'disabled aria-describedby="stay-p1"'],
   ['account', 'name="projectId" value="p2"'],
@@ -166,14 +170,15 @@ const contents: [page: string, expected: string][] = [
   ['new-project-failed', 'value="web site"'],
   ['publish', 'enctype="multipart/form-data"'],
   ['publish', 'svc deploy ./dist'],
-  ['publish', '<a href="/keys">Make a key</a>'],
+  ['publish', '<a href="/keys">Create a key</a>'],
   ['publish', '{{ secrets.SVC_API_KEY }}'],
-  ['project', 'is locked: uploads do not move it'],
+  ['project', 'is locked, so uploads do not move it'],
   ['project-not-live', 'not live. Point an alias at it'],
   ['project-empty', 'data-wait-for="p1"'],
   ['deployments', 'href="/projects/p1/deployments?branch=main&amp;page=2"'],
   ['deployment', '1 added, 1 changed, 1 removed'],
   ['deployment', 'It is live as production.'],
+  ['publish', 'What you publish replaces the whole site: choose the folder with everything in it.'],
   ['file', '&lt;h1>About&lt;/h1>'],
   ['data', 'href="/projects/p1/rules/r1"'],
   ['data', 'about 2.4\u00a0MB'],
@@ -190,7 +195,7 @@ const contents: [page: string, expected: string][] = [
   ['rules-of-alias', 'name="detach" value="set2"'],
   ['rules-empty', 'svc rules push .svc/proxy-rules/guestbook --api-url https://admin.sites.example.com'],
   ['rule', 'No value yet'],
-  ['rule', 'Only no header'],
+  ['rule', 'No headers'],
   ['rule-managed', 'name="intent" value="unlock"'],
   ['rule-managed', '<code>steps.form.mail</code>'],
   ['rule-unlocked', 'name="unlocked" value="true"'],
@@ -200,7 +205,7 @@ const contents: [page: string, expected: string][] = [
   ['rule-set-idle', 'name="intent" value="everywhere"'],
   ['runs', 'href="/projects/p1/rules/runs?rule=r3&amp;outcome=failed&amp;page=2"'],
   ['run', 'It answered 500'],
-  ['run-unkept', 'Edit the rule and tick'],
+  ['run-unkept', 'To keep them for the next runs, edit the rule'],
   ['domains', 'href="/projects/p1/domains?page=2"'],
   ['domains', 'Alias is missing'],
   ['domains-no-alias', 'so publish something to an alias first'],
@@ -209,11 +214,12 @@ const contents: [page: string, expected: string][] = [
   ['domain-unproven', 'admin.sites.example.com'],
   ['domain-certificate-failed', 'Timeout during connect (likely firewall problem)'],
   ['domain-certificate-failed', '<strong>port 80</strong>'],
-  ['domain-certificate-pending', 'Being asked for'],
+  ['domain-certificate-pending', 'Requested'],
   ['domain-certificate-not-renewed', 'Try again now'],
   ['domain-certificate-expired', '<strong>CAA</strong>'],
-  ['domain-certificate-valid', 'renews it by itself'],
+  ['domain-certificate-valid', 'renews it automatically'],
   ['domain-certificate-files', 'TLS_CERT_FILE'],
+  ['domain', 'or with <code>TLS=files</code>'],
   ['traffic', '900 seconds'],
   ['traffic-viewer', '<progress id="share-production" value="90"'],
   [
@@ -231,7 +237,7 @@ const contents: [page: string, expected: string][] = [
   ['project-analytics', 'aria-label="Views: 12 345 in all, at most 12 345"'],
   ['project-analytics', '<title>18 Nov 2026: 12 345</title>'],
   ['project-analytics', '<span>18 Nov 2026</span><span>19 Nov 2026</span>'],
-  ['project-analytics-empty', 'Nobody came by yet'],
+  ['project-analytics-empty', 'No visits yet'],
   ['workspace-analytics', 'href="/projects/p1/analytics"'],
   ['storage', '60 MB of 100 MB'],
   ['backups', 'name="intent" value="make"'],
@@ -247,28 +253,28 @@ test.each(contents)('%s holds %s', (name, expected) => {
 })
 
 const absences: [page: string, unexpected: string][] = [
-  ['sign-in-refused', '/signup'], // where signing up is closed
+  ['sign-in-refused', '/signup'], // sign-up is closed
   ['sign-in-mfa', 'type="password"'],
   ['sign-up-closed', '<form'],
   ['reset-spent', '<form'],
   ['setup-refused', 'tok-1'],
   ['account', 'name="sessionId" value="s1"'], // the current session
   ['account', 'name="projectId" value="p1"'], // an owner cannot leave
-  ['account', 'Connect GitHub'], // connected already
-  ['home', 'href="/projects/p2"'], // a guest has no page of it
+  ['account', 'Connect GitHub'], // already connected
+  ['home', 'href="/projects/p2"'], // a guest may not open it
   ['home-member', 'New project'],
-  // What was made had no values before.
+  // A created thing had no values before.
   ['audit', 'none</span> →'],
   ['deployment-viewer', 'Move staging here'],
   ['deployment-viewer', 'intent'],
   ['people-viewer', 'intent'],
   ['records-viewer', 'type="checkbox"'],
-  ['schema', 'fields[0].name" value="email" type="text"'], // what is stored keeps its name
+  ['schema', 'fields[0].name" value="email" type="text"'], // a stored field keeps its name
   ['domain-viewer', 'intent'],
   ['traffic-viewer', 'intent'],
-  ['traffic-none', 'Stop dividing'],
+  ['traffic-none', 'Stop splitting'],
   ['backups-none', 'Back up now'],
-  ['alias', 'move?to=d0'], // deleted, so nothing to go back to
+  ['alias', 'move?to=d0'], // deleted, so it cannot be rolled back to
   ['rules-viewer', '<button type="submit" class="btn btn-quiet'],
   ['rules-viewer', 'rules/new'],
   ['rule', 'never-shown'], // the value of a header
@@ -277,7 +283,7 @@ const absences: [page: string, unexpected: string][] = [
   ['rule-managed', '/edit"'],
   ['rule-managed', 'value="delete"'],
   ['rule-set-attached', 'intent'],
-  ['workspace-settings', 'name="requireProjectMembership"'], // fixed by the environment
+  ['workspace-settings', 'name="requireProjectMembership"'], // set by the environment
   ['deployment', 'Delete this deployment'], // while it is live
   ['home-member', 'href="/keys"'],
 ]

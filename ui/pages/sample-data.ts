@@ -1,3 +1,5 @@
+// Test support: users, projects, deployments and other props that the samples of several areas share.
+
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ProjectView } from '../../src/modules/projects/service.ts'
@@ -136,8 +138,8 @@ export const comparison = {
 export const one = { page: 1, limit: 20, total: 2, pages: 1 }
 export const none = { data: [], pagination: { page: 1, limit: 20, total: 0, pages: 0 } }
 export const wrong = (path: string) => ({
-  message: 'Check what is marked.',
-  details: [{ path, message: 'That will not do.' }],
+  message: 'Check the marked fields.',
+  details: [{ path, message: 'This value is not valid.' }],
 })
 
 export const keys = [

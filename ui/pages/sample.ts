@@ -1,10 +1,12 @@
+// Test support: a page with sample props. samples.ts lists all samples, for tests and screenshots.
+
 import type { Html } from '../html.ts'
 
-/** Every page in every state worth looking at; for tests and for the eye. */
+/** One page in one state. */
 export type Sample = {
   name: string
   html: () => Html
-  /** The same with every text of the data replaced. */
+  /** The same page with every text in its props replaced. */
   htmlWith: (replace: (text: string, key: string) => string) => Html
 }
 

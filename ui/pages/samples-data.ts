@@ -1,3 +1,5 @@
+// Test support: samples of the data pages, which show schemas and records.
+
 import type { SchemaField } from '../../src/domain/schema-fields.ts'
 import { EMPTY_ROW, rowsOfFields } from '../schema-form.ts'
 import { dataPage } from './admin/data.ts'
@@ -71,7 +73,7 @@ export const dataSamples = [
       intent: 'save',
       values: {},
       error: {
-        message: 'Check what is marked.',
+        message: 'Check the marked fields.',
         details: ['name', 'fields[0].name', 'fields[0].unique'].flatMap((path) => wrong(path).details),
       },
     },
@@ -111,7 +113,12 @@ export const dataSamples = [
   }),
   sample('records-problem', recordsPage, {
     ...owner,
-    ...{ schema, query: newest, found: null, problem: 'stars is compared with something that is no integer' },
+    ...{
+      schema,
+      query: newest,
+      found: null,
+      problem: 'stars is compared with a value that is not of type integer',
+    },
   }),
   sample('records-empty', recordsPage, {
     ...owner,

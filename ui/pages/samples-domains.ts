@@ -29,7 +29,7 @@ const domain = {
   createdAt: at,
   updatedAt: at,
 }
-/** When a certificate runs out. */
+/** When a certificate expires. */
 const later = '2027-02-18T12:00:00.000Z'
 const challenge = 'q3kVb0mJ7yPzT1sXcN8wRdLf2hGa5uEo'
 const unproven = {
@@ -163,8 +163,8 @@ export const domainSamples = [
     failed: {
       intent: 'weights',
       error: {
-        message: 'The weights sum up to 80; they must make 100',
-        details: [{ path: 'weights', message: 'The weights sum up to 80; they must make 100' }],
+        message: 'The weights add up to 80; they must add up to 100',
+        details: [{ path: 'weights', message: 'The weights add up to 80; they must add up to 100' }],
       },
       values: { 'weight-0': '70', 'weight-1': '10', stickySeconds: '3600' },
     },

@@ -17,6 +17,7 @@ const overview = {
   botNames: [{ name: 'Crawler', requests: 3 }],
 }
 const nobody = { ...overview, totals: { ...sums, requests: 0 } }
+const dataDir = '/var/lib/svc'
 const request = {
   id: 'r1',
   at,
@@ -103,10 +104,12 @@ export const operationsSamples = [
   }),
   sample('backups', backupsPage, {
     user: admin,
+    dataDir,
     backups: { ...plan, backups: [{ name: 'svc-2026-11-20.tar', sizeBytes: 5000, createdAt: at }] },
   }),
   sample('backups-failed', backupsPage, {
     user: admin,
+    dataDir,
     backups: {
       ...plan,
       backups: [],
@@ -114,5 +117,9 @@ export const operationsSamples = [
       lastFailure: { at, message: 'The disk is full' },
     },
   }),
-  sample('backups-none', backupsPage, { user: admin, backups: { ...plan, directory: null, backups: [] } }),
+  sample('backups-none', backupsPage, {
+    user: admin,
+    dataDir,
+    backups: { ...plan, directory: null, backups: [] },
+  }),
 ]

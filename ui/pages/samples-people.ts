@@ -3,7 +3,7 @@ import { personPage } from './admin/person.ts'
 import { projectSettingsPage } from './admin/project-settings.ts'
 import { secretsPage } from './admin/secrets.ts'
 import { sample } from './sample.ts'
-import { apiUrl, at, group, owner, settings, viewer, wrong } from './sample-data.ts'
+import { apiUrl, at, group, none, one, owner, settings, viewer, wrong } from './sample-data.ts'
 
 const permissions = {
   users: [{ userId: 'u1', email: 'ada@example.com', role: 'owner' as const, isMember: true, grantedAt: at }],
@@ -55,15 +55,24 @@ export const peopleSamples = [
     ...owner,
     permissions,
     members,
-    invitations: [invitation],
+    invitations: { data: [invitation], pagination: { ...one, pages: 2 } },
+    page: 1,
     groups: [group],
   }),
-  sample('people-viewer', peoplePage, { ...viewer, permissions, members, invitations: null, groups: null }),
+  sample('people-viewer', peoplePage, {
+    ...viewer,
+    permissions,
+    members,
+    invitations: null,
+    page: 1,
+    groups: null,
+  }),
   sample('people-invited', peoplePage, {
     ...owner,
     permissions,
     members,
-    invitations: [],
+    invitations: none,
+    page: 1,
     groups: [],
     invited: { email: 'linus@example.com', role: 'viewer', url: `${apiUrl}/invite?token=tok-3` },
   }),
@@ -71,7 +80,8 @@ export const peopleSamples = [
     ...owner,
     permissions,
     members,
-    invitations: [],
+    invitations: none,
+    page: 1,
     groups: null,
     failed: { intent: 'invite', error: wrong('email'), values: { email: 'x', role: 'admin' } },
   }),

@@ -31,7 +31,10 @@ export const workspaceSamples = [
   sample('group', groupPage, {
     user: admin,
     group,
-    members: [{ userId: 'u2', email: 'grace@example.com', addedAt: at }],
+    members: {
+      data: [{ userId: 'u2', email: 'grace@example.com', addedAt: at }],
+      pagination: { ...one, pages: 2 },
+    },
   }),
   sample('workspace-settings', workspaceSettingsPage, { user: admin, settings }),
   sample('audit', auditPage, {
@@ -93,16 +96,20 @@ export const workspaceSamples = [
       },
     },
   }),
-  sample('keys', keysPage, { user: admin, keys, projects }),
+  sample('keys', keysPage, {
+    user: admin,
+    found: { data: keys, pagination: { ...one, pages: 2 } },
+    projects,
+  }),
   sample('keys-created', keysPage, {
     user: admin,
-    keys,
+    found: { data: keys, pagination: one },
     projects,
     created: { name: 'Website CI', key: 'svc_9fK2mT0cQ4vZr8yLx1WbN6sJ3hDgPaEuRiYo5kXqB7V' },
   }),
   sample('keys-empty', keysPage, {
     user: admin,
-    keys: [],
+    found: none,
     projects: [],
     failed: {
       intent: 'create-key',

@@ -1,3 +1,6 @@
+// Test support: all samples, for the page tests and the screenshots: every page in every state worth checking. The
+// samples of sign-in, account and site pages are here, those of other areas in samples-*.ts.
+
 import { publishSnippets } from '../components/publish-snippets.ts'
 import type { PageUser } from '../components/user-menu.ts'
 import { type AccountPageData, accountPage } from './account/account.ts'
@@ -26,7 +29,7 @@ const guest: PageUser = { email: 'grace@example.com', role: 'member' }
 const apiUrl = 'https://admin.sites.example.com'
 const wrong = { message: 'Email or password is wrong.', code: 'WRONG_CREDENTIALS_ERROR' }
 const tooShort = (path: string) => ({
-  message: 'Check the marked field.',
+  message: 'Check the marked fields.',
   details: [{ path, message: 'Use 8 to 256 characters.' }],
 })
 
@@ -165,6 +168,7 @@ const authSamples = [
   sample('signed-out', signedOutPage, { signInUrl: '/signin' }),
   sample('continue', continuePage, { url: redirect }),
   sample('continue-signed-out', continuePage, { url: '/', after: 'sign-out' as const }),
+  sample('continue-joined', continuePage, { url: '/signin?redirect=x', after: 'invitation' as const }),
 ]
 
 const siteSamples = [

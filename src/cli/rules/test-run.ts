@@ -46,7 +46,7 @@ export async function runRuleTest(
     await postStepsOf(lab)
     return (
       failure ??
-      judgeRecords(lab, projectId, test.expect.records ?? {}) ??
+      (await judgeRecords(lab, projectId, test.expect.records ?? {})) ??
       judgeMails(mails, test.expect.mails)
     )
   } catch (error) {
@@ -197,14 +197,14 @@ function judgeMails(mails: readonly unknown[], expected: RuleTest['expect']['mai
   return mails.length === expected ? null : `${mails.length} mails were sent, not ${expected}`
 }
 
-function judgeRecords(
+async function judgeRecords(
   lab: Lab,
   projectId: string,
   expected: Record<string, number | unknown[]>,
-): string | null {
+): Promise<string | null> {
   for (const [name, wanted] of Object.entries(expected)) {
     const schema = schemaNamed(lab, projectId, name)
-    const { data, pagination } = listRecords(
+    const { data, pagination } = await listRecords(
       lab.ctx,
       operatorGrant(projectId),
       schema.id,

@@ -7,7 +7,7 @@ import { type Grant, personOf } from '../auth/authorize.ts'
 import { deleteConnection, listConnections } from '../auth/oidc.ts'
 import { findUser } from '../users/accounts.ts'
 
-/** The providers that sign an account in, by name. */
+/** The providers that sign in to the account, by name. */
 export const connectionsOf = (
   ctx: Context,
   userId: string,
@@ -18,7 +18,7 @@ export const connectionsOf = (
     connectedAt: isoTime(connectedAt),
   }))
 
-/** Removes a connected sign-in method. Throws 404 for one that is not connected, 400 when nothing else signs in. */
+/** Removes a connected sign-in method. Throws 404 when it is not connected, 400 when it is the only way to sign in. */
 export function removeConnection(ctx: Context, grant: Grant, provider: string): void {
   const actor = personOf(grant)
   inTransaction(ctx.db, (tx) => {

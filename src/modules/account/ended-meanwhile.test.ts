@@ -4,7 +4,7 @@ import { totpCodeAt } from '../../platform/totp.ts'
 import { ask } from '../../testing/ask.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Comparing a password or a code takes a while: what was ended or replaced by then changes nothing any more. */
+/** Comparing a password or a code takes a while: what ended or was replaced meanwhile must not take effect. */
 
 const ANN = 'ann@example.com'
 
@@ -22,7 +22,7 @@ const stored = () =>
     .query<Stored, []>('SELECT password_hash AS passwordHash, totp_secret AS totpSecret FROM users')
     .get()
 
-/** The status of a call during which the session that it was sent with ends. */
+/** The status of a request whose session ends while it runs. */
 async function statusAfterEnd(method: string, path: string, json: unknown): Promise<number> {
   const { verify } = app.ctx.passwords
   app.ctx.passwords.verify = async (password, hash) => {
@@ -76,7 +76,7 @@ test.each([
   expect(stored()).toEqual({ passwordHash: 'of a reset', totpSecret: 'sealed' })
 })
 
-test('the code of a secret that another tab has replaced turns nothing on', async () => {
+test('the code of a secret that another tab replaced does not turn the second step on', async () => {
   const { body } = await ask(app, 'POST', '/api/account/mfa/totp', { as: ANN })
   const code = await totpCodeAt(String(body['secret']), app.ctx.now())
   const { open } = app.ctx.secrets

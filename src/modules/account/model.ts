@@ -20,7 +20,7 @@ export const accountView = t.Object({
 })
 export type AccountView = Static<typeof accountView>
 
-/** A row of My Sites: `role` is the effective one, null for a member whose roles were all taken away. */
+/** A row of My Sites. `role` is the effective role; null for a member whose roles were all taken away. */
 export const accountSiteView = t.Object({
   projectId: t.String({ format: 'uuid' }),
   owner: t.String(),

@@ -5,7 +5,7 @@ import { confirmPassword, wrongPassword } from '../auth/check-password.ts'
 import { storePassword } from '../auth/set-password.ts'
 import { findUser } from '../users/accounts.ts'
 
-/** Replaces the current password of somebody signed in; the other sessions end. Counts wrong ones as failed sign-ins. */
+/** Changes the password of a signed-in person; their other sessions end. Wrong passwords count as failed sign-ins. */
 export async function changeOwnPassword(
   ctx: Context,
   grant: Grant,
@@ -15,7 +15,7 @@ export async function changeOwnPassword(
   const before = await confirmPassword(ctx, actor, input.currentPassword)
   const passwordHash = await ctx.passwords.hash(input.newPassword)
   inTransaction(ctx.db, (tx) => {
-    // A reset that came in between is the newer word.
+    // A reset that came in between takes precedence.
     if (findUser(tx, actor.user.id)?.passwordHash !== before) throw wrongPassword()
     authorizeAgain(ctx, grant, 'account:use')
     storePassword(ctx, tx, { userId: actor.user.id, passwordHash, keepSession: actor.sessionId }, actor)

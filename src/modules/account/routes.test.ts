@@ -56,7 +56,7 @@ describe('GET /api/account', () => {
     })
   })
 
-  test('a session is seen again, and from where', async () => {
+  test('a session records when and from where it was last used', async () => {
     const { cookie } = await signIn('bob@example.com')
     app.advance(10 * 60 * 1000)
     await app.call('GET', '/api/auth/session', { headers: { cookie }, from: '203.0.113.5' })
@@ -64,7 +64,7 @@ describe('GET /api/account', () => {
     expect(body['sessions']).toMatchObject([{ ip: '203.0.113.5', lastSeenAt: '2026-11-20T12:10:00.000Z' }])
   })
 
-  test('is for persons: 401 without a session, 403 with a key', async () => {
+  test('is for people: 401 without a session, 403 with a key', async () => {
     expect((await ask(app, 'GET', '/api/account')).status).toBe(401)
     const key = await ask(app, 'POST', '/api/api-keys', {
       as: 'root@example.com',
@@ -76,7 +76,7 @@ describe('GET /api/account', () => {
 })
 
 describe('sessions', () => {
-  test('one can be ended, and only one of your own', async () => {
+  test('people can end their own sessions, and no others', async () => {
     const mine = await signIn('ann@example.com')
     const other = await signIn('bob@example.com')
     const list = await ask(app, 'GET', '/api/account', { headers: { cookie: other.cookie } })
@@ -93,7 +93,7 @@ describe('sessions', () => {
 })
 
 describe('password', () => {
-  test('the wrong current one is 400 and changes nothing; a short new one too', async () => {
+  test('a wrong current password is 400 and changes nothing; so is a short new one', async () => {
     const { cookie } = await signIn('ann@example.com')
     const change = (json: unknown) => ask(app, 'POST', '/api/account/password', { headers: { cookie }, json })
     const wrong = await change({ currentPassword: 'not the password', newPassword: 'a better password' })
@@ -118,7 +118,7 @@ describe('password', () => {
     expect((await signIn('carl@example.com', { password: 'a better password' })).status).toBe(200)
   })
 
-  test('a stolen session is no place to guess the password', async () => {
+  test('a stolen session cannot be used to guess the password', async () => {
     await app.addUser('dora@example.com')
     const { cookie } = await signIn('dora@example.com')
     const guess = (currentPassword: string) =>
@@ -144,7 +144,7 @@ describe('two-step sign-in', () => {
     cookie = (await signIn('mia@example.com')).cookie
   })
 
-  test('enrolling answers the secret, the address and a QR code, and changes nothing yet', async () => {
+  test('enrolling returns the secret, the address and a QR code, and changes nothing yet', async () => {
     const { status, body } = await ask(app, 'POST', '/api/account/mfa/totp', { headers: { cookie } })
     expect(status).toBe(200)
     secret = String(body['secret'])
@@ -161,7 +161,7 @@ describe('two-step sign-in', () => {
     expect([status, body['error']]).toEqual([400, 'MFA_CODE_INVALID'])
   })
 
-  test('a right one does, and shows ten recovery codes once', async () => {
+  test('a right code does, and shows ten recovery codes once', async () => {
     const { status, body } = await confirm(await code())
     expect(status).toBe(200)
     codes = body['recoveryCodes'] as string[]
@@ -177,7 +177,7 @@ describe('two-step sign-in', () => {
       expect(stored).not.toContain(hidden)
   })
 
-  test('TOTP replay: the code that turned it on does not sign in, nor does one that signed in before', async () => {
+  test('TOTP replay: the code that turned it on cannot sign in, nor can one that was used before', async () => {
     const sign = async (value: string) => (await signIn('mia@example.com', { code: value })).body
     expect(await sign(await code())).toMatchObject({ error: 'MFA_CODE_INVALID' })
     app.advance(30_000)
@@ -190,7 +190,7 @@ describe('two-step sign-in', () => {
     expect(both.filter((body) => 'user' in (body as object))).toHaveLength(1)
   })
 
-  test('without a code MFA_REQUIRED, with a wrong password nothing of the second step', async () => {
+  test('without a code: MFA_REQUIRED; with a wrong password: no hint of the second step', async () => {
     const missing = await signIn('mia@example.com')
     expect([missing.status, missing.body]).toMatchObject([401, { error: 'MFA_REQUIRED' }])
     expect(missing.cookie).toBe('')
@@ -208,7 +208,7 @@ describe('two-step sign-in', () => {
     expect(account.body['mfa']).toEqual({ totp: true, recoveryCodesLeft: 9 })
   })
 
-  test('it cannot be set up anew without turning it off', async () => {
+  test('it cannot be set up again without turning it off', async () => {
     expect((await ask(app, 'POST', '/api/account/mfa/totp', { headers: { cookie } })).status).toBe(409)
   })
 
@@ -223,7 +223,7 @@ describe('two-step sign-in', () => {
     expect((await signIn('mia@example.com', { code: await code() })).status).toBe(200)
   })
 
-  test('turning it off takes the password', async () => {
+  test('turning it off requires the password', async () => {
     const turnOff = (password: string) =>
       ask(app, 'DELETE', '/api/account/mfa/totp', { headers: { cookie }, json: { password } })
     const wrong = await turnOff('not the password')
@@ -268,7 +268,7 @@ describe('My Sites', () => {
     expect(await sitesOf('owner@example.com')).toHaveLength(1)
   })
 
-  test('leaving drops the membership and the direct role; a role by a group stays', async () => {
+  test('leaving ends the membership and the direct role; a role by a group stays', async () => {
     await grant('bob@example.com', 'contributor')
     const group = await ask(app, 'POST', '/api/groups', { as: 'root@example.com', json: { name: 'readers' } })
     const users = app.ctx.db.sqlite.query<{ id: string }, [string]>('SELECT id FROM users WHERE email = ?')
@@ -286,7 +286,7 @@ describe('My Sites', () => {
     expect(me.body['me']).toEqual({ role: 'viewer' })
   })
 
-  test('whoever is no member gets 404, as for a project that is not', async () => {
+  test('non-members get 404, as for a project that does not exist', async () => {
     await app.addUser('eve@example.com')
     expect((await leave('eve@example.com')).status).toBe(404)
     expect((await leave('eve@example.com', NO_ID)).status).toBe(404)

@@ -3,7 +3,7 @@ import { totpCodeAt } from '../../platform/totp.ts'
 import { ask } from '../../testing/ask.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** A stolen session is no place to guess codes: wrong ones at the set-up of the second step count for the lockout. */
+/** A stolen session cannot be used to guess codes: wrong ones while setting up count for the lockout. */
 
 const ANN = 'ann@example.com'
 
@@ -29,7 +29,7 @@ test('ten wrong codes lock the pair: the right one is refused, here and at sign-
   expect(await signIn()).toBe(200)
 })
 
-test('of many at once ten get an answer', async () => {
+test('of many concurrent requests, ten get a response', async () => {
   const wrong = right === '000000' ? '000001' : '000000'
   const statuses = await Promise.all(Array.from({ length: 20 }, () => confirm(wrong)))
   expect(statuses.filter((status) => status === 400)).toHaveLength(10)

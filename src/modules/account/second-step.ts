@@ -20,29 +20,30 @@ import { findUser, findUserByEmail, turnOnTotp, updateUser } from '../users/acco
 import type { Enrollment } from './model.ts'
 import { deleteEnrollment, findEnrollment, upsertEnrollment } from './queries.ts'
 
-/** Whether it is on, and how many recovery codes are left. */
+/** Whether the second step is on, and how many recovery codes are left. */
 export const secondStepOf = (ctx: Context, userId: string): { totp: boolean; recoveryCodesLeft: number } => ({
   totp: (findUser(ctx.db.orm, userId)?.totpSecret ?? null) !== null,
   recoveryCodesLeft: countRecoveryCodes(ctx.db.orm, userId),
 })
 
 /**
- * Makes a secret for an authenticator app. It counts only once a code of it was entered, within the hour; asking again
- * makes another. Throws 409 when the second step is on: whoever holds the session must not replace it without the password.
+ * Makes a secret for an authenticator app. It takes effect only when one of its codes is entered within the hour;
+ * asking again makes a new secret. Throws 409 when the second step is on: whoever holds the session must not replace it
+ * without the password.
  */
 export function startEnrollment(ctx: Context, grant: Grant): Enrollment {
   const { user } = personOf(grant)
   const secret = newTotpSecret()
   inTransaction(ctx.db, (tx) => {
     if (findUser(tx, user.id)?.totpSecret != null)
-      throw new AppError('conflict', 'Two-step sign-in is on. Turn it off first to set it up anew.')
+      throw new AppError('conflict', 'Two-step sign-in is on. Turn it off first to set it up again.')
     const sealed = ctx.secrets.seal(secret, totpSealContext(user.id))
     upsertEnrollment(tx, { userId: user.id, secret: sealed, createdAt: ctx.now() })
   })
   return showEnrollment(ctx, user.email, secret)
 }
 
-/** The enrolment that waits for its code, for showing it again after a wrong one; undefined without one. */
+/** The enrolment that waits for its code, to show it again after a wrong code; undefined if there is none. */
 export function pendingEnrollment(ctx: Context, grant: Grant): Enrollment | undefined {
   const { user } = personOf(grant)
   const secret = pendingSecret(ctx, user.id)?.secret
@@ -61,8 +62,8 @@ function pendingSecret(ctx: Context, userId: string): { secret: string; sealed: 
 }
 
 /**
- * Turns the second step on with a code of the app; returns the recovery codes, which are kept as hashes only. The code is
- * used up by it. Other sessions stay: they are listed on the same page. Throws 400 `MFA_CODE_INVALID`.
+ * Turns the second step on with a code of the app, which is used up. Returns the recovery codes; only their hashes are
+ * stored. Other sessions stay: the same page lists them. Throws 400 `MFA_CODE_INVALID`.
  */
 export async function confirmEnrollment(ctx: Context, grant: Grant, code: string): Promise<string[]> {
   const actor = personOf(grant)
@@ -79,7 +80,7 @@ export async function confirmEnrollment(ctx: Context, grant: Grant, code: string
   const codes = newRecoveryCodes()
   inTransaction(ctx.db, (tx) => {
     authorizeAgain(ctx, grant, 'account:use')
-    // Another tab may have begun anew, or be done already.
+    // Another tab may have started again or finished already.
     if (findEnrollment(tx, actor.user.id)?.secret !== pending.sealed) throw mfaCodeInvalid('invalid')
     turnOnTotp(tx, actor.user.id, pending.sealed, step, ctx.now())
     deleteEnrollment(tx, actor.user.id)
@@ -89,21 +90,21 @@ export async function confirmEnrollment(ctx: Context, grant: Grant, code: string
   return codes
 }
 
-/** Turns the second step off, with what belongs to it. Throws 400 `WRONG_CREDENTIALS_ERROR`, 404 when it is off. */
+/** Turns the second step off and deletes its data. Throws 400 `WRONG_CREDENTIALS_ERROR`, 404 when it is off. */
 export async function turnOffSecondStep(ctx: Context, grant: Grant, password: string): Promise<void> {
   const actor = personOf(grant)
   const hash = await confirmPassword(ctx, actor, password)
   inTransaction(ctx.db, (tx) => {
-    const now = findUser(tx, actor.user.id)
-    if (now?.passwordHash !== hash) throw wrongPassword('The password was changed meanwhile')
+    const currentUser = findUser(tx, actor.user.id)
+    if (currentUser?.passwordHash !== hash) throw wrongPassword('The password was changed meanwhile')
     authorizeAgain(ctx, grant, 'account:use')
-    if (now.totpSecret === null) throw new AppError('not_found', 'Two-step sign-in is off already')
+    if (currentUser.totpSecret === null) throw new AppError('not_found', 'Two-step sign-in is already off')
     removeSecondStep(ctx, tx, actor.user.id, actor)
   })
 }
 
 /**
- * Turns off the second step of somebody who lost it, without their password, and ends their sessions: for the operator.
+ * Turns off the second step of somebody who lost it, without their password, and ends their sessions, for the operator.
  * Throws 404 for an unknown email, 409 when it is off.
  */
 export function resetSecondStep(ctx: Context, email: string, actor: Actor): void {

@@ -11,7 +11,7 @@ import type { AccountSiteView, AccountView } from './model.ts'
 import { secondStepOf } from './second-step.ts'
 import { type OwnSession, ownSessions } from './sessions.ts'
 
-/** The sessions with their `host`, which the page shows and the API leaves out. */
+/** The sessions include their `host`, which the page shows and the API leaves out. */
 export function getAccountHub(ctx: Context, grant: Grant): AccountView & { sessions: OwnSession[] } {
   const person = personOf(grant)
   const { user } = person
@@ -29,12 +29,12 @@ export function listOwnSites(ctx: Context, grant: Grant): AccountSiteView[] {
   return listMemberSites(ctx.db.orm, user.id).map((site) => ({
     ...site,
     url: primaryUrl(ctx, site.projectId),
-    role: standingOf(ctx, user.id, site.projectId).role,
+    role: standingOf(ctx, site.projectId, user.id).role,
     joinedAt: isoTime(site.joinedAt),
   }))
 }
 
-/** Leaves a site: membership and direct role go, roles by groups remain. Throws 400 for the owner, 404 for a stranger. */
+/** Leaves a site: ends membership and direct role, not roles by groups. Throws 400 for the owner, 404 for others. */
 export function leaveSite(ctx: Context, grant: Grant, projectId: string): void {
   const actor = personOf(grant)
   inTransaction(ctx.db, (tx) => {

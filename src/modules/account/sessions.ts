@@ -8,14 +8,14 @@ import { endSession, findSession, listSessions } from '../auth/sessions.ts'
 export type OwnSession = {
   id: string
   current: boolean
-  /** The one host that it was handed on to; null where it counts everywhere. */
+  /** The one host that the session was handed over to; null if it is valid everywhere. */
   host: string | null
   ip: string
   userAgent: string
   lastSeenAt: string
 }
 
-/** Where the person is signed in, the latest use first. */
+/** Where the person is signed in, most recently used first. */
 export const ownSessions = (ctx: Context, { user, sessionId }: UserActor): OwnSession[] =>
   listSessions(ctx.db.orm, user.id).map(({ id, host, ip, userAgent, lastSeenAt }) => ({
     id,
@@ -26,7 +26,7 @@ export const ownSessions = (ctx: Context, { user, sessionId }: UserActor): OwnSe
     lastSeenAt: isoTime(lastSeenAt),
   }))
 
-/** Ends one of one's own sessions. Somebody else's is as unknown as none: 404. */
+/** Ends one of the person's own sessions. Throws 404 for an unknown session and for somebody else's. */
 export function endOwnSession(ctx: Context, grant: Grant, sessionId: string): void {
   const actor = personOf(grant)
   inTransaction(ctx.db, (tx) => {

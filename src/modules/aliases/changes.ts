@@ -8,7 +8,7 @@ import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
 import { type AliasRow, findAliasOfProject, insertAlias, insertHistory, updateAlias } from './queries.ts'
 
-/** What points an alias somewhere: the upload, or a person. `basePath` is `''` or a folder such as `/dist`. */
+/** What points an alias at a deployment: an upload or a person. `basePath` is `''` or a folder such as `/dist`. */
 type Pointing = {
   project: Pick<Project, 'id' | 'owner' | 'name'>
   name: string
@@ -16,10 +16,10 @@ type Pointing = {
   basePath: string
 }
 
-/** Throws `invalid` for a name that no alias can have. contract §5.1. */
+/** Throws `invalid` for a name that an alias cannot have. contract §5.1. */
 export function checkAliasName(name: string): void {
   const message = !isAliasName(name)
-    ? 'The name of an alias is 1 to 64 of A-Z, a-z, 0-9, hyphen and underscore'
+    ? 'The name of an alias must be 1 to 64 of A-Z, a-z, 0-9, hyphen and underscore'
     : isCommitSha(name)
       ? 'The name of an alias must not look like a commit SHA'
       : undefined
@@ -27,8 +27,8 @@ export function checkAliasName(name: string): void {
 }
 
 /**
- * Makes the alias, or moves it, with history, host and audit. `published` says whether it now points at the deployment:
- * a locked alias is not moved by this.
+ * Makes or moves the alias, with history, host and audit. `published` says whether it now points at the deployment: a
+ * locked alias does not move.
  */
 export function pointAlias(
   ctx: Context,
@@ -46,7 +46,7 @@ export function pointAlias(
   }
 }
 
-/** True when the change needs more than moving: `alias:manage`. */
+/** True when the change needs `alias:manage`, not just the right to move the alias. */
 export const changesSettings = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && SETTINGS.some((key) => key in body)
 
@@ -87,7 +87,7 @@ export function addAlias(
     updatedAt: now,
     ...settings,
   }
-  refuseTaken(`There is an alias ${name} already`, () => insertAlias(tx, alias))
+  refuseTaken(`There is already an alias ${name}`, () => insertAlias(tx, alias))
   claimLabel(ctx, tx, { ref: name, repo: project.name, owner: project.owner }, { aliasId: alias.id })
   addHistory(ctx, tx, actor, alias, deployment)
   audit(ctx, tx, actor, { ...aboutChange('alias.create', alias), after: alias })

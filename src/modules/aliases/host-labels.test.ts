@@ -19,7 +19,7 @@ afterAll(() => {
 const seed = (owner: string, repo: string, sha = 'a'.repeat(40), alias = 'production', of = app) =>
   seedDeployment(of, { owner, repo, sha, alias, files: { 'index.html': `${owner}/${repo}` } })
 
-test('two that spell the same get two hosts, and each shows its own', async () => {
+test('two names with the same spelling get two hosts, each with its own content', async () => {
   const first = await seed('acme', 'my.docs')
   const second = await seed('acme', 'my_docs')
   const third = await seed('acme', 'my-docs')
@@ -35,21 +35,21 @@ test('two that spell the same get two hosts, and each shows its own', async () =
   expect(shown).toEqual(['acme/my.docs', 'acme/my_docs', 'acme/my-docs'])
 })
 
-test('two commits of one project that begin the same get two hosts', async () => {
+test('two commits of one project with the same prefix get two hosts', async () => {
   const first = await seed('acme', 'commits', `${'b'.repeat(12)}1`)
   const second = await seed('acme', 'commits', `${'b'.repeat(12)}2`)
   expect(first.host).toBe('bbbbbbbbbbbb--commits--acme.localhost')
   expect(second.host).toBe(`${clashLabel('bbbbbbbbbbbb--commits--acme')}.localhost`)
 })
 
-test('a long one is cut to 63 characters and ends in its hash', async () => {
+test('a long label is cut to 63 characters and ends in its hash', async () => {
   const { aliasHost } = await seed('o'.repeat(40), 'r'.repeat(40))
   const whole = `production--${'r'.repeat(40)}--${'o'.repeat(40)}`
   expect(aliasHost).toBe(`${whole.slice(0, 54)}-${Bun.SHA256.hash(whole, 'hex').slice(0, 8)}.localhost`)
   expect(aliasHost?.split('.')[0]).toHaveLength(63)
 })
 
-test('what has a label keeps it', async () => {
+test('existing labels are kept', async () => {
   const { aliasId } = await seed('acme', 'kept')
   const again = inTransaction(app.ctx.db, (tx) =>
     claimLabel(app.ctx, tx, { ref: 'x', repo: 'y', owner: 'z' }, { aliasId: aliasId ?? '' }),

@@ -13,9 +13,9 @@ export {
 } from './queries.ts'
 
 /**
- * Takes the label under which an alias (`ref`: its name) or a deployment (`ref`: `deploymentRef(commitSha)`) is served,
- * and returns it. What has a label keeps it. One that is taken is cut and ended in a hash, as often as it needs.
- * contract §1: Hosts.
+ * Claims and returns the label under which an alias (`ref`: its name) or a deployment (`ref`:
+ * `deploymentRef(commitSha)`) is served. If it already has a label, it keeps it. If the label is taken, it is cut and a
+ * hash appended until it is free. contract §1: Hosts.
  */
 export function claimLabel(
   ctx: Context,
@@ -31,7 +31,7 @@ export function claimLabel(
   return label
 }
 
-/** Whether nothing answers at the label below the base domain. What maps a host there must ask this too. */
+/** Whether nothing is served at the label below the base domain. Code that maps a host there must check this too. */
 export function isLabelFree(ctx: Context, db: DbOrTx, label: string): boolean {
   const host = `${label}.${ctx.config.baseDomain}`
   return host !== ctx.config.adminHost && !hasLabel(db, label) && !isHostMapped(db, host)

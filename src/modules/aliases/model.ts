@@ -7,7 +7,7 @@ import { nameField, ownerField, projectRole } from '../projects/model.ts'
 
 const commitSha = t.String({
   pattern: COMMIT_SHA,
-  error: '7 to 64 hexadecimal digits: the whole commit SHA, or how it begins',
+  error: '7 to 64 hexadecimal digits: the full commit SHA or a prefix',
   examples: ['3f2a9c1'],
 })
 
@@ -18,7 +18,7 @@ const settings = {
   isLocked: t.Optional(t.Boolean({ error: 'true or false' })),
 }
 
-/** By id, or by its SHA, which may be short where that is unambiguous. */
+/** By id, or by SHA, which may be shortened if it is unambiguous. */
 const deploymentChoice = {
   deploymentId: t.Optional(t.String({ error: 'The id of a deployment of this project' })),
   commitSha: t.Optional(commitSha),

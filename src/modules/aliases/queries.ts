@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
+import { runInPieces } from '../../db/pieces.ts'
 import { aliases, aliasHistory, deployments, hostLabels, projects } from '../../db/schema.ts'
 import { inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
@@ -7,11 +8,11 @@ import type { Page } from '../../domain/pagination.ts'
 
 export type AliasRow = typeof aliases.$inferSelect
 
-/** An alias with what its record shows of its project, its deployment and its host. */
+/** An alias with the fields of its project, deployment and host that its record shows. */
 export type AliasRecord = AliasRow & { owner: string; repo: string; commitSha: string; label: string | null }
 
 export type AliasFilter = {
-  /** Null: all of them. */
+  /** Null: all projects. */
   projectIds: string[] | null
   projectId?: string | undefined
   owner?: string | undefined
@@ -51,7 +52,7 @@ export function findAliasRecord(db: DbOrTx, id: string): AliasRecord | undefined
   return found === undefined ? undefined : flat(found)
 }
 
-/** Names are compared without regard to case, by the column's collation. */
+/** Compares names case-insensitively, by the column's collation. */
 export function findAliasOfProject(db: DbOrTx, projectId: string, name: string): AliasRow | undefined {
   return db
     .select()
@@ -97,8 +98,14 @@ export function updateAlias(db: DbOrTx, id: string, patch: AliasPatch): void {
   db.update(aliases).set(patch).where(eq(aliases.id, id)).run()
 }
 
-export function deleteAliasRow(db: DbOrTx, id: string): void {
-  db.delete(aliases).where(eq(aliases.id, id)).run()
+/** Also deletes its history. */
+export function deleteAliasRow(db: Db, id: string): void {
+  runInPieces(
+    db,
+    'DELETE FROM alias_history WHERE id IN (SELECT id FROM alias_history WHERE alias_id = ? LIMIT ?)',
+    id,
+  )
+  prepared(db, 'DELETE FROM aliases WHERE id = ?').run(id)
 }
 
 type HistoryRow = typeof aliasHistory.$inferSelect
@@ -118,7 +125,7 @@ export function listHistory(db: DbOrTx, aliasId: string, limit: number): History
     .all()
 }
 
-/** The folder that the alias served of this deployment when it showed it last. */
+/** The folder of this deployment that the alias served when it last pointed at it. */
 export function findFormerBasePath(db: DbOrTx, aliasId: string, deploymentId: string): string | undefined {
   return db
     .select({ basePath: aliasHistory.basePath })
@@ -177,7 +184,7 @@ export function listLabelsOf(
     .flatMap(({ deploymentId, label }) => (deploymentId === null ? [] : [{ deploymentId, label }]))
 }
 
-/** Host label of the alias `production`, or of the oldest alias; undefined while there is none. */
+/** Host label of the alias `production`, or of the oldest alias; undefined if there is none. */
 export const findPrimaryLabel = (db: Db, projectId: string): string | undefined =>
   prepared<{ label: string }>(
     db,
@@ -198,7 +205,7 @@ export function listPublicAliasLabels(db: DbOrTx): string[] {
     .map(({ label }) => label)
 }
 
-/** Whether the label is that of an alias; those of deployments are not. */
+/** Whether the label belongs to an alias; labels of deployments do not count. */
 export function isAliasLabel(db: DbOrTx, label: string): boolean {
   const found = db
     .select({ aliasId: hostLabels.aliasId })

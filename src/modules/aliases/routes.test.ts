@@ -63,7 +63,7 @@ const shows = async (url: string): Promise<string> =>
   (await app.call('GET', '/', { host: new URL(url).host })).text()
 
 describe('POST', () => {
-  test('answers with the whole record', async () => {
+  test('returns the complete record', async () => {
     const answer = await call('POST', '', contributor, {
       owner: 'acme',
       repo: 'DOCS',
@@ -112,7 +112,7 @@ describe('POST', () => {
     ['an unknown project', 'owner', () => ({ name: 'x5', projectId: Bun.randomUUIDv7() }), 404],
     ['no project', 'owner', () => ({ name: 'x6', projectId: undefined }), 400],
     ['half of a name', 'owner', () => ({ name: 'x6', projectId: undefined, owner: 'acme' }), 400],
-    ['a project that is no text', 'owner', () => ({ name: 'x6', projectId: 7 }), 400],
+    ['a project that is not a text', 'owner', () => ({ name: 'x6', projectId: 7 }), 400],
     ['no project, to a key', 'key', () => ({ name: 'x6', projectId: undefined }), 403],
     ['no project, to nobody', null, () => ({ name: 'x6', projectId: undefined }), 401],
     ['a key', 'key', () => ({ name: 'by-key' }), 201],
@@ -136,7 +136,7 @@ describe('POST', () => {
     if (status >= 400) expect(await answer.json()).toMatchObject({ statusCode: status })
   })
 
-  test('a short SHA that fits several is refused, a whole one that begins another is not', async () => {
+  test('a short SHA that matches several is refused, a full one that is a prefix of another is not', async () => {
     const seed = { owner: 'acme', repo: 'short', files: { 'index.html': 'x' } }
     const { projectId: id } = await seedDeployment(app, { ...seed, sha: '1234567' })
     await seedDeployment(app, { ...seed, sha: '12345678' })
@@ -180,7 +180,7 @@ describe('PATCH', () => {
       () => ({ isPublic: false, isSpa: true, requiredRole: 'viewer', isLocked: true }),
       200,
     ],
-    ['a role that is none', 'owner', () => ({ requiredRole: 'king' }), 400],
+    ['an invalid role', 'owner', () => ({ requiredRole: 'king' }), 400],
     ['settings by a contributor', 'contributor@example.com', () => ({ isPublic: null }), 403],
     ['a lock by a key', 'key', () => ({ isLocked: true }), 403],
     ['a viewer', 'viewer@example.com', () => ({ deploymentId: deployments['b'] }), 403],
@@ -255,7 +255,7 @@ describe('a locked alias', () => {
 })
 
 describe('history', () => {
-  test('names every move, the newest first, and a move to the same place is none', async () => {
+  test('lists every move, newest first; a move to the same deployment does not count', async () => {
     const { id } = await newAlias()
     app.advance(1000)
     await call('PATCH', `/${id}`, 'key', { deploymentId: deployments['b'] })
@@ -287,7 +287,7 @@ describe('history', () => {
     ])
   })
 
-  test('a rollback serves the folder that was served then', async () => {
+  test('a rollback serves the folder from back then', async () => {
     const seed = { owner: 'acme', repo: 'folders', alias: 'production' }
     const first = await seedDeployment(app, {
       ...seed,
@@ -304,7 +304,7 @@ describe('history', () => {
     expect(await shows(url)).toBe('e')
   })
 
-  test('the folder of the alias wins over the one of the deployment', async () => {
+  test('the folder of the alias overrides that of the deployment', async () => {
     const seed = { owner: 'acme', repo: 'folder3', alias: 'production' }
     const first = await seedDeployment(app, {
       ...seed,
@@ -348,7 +348,7 @@ describe('history', () => {
 })
 
 describe('DELETE', () => {
-  test('takes the host away, and the name is free again', async () => {
+  test('removes the host, and the name is free again', async () => {
     const { id, url, name } = await newAlias()
     expect((await call('DELETE', `/${id}`, contributor)).status).toBe(403)
     const answer = await call('DELETE', `/${id}`, SEED_OWNER)
@@ -366,7 +366,7 @@ describe('GET', () => {
   const list = async (query: string, as: string | null = SEED_OWNER) =>
     (await (await call('GET', query, as)).json()) as { data: Json[]; pagination: Json }
 
-  test('is a page of what the caller may read', async () => {
+  test('returns a page of what the caller may read', async () => {
     const mine = await list('?limit=2&page=2&sort=name&order=asc', viewer)
     expect(mine.data).toHaveLength(2)
     expect(mine.pagination).toMatchObject({ page: 2, limit: 2 })
@@ -396,7 +396,7 @@ describe('GET', () => {
   })
 })
 
-test('what was done is in the audit log', () => {
+test('changes are in the audit log', () => {
   const actions = app.ctx.db.sqlite
     .query<{ action: string }, []>(
       "SELECT DISTINCT action FROM audit_log WHERE target_kind = 'alias' ORDER BY 1",

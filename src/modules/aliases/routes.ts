@@ -16,7 +16,7 @@ import {
   listAliases,
 } from './service.ts'
 
-/** Moving is for contributors; what guards an alias or opens it is for admins. contract §4. */
+/** Contributors may move an alias; settings that protect or open it are for admins. contract §4. */
 const actionFor = ({ body }: BodyInput) => (changesSettings(body) ? 'alias:manage' : 'alias:write')
 
 export const aliasRoutes = (ctx: Context) => {

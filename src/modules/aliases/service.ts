@@ -5,7 +5,7 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
-import { type Grant, mayDo, within } from '../auth/authorize.ts'
+import { aboutRow, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { findDeploymentOfProject, findDeploymentsBySha, type PointedAt } from '../deployments/service.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
 import { aboutChange, addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
@@ -30,7 +30,7 @@ export type { AliasRow } from './queries.ts'
 
 const HISTORY_LIMIT = 1000
 
-/** The record of one alias that is known to be the caller's to see; of a list, `listAliases` makes them all at once. */
+/** The record of one alias that the caller may see. For lists, `listAliases` makes all records at once. */
 export function aliasView(ctx: Context, { id }: Pick<AliasRow, 'id'>): AliasView {
   const record = findAliasRecord(ctx.db.orm, id)
   if (record === undefined) throw noSuchAlias()
@@ -41,11 +41,10 @@ export const findAliasByName = (ctx: Context, projectId: string, name: string): 
   findAliasOfProject(ctx.db.orm, projectId, name)
 
 /** For routes that name an alias in the path. */
-export const aboutAlias = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
-  projectId: (id === undefined ? undefined : findAlias(ctx.db.orm, id)?.projectId) ?? null,
-})
+export const aboutAlias = (ctx: Context, id: string | undefined): { projectId: string | null } =>
+  aboutRow(ctx, id, findAlias)
 
-/** Those of the projects that the caller may read. */
+/** The aliases of the projects that the caller may read. */
 export function listAliases(
   ctx: Context,
   grant: Grant,
@@ -65,7 +64,7 @@ export function listAliases(
 export const getAlias = (ctx: Context, grant: Grant, id: string): AliasView =>
   aliasView(ctx, requireAlias(ctx.db.orm, grant, id))
 
-/** Throws 404 for an unknown deployment, 409 when the name is taken. Its settings need `alias:manage`. */
+/** Throws 404 for an unknown deployment, 409 when the name is taken. Setting its options needs `alias:manage`. */
 export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasView {
   checkAliasName(input.name)
   const alias = inTransaction(ctx.db, (tx) => {
@@ -74,7 +73,7 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
     if (findAliasOfProject(tx, project.id, name) !== undefined)
-      throw new AppError('conflict', `${project.owner}/${project.name} has an alias ${name} already`)
+      throw new AppError('conflict', `${project.owner}/${project.name} already has an alias ${name}`)
     const pointing = { project, name, deployment, basePath: deployment.basePath }
     return addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
   })
@@ -82,8 +81,8 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
 }
 
 /**
- * Moves the alias, changes its settings, or both, in one transaction. An alias that goes back to a deployment serves the
- * folder of it that it served before. A locked one is moved only by those who may unlock it: 409 for others.
+ * Moves the alias, changes its settings, or both, in one transaction. An alias that goes back to a deployment serves
+ * the same folder as before. Only those who may unlock a locked alias can move it: 409 for others.
  */
 export function changeAlias(ctx: Context, grant: Grant, id: string, change: AliasChange): AliasView {
   inTransaction(ctx.db, (tx) => {
@@ -102,12 +101,12 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
 export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
-    deleteAliasRow(tx, id)
+    deleteAliasRow(ctx.db, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
   })
 }
 
-/** Where the alias pointed, the newest first; the last 1000 moves. */
+/** Where the alias pointed, newest first; the last 1000 moves. */
 export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[] {
   const rows = listHistory(ctx.db.orm, requireAlias(ctx.db.orm, grant, id).id, HISTORY_LIMIT)
   const viewOf = actorViews(
@@ -122,7 +121,7 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
   }))
 }
 
-/** Undefined when none is named. Throws 404 for one that is not the project's, 400 for a short SHA that fits several. */
+/** Undefined when no deployment is named. Throws 404 if it is not the project's, 400 if a short SHA matches several. */
 function chooseDeployment(tx: DbOrTx, projectId: string, choice: AliasChange): PointedAt | undefined {
   const { deploymentId, commitSha } = choice
   if (deploymentId !== undefined) {
@@ -154,7 +153,7 @@ function refuseLocked(ctx: Context, grant: Grant, alias: AliasRow): void {
   )
 }
 
-/** The alias, of the project of the grant. Throws 404. */
+/** The alias, if it is of the project of the grant; else throws 404. */
 export function requireAlias(db: DbOrTx, grant: Grant, id: string): AliasRow {
   const alias = within(grant, findAlias(db, id))
   if (alias === undefined) throw noSuchAlias()

@@ -43,7 +43,7 @@ afterAll(() => app.close())
 const get = async (query = '', path = `/api/projects/${projectId}/analytics`) =>
   ask(app, 'GET', `${path}${query}`, { as: 'root@example.com' })
 
-test('what people did, and bots apart', async () => {
+test('requests of people, with bots separate', async () => {
   const { status, body } = await get()
   expect(status).toBe(200)
   expect(body['totals']).toEqual({
@@ -51,7 +51,7 @@ test('what people did, and bots apart', async () => {
     visitors: 3,
     requests: 11,
     bots: 2,
-    // The service's own 404 page is of no known length.
+    // The service's own 404 page has no known length.
     bytes: 13 * 6 + 8 + 2000,
     notFound: 2,
     errors: 0,
@@ -73,7 +73,7 @@ test('what people did, and bots apart', async () => {
   ])
 })
 
-test('by the day, days without a visit among them', async () => {
+test('by day, including days without a visit', async () => {
   const { body } = await get()
   const series = body['series'] as { at: string; views: number; visitors: number }[]
   expect([body['from'], body['to'], body['interval']]).toEqual([
@@ -89,7 +89,7 @@ test('by the day, days without a visit among them', async () => {
   ])
 })
 
-test('by the hour', async () => {
+test('by hour', async () => {
   const { body } = await get('?from=2026-11-20T11:30:00Z&to=2026-11-20T14:00:00Z')
   const series = body['series'] as { at: string; views: number }[]
   expect(body['interval']).toBe('hour')
@@ -101,7 +101,7 @@ test('by the hour', async () => {
   expect((body['totals'] as { views: number }).views).toBe(3)
 })
 
-test('over the whole workspace', async () => {
+test('for the whole workspace', async () => {
   const { body } = await get('', '/api/analytics')
   const projects = body['projects'] as Record<string, unknown>[]
   expect(projects[0]).toMatchObject({ projectId, owner: 'acme', name: 'docs', views: 5, visitors: 3 })
@@ -125,7 +125,7 @@ test.each(refused)('%s is refused', async (query) => {
   expect(body['details']).toHaveLength(1)
 })
 
-test('`limit` cuts the lists', async () => {
+test('`limit` shortens the lists', async () => {
   expect((await get('?limit=1')).body['pages']).toEqual([{ path: '/', views: 4 }])
 })
 

@@ -7,9 +7,9 @@ const text = t.Optional(t.String())
 const count = t.Integer()
 
 export const analyticsQuery = t.Object({
-  from: t.Optional(t.String({ description: 'ISO 8601; 30 days ago without it' })),
-  to: t.Optional(t.String({ description: 'ISO 8601; now without it' })),
-  interval: t.Optional(t.String({ description: 'hour or day; without it as the length of time suggests' })),
+  from: t.Optional(t.String({ description: 'ISO 8601; by default 30 days ago' })),
+  to: t.Optional(t.String({ description: 'ISO 8601; by default now' })),
+  interval: t.Optional(t.String({ description: 'hour or day; by default it depends on the time span' })),
   limit: text,
 })
 export type AnalyticsQuery = InputOf<typeof analyticsQuery>
@@ -17,14 +17,14 @@ export type AnalyticsQuery = InputOf<typeof analyticsQuery>
 const sums = {
   views: t.Integer({ description: 'Pages that people looked at' }),
   visitors: t.Integer({ description: 'People who looked at a page, each counted once a day' }),
-  requests: t.Integer({ description: 'Everything, bots and parts of pages included' }),
+  requests: t.Integer({ description: 'Everything, including bots and parts of pages' }),
   bots: t.Integer({ description: 'How many of the requests came from bots and programs' }),
-  bytes: t.Integer({ description: 'Of the bodies whose length was known when they were sent' }),
-  notFound: t.Integer({ description: 'Answers of 404' }),
-  errors: t.Integer({ description: 'Answers of 500 and above' }),
+  bytes: t.Integer({ description: 'Of the bodies whose length was known' }),
+  notFound: t.Integer({ description: 'Responses with status 404' }),
+  errors: t.Integer({ description: 'Responses with status 500 and above' }),
 }
 
-/** Of one hour, day or project. */
+/** The sums of one hour, day or project. */
 const sumsView = t.Object(sums)
 export type Sums = Static<typeof sumsView>
 
@@ -45,7 +45,7 @@ const projectAnalytics = t.Object({
   pages: t.Array(t.Object({ path: t.String(), views: count })),
   referrers: t.Array(t.Object({ host: t.String(), views: count })),
   missing: t.Array(t.Object({ path: t.String(), requests: count }), {
-    description: 'What people asked for and got a 404',
+    description: 'Paths that people requested and that gave 404',
   }),
 })
 export type ProjectAnalytics = Static<typeof projectAnalytics>
@@ -57,7 +57,7 @@ export const workspaceAnalyticsView = t.Object({
   projects: t.Array(
     t.Object({
       projectId: t.Union([t.String(), t.Null()], {
-        description: 'Null: the admin, and hosts without a site',
+        description: 'Null for the admin and for hosts without a site',
       }),
       owner: orNull(t.String()),
       name: orNull(t.String()),

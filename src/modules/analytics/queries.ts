@@ -2,39 +2,20 @@ import type { LogsDb } from '../../db/logs-db.ts'
 import type { DayKind } from '../../platform/request-log/sums.ts'
 import type { Sums } from './model.ts'
 
-/** `from` included, `to` not. `projectId` undefined: the whole workspace. */
+/** `from` is included, `to` is not. `projectId` undefined: the whole workspace. */
 export type Span = { projectId: string | undefined; from: number; to: number }
 
 const SUMS = `coalesce(sum(views), 0) AS views, coalesce(sum(visitors), 0) AS visitors,
   coalesce(sum(requests), 0) AS requests, coalesce(sum(bots), 0) AS bots, coalesce(sum(bytes), 0) AS bytes,
   coalesce(sum(not_found), 0) AS notFound, coalesce(sum(errors), 0) AS errors`
 
-export function sumAll(db: LogsDb, span: Span): Sums | undefined {
-  return all<Sums>(db, span, `SELECT ${SUMS} FROM hours WHERE hour >= ? AND hour < ? AND`)[0]
-}
-
-/** Only buckets in which something came; `bucketMs` divides a day. */
-export function sumByTime(db: LogsDb, span: Span, bucketMs: number): (Sums & { at: number })[] {
-  const bucket = `hour - hour % ${bucketMs}`
-  return all(
-    db,
-    span,
-    `SELECT ${bucket} AS at, ${SUMS} FROM hours WHERE hour >= ? AND hour < ? AND`,
-    `GROUP BY ${bucket} ORDER BY at`,
-  )
-}
-
-/** `''` for what belongs to none. */
+/** In no order. Requests without a project have the id `''`. */
 export function sumByProject(db: LogsDb, span: Span): (Sums & { projectId: string })[] {
-  return all(
-    db,
-    span,
-    `SELECT project_id AS projectId, ${SUMS} FROM hours WHERE hour >= ? AND hour < ? AND`,
-    'GROUP BY project_id ORDER BY views DESC, requests DESC',
-  )
+  const sql = `SELECT project_id AS projectId, ${SUMS} FROM hours WHERE hour >= ? AND hour < ?`
+  return all(db, sql, [span.from, span.to], span.projectId, 'GROUP BY project_id')
 }
 
-/** Behind the time `since`; projects without any are left out. */
+/** Errors after the time `since`; projects without any are left out. */
 export function sumErrors(
   { sqlite }: LogsDb,
   { since, until }: { since: number; until: number },
@@ -49,22 +30,29 @@ export function sumErrors(
     .all(since, until, JSON.stringify(projectIds))
 }
 
-/** The most frequent first. Days are whole: `from` and `to` are their beginnings. */
-export function countNames(
+/** In no order. `day` is the start of a day. The kind is in the text, so that the index of two kinds can be used. */
+export function countNamesOfDay(
   db: LogsDb,
-  span: Span,
+  projectId: string | undefined,
+  day: number,
   kind: DayKind,
-  limit: number,
 ): { name: string; count: number }[] {
-  return all(
-    db,
-    span,
-    `SELECT name, sum(count) AS count FROM days WHERE day >= ? AND day < ? AND kind = '${kind}' AND`,
-    `GROUP BY name ORDER BY count DESC, name LIMIT ${limit}`,
-  )
+  const sql = `SELECT name, sum(count) AS count FROM days WHERE day = ? AND kind = '${kind}'`
+  return all(db, sql, [day], projectId, 'GROUP BY name')
 }
 
-function all<T>({ sqlite }: LogsDb, { projectId, from, to }: Span, head: string, tail = ''): T[] {
-  if (projectId === undefined) return sqlite.query<T, [number, number]>(`${head} true ${tail}`).all(from, to)
-  return sqlite.query<T, [number, number, string]>(`${head} project_id = ? ${tail}`).all(from, to, projectId)
+function all<Row>(
+  { sqlite }: LogsDb,
+  sql: string,
+  values: number[],
+  projectId: string | undefined,
+  tail: string,
+): Row[] {
+  const isOne = projectId !== undefined
+  const statement = sqlite.prepare<Row, (number | string)[]>(
+    `${sql} ${isOne ? 'AND project_id = ?' : ''} ${tail}`,
+  )
+  const rows = statement.all(...values, ...(isOne ? [projectId] : []))
+  statement.finalize()
+  return rows
 }

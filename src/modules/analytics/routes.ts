@@ -18,7 +18,7 @@ export const analyticsRoutes = (ctx: Context) =>
         query: analyticsQuery,
         response: projectAnalyticsView,
         detail: {
-          summary: 'Views, visitors, pages, referrers, statuses and bytes of the project, bots apart',
+          summary: 'Views, visitors, pages, referrers, statuses and bytes of the project, with bots separate',
         },
       },
     )
@@ -26,5 +26,5 @@ export const analyticsRoutes = (ctx: Context) =>
       may: { action: 'workspace:administer' },
       query: analyticsQuery,
       response: workspaceAnalyticsView,
-      detail: { summary: 'The same over the whole workspace, with the sums of each project' },
+      detail: { summary: 'The same for the whole workspace, with the sums of each project' },
     })

@@ -5,8 +5,8 @@ import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type DayKind, startOf } from '../../platform/request-log/sums.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
+import { addUp, countNames, type NameCount } from './add-up.ts'
 import type { AnalyticsQuery, Overview, ProjectAnalytics, Sums, WorkspaceAnalytics } from './model.ts'
-import { countNames, type Span, sumAll, sumByProject, sumByTime } from './queries.ts'
 
 export type { Overview, ProjectAnalytics, WorkspaceAnalytics } from './model.ts'
 
@@ -15,83 +15,91 @@ const DEFAULT_NAMES = 20
 const MOST_NAMES = 100
 /** Shorter spans are shown by the hour unless the query says otherwise. */
 const HOURS_UP_TO_MS = 3 * DAY_MS
-/** A longer series is by the day. */
+/** Longer series are shown by the day. */
 const MOST_HOURS = 31 * 24
 const MOST_DAYS = 400
 
 /**
- * What visitors did on the project's sites. Times are rounded to whole hours or days (UTC) as `interval` says; pages,
+ * What visitors did on the project's sites. Times are rounded to whole hours or days (UTC), as `interval` says; pages,
  * referrers, statuses and bots always to whole days.
  */
-export function getProjectAnalytics(ctx: Context, grant: Grant, query: AnalyticsQuery): ProjectAnalytics {
+export async function getProjectAnalytics(
+  ctx: Context,
+  grant: Grant,
+  query: AnalyticsQuery,
+): Promise<ProjectAnalytics> {
   const asked = parseQuery(ctx, query)
   const projectId = projectOf(ctx, grant).id
   ctx.requestLog.flush()
   const named = namesOf(ctx, asked, projectId)
+  const { overview } = await read(ctx, asked, projectId)
   return {
-    ...overview(ctx, asked, projectId),
-    pages: named('page').map(({ name, count }) => ({ path: name, views: count })),
-    referrers: named('referrer').map(({ name, count }) => ({ host: name, views: count })),
-    missing: named('missing').map(({ name, count }) => ({ path: name, requests: count })),
+    ...overview,
+    pages: (await named('page')).map(({ name, count }) => ({ path: name, views: count })),
+    referrers: (await named('referrer')).map(({ name, count }) => ({ host: name, views: count })),
+    missing: (await named('missing')).map(({ name, count }) => ({ path: name, requests: count })),
   }
 }
 
-/** The same over everything, and what each project has of it. */
-export function getWorkspaceAnalytics(
+/** The same for the whole workspace, with the share of each project. */
+export async function getWorkspaceAnalytics(
   ctx: Context,
   _grant: Grant,
   query: AnalyticsQuery,
-): WorkspaceAnalytics {
+): Promise<WorkspaceAnalytics> {
   const asked = parseQuery(ctx, query)
   ctx.requestLog.flush()
-  const span = { projectId: undefined, from: asked.from, to: asked.to }
-  const projects = sumByProject(ctx.requestLog.db, span).flatMap(({ projectId, ...sums }) => {
+  const { overview, projects } = await read(ctx, asked, undefined)
+  return { ...overview, projects: sharesOf(ctx, projects) }
+}
+
+/** Most views first. Deleted projects are left out. */
+function sharesOf(ctx: Context, projects: ReadonlyMap<string, Sums>): WorkspaceAnalytics['projects'] {
+  const shares = [...projects].flatMap(([projectId, sums]) => {
     const project = findProjectById(ctx, projectId)
     if (project === undefined && projectId !== '') return []
     const { id = null, owner = null, name = null } = project ?? {}
     return [{ projectId: id, owner, name, ...sums }]
   })
-  return { ...overview(ctx, asked, undefined), projects }
+  return shares.sort((a, b) => b.views - a.views || b.requests - a.requests || byId(a, b))
 }
+
+type WithId = { projectId: string | null }
+const byId = (a: WithId, b: WithId): number => ((a.projectId ?? '') < (b.projectId ?? '') ? -1 : 1)
 
 type Asked = { from: number; to: number; interval: 'hour' | 'day'; limit: number }
 
 const BUCKET_MS = { hour: HOUR_MS, day: DAY_MS } as const
 
-function overview(ctx: Context, asked: Asked, projectId: string | undefined): Overview {
+async function read(
+  ctx: Context,
+  asked: Asked,
+  projectId: string | undefined,
+): Promise<{ overview: Overview; projects: ReadonlyMap<string, Sums> }> {
   const { from, to, interval } = asked
-  const span: Span = { projectId, from, to }
+  const { totals, series, projects } = await addUp(
+    ctx.requestLog.db,
+    { projectId, from, to },
+    BUCKET_MS[interval],
+  )
   const named = namesOf(ctx, asked, projectId)
-  return {
+  const overview = {
     from: isoTime(from),
     to: isoTime(to),
     interval,
-    totals: sumAll(ctx.requestLog.db, span) ?? NOTHING,
-    series: seriesOf(ctx, span, BUCKET_MS[interval]),
-    statuses: named('status').map(({ name, count }) => ({ status: Number(name), requests: count })),
-    botNames: named('bot').map(({ name, count }) => ({ name, requests: count })),
+    totals,
+    series: series.map(({ at, ...sums }) => ({ at: isoTime(at), ...sums })),
+    statuses: (await named('status')).map(({ name, count }) => ({ status: Number(name), requests: count })),
+    botNames: (await named('bot')).map(({ name, count }) => ({ name, requests: count })),
   }
-}
-
-const NOTHING: Sums = { views: 0, visitors: 0, requests: 0, bots: 0, bytes: 0, notFound: 0, errors: 0 }
-
-/** Hours and days without a request are in it too. */
-function seriesOf(ctx: Context, span: Span, bucketMs: number): Overview['series'] {
-  const found = new Map(
-    sumByTime(ctx.requestLog.db, span, bucketMs).map(({ at, ...sums }) => [at, sums] as const),
-  )
-  const count = Math.round((span.to - span.from) / bucketMs)
-  return Array.from({ length: count }, (_, i) => {
-    const at = span.from + i * bucketMs
-    return { at: isoTime(at), ...(found.get(at) ?? NOTHING) }
-  })
+  return { overview, projects }
 }
 
 function namesOf(
   ctx: Context,
   { from, to, limit }: Asked,
   projectId: string | undefined,
-): (kind: DayKind) => { name: string; count: number }[] {
+): (kind: DayKind) => Promise<NameCount[]> {
   const days = { projectId, from: startOf(from, DAY_MS), to: endOf(to, DAY_MS) }
   return (kind) => countNames(ctx.requestLog.db, days, kind, limit)
 }

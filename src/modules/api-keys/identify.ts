@@ -8,7 +8,7 @@ import { type ApiKey, findKey, findKeyByHash, touchKey } from './queries.ts'
 const TOUCH_EVERY_MS = MINUTE_MS
 const keyCache = generationCache<ApiKey>('access')
 
-/** The key that was sent; undefined for one that is unknown, revoked or expired. Notes now and then that it is in use. */
+/** The key that was sent; undefined if unknown, revoked or expired. Records now and then that it is in use. */
 export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | undefined {
   const hash = hashToken(sent)
   const key = keyCache.get(ctx.db, hash, () => findKeyByHash(ctx.db.orm, hash))
@@ -21,7 +21,7 @@ export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | undefi
   return { id, name, projectId, isGlobal, createdBy }
 }
 
-/** Whether a key that was good is so still. */
+/** Whether a key that was valid still is. */
 export const isKeyGood = (ctx: Context, id: string): boolean => isGood(ctx, findKey(ctx.db.orm, id))
 
 const isGood = (ctx: Context, key: ApiKey | undefined): key is ApiKey =>

@@ -14,7 +14,7 @@ export const newKeyBody = t.Object({
     examples: ['ci'],
   }),
   projectId: t.Optional(textOrNull),
-  /** `owner/repo`, in place of the id. */
+  /** `owner/repo`, instead of the id. */
   repository: t.Optional(
     t.Union([t.String({ pattern: '^[^/]+/[^/]+$' }), t.Null()], {
       error: 'owner/repo',
@@ -31,7 +31,7 @@ export const newKeyBody = t.Object({
 
 export type NewApiKey = InputOf<typeof newKeyBody>
 
-/** contract §7. The key itself is in no record. */
+/** contract §7. No record contains the key itself. */
 const keyView = t.Object({
   id: t.String({ format: 'uuid' }),
   name: t.String(),

@@ -22,7 +22,7 @@ const call = (method: string, path: string, json?: unknown, as = 'root@example.c
 const newProject = async (name: string) =>
   String((await call('POST', '/api/projects', { owner: 'acme', name }, 'ann@example.com')).body['id'])
 
-test('for global admins only: the owner of a project makes no key', async () => {
+test('for global admins only: the owner of a project cannot create a key', async () => {
   for (const [method, path] of [
     ['GET', '/api/api-keys'],
     ['POST', '/api/api-keys'],
@@ -117,7 +117,7 @@ test('a revoked and an expired key are 401, never anonymous', async () => {
   expect((await call('DELETE', `/api/api-keys/${id}`)).status).toBe(404)
 })
 
-test('a key makes, sees and revokes no keys, and is no person', async () => {
+test('a key cannot create, see or revoke keys, and is not a person', async () => {
   const key = String((await call('POST', '/api/api-keys', { name: 'g', isGlobal: true })).body['key'])
   for (const [method, path] of [
     ['GET', '/api/api-keys'],
@@ -128,7 +128,7 @@ test('a key makes, sees and revokes no keys, and is no person', async () => {
     expect((await ask(app, method, path, { key })).status).toBe(403)
 })
 
-test('the keys of a project die with it', async () => {
+test('the keys of a project are deleted with it', async () => {
   const id = await newProject('short-lived')
   const key = String((await call('POST', '/api/api-keys', { name: 'x', projectId: id })).body['key'])
   expect((await ask(app, 'GET', `/api/projects/${id}`, { key })).status).toBe(200)
@@ -144,7 +144,7 @@ test('lists are paginated and sorted', async () => {
   expect((await names('?sort=name&order=asc&limit=1&page=2'))[0]).toBe(all[1] ?? '')
 })
 
-test('the operator of the machine makes keys on the data directory', async () => {
+test('the operator creates keys with access to the data directory', async () => {
   const key = createOperatorKey(app.ctx, { name: 'backup', repository: 'acme/docs' })
   expect((await ask(app, 'GET', `/api/projects/${docs}`, { key })).status).toBe(200)
   expect((await ask(app, 'GET', `/api/projects/${api}`, { key })).status).toBe(404)
@@ -156,7 +156,7 @@ test('the operator of the machine makes keys on the data directory', async () =>
   expect(() => createOperatorKey(app.ctx, { name: ' ', repository: null })).toThrow('1 to 100')
 })
 
-test('the database wants a key to be for a project or for all', () => {
+test('the database requires a key to be for one project or for all', () => {
   const insert = (projectId: string | null, isGlobal: number) => () =>
     app.ctx.db.sqlite.run("INSERT INTO api_keys VALUES (?, 'x', 'x', ?, ?, ?, NULL, 0, NULL, NULL)", [
       crypto.randomUUID(),

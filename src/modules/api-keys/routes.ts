@@ -12,13 +12,13 @@ export const apiKeyRoutes = (ctx: Context) => {
       may,
       query: keyListQuery,
       response: keyPage,
-      detail: { summary: 'API keys; filter projectId, sort createdAt, name or lastUsedAt' },
+      detail: { summary: 'API keys; filter by projectId, sort by createdAt, name or lastUsedAt' },
     })
     .post('/', ({ grant, body, status }) => status(201, createKey(ctx, grant, body)), {
       may,
       body: newKeyBody,
       response: { 201: newKeyAnswer },
-      detail: { summary: 'Make an API key, for one project or global; the key is shown only here' },
+      detail: { summary: 'Create an API key for one project or for all; the key is shown only here' },
     })
     .delete(
       '/:id',

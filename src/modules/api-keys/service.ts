@@ -26,17 +26,17 @@ export function listKeys(
   return paginated(rows.map(toView), total, page)
 }
 
-/** Makes a key for one project or, with `isGlobal`, for all. The key is in this answer and nowhere else. */
+/** Makes a key for one project or, with `isGlobal`, for all. Only this response contains the key. */
 export function createKey(ctx: Context, grant: Grant, input: NewApiKey): { apiKey: ApiKeyView; key: string } {
   const projectId = scopeOf(ctx, input)
   return addKey(ctx, grant.actor, { name: input.name, projectId, expiresAt: expiryOf(ctx, input.expiresAt) })
 }
 
-/** A key made on the data directory; global without a repository (`owner/repo`). Returns the key. */
+/** A key made with access to the data directory; global without a repository (`owner/repo`). Returns the key. */
 export function createOperatorKey(ctx: Context, input: { name: string; repository: string | null }): string {
   const name = input.name.trim()
   if (name === '' || name.length > 100)
-    throw new AppError('invalid', 'The name of a key has 1 to 100 characters')
+    throw new AppError('invalid', 'The name of a key must have 1 to 100 characters')
   const projectId = input.repository === null ? null : idOfRepository(ctx, input.repository)
   return addKey(ctx, { kind: 'operator' }, { name, projectId, expiresAt: null }).key
 }
@@ -76,7 +76,7 @@ function addKey(
   return { apiKey: toView(row), key }
 }
 
-/** The project that is named, or null for a global key. Throws 400 for neither or both, 404 for an unknown project. */
+/** The named project, or null for a global key. Throws 400 for neither or both, 404 for an unknown project. */
 function scopeOf(ctx: Context, { projectId, repository, isGlobal }: NewApiKey): string | null {
   const isNamed = (projectId ?? repository ?? null) !== null
   if (isNamed && isGlobal === true)

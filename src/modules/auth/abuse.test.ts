@@ -3,7 +3,7 @@ import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Attacks on accounts that meet no other test, each named for what it is. */
+/** Attacks on accounts that no other test covers, each named for what it is. */
 
 const ROOT = 'root@example.com'
 const OTHER_SITE = 'production--other--acme.localhost'
@@ -67,7 +67,7 @@ describe('host-header poisoning', () => {
 })
 
 describe('invitation theft', () => {
-  test('the link is no use to another email, signed in or not, nor on another site', async () => {
+  test('the link is useless for another email, signed in or not, and on another site', async () => {
     const token = tokenOf(await inviteUrl('invited@example.com'))
     const stolen = { password: PASSWORD, invitationToken: token }
     const accepted = await ask(app, 'POST', `/api/invitations/${token}/accept`, { as: 'thief@example.com' })
@@ -89,7 +89,7 @@ describe('invitation theft', () => {
 })
 
 describe('parallel sign-ups of one email', () => {
-  test('by one invitation make one account with its role', async () => {
+  test('with one invitation create one account with its role', async () => {
     const invitationToken = tokenOf(await inviteUrl('twin@example.com'))
     const twin = { email: 'twin@example.com', password: PASSWORD, invitationToken }
     const answers = await Promise.all([twin, twin, twin].map((json) => signUp(json)))
@@ -98,7 +98,7 @@ describe('parallel sign-ups of one email', () => {
     expect((await ask(app, 'GET', `/api/invitations/${invitationToken}`)).status).toBe(404)
   })
 
-  test('on the admin host, in different letters, make one account', async () => {
+  test('on the admin host, in different letter cases, create one account', async () => {
     await ask(app, 'PATCH', '/api/settings', { as: ROOT, json: { allowPublicSignups: true } })
     const emails = ['case@example.com', 'CASE@example.com', ' Case@Example.com ']
     const answers = await Promise.all(emails.map((email) => signUp({ email, password: PASSWORD })))

@@ -1,4 +1,5 @@
 import type { Actor, Caller, Context, UserActor } from '../../context.ts'
+import type { DbOrTx } from '../../db/open.ts'
 import { type Action, type Asker, type Denial, decideAccess, roleOfAsker } from '../../domain/access.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
@@ -6,18 +7,18 @@ import { standingOf } from '../members/service.ts'
 import { asOfNow } from './caller.ts'
 
 /**
- * Proof that access was decided: services that change or show something take one, and only `authorize` makes them.
- * `role` is what the actor acts as on the project; null for workspace actions.
+ * Proof that access was checked. Services that change or show something take one, and only `authorize` makes them.
+ * `role` is the actor's role on the project; null for workspace actions.
  */
 export type Grant = { actor: Actor; caller: Caller; projectId: string | null; role: ProjectRole | null }
 
 /**
- * On which project: its id; null when the thing asked for does not exist. Left out for workspace actions. `isUnnamed`: the
- * request does not say which, so there is nothing to hide and the input is at fault.
+ * The project that the request is about: its id, or null when it does not exist. Undefined for workspace actions.
+ * `isUnnamed`: the request names no project, so there is nothing to hide and the input is invalid.
  */
 export type About = { projectId: string | null; isUnnamed?: boolean } | undefined
 
-/** Decides and hands out the grant, or throws 401, 403 or 404. `isRead`: GET and HEAD. */
+/** Returns the grant, or throws 401, 403 or 404. `isRead`: GET and HEAD. */
 export function authorize(
   ctx: Context,
   caller: Caller,
@@ -39,14 +40,14 @@ export function authorize(
 }
 
 /**
- * The same once more, in the transaction that writes: while the network or a password was waited for, the role may have
- * been taken away, or the session or key have ended.
+ * Checks again, in the transaction that writes. The role may have been taken away, or the session or key may have
+ * ended, while the request waited for the network or a password hash.
  */
 export function authorizeAgain(ctx: Context, { caller, projectId }: Grant, action: Action): Grant {
   return authorize(ctx, asOfNow(ctx, caller), action, projectId === null ? undefined : { projectId }, false)
 }
 
-/** True when `authorize` would grant it: for leaving out what a list may not show. */
+/** True when `authorize` would grant it. Used to leave out what a list may not show. */
 export function mayDo(
   ctx: Context,
   caller: Caller,
@@ -59,21 +60,30 @@ export function mayDo(
     .allowed
 }
 
-/** What the caller acts as when looking at the project's sites; null for nobody in particular. */
+/** The caller's role when they look at the project's sites; null for visitors without one. */
 export const roleOnSite = (ctx: Context, caller: Caller, projectId: string): ProjectRole | null =>
   roleOfAsker(askerOf(caller, projectId), roleOn(ctx, caller.actor, projectId))
 
-/** What was found by an id, where it belongs to the project of the grant: it may be another's. */
+/** What was found by id, if it belongs to the project of the grant; undefined if it belongs to another. */
 export const within = <T extends { projectId: string }>(grant: Grant, found: T | undefined): T | undefined =>
   found?.projectId === grant.projectId ? found : undefined
 
-/** The person of a grant: an account is used with a session only. */
+/** For routes that name a row in the path: the project that it belongs to. */
+export const aboutRow = (
+  ctx: Context,
+  id: string | undefined,
+  find: (db: DbOrTx, id: string) => { projectId: string } | undefined,
+): { projectId: string | null } => ({
+  projectId: (id === undefined ? undefined : find(ctx.db.orm, id)?.projectId) ?? null,
+})
+
+/** The person of a grant. Only a session gives access to an account. */
 export function personOf({ actor }: Grant): UserActor {
   if (actor.kind !== 'user') throw new AppError('forbidden', 'Sign in to manage an account')
   return actor
 }
 
-/** The grant of the command line and of the first start, which have the data directory itself. */
+/** The grant for the command line and the first start: both have access to the data directory itself. */
 export const operatorGrant = (projectId: string | null = null): Grant => ({
   actor: { kind: 'operator' },
   caller: { actor: { kind: 'operator' }, site: null, refused: null },
@@ -92,7 +102,7 @@ function askerOf({ actor, site }: Caller, projectId: string | null): Asker {
 }
 
 function roleOn(ctx: Context, actor: Actor, projectId: string | null): ProjectRole | null {
-  return actor.kind === 'user' && projectId !== null ? standingOf(ctx, actor.user.id, projectId).role : null
+  return actor.kind === 'user' && projectId !== null ? standingOf(ctx, projectId, actor.user.id).role : null
 }
 
 const unnamedError = (): AppError => invalidField('projectId', 'The id of the project, as text')

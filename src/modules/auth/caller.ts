@@ -17,9 +17,10 @@ export const originOf = (request: Request): Origin => ({
 })
 
 /**
- * Who calls. A key that is sent wins over a session; one that is not good is refused on the API (`onBadKey: 'refuse'`) and
- * nobody on content. A stale session is anonymous. contract §2. Found once a request, and looked at again when something
- * changed since: a request may take its time over its body, and must not end as who it was when it began.
+ * The caller of a request. An API key wins over a session. The API refuses an invalid key (`onBadKey: 'refuse'`);
+ * content treats it as anonymous. A stale session is anonymous. contract §2. The caller is resolved once per request,
+ * and again when something was written since: reading the body can take long, and the request must end with current
+ * rights.
  */
 export function callerOf(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore' = 'refuse'): Caller {
   const noted = notedOf(request)
@@ -32,7 +33,7 @@ export function callerOf(ctx: Context, request: Request, onBadKey: 'refuse' | 'i
   return found
 }
 
-/** The same caller with the role held now; nobody when the session or key has ended, or the gate does not let them in. */
+/** The caller with their current role; anonymous if the session or key has ended, or the gate refuses them. */
 export function asOfNow(ctx: Context, caller: Caller): Caller {
   const { actor, site } = caller
   if (actor.kind === 'anonymous' || actor.kind === 'operator') return caller
@@ -60,7 +61,7 @@ function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore
       throw new AppError('unauthenticated', 'The API key is unknown, revoked or expired')
     return caller({ kind: 'anonymous', ip: facts.ip })
   }
-  // Such a page could tell by whether it loads what the visitor may see.
+  // A page that embeds this one could otherwise find out what the visitor may see, by whether it loads.
   const cookies = isPartOfAnother(request) ? null : request.headers.get('cookie')
   const found = resolveSession(ctx, cookies, facts, (userId) => passesGate(ctx, facts.site, userId))
   if (found === undefined) {

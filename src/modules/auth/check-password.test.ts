@@ -56,7 +56,7 @@ test('nine failures do not lock', async () => {
   expect(await attempt()).toBe(200)
 })
 
-test('lockout of somebody else: the owner at another address still gets in', async () => {
+test('lockout by somebody else: the owner can still sign in from another address', async () => {
   await fail(12)
   expect(await attempt({ from: ANN })).toBe(200)
   expect(await attempt({ from: MALLORY })).toBe(429)
@@ -80,7 +80,7 @@ test('enumeration: an unknown email locks like a known one', async () => {
   expect(await fail(11, unknown)).toEqual([...Array(10).fill(401), 429])
 })
 
-test('wrong passwords given to signup count, where no site is too', async () => {
+test('wrong passwords at sign-up count, also where there is no site', async () => {
   const admin = await testApp()
   await admin.addUser('root@example.com', 'admin')
   await admin.addUser(VICTIM)
@@ -95,13 +95,13 @@ test('wrong passwords given to signup count, where no site is too', async () => 
   admin.close()
 })
 
-test('wrong passwords given to signup count', async () => {
+test('wrong passwords at sign-up count', async () => {
   expect(await fail(10, { path: '/api/auth/signup', host: OPEN })).toEqual(Array(10).fill(409))
   expect(await attempt()).toBe(429)
   expect(await attempt({ path: '/api/auth/signup', host: OPEN })).toBe(429)
 })
 
-test('enumeration: a locked pair makes no account either', async () => {
+test('enumeration: a locked pair cannot create an account either', async () => {
   const ghost = { email: 'ghost@example.com' }
   await fail(10, ghost)
   expect(await attempt({ ...ghost, path: '/api/auth/signup', host: OPEN })).toBe(429)
@@ -110,7 +110,7 @@ test('enumeration: a locked pair makes no account either', async () => {
 })
 
 describe('a burst of guesses at once', () => {
-  test('gets ten answers at most; the rest is refused, even the right one', async () => {
+  test('gets ten responses at most; the rest are refused, even the right one', async () => {
     const guesses = Array.from({ length: 20 }, (_, i) => attempt({ password: `not this ${i}` }))
     const right = attempt()
     const statuses = await Promise.all(guesses)

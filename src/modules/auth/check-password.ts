@@ -3,8 +3,9 @@ import { AppError } from '../../domain/errors.ts'
 import { findUser, findUserByEmail, type User } from '../users/accounts.ts'
 
 /**
- * The account whose password it is. Refuses a pair of email and address that failed too often, right password or not;
- * an unknown email costs the same. What it refuses is for the caller to count (`ctx.lockout.fail`), as the gate adds to it.
+ * Returns the account if the password is right. Refuses a pair of email and address that failed too often, even with
+ * the right password. An unknown email takes the same time. The caller counts failures (`ctx.lockout.fail`), because
+ * the gate adds its own.
  */
 export async function checkPassword(
   ctx: Context,
@@ -17,8 +18,8 @@ export async function checkPassword(
 }
 
 /**
- * Asks somebody signed in for their password again; returns its hash. A stolen session must not be a place to guess
- * it, so wrong ones count as failed sign-ins. Throws 400 `WRONG_CREDENTIALS_ERROR` or 429.
+ * Asks a signed-in person for their password again; returns its hash. Wrong passwords count as failed sign-ins, so that
+ * a stolen session cannot be used to guess it. Throws 400 `WRONG_CREDENTIALS_ERROR` or 429.
  */
 export async function confirmPassword(
   ctx: Context,
@@ -31,7 +32,7 @@ export async function confirmPassword(
   throw wrongPassword()
 }
 
-/** contract §3: after 10 failures in 15 minutes the pair of email and address waits. */
+/** contract §3: after 10 failures in 15 minutes, this pair of email and address has to wait. */
 export function refuseLocked(ctx: Context, email: string, ip: string): void {
   const seconds = ctx.lockout.lockedForSeconds(email, ip)
   if (seconds === 0) return
@@ -42,11 +43,11 @@ export function refuseLocked(ctx: Context, email: string, ip: string): void {
   })
 }
 
-/** Of somebody who is not signed in: which of the two is wrong is not said. */
+/** For somebody who is not signed in: it does not say which of the two is wrong. */
 export const wrongCredentials = () =>
   new AppError('unauthenticated', 'Email or password is wrong', { code: WRONG_CREDENTIALS })
 
-/** Of somebody who is signed in. */
+/** For somebody who is signed in. */
 export const wrongPassword = (message = 'The current password is wrong') =>
   new AppError('invalid', message, { code: WRONG_CREDENTIALS })
 
@@ -60,7 +61,7 @@ async function isRight(
 ): Promise<boolean> {
   refuseLocked(ctx, email, ip)
   const isRight = await ctx.passwords.verify(password, user?.passwordHash ?? null)
-  // Others failed while this one waited in line.
+  // Other attempts may have failed while this one waited in the queue.
   refuseLocked(ctx, email, ip)
   return isRight
 }

@@ -17,7 +17,7 @@ const signIn = (password = PASSWORD) =>
   ask(app, 'POST', '/api/auth/signin', { json: { email: ANN, password } })
 const rowsOf = (query: string) => app.ctx.db.sqlite.query<Record<string, unknown>, []>(query).all()
 
-/** Lets the account change while its password is compared, with the answer on its way. */
+/** Changes the account while its password is compared. */
 function changeMeanwhile(change: string): void {
   const { verify } = app.ctx.passwords
   app.ctx.passwords.verify = async (password, hash) => {
@@ -38,12 +38,12 @@ test.each([
   expect(rowsOf('SELECT * FROM sessions')).toEqual([])
 })
 
-test('a role that changes meanwhile is the one that is told', async () => {
+test('the response has the role that changed meanwhile', async () => {
   changeMeanwhile("role = 'user'")
   expect(await signIn()).toMatchObject({ status: 200, body: { user: { email: ANN, role: 'user' } } })
 })
 
-test('whoever gets in is written down, by the session that was opened', async () => {
+test('the audit log names the person and the session that was opened', async () => {
   await signIn()
   await signIn('not this one')
   const [session] = rowsOf('SELECT id, user_id FROM sessions')
@@ -59,7 +59,7 @@ test('whoever gets in is written down, by the session that was opened', async ()
   })
 })
 
-test('getting in forgets the failures before it', async () => {
+test('a successful sign-in clears earlier failures', async () => {
   for (let round = 0; round < 2; round++) {
     for (let i = 0; i < 9; i++) expect((await signIn(`not this ${i}`)).status).toBe(401)
     expect((await signIn()).status).toBe(200)

@@ -9,13 +9,13 @@ import { refuseLocked, wrongCredentials } from './check-password.ts'
 import { judgeCode, mfaCodeInvalid, mfaRequired, type SecondFactor, useSecondFactor } from './second-step.ts'
 import { openSession, type SignedIn, sessionCookies } from './sessions.ts'
 
-/** What else entering does, in the same transaction; `actor` is the person, by the session that was just opened. */
+/** What else happens on entry, in the same transaction. `actor` is the person, with the session just opened. */
 export type OnEntry = (tx: DbOrTx, actor: UserActor) => void
 
 /**
- * Opens a session for somebody who proved the first factor; `code` is for the second, where the account has one. The
- * account is read again: it may have been deleted, or its password or second step changed, while it was checked. Throws 401
- * `MFA_REQUIRED` or `MFA_CODE_INVALID`, 429, and what `onEntry` throws: then nobody entered.
+ * Opens a session for somebody who proved the first factor. `code` is the second factor, if the account has one. The
+ * account is read again: it may have been deleted, or its password or second step may have changed during the check.
+ * Throws 401 `MFA_REQUIRED` or `MFA_CODE_INVALID`, 429, and whatever `onEntry` throws; then no session is opened.
  */
 export async function enter(
   ctx: Context,
@@ -37,7 +37,7 @@ export async function enter(
   return signedIn
 }
 
-/** Undefined when the code was used by somebody else in the meantime. */
+/** Undefined when somebody else used the code in the meantime. */
 function tryToEnter(
   ctx: Context,
   user: User,
@@ -46,11 +46,11 @@ function tryToEnter(
   onEntry: OnEntry,
 ): Promise<SignedIn | undefined> {
   return inDurableTransaction(ctx.db, (tx) => {
-    const now = findUser(tx, user.id)
-    if (now?.passwordHash !== user.passwordHash || now.totpSecret !== user.totpSecret)
+    const currentUser = findUser(tx, user.id)
+    if (currentUser?.passwordHash !== user.passwordHash || currentUser.totpSecret !== user.totpSecret)
       throw wrongCredentials()
     if (!useSecondFactor(tx, user.id, factor)) return undefined
-    const { signedIn, actor } = openFor(ctx, tx, now, origin)
+    const { signedIn, actor } = openFor(ctx, tx, currentUser, origin)
     audit(ctx, tx, actor, {
       action: 'session.open',
       target: { kind: 'session', id: signedIn.sessionId },
@@ -60,7 +60,7 @@ function tryToEnter(
   })
 }
 
-/** Stores a new account and signs it in, in one transaction. Two at once: the second is told that it exists. */
+/** Stores a new account and signs it in, in one transaction. Of two at once, the second fails. */
 export async function enterNew(
   ctx: Context,
   user: User,
@@ -105,7 +105,7 @@ function openFor(
   }
 }
 
-/** The person as the one who acts, for what is written down. */
+/** The person as an actor, for the audit log. */
 export const actorOf = (user: SessionUser, sessionId: string, { facts }: Origin): UserActor => ({
   kind: 'user',
   user: publicUser(user),

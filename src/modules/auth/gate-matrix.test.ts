@@ -11,7 +11,7 @@ const KINDS = {
   'a domain of its own': (site: string) => `www.${site}.example`,
 } as const
 
-/** Where the master switch is turned on. */
+/** Where the gate is turned on. */
 const SOURCES = ['environment', 'settings'] as const
 
 const PREFIXES = ['/api/auth', '/_svc/auth'] as const
@@ -26,7 +26,7 @@ type Row = {
   error?: string
 }
 
-/** spec: Project membership gate, the matrix row for row; contract §3 for what it leaves open. */
+/** spec: Project membership gate, the matrix row by row; contract §3 for what it leaves open. */
 const rows: Row[] = [
   { call: 'signin', state: 'has membership', site: 'closed', email: 'member@example.com', status: 200 },
   {
@@ -154,7 +154,7 @@ async function seedSite(repo: 'open' | 'closed'): Promise<void> {
     )
 }
 
-/** `stranger` joined and `new` was made in the round before. */
+/** Undoes the previous round: `stranger` joined and `new` was created. */
 function forgetLastRound(): void {
   const { sqlite } = app.ctx.db
   const stranger = "(SELECT id FROM users WHERE email = 'stranger@example.com')"
@@ -164,7 +164,7 @@ function forgetLastRound(): void {
   app.ctx.db.writes += 1
 }
 
-/** The direct role on a site and whether there is a membership row. */
+/** The direct role on a site, and whether there is a membership row. */
 const tieOf = (email: string, site: string): [string | undefined, boolean] => {
   const { sqlite } = app.ctx.db
   const user = '(SELECT id FROM users WHERE email = ?)'
@@ -205,7 +205,7 @@ describe.each(SOURCES)('the gate from the %s', (source) => {
         if (row.error === undefined) expect(body['user']).toMatchObject({ email: row.email })
       })
 
-      test('signing up as a member is no demotion, as a stranger it makes a guest', () => {
+      test('signing up does not demote a member, and makes a stranger a guest', () => {
         expect(tieOf('member@example.com', 'open')).toEqual(['contributor', true])
         expect(tieOf('stranger@example.com', 'open')).toEqual(['guest', true])
         expect(tieOf('new@example.com', 'open')).toEqual(['guest', true])

@@ -75,7 +75,7 @@ describe('GET /session', () => {
     expect(onAdmin.body).toMatchObject({ user: { email } })
   })
 
-  test('no membership and an expired access token: null, and nothing is exchanged', async () => {
+  test('no membership and an expired access token: null, and no token is exchanged', async () => {
     const signedIn = await app.call('POST', '/api/auth/signin', {
       json: { email: 'root@example.com', password: PASSWORD },
     })
@@ -102,7 +102,7 @@ test('signing out works behind a gate that refuses the person', async () => {
 })
 
 describe('enumeration by text and by time', () => {
-  /** The work is what takes the time: a verification of Argon2id is 10,000 times as much as all the rest. */
+  /** Counts the work, which determines the time: one Argon2id verification takes 10,000 times as long as the rest. */
   async function verifications(work: () => Promise<Response>): Promise<[number, unknown, number]> {
     const { passwords } = app.ctx
     let count = 0
@@ -118,7 +118,7 @@ describe('enumeration by text and by time', () => {
     return [answer.status, await answer.json(), count]
   }
 
-  test('signin: unknown, wrong and not a member are one answer for one amount of work', async () => {
+  test('signin: unknown, wrong and not a member give the same response for the same amount of work', async () => {
     const signIn = (email: string, password: string) =>
       verifications(() => app.call('POST', '/api/auth/signin', { host: CLOSED, json: { email, password } }))
     const unknown = await signIn('nobody@example.com', PASSWORD)
@@ -127,7 +127,7 @@ describe('enumeration by text and by time', () => {
     expect(await signIn('root@example.com', PASSWORD)).toEqual(unknown)
   })
 
-  test('signup where it is off: known or not, member or not, one answer for one amount of work', async () => {
+  test('signup while it is off: known or not, member or not, the same response for the same amount of work', async () => {
     const signUp = (email: string, password: string) =>
       verifications(() => app.call('POST', '/api/auth/signup', { host: CLOSED, json: { email, password } }))
     const unknown = await signUp('nobody@example.com', PASSWORD)
@@ -137,7 +137,7 @@ describe('enumeration by text and by time', () => {
   })
 })
 
-test('signing up with the password of an account that has a second step asks for its code first', async () => {
+test('signing up with the password of an account with a second step asks for its code first', async () => {
   await app.addUser('mia@example.com')
   const headers = { cookie: await app.cookieOf('mia@example.com') }
   const { body } = await ask(app, 'POST', '/api/account/mfa/totp', { headers })
@@ -155,13 +155,13 @@ test('signing up with the password of an account that has a second step asks for
   expect(memberOf('mia@example.com', 'open')).toBe(false)
   expect((await signUp({ code: await code() })).status).toBe(201)
   expect(memberOf('mia@example.com', 'open')).toBe(true)
-  // Whoever may not be here learns nothing of the second step.
+  // Whoever may not sign in here learns nothing of the second step.
   const stranger = { email: 'mia@example.com', password: PASSWORD }
   const refused = await ask(app, 'POST', '/api/auth/signin', { host: CLOSED, json: stranger })
   expect(refused.body['error']).toBe('WRONG_CREDENTIALS_ERROR')
 })
 
-test('with the gate off the workspace decides about signing up on every host, and no membership is made', async () => {
+test('without the gate, the workspace setting controls sign-up on every host, and no membership is created', async () => {
   const ungated = await testApp()
   await seedDeployment(ungated, {
     owner: 'acme',
@@ -187,7 +187,7 @@ test('with the gate off the workspace decides about signing up on every host, an
   ungated.close()
 })
 
-test('parallel sign-ups of one email make one account', async () => {
+test('parallel sign-ups of one email create one account', async () => {
   const signUp = () =>
     app.call('POST', '/api/auth/signup', {
       host: OPEN,

@@ -3,14 +3,15 @@ import { standingOf } from '../members/service.ts'
 import { readSettings } from '../settings/service.ts'
 
 /**
- * The project whose members alone are anybody on this host, and which says who may sign up; null without a gate: on the
- * admin host, and everywhere while the setting is off. spec: Project membership gate.
+ * The project whose membership gate applies to this host. Visitors without a membership are anonymous there, and the
+ * project decides who may sign up. Null without a gate: on the admin host, and everywhere while the setting is off.
+ * spec: Project membership gate.
  */
 export const gatedProject = (ctx: Context, site: SitePlace): string | null =>
   site !== null && readSettings(ctx).requireProjectMembership.value ? site.projectId : null
 
-/** Whether the gate lets the person in: as a member, or because there is none. */
+/** Whether the gate lets the person in: as a member, or because there is no gate. */
 export function passesGate(ctx: Context, site: SitePlace, userId: string): boolean {
   const projectId = gatedProject(ctx, site)
-  return projectId === null || standingOf(ctx, userId, projectId).isMember
+  return projectId === null || standingOf(ctx, projectId, userId).isMember
 }

@@ -13,7 +13,7 @@ type Unchecked = {
   body: unknown
 }
 
-/** What `on` and `onBody` of a rule take apart. */
+/** The parts of the request that `on` and `onBody` of a rule read. */
 export type PathInput = Pick<Unchecked, 'params' | 'query'>
 export type BodyInput = Pick<Unchecked, 'params' | 'query' | 'body'>
 
@@ -21,15 +21,15 @@ type Rule = {
   action: Action | ((input: Unchecked) => Action)
   /** The project that the path names. */
   on?: (input: Unchecked) => About
-  /** The same where the body names it: decided once it is read. */
+  /** The project that the body names: checked once the body is read. */
   onBody?: (input: Unchecked) => About
-  /** Throws 404 where the path names something of the workspace that does not exist; only the allowed get here. */
+  /** Throws 404 when the path names something of the workspace that does not exist. Runs only for allowed callers. */
   mustFind?: (input: Unchecked, grant: Grant) => unknown
 }
 
 /**
- * `may` on a route: who may call it. Decided before the input is validated, and before the body is read where the path
- * says enough, so that a stranger learns nothing from it. The handler gets `grant`.
+ * `may` on a route: who may call it. It is checked before the input is validated, and before the body is read if the
+ * path says enough, so that a stranger learns nothing from the response. The handler gets `grant`.
  */
 export const guard = (ctx: Context) => {
   const decide = (input: Unchecked, rule: Rule): Grant => {

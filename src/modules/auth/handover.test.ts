@@ -6,14 +6,14 @@ import { cookieHeader, type TestApp, testApp } from '../../testing/test-app.ts'
 import { destinationOf, visitAddress } from './handover.ts'
 import { openSession, sessionCookies } from './sessions.ts'
 
-/** With plain `localhost` no cookie is shared, so every site is a domain of its own, as a mapped one is. */
+/** With plain `localhost` no cookie is shared, so every site behaves like a mapped domain. */
 const HOST = 'production--docs--acme.localhost'
 const OTHER = 'production--blog--acme.localhost'
 const ORIGIN = `http://${HOST}:3000`
 
 let app: TestApp
 let userId: string
-/** Of the session on the admin host. */
+/** The session on the admin host. */
 let signedIn: { cookie: string; sessionId: string }
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const codeFor = (address: string, by = signedIn) =>
 const redeem = (query: Record<string, string>, host = HOST) =>
   app.call('GET', `/_svc/auth/callback?${new URLSearchParams(query)}`, { host })
 
-test('a link to a site goes by the sign-in page only where it has to', async () => {
+test('a link to a site leads through the sign-in page only if necessary', async () => {
   const link = (url: string, isPublic: boolean) => visitAddress(app.ctx, adminFacts, { url, isPublic })
   expect(link(ORIGIN, true)).toBe(ORIGIN)
   expect(link(ORIGIN, false)).toBe(`/signin?redirect=${encodeURIComponent(ORIGIN)}`)
@@ -77,7 +77,7 @@ test('a link to a site goes by the sign-in page only where it has to', async () 
   wide.close()
 })
 
-test('visiting again takes the place of the session that was handed over before', async () => {
+test('another visit replaces the session that was handed over before', async () => {
   const by = signIn()
   const handedOver = () =>
     app.ctx.db.sqlite
@@ -101,7 +101,7 @@ test('visiting again takes the place of the session that was handed over before'
   expect(handedOver()).toEqual([OTHER, HOST])
 })
 
-test('a code read by a service worker of the site is worth nothing elsewhere', async () => {
+test('a code read by a service worker of the site is useless elsewhere', async () => {
   const cookie = cookieHeader(await redeem({ code: codeFor(`${ORIGIN}/`) }))
   const whoIs = async (host: string) =>
     (await ask(app, 'GET', '/api/auth/session', { host, headers: { cookie } })).body['user']
@@ -115,7 +115,7 @@ test('a code read by a service worker of the site is worth nothing elsewhere', a
   expect((await refresh(HOST)).status).toBe(200)
 })
 
-test('a private site leads to the sign-in page, from there back with a session of its own', async () => {
+test('a private site redirects to the sign-in page, and back with its own session', async () => {
   const wall = await app.call('GET', '/guide/?a=1', { host: HOST, headers: { accept: 'text/html' } })
   expect(wall.status).toBe(302)
   const back = new URL(wall.headers.get('location') ?? '').searchParams.get('redirect') ?? ''
@@ -148,7 +148,7 @@ describe('the code', () => {
     expect((await redeem({ code: late })).status).toBe(400)
   })
 
-  test('works on its host only, and is spent by a try elsewhere', async () => {
+  test('works only on its host, and is used up by a try elsewhere', async () => {
     const code = codeFor(`${ORIGIN}/`)
     expect((await redeem({ code }, OTHER)).status).toBe(400)
     expect((await redeem({ code })).status).toBe(400)
@@ -171,7 +171,7 @@ describe('the code', () => {
   })
 })
 
-describe('signing out where the session was opened ends what was handed over from it', () => {
+describe('signing out where the session was opened ends the sessions handed over from it', () => {
   const whoIs = async (cookie: string) =>
     (await ask(app, 'GET', '/api/auth/session', { host: HOST, headers: { cookie } })).body['user']
 
@@ -195,7 +195,7 @@ describe('signing out where the session was opened ends what was handed over fro
     expect((await redeem({ code: unused })).status).toBe(400)
   })
 
-  test('signing out on the site leaves the others', async () => {
+  test('signing out on the site keeps the other sessions', async () => {
     const by = signIn()
     const mine = cookieHeader(await redeem({ code: codeFor(`${ORIGIN}/`, by) }))
     await app.call('POST', '/api/auth/signout', { host: HOST, headers: { cookie: mine } })
@@ -205,18 +205,18 @@ describe('signing out where the session was opened ends what was handed over fro
   })
 })
 
-describe('login CSRF: a browser is signed in by a code that it asked for, and by no other', () => {
+describe('login CSRF: a browser is signed in only by a code that it asked for', () => {
   const BROWSER = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
   const visit = (address: string, cookie?: string) => {
     const { pathname, search } = new URL(address)
     const headers = cookie === undefined ? BROWSER : { ...BROWSER, cookie }
     return app.call('GET', `${pathname}${search}`, { host: HOST, headers })
   }
-  /** What the admin host is asked for by the answer to a code of somebody else. */
+  /** What the admin host is asked for after somebody else's code. */
   const askedFor = (answer: Response) =>
     new URL(answer.headers.get('location') ?? '').searchParams.get('redirect') ?? ''
 
-  test('the code of a link leads to signing in as oneself, and then to the page', async () => {
+  test('a code from a link leads to signing in as oneself, and then to the page', async () => {
     const link = destination(`${ORIGIN}/guide/?a=1`) ?? ''
     const sent = await visit(link)
     expect([sent.status, sent.headers.get('location')]).toEqual([
@@ -238,7 +238,7 @@ describe('login CSRF: a browser is signed in by a code that it asked for, and by
     ])
   })
 
-  test('a code that another browser asked for is refused, with and without a secret of its own', async () => {
+  test("a code that another browser asked for is refused, with or without the browser's own secret", async () => {
     const mine = await visit(destination(`${ORIGIN}/`) ?? '')
     const victim = await visit(destination(`${ORIGIN}/`) ?? '')
     for (const cookie of [cookieHeader(victim), undefined]) {
@@ -247,13 +247,13 @@ describe('login CSRF: a browser is signed in by a code that it asked for, and by
     }
   })
 
-  test('a code for one browser is not redeemed by a client that is none', async () => {
+  test('a code for one browser cannot be redeemed by a client that is not a browser', async () => {
     const sent = await visit(destination(`${ORIGIN}/`) ?? '')
     const { pathname, search } = new URL(destination(askedFor(sent)) ?? '')
     expect((await app.call('GET', `${pathname}${search}`, { host: HOST })).status).toBe(400)
   })
 
-  test('a path that is too long to be carried twice is left behind', async () => {
+  test('a path that is too long to be carried twice is dropped', async () => {
     const sent = await visit(destination(`${ORIGIN}/${'%20'.repeat(600)}`) ?? '')
     expect(new URL(askedFor(sent)).searchParams.get('redirect')).toBe('/')
   })

@@ -3,14 +3,14 @@ import { safeRedirect, sharesSession } from '../../http/safe-redirect.ts'
 import { CALLBACK_PATH, createCode } from './handover/code.ts'
 import type { SignedIn } from './sessions.ts'
 
-/** Who is signed in, and by which session. */
+/** Who is signed in, and with which session. */
 type SignedInAs = Omit<SignedIn, 'setCookies'>
 
 /**
- * Where somebody who is signed in here goes on to: a path of this host or an address of the workspace. A host that the
- * session cookies do not reach is reached by a one-time code for it, made only now. Undefined for an address that does
- * not lead into the workspace, and for a call of ours: whoever wrote the link would have the person who signs in make it.
- * contract §4: redirect after sign-in.
+ * Where to send somebody after they sign in here: a path of this host or an address of the workspace. A host that the
+ * session cookies do not reach gets a one-time code, made only now. Undefined for an address outside the workspace and
+ * for one of our API calls: otherwise whoever wrote the link would make the person call it. contract §4: redirect after
+ * sign-in.
  */
 export function destinationOf(
   ctx: Context,
@@ -30,8 +30,8 @@ const isAuthCall = (ctx: Context, target: string): boolean =>
   new URL(target, ctx.adminUrl()).pathname.startsWith('/api/auth/')
 
 /**
- * The link to a private site for somebody who is signed in here: by way of the sign-in page, which hands the session on,
- * where its cookies do not reach. Without that they would find nothing there. The site itself for one that is public.
+ * The link to a private site for somebody who is signed in here. If the session cookies do not reach the site, the link
+ * leads through the sign-in page, which hands the session over. A public site is linked directly.
  */
 export function visitAddress(
   ctx: Context,
@@ -42,7 +42,7 @@ export function visitAddress(
   return `/signin?${new URLSearchParams({ redirect: url })}`
 }
 
-/** The callback of the target's host with a code for it. A target that is the callback says which browser asked for one. */
+/** The callback of the target's host with a code. If the target is a callback, it names the asking browser. */
 function handOver(ctx: Context, { user, sessionId }: SignedInAs, target: URL): string {
   const isCallback = target.pathname === CALLBACK_PATH
   const browser = isCallback ? target.searchParams.get('browser') : null

@@ -2,7 +2,7 @@ import { type Static, t } from 'elysia'
 import { EMAIL_PATTERN, MOST_EMAIL } from '../../domain/email.ts'
 import { LEAST_PASSWORD, MOST_PASSWORD, PASSWORD_RULE } from '../../domain/password-rule.ts'
 
-/** Refused here with one sentence each; whether they are the right ones is for the service. contract §3. */
+/** Reject bad input with one sentence each. The service checks whether the credentials are right. contract §3. */
 export const emailField = t.String({
   maxLength: MOST_EMAIL,
   pattern: `^\\s*${EMAIL_PATTERN}\\s*$`,

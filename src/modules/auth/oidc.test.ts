@@ -27,7 +27,7 @@ type Jar = { cookie: string }
 
 const goTo = (path: string, headers: Record<string, string> = {}) => app.call('GET', path, { headers })
 
-/** From the button to the page that follows, with the cookies of one browser. */
+/** Goes from the button to the page that follows, with the cookies of one browser. */
 async function signInAs(
   person: OidcPerson | null,
   { redirect, cookie = '', link = false }: { redirect?: string; cookie?: string; link?: boolean } = {},
@@ -62,7 +62,7 @@ async function addUser(email: string, hasPassword = true): Promise<string> {
 }
 
 describe('the way to the provider', () => {
-  test('names what the provider must check, and keeps the rest sealed in a cookie for the callback', async () => {
+  test('sends what the provider must check, and keeps the rest sealed in a cookie for the callback', async () => {
     const answer = await goTo(`${START}?redirect=%2Fkeys`)
     expect(answer.status).toBe(302)
     const url = new URL(answer.headers.get('location') ?? '')
@@ -84,13 +84,13 @@ describe('the way to the provider', () => {
     expect(cookie).not.toContain(query['state'] ?? '')
   })
 
-  test('every time with a state of its own', async () => {
+  test('has a new state each time', async () => {
     const state = async () =>
       new URL((await goTo(START)).headers.get('location') ?? '').searchParams.get('state')
     expect(await state()).not.toBe(await state())
   })
 
-  test('begins on the admin host, wherever the button is', async () => {
+  test('starts on the admin host, wherever the button is', async () => {
     const { aliasHost } = await seedDeployment(app, {
       owner: 'acme',
       repo: 'docs',
@@ -113,7 +113,7 @@ describe('the way to the provider', () => {
 })
 
 describe('coming back', () => {
-  test('a new email with a verified address gets an account and a session, and is known the next time', async () => {
+  test('a new verified email gets an account and a session, and is recognised the next time', async () => {
     const first = await signInAs(ANN, { redirect: '/account' })
     expect([first.status, first.location]).toEqual([302, '/account'])
     expect(await whoIs(first)).toMatchObject({ email: 'ann@example.com', role: 'member' })
@@ -160,7 +160,7 @@ describe('coming back', () => {
 })
 
 describe('attacks', () => {
-  test("account takeover: a provider that has the victim's email unverified gets nowhere", async () => {
+  test('account takeover: an unverified email of the victim gives no access', async () => {
     await addUser('victim@example.com')
     for (const email_verified of [false, undefined, 'true' as unknown as boolean]) {
       const { location, cookie } = await signInAs({
@@ -172,7 +172,7 @@ describe('attacks', () => {
     }
   })
 
-  test('account takeover: an account with a password is not opened by its email, verified or not', async () => {
+  test('account takeover: an email, verified or not, gives no access to an account with a password', async () => {
     await addUser('bob@example.com')
     const { location, cookie } = await signInAs({
       sub: 'bob-1',
@@ -182,7 +182,7 @@ describe('attacks', () => {
     expect([location, cookie]).toEqual(['/signin?problem=provider-account-exists', ''])
   })
 
-  test('an invited account that nobody used is opened by its verified email, once', async () => {
+  test('a verified email opens an unused invited account, once', async () => {
     await addUser('invited@example.com', false)
     const person = { sub: 'invited-1', email: 'invited@example.com', email_verified: true }
     expect(await whoIs(await signInAs(person))).toMatchObject({ email: 'invited@example.com' })
@@ -203,7 +203,7 @@ describe('attacks', () => {
     expect(cookieHeader(await goTo(path, { cookie: cookieHeader(started) }))).toContain('sAccessToken')
   })
 
-  test('a code is no use twice, and a flow not after ten minutes', async () => {
+  test('a code works only once, and a flow only for ten minutes', async () => {
     provider.person = ANN
     const started = await goTo(START)
     const flow = { cookie: cookieHeader(started) }
@@ -218,7 +218,7 @@ describe('attacks', () => {
     expect(answer.headers.get('location')).toBe('/signin?problem=provider-expired')
   })
 
-  test('mix-up: an answer of another issuer is refused', async () => {
+  test('mix-up: a response of another issuer is refused', async () => {
     provider.person = ANN
     const started = await goTo(START)
     const back = new URL(await provider.visit(started.headers.get('location') ?? ''))
@@ -236,7 +236,7 @@ describe('attacks', () => {
     expect(account.body['connections']).toEqual([])
   })
 
-  test('a connection is made only for whoever asked for it', async () => {
+  test('a connection is made only for the person who asked for it', async () => {
     await addUser('dora@example.com')
     await addUser('eve@example.com')
     provider.person = { sub: 'dora-1' }
@@ -255,14 +255,14 @@ describe('attacks', () => {
     expect(taken.location).toBe('/account?problem=provider-taken')
   })
 
-  test('open redirect: the place to go back to is of this workspace', async () => {
+  test('open redirect: the return address must belong to this workspace', async () => {
     for (const redirect of ['https://evil.example/', '//evil.example', 'javascript:alert(1)'])
       expect((await signInAs(ANN, { redirect })).location).toBe('/')
   })
 })
 
 describe('the ID token', () => {
-  /** Comes back after the address that leads to the provider was changed on the way. */
+  /** Comes back after the address of the provider was changed on the way. */
   async function tampered(change: (query: URLSearchParams) => void): Promise<string | null> {
     provider.person = ANN
     const started = await goTo(START)
@@ -273,7 +273,7 @@ describe('the ID token', () => {
     return answer.headers.get('location')
   }
 
-  test('must hold the nonce of this flow: another one was made for somebody else', async () => {
+  test('must contain the nonce of this flow: another one was made for somebody else', async () => {
     expect(await tampered(() => {})).toBe('/')
     expect(await tampered((query) => query.set('nonce', 'of-mallory'))).toBe(
       '/signin?problem=provider-failed',
@@ -320,7 +320,7 @@ describe('the ID token', () => {
     await other.close()
   })
 
-  test('a provider that cannot be reached, or may not be, is 502 and says no more', async () => {
+  test('a provider that is unreachable or not allowed is 502 without details', async () => {
     const own = await testApp({ OIDC_PROVIDERS: provider.env['OIDC_PROVIDERS'] ?? '' })
     const { status, body } = await ask(own, 'GET', START)
     expect(status).toBe(502)
@@ -339,7 +339,7 @@ test('login-methods name the providers and keep their secrets', async () => {
   expect(JSON.stringify(body)).not.toContain(OIDC_CLIENT.clientSecret)
 })
 
-test('behind the gate, signing up on the way to a site that allows it makes a guest of it', async () => {
+test('behind the gate, signing up on the way to a site that allows it makes the person a guest', async () => {
   const gated = await testApp({ ...provider.env, FEATURE_REQUIRE_PROJECT_MEMBERSHIP: 'true' })
   const { aliasHost } = await seedDeployment(gated, {
     owner: 'acme',

@@ -12,7 +12,7 @@ import { enterOrAsk, type SignInStep } from './sign-in.ts'
 export { signInProblem } from './oidc/problems.ts'
 export { deleteConnection, listConnections } from './oidc/queries.ts'
 
-/** What a browser keeps while it is at the provider: sealed, in a cookie of its own. */
+/** What a browser keeps while it is at the provider: sealed, in its own cookie. */
 type Flow = {
   provider: string
   state: string
@@ -27,10 +27,10 @@ type Flow = {
 export const FLOW_COOKIE = 'svcOidc'
 export const FLOW_SECONDS = 10 * 60
 const SEAL = 'oidc flow'
-/** So that the cookie stays below what browsers keep. */
+/** Keeps the cookie below the size that browsers accept. */
 const MOST_REDIRECT = 1024
 
-/** How it ended: with a session or its second step, with a connection, or with a reason why not. */
+/** The result: a session or its second step, a connection, or a reason why it failed. */
 export type OidcResult = { redirect: string | undefined } & (
   | { kind: 'entered'; step: SignInStep }
   | { kind: 'connected' }
@@ -39,18 +39,18 @@ export type OidcResult = { redirect: string | undefined } & (
 
 const clientOf = onePer((ctx: Context): OidcClient => createOidcClient(ctx.operatorOutbound, ctx.now))
 
-/** The provider of that id, or 404. */
+/** The provider with that id, or 404. */
 export function getProvider(ctx: Context, id: string): OidcProvider {
   const provider = ctx.config.oidcProviders.find((one) => one.id === id)
   if (provider === undefined) throw new AppError('not_found', 'There is no such sign-in method')
   return provider
 }
 
-/** Registered at the provider: always of the admin host, whatever host was visited. */
+/** The address registered at the provider: always on the admin host, whichever host was visited. */
 const callbackUrl = (ctx: Context, { id }: OidcProvider): string =>
   `${ctx.adminUrl()}/api/auth/oidc/${id}/callback`
 
-/** Where the browser goes, and the flow to keep meanwhile. Throws 502 when the provider cannot be asked. */
+/** Where to send the browser, and the flow to keep meanwhile. Throws 502 when the provider does not respond. */
 export async function startOidc(
   ctx: Context,
   provider: OidcProvider,
@@ -77,15 +77,15 @@ export async function startOidc(
 
 /** How a browser came back from a provider. */
 type Return = {
-  /** What its cookies of that name hold. */
+  /** The values of all its flow cookies. */
   sealedFlows: readonly string[]
   callback: URL
-  /** Who is signed in now: a connection is only made for who asked for it. */
+  /** Who is signed in now: a connection is made only for the person who asked for it. */
   signedInId: string | null
   origin: Origin
 }
 
-/** Ends what `startOidc` began. */
+/** Completes what `startOidc` began. */
 export async function finishOidc(
   ctx: Context,
   provider: OidcProvider,
@@ -111,7 +111,7 @@ const problem = (problem: OidcProblem, redirect: string | undefined, wasLink: bo
   wasLink,
 })
 
-/** The flow of a cookie; a sibling site can add cookies of that name, so only one with this very state counts. */
+/** The flow in a cookie. A sibling site can add cookies of that name, so only one with exactly this state counts. */
 function openFlow(ctx: Context, sealed: string, provider: OidcProvider, callback: URL): Flow | undefined {
   try {
     const flow = JSON.parse(ctx.secrets.open(sealed, SEAL)) as Flow

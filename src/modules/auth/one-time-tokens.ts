@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts'
-import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import type { DbOrTx } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { isAhead } from '../../domain/recent.ts'
+import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import {
   deleteExpiredOneTimeTokens,
@@ -11,19 +13,21 @@ import {
   type OneTimePurpose,
 } from './one-time-tokens/queries.ts'
 
+const REMOVED_AT_ONCE = 500
+
 type NewOneTimeToken = {
-  /** `reset` and `invite` set a password; `site_code` carries a session to another domain. contract §3 and §4. */
+  /** `reset` and `invite` set a password; `site_code` hands a session over to another domain. contract §3 and §4. */
   purpose: OneTimePurpose
   userId: string
   lifeMs: number
-  /** What the consumer needs beside the user, such as the host that a code is for. */
+  /** What the consumer needs besides the user, such as the host that a code is for. */
   data?: string
 }
 
-/** `data` as it was given when it was made. */
+/** `data` is what was given when the token was made. */
 type FoundOneTimeToken<P> = { userId: string; purpose: P; data: string | null }
 
-/** Stores a token's hash and returns the token, which exists nowhere else. */
+/** Stores a token's hash and returns the token, which is stored nowhere. */
 export function createOneTimeToken(ctx: Context, tx: DbOrTx, input: NewOneTimeToken): string {
   const token = newToken()
   insertOneTimeToken(tx, {
@@ -37,7 +41,7 @@ export function createOneTimeToken(ctx: Context, tx: DbOrTx, input: NewOneTimeTo
   return token
 }
 
-/** What the token is for; it stays good. Undefined when it is unknown, used, expired or for none of `purposes`. */
+/** What the token is for, without using it up. Undefined if unknown, used, expired or for none of `purposes`. */
 export function findOneTimeToken<P extends OneTimePurpose>(
   ctx: Context,
   db: DbOrTx,
@@ -51,7 +55,7 @@ export function findOneTimeToken<P extends OneTimePurpose>(
   return { userId: row.userId, purpose, data: row.data }
 }
 
-/** Uses the token up, in the caller's transaction. Undefined as above, and then nothing changes. */
+/** Uses up the token, in the caller's transaction. Undefined in the same cases as above; then nothing changes. */
 export function consumeOneTimeToken<P extends OneTimePurpose>(
   ctx: Context,
   tx: DbOrTx,
@@ -63,11 +67,12 @@ export function consumeOneTimeToken<P extends OneTimePurpose>(
   return found
 }
 
-/** Ends the tokens of an account that are for one of `purposes`, in the caller's transaction. */
+/** Ends the account's tokens for any of `purposes`, in the caller's transaction. */
 export function endOneTimeTokens(tx: DbOrTx, userId: string, purposes: readonly OneTimePurpose[]): void {
   deleteOneTimeTokensOf(tx, userId, purposes)
 }
 
-export function removeExpiredOneTimeTokens(ctx: Context): void {
-  inTransaction(ctx.db, (tx) => deleteExpiredOneTimeTokens(tx, ctx.now()))
+export function removeExpiredOneTimeTokens(ctx: Context, stop: Stop = GO_ON): Promise<void> {
+  const remove = () => deleteExpiredOneTimeTokens(ctx.db, ctx.now(), REMOVED_AT_ONCE)
+  return inSteps(stop, () => inRelaxedTransaction(ctx.db, remove) === REMOVED_AT_ONCE)
 }

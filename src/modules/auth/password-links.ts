@@ -17,9 +17,7 @@ const PURPOSES: readonly PasswordLinkPurpose[] = ['reset', 'invite']
 /** contract §3. */
 const LIFE_MS: Record<PasswordLinkPurpose, number> = { reset: HOUR_MS, invite: WEEK_MS }
 
-/**
- * Makes a link that sets the password of the account once; the older ones end. `expiresAt` in milliseconds.
- */
+/** Makes a link that sets the account's password once; older links end. `expiresAt` in milliseconds. */
 export function createPasswordLink(
   ctx: Context,
   tx: DbOrTx,
@@ -31,8 +29,9 @@ export function createPasswordLink(
 }
 
 /**
- * The same, but the older ones stay: for whoever asks without being known. A stranger who knows an email must not end the
- * link that an administrator handed out. Always to the configured address: the Host header is whatever the asker wrote.
+ * The same, but older links stay valid. For requests by unknown people: a stranger who knows an email must not end the
+ * link that an administrator handed out. The link always uses the configured address, because the requester controls
+ * the Host header.
  */
 export function addPasswordLink(
   ctx: Context,
@@ -45,12 +44,12 @@ export function addPasswordLink(
   return { url: `${ctx.adminUrl()}/reset-password?token=${token}`, expiresAt: ctx.now() + lifeMs }
 }
 
-/** The account has been entered in another way, or another link was made: those that are out set nothing any more. */
+/** Ends all open links: the account was signed in to in another way, or another link was made. */
 export function endPasswordLinks(tx: DbOrTx, userId: string): void {
   endOneTimeTokens(tx, userId, PURPOSES)
 }
 
-/** For the page behind a link: whose account it is about, and whether it sets the first password. Nothing is used up. */
+/** For the page behind a link: the account, and whether the link sets its first password. Does not use up the link. */
 export function findPasswordLink(
   ctx: Context,
   token: string,
@@ -60,7 +59,7 @@ export function findPasswordLink(
   return owner && { email: owner.email, purpose: found.purpose }
 }
 
-/** Uses a link up, in the caller's transaction: whose password it sets. Undefined when it is wrong, used or too old. */
+/** Uses up a link, in the caller's transaction; returns its account. Undefined if wrong, used or expired. */
 export function consumePasswordLink(ctx: Context, tx: DbOrTx, token: string): User | undefined {
   const spent = consumeOneTimeToken(ctx, tx, token, PURPOSES)
   return spent && findUser(tx, spent.userId)

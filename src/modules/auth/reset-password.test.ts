@@ -7,7 +7,7 @@ const NEW = 'a better password'
 
 let smtp: MailServer
 let app: TestApp
-/** Every mail that was given to the mail server, in the order in which it was asked for. */
+/** Every mail that was given to the mail server, in the order of the requests. */
 const given: { to: string; settled: Promise<void> }[] = []
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const reset = (token: string, password = NEW, headers: Record<string, string> = 
 const signIn = async (email: string, password: string) =>
   (await ask(app, 'POST', '/api/auth/signin', { json: { email, password } })).status
 
-/** Signed in anew each time: the clock of this test runs away from sessions. */
+/** Signs in again each time: the clock of this test outlives sessions. */
 async function asRoot(method: string, path: string, json?: unknown) {
   const signedIn = await app.call('POST', '/api/auth/signin', {
     json: { email: 'root@example.com', password: PASSWORD },
@@ -50,7 +50,7 @@ async function asRoot(method: string, path: string, json?: unknown) {
 const linkIn = (text: string): string => /http\S+/.exec(text)?.[0] ?? ''
 const tokenIn = (text: string): string => new URL(linkIn(text)).searchParams.get('token') ?? ''
 
-/** What is asked for last is given out last, though each mail goes its own way and may come before an earlier one. */
+/** The last request is sent last. Mails are sent independently, so one may arrive before an earlier one. */
 async function mailedSince(before: number): Promise<string[]> {
   const start = given.length
   await forgot('last@example.com')
@@ -86,7 +86,7 @@ describe('forgot-password', () => {
     expect(linkIn(mail.text)).toStartWith('http://localhost:3000/')
   })
 
-  test('enumeration by text and time: an unknown email gets the same answer, and nothing was done before it', async () => {
+  test('enumeration by text and time: an unknown email gets the same response, and nothing happens before it', async () => {
     const before = smtp.mails.length
     const work = () => app.ctx.db.writes
     const atStart = work()
@@ -97,7 +97,7 @@ describe('forgot-password', () => {
     expect(await mailedSince(before)).toEqual(['ann@example.com'])
   })
 
-  test('enumeration by the time of the request after: an unknown email is as many commits as a known one', async () => {
+  test('enumeration by the time of the next request: an unknown email causes as many commits as a known one', async () => {
     const commits = async (email: string) => {
       const { writes } = app.ctx.db
       const before = smtp.mails.length
@@ -108,7 +108,7 @@ describe('forgot-password', () => {
     expect(await commits('nobody@example.com')).toBe(await commits('ann@example.com'))
   })
 
-  test('no inbox is flooded: three mails an hour', async () => {
+  test('no inbox is flooded: three mails per hour', async () => {
     const before = smtp.mails.length
     for (let i = 0; i < 5; i++) expect((await forgot('ann@example.com')).status).toBe(200)
     const mailed = await mailedSince(before)
@@ -125,18 +125,18 @@ describe('forgot-password', () => {
     expect((await reset(tokenIn(mailed?.text ?? ''))).status).toBe(400)
   })
 
-  test('an account that is named like two addresses is mailed at neither', async () => {
+  test('an account whose email looks like two addresses gets no mail at either', async () => {
     await app.addUser('ann@example.com,x')
     const before = smtp.mails.length
     await forgot('ann@example.com,x')
     expect(await mailedSince(before)).toEqual([])
   })
 
-  test('something that is no email is 400', async () => {
+  test('an invalid email is 400', async () => {
     expect((await forgot('ann')).status).toBe(400)
   })
 
-  test('a mail server that is away is logged, and answered as ever', async () => {
+  test('an unreachable mail server is logged, and the response is the same', async () => {
     const alone = await testApp({ SMTP_URL: 'smtp://127.0.0.1:1' })
     await alone.addUser('ann@example.com')
     const { status } = await ask(alone, 'POST', '/api/auth/forgot-password', {
@@ -149,7 +149,7 @@ describe('forgot-password', () => {
     alone.close()
   })
 
-  test('without a mail server it answers the same', async () => {
+  test('without a mail server the response is the same', async () => {
     const alone = await testApp()
     await alone.addUser('ann@example.com')
     const answer = await ask(alone, 'POST', '/api/auth/forgot-password', {
@@ -193,7 +193,7 @@ describe('reset-password', () => {
     expect((await ask(app, 'GET', '/api/account', { headers: { cookie: dora } })).status).toBe(200)
   })
 
-  test('it lifts the lockout of the address that it comes from', async () => {
+  test('it ends the lockout of the requesting address', async () => {
     await app.addUser('lou@example.com')
     for (let i = 0; i < 10; i++) await signIn('lou@example.com', 'not this one')
     expect(await signIn('lou@example.com', PASSWORD)).toBe(429)
@@ -201,7 +201,7 @@ describe('reset-password', () => {
     expect(await signIn('lou@example.com', NEW)).toBe(200)
   })
 
-  test('an hour later it is too old, and a bad password does not use it up', async () => {
+  test('it expires after an hour, and a bad password does not use it up', async () => {
     const token = await linkFor('ann@example.com')
     expect((await reset(token, 'short')).status).toBe(400)
     app.advance(60 * 60 * 1000 - 1)
@@ -211,7 +211,7 @@ describe('reset-password', () => {
     expect((await reset(late)).body['error']).toBe('RESET_TOKEN_INVALID')
   })
 
-  test('one that a clock made which was ahead works no longer once that is set back', async () => {
+  test('a link made by a clock that was ahead is invalid once the clock is set back', async () => {
     const YEAR_MS = 365 * 24 * 60 * 60 * 1000
     app.advance(YEAR_MS)
     const token = await linkFor('ann@example.com')
@@ -225,7 +225,7 @@ describe('reset-password', () => {
     expect(statuses.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
-  test('changing the password ends the links that are out', async () => {
+  test('changing the password ends open links', async () => {
     await app.addUser('eve@example.com')
     const token = await linkFor('eve@example.com')
     await ask(app, 'POST', '/api/account/password', {
@@ -244,7 +244,7 @@ describe('reset-password', () => {
     expect(await signIn('invited@example.com', NEW)).toBe(200)
   })
 
-  test('it does not turn off the second step, nor lift the lockout of another address', async () => {
+  test('it does not turn off the second step or end the lockout of another address', async () => {
     await app.addUser('locked@example.com')
     for (let i = 0; i < 10; i++)
       await app.call('POST', '/api/auth/signin', {

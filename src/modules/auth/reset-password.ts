@@ -10,13 +10,13 @@ import { resetRequests } from './reset-password/requests.ts'
 import { storePassword } from './set-password.ts'
 
 const tokenInvalid = () =>
-  new AppError('invalid', 'This link is wrong, was used already or is too old. Ask for a new one.', {
+  new AppError('invalid', 'This link is wrong, has been used or has expired. Ask for a new one.', {
     code: 'RESET_TOKEN_INVALID',
   })
 
 /**
- * Mails a link to the account of that email, if there is one and mail is set up. Nothing of it happens before the
- * answer, so neither its text nor its time tells whether there is an account.
+ * Mails a link to the account with that email, if there is one and mail is configured. Everything happens after the
+ * response, so neither its text nor its timing shows whether there is an account.
  */
 export function forgotPassword(ctx: Context, email: string, ip: string): void {
   if (!ctx.mail.isConfigured) return
@@ -36,7 +36,7 @@ async function mailResetLink(ctx: Context, email: string, ip: string): Promise<v
 function createResetUrl(ctx: Context, email: string, ip: string): string | undefined {
   return inTransaction(ctx.db, (tx) => {
     const user = findUserByEmail(tx, email)
-    // An unknown email is written down as well: a commit takes time, which the next request would show.
+    // Unknown emails are written to the audit log too: a commit takes time, which the next request would show.
     const target = { kind: 'user', id: user?.id ?? null }
     audit(ctx, tx, { kind: 'anonymous', ip }, { action: 'user.forgot-password', target })
     return user && addPasswordLink(ctx, tx, user.id, 'reset').url
@@ -44,8 +44,8 @@ function createResetUrl(ctx: Context, email: string, ip: string): string | undef
 }
 
 /**
- * Sets the password of the account that the link is for, also the first one of somebody invited. All its sessions end
- * but the one of the `caller`, if it is theirs. Throws 400 `RESET_TOKEN_INVALID`.
+ * Sets the password of the account that the link is for; for an invited person, their first one. Ends all its sessions
+ * except that of `caller`, if it is theirs. Throws 400 `RESET_TOKEN_INVALID`.
  */
 export async function resetPassword(
   ctx: Context,
@@ -53,7 +53,7 @@ export async function resetPassword(
   caller: Actor,
   ip: string,
 ): Promise<{ email: string }> {
-  // Looked at first, so that a wrong token does not cost the hashing of a password.
+  // Checked first, so that a wrong token does not cost a password hash.
   if (findPasswordLink(ctx, input.token) === undefined) throw tokenInvalid()
   const passwordHash = await ctx.passwords.hash(input.password)
   const user = inTransaction(ctx.db, (tx) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { DOCS, SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Role change during a request: whoever sends a body slowly must not act as who they were when it began. */
+/** Role change during a request: whoever sends a body slowly must not keep the rights they had at its start. */
 
 const ROOT = 'root@example.com'
 const EVE = 'eve@example.com'
@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterAll(() => app.close())
 
-/** A body whose second half comes when `finish` is called; `isAwaited` once the server has begun to read. */
+/** A body whose second half is sent when `finish` is called; `isAwaited` resolves once the server has begun to read. */
 function slowBody(text: string) {
   const awaited = Promise.withResolvers<void>()
   const finished = Promise.withResolvers<void>()
@@ -74,21 +74,21 @@ const signOutRoot = () => app.call('POST', '/api/auth/signout', { as: ROOT })
 const signOut = () => app.call('POST', '/api/auth/signout', { as: EVE })
 
 describe('role change during a request', () => {
-  test('a demoted admin does not make themselves one again by a call that had begun', async () => {
+  test('a demoted admin cannot become admin again with a request in progress', async () => {
     const call = { as: EVE, type: JSON_TYPE, text: JSON.stringify({ role: 'admin' }) }
     const answer = await during('PATCH', `/api/users/${userIds[EVE]}`, call, demote)
     expect(answer.status).toBe(403)
     expect(await roleOf(EVE)).toBe('member')
   })
 
-  test('nor by a form of a page', async () => {
+  test('nor with a form of a page', async () => {
     const form = { as: EVE, type: FORM_TYPE, text: 'intent=role&role=admin' }
     const answer = await during('POST', `/admin/users/${userIds[EVE]}`, form, demote)
     expect(answer.status).toBe(403)
     expect(await roleOf(EVE)).toBe('member')
   })
 
-  test('nor makes another admin while that one’s password is hashed', async () => {
+  test('nor create another admin while the password is hashed', async () => {
     const hash = app.ctx.passwords.hash
     const begun = Promise.withResolvers<void>()
     const demoted = Promise.withResolvers<void>()
@@ -108,7 +108,7 @@ describe('role change during a request', () => {
     })
   })
 
-  test('a session that ended is nobody, for calls as for forms', async () => {
+  test('an ended session is anonymous, for API requests and forms', async () => {
     const call = { as: EVE, type: JSON_TYPE, text: JSON.stringify({ email: 'new@example.com' }) }
     expect((await during('POST', '/api/users', call, signOut)).status).toBe(401)
     expect(app.ctx.db.sqlite.query('SELECT email FROM users').all()).not.toContainEqual({
@@ -125,7 +125,7 @@ describe('role change during a request', () => {
     expect(app.ctx.db.sqlite.query('SELECT * FROM schemas').all()).toEqual([])
   })
 
-  test('a contributor whose role was taken away is a stranger', async () => {
+  test('a contributor who lost their role is a stranger', async () => {
     const con = 'con@example.com'
     const id = await app.addUser(con)
     const people = `/api/projects/${projectId}/permissions/users`
@@ -136,7 +136,7 @@ describe('role change during a request', () => {
     expect(app.ctx.db.sqlite.query('SELECT * FROM schemas').all()).toEqual([])
   })
 
-  test('a demoted admin publishes nothing by an upload that had begun', async () => {
+  test('a demoted admin cannot publish with an upload in progress', async () => {
     const path = '/api/deployments?owner=acme&repo=docs&commitSha=bbbbbbbbbbbb&alias=production'
     const tar = await new Bun.Archive({ 'index.html': 'defaced' }).blob()
     const upload = { as: EVE, type: { 'content-type': 'application/x-tar' }, text: await tar.text() }
@@ -166,7 +166,7 @@ describe('role change during a request', () => {
     expect((await post(revoke)).status).toBe(403)
   })
 
-  test('what changes for others in the meantime does not get in the way', async () => {
+  test('changes for other people in the meantime do not matter', async () => {
     const call = { as: EVE, type: JSON_TYPE, text: JSON.stringify({ email: 'new@example.com' }) }
     expect((await during('POST', '/api/users', call, signOutRoot)).status).toBe(201)
   })

@@ -17,7 +17,7 @@ const userAnswer = t.Object({ user: userView })
 /** The same routes at `/api/auth` on every host and at `/_svc/auth` on site hosts. contract §1 Hosts. */
 export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
   new Elysia({ prefix, tags: ['Auth'] })
-    // Ahead of the reading of bodies: without a session they answer 401, whatever else was sent.
+    // Before the body is read: without a session the response is 401, whatever was sent.
     .use(signOutRoute(ctx, '/signout'))
     .use(signOutRoute(ctx, '/logout'))
     .use(refreshRoute(ctx, '/session/refresh'))
@@ -58,7 +58,7 @@ export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
     )
     .get('/login-methods', ({ request }) => loginMethods(ctx, factsOf(request).site), {
       response: loginMethodsView,
-      detail: { summary: 'How one may sign in on this host', security: [] },
+      detail: { summary: 'How people can sign in on this host', security: [] },
     })
     .use(resetPasswordRoutes(ctx))
     .use(oidcRoutes(ctx))

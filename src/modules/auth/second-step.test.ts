@@ -3,7 +3,7 @@ import { totpCodeAt } from '../../platform/totp.ts'
 import { ask } from '../../testing/ask.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** TOTP replay: each code is good once. */
+/** TOTP replay: each code works once. */
 
 let app: TestApp
 const email = 'mfa@example.com'
@@ -29,7 +29,7 @@ test('TOTP replay: one code sent twice at once opens one session', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401])
 })
 
-test('TOTP replay: a code of the step before is no use after a later one', async () => {
+test('TOTP replay: a code of an earlier step is invalid after a later one', async () => {
   const earlier = await totpCodeAt(secret, app.ctx.now() - 30_000)
   expect((await signIn(earlier)).body).toMatchObject({ error: 'MFA_CODE_INVALID' })
 })

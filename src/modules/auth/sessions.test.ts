@@ -124,14 +124,14 @@ describe('an expired access token and a good refresh token', () => {
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
-  test('after 30 days without a visit it is over', async () => {
+  test('after 30 days without a visit the session has ended', async () => {
     const cookies = await signIn('ann@example.com')
     app.advance(30 * 24 * HOUR)
     expect(await whoIs(header(cookies))).toBeNull()
     expect((await refresh(cookies)).status).toBe(401)
   })
 
-  test('one that began while the clock was ahead is over when that is set back', async () => {
+  test('a session from a clock that was ahead has ended once the clock is set back', async () => {
     const YEAR = 365 * 24 * HOUR
     app.advance(YEAR)
     const cookies = await signIn('ann@example.com')
@@ -156,7 +156,7 @@ describe('refresh-token theft', () => {
     expect((await refresh(second)).status).toBe(401)
   })
 
-  test('the same through a page, where no refresh is asked for', async () => {
+  test('the same through a page, without a refresh request', async () => {
     const first = await signIn('ann@example.com')
     const second = cookiesOf(await refresh(first))
     app.advance(60_001)
@@ -164,7 +164,7 @@ describe('refresh-token theft', () => {
     expect(await whoIs(header(second))).toBeNull()
   })
 
-  test('parallel requests within the minute are forgiven, each with cookies that work', async () => {
+  test('parallel requests within a minute are accepted, each with working cookies', async () => {
     const first = await signIn('ann@example.com')
     app.advance(HOUR)
     const answers = await Promise.all([refresh(first), refresh(first), refresh(first)])
@@ -176,7 +176,7 @@ describe('refresh-token theft', () => {
     }
   })
 
-  test('a refresh token is no access token, nor the other way round', async () => {
+  test('a refresh token is not an access token, nor the other way round', async () => {
     const { access, refresh: other } = await signIn('ann@example.com')
     expect(await whoIs(`sAccessToken=${other}`)).toBeNull()
     expect((await refresh({ refresh: access })).status).toBe(401)
@@ -199,7 +199,7 @@ describe('refresh-token theft', () => {
     expect(again.status).toBe(401)
   })
 
-  test('without a session the body is not looked at', async () => {
+  test('without a session the body is not read', async () => {
     const body = { body: '{', headers: { 'content-type': 'application/json' } }
     for (const path of ['signout', 'logout', 'session/refresh', 'refresh'])
       for (const prefix of ['/api/auth', '/_svc/auth'])
@@ -208,7 +208,7 @@ describe('refresh-token theft', () => {
 })
 
 describe('cookie tossing: a sibling site adds cookies of its own', () => {
-  test('the access token of another person makes nobody of both, in either order', async () => {
+  test('with the access token of another person added, the request is anonymous, in either order', async () => {
     const ann = await signIn('ann@example.com')
     const mallory = await signIn('mallory@example.com')
     expect(await whoIs(`${header(mallory)}; ${header(ann)}`)).toBeNull()
@@ -246,7 +246,7 @@ describe('cookie tossing: a sibling site adds cookies of its own', () => {
     },
   )
 
-  test('one that the browser keeps apart is removed over HTTPS, and only that', async () => {
+  test('a partitioned cookie is removed over HTTPS, and no other', async () => {
     const [ann, mallory] = [await signIn('ann@example.com'), await signIn('mallory@example.com')]
     const headers = { cookie: `sAccessToken=${mallory.access}; ${header(ann)}`, 'x-forwarded-proto': 'https' }
     const answer = await app.call('GET', '/', { host: ADMIN, headers, from: '10.9.0.1' })
@@ -255,7 +255,7 @@ describe('cookie tossing: a sibling site adds cookies of its own', () => {
     for (const one of own) expect(one).toEndWith('; Secure; Partitioned')
   })
 
-  test('a long address makes no long answer', async () => {
+  test('a long address does not cause a long response', async () => {
     const [ann, mallory] = [await signIn('ann@example.com'), await signIn('mallory@example.com')]
     const cookie = `sAccessToken=${mallory.access}; ${header(ann)}`
     const path = `/api/projects/${'x'.repeat(3000)}/docs`
@@ -265,14 +265,14 @@ describe('cookie tossing: a sibling site adds cookies of its own', () => {
     expect(set.join('\n').length).toBeLessThan(4096)
   })
 
-  test('nothing is removed where one person is meant', async () => {
+  test('nothing is removed if all cookies are of one person', async () => {
     const [first, second] = [await signIn('ann@example.com'), await signIn('ann@example.com')]
     const cookie = `${header(first)}; ${header(second)}`
     const answer = await app.call('GET', '/account', { host: ADMIN, headers: { cookie } })
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
-  test('rubbish does not sign anybody out', async () => {
+  test('invalid cookies do not sign anybody out', async () => {
     const ann = await signIn('ann@example.com')
     const rubbish = 'sAccessToken=rubbish; sIdRefreshToken=rubbish'
     expect(await whoIs(`${rubbish}; ${header(ann)}`)).toBe('ann@example.com')
@@ -281,7 +281,7 @@ describe('cookie tossing: a sibling site adds cookies of its own', () => {
   })
 })
 
-test('session fixation: signing in with the cookies of somebody else opens a session of its own', async () => {
+test("session fixation: signing in with somebody else's cookies opens a new session", async () => {
   const mallory = await signIn('mallory@example.com')
   const answer = await signInAnswer('ann@example.com', { headers: { cookie: header(mallory) } })
   const ann = cookiesOf(answer)
@@ -314,7 +314,7 @@ describe('CSRF', () => {
     expect(got).toBe(status as number)
   })
 
-  test('the account is out of reach of a site, even for its own pages', async () => {
+  test('a site cannot reach the account, even from its own pages', async () => {
     const cookie = header(await signIn(SEED_OWNER))
     const { status, body } = await ask(app, 'GET', '/api/account', { host: SITE, headers: { cookie } })
     expect([status, body['error']]).toEqual([403, 'ADMIN_HOST_ONLY'])
@@ -322,7 +322,7 @@ describe('CSRF', () => {
   })
 })
 
-test('a role that changes during a session counts from the next request on', async () => {
+test('a role change applies from the next request on', async () => {
   const id = await app.addUser('other-boss@example.com', 'admin')
   const cookie = header(await signIn('other-boss@example.com'))
   const list = () => ask(app, 'GET', '/api/users', { host: ADMIN, headers: { cookie } })

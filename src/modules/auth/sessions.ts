@@ -4,6 +4,7 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
+import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { publicUser } from '../users/accounts.ts'
 import { passesGate } from './gate.ts'
 import { sessionCookies } from './sessions/cookies.ts'
@@ -24,13 +25,15 @@ export { clearedCookies, sessionCookies } from './sessions/cookies.ts'
 export { deleteHandedOver, findSession, findSessionUser, listSessions } from './sessions/queries.ts'
 
 const TOUCH_EVERY_MS = 5 * MINUTE_MS
+const REMOVED_AT_ONCE = 300
 
-/** Somebody who came in, and what makes the browser theirs. */
+/** Somebody who signed in, and the cookies that make the browser theirs. */
 export type SignedIn = { user: SessionUser; sessionId: string; setCookies: string[] }
 
 /**
- * `setCookies`: what to send back. `isAllowed`: what the caller's own question about the person answered. `goodUntil`: the
- * same cookies stand for the same until then, as long as nothing is written; 0 where they have to be looked at again.
+ * `setCookies`: the cookies to send back. `isAllowed`: what the caller's check of the person returned. `goodUntil`:
+ * until then the same cookies resolve to the same session, as long as nothing is written; 0 if they must be resolved
+ * again each time.
  */
 type ResolvedSession = {
   session: { id: string; user: SessionUser }
@@ -40,8 +43,9 @@ type ResolvedSession = {
 }
 
 /**
- * Opens a session in the caller's transaction and returns the tokens, which exist nowhere else in the clear. `onlyOn`: the
- * one host where it counts; left out, it counts wherever its cookies reach. `openedFrom`: the session that it ends with.
+ * Opens a session in the caller's transaction and returns the tokens, which are stored only as hashes. `onlyOn`: the
+ * one host where the session is valid; without it, the session is valid wherever its cookies reach. `openedFrom`: the
+ * session that it ends with.
  */
 export function openSession(
   ctx: Context,
@@ -65,9 +69,9 @@ export function openSession(
 }
 
 /**
- * The session that a request's cookies stand for. With an expired access token a good refresh token is exchanged, unless
- * `isAllowed` (the gate) refuses its owner: then the cookies stay as they are. Cookies of two different people stand for
- * nobody, because a sibling site can add one of its own (cookie tossing).
+ * The session of a request's cookies. If the access token has expired, a good refresh token is exchanged, unless
+ * `isAllowed` (the gate) refuses its owner: then the cookies stay as they are. Cookies of two different people resolve
+ * to nobody, because a sibling site can add one of its own (cookie tossing).
  */
 export function resolveSession(
   ctx: Context,
@@ -90,8 +94,8 @@ export function resolveSession(
 }
 
 /**
- * What to send back to whoever comes with cookies of two different people, so that the next request stands for somebody
- * again: without it a sibling site could lock a person out for good.
+ * The cookies to send to a browser that has cookies of two different people, so that its next request has a session
+ * again. Without this a sibling site could lock a person out for good.
  */
 export function healedCookies(
   ctx: Context,
@@ -107,7 +111,7 @@ export function healedCookies(
   return areOfOne(tokens) ? [] : strayCookies(ctx, path, facts)
 }
 
-/** New tokens for a good refresh token. Throws 401 without one; behind a gate that refuses the person too: the cookies stay. */
+/** New tokens for a good refresh token. Throws 401 without one, or if a gate refuses the person (cookies stay). */
 export function refreshSession(ctx: Context, cookieHeader: string | null, facts: RequestFacts): SignedIn {
   const refresh = liveTokens(ctx, cookieHeader, 'refresh', facts)
   const first = refresh[0]
@@ -118,7 +122,7 @@ export function refreshSession(ctx: Context, cookieHeader: string | null, facts:
   return { user: publicUser(session.user), sessionId: session.id, setCookies }
 }
 
-/** Ends the session of the cookies, wherever it is used, gate or not. Throws 401 without one. */
+/** Ends the session of the cookies on every host, gate or not. Throws 401 without one. */
 export function signOut(ctx: Context, cookieHeader: string | null, facts: RequestFacts): void {
   const found = resolveSession(ctx, cookieHeader, facts)
   if (found === undefined) throw new AppError('unauthenticated', 'Nobody is signed in')
@@ -127,23 +131,26 @@ export function signOut(ctx: Context, cookieHeader: string | null, facts: Reques
   inTransaction(ctx.db, (tx) => endSession(ctx, tx, actor, id))
 }
 
-/** Ends a session of the actor's, and those handed over from it, in the caller's transaction. */
+/** Ends one of the actor's sessions and those handed over from it, in the caller's transaction. */
 export function endSession(ctx: Context, tx: DbOrTx, actor: UserActor, sessionId: string): void {
   deleteSession(tx, sessionId)
   audit(ctx, tx, actor, { action: 'session.end', target: { kind: 'session', id: sessionId } })
 }
 
-/** Ends every session of the user but `keep`, in the caller's transaction. */
+/** Ends every session of the user except `keep`, in the caller's transaction. */
 export function endSessionsOf(tx: DbOrTx, userId: string, keep: string | null = null): void {
   deleteSessionsOfUser(tx, userId, keep)
 }
 
-/** Tokens past their time go, and sessions without any. */
-export function removeExpiredSessions(ctx: Context): void {
-  inTransaction(ctx.db, (tx) => {
-    deleteExpiredTokens(tx, ctx.now())
-    deleteSessionsWithoutTokens(tx)
-  })
+/** Removes expired tokens, and sessions that have none left. */
+export function removeExpiredSessions(ctx: Context, stop: Stop = GO_ON): Promise<void> {
+  return inSteps(stop, () =>
+    inRelaxedTransaction(ctx.db, () => {
+      const ofTokens = deleteExpiredTokens(ctx.db, ctx.now(), REMOVED_AT_ONCE)
+      deleteSessionsWithoutTokens(ctx.db, ofTokens)
+      return ofTokens.length === REMOVED_AT_ONCE
+    }),
+  )
 }
 
 const areOfOne = (tokens: readonly LiveToken[]): boolean =>
@@ -160,7 +167,7 @@ function renew(
   return { session: sessionOf(renewed.found), setCookies, isAllowed: true, goodUntil: 0 }
 }
 
-/** Notes now and then that the session is in use, and from where. */
+/** Records now and then that the session is in use, and from where. */
 function touch(ctx: Context, found: FoundToken, { ip }: RequestFacts): void {
   if (ctx.now() - found.lastSeenAt <= TOUCH_EVERY_MS) return
   found.lastSeenAt = ctx.now()

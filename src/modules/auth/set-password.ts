@@ -7,7 +7,7 @@ import { findUserByEmail, updateUser } from '../users/accounts.ts'
 import { endOneTimeTokens } from './one-time-tokens.ts'
 import { endSessionsOf } from './sessions.ts'
 
-/** Gives an account a new password and ends its sessions: for the operator. Throws 404 for an unknown email. */
+/** Gives an account a new password and ends its sessions, for the operator. Throws 404 for an unknown email. */
 export async function setPassword(
   ctx: Context,
   email: string,
@@ -22,7 +22,7 @@ export async function setPassword(
   })
 }
 
-/** Stores a password; every session but `keepSession`, and every link that could set another, ends with the old one. */
+/** Stores a password. Ends every session except `keepSession`, and every link that could set another password. */
 export function storePassword(
   ctx: Context,
   tx: DbOrTx,

@@ -52,12 +52,12 @@ const refusal = async (work: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('signing in in two steps', () => {
-  test('without a second step the first is all', async () => {
+  test('without a second step, the first one is enough', async () => {
     const step = await beginSignIn(app.ctx, { ...credentials, email: 'bob@example.com' }, HERE)
     expect(step).toMatchObject({ step: 'done', user: { email: 'bob@example.com' } })
   })
 
-  test('the ticket holds nothing of the password, and the code completes it once', async () => {
+  test('the ticket contains nothing of the password, and the code completes the sign-in once', async () => {
     app.advance(30_000)
     const mfaTicket = await ticket()
     expect(mfaTicket).toMatch(/^[\w-]{43}$/)
@@ -91,7 +91,7 @@ describe('signing in in two steps', () => {
     expect(await refusal(right)).toBe('Too Many Requests')
   })
 
-  test('a ticket that was stolen is no use elsewhere, nor after five minutes, nor after a new password', async () => {
+  test('a stolen ticket is useless elsewhere, after five minutes, and after a new password', async () => {
     app.advance(30_000)
     const mfaTicket = await ticket()
     const elsewhere = completeMfa(app.ctx, { mfaTicket, code: await code() }, originAt('203.0.113.9'))

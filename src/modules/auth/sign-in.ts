@@ -9,18 +9,19 @@ import { passesGate } from './gate.ts'
 import type { SignedIn } from './sessions.ts'
 import { findMfaTicket, issueMfaTicket, spendMfaTicket } from './sign-in/tickets.ts'
 
-/** What somebody types who signs in or up: `code` is for the second step, where the account has one. */
+/** What somebody types to sign in or up. `code` is for the second step, if the account has one. */
 export type Credentials = { email: string; password: string; code?: string | undefined }
 
-/** Signs in with email, password and, where the account has a second step, its code. */
+/** Signs in with email, password and, if the account has a second step, its code. */
 export async function signIn(ctx: Context, input: Credentials, origin: Origin): Promise<SignedIn> {
   const user = await proveFirstFactor(ctx, input, origin)
   return enter(ctx, user, input.code, origin)
 }
 
 /**
- * An unknown email, a wrong password and, behind the gate, a missing membership are one answer in one time, and all of
- * them count. The gate comes after the password and before the second step. contract §4: The gate.
+ * An unknown email, a wrong password and, behind the gate, a missing membership give the same response in the same
+ * time, and all count as failures. The gate is checked after the password and before the second step. contract §4: The
+ * gate.
  */
 async function proveFirstFactor(ctx: Context, input: Credentials, origin: Origin): Promise<User> {
   const email = normalizeEmail(input.email)
@@ -33,20 +34,20 @@ async function proveFirstFactor(ctx: Context, input: Credentials, origin: Origin
 /** `mfa`: the password was right and the page now asks for the code, with a ticket in place of the password. */
 export type SignInStep = ({ step: 'done' } & SignedIn) | { step: 'mfa'; mfaTicket: string; email: string }
 
-/** Signing in on pages, first form: email and password. Throws as `signIn` does, except for `MFA_REQUIRED`. */
+/** First form of the sign-in pages: email and password. Throws as `signIn` does, except for `MFA_REQUIRED`. */
 export async function beginSignIn(ctx: Context, input: Credentials, origin: Origin): Promise<SignInStep> {
   return enterOrAsk(ctx, await proveFirstFactor(ctx, input, origin), origin)
 }
 
-/** What follows a first factor that was right, whichever it was. */
+/** What follows after any first factor was right. */
 export async function enterOrAsk(ctx: Context, user: User, origin: Origin): Promise<SignInStep> {
   if (user.totpSecret === null) return { step: 'done', ...(await enter(ctx, user, undefined, origin)) }
   return { step: 'mfa', mfaTicket: issueMfaTicket(ctx, user, origin.facts.ip), email: user.email }
 }
 
 /**
- * The second form: ticket and code. 401 `MFA_CODE_INVALID` may be tried again with the same ticket, 401
- * `MFA_TICKET_INVALID` means to start over.
+ * The second form: ticket and code. After 401 `MFA_CODE_INVALID` the same ticket may be tried again; after 401
+ * `MFA_TICKET_INVALID` the sign-in starts over.
  */
 export async function completeMfa(
   ctx: Context,
@@ -59,7 +60,7 @@ export async function completeMfa(
   })
 }
 
-/** Whose ticket it is, for showing the name beside the field of the code. */
+/** The email of the ticket's account, to show beside the code field. */
 export function mfaTicketEmail(ctx: Context, mfaTicket: string, origin: Origin): string | undefined {
   const ticket = findMfaTicket(ctx, mfaTicket, origin.facts.ip)
   return ticket === undefined ? undefined : findUser(ctx.db.orm, ticket.userId)?.email

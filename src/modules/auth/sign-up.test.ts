@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { DOCS, SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Whether somebody may sign up is decided when the account is stored, not when the hashing of its password began. */
+/** Whether somebody may sign up is decided when the account is stored, not when hashing of the password began. */
 
 const ROOT = 'root@example.com'
 const SITE = 'aaaaaaaaaaaa--docs--acme.localhost'
@@ -25,7 +25,7 @@ const closeSite = () =>
   app.call('PATCH', `/api/projects/${projectId}`, { as: SEED_OWNER, json: { allowPublicSignup: false } })
 const deleteSite = () => app.call('DELETE', `/api/projects/${projectId}`, { as: SEED_OWNER })
 
-/** Signs up, and lets `meanwhile` happen while the password is hashed or compared. */
+/** Signs up, and runs `meanwhile` while the password is hashed or compared. */
 async function signUpDuring(email: string, host: string, meanwhile: () => Promise<Response>) {
   await Promise.all([ROOT, SEED_OWNER].map((person) => app.cookieOf(person)))
   const begun = Promise.withResolvers<void>()
@@ -70,7 +70,7 @@ describe('signing up while it is turned off', () => {
     expect(app.ctx.db.sqlite.query('SELECT * FROM sessions WHERE user_id = ?').all(id)).toEqual([])
   })
 
-  test('what else changes meanwhile does not get in the way', async () => {
+  test('other changes in the meantime do not matter', async () => {
     const rename = () =>
       app.call('PATCH', `/api/projects/${projectId}`, { as: SEED_OWNER, json: { displayName: 'Docs' } })
     expect((await signUpDuring('new@example.com', SITE, rename)).status).toBe(201)

@@ -73,7 +73,7 @@ async function signUpToSite(
   return { ...(await enter(ctx, user, code, origin, join)), isNew: !isMember }
 }
 
-/** In the transaction: while the password was hashed it may have been turned off, or the project deleted. */
+/** In the transaction: sign-up may have been turned off, or the project deleted, during password hashing. */
 function refuseClosed(ctx: Context, origin: Origin, projectId: string | null): void {
   if (!isSignUpOpen(ctx, projectId) || gatedProject(ctx, origin.facts.site) !== projectId)
     throw signUpDisabled(projectId)
@@ -87,8 +87,9 @@ const signUpDisabled = (projectId: string | null): AppError => {
 }
 
 /**
- * An invited email makes its account, or proves the one it has, and joins the project: signups need not be allowed.
- * Throws 400 `INVITATION_INVALID` for a link that is used up, of another email, or of another site than this host's.
+ * Makes the account of an invited email, or checks the password of the one it has, and joins the project, even where
+ * sign-up is off. Throws 400 `INVITATION_INVALID` for a link that was used, is for another email, or is for another
+ * site than this host's.
  */
 async function signUpInvited(
   ctx: Context,
@@ -113,7 +114,7 @@ async function signUpInvited(
     ctx.lockout.fail(email, ip)
     throw emailExists()
   }
-  const wasMember = standingOf(ctx, user.id, projectId).isMember
+  const wasMember = standingOf(ctx, projectId, user.id).isMember
   return { ...(await enter(ctx, user, code, origin, redeem)), isNew: !wasMember }
 }
 
@@ -121,7 +122,7 @@ function openInvitation(ctx: Context, db: DbOrTx, token: string, email: string, 
   const found = findOpenInvitation(ctx, token, db)
   const isForHere = facts.site === null || facts.site.projectId === found?.projectId
   if (found === undefined || found.email !== email || !isForHere)
-    throw new AppError('invalid', 'This invitation was used, has expired or is for another email', {
+    throw new AppError('invalid', 'This invitation has been used, has expired or is for another email', {
       code: 'INVITATION_INVALID',
     })
   return found

@@ -53,7 +53,7 @@ beforeEach(async () => {
 const names = () => readdirSync(folder).sort()
 const view = () => listBackups(ctx, operatorGrant())
 
-test('a backup now can be restored; the request log is not in it', async () => {
+test('a backup made now can be restored; it does not contain the request log', async () => {
   ctx.requestLog.db.sqlite.query('SELECT 1').get()
   const made = await makeBackup(ctx, operatorGrant())
   expect(made).toEqual({
@@ -68,13 +68,13 @@ test('a backup now can be restored; the request log is not in it', async () => {
   expect(existsSync(join(ctx.config.dataDir, 'logs.db'))).toBe(true)
 })
 
-test('who asks while one is made gets the same', async () => {
+test('requests during a backup get the same backup', async () => {
   const [one, two] = await Promise.all([makeBackup(ctx, operatorGrant()), makeBackup(ctx, operatorGrant())])
   expect(one).toEqual(two)
   expect(names()).toHaveLength(1)
 })
 
-test('one is made when the last is old enough; the newest stay, and what is not ours', async () => {
+test('a backup is made when the last is old enough; the newest are kept, and so are foreign files', async () => {
   await makeBackupWhenDue(ctx)
   writeFileSync(join(folder, 'svc-notes.tar'), 'mine')
   at += 23 * HOUR_MS
@@ -87,7 +87,7 @@ test('one is made when the last is old enough; the newest stay, and what is not 
   expect(names()).toEqual(['svc-2026-11-22T11-00-00Z.tar', 'svc-2026-11-23T11-00-00Z.tar', 'svc-notes.tar'])
 })
 
-test('what was made while the clock was a year ahead neither stands for a new one nor pushes it out', async () => {
+test('a backup from when the clock was a year ahead neither prevents nor replaces a new one', async () => {
   at += 365 * 24 * HOUR_MS
   for (let i = 0; i < 2; i++) {
     await makeBackup(ctx, operatorGrant())
@@ -105,7 +105,7 @@ test('what was made while the clock was a year ahead neither stands for a new on
   expect(names()).toEqual(['svc-2026-11-20T12-00-00Z.tar', 'svc-2026-11-21T12-00-00Z.tar'])
 })
 
-test('a failure is told, and tried again an hour later', async () => {
+test('a failure is reported, and tried again an hour later', async () => {
   rmSync(join(ctx.config.dataDir, 'svc.db'))
   await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
   await makeBackupWhenDue(ctx)
@@ -118,9 +118,9 @@ test('a failure is told, and tried again an hour later', async () => {
   await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
 })
 
-test('the end of the server ends it, and what such a one left is removed a day later', async () => {
+test('stopping the server stops the backup, and its leftovers are removed a day later', async () => {
   const outcome = makeBackup(ctx, operatorGrant()).catch((error: Error) => error.message)
-  // Looked at and ended in one turn: a moment later it might be done.
+  // Viewed and stopped in one turn: a moment later it might be done.
   const [{ running }] = await Promise.all([view(), stopBackups(ctx)])
   expect(running).toEqual({ startedAt: '2026-11-20T12:00:00.000Z' })
   expect(await outcome).toStartWith('The backup failed')
@@ -138,7 +138,7 @@ test('the end of the server ends it, and what such a one left is removed a day l
   expect([left, mark, copy, fresh, ofAhead].map(existsSync)).toEqual([false, false, false, true, false])
 })
 
-test('what killed ones left goes where the next cannot be made, and where none are made by themselves', async () => {
+test('leftovers of killed backups are removed even if the next fails or automatic backups are off', async () => {
   const dataDir = ctx.config.dataDir
   const mark = join(dataDir, `${BACKUP_MARK}-01-ab`)
   const leave = () => {
@@ -154,8 +154,8 @@ test('what killed ones left goes where the next cannot be made, and where none a
   expect(existsSync(mark)).toBe(false)
 })
 
-test('one that is ended takes all of itself away', async () => {
-  // Much to read, so that it is still at it.
+test('a stopped backup removes all its files', async () => {
+  // Enough data that the backup is still running.
   const pack = join(ctx.config.dataDir, 'blobs', 'packs', 'large.pack')
   writeFileSync(pack, '')
   truncateSync(pack, 1024 ** 3)
@@ -169,7 +169,7 @@ test('one that is ended takes all of itself away', async () => {
   rmSync(pack)
 })
 
-test('nothing is freed while a backup reads; a mark that nobody touches does not count', async () => {
+test('nothing is freed while a backup reads; a stale marker is ignored', async () => {
   const app = await testApp()
   const { dataDir } = app.ctx.config
   const leftover = join(dataDir, 'blobs', 'packs', 'left-over.pack')
@@ -183,20 +183,20 @@ test('nothing is freed while a backup reads; a mark that nobody touches does not
     return [running, existsSync(leftover)]
   }
   expect(await upkeepAt(NOON - 4 * 60_000)).toEqual([true, true])
-  // Another backup ended meanwhile, or began: each has a mark of its own.
+  // Another backup has ended or started meanwhile: each has its own marker.
   const other = `${mark}-other`
   writeFileSync(other, '')
   utimesSync(other, NOON / 1000, NOON / 1000)
   expect(await upkeepAt(NOON - 6 * 60_000)).toEqual([true, true])
   rmSync(other)
-  // The clock was ahead when it was touched.
+  // The clock was ahead when the marker was renewed.
   expect(await upkeepAt(NOON + 6 * 60_000)).toEqual([false, false])
   writeFileSync(leftover, 'x')
   expect(await upkeepAt(NOON - 6 * 60_000)).toEqual([false, false])
   app.close()
 })
 
-test('without BACKUP_DIR there are none, and that is said', async () => {
+test('without BACKUP_DIR there are no backups, and the error says so', async () => {
   const app = await testApp()
   await app.addUser('root@example.com', 'admin')
   const as = 'root@example.com'

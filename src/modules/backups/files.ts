@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { DAY_MS } from '../../domain/durations.ts'
 import { isAhead, isRecent } from '../../domain/recent.ts'
 
-/** A backup in the folder. `createdAt` is in its name, so that a copy keeps it. */
+/** A backup in the folder. `createdAt` is part of its name, so that copying keeps it. */
 export type BackupFile = { name: string; sizeBytes: number; createdAt: number }
 
 const NAME = /^svc-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar$/
 const LEFT_AFTER_MS = DAY_MS
 
-/** `svc-2026-11-20T12-00-00Z.tar`: sorted by name is sorted by time. */
+/** `svc-2026-11-20T12-00-00Z.tar`: the order of names is the order of time. */
 export const backupName = (at: number): string =>
   `svc-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.tar`
 
 /**
- * The newest first. Those that a clock named which was days ahead come last: none of them is newer than what is made now.
- * Other files of the folder are not ours.
+ * Newest first. Backups named by a clock that was days ahead come last: none of them is newer than one made now. Other
+ * files in the folder are ignored.
  */
 export async function listBackupFiles(folder: string, now: number): Promise<BackupFile[]> {
   const files: BackupFile[] = []
@@ -37,14 +37,14 @@ export async function listBackupFiles(folder: string, now: number): Promise<Back
 
 export const makeFolder = (folder: string): void => void mkdirSync(folder, { recursive: true, mode: 0o700 })
 
-/** Removes our backups but the newest `keep`. Returns the names removed. */
+/** Removes our backups except the newest `keep`. Returns the names removed. */
 export async function removeOldBackups(folder: string, keep: number, now: number): Promise<string[]> {
   const old = (await listBackupFiles(folder, now)).slice(keep).map(({ name }) => name)
   for (const name of old) await rm(join(folder, name), { force: true })
   return old
 }
 
-/** What a backup that was killed left: its part of a file, its copy of the database, and its mark. `folder` may lack. */
+/** Removes leftovers of killed backups: partial file, database copy and marker. `folder` may be missing. */
 export async function removeLeftovers(folder: string | null, dataDir: string, now: number): Promise<void> {
   const left = async (where: string, pattern: RegExp): Promise<void> => {
     for (const name of await readdir(where).catch(() => [])) {

@@ -4,7 +4,7 @@ import { orNull } from '../../http/or-null.ts'
 export const backupView = t.Object({ name: t.String(), sizeBytes: t.Integer(), createdAt: t.String() })
 export type BackupView = Static<typeof backupView>
 
-/** `lastFailure` is of this process, and null again after a success. */
+/** `lastFailure` is that of this process, and null again after a success. */
 export const backupsView = t.Object({
   directory: t.Union([t.String(), t.Null()], { description: 'BACKUP_DIR; null: not set up' }),
   everyHours: t.Integer(),

@@ -4,7 +4,7 @@ import { guard } from '../auth/guard.ts'
 import { backupsView, backupView } from './model.ts'
 import { listBackups, makeBackup } from './service.ts'
 
-/** A backup holds every secret of the workspace: they are made and listed here, and fetched on the machine. */
+/** A backup holds every secret of the workspace. The API makes and lists them; to fetch one, use the machine itself. */
 export const backupRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/backups', tags: ['Backups'] })
     .use(guard(ctx))

@@ -27,11 +27,11 @@ type Running = { startedAt: number; process: BackupProcess; result: Promise<Back
 type State = { running: Running | null; lastFailure: { at: number; message: string } | null }
 const stateOf = onePer((_: Context): State => ({ running: null, lastFailure: null }))
 
-/** After a failure the next try waits so long. */
+/** How long to wait after a failure before the next try. */
 const RETRY_MS = HOUR_MS
-/** So long the one who asked for a backup waits for it; a connection must not be silent for longer. */
+/** How long a request waits for its backup: a connection must not be silent for longer. */
 const ANSWER_MS = 30_000
-/** A mark that nobody touched for so long was left by a crash. */
+/** A marker that was not renewed for this long was left by a crash. */
 const MARK_FRESH_MS = 5 * MINUTE_MS
 
 export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsView> {
@@ -47,11 +47,14 @@ export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsV
   }
 }
 
-/** Makes one now, or joins the one that is being made. Undefined: it takes longer than anybody should wait. Throws 409 when backups are not set up. */
+/**
+ * Makes a backup now, or joins one that is being made. Undefined when it takes longer than a request may wait. Throws
+ * 409 when backups are not set up.
+ */
 export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView | undefined> {
   const { backupDir } = ctx.config
   if (backupDir === null)
-    throw new AppError('conflict', 'No folder is set for backups: start svc with BACKUP_DIR.', {
+    throw new AppError('conflict', 'No folder is set for backups: start svc with BACKUP_DIR', {
       code: 'BACKUPS_NOT_SET_UP',
     })
   inTransaction(ctx.db, (tx) =>
@@ -69,7 +72,7 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
   }
 }
 
-/** Says at the start that they will fail; the first one may be due only much later. */
+/** Logs at the start that backups will fail: the first one may be due only much later. */
 export function tellOfBadFolder({ config: { backupDir }, log }: Context): void {
   if (backupDir === null) return
   try {
@@ -80,7 +83,7 @@ export function tellOfBadFolder({ config: { backupDir }, log }: Context): void {
   }
 }
 
-/** When none was made within the interval; none while no folder is set. What killed ones left goes in any case. */
+/** Makes a backup if none was made within the interval and a folder is set. Always removes leftovers. */
 export async function makeBackupWhenDue(ctx: Context): Promise<void> {
   const { backupDir, backupEveryHours, dataDir } = ctx.config
   await removeLeftovers(backupDir, dataDir, ctx.now())
@@ -92,22 +95,22 @@ export async function makeBackupWhenDue(ctx: Context): Promise<void> {
   if (!isFresh) await start(ctx, backupDir)
 }
 
-/** Ends a backup that is being made; nothing of it stays. */
+/** Stops a backup that is being made and removes what it wrote. */
 export async function stopBackups(ctx: Context): Promise<void> {
   const { running } = stateOf(ctx)
   running?.process.kill()
   await running?.result.catch(() => {})
 }
 
-/** When the newest backup was made; null when there is none. */
+/** When the newest backup was made; null if there is none. */
 export async function newestBackupAt(ctx: Context): Promise<number | null> {
   const { backupDir } = ctx.config
   return backupDir === null ? null : ((await listBackupFiles(backupDir, ctx.now()))[0]?.createdAt ?? null)
 }
 
-/** True while this or another process reads the contents for a backup: nothing may be freed. */
+/** True while this or another process reads contents for a backup: then nothing may be freed. */
 export function isBackupRunning(ctx: Context): boolean {
-  // A clock that jumps makes its mark look old until that is renewed.
+  // A clock that jumps makes our own marker look old until it is renewed.
   if (stateOf(ctx).running !== null) return true
   const { dataDir } = ctx.config
   return readdirSync(dataDir)
@@ -124,7 +127,7 @@ function start(ctx: Context, folder: string): Promise<BackupFile> {
   makeFolder(folder)
   const process = spawnBackup(resolve(ctx.config.dataDir), resolve(folder, name))
   const result = finish(ctx, state, folder, name, process)
-  // Whoever waits for it hears of a failure; nobody may be waiting.
+  // Whoever awaits the result gets the failure, but it may be that nobody does.
   result.catch(() => {})
   state.running = { startedAt, process, result }
   return result

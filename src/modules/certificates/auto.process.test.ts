@@ -49,7 +49,7 @@ async function untilSecured(): Promise<void> {
   while ((await secured()) !== 200) await Bun.sleep(20)
 }
 
-test('the program gets its certificate, and nothing is served over TLS before', async () => {
+test('the program gets its certificate, and serves nothing over TLS before that', async () => {
   server = await startServer(data.path, env)
   expect(await secured()).toBeUndefined()
   const early = await fetch(server.plainUrl, { headers: { host: HOST } })
@@ -64,7 +64,7 @@ test('the program gets its certificate, and nothing is served over TLS before', 
   expect(other.status).toBe(308)
 })
 
-test('killed and started again, with the authority gone, it serves the stored one at once', async () => {
+test('after a kill and restart without the authority, it serves the stored certificate at once', async () => {
   await until(() => server.output().includes('certificate issued'))
   server.signal('SIGKILL')
   await server.exited

@@ -50,8 +50,8 @@ const audited = () =>
     .all()
     .map(({ action, target_id }) => `${action} ${target_id}`)
 
-describe('what gets one', () => {
-  test('the admin host first, then a domain as soon as it is there, with one account', async () => {
+describe('which hosts get a certificate', () => {
+  test('the admin host first, then each new domain, with one account', async () => {
     const { body } = await add(HOST)
     expect(body['certificate']).toMatchObject({ expiresAt: null, error: null })
     await until(() => stateOf(HOST).status === 'active')
@@ -67,7 +67,7 @@ describe('what gets one', () => {
     expect(world.app.lines.filter((line) => line.includes('certificate issued'))).toHaveLength(2)
   })
 
-  test('abuse: a domain that nobody has proven gets none, whatever is called', async () => {
+  test('abuse: an unproven domain gets none, whatever is requested', async () => {
     const { body } = await add('www.example.com')
     const asked = await ask(world.app, 'POST', `/api/domains/${body['id']}/certificate`, { as: SEED_OWNER })
     expect([asked.status, asked.body['message']]).toEqual([
@@ -82,12 +82,12 @@ describe('what gets one', () => {
   })
 
   test.each([
-    ['localhost', 'every machine itself'],
-    ['a.localhost', 'every machine itself'],
-    ['127.0.0.1', 'An IP address'],
-    ['[::1]', 'An IP address'],
-    ['nas', 'a name of the local network'],
-  ])('%s can have none, and says why', async (host, why) => {
+    ['localhost', 'the local machine'],
+    ['a.localhost', 'the local machine'],
+    ['127.0.0.1', 'IP addresses cannot'],
+    ['[::1]', 'IP addresses cannot'],
+    ['nas', 'a local network name'],
+  ])('%s cannot have one, and the error says why', async (host, why) => {
     expect(stateOf(host)).toMatchObject({ status: 'failed', error: expect.stringContaining(why) })
     await expect(world.certificates().tryNow(host)).rejects.toThrow(why)
     expect(orders(host)).toBe(0)
@@ -109,7 +109,7 @@ describe('what gets one', () => {
     await until(() => stateOf(HOST).status === 'active')
   })
 
-  test('a deleted domain loses its own, on the disk too', async () => {
+  test('a deleted domain loses its certificate, on disk too', async () => {
     const { body } = await add(HOST)
     await until(() => stateOf(HOST).status === 'active')
     let changes = 0
@@ -122,7 +122,7 @@ describe('what gets one', () => {
     ])
   })
 
-  test('one that is deleted in the midst of its order gets none', async () => {
+  test('a domain deleted during its order gets none', async () => {
     world.ca.faults.processing = 1000
     const { body } = await add(HOST)
     await until(() => orders(HOST) === 1)
@@ -132,7 +132,7 @@ describe('what gets one', () => {
     expect(audited()).toEqual([`certificate.issue ${ADMIN_HOST}`])
   })
 
-  test('a project with very many new hosts neither keeps others waiting nor uses the authority up', async () => {
+  test("a project with very many new hosts does not delay others or use up the authority's limits", async () => {
     const other = await seed('shop')
     showProjects(false)
     world.ca.faults.rateLimit = { retryAfter: null }
@@ -151,7 +151,7 @@ describe('what gets one', () => {
     await until(() => hosts().length === 24)
   })
 
-  test('abuse: who adds and deletes domains without end leaves places for other projects', async () => {
+  test('abuse: adding and deleting domains endlessly leaves places for other projects', async () => {
     const other = await seed('shop')
     showProjects(false)
     const ids: unknown[] = []
@@ -167,7 +167,7 @@ describe('what gets one', () => {
   })
 })
 
-test('tries that failed while the clock was a year ahead keep nobody waiting for that year', async () => {
+test('failures recorded while the clock was a year ahead do not delay anybody for a year', async () => {
   await add(HOST)
   await until(() => stateOf(HOST).status === 'active')
   world.ca.faults.rateLimit = { retryAfter: null }
@@ -191,7 +191,7 @@ describe('alias hosts', () => {
       json: { projectId, name, commitSha: '1'.repeat(40) },
     })
 
-  test('get one by themselves where everybody may see them, few at a time and the oldest first', async () => {
+  test('public ones get a certificate automatically, few at a time and the oldest first', async () => {
     for (let i = 0; i < 5; i++) await addAlias(`pr-${i}`)
     showProjects(true)
     world.app.ctx.db.sqlite.run("UPDATE aliases SET is_public = 0 WHERE name = 'pr-0'")
@@ -204,7 +204,7 @@ describe('alias hosts', () => {
     expect(hosts()).not.toContain(hostOf('pr-0'))
   })
 
-  test('get one once somebody comes, and lose it with their alias', async () => {
+  test('others get one when they are visited, and lose it with their alias', async () => {
     expect(orders(ALIAS)).toBe(0)
     world.certificates().visited(ALIAS)
     await until(() => stateOf(ALIAS).status === 'active')
@@ -215,7 +215,7 @@ describe('alias hosts', () => {
     expect(hosts()).toEqual([ADMIN_HOST])
   })
 
-  test('abuse: hosts of deployments, of nothing, deeper ones and foreign ones get none by being visited', () => {
+  test('abuse: visits to hosts of deployments, unknown, deeper or foreign hosts order no certificate', () => {
     const wrong = [
       '111111111111--docs--acme.sites.test',
       'nothing--docs--acme.sites.test',
@@ -228,7 +228,7 @@ describe('alias hosts', () => {
     expect(world.ca.ordered).toEqual([ADMIN_HOST])
   })
 
-  test('abuse: six an hour, however many are visited', async () => {
+  test('abuse: six per hour, however many are visited', async () => {
     const visited = Array.from({ length: 8 }, (_, i) => hostOf(`pr-${i}`))
     for (let i = 0; i < 8; i++) await addAlias(`pr-${i}`)
     const visit = () => {
@@ -247,7 +247,7 @@ describe('alias hosts', () => {
 })
 
 describe('renewal', () => {
-  test('with a third of its time left; the old one is served until then', async () => {
+  test('happens with a third of the lifetime left; the old certificate is served until then', async () => {
     const [before] = all()
     world.advance((LIFETIME_MS / 3) * 2 - 1000)
     expect(orders(ADMIN_HOST)).toBe(1)
@@ -259,7 +259,7 @@ describe('renewal', () => {
     expect(world.ca.accounts).toBe(1)
   })
 
-  test('while the authority is gone the old one stays, with the reason; once it is back there is a new one', async () => {
+  test('while the authority is unreachable the old certificate stays, with the reason; it is renewed afterwards', async () => {
     world.ca.faults.failing = 100
     world.advance((LIFETIME_MS / 3) * 2)
     await until(() => stateOf(ADMIN_HOST).error !== null)
@@ -271,7 +271,7 @@ describe('renewal', () => {
     expect(orders(ADMIN_HOST)).toBe(2)
   })
 
-  test('one that ran out is still shown as such, and is asked for again', async () => {
+  test('an expired certificate is shown as expired, and is ordered again', async () => {
     world.ca.faults.failing = 100
     world.advance(LIFETIME_MS)
     await until(() => stateOf(ADMIN_HOST).error !== null)
@@ -283,7 +283,7 @@ describe('renewal', () => {
 })
 
 describe('a restart', () => {
-  test('loads what is there and asks for nothing', async () => {
+  test('loads stored certificates and orders nothing', async () => {
     const before = all()
     await world.restart()
     expect(all()).toEqual(before)
@@ -291,7 +291,7 @@ describe('a restart', () => {
     expect(world.ca.ordered).toEqual([ADMIN_HOST])
   })
 
-  test('keeps the waits after failures, which grow', async () => {
+  test('keeps the growing waits after failures', async () => {
     world.ca.faults.refusals.set(HOST, { type: 'dns', detail: 'no such name' })
     await add(HOST)
     await until(() => failedOnce(HOST))

@@ -25,11 +25,10 @@ import {
 export type AutoCertificates = Certificates & { stop(): Promise<void> }
 
 /**
- * Certificates from the authority at `ACME_DIRECTORY`: for the admin host, for every proven domain and, a few per hour,
- * for the hosts of aliases that are public or visited. Returns when the stored ones are loaded; orders run in the
- * background until `stop`.
+ * Certificates from the authority at `ACME_DIRECTORY`: for the admin host, every proven domain and, a few per hour, the
+ * hosts of aliases that are public or visited. Loads the stored ones; orders run in the background until `stop`.
  */
-export async function createAutoCertificates(ctx: Context): Promise<AutoCertificates> {
+export function createAutoCertificates(ctx: Context): AutoCertificates {
   const store = new CertificateStore(ctx.config.dataDir, ctx.secrets)
   const why = whyNone(ctx.config.adminHost)
   if (why !== null) ctx.log.warn('the admin host gets no certificate', { host: ctx.config.adminHost, why })
@@ -61,11 +60,7 @@ class Auto implements AutoCertificates {
     this.#authority = new Authority(ctx, store, this.#stopping.signal)
     for (const record of records)
       this.#entries.set(record.host, newEntry(asAskedAt(record, ctx.config.acmeDirectory)))
-    this.#limit = new NewHostLimit(
-      records.flatMap(({ firstTriedAt: at, isAlias }) =>
-        at === null ? [] : [{ at, isAlias, projectId: null }],
-      ),
-    )
+    this.#limit = NewHostLimit.ofRecords(records)
     this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
     setTimeout(() => this.hostsChanged(), 0)
   }
@@ -180,7 +175,7 @@ class Auto implements AutoCertificates {
   }
 
   #drop({ record, run }: Entry): void {
-    run?.giveUp.abort(new Error(`${record.host} needs no certificate any more`))
+    run?.giveUp.abort(new Error(`${record.host} no longer needs a certificate`))
     if (record.certificate !== null) this.#ctx.log.info('certificate dropped', { host: record.host })
     this.#removals = Promise.all([this.#removals, run?.ended])
       .then(() => (this.#entries.has(record.host) ? undefined : this.#store.removeHost(record.host)))
@@ -280,7 +275,7 @@ class Auto implements AutoCertificates {
 
   /** A certificate that was issued is served, and a failure counts, even when the disk is full. */
   #notStored({ host }: HostRecord, error: unknown): void {
-    this.#ctx.log.error('what became of a certificate could not be stored', { host, error })
+    this.#ctx.log.error('the result of a certificate order could not be stored', { host, error })
   }
 
   #answer(host: string, token: string, text: string): () => void {
@@ -298,7 +293,7 @@ class Auto implements AutoCertificates {
     try {
       await listener()
     } catch (error) {
-      this.#ctx.log.error('a changed certificate was not taken', { error })
+      this.#ctx.log.error('a changed certificate could not be loaded', { error })
     }
   }
 }

@@ -24,7 +24,7 @@ const folder = () => join(world.app.ctx.config.dataDir, 'certs')
 const stored = () => JSON.parse(readFileSync(join(folder(), FILE), 'utf8'))
 const orders = () => world.ca.ordered.length
 
-describe('what is borne', () => {
+describe('tolerated faults', () => {
   const borne: [name: string, faults: Partial<AcmeFaults>][] = [
     ['nonces that are refused', { badNonces: 3 }],
     ['an authority that takes its time', { processing: 2 }],
@@ -35,7 +35,7 @@ describe('what is borne', () => {
     expect([orders(), state().error]).toEqual([1, null])
   })
 
-  test('a certificate with a fifth of its time left has to do for most of that: no order follows the other', async () => {
+  test('a new certificate with a fifth of its lifetime left is kept for most of that time: orders do not repeat', async () => {
     world.ca.faults.chain = 'nearly over'
     await until(isDone)
     const restMs = ((LIFETIME_MS / 5) * 2) / 3
@@ -46,7 +46,7 @@ describe('what is borne', () => {
     await until(() => orders() === 2)
   })
 
-  test('an authority that forgot the account: it is made again', async () => {
+  test('the account is created again when the authority forgot it', async () => {
     await until(isDone)
     world.ca.forgetAccounts()
     world.advance(80 * DAY_MS)
@@ -58,7 +58,7 @@ describe('what is borne', () => {
     expect(world.ca.accounts).toBe(1)
   })
 
-  test('an account that cannot be read any more: another is made', async () => {
+  test('an unreadable account is replaced by a new one', async () => {
     await until(isDone)
     for (const name of readdirSync(folder()).filter((one) => one.startsWith('account-')))
       writeFileSync(join(folder(), name), '{"directory":"')
@@ -69,19 +69,23 @@ describe('what is borne', () => {
   })
 })
 
-describe('what fails, with its reason', () => {
+describe('failures and their reasons', () => {
   const failing: [name: string, faults: Partial<AcmeFaults>, reason: string][] = [
-    ['nonces that are never good', { badNonces: 1000 }, 'Not a nonce of ours'],
-    ['an answer of 500', { failing: 1 }, 'The database is away'],
+    ['nonces that are always refused', { badNonces: 1000 }, 'Not a nonce of ours'],
+    ['a response of 500', { failing: 1 }, 'The database is away'],
     ['no proof over HTTP', { challengeType: 'dns-01' }, 'offers no proof over HTTP'],
-    ['a token that leads elsewhere', { token: '../../etc/passwd' }, 'a token that is none'],
+    ['an invalid token', { token: '../../etc/passwd' }, 'sent an invalid token'],
     ['an account made elsewhere', { needsExternalAccount: true }, 'external account binding'],
     ['a chain for another key', { chain: 'other key' }, 'is for another key'],
     ['a chain for another host', { chain: 'other host' }, `does not name ${HOST}`],
-    ['a chain whose parts do not hang together', { chain: 'loose' }, 'is not in one piece'],
-    ['a chain of nothing', { chain: 'garbage' }, 'cannot be read'],
-    ['a chain that has expired', { chain: 'expired' }, 'has expired already'],
-    ['a chain of the future', { chain: 'not yet' }, 'is not valid yet; is the clock of this server right?'],
+    ['a chain with a missing link', { chain: 'loose' }, 'is incomplete'],
+    ['an unreadable chain', { chain: 'garbage' }, 'cannot be read'],
+    ['a chain that has expired', { chain: 'expired' }, 'has already expired'],
+    [
+      'a chain that is not valid yet',
+      { chain: 'not yet' },
+      'is not valid yet; is the clock of this server right?',
+    ],
   ]
   test.each(failing)('%s', async (_name, faults, reason) => {
     Object.assign(world.ca.faults, faults)
@@ -95,7 +99,7 @@ describe('what fails, with its reason', () => {
     expect(state()).toMatchObject({ status: 'failed', error: expect.stringContaining(reason) })
   })
 
-  test("the authority's own words, in one line and not endless", async () => {
+  test("the authority's message is shown on one line and cut to a maximum length", async () => {
     const detail = `CAA record for ${HOST} prevents issuance\r\n<script>alert(1)</script>${'x'.repeat(9000)}`
     world.ca.faults.refusals.set(HOST, { type: 'caa', detail })
     await until(isFailed)
@@ -104,17 +108,17 @@ describe('what fails, with its reason', () => {
     expect(world.app.lines.join('')).not.toContain('\r')
   })
 
-  test('an authority that is not there; nobody asks it again at once', async () => {
+  test('an unreachable authority is not asked again at once', async () => {
     await world.stop()
-    // A port that the system gives to nobody.
+    // A port that the system never assigns.
     world = await acmeApp({ ACME_DIRECTORY: 'https://ca.test:1/directory' })
     await until(isFailed)
-    expect(state().error).toStartWith('The certificate authority could not be asked.')
+    expect(state().error).toStartWith('The certificate authority could not be reached.')
     world.advance(30_000)
     expect(stored().failures).toBe(1)
   })
 
-  test('an authority in the local network is asked, and no rule reaches it', async () => {
+  test('an authority in the local network works, but rules cannot reach it', async () => {
     await until(isDone)
     const target = new URL(world.ca.directory)
     await expect(world.app.ctx.outbound.checkTarget(target)).rejects.toMatchObject({
@@ -129,7 +133,7 @@ describe('what fails, with its reason', () => {
 })
 
 describe('limits of the authority', () => {
-  test('Retry-After holds for everybody, over a restart', async () => {
+  test('Retry-After applies to everybody, also after a restart', async () => {
     world.ca.faults.rateLimit = { retryAfter: String(3 * 60 * 60) }
     await until(isFailed)
     world.ca.faults.rateLimit = null
@@ -145,7 +149,7 @@ describe('limits of the authority', () => {
     await until(isDone)
   })
 
-  test('Retry-After as a date; an hour where nothing is said', async () => {
+  test('Retry-After as a date, and one hour without it', async () => {
     world.ca.faults.rateLimit = { retryAfter: new Date(NOON + 2 * HOUR_MS).toUTCString() }
     await until(isFailed)
     expect(stored().blockedUntil).toBe(NOON + 2 * HOUR_MS)
@@ -155,7 +159,7 @@ describe('limits of the authority', () => {
     expect(stored().blockedUntil).toBe(NOON + 3 * HOUR_MS)
   })
 
-  test('a person may try again soon, and less soon each time', async () => {
+  test('a person may try again soon, with longer waits each time', async () => {
     world.ca.faults.refusals.set(HOST, { type: 'connection', detail: 'Timeout during connect' })
     await until(isFailed)
     const tryNow = () => world.certificates().tryNow(HOST)
@@ -175,7 +179,7 @@ describe('limits of the authority', () => {
 })
 
 describe('challenges', () => {
-  test('are answered to their own host and token alone, and only meanwhile', async () => {
+  test('are served only for their own host and token, and only during the order', async () => {
     const asked: [string, string][] = []
     const { certificates } = world
     const own = certificates().challengeAnswer.bind(certificates())
@@ -200,8 +204,8 @@ describe('challenges', () => {
   })
 })
 
-describe('what is stored', () => {
-  test('is sealed: no key can be read from the files', async () => {
+describe('storage', () => {
+  test('keys in the files are sealed', async () => {
     await until(isDone)
     const { keyPem } = world.certificates().all()[0] ?? { keyPem: '' }
     const body = keyPem.split('\n')[1] ?? ''
@@ -219,7 +223,7 @@ describe('what is stored', () => {
     ['no certificate where one should be', (text) => text.replace(/"certPem": "[^"]+"/, '"certPem": "x"')],
   ]
   let OTHER = '""'
-  test.each(damages)('%s is not loaded, and another is asked for', async (_name, damage) => {
+  test.each(damages)('%s is not loaded, and a new one is ordered', async (_name, damage) => {
     await until(isDone)
     const text = readFileSync(join(folder(), FILE), 'utf8')
     world.advance(80 * DAY_MS)
@@ -233,7 +237,7 @@ describe('what is stored', () => {
     await until(isDone)
   })
 
-  test('one sealed with a key that is gone is asked for anew; resealed ones need the old key no more', async () => {
+  test('a certificate sealed with a lost key is ordered again; resealed ones no longer need the old key', async () => {
     await until(isDone)
     const { dataDir } = world.app.ctx.config
     const [oldKey, newKey] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString('base64'))
@@ -248,7 +252,7 @@ describe('what is stored', () => {
     await until(isDone)
   })
 
-  test('another authority in the settings: the old certificate stays until the new one is there', async () => {
+  test('after a change of authority, the old certificate is served until the new one arrives', async () => {
     await until(isDone)
     const path = join(folder(), FILE)
     writeFileSync(
@@ -262,7 +266,7 @@ describe('what is stored', () => {
     expect(stored().issuer).toBe(world.ca.directory)
   })
 
-  test('a missing folder is made', async () => {
+  test('a missing folder is created', async () => {
     await until(isDone)
     await world.certificates().stop()
     rmSync(folder(), { recursive: true })

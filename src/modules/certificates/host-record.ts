@@ -50,8 +50,7 @@ export function refuseTooSoon({ blockedUntil, triedAt, failures }: HostRecord, n
   const mayAt = Math.max(blockedUntil, (triedAt ?? 0) + manualDelayMs(failures))
   if (mayAt <= now) return
   const seconds = Math.ceil((mayAt - now) / 1000)
-  const who =
-    blockedUntil > now ? 'The certificate authority wants to be left alone' : 'It was tried just now'
+  const who = blockedUntil > now ? 'The certificate authority has asked us to wait' : 'It was tried just now'
   const wait = seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds} seconds`
   throw new AppError('rate_limited', `${who}. Try again in ${wait}.`, {
     headers: { 'retry-after': String(seconds) },

@@ -5,10 +5,7 @@ import { listProvenHosts } from '../domains/mapped-hosts.ts'
 
 export type WantedHost = { host: string; projectId: string | null }
 
-/**
- * The hosts that get a certificate automatically, the most important first: the admin host, then every proven domain.
- * contract §10.
- */
+/** The hosts that get a certificate automatically: the admin host, then every proven domain. contract §10. */
 export function wantedHosts(ctx: Context): WantedHost[] {
   const admin: WantedHost = { host: ctx.config.adminHost, projectId: null }
   return [admin, ...listProvenHosts(ctx.db.orm)].filter(({ host }) => whyNone(host) === null)
@@ -27,9 +24,9 @@ export function publicAliasHosts(ctx: Context): string[] {
 /** Why no authority issues a certificate for this host; null when one may. */
 export function whyNone(host: string): string | null {
   if (host === 'localhost' || host.endsWith('.localhost'))
-    return `${host} means every machine itself, so no certificate authority vouches for it`
-  if (isIpLiteral(host)) return 'An IP address gets no certificate; give the server a name'
-  if (!host.includes('.')) return `${host} is a name of the local network; a certificate needs a whole one`
+    return `${host} is the local machine, so no certificate authority issues a certificate for it`
+  if (isIpLiteral(host)) return 'IP addresses cannot get a certificate: give the server a host name'
+  if (!host.includes('.')) return `${host} is a local network name: a certificate needs a full domain name`
   return null
 }
 

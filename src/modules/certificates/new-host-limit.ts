@@ -1,4 +1,5 @@
 import { HOUR_MS, WEEK_MS } from '../../domain/durations.ts'
+import type { HostRecord } from './host-record.ts'
 import { MOST_ALIASES_A_WEEK, MOST_ALIASES_AN_HOUR, MOST_NEW_AN_HOUR, MOST_NEW_OF_PROJECT } from './timing.ts'
 
 /** `projectId` is that of a domain; null for tries before the start of this process. */
@@ -10,6 +11,14 @@ export class NewHostLimit {
 
   constructor(tries: readonly FirstTry[]) {
     this.#tries = [...tries]
+  }
+
+  static ofRecords(records: readonly Pick<HostRecord, 'firstTriedAt' | 'isAlias'>[]): NewHostLimit {
+    return new NewHostLimit(
+      records.flatMap(({ firstTriedAt: at, isAlias }) =>
+        at === null ? [] : [{ at, isAlias, projectId: null }],
+      ),
+    )
   }
 
   note(one: FirstTry): void {

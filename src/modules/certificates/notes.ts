@@ -19,7 +19,7 @@ export function noteIssued(ctx: Context, about: About & { isRenewal: boolean }, 
 export function noteFailed(ctx: Context, about: About, record: HostRecord, cause: unknown): void {
   const nextTryAt = isoTime(record.nextTryAt)
   ctx.log.warn('no certificate', { host: about.host, why: record.error, nextTryAt })
-  ctx.log.debug('no certificate, because of', { host: about.host, error: cause })
+  ctx.log.debug('certificate order failed', { host: about.host, error: cause })
   write(ctx, about, 'certificate.fail', { error: record.error, nextTryAt })
 }
 
@@ -29,6 +29,6 @@ function write(ctx: Context, { host, projectId }: About, action: string, after: 
   try {
     inTransaction(ctx.db, (tx) => audit(ctx, tx, { kind: 'operator' }, { action, target, projectId, after }))
   } catch (error) {
-    ctx.log.error('what became of a certificate is not in the audit log', { host, error })
+    ctx.log.error('the audit log entry about a certificate could not be written', { host, error })
   }
 }

@@ -29,7 +29,7 @@ export class CertificateStore {
       if (keySealed === null || certPem === null) return { ...record, certificate: null }
       const keyPem = this.#secrets.open(keySealed, hostContext(record.host))
       if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
-        throw new Error('The key is that of another certificate')
+        throw new Error('The key belongs to another certificate')
       return { ...record, certificate: { certPem, keyPem, notBefore, expiresAt, directory: issuer } }
     })
   }
@@ -67,10 +67,7 @@ export class CertificateStore {
     })
   }
 
-  /**
-   * Seals every key again, for `svc key rotate-secret`. Keys that cannot be opened stay as they are: they were lost
-   * before.
-   */
+  /** Seals every key again, for `svc key rotate-secret`. Skips keys that cannot be opened: they were lost before. */
   async resealAll(): Promise<number> {
     let count = 0
     for (const name of fileNames(this.#dataDir)) {
@@ -102,7 +99,7 @@ export class CertificateStore {
       try {
         return [toRecord(this.#parse(name))]
       } catch (error) {
-        log.warn('a stored certificate or account cannot be used; it is asked for anew', {
+        log.warn('a stored certificate or account cannot be used and will be requested again', {
           file: name,
           error,
         })

@@ -56,7 +56,7 @@ test('a certificate is due with a third of its time left, or at once if another 
   expect([dueAt({ ...record, nextTryAt: 70 }, 'a'), dueAt({ ...record, nextTryAt: 5 }, 'b')]).toEqual([70, 5])
 })
 
-test('one that has just come is replaced in its time, or after two thirds of what is left', () => {
+test('a new certificate is renewed at its normal time, or after two thirds of the time left', () => {
   const now = 1000 * DAY
   const rest = (agoMs: number, leftMs: number) =>
     restUntil({ notBefore: now - agoMs, expiresAt: now + leftMs }, now)
@@ -72,11 +72,11 @@ const waits: [name: string, error: unknown, expected: number][] = [
   ['years', new AcmeError('x', { status: 503, retryAfterMs: 1e12 }), 7 * DAY],
   ['no answer', new OutboundError('dns', 'x'), 0],
 ]
-test.each(waits)('%s blocks for as long as it must', (_name, error, expected) => {
+test.each(waits)('%s blocks for the right time', (_name, error, expected) => {
   expect(blockMs(error)).toBe(expected)
 })
 
-test('who is at fault, and how it is said', () => {
+test('who is at fault, and the message', () => {
   const timeout = new DOMException('late', 'TimeoutError')
   const elsewhere = [
     new OutboundError('refused', 'x'),
@@ -93,7 +93,7 @@ test('who is at fault, and how it is said', () => {
   expect(reasonOf(new Error('/secret/path'))).not.toContain('secret')
 })
 
-test('a problem is said with its parts, and with none it is still said', () => {
+test('a problem is reported with its subproblems, and also without any', () => {
   const about = { status: 400, retryAfterMs: null }
   const problem = {
     type: 'urn:ietf:params:acme:error:compound',
@@ -103,11 +103,11 @@ test('a problem is said with its parts, and with none it is still said', () => {
   expect(problemError(problem, about)).toMatchObject({ type: 'compound', message: 'Some are wrong. One is.' })
   for (const nothing of [undefined, null, 'x', [], {}, { detail: 5 }])
     expect(problemError(nothing, about).message).toBe(
-      'The certificate authority answered 400 without a reason',
+      'The certificate authority answered 400 without giving a reason',
     )
 })
 
-test('new hosts: 30 an hour; of aliases 6 an hour and 30 a week, half of them without being visited', () => {
+test('new hosts: 30 per hour; aliases 6 per hour and 30 per week, half of that without a visit', () => {
   const limit = new NewHostLimit([])
   for (let i = 0; i < 30; i++) limit.note({ at: 0, isAlias: false, projectId: null })
   expect([limit.mayAsk(HOUR - 1, null), limit.mayAsk(HOUR, null)]).toEqual([false, true])

@@ -9,18 +9,13 @@ export const ORDER_MS = 5 * MINUTE_MS
 export const MOST_AT_ONCE = 2
 /** New hosts per hour. Let's Encrypt allows 300 orders in three hours. */
 export const MOST_NEW_AN_HOUR = 30
-/**
- * The part of them that one project may use, since it can add and delete domains at will. The rest is for the others.
- */
+/** The part of them for one project, which can add and delete domains at will. The rest is for the others. */
 export const MOST_NEW_OF_PROJECT = 20
 /** Hosts of aliases per hour. They share a registered domain, for which Let's Encrypt issues 50 certificates a week. */
 export const MOST_ALIASES_AN_HOUR = 6
 export const MOST_ALIASES_A_WEEK = 30
 
-/**
- * When to order for the host next. A certificate of another authority, as after a change of `ACME_DIRECTORY`, is
- * replaced at once.
- */
+/** When to order next. A certificate of another authority (`ACME_DIRECTORY` changed) is replaced at once. */
 export function dueAt({ certificate, nextTryAt }: HostRecord, authority: string): number {
   if (certificate === null || certificate.directory !== authority) return nextTryAt
   return Math.max(nextTryAt, renewAt(certificate))
@@ -65,16 +60,11 @@ export function retryDelayMs(after: {
 export const authorityPauseMs = (failures: number): number =>
   Math.min(MINUTE_MS * 2 ** Math.min(failures - 1, 20), HOUR_MS)
 
-/**
- * How long a person must wait after the last failed try. Let's Encrypt locks a host for an hour after five failures in
- * one hour.
- */
+/** How long a person must wait after a failure. Let's Encrypt locks a host for an hour after five in one hour. */
 export const manualDelayMs = (failures: number): number =>
   failures <= 1 ? failures * 20_000 : Math.min(failures * failures, 15) * MINUTE_MS
 
-/**
- * How long the authority asks us to wait; an hour if it only says that there were too many requests. At most a week.
- */
+/** How long the authority asks us to wait; an hour if it only reports too many requests. At most a week. */
 export function blockMs(error: unknown): number {
   if (!(error instanceof AcmeError)) return 0
   const asked = error.retryAfterMs ?? (error.type === 'rateLimited' ? HOUR_MS : 0)
@@ -90,9 +80,10 @@ export function isAuthorityAtFault(error: unknown): boolean {
 /** One sentence for the log and the page. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AcmeError) return error.message
-  if (error instanceof OutboundError) return `The certificate authority could not be asked. ${error.message}`
+  if (error instanceof OutboundError)
+    return `The certificate authority could not be reached. ${error.message}`
   if (isTimeout(error)) return 'The certificate authority took longer than five minutes'
-  return 'Something went wrong in this server; its log says what'
+  return 'Something went wrong on this server; see its log'
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'

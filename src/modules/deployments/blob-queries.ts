@@ -1,15 +1,15 @@
 import type { Db } from '../../db/open.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
 
-/** Stored contents, as several parts of this module need them. */
+/** Stored contents, for several parts of this module. */
 
-/** Below this a compressed form saves nothing worth having. contract §6. */
+/** Below this size compression saves too little. contract §6. */
 export const MIN_COMPRESSED_BYTES = 1024
 
-/** `variants_at` of a content that no path asked to have compressed. */
+/** `variants_at` of a content whose paths need no compression. */
 export const NEVER_COMPRESSED = 0
 
-/** Where a content lies now; null once it is freed. */
+/** Where a content is stored now; null once it is freed. */
 export function findBlob(db: Db, sha256: string): StoredBlob | null {
   return db.sqlite
     .query<StoredBlob, [string]>(
@@ -18,13 +18,13 @@ export function findBlob(db: Db, sha256: string): StoredBlob | null {
     .get(sha256)
 }
 
-/** Whether a content is stored; prepared once, as it is asked for each file of an upload. */
+/** Returns a lookup of whether a content is stored. Prepared once, because it runs for each file of an upload. */
 export function blobLookup(db: Db): (sha256: string) => boolean {
   const find = db.sqlite.query<unknown, [string]>('SELECT 1 FROM blobs WHERE sha256 = ?')
   return (sha256) => find.get(sha256) !== null
 }
 
-/** Of these contents those that have a row, whoever brought them. */
+/** Those of the contents that have a row, whichever upload brought them. */
 export function listStored(db: Db, sha256s: readonly string[]): string[] {
   if (sha256s.length === 0) return []
   return db.sqlite
@@ -35,7 +35,7 @@ export function listStored(db: Db, sha256s: readonly string[]): string[] {
     .map(({ sha256 }) => sha256)
 }
 
-/** `variantsAt` null: its compressed forms are still to be made. A content that has a row keeps it. */
+/** `variantsAt` null: the compressed forms are still to be made. A content that already has a row keeps it. */
 export function insertBlobs(db: Db, blobs: readonly (StoredBlob & { variantsAt: number | null })[]): void {
   const insert = db.sqlite.query<unknown, [string, number, string | null, number, number | null]>(
     'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, variants_at) VALUES (?, ?, ?, ?, ?)',

@@ -5,7 +5,7 @@ import type { Grant } from '../auth/authorize.ts'
 import { findContent, listChanges, listEntries, type PathChange } from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
 
-/** What stands directly in a folder of a deployment. `path` is the whole one; a folder's ends in `/`. */
+/** A direct child of a folder in a deployment. `path` is the full path; that of a folder ends in `/`. */
 export type FolderEntry = { name: string; path: string; fileCount: number; sizeBytes: number }
 export type Folder = { folders: FolderEntry[]; files: FolderEntry[]; total: number }
 
@@ -15,19 +15,19 @@ export type FileDetail = {
   sha256: string
   mimeType: string
   cacheControl: string
-  /** The content where it is UTF-8 text of at most 256 KiB; else null. */
+  /** The content if it is UTF-8 text of at most 256 KiB; else null. */
   text: string | null
 }
 
 export type { PathChange } from './browse/queries.ts'
-/** `paths` are the first of all, those of a kind together. */
+/** `paths` holds the first changes only, grouped by kind. */
 export type Comparison = { added: number; changed: number; removed: number; paths: PathChange[] }
 
 const MOST_ENTRIES = 1000
 const MOST_PATHS = 200
 const MOST_TEXT_BYTES = 256 * 1024
 
-/** `folder` is empty or ends in `/`. The first 1000 entries; `total` counts all. */
+/** `folder` is empty or ends in `/`. Returns the first 1000 entries; `total` counts all. */
 export function listFolder(ctx: Context, grant: Grant, deploymentId: string, folder: string): Folder {
   const { id } = requireDeployment(ctx.db.orm, grant, deploymentId)
   const rows = listEntries(ctx.db, id, folder)
@@ -40,13 +40,13 @@ export function listFolder(ctx: Context, grant: Grant, deploymentId: string, fol
   }
 }
 
-/** Whether the deployment's own address shows something: its base path has an `index.html`. */
+/** Whether the deployment's own address shows a page: its base path has an `index.html`. */
 export function hasStartPage(ctx: Context, grant: Grant, deploymentId: string): boolean {
   const { id, basePath } = requireDeployment(ctx.db.orm, grant, deploymentId)
   return findContent(ctx.db, id, `${basePath}/index.html`.slice(1)) !== null
 }
 
-/** Undefined where the deployment has no such file. */
+/** Undefined when the deployment has no such file. */
 export function getFileDetail(
   ctx: Context,
   grant: Grant,
@@ -68,7 +68,7 @@ export function getFileDetail(
   }
 }
 
-/** Null for what is no text. */
+/** Null for binary content. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {
@@ -78,7 +78,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** What `toId` has that `fromId` has not, has otherwise, or lacks. */
+/** What was added, changed or removed in `toId` compared with `fromId`. */
 export function compareDeployments(ctx: Context, grant: Grant, fromId: string, toId: string): Comparison {
   const from = requireDeployment(ctx.db.orm, grant, fromId)
   const to = requireDeployment(ctx.db.orm, grant, toId)

@@ -31,7 +31,7 @@ async function problems(): Promise<Problem[]> {
 
 const blobs = () => join(app.ctx.config.dataDir, 'blobs')
 const largeFile = () => join(blobs(), 'files', hash(LARGE).slice(0, 2), hash(LARGE))
-/** As a fault of the disk or a hand would leave it: without the constraints. */
+/** Damages rows as a disk fault or a manual edit would: without the constraints. */
 function force(sql: string, ...values: string[]): void {
   const { sqlite } = app.ctx.db
   sqlite.run('PRAGMA foreign_keys = OFF')
@@ -39,7 +39,7 @@ function force(sql: string, ...values: string[]): void {
   sqlite.run('PRAGMA foreign_keys = ON')
 }
 
-test('a good store has no problems', async () => {
+test('an intact store has no problems', async () => {
   expect(await problems()).toEqual([])
 })
 

@@ -8,8 +8,8 @@ export type { Problem } from './check/queries.ts'
 const PAGE = 500
 
 /**
- * Looks at everything that was published and says what is damaged: the database itself, what its rows promise of each
- * other, and every stored content, whose bytes are all read again. Yields nothing when all is well.
+ * Checks everything that was published and reports damage: the database itself, the references between its rows, and
+ * every stored content, whose bytes are all read again. Yields nothing when all is well.
  */
 export async function* findProblems(ctx: Context): AsyncGenerator<Problem, void, undefined> {
   yield* inspectDatabase(ctx.db)
@@ -18,7 +18,7 @@ export async function* findProblems(ctx: Context): AsyncGenerator<Problem, void,
     for (const blob of blobs) {
       if (await ctx.blobs.verify(blob)) continue
       const problem = await problemOf(ctx, blob)
-      // Freed or moved while its bytes were read: the server may be running.
+      // The server may be running: the content may have been freed or moved while its bytes were read.
       if (problem !== undefined) yield problem
     }
     const last = blobs.at(-1)

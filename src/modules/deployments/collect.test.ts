@@ -44,7 +44,7 @@ async function problems(): Promise<string[]> {
   return found
 }
 
-/** A first look stamps what lost its reference; the hour runs from there. */
+/** The first run stamps contents that lost their reference; the hour starts there. */
 async function collectAfter(ms: number): Promise<number> {
   await collectGarbage(app.ctx)
   app.advance(ms)
@@ -52,7 +52,7 @@ async function collectAfter(ms: number): Promise<number> {
 }
 
 describe('after a deletion', () => {
-  test('contents are freed when the hour is over, not before', async () => {
+  test('contents are freed after an hour, not before', async () => {
     const seeded = await seed({ 'a.txt': 'small', 'b.txt': LARGE })
     await remove(seeded)
     expect(await collectAfter(GRACE_MS - 1)).toBe(0)
@@ -73,7 +73,7 @@ describe('after a deletion', () => {
     expect(candidates()).toEqual([])
   })
 
-  test('what another deployment has stays, and stops being looked at', async () => {
+  test('contents of another deployment stay, and stop being candidates', async () => {
     const seeded = await seed({ 'a.txt': 'mine', 'b.txt': 'shared' })
     const other = await seed({ 'c.txt': 'shared' })
     await remove(seeded)
@@ -83,7 +83,7 @@ describe('after a deletion', () => {
     expect(await (await app.call('GET', '/c.txt', { host: other.host })).text()).toBe('shared')
   })
 
-  test('what is published again within the hour stays', async () => {
+  test('contents published again within the hour stay', async () => {
     await remove(await seed({ 'a.txt': 'again', 'b.txt': LARGE }))
     await collectGarbage(app.ctx)
     app.advance(GRACE_MS / 2)
@@ -93,7 +93,7 @@ describe('after a deletion', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('what was stamped by a clock that was ahead is freed an hour after it was set back', async () => {
+  test('contents stamped by a clock that was ahead are freed an hour after it was set back', async () => {
     await remove(await seed({ 'a.txt': 'ahead' }))
     app.advance(1000 * GRACE_MS)
     await collectGarbage(app.ctx)
@@ -103,7 +103,7 @@ describe('after a deletion', () => {
     expect(await collectGarbage(app.ctx)).toBe(1)
   })
 
-  test('the hour begins anew with each loss', async () => {
+  test('the hour starts again with each lost reference', async () => {
     const first = await seed({ 'a.txt': 'twice' })
     await remove(first)
     await collectGarbage(app.ctx)
@@ -147,7 +147,7 @@ describe('after a deletion', () => {
     expect([candidates(), packs()]).toEqual([[], []])
   })
 
-  test('one that is told to stop frees nothing more', async () => {
+  test('a run that is told to stop frees nothing more', async () => {
     await remove(await seed({ 'a.txt': 'small' }))
     await collectGarbage(app.ctx)
     app.advance(GRACE_MS)
@@ -156,7 +156,7 @@ describe('after a deletion', () => {
     expect(await collectGarbage(app.ctx)).toBe(1)
   })
 
-  test('a pack that was not looked at when it was told to stop is looked at the next time', async () => {
+  test('a pack that was not checked before a stop is checked the next time', async () => {
     await remove(await seed({ 'a.txt': 'small' }))
     await collectGarbage(app.ctx)
     app.advance(GRACE_MS)
@@ -172,8 +172,8 @@ describe('after a deletion', () => {
   })
 })
 
-describe('an upload on its way', () => {
-  test('keeps what it relies on, and may commit it', async () => {
+describe('an upload in progress', () => {
+  test('keeps the contents it relies on, and can commit them', async () => {
     const { projectId } = await seed({ 'keep.txt': 'x' })
     await remove(await seed({ 'a.txt': 'wanted', 'b.txt': LARGE, 'c.txt': 'unwanted' }))
     await collectGarbage(app.ctx)
@@ -203,7 +203,7 @@ describe('an upload on its way', () => {
 describe('a pack', () => {
   const bulk = (name: string) => name.repeat(10_000 / name.length)
 
-  test('that is mostly dead is rewritten, and its contents are served all the while', async () => {
+  test('that is mostly dead is rewritten, and its contents are served throughout', async () => {
     const files = { 'a.txt': bulk('a'), 'b.txt': bulk('b'), 'c.txt': bulk('c'), 'keep.js': bulk('keep') }
     const first = await seed(files, { withVariants: true })
     const kept = await seed({ 'keep.js': bulk('keep') }, { alias: 'production' })
@@ -236,7 +236,7 @@ describe('a pack', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('that is rewritten is read anew by those who keep where its contents lie', async () => {
+  test('that is rewritten is looked up again by those who cached where its contents are', async () => {
     const first = await seed({ 'a.txt': bulk('a'), 'b.txt': bulk('b'), 'keep.txt': bulk('keep') })
     const kept = await seed({ 'keep.txt': bulk('keep') })
     const version = () =>
@@ -271,7 +271,7 @@ describe('a pack', () => {
 })
 
 describe('at the start', () => {
-  test('what a crash left is removed, what is known stays', async () => {
+  test('leftovers of a crash are removed, known files stay', async () => {
     await seed({ 'a.txt': 'small', 'b.txt': LARGE })
     const blobs = join(app.ctx.config.dataDir, 'blobs')
     const stranger = hash('stranger')
@@ -284,7 +284,7 @@ describe('at the start', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('a pack whose rewriting a stop prevented is looked at again', async () => {
+  test('a pack that a stop kept from being rewritten is checked again', async () => {
     const bulk = (name: string) => `${name} `.repeat(2000)
     await seed({ 'a.txt': bulk('a'), 'b.txt': bulk('b'), 'c.txt': bulk('c') })
     const { sqlite } = app.ctx.db

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
+import { GO_ON, type Stop } from '../../platform/in-steps.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { checkPack, removeRetiredPacks } from './collect/packs.ts'
@@ -18,22 +19,18 @@ import {
   stampCandidates,
 } from './collect/queries.ts'
 
-/** So long after its last reference went is a content kept: whoever was about to read it has done so. */
+/** How long a content is kept after its last reference is gone: by then, every reader has finished. */
 export const GRACE_MS = HOUR_MS
 const STAMPED_AT_ONCE = 500
 const FREED_AT_ONCE = 100
 
-/** Asked before each step; an `AbortSignal` is one. */
-type Stop = { readonly aborted: boolean }
-const GO_ON: Stop = { aborted: false }
-
-/** Packs that contents were freed of and that were not looked at since: a run that was ended early leaves some. */
+/** Packs that lost contents and were not checked since: a run that ended early leaves some. */
 const packsToCheck = onePer((_: Context) => new Set<string>())
 
 /**
- * Frees the contents that nothing has referred to for an hour: rows first, then files. Packs that became empty go, those
- * that are mostly dead are rewritten. Returns how many contents were freed. Works in small steps and ends early when `stop` says
- * so; the next run goes on. Never run it twice at once, nor beside `sweepStore`.
+ * Frees the contents that nothing has referred to for an hour: first the rows, then the files. Removes empty packs and
+ * rewrites mostly dead ones. Returns how many contents were freed. Works in small steps and ends early when `stop` says
+ * so; the next run continues. Must not run twice at once, nor at the same time as `sweepStore`.
  */
 export async function collectGarbage(ctx: Context, stop: Stop = GO_ON): Promise<number> {
   await removeRetiredPacks(ctx, GRACE_MS)
@@ -62,7 +59,7 @@ export async function collectGarbage(ctx: Context, stop: Stop = GO_ON): Promise<
   return freed
 }
 
-/** At the start: removes what a crash left on the disk, and looks once at every pack. Returns the number of files removed. */
+/** At the start: removes files that a crash left behind (returns how many), and checks every pack once. */
 export async function sweepStore(ctx: Context, stop: Stop = GO_ON): Promise<number> {
   const removed = await ctx.blobs.sweep((name) =>
     'pack' in name ? hasPack(ctx.db, name.pack) : hasFileOfItsOwn(ctx.db, name.sha256),
@@ -77,7 +74,7 @@ export async function sweepStore(ctx: Context, stop: Stop = GO_ON): Promise<numb
 
 type Freed = { sha256: string; pack: string | null }
 
-/** A content that is referred to again stops being a candidate; one that an upload relies on is looked at the next time. */
+/** A content that is referred to again stops being a candidate; one of an open upload is checked next time. */
 function free(ctx: Context, candidates: readonly Candidate[]): Freed[] {
   const { db } = ctx
   return inTransaction(db, () => {
@@ -90,7 +87,7 @@ function free(ctx: Context, candidates: readonly Candidate[]): Freed[] {
       const variants = listVariantsOf(db, sha256)
       const blob = deleteBlob(db, sha256)
       if (blob !== null) gone.push(blob)
-      // Nobody could ask for them since the content itself could not be asked for: their hour is over too.
+      // Nobody could request them since the content became unreachable, so their hour is over too.
       for (const variant of variants) freeOne(variant)
     }
     for (const { sha256 } of candidates) freeOne(sha256)
@@ -98,7 +95,7 @@ function free(ctx: Context, candidates: readonly Candidate[]): Freed[] {
   })
 }
 
-/** One by one: an upload that came between may have brought the same content again, with a row and a file. */
+/** One by one: an upload may have stored the same content again meanwhile, with a row and a file. */
 async function removeFiles(ctx: Context, gone: readonly Freed[]): Promise<void> {
   for (const { sha256, pack } of gone)
     if (pack === null && !hasBlob(ctx.db, sha256)) await ctx.blobs.removeFiles([sha256])

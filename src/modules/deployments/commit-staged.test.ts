@@ -13,7 +13,7 @@ afterEach(() => world.close())
 const LARGE = 'large '.repeat(300_000)
 const FILES = { 'index.html': '<h1>Hi</h1>', 'large.txt': LARGE }
 
-/** The disk fails at the end of each commit that brings contents. With `isThere` they are on it, as after a crash. */
+/** The disk fails at the end of each commit with contents. With `isThere` the rows are stored, as after a crash. */
 async function whileCommitsAreUnsure<T>(code: string, isThere: boolean, work: () => Promise<T>): Promise<T> {
   const { orm } = world.ctx.db
   const transaction = orm.transaction.bind(orm)
@@ -53,14 +53,14 @@ async function problems(): Promise<string[]> {
   return found
 }
 
-test('when the disk fails in the commit and the rows are on it after all, their contents are too', async () => {
+test('if the disk fails in the commit and the rows are stored after all, so are their contents', async () => {
   const { status } = await whileCommitsAreUnsure('SQLITE_IOERR_FSYNC', true, upload)
   expect(status).toBe(500)
   expect(Object.keys(world.filesOf(SHA))).toEqual(Object.keys(FILES))
   expect(await problems()).toEqual([])
 })
 
-test('when the rows are not on it, the sweep of the next start removes the contents, and none is held back', async () => {
+test('if the rows are not stored, the sweep of the next start removes all the contents', async () => {
   const before = world.leftovers()
   const { status } = await whileCommitsAreUnsure('SQLITE_IOERR_WRITE', false, upload)
   expect(status).toBe(500)
@@ -71,13 +71,13 @@ test('when the rows are not on it, the sweep of the next start removes the conte
   expect(await problems()).toEqual([])
 })
 
-test('a full disk keeps no commit, and no content', async () => {
+test('a full disk stores neither the commit nor the contents', async () => {
   const before = world.leftovers()
   await whileCommitsAreUnsure('SQLITE_FULL', false, upload)
   expect(world.leftovers()).toEqual(before)
 })
 
-test('compressed forms whose rows may be there stay as well', async () => {
+test('compressed forms whose rows may be stored stay as well', async () => {
   await whileCommitsAreUnsure('SQLITE_IOERR_WRITE', true, async () => {
     await upload()
     await resumeVariants(world.ctx)

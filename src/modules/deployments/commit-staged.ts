@@ -2,9 +2,9 @@ import { type Db, type DbOrTx, inTransaction, isOutcomeUnknown } from '../../db/
 import type { BlobStage } from '../../platform/blob-store.ts'
 
 /**
- * Commits the rows of what a sealed stage brought, and ends the stage. When the disk fails in the commit, nobody knows
- * whether the rows are on it: a crash may bring them back, an alias that names them too. So their contents stay as
- * well; those without rows go with the sweep of the next start. After any other failure the stage is the caller's to discard.
+ * Commits the rows of a sealed stage and closes the stage. If the disk fails during the commit, the rows may or may not
+ * be stored, and a crash may bring them back together with an alias that names them. So their contents stay too; those
+ * without rows are removed by the sweep of the next start. After any other failure the caller discards the stage.
  */
 export function commitStaged<T>(
   db: Db,

@@ -77,7 +77,7 @@ test('two requests publish, and the next deployment sends only what changed', as
   expect(world.filesOf('bbbbbbb')).toEqual(next)
 })
 
-test('nothing missing: an empty body publishes at once', async () => {
+test('with nothing missing, an empty body publishes at once', async () => {
   await world.send('POST', '/api/deployments', {
     key: world.keys.docs,
     ...form(...fileParts({ 'a.txt': 'A' }), ...fieldParts(DOCS)),
@@ -88,7 +88,7 @@ test('nothing missing: an empty body publishes at once', async () => {
   expect(world.filesOf('bbbbbbb')).toEqual({ 'b.txt': 'A' })
 })
 
-describe('a PUT that comes again, as from a proxy that lost the answer', () => {
+describe('a repeated PUT, as from a proxy that lost the response', () => {
   const files = { 'index.html': '<h1>Hi</h1>' }
   const publish = async (commitSha: string) => {
     const slot = await begin(manifestOf(files, { commitSha, alias: 'production' }))
@@ -97,13 +97,13 @@ describe('a PUT that comes again, as from a proxy that lost the answer', () => {
   }
   const rowOf = (sql: string) => world.ctx.db.sqlite.query(sql).get()
 
-  test('is answered as before', async () => {
+  test('gets the same response', async () => {
     const { slot, bytes, answer } = await publish('aaaaaaa')
     expect(answer.status).toBe(201)
     expect(await put(idOf(slot), bytes)).toMatchObject({ status: 201, body: answer.body })
   })
 
-  test('moves no alias back that was moved meanwhile', async () => {
+  test('does not move back an alias that was moved meanwhile', async () => {
     const { slot, bytes } = await publish('aaaaaaa')
     await publish('bbbbbbb')
     const { status, body } = await put(idOf(slot), bytes)
@@ -114,7 +114,7 @@ describe('a PUT that comes again, as from a proxy that lost the answer', () => {
     ).toEqual({ at: 'bbbbbbb' })
   })
 
-  test('beside the first, publishes once', async () => {
+  test('in parallel with the first, publishes once', async () => {
     const slot = await begin(manifestOf(files, { commitSha: 'aaaaaaa', alias: 'production' }))
     const bytes = await tar(byHash('<h1>Hi</h1>'))
     const answers = await Promise.all([1, 2, 3].map(() => put(idOf(slot), bytes)))
@@ -124,12 +124,12 @@ describe('a PUT that comes again, as from a proxy that lost the answer', () => {
     })
   })
 
-  test('after its deployment was deleted, says so and brings nothing back', async () => {
+  test('after its deployment was deleted, says so and restores nothing', async () => {
     const { slot, bytes } = await publish('aaaaaaa')
     await publish('bbbbbbb')
     world.ctx.db.sqlite.run("DELETE FROM deployments WHERE commit_sha = 'aaaaaaa'")
     const again = await put(idOf(slot), bytes)
-    expect([again.status, again.body.message]).toEqual([404, expect.stringContaining('deleted since')])
+    expect([again.status, again.body.message]).toEqual([404, expect.stringContaining('has been deleted')])
   })
 })
 
@@ -144,14 +144,14 @@ test('it adds to a deployment like any upload', async () => {
   const clash = await begin(manifestOf({ 'a.txt/x': 'X' }))
   expect([clash.status, clash.body.message]).toEqual([
     400,
-    '"a.txt" cannot be a file and, for "a.txt/x", a folder',
+    '"a.txt" cannot be both a file and the folder of "a.txt/x"',
   ])
 })
 
-describe('what did not come', () => {
+describe('incomplete uploads', () => {
   const files = { 'a.txt': 'A', 'b.txt': 'B', 'c.bin': 'c'.repeat(100_000) }
 
-  test('a body that is cut off keeps the whole files that arrived', async () => {
+  test('of a body that is cut off, complete files are kept', async () => {
     const slot = await begin(manifestOf(files))
     const bytes = await tar(byHash('A', 'B', files['c.bin']))
     const cut = await put(idOf(slot), brokenOff(bytes.subarray(0, 50_000)))
@@ -164,7 +164,7 @@ describe('what did not come', () => {
     expect(world.filesOf()).toEqual(files)
   })
 
-  test('a whole tar that lacks files: UPLOAD_INCOMPLETE, and the rest may follow', async () => {
+  test('a complete tar that lacks files: UPLOAD_INCOMPLETE, and the rest may follow', async () => {
     const slot = await begin(manifestOf(files))
     const some = await put(idOf(slot), await tar(byHash('A')))
     expect([some.status, some.body.error]).toEqual([400, 'UPLOAD_INCOMPLETE'])
@@ -174,7 +174,7 @@ describe('what did not come', () => {
     expect(world.filesOf()).toEqual(files)
   })
 
-  test('bytes that are not those of their name are refused and not kept', async () => {
+  test('bytes that do not match their name are refused and not kept', async () => {
     for (const wrong of ['X', 'x'.repeat(100_000)]) {
       const right = wrong.length === 1 ? 'B' : files['c.bin']
       const slot = await begin(manifestOf(files))
@@ -185,7 +185,7 @@ describe('what did not come', () => {
     expect(world.leftovers()).toMatchObject({ deployments: 0, blobs: 1, upload_blobs: 1, tmp: [] })
   })
 
-  test('an entry that nobody announced, and one of another size', async () => {
+  test('an unannounced entry, and one of another size', async () => {
     const slot = await begin(manifestOf({ 'a.txt': 'A' }))
     const foreign = await put(idOf(slot), await tar(byHash('other')))
     expect([foreign.status, foreign.body.message]).toEqual([
@@ -208,7 +208,7 @@ describe('what did not come', () => {
     })
   })
 
-  test('contents that were kept are freed when they expire', async () => {
+  test('kept contents are freed when they expire', async () => {
     const slot = await begin(manifestOf(files))
     await put(idOf(slot), await tar(byHash('A')))
     world.advance(60 * 60 * 1000 + 1)
@@ -238,7 +238,7 @@ describe('two projects', () => {
     })
   })
 
-  test('nobody probes or publishes a file of another project by its hash', async () => {
+  test('nobody can probe or publish a file of another project by its hash', async () => {
     const slot = await begin(manifestOf(secret))
     expect(missingOf(slot)).toEqual([sha256(secret['secret.txt'])])
     const answer = await put(idOf(slot), null)
@@ -246,7 +246,7 @@ describe('two projects', () => {
     expect((await put(idOf(slot), await tar(byHash(secret['secret.txt'])))).status).toBe(201)
   })
 
-  test('nor does a cut-off upload of the one count for the other', async () => {
+  test('nor does an interrupted upload of one count for the other', async () => {
     const slot = await begin(manifestOf({ a: 'A', b: 'B' }))
     await put(idOf(slot), await tar(byHash('A')))
     const other = { ...manifestOf({ a: 'A' }), owner: 'bob', repo: 'blog' }
@@ -272,14 +272,14 @@ describe('manifests', () => {
   const entry = { path: 'a.txt', size: 1, sha256: sha256('A') }
   const cases: [what: string, json: unknown, path: string][] = [
     ['no files', { ...DOCS }, 'files'],
-    ['files that are no list', { ...DOCS, files: {} }, 'files'],
+    ['files that are not a list', { ...DOCS, files: {} }, 'files'],
     ['an empty list', { ...DOCS, files: [] }, 'files'],
     ['only files that are left out', { ...DOCS, files: [{ ...entry, path: '.env' }] }, 'files'],
-    ['an entry that is none', { ...DOCS, files: [entry, 'a.txt'] }, 'files[1].path'],
-    ['a path that slips', { ...DOCS, files: [{ ...entry, path: '../a' }] }, 'files[0].path'],
+    ['an invalid entry', { ...DOCS, files: [entry, 'a.txt'] }, 'files[1].path'],
+    ['an unsafe path', { ...DOCS, files: [{ ...entry, path: '../a' }] }, 'files[0].path'],
     ['a size below 0', { ...DOCS, files: [{ ...entry, size: -1 }] }, 'files[0].size'],
-    ['a size that is no number', { ...DOCS, files: [{ ...entry, size: '1' }] }, 'files[0].size'],
-    ['a hash that is none', { ...DOCS, files: [{ ...entry, sha256: 'abc' }] }, 'files[0].sha256'],
+    ['a size that is not a number', { ...DOCS, files: [{ ...entry, size: '1' }] }, 'files[0].size'],
+    ['an invalid hash', { ...DOCS, files: [{ ...entry, sha256: 'abc' }] }, 'files[0].sha256'],
     [
       'one path twice',
       { ...DOCS, files: [entry, { ...entry, path: '/a.txt', sha256: sha256('B') }] },
@@ -288,7 +288,7 @@ describe('manifests', () => {
     ['one content of two sizes', { ...DOCS, files: [entry, { ...entry, path: 'b', size: 2 }] }, 'files'],
     ['a bad SHA', { ...DOCS, commitSha: 'x', files: [entry] }, 'commitSha'],
     ['an alias like a SHA', { ...DOCS, alias: 'abcdef0', files: [entry] }, 'alias'],
-    ['an alias that is no text', { ...DOCS, alias: 7, files: [entry] }, 'alias'],
+    ['an alias that is not a text', { ...DOCS, alias: 7, files: [entry] }, 'alias'],
   ]
   test.each(cases)('%s', async (_, json, path) => {
     const before = world.leftovers()
@@ -297,7 +297,7 @@ describe('manifests', () => {
     expect(world.leftovers()).toEqual(before)
   })
 
-  test('that are no JSON', async () => {
+  test('that are not JSON', async () => {
     for (const body of ['{', '', '[]', 'null', Buffer.from([0x22, 0xff, 0x22])]) {
       const answer = await world.send('POST', '/api/deployments/manifest', {
         key: world.keys.docs,
@@ -308,7 +308,7 @@ describe('manifests', () => {
     }
   })
 
-  test('paths are normalised, equal entries are one, and what is left out is left out', async () => {
+  test('paths are normalised, equal entries are merged, and skipped files are left out', async () => {
     const files = [
       entry,
       { ...entry, path: './a.txt' },
@@ -321,7 +321,7 @@ describe('manifests', () => {
     expect(world.filesOf()).toEqual({ 'a.txt': 'A', 'dir/caf\u00e9.txt': 'A' })
   })
 
-  test('50,000 files fit; what is sent after them may be anything', async () => {
+  test('50,000 files fit; any JSON value may follow them', async () => {
     const files = Array.from({ length: 50_000 }, (_, i) => ({
       ...entry,
       path: `some/folder/of/a/site/file-${i}.html`,
@@ -347,7 +347,7 @@ test('past a limit nothing is kept', async () => {
   expect(world.leftovers()).toEqual(before)
 })
 
-test('a global key makes the project that its manifest names', async () => {
+test('a global key creates the project that its manifest names', async () => {
   const slot = await begin(manifestOf({ a: 'A' }, { owner: 'new', isPublic: true }), world.keys.global)
   const published = await put(idOf(slot), await tar(byHash('A')), world.keys.global)
   expect(published.body['deployment']).toMatchObject({ owner: 'new', repo: 'docs' })
@@ -356,7 +356,7 @@ test('a global key makes the project that its manifest names', async () => {
   })
 })
 
-test('an upload whose project is deleted meanwhile ends in 404', async () => {
+test('an upload whose project is deleted meanwhile gets 404', async () => {
   const slot = await begin(manifestOf({ a: 'A' }))
   await world.send('DELETE', `/api/projects/${world.docsId}`, { headers: { cookie: world.cookie('ann') } })
   expect((await put(idOf(slot), await tar(byHash('A')), world.keys.global)).status).toBe(404)

@@ -34,10 +34,10 @@ import { mediaTypeOf, unsupportedType } from './upload/body.ts'
 import { targetOf } from './upload/fields.ts'
 import { refuseClash, tooManyFiles } from './upload/files.ts'
 
-/** An upload that expired is known for so much longer, so that its sender is told to begin anew. */
+/** How much longer an expired upload is remembered, so that its sender can be told to start again. */
 const REMEMBERED_MS = DAY_MS
 
-/** First request of a delta upload: takes the manifest and says which contents this project does not hold yet. */
+/** First request of a delta upload: takes the manifest and returns which contents this project does not have yet. */
 export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {
   const caller = uploaderOf(ctx, request)
   const body = await readManifest(request)
@@ -54,7 +54,7 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
     refuseWrongSizes(contents, held)
     const missing = [...contents.keys()].filter((sha256) => !held.has(sha256))
     const bytes = missing.reduce((sum, sha256) => sum + (contents.get(sha256) ?? 0), 0)
-    if (bytes > ctx.config.maxUploadBytes) throw tooLarge('What is missing', ctx.config.maxUploadBytes)
+    if (bytes > ctx.config.maxUploadBytes) throw tooLarge('The missing content', ctx.config.maxUploadBytes)
     const upload: UploadRow = {
       id: ctx.newId(),
       projectId: project.id,
@@ -72,8 +72,8 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
 }
 
 /**
- * Second request: takes the missing contents and publishes, once. What of them arrived whole is kept for the next try when
- * the body is cut off, lacks files or holds wrong bytes; past a limit nothing is.
+ * Second request: takes the missing contents and publishes, once. If the body is cut off, lacks files or has wrong
+ * bytes, the contents that arrived complete are kept for the next try. Past a limit nothing is kept.
  */
 export async function receiveContents(ctx: Context, request: Request, uploadId: string): Promise<Delivered> {
   const caller = uploaderOf(ctx, request)
@@ -106,7 +106,7 @@ async function deliver(
 
 const TAR_TYPE = 'application/x-tar'
 
-/** What cannot be published in the end is refused before its contents are sent. */
+/** Refuses an upload that could not be published in the end, before its contents are sent. */
 function refuseHopeless(ctx: Context, projectId: string, { files, publication }: Manifest): void {
   const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
   if (deployment === undefined) return
@@ -116,14 +116,14 @@ function refuseHopeless(ctx: Context, projectId: string, { files, publication }:
   refuseClash([...paths])
 }
 
-/** The body of the first request: JSON of up to 16 MiB, which is 50,000 files. */
+/** The body of the first request: JSON of up to 16 MiB, enough for 50,000 files. */
 async function readManifest(request: Request): Promise<unknown> {
   const type = mediaTypeOf(request)
   if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw unsupportedType(type, 'application/json')
   return parseJson(await readBody(request, MAX_SYNC_BYTES))
 }
 
-/** Upkeep: what expired is forgotten, and contents that nothing else refers to are freed. */
+/** Upkeep: removes expired uploads and frees the contents that nothing else refers to. */
 export function removeExpiredUploads(ctx: Context): void {
   inTransaction(ctx.db, (tx) => {
     deleteUploadsBefore(tx, ctx.now() - REMEMBERED_MS)

@@ -15,7 +15,7 @@ export const deploymentQuery = t.Object({
   commitSha: t.Optional(
     t.String({
       pattern: COMMIT_SHA,
-      error: '7 to 64 hexadecimal digits: the whole commit SHA, or how it begins',
+      error: '7 to 64 hexadecimal digits: the full commit SHA or a prefix',
     }),
   ),
   alias: optionalText,
@@ -25,7 +25,7 @@ export const fileQuery = t.Object({ ...pageQuery, prefix: optionalText })
 
 const textOrNull = orNull(t.String())
 
-/** contract §5.1. `urls` are absolute; `alias` is the host of an alias that points here, `production` before others. */
+/** contract §5.1. `urls` are absolute. `alias` is the host of an alias that points here, preferably `production`. */
 export const deploymentView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),

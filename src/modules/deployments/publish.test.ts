@@ -55,11 +55,11 @@ describe('a second upload to the same SHA', () => {
   test('a path cannot become a folder', async () => {
     await upload({ a: 'A' })
     const { status, body } = await upload({ 'a/b': 'B', 'c.txt': 'C' })
-    expect([status, body.message]).toEqual([400, '"a" cannot be a file and, for "a/b", a folder'])
+    expect([status, body.message]).toEqual([400, '"a" cannot be both a file and the folder of "a/b"'])
     expect(world.filesOf()).toEqual({ a: 'A' })
   })
 
-  test('many at once all end right', async () => {
+  test('many concurrent uploads all succeed', async () => {
     const uploads = Array.from({ length: 8 }, (_, i) =>
       upload({ 'all.txt': `${i}`, [`own/${i}.txt`]: `${i}` }),
     )
@@ -73,7 +73,7 @@ describe('a second upload to the same SHA', () => {
     expect(world.leftovers()).toMatchObject({ deployments: 1, assets: 9, tmp: [] })
   })
 
-  test('of two that clash one is refused', async () => {
+  test('one of two clashing uploads is refused', async () => {
     const statuses = (await Promise.all([upload({ a: 'A' }), upload({ 'a/b': 'B' })])).map(
       ({ status }) => status,
     )
@@ -82,7 +82,7 @@ describe('a second upload to the same SHA', () => {
   })
 })
 
-test('a locked alias stays: the upload is kept and says published false', async () => {
+test('a locked alias stays: the upload is kept, with published false', async () => {
   const upload = (commitSha: string) =>
     world.sendForm(
       '/api/deployments',
@@ -103,7 +103,7 @@ test('a locked alias stays: the upload is kept and says published false', async 
   expect(Object.keys(world.filesOf('bbbbbbb'))).toEqual(Object.keys(SITE).toSorted())
 })
 
-test('every content is stored once, and knows whether compressed forms are wanted', async () => {
+test('every content is stored once, and marked if compressed forms are wanted', async () => {
   const code = 'let a = 1;'.repeat(200)
   const random = Buffer.alloc(2000, 7)
   await world.sendForm(
@@ -128,7 +128,7 @@ test('every content is stored once, and knows whether compressed forms are wante
   expect(waiting().toSorted()).toEqual([sha256(code), sha256(random)].toSorted())
 })
 
-test('what is published is in the audit log, with the key that did it', async () => {
+test('the audit log records an upload with its key', async () => {
   await world.sendForm(
     '/api/deployments',
     world.keys.docs,
@@ -146,7 +146,7 @@ test('what is published is in the audit log, with the key that did it', async ()
   ])
 })
 
-test('a client that vanishes leaves nothing, whatever it was sending', async () => {
+test('a client that disconnects leaves nothing behind, whatever it was sending', async () => {
   const before = world.leftovers()
   const big = 'x'.repeat(3_000_000)
   const whole = form(...fieldParts(DOCS), ...fileParts({ 'a.txt': 'A', 'big.bin': big, 'z.txt': 'Z' }))

@@ -12,23 +12,23 @@ import { asUpload } from './upload/activity.ts'
 import type { UploadedFile } from './upload/files.ts'
 import { scheduleVariants } from './variants.ts'
 
-/** What came in: the files, staged, and what the upload says about them, known at its end. */
+/** What was received: the staged files, and the fields of the upload, which are complete only at its end. */
 type Received = { files: readonly UploadedFile[]; publication: Publication }
 
 export type Published = {
   projectId: string
   deployment: DeploymentView
-  /** An alias was named and points here now; a locked one does not move. */
+  /** An alias was named and now points here; a locked alias does not move. */
   published: boolean
   /** The named alias. */
   alias: AliasView | null
-  /** The files of this upload. Most ways of uploading do not say them. */
+  /** The files of this upload. Most upload responses do not include them. */
   assets: () => AssetView[]
 }
 
 /**
- * The one way in of every upload: `receive` puts the contents into the stage; then one transaction adds the files to
- * the deployment and moves the alias. A failure leaves nothing: no row, no file, no content (but see `commitStaged`).
+ * Every upload goes through here: `receive` stages the contents; then one transaction adds the files to the deployment
+ * and moves the alias. A failure leaves nothing behind: no row, no file, no content (but see `commitStaged`).
  */
 export async function publish(
   ctx: Context,
@@ -58,8 +58,8 @@ async function publishReceived(
 export const openStage = (ctx: Context): BlobStage => ctx.blobs.stage(blobLookup(ctx.db))
 
 /**
- * Seals the stage and publishes what was received. `allowedProject` decides access once more, in the transaction. The
- * caller discards the stage when this fails.
+ * Seals the stage and publishes what was received. `allowedProject` checks access again, in the transaction. The caller
+ * discards the stage when this fails.
  */
 export async function commitUpload(
   ctx: Context,

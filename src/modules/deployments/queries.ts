@@ -1,5 +1,6 @@
 import { and, asc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
+import { runInPieces } from '../../db/pieces.ts'
 import { aliases, assets, deployments, projects } from '../../db/schema.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
@@ -12,13 +13,13 @@ export type AssetRow = typeof assets.$inferSelect
 export type DeploymentRecord = DeploymentRow & { owner: string; repo: string }
 
 export type DeploymentFilter = {
-  /** Null: all of them. */
+  /** Null: all projects. */
   projectIds: string[] | null
   projectId?: string | undefined
   owner?: string | undefined
   repo?: string | undefined
   branch?: string | undefined
-  /** Lower case; the whole SHA, or how it begins. */
+  /** Lower case; the whole SHA or a prefix. */
   commitSha?: string | undefined
   /** Name of an alias that points at it. */
   alias?: string | undefined
@@ -45,7 +46,7 @@ export function findDeploymentRecord(db: DbOrTx, id: string): DeploymentRecord |
   return found === undefined ? undefined : { ...found.deployment, owner: found.owner, repo: found.repo }
 }
 
-/** Without a join, so that a page is read from the index of its order, whatever there is behind it. */
+/** Without a join, so that a page is read from the index in its order, however many rows there are. */
 export function listDeploymentRecords(
   db: DbOrTx,
   filter: DeploymentFilter,
@@ -85,7 +86,7 @@ function conditionOf(db: DbOrTx, filter: DeploymentFilter): SQL | undefined {
   )
 }
 
-/** One project is asked for by its id, so that the index of a project's deployments gives their order. */
+/** A single project is filtered by its id, so that the index of its deployments provides the order. */
 function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined {
   const condition = and(
     owner === undefined ? undefined : eq(projects.owner, owner),
@@ -101,7 +102,7 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
   )
 }
 
-/** A deployment, as far as what points at it needs it. */
+/** The part of a deployment that aliases need. */
 export type PointedAt = { id: string; commitSha: string; basePath: string }
 
 const pointedAt = {
@@ -118,7 +119,7 @@ export function findDeploymentOfProject(db: DbOrTx, projectId: string, id: strin
     .get()
 }
 
-/** Those whose SHA begins so, the exact one first; two mean that a short form is ambiguous. */
+/** Deployments whose SHA has this prefix, an exact match first. Two results mean that the prefix is ambiguous. */
 export function findDeploymentsBySha(db: DbOrTx, projectId: string, prefix: string): PointedAt[] {
   return db
     .select(pointedAt)
@@ -135,11 +136,17 @@ export function findDeploymentsBySha(db: DbOrTx, projectId: string, prefix: stri
     .all()
 }
 
-export function deleteDeploymentRow(db: DbOrTx, id: string): void {
-  db.delete(deployments).where(eq(deployments.id, id)).run()
+/** Also deletes its files. */
+export function deleteDeploymentRow(db: Db, id: string): void {
+  runInPieces(
+    db,
+    'DELETE FROM assets WHERE id IN (SELECT id FROM assets WHERE deployment_id = ? LIMIT ?)',
+    id,
+  )
+  prepared(db, 'DELETE FROM deployments WHERE id = ?').run(id)
 }
 
-/** Its files changed: whoever keeps its manifest must read it again. */
+/** Its files changed, so anyone who cached its manifest must read it again. */
 export function recountDeployment(db: DbOrTx, id: string, updatedAt: number): void {
   db.update(deployments)
     .set({
@@ -181,7 +188,7 @@ const below = (deploymentId: string, prefix: string): SQL | undefined =>
     prefix === '' ? undefined : lt(assets.path, `${prefix}\u{10ffff}`),
   )
 
-/** When something was last published to each project; those without anything are left out. */
+/** When something was last published to each project; projects without deployments are left out. */
 export const listLastTimes = (db: Db, projectIds: readonly string[]): { projectId: string; at: number }[] =>
   prepared<{ projectId: string; at: number }>(
     db,
@@ -190,7 +197,7 @@ export const listLastTimes = (db: Db, projectIds: readonly string[]): { projectI
        FROM json_each(?)) WHERE at IS NOT NULL`,
   ).all(JSON.stringify(projectIds))
 
-/** Those of the projects whose newest deployment is shown by no alias. */
+/** The projects whose newest deployment has no alias. */
 export const listUnreleased = (db: Db, projectIds: readonly string[]): string[] =>
   prepared<{ projectId: string }>(
     db,
@@ -205,7 +212,7 @@ export const listUnreleased = (db: Db, projectIds: readonly string[]): string[] 
 
 type Published = { deployments: number; files: number; bytes: number }
 
-/** As published: what several deployments share is in each of them. */
+/** As published: a content that several deployments share counts in each of them. */
 export const sumPublished = (db: Db, projectId: string): Published =>
   prepared<Published>(
     db,
@@ -213,24 +220,27 @@ export const sumPublished = (db: Db, projectId: string): Published =>
      FROM deployments WHERE project_id = ?`,
   ).get(projectId) ?? { deployments: 0, files: 0, bytes: 0 }
 
-/** Each content of the project once. */
-export const sumUnique = (db: Db, projectId: string): number =>
-  prepared<{ bytes: number }>(
+export const listIdsOfProject = (db: Db, projectId: string): string[] =>
+  prepared<{ id: string }>(db, 'SELECT id FROM deployments WHERE project_id = ?')
+    .all(projectId)
+    .map(({ id }) => id)
+
+export const listContents = (db: Db, deploymentId: string): { sha256: string; sizeBytes: number }[] =>
+  prepared<{ sha256: string; sizeBytes: number }>(
     db,
-    `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM blobs WHERE sha256 IN (
-       SELECT a.sha256 FROM deployments d JOIN assets a ON a.deployment_id = d.id WHERE d.project_id = ?)`,
-  ).get(projectId)?.bytes ?? 0
+    'SELECT sha256, size_bytes AS sizeBytes FROM assets WHERE deployment_id = ?',
+  ).all(deploymentId)
 
 export type Stored = { contents: number; bytes: number }
 
-/** Each content of the workspace once, and the compressed forms. */
+/** Counts each content of the workspace once, and the compressed forms. */
 export const sumStored = (db: Db): Stored =>
   prepared<Stored>(
     db,
     'SELECT count(*) AS contents, coalesce(sum(size_bytes), 0) AS bytes FROM blobs',
   ).get() ?? { contents: 0, bytes: 0 }
 
-/** What they send lies elsewhere now, or in another form: whoever keeps their manifests reads them again. */
+/** Their contents were moved or have new forms, so anyone who cached their manifests must read them again. */
 export function bumpVersions(db: Db, ids: readonly string[]): void {
   prepared(
     db,

@@ -154,7 +154,7 @@ describe('GET /api/deployments', () => {
     expect((await call('GET', '/api/deployments', null)).status).toBe(401)
   })
 
-  test('a page costs the same number of queries whatever it holds', async () => {
+  test('a page takes the same number of queries whatever it contains', async () => {
     const { sqlite } = app.ctx.db
     const prepare = sqlite.prepare.bind(sqlite)
     let prepared = 0
@@ -177,7 +177,7 @@ describe('GET /api/deployments', () => {
 describe('GET /api/deployments/:id/files', () => {
   const files = (query = '') => page(`/api/deployments/${docs.deploymentId}/files${query}`)
 
-  test('is what the deployment holds, by path', async () => {
+  test('lists the files of the deployment, by path', async () => {
     const { data, pagination } = await files()
     expect(pagination).toEqual({ page: 1, limit: 20, total: 4, pages: 1 })
     expect(data[0]).toEqual({
@@ -321,7 +321,7 @@ describe('DELETE /api/deployments/:id', () => {
     expect((await app.call('GET', '/', { host: docs.host })).status).toBe(200)
   })
 
-  test('takes the files and the hosts with it', async () => {
+  test('deletes the files and the hosts too', async () => {
     const moved = await app.call('PATCH', `/api/aliases/${docs.aliasId}`, {
       as: SEED_OWNER,
       json: { deploymentId: newest.deploymentId },

@@ -8,7 +8,7 @@ import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { listAliasesOf, listLabelsOf } from '../aliases/host-labels.ts'
-import { type Grant, within } from '../auth/authorize.ts'
+import { aboutRow, type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
 import type { AssetView, DeploymentView, FileView } from './model.ts'
 import {
@@ -34,7 +34,7 @@ export { findDeploymentOfProject, findDeploymentsBySha } from './queries.ts'
 
 type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
 
-/** Those of the projects that the caller may read. A `commitSha` of less than 7 digits is `invalid`. */
+/** The deployments of the projects that the caller may read. `invalid` for a `commitSha` of less than 7 digits. */
 export function listDeployments(
   ctx: Context,
   grant: Grant,
@@ -57,14 +57,14 @@ export function listDeployments(
 export const getDeployment = (ctx: Context, grant: Grant, id: string): DeploymentView =>
   deploymentView(ctx, requireDeployment(ctx.db.orm, grant, id))
 
-/** The deployment, of the project of the grant. Throws 404. */
+/** The deployment, if it is of the project of the grant; else throws 404. */
 export function requireDeployment(db: DbOrTx, grant: Grant, id: string): DeploymentRow {
   const deployment = within(grant, findDeployment(db, id))
   if (deployment === undefined) throw noSuchDeployment()
   return deployment
 }
 
-/** The record of one deployment that is known to be the caller's to see, with what points at it now. */
+/** The record of a deployment that the caller is known to be allowed to see, with the aliases that point at it now. */
 export function deploymentView(ctx: Context, { id }: Pick<DeploymentRow, 'id'>): DeploymentView {
   const record = findDeploymentRecord(ctx.db.orm, id)
   const [view] = record === undefined ? [] : viewsOf(ctx, [record])
@@ -96,14 +96,14 @@ export function listFiles(
   return paginated(data, countAssets(ctx.db.orm, id, prefix), page)
 }
 
-/** Throws 409 naming them while aliases point at it. What nothing else refers to is freed after the grace hour. */
+/** Throws 409 naming the aliases that point at it. Contents that nothing else refers to are freed in an hour. */
 export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const deployment = requireDeployment(tx, grant, id)
     const names = listAliasesOf(tx, [id]).map(({ name }) => name)
     if (names.length > 0)
-      throw new AppError('conflict', `Move or delete what points at it first: ${names.join(', ')}`)
-    deleteDeploymentRow(tx, id)
+      throw new AppError('conflict', `Move or delete the aliases that point at it first: ${names.join(', ')}`)
+    deleteDeploymentRow(ctx.db, id)
     audit(ctx, tx, grant.actor, {
       action: 'deployment.delete',
       target: { kind: 'deployment', id },
@@ -114,9 +114,8 @@ export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
 }
 
 /** For routes that name a deployment in the path. */
-export const aboutDeployment = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
-  projectId: (id === undefined ? undefined : findDeployment(ctx.db.orm, id)?.projectId) ?? null,
-})
+export const aboutDeployment = (ctx: Context, id: string | undefined): { projectId: string | null } =>
+  aboutRow(ctx, id, findDeployment)
 
 /** For routes that name an asset in the path. */
 export function aboutAsset(ctx: Context, id: string | undefined): { projectId: string | null } {
@@ -131,7 +130,7 @@ export function getAsset(ctx: Context, grant: Grant, id: string): AssetView {
   return assetView(asset, deployment)
 }
 
-/** Its path leaves the deployment, at once for whoever looks. */
+/** Removes the file from the deployment; visitors stop seeing it at once. */
 export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const asset = findAsset(tx, id)
@@ -164,7 +163,7 @@ export function assetView(
   }
 }
 
-/** A whole page of records with one query each for their aliases, their hosts and their makers. */
+/** A page of records, with one query each for their aliases, hosts and makers. */
 function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): DeploymentView[] {
   const ids = records.map(({ id }) => id)
   const aliases = Map.groupBy(listAliasesOf(ctx.db.orm, ids), ({ deploymentId }) => deploymentId)
@@ -212,7 +211,7 @@ function publicFields(record: DeploymentRecord) {
   }
 }
 
-/** The path form, with its `/` at the end. */
+/** The path form of the address, with its `/` at the end. */
 const shaPath = ({ owner, repo, commitSha }: { owner: string; repo: string; commitSha: string }): string =>
   `/repo/${owner}/${repo}/${commitSha}/`
 

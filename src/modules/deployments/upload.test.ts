@@ -32,7 +32,7 @@ const sendArchive = (type: string, body: Uint8Array, more = '', query = QUERY) =
 const urlOf = (label: string) => `http://${label}.localhost:3000`
 
 describe('POST /api/assets/upload', () => {
-  test('answers the records of the files', async () => {
+  test('returns the records of the files', async () => {
     const { status, body } = await world.sendForm(
       '/api/assets/upload',
       world.keys.docs,
@@ -70,7 +70,7 @@ describe('POST /api/assets/upload', () => {
     expect(mimeTypeOf('a dir/ü.css')).toBe('text/css')
   })
 
-  test('filePaths gives the paths, before the files and behind them', async () => {
+  test('filePaths sets the paths, before or after the files', async () => {
     const paths = { field: 'filePaths', value: JSON.stringify(['a/1.txt', 'b/2.txt']) }
     const files = fileParts({ '1.txt': 'one', '2.txt': 'two' })
     for (const [commitSha, parts] of [
@@ -88,7 +88,7 @@ describe('POST /api/assets/upload', () => {
     }
   })
 
-  test('takes repository, alias and description', async () => {
+  test('accepts repository, alias and description', async () => {
     const { status, body } = await world.sendForm(
       '/api/assets/upload',
       world.keys.docs,
@@ -105,7 +105,7 @@ describe('POST /api/assets/upload', () => {
     expect(list['data']).toMatchObject([{ commitSha: SHA, description: 'First', aliases: ['live'] }])
   })
 
-  test('takes what FormData makes, with the names of its files', async () => {
+  test('accepts what FormData creates, with the names of its files', async () => {
     const body = new FormData()
     body.append('file', new File(['A'], 'deep/er/a "b".txt'))
     for (const [name, value] of Object.entries(DOCS)) body.append(name, value)
@@ -122,7 +122,7 @@ describe('POST /api/deployments', () => {
     ['application/gzip', async (files) => Bun.gzipSync(Buffer.from(await tar(files)))],
   ]
 
-  test.each(bodies)('takes a raw body of %s', async (type, pack) => {
+  test.each(bodies)('accepts a raw body of %s', async (type, pack) => {
     const big = 'x'.repeat(3_000_000)
     const files = { './index.html': '<h1>Hi</h1>', 'css/main.css': 'body{}', 'empty.txt': '', 'big.js': big }
     const { status, body } = await sendArchive(type, await pack(files), '&alias=production&branch=main')
@@ -153,7 +153,7 @@ describe('POST /api/deployments', () => {
     expect([page.status, await page.text()]).toEqual([200, 'body{}'])
   })
 
-  test('the alias among the urls is the one that was named, not an older one', async () => {
+  test('the urls contain the named alias, not an older one', async () => {
     const packed = zip({ 'index.html': 'A' })
     for (const alias of ['staging', 'production']) {
       const { body } = await sendArchive('application/zip', packed, `&alias=${alias}`)
@@ -161,7 +161,7 @@ describe('POST /api/deployments', () => {
     }
   })
 
-  test('takes a form of parts named files, and says nothing of an alias where none was named', async () => {
+  test('accepts a form of parts named files, and returns no alias if none was named', async () => {
     const { status, body } = await world.sendForm(
       '/api/deployments',
       world.keys.docs,
@@ -174,7 +174,7 @@ describe('POST /api/deployments', () => {
     expect(world.filesOf()).toEqual({ 'b/c.js': 'B', 'index.html': 'A' })
   })
 
-  test('leaves out what nobody publishes on purpose, and normalises paths', async () => {
+  test('skips files that nobody publishes on purpose, and normalises paths', async () => {
     const files = {
       'index.html': 'A',
       '.git/config': 'x',
@@ -206,7 +206,7 @@ describe('POST /api/deployments', () => {
     expect(candidates).toEqual([{ sha256: hidden }])
   })
 
-  test('of equal paths in one upload the last one counts', async () => {
+  test('the last of equal paths in one upload counts', async () => {
     const twice = [
       { file: 'a.txt', content: 'old' },
       { file: './a.txt', content: 'new' },

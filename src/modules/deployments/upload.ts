@@ -33,7 +33,7 @@ export async function publishDeployment(ctx: Context, request: Request): Promise
   )
 }
 
-/** The target is in the query string, so a caller who may not publish there is refused before the body is read. */
+/** The query string names the target, so a caller who may not publish there is refused before the body is read. */
 async function publishArchive(
   ctx: Context,
   caller: Caller,
@@ -49,7 +49,7 @@ async function publishArchive(
   }))
 }
 
-/** A zip archive that comes as the one file of a form. It is on the disk before it is unpacked. */
+/** A zip archive sent as the only file of a form. It is stored on disk before it is unpacked. */
 export async function publishZipForm(
   ctx: Context,
   request: Request,
@@ -71,7 +71,7 @@ export async function publishZipForm(
   }
 }
 
-/** Who may not publish to the target that the query names hears that, not what is wrong with the body. contract §2. */
+/** A caller who may not publish to the target in the query gets that error, not one about the body. contract §2. */
 function refuseType(ctx: Context, caller: Caller, request: Request, readable: string): never {
   authorizeTarget(ctx, caller, uploadFieldsOf(request))
   throw unsupportedType(mediaTypeOf(request), readable)
@@ -82,6 +82,6 @@ function authorizeTarget(ctx: Context, caller: Caller, fields: UploadFields): vo
   if (target !== undefined) authorizeUpload(ctx, caller, target)
 }
 
-/** What the address says; the form's own fields are added while it is read, and can be shown again. */
+/** The fields in the query string. The fields of the form are added as they are read. */
 export const uploadFieldsOf = (request: Request): UploadFields =>
   new UploadFields(new URL(request.url).searchParams)

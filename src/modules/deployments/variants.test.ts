@@ -75,7 +75,7 @@ describe('what is compressed', () => {
     expect(app.lines).toEqual([])
   })
 
-  test('a content under two names, one of which pays', async () => {
+  test('a content under two names, one of which is worth compressing', async () => {
     const content = words(3000)
     await seed({ 'a.bin': content })
     expect(variantsAt(content)).toBe(0)
@@ -88,7 +88,7 @@ describe('what is compressed', () => {
   })
 })
 
-test('many share a pack', async () => {
+test('many variants share a pack', async () => {
   const contents = Array.from({ length: 8 }, (_, i) => words(1500, `file ${i} `))
   await seed(Object.fromEntries(contents.map((content, i) => [`${i}.js`, content])))
   const packs = new Set(contents.flatMap((content) => variantsOf(content).map(({ pack }) => pack)))
@@ -96,7 +96,7 @@ test('many share a pack', async () => {
   expect(contents.every((content) => variantsOf(content).length === 3)).toBe(true)
 })
 
-test('whoever has the content sends it from then on, whatever was sent before', async () => {
+test('every deployment with the content serves the variant from then on', async () => {
   const content = words(3000)
   const first = await seed({ 'a.js': content }, false)
   const second = await seed({ 'b.js': content }, false)
@@ -110,7 +110,7 @@ test('whoever has the content sends it from then on, whatever was sent before', 
   expect([await ask(first.host, '/a.js'), await ask(second.host, '/b.js')]).toEqual(['br', 'br'])
 })
 
-test('once a content: another deployment with it changes nothing', async () => {
+test('once per content: another deployment with it changes nothing', async () => {
   const content = words(3000)
   const first = await seed({ 'a.js': content })
   const version = versionOf(first.deploymentId)
@@ -136,7 +136,7 @@ describe('failures', () => {
     expect(variantsOf(bad)).toHaveLength(3)
   })
 
-  test('a deployment that is gone is none', async () => {
+  test('a deleted deployment is not a failure', async () => {
     const { deploymentId } = await seed({ 'a.js': words(3000) }, false)
     scheduleVariants(app.ctx, deploymentId)
     app.ctx.db.sqlite.query('DELETE FROM deployments WHERE id = ?').run(deploymentId)
@@ -144,7 +144,7 @@ describe('failures', () => {
     expect(app.lines).toEqual([])
   })
 
-  test('a content that is freed amid its compression is none, and leaves nothing behind', async () => {
+  test('a content freed during its compression is not a failure, and leaves nothing behind', async () => {
     const content = words(200_000)
     const { deploymentId } = await seed({ 'a.js': content }, false)
     scheduleVariants(app.ctx, deploymentId)

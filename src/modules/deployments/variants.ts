@@ -23,19 +23,19 @@ import {
   type PendingFile,
 } from './variants/queries.ts'
 
-/** Larger ones are downloads: they would keep the machine busy for long and are asked for in ranges. */
+/** Larger files are downloads: compressing them takes long, and clients request them in ranges. */
 const MOST_BYTES = 256 * 1024 * 1024
 const PAGE = 500
 const BATCH_CONTENTS = 200
 const BATCH_BYTES = 8 * 1024 * 1024
 
-/** One a context: what is compressed, one content at a time. */
+/** One per context: compresses one content at a time. */
 type Worker = { waiting: Set<string>; running: Promise<void> | undefined; isStopped: boolean }
 const workerOf = onePer(
   (_: Context): Worker => ({ waiting: new Set(), running: undefined, isStopped: false }),
 )
 
-/** Has the compressed forms of the deployment's contents made in the background. Returns at once. */
+/** Queues the deployment's contents for compression in the background. Returns at once. */
 export function scheduleVariants(ctx: Context, deploymentId: string): void {
   const worker = workerOf(ctx)
   if (worker.isStopped) return
@@ -43,7 +43,7 @@ export function scheduleVariants(ctx: Context, deploymentId: string): void {
   start(ctx, worker)
 }
 
-/** Schedules what an earlier process did not come to, and what failed. */
+/** Queues what an earlier process did not finish, and what failed. */
 export async function resumeVariants(ctx: Context): Promise<void> {
   for (let after = ''; ; ) {
     const waiting = listWaiting(ctx.db, after, PAGE)
@@ -60,7 +60,7 @@ export async function waitForVariants(ctx: Context): Promise<void> {
   for (let { running } = workerOf(ctx); running !== undefined; running = workerOf(ctx).running) await running
 }
 
-/** Takes no more, keeps what is done, and resolves after the content in hand. The rest waits for `resumeVariants`. */
+/** Stops accepting work, keeps what is done, and resolves after the current content. `resumeVariants` resumes. */
 export async function stopVariants(ctx: Context): Promise<void> {
   workerOf(ctx).isStopped = true
   await waitForVariants(ctx)
@@ -111,7 +111,7 @@ async function compressDeployment(ctx: Context, worker: Worker, deploymentId: st
   }
 }
 
-/** The contents of the page that are to be compressed. Those that never will be are marked, so that nobody asks again. */
+/** The contents of the page that need compression. Marks those that never will, so that they are not rechecked. */
 function sortOut(ctx: Context, page: readonly PendingFile[]): Set<string> {
   const wanted = new Set<string>()
   const tooSmallOrLarge: string[] = []
@@ -134,7 +134,7 @@ function sortOut(ctx: Context, page: readonly PendingFile[]): Set<string> {
   return wanted
 }
 
-/** A content that was freed meanwhile is none of our business; one that cannot be read is logged and tried again later. */
+/** Skips a content that was freed meanwhile. One that cannot be read is logged and tried again later. */
 async function compressContent(ctx: Context, worker: Worker, batch: Batch, sha256: string): Promise<void> {
   const blob = findBlob(ctx.db, sha256)
   if (blob === null || batch.has(sha256)) return
@@ -189,7 +189,7 @@ class Batch {
     return variants
   }
 
-  /** Returns the deployments that have something new to send. */
+  /** Returns the deployments that have new forms to serve. */
   async commit(): Promise<string[]> {
     const stage = this.#stage
     if (stage === undefined) return []
@@ -207,7 +207,7 @@ class Batch {
         present.flatMap((of) => (this.#made.get(of) ?? []).map((variant) => ({ of, ...variant }))),
       )
       markDone(db, present, now)
-      // What was made of a content that is gone, or before a failure, has a row and no reference.
+      // Variants of a content that is gone, or made before a failure, have a row but no reference.
       addUnreferenced(
         db,
         stored.map(({ sha256 }) => sha256),

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const detail = 'Invalid response from http://docs.sites.test: "<html>no</html>"'
   world.ca.faults.refusals.set(HOST, { type: 'unauthorized', detail })
   path = `/api/domains/${(await add(HOST)).body['id']}`
-  // The clock stands until both have ended: two orders are in flight at once.
+  // The clock stands still until both have ended: two orders are in flight at once.
   await until(() => statusOf(HOST) === 'failed' && statusOf('admin.sites.test') === 'active')
 })
 afterAll(() => world.stop())
@@ -36,7 +36,7 @@ const statusOf = (host: string) => world.certificates().stateOf(host).status
 const certificate = async () => (await ask(world.app, 'GET', path, { as: SEED_OWNER })).body['certificate']
 const askNow = () => ask(world.app, 'POST', `${path}/certificate`, { as: SEED_OWNER })
 
-test("the record tells what became of it, in the authority's words", async () => {
+test("the record shows the result, in the authority's words", async () => {
   expect(await certificate()).toEqual({
     status: 'failed',
     expiresAt: null,
@@ -44,7 +44,7 @@ test("the record tells what became of it, in the authority's words", async () =>
   })
 })
 
-test('too soon is 429 with Retry-After; later it is asked for, and who asked is in the audit log', async () => {
+test('too soon is 429 with Retry-After; later it is ordered, and the audit log names who asked', async () => {
   const early = await world.app.call('POST', `${path}/certificate`, { as: SEED_OWNER })
   expect([early.status, early.headers.get('retry-after')]).toEqual([429, '20'])
   world.ca.faults.refusals.clear()
@@ -62,7 +62,7 @@ test('too soon is 429 with Retry-After; later it is asked for, and who asked is 
   expect((await askNow()).status).toBe(200)
 })
 
-test('one more domain is pending until its own is there; a deleted one has none', async () => {
+test('another domain is pending until its certificate arrives; a deleted one has none', async () => {
   const { body } = await add('new.sites.test')
   expect(body['certificate']).toMatchObject({ status: 'pending', error: null })
   await until(() => statusOf('new.sites.test') === 'active')
@@ -75,13 +75,13 @@ test('one more domain is pending until its own is there; a deleted one has none'
   ).not.toContain('new.sites.test')
 })
 
-test('metrics tell when each expires', async () => {
+test('metrics show when each expires', async () => {
   const text = await (await world.app.call('GET', '/metrics')).text()
   expect(text).toContain(`svc_certificate_expires_seconds{host="${HOST}"} `)
   expect(text).toContain('svc_certificate_expires_seconds{host="admin.sites.test"} ')
 })
 
-test('without TLS there is none to ask for, and no metric', async () => {
+test('without TLS there is no certificate to order, and no metric', async () => {
   const app = await testApp({ BASE_DOMAIN: 'sites.test', ADMIN_HOST: 'localhost' })
   const seeded = await seedDeployment(app, deployment)
   const json = { projectId: seeded.projectId, hostname: HOST, alias: 'production' }
@@ -90,7 +90,7 @@ test('without TLS there is none to ask for, and no metric', async () => {
   const asked = await ask(app, 'POST', `/api/domains/${body['id']}/certificate`, { as: SEED_OWNER })
   expect([asked.status, asked.body['message']]).toEqual([
     409,
-    'This server makes no certificates; the proxy in front of it holds them',
+    'This server does not order certificates: the proxy in front of it holds them',
   ])
   expect(await (await app.call('GET', '/metrics')).text()).not.toContain('svc_certificate')
   app.close()

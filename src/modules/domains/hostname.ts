@@ -4,7 +4,7 @@ import { AppError, invalidField } from '../../domain/errors.ts'
 import { isHostName, isIpLiteral, normalizeHost, siteLabelOf } from '../../domain/hostname.ts'
 import { isLabelFree } from '../aliases/host-labels.ts'
 
-/** A host name as it is stored and compared; one with letters of other scripts in its ASCII form. Throws `invalid`. */
+/** A host name as it is stored and compared; international names in their ASCII form. Throws `invalid`. */
 export function parseHostname(text: string, path = 'hostname'): string {
   const ascii =
     /^[^\s/@:?#\\[\]]+$/.test(text) && URL.canParse(`http://${text}`)
@@ -16,8 +16,8 @@ export function parseHostname(text: string, path = 'hostname'): string {
 }
 
 /**
- * Refuses a host that is ours to give away. Below the base domain a mapping is one label without `--`, and none that
- * an alias, a deployment or the admin has: nobody maps another project's host. contract §1 Hosts.
+ * Refuses a host that svc assigns itself. Below the base domain, a mapped host is one label without `--` that no alias,
+ * deployment or the admin uses, so that nobody maps another project's host. contract §1 Hosts.
  */
 export function refuseReserved(ctx: Context, db: DbOrTx, host: string): void {
   const { adminHost, baseDomain } = ctx.config
@@ -26,10 +26,10 @@ export function refuseReserved(ctx: Context, db: DbOrTx, host: string): void {
   const label = siteLabelOf(host, baseDomain)
   if (label === null || label.includes('--'))
     throw taken(`Below ${baseDomain} a domain is one name without --, such as docs.${baseDomain}`)
-  if (!isLabelFree(ctx, db, label)) throw taken(`${host} belongs to a site already`)
+  if (!isLabelFree(ctx, db, label)) throw taken(`${host} already belongs to a site`)
 }
 
-/** Hosts below the base domain are the operator's: they need no proof. */
+/** Hosts below the base domain belong to the operator: they need no proof. */
 export const isBelowBase = (ctx: Context, host: string): boolean => host.endsWith(`.${ctx.config.baseDomain}`)
 
 /** Where a redirect leads: a host name, or an address without query; null for none. Throws `invalid`. */
@@ -47,11 +47,11 @@ export function parseRedirect(text: string | null, from: string): string | null 
 
 function parseRedirectHost(text: string, from: string): string {
   const host = parseHostname(text, 'redirectTo')
-  if (host === from) throw invalidField('redirectTo', 'A domain cannot lead to itself')
+  if (host === from) throw invalidField('redirectTo', 'A domain cannot redirect to itself')
   return host
 }
 
-/** `/docs` for a folder inside of what the alias serves, `''` for all of it. Throws `invalid`. */
+/** `/docs` for a folder inside what the alias serves, `''` for all of it. Throws `invalid`. */
 export function parsePathPrefix(text: string): string {
   const segments = text.split('/').filter((segment) => segment !== '')
   const isSafe = segments.every((segment) => !/^\.{1,2}$|[\\\p{Cc}]/u.test(segment)) && text.length <= 500

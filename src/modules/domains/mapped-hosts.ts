@@ -3,5 +3,5 @@ import { findDomainByHost } from './queries.ts'
 
 export { listProvenHosts } from './queries.ts'
 
-/** Whether somebody mapped the host (normalised), proven or not: labels and mappings share one name space. contract §1. */
+/** Whether the host (normalised) is mapped, proven or not: labels and mapped hosts share one namespace. contract §1. */
 export const isHostMapped = (db: DbOrTx, host: string): boolean => findDomainByHost(db, host) !== undefined

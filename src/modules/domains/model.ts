@@ -52,10 +52,10 @@ export const domainQuery = t.Object({
 const text = orNull(t.String())
 
 /**
- * contract §10. `pathPrefix` is a folder inside of what the alias serves, null for all of it. `verification` says what
- * proves the host: a TXT record of that name and value, or the value as the answer at `url`; `checkedAt` and `error` are of
- * the last look for it. `certificate` is of this server's own listener: `off` where a proxy holds it, and an active one
- * with an error could not be renewed.
+ * contract §10. `pathPrefix` is a folder inside what the alias serves, null for all of it. `verification` says how to
+ * prove the host: with a TXT record of that name and value, or with the value as the response at `url`. `checkedAt` and
+ * `error` are those of the last check. `certificate` is that of this server's own listener: `off` if a proxy holds the
+ * certificates; an active one with an error could not be renewed.
  */
 export const domainView = t.Object({
   id: t.String({ format: 'uuid' }),

@@ -20,7 +20,7 @@ afterAll(async () => {
   app.close()
 })
 
-/** A byte now and then, for ever. */
+/** Sends a byte now and then, forever. */
 const drops = () =>
   new ReadableStream({
     async pull(controller) {
@@ -29,13 +29,13 @@ const drops = () =>
     },
   })
 
-/** With a page of its own that says so. */
+/** A redirect whose body is a page. */
 const moved = () =>
   new Response('x'.repeat(300_000), { status: 301, headers: { location: 'https://www.test:443/moved' } })
 
 const urlOf = (path: string): string => `http://www.test:${host.port}${path}`
 
-test('what a host shows is read without the space around it', async () => {
+test('the response of a host is trimmed', async () => {
   expect(await readChallenge(app.ctx, urlOf('/'))).toEqual({
     status: 200,
     text: 'value',
@@ -43,7 +43,7 @@ test('what a host shows is read without the space around it', async () => {
   })
 })
 
-test('of an answer that leads elsewhere the place is taken, however long its page is', async () => {
+test("a redirect's location is read, however long its body is", async () => {
   expect(await readChallenge(app.ctx, urlOf('/moved'))).toEqual({
     status: 301,
     text: '',
@@ -51,6 +51,6 @@ test('of an answer that leads elsewhere the place is taken, however long its pag
   })
 })
 
-test('a host that never comes to an end is given up', async () => {
+test('a host whose response never ends times out', async () => {
   await expect(readChallenge(app.ctx, urlOf('/drips'), 200)).rejects.toThrow('given up')
 })

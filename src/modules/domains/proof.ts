@@ -4,12 +4,12 @@ import { readLimited } from '../../platform/outbound/read.ts'
 import { hasTxt } from '../../platform/txt-records.ts'
 import type { DomainRow } from './queries.ts'
 
-/** How it was proven, or what was looked for and not found, as a sentence. */
+/** How the host was proven, or a sentence that says what was looked for and not found. */
 type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
 
-/** For its head, and between two pieces. */
+/** Timeout for the head, and between two chunks. */
 const TIMEOUT_MS = 5_000
-/** For all of it. */
+/** Timeout for the whole response. */
 const WHOLE_MS = 10_000
 const MOST_BYTES = 1_024
 
@@ -18,11 +18,11 @@ export const txtNameOf = (hostname: string): string => `_svc-challenge.${hostnam
 export const challengeUrlOf = ({ hostname, challenge }: Pick<DomainRow, 'hostname' | 'challenge'>): string =>
   `http://${hostname}/.well-known/svc-challenge/${challenge}`
 
-/** Looks for the TXT record, then asks the host itself, but not the base domain. contract §10. */
+/** Looks for the TXT record, then asks the host itself, except for the base domain. contract §10. */
 export async function findProof(ctx: Context, domain: DomainRow): Promise<Proof> {
   const txt = await askDns(ctx, domain)
   if (txt === true) return { by: 'txt' }
-  // The base domain leads here whoever asks, so an answer of ours would prove nothing: every project could take it.
+  // The base domain always leads to this server, so its response would prove nothing: every project could claim it.
   if (domain.hostname === ctx.config.baseDomain) return { by: null, reason: `${txt}.` }
   const http = await askHost(ctx, domain)
   return http === true ? { by: 'http' } : { by: null, reason: `${txt}. ${http}.` }
@@ -49,7 +49,7 @@ async function askHost(ctx: Context, domain: DomainRow): Promise<true | string> 
   }
 }
 
-/** Most proxies lead all that comes without TLS to the same address with it: what is said there is the host's word too. */
+/** Most proxies redirect plain requests to the same address with TLS. What is served there counts for the host too. */
 async function askLedToHttps(ctx: Context, url: string): Promise<Shown> {
   const answer = await readChallenge(ctx, url)
   const secured = url.replace(/^http:/, 'https:')
@@ -58,7 +58,7 @@ async function askLedToHttps(ctx: Context, url: string): Promise<Shown> {
 
 type Shown = { status: number; text: string; location: string | null }
 
-/** What a host shows. Throws `OutboundError`, also after `wholeMs`: one that sends a byte now and then is not waited for. */
+/** Reads what a host serves. Throws `OutboundError`, also after `wholeMs`: hosts may send a byte now and then. */
 export async function readChallenge(ctx: Context, url: string, wholeMs = WHOLE_MS): Promise<Shown> {
   const answer = await ctx.outbound.request(new URL(url), {
     method: 'GET',
@@ -76,7 +76,7 @@ export async function readChallenge(ctx: Context, url: string, wholeMs = WHOLE_M
       text: new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim(),
       location: null,
     }
-  // The page that other answers bring may be of any length.
+  // The body of other responses may be of any length.
   if (body instanceof ReadableStream) void body.cancel().catch(() => {})
   const [, location = null] = headers.find(([name]) => name === 'location') ?? []
   return {
@@ -86,5 +86,5 @@ export async function readChallenge(ctx: Context, url: string, wholeMs = WHOLE_M
   }
 }
 
-/** With a default port left out, as nginx writes it in `https://host:443/`; null for what is no whole address. */
+/** Leaves out a default port, as nginx writes in `https://host:443/`; null for anything but a full address. */
 const hrefOf = (location: string): string | null => (URL.canParse(location) ? new URL(location).href : null)

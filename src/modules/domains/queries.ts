@@ -7,7 +7,7 @@ import type { Page } from '../../domain/pagination.ts'
 export type DomainRow = typeof domains.$inferSelect
 
 export type DomainFilter = {
-  /** Null: all of them. */
+  /** Null: all projects. */
   projectIds: string[] | null
   projectId?: string | undefined
   hostname?: string | undefined
@@ -67,7 +67,7 @@ export function listHostsOf(db: DbOrTx, projectIds: readonly string[]): HostOfPr
 
 type ProvenHost = { host: string; projectId: string }
 
-/** Proven domains, the first of every project before the second of any: nobody waits for a project with very many. */
+/** Proven domains, the first of every project before the second of any, so that large projects delay nobody. */
 export function listProvenHosts(db: DbOrTx): ProvenHost[] {
   const rank = sql`row_number() OVER (PARTITION BY ${domains.projectId} ORDER BY ${domains.verifiedAt})`
   return db

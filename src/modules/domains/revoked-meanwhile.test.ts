@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DOCS, SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Looking for the proof of a domain may take seconds: who lost their role by then proves nothing. */
+/** Looking for the proof of a domain may take seconds: whoever lost their role meanwhile must not prove it. */
 
 const ADMIN = 'admin@example.com'
 
@@ -10,7 +10,7 @@ let app: TestApp
 let projectId = ''
 let adminId = ''
 let domain: { id: string; verification: { value: string } }
-/** Called when the DNS is asked. */
+/** Called during the DNS lookup. */
 let onLookUp: () => Promise<unknown> = async () => {}
 
 beforeEach(async () => {
@@ -41,7 +41,7 @@ const verify = () => app.call('POST', `/api/domains/${domain.id}/verify`, { as: 
 const verifiedAt = () =>
   app.ctx.db.sqlite.query<{ at: number | null }, []>('SELECT verified_at AS at FROM domains').get()?.at
 
-test('proves it with the role', async () => {
+test('a domain is proven with the role', async () => {
   expect((await verify()).status).toBe(200)
   expect(verifiedAt()).toBeNumber()
 })
@@ -53,7 +53,7 @@ test('and not without it', async () => {
   expect(verifiedAt()).toBeNull()
 })
 
-test('nor what was deleted meanwhile', async () => {
+test('nor is a domain that was deleted meanwhile', async () => {
   onLookUp = () => app.call('DELETE', `/api/domains/${domain.id}`, { as: SEED_OWNER })
   expect((await verify()).status).toBe(404)
 })

@@ -70,7 +70,7 @@ const clear = () => {
   app.ctx.db.writes += 1
 }
 
-test('below the base domain a domain serves at once, whatever its case, port and last dot', async () => {
+test('below the base domain a domain serves at once, in any case, with a port or a trailing dot', async () => {
   const { status, body } = await create({ hostname: 'Docs.sites.test' })
   expect(status).toBe(201)
   expect(body).toMatchObject({
@@ -118,14 +118,14 @@ test.each([
   clear()
 })
 
-test('a host belongs to one project, and to one mapping', async () => {
+test('a host belongs to one project and one domain', async () => {
   await create({ hostname: 'one.example' })
   expect((await create({ hostname: 'ONE.example.' })).status).toBe(409)
   expect((await create({ hostname: 'one.example', projectId: otherId })).status).toBe(409)
   clear()
 })
 
-test('nobody maps the host that a long alias of another project will get', async () => {
+test("the future host of another project's long alias cannot be mapped", async () => {
   const alias = 'x'.repeat(64)
   const seed = { owner: 'acme', repo: 'shop', sha: '4'.repeat(40), alias, files: { 'index.html': 'theirs' } }
   const label = `${'x'.repeat(54)}-${new Bun.CryptoHasher('sha256').update(`${alias}--shop--acme`).digest('hex').slice(0, 8)}`
@@ -136,7 +136,7 @@ test('nobody maps the host that a long alias of another project will get', async
   clear()
 })
 
-test('an unproven host answers 421 until a TXT record proves it', async () => {
+test('an unproven host responds 421 until a TXT record proves it', async () => {
   const { body } = await create({ hostname: 'www.example.com' })
   const { verification } = body as {
     verification: { name: string; value: string; method: string; verifiedAt: null }
@@ -175,7 +175,7 @@ test('an unproven host answers 421 until a TXT record proves it', async () => {
   clear()
 })
 
-test('a person is told in a page of an unproven host, a program by the error', async () => {
+test('an unproven host shows a page to people and an error to programs', async () => {
   await create({ hostname: 'www.example.com' })
   const program = await get('www.example.com')
   expect([program.status, await program.json()]).toEqual([
@@ -192,7 +192,7 @@ test('a person is told in a page of an unproven host, a program by the error', a
   clear()
 })
 
-test('a host that leads here shows its own challenge, and no other', async () => {
+test('a host that points here shows its own challenge, and no other', async () => {
   const { body } = await create({ hostname: 'www.example.com' })
   const { url, value } = body['verification'] as { url: string; value: string }
   const shown = await get('www.example.com', new URL(url).pathname)
@@ -224,7 +224,7 @@ test('a path prefix shows a folder of the deployment', async () => {
   clear()
 })
 
-test('the visibility of a domain wins over alias and project', async () => {
+test('the visibility of a domain overrides alias and project', async () => {
   const { body } = await create({ hostname: 'docs.sites.test', isPublic: false, requiredRole: 'viewer' })
   expect((await get('docs.sites.test')).status).toBe(404)
   const cookie = await app.cookieOf(people.viewer)
@@ -259,7 +259,7 @@ test('a redirect keeps path and query', async () => {
   clear()
 })
 
-test('the host goes with its project, and an alias that comes back shows there again', async () => {
+test('the host is deleted with its project, and an alias that is created again is shown there again', async () => {
   await create({ hostname: 'docs.sites.test', alias: 'next' })
   const aliasId = app.ctx.db.sqlite
     .query<{ id: string }, []>("SELECT id FROM aliases WHERE name = 'next'")
@@ -289,7 +289,7 @@ test('the list is paginated and shows what the caller may read', async () => {
   clear()
 })
 
-test('who may: reading from viewer on, changing from admin on', async () => {
+test('access: viewers may read, admins may change', async () => {
   const { body } = await create({ hostname: 'docs.sites.test' })
   const path = `/api/domains/${body['id']}`
   const calls: [string, string, unknown, boolean][] = [
@@ -318,7 +318,7 @@ test('who may: reading from viewer on, changing from admin on', async () => {
   clear()
 })
 
-test('domain takeover: that the base domain leads here proves nothing, for it does so for every project', async () => {
+test('domain takeover: a response of the base domain proves nothing, because it serves every project', async () => {
   const { status, body } = await create({ hostname: 'sites.test' })
   const { value } = body['verification'] as { value: string }
   const { outbound } = app.ctx
@@ -333,7 +333,7 @@ test('domain takeover: that the base domain leads here proves nothing, for it do
   clear()
 })
 
-test('a proxy in front that leads to https is followed to the same address there, and nowhere else', async () => {
+test('a redirect to https is followed to the same address only', async () => {
   const { body } = await create({ hostname: 'www.example.com' })
   const { url, value } = body['verification'] as { url: string; value: string }
   const secured = url.replace('http:', 'https:')
@@ -362,7 +362,7 @@ test('a proxy in front that leads to https is followed to the same address there
   clear()
 })
 
-test('an answer of the host proves it too; one that says something else, or is private, does not', async () => {
+test('a response of the host proves it too; a wrong or private one does not', async () => {
   const { body } = await create({ hostname: 'www.example.com' })
   const { url, value } = body['verification'] as { url: string; value: string }
   const verify = async () =>
@@ -394,7 +394,7 @@ test('an answer of the host proves it too; one that says something else, or is p
   const refused = await ask(app, 'POST', `/api/domains/${inside.body['id']}/verify`, { as: OWNER })
   expect(refused.body['verification']).toMatchObject({
     verifiedAt: null,
-    error: expect.stringContaining('not public'),
+    error: expect.stringContaining('neither public'),
   })
   clear()
 })

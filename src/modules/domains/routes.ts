@@ -34,8 +34,8 @@ export const domainRoutes = (ctx: Context) => {
       detail: {
         summary: 'Map a host to an alias',
         description:
-          'A host outside of the base domain serves nothing (421) until `verify` found the TXT record that ' +
-          '`verification` names, or the same value at its `url`. `verified: true` skips that, for administrators.',
+          'A host outside the base domain serves nothing (421) until `verify` finds the TXT record that ' +
+          '`verification` names, or the same value at its `url`. Administrators can skip this with `verified: true`.',
       },
     })
     .get('/:id', ({ grant, params }) => getDomain(ctx, grant, params.id), {
@@ -58,7 +58,7 @@ export const domainRoutes = (ctx: Context) => {
       {
         may: { action: 'domain:manage', ...onDomain },
         response: { 204: t.Undefined() },
-        detail: { summary: 'Take a host off' },
+        detail: { summary: 'Remove a domain' },
       },
     )
     .post('/:id/verify', ({ grant, params, body }) => verifyDomain(ctx, grant, params.id, body ?? {}), {
@@ -71,10 +71,10 @@ export const domainRoutes = (ctx: Context) => {
       may: { action: 'domain:manage', ...onDomain },
       response: domainView,
       detail: {
-        summary: 'Ask for the certificate of the host now',
+        summary: 'Order the certificate of the host now',
         description:
-          'The server asks by itself, and again after a failure. This is for the moment after something was mended. ' +
-          '429 where the certificate authority has to be left alone for a while; 409 where a proxy holds the certificates.',
+          'The server orders certificates automatically and retries after failures. Use this after you fixed a problem. ' +
+          '429 while the certificate authority must not be asked again; 409 if a proxy holds the certificates.',
       },
     })
 }

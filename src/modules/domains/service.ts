@@ -6,7 +6,7 @@ import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { newToken } from '../../platform/tokens.ts'
 import { findAliasByName } from '../aliases/service.ts'
-import { authorize, authorizeAgain, type Grant, within } from '../auth/authorize.ts'
+import { aboutRow, authorize, authorizeAgain, type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
 import { isBelowBase, parseHostname, parsePathPrefix, parseRedirect, refuseReserved } from './hostname.ts'
 import type { DomainChange, DomainView, NewDomain } from './model.ts'
@@ -25,7 +25,7 @@ import {
 
 export type { DomainChange, DomainView } from './model.ts'
 
-/** Those of the projects that the caller may read. */
+/** The domains of the projects that the caller may read. */
 export function listDomains(
   ctx: Context,
   grant: Grant,
@@ -49,7 +49,7 @@ export function listDomains(
 export const getDomain = (ctx: Context, grant: Grant, id: string): DomainView =>
   toView(ctx, requireDomain(ctx.db.orm, grant, id))
 
-/** Throws 409 for a host that is mapped or ours, 404 for an alias that the project does not have. */
+/** Throws 409 for a host that is mapped or reserved, 404 for an alias that the project does not have. */
 export function createDomain(ctx: Context, grant: Grant, input: NewDomain): DomainView {
   const hostname = parseHostname(input.hostname)
   const { projectId } = grant
@@ -76,7 +76,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
   const made = { ...domain, ...patchOf(ctx, grant, domain, input) }
   inTransaction(ctx.db, (tx) => {
     refuseReserved(ctx, tx, hostname)
-    refuseTaken(`${hostname} is mapped already`, () => insertDomain(tx, made))
+    refuseTaken(`${hostname} is already mapped`, () => insertDomain(tx, made))
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made })
   })
   ctx.certificates.hostsChanged()
@@ -108,8 +108,8 @@ export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
 }
 
 /**
- * Looks for the proof now. Without one the record says what was looked for (`verification.error`), and a host that was
- * proven before stays so.
+ * Looks for the proof now. If there is none, the record says what was looked for (`verification.error`). A host that
+ * was proven before stays proven.
  */
 export async function verifyDomain(
   ctx: Context,
@@ -138,8 +138,8 @@ export async function verifyDomain(
 }
 
 /**
- * Asks for the certificate now, before its time. The record says what came of it, or that it is still being asked for.
- * Throws 409 where none can be had, 429 where the certificate authority has to be left alone.
+ * Orders the certificate now, ahead of schedule. The record shows the result, or that the order is in progress. Throws
+ * 409 if the host cannot have one, 429 if the certificate authority must not be asked yet.
  */
 export async function askCertificate(ctx: Context, grant: Grant, id: string): Promise<DomainView> {
   const domain = requireDomain(ctx.db.orm, grant, id)
@@ -147,18 +147,20 @@ export async function askCertificate(ctx: Context, grant: Grant, id: string): Pr
   if (domain.verifiedAt === null)
     throw new AppError('conflict', `${hostname} gets a certificate once it is proven`)
   if (ctx.certificates.stateOf(hostname).status === 'off')
-    throw new AppError('conflict', 'This server makes no certificates; the proxy in front of it holds them')
+    throw new AppError(
+      'conflict',
+      'This server does not order certificates: the proxy in front of it holds them',
+    )
   await ctx.certificates.tryNow(hostname)
   inTransaction(ctx.db, (tx) => audit(ctx, tx, grant.actor, aboutChange('domain.certificate', domain)))
   return getDomain(ctx, grant, id)
 }
 
 /** For routes that name a domain in the path. */
-export const aboutDomain = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
-  projectId: (id === undefined ? undefined : findDomain(ctx.db.orm, id)?.projectId) ?? null,
-})
+export const aboutDomain = (ctx: Context, id: string | undefined): { projectId: string | null } =>
+  aboutRow(ctx, id, findDomain)
 
-/** The name of the alias as the project writes it. Throws 404 where it has none of that name. */
+/** The name of the alias as the project spells it. Throws 404 if the project has no such alias. */
 export function aliasNameOf(ctx: Context, projectId: string, name: string): string {
   const alias = findAliasByName(ctx, projectId, name)
   if (alias === undefined) throw new AppError('not_found', `The project has no alias ${JSON.stringify(name)}`)
@@ -180,7 +182,7 @@ function patchOf(ctx: Context, grant: Grant, domain: DomainRow, change: DomainCh
   }
 }
 
-/** The domain, of the project of the grant. Throws 404. */
+/** The domain, if it is of the project of the grant; else throws 404. */
 export function requireDomain(db: DbOrTx, grant: Grant, id: string): DomainRow {
   const domain = within(grant, findDomain(db, id))
   if (domain === undefined) throw new AppError('not_found', 'There is no such domain')

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts'
 import { listHostsOf } from './queries.ts'
 
-/** Of a project: how many hosts wait for their proof, and how many have no good certificate. */
+/** How many hosts of a project wait for their proof, and how many have no valid certificate. */
 type DomainTrouble = { unproven: number; uncertified: number }
 
-/** By project id; those without trouble are left out. */
+/** By project id; projects without trouble are left out. */
 export function domainTroubles(
   ctx: Context,
   projectIds: readonly string[],

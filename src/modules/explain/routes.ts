@@ -22,9 +22,9 @@ export const explainRoutes = (ctx: Context, explainer: Explainer) => {
         query: explainQuery,
         response: explainedView,
         detail: {
-          summary: 'Why an address gets the answer that it gets',
+          summary: 'Why an address gets its response',
           description:
-            'Every decision on the way, told by the code that serves: host, project, traffic, each rule, visibility, gate, ' +
+            'Every decision, reported by the code that serves: host, project, traffic, each rule, visibility, gate, ' +
             'file or target. As an anonymous visitor, or with `as=me` as yourself. No backend is called.',
         },
       },

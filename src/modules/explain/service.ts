@@ -6,7 +6,7 @@ import type { Explained } from './model.ts'
 
 export type { Explained } from './model.ts'
 
-/** The site engine, as far as this module may know it: floors below do not import it. */
+/** The site engine as this module sees it: lower layers do not import it. */
 export type Explainer = {
   projectOf(url: URL): string | null
   explain(input: {
@@ -19,7 +19,7 @@ export type Explainer = {
 
 type Sample = { url: string; method: string; as: 'anonymous' | 'me'; headers: Headers }
 
-/** Why a request gets the answer that it gets. Nothing is sent to a backend, and no pipeline runs. */
+/** Why a request gets its response. Nothing is sent to a backend, and no pipeline runs. */
 export const explainAddress = (
   ctx: Context,
   explainer: Explainer,
@@ -33,7 +33,7 @@ export const explainAddress = (
     caller: (site) => visitorAt(ctx, grant, as, site),
   })
 
-/** The caller as it would be on that host, where the membership gate may make it nobody. */
+/** The caller as they would be on that host, where the membership gate may make them anonymous. */
 function visitorAt(ctx: Context, { caller }: Grant, as: 'anonymous' | 'me', site: Caller['site']): Caller {
   const { actor } = caller
   const nobody = { kind: 'anonymous', ip: actor.kind === 'operator' ? '' : actor.ip } as const
@@ -50,5 +50,5 @@ export function parseUrl(text: string | undefined): URL | null {
 }
 
 function unknownAddress(): never {
-  throw new AppError('not_found', 'Nothing of yours lives at this address')
+  throw new AppError('not_found', 'None of your sites has this address')
 }

@@ -21,7 +21,7 @@ export function findGroup(db: DbOrTx, id: string): CountedGroup | undefined {
   return db.select(counted).from(groups).where(eq(groups.id, id)).get()
 }
 
-/** `search` is a part of the name, whatever its case. */
+/** `search` is a part of the name, in any case. */
 export function selectGroups(
   db: DbOrTx,
   search: string | undefined,
@@ -47,15 +47,22 @@ export function deleteGroupRow(db: DbOrTx, id: string): void {
   db.delete(groups).where(eq(groups.id, id)).run()
 }
 
-type GroupMember = { userId: string; email: string; addedAt: number }
+export type GroupMember = { userId: string; email: string; addedAt: number }
 
-export function listGroupMembers(db: DbOrTx, groupId: string): GroupMember[] {
+/** In the order of their emails; -1 is no limit. */
+export function listGroupMembers(
+  db: DbOrTx,
+  groupId: string,
+  { limit, offset } = { limit: -1, offset: 0 },
+): GroupMember[] {
   return db
     .select({ userId: users.id, email: users.email, addedAt: groupMembers.addedAt })
     .from(groupMembers)
     .innerJoin(users, eq(users.id, groupMembers.userId))
     .where(eq(groupMembers.groupId, groupId))
     .orderBy(asc(users.email))
+    .limit(limit)
+    .offset(offset)
     .all()
 }
 

@@ -38,7 +38,7 @@ test.each(everyRoute)('%s %s is for global admins', async (method, path) => {
   expect((await call(method, path, method === 'GET' ? undefined : body)).status).toBe(expected)
 })
 
-test('a group is made, changed, listed and deleted', async () => {
+test('a group is created, changed, listed and deleted', async () => {
   const made = await call('POST', '/api/groups', { name: 'Writers', description: 'They write' })
   expect(made.status).toBe(201)
   expect(made.body).toEqual({
@@ -64,7 +64,7 @@ test('a group is made, changed, listed and deleted', async () => {
   expect((await call('GET', path)).status).toBe(404)
 })
 
-test('names are unique without regard to case', async () => {
+test('names are unique, ignoring case', async () => {
   const a = await newGroup('Night')
   const b = await newGroup('Day')
   expect((await call('POST', '/api/groups', { name: 'night' })).status).toBe(409)
@@ -82,7 +82,7 @@ test.each([
   expect((await call('POST', '/api/groups', body)).status).toBe(400)
 })
 
-test('members come and go once', async () => {
+test('members can be added and removed once', async () => {
   const members = `/api/groups/${await newGroup('Team')}/members`
   const added = await call('POST', members, { userId: ann })
   expect(added.status).toBe(201)
@@ -96,7 +96,7 @@ test('members come and go once', async () => {
   expect((await call('POST', members, {})).status).toBe(400)
 })
 
-test('what a group gave ends at once when one leaves it, and when it is deleted', async () => {
+test('roles by a group end at once when a user leaves it, and when it is deleted', async () => {
   const project = await ask(app, 'POST', '/api/projects', {
     as: 'root@example.com',
     json: { owner: 'acme', name: 'docs' },

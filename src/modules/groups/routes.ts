@@ -34,7 +34,7 @@ export const groupRoutes = (ctx: Context) => {
       may,
       query: groupListQuery,
       response: groupPage,
-      detail: { summary: 'Groups; filter search (part of the name), sort name or createdAt' },
+      detail: { summary: 'Groups; filter by search (part of the name), sort by name or createdAt' },
     })
     .post('/', ({ grant, body, status }) => status(201, createGroup(ctx, grant, body)), {
       may,
@@ -85,7 +85,7 @@ export const groupRoutes = (ctx: Context) => {
       {
         may,
         response: { 204: t.Undefined() },
-        detail: { summary: 'Take a user out of a group; the inherited roles end at once' },
+        detail: { summary: 'Remove a user from a group; the inherited roles end at once' },
       },
     )
 }

@@ -13,6 +13,7 @@ import {
   deleteGroupRow,
   findGroup,
   type Group,
+  type GroupMember,
   insertGroup,
   insertGroupMember,
   listGroupMembers,
@@ -36,7 +37,7 @@ export function listGroups(
   return paginated(rows.map(toView), total, page)
 }
 
-/** The group, or 404. For services that give a group a role, too. */
+/** The group, or 404. Also for services that give a group a role. */
 export function getGroupRow(db: DbOrTx, id: string): CountedGroup {
   const group = findGroup(db, id)
   if (group === undefined) throw new AppError('not_found', 'There is no such group')
@@ -47,7 +48,7 @@ export function getGroup(ctx: Context, _grant: Grant, id: string): GroupView {
   return toView(getGroupRow(ctx.db.orm, id))
 }
 
-/** Makes an empty group. Throws 409 for a name that is taken. */
+/** Makes an empty group. Throws 409 if the name is taken. */
 export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupView {
   const now = ctx.now()
   const group: Group = {
@@ -64,7 +65,7 @@ export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupV
   return toView({ ...group, memberCount: 0 })
 }
 
-/** Renames or describes a group; what is left out stays. Throws 404, or 409 for a name that is taken. */
+/** Renames or describes a group; fields left out stay as they are. Throws 404, or 409 if the name is taken. */
 export function changeGroup(ctx: Context, grant: Grant, id: string, change: GroupChange): GroupView {
   return inTransaction(ctx.db, (tx) => {
     const { name, description } = getGroupRow(tx, id)
@@ -79,7 +80,7 @@ export function changeGroup(ctx: Context, grant: Grant, id: string, change: Grou
   })
 }
 
-/** Deletes the group. Its members lose at once what they had by it. Throws 404. */
+/** Deletes the group. Its members lose the roles it gave them at once. Throws 404. */
 export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const before = getGroupRow(tx, id)
@@ -90,19 +91,28 @@ export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
 
 export function listMembersOfGroup(ctx: Context, _grant: Grant, id: string): GroupMemberView[] {
   getGroupRow(ctx.db.orm, id)
-  return listGroupMembers(ctx.db.orm, id).map(({ addedAt, ...rest }) => ({
-    ...rest,
-    addedAt: isoTime(addedAt),
-  }))
+  return listGroupMembers(ctx.db.orm, id).map(memberView)
 }
 
-/** Throws 404 for an unknown group or user, 409 for a member. */
+/** The same in pages: a group may have very many. */
+export function listMemberPage(
+  ctx: Context,
+  _grant: Grant,
+  id: string,
+  { page, limit }: { page: number; limit: number },
+): Paginated<GroupMemberView> {
+  const { memberCount } = getGroupRow(ctx.db.orm, id)
+  const rows = listGroupMembers(ctx.db.orm, id, { limit, offset: (page - 1) * limit })
+  return paginated(rows.map(memberView), memberCount, { page, limit })
+}
+
+/** Throws 404 for an unknown group or user, 409 for somebody who is already a member. */
 export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: string): GroupMemberView {
   return inTransaction(ctx.db, (tx) => {
     const group = getGroupRow(tx, id)
     const user = getAccount(tx, { userId })
     const addedAt = ctx.now()
-    refuseTaken(`${user.email} is in the group ${group.name} already`, () =>
+    refuseTaken(`${user.email} is already in the group ${group.name}`, () =>
       insertGroupMember(tx, id, userId, addedAt),
     )
     audit(ctx, tx, grant.actor, { action: 'group.add-member', target: targetOf(id), after: { userId } })
@@ -110,7 +120,7 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
   })
 }
 
-/** Takes a user out; what they had by the group ends at once. Throws 404 for an unknown group or somebody not in it. */
+/** Removes a user, who loses the group's roles at once. Throws 404 for an unknown group or a user who is not in it. */
 export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId: string): void {
   inTransaction(ctx.db, (tx) => {
     getGroupRow(tx, id)
@@ -119,7 +129,7 @@ export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId
   })
 }
 
-const taken = (name: string): string => `There is a group called ${name} already`
+const taken = (name: string): string => `There is already a group called ${name}`
 
 const toView = ({ id, name, description, memberCount, createdAt }: CountedGroup): GroupView => ({
   id,
@@ -127,6 +137,11 @@ const toView = ({ id, name, description, memberCount, createdAt }: CountedGroup)
   description,
   memberCount,
   createdAt: isoTime(createdAt),
+})
+
+const memberView = ({ addedAt, ...rest }: GroupMember): GroupMemberView => ({
+  ...rest,
+  addedAt: isoTime(addedAt),
 })
 
 const targetOf = (id: string) => ({ kind: 'group', id })

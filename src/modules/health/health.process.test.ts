@@ -45,7 +45,7 @@ test.each([
   expect((await health()).status).toBe(200)
 })
 
-test('503 while another database lies in its place, even a copy', async () => {
+test('503 while its file is replaced by another database, even a copy', async () => {
   const path = join(folder.path, 'svc.db')
   copyFileSync(path, `${path}-copy`)
   renameSync(path, `${path}-away`)
@@ -55,7 +55,7 @@ test('503 while another database lies in its place, even a copy', async () => {
   expect((await health()).status).toBe(200)
 })
 
-test('503 while the file of the database is cut off', async () => {
+test('503 while the database file is truncated', async () => {
   const path = join(folder.path, 'svc.db')
   renameSync(path, `${path}-away`)
   writeFileSync(path, '')
@@ -63,7 +63,7 @@ test('503 while the file of the database is cut off', async () => {
   renameSync(`${path}-away`, path)
 })
 
-test('nothing is acknowledged that would be lost: 503 while svc.db is gone', async () => {
+test('nothing is acknowledged that would be lost: 503 while svc.db is missing', async () => {
   const path = join(folder.path, 'svc.db')
   const setUp = () =>
     fetch(`${server.url}/api/setup/complete`, {

@@ -13,11 +13,11 @@ export function probeDatabase(db: Db): void {
   }
 }
 
-/** The open database goes on working when its file is emptied, and all that it writes is lost. */
+/** An open database keeps working when its file is truncated, and everything it writes is lost. */
 function refuseCut({ sqlite: { filename: path } }: Db): void {
   if (path !== ':memory:' && statSync(path).size < HEADER_BYTES)
     throw new Error(`${path} was cut off while it was in use`)
 }
 
-/** Of every SQLite database. */
+/** The size of the header of every SQLite database. */
 const HEADER_BYTES = 100

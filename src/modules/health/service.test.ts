@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { testApp } from '../../testing/test-app.ts'
 
-test('those who ask at once share one probe, and the next asks anew', async () => {
+test('concurrent requests share one check, and the next request starts a new one', async () => {
   const app = await testApp()
   const health = async () => (await app.call('GET', '/api/health')).status
   expect(await health()).toBe(200)

@@ -8,8 +8,8 @@ export type { Health } from './model.ts'
 const runningOf = onePer((_: Context): { probe?: Promise<Health> } => ({}))
 
 /**
- * Really probes: a write to the database that is rolled back, and a small file written, synced and read. Whoever asks
- * meanwhile gets the same answer: it costs a sync of the disk, and anybody may ask as often as they like.
+ * Really checks: writes to the database and rolls back; writes, syncs and reads a small file. Concurrent requests share
+ * one result, because each check costs a disk sync and anybody may ask as often as they like.
  */
 export function probe(ctx: Context): Promise<Health> {
   const running = runningOf(ctx)
@@ -25,12 +25,12 @@ async function tryAll(ctx: Context): Promise<Health> {
     check(ctx, 'storage', () => ctx.blobs.probe()),
   ])
   const isOk = database.status === 'ok' && storage.status === 'ok'
-  // By a clock that nobody sets.
+  // A monotonic clock.
   const uptime = Math.round(process.uptime() * 10) / 10
   return { status: isOk ? 'ok' : 'error', version: ctx.version, uptime, checks: { database, storage } }
 }
 
-/** What went wrong is for the log; the visitor learns only which part. */
+/** The error goes to the log; the visitor learns only which part failed. */
 async function check(ctx: Context, name: string, work: () => unknown): Promise<HealthCheck> {
   try {
     await work()

@@ -16,7 +16,7 @@ const invitationView = t.Object({
 })
 export type InvitationView = Static<typeof invitationView>
 
-/** `url` is there while somebody has to open it. */
+/** `url` is set while somebody has to open it. */
 export const newInvitationView = t.Object({ ...invitationView.properties, url: t.Optional(t.String()) })
 
 export const invitationsView = t.Object({ invitations: t.Array(invitationView) })

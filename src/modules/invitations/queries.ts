@@ -1,8 +1,10 @@
 import { and, desc, eq, isNull } from 'drizzle-orm'
-import type { DbOrTx } from '../../db/open.ts'
+import type { Db, DbOrTx } from '../../db/open.ts'
 import { invitations } from '../../db/schema.ts'
+import { countRows } from '../../db/select.ts'
+import { prepared } from '../../db/statements.ts'
 
-/** Open while `tokenHash` is there and `expiresAt` is to come; accepted ones have neither. */
+/** Open while it has a `tokenHash` and an `expiresAt` in the future; accepted ones have neither. */
 export type Invitation = typeof invitations.$inferSelect
 
 export function listInvitationRows(db: DbOrTx, projectId: string): Invitation[] {
@@ -12,6 +14,23 @@ export function listInvitationRows(db: DbOrTx, projectId: string): Invitation[] 
     .where(eq(invitations.projectId, projectId))
     .orderBy(desc(invitations.createdAt), desc(invitations.id))
     .all()
+}
+
+export function selectInvitations(
+  db: DbOrTx,
+  projectId: string,
+  { limit, offset }: { limit: number; offset: number },
+): { rows: Invitation[]; total: number } {
+  const where = eq(invitations.projectId, projectId)
+  const rows = db
+    .select()
+    .from(invitations)
+    .where(where)
+    .orderBy(desc(invitations.createdAt), desc(invitations.id))
+    .limit(limit)
+    .offset(offset)
+    .all()
+  return { rows, total: countRows(db, invitations, where) }
 }
 
 export function findInvitation(db: DbOrTx, projectId: string, id: string): Invitation | undefined {
@@ -41,7 +60,16 @@ export function deleteInvitationRow(db: DbOrTx, id: string): void {
   db.delete(invitations).where(eq(invitations.id, id)).run()
 }
 
-/** The one that this email has not accepted, if there is one: its link ends. */
+/** Deletes up to `limit` that were never accepted and expired before `before`; returns how many. */
+export function deleteInvitationsExpiredBefore(db: Db, before: number, limit: number): number {
+  return prepared(
+    db,
+    `DELETE FROM invitations WHERE id IN
+       (SELECT id FROM invitations WHERE accepted_at IS NULL AND expires_at < ? LIMIT ?)`,
+  ).run(before, limit).changes
+}
+
+/** Deletes the email's open invitation, if there is one, which ends its link. */
 export function deleteOpenInvitation(db: DbOrTx, projectId: string, email: string): void {
   db.delete(invitations)
     .where(

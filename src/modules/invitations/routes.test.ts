@@ -3,6 +3,7 @@ import { DAY_MS } from '../../domain/durations.ts'
 import { ask, NO_ID } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
+import { removeExpiredInvitations } from './service.ts'
 
 let app: TestApp
 let docs: string
@@ -70,7 +71,7 @@ test('a new email gets a link, shown only once', async () => {
   expect(await members()).toHaveLength(1)
 })
 
-test('the link shows what it invites to, to anybody who holds it', async () => {
+test('the link shows what it invites to, for anybody who has it', async () => {
   const token = await linkFor('new@example.com')
   const offer = {
     email: 'new@example.com',
@@ -82,7 +83,7 @@ test('the link shows what it invites to, to anybody who holds it', async () => {
   expect((await ask(app, 'GET', `/api/invitations/${'x'.repeat(43)}`)).status).toBe(404)
 })
 
-test('signing up by a link makes account, membership and role, though signups are closed; once', async () => {
+test('signing up by a link creates account, membership and role although signups are closed; once', async () => {
   const token = await linkFor('new@example.com')
   const made = await signUp('New@Example.com', token)
   expect(made).toMatchObject({ status: 201, body: { user: { email: 'new@example.com', role: 'member' } } })
@@ -96,7 +97,7 @@ test('signing up by a link makes account, membership and role, though signups ar
   expect(list.body['invitations']).toMatchObject([{ status: 'accepted', expiresAt: null }])
 })
 
-test('a link of another email, an expired and an unknown one make nothing', async () => {
+test('a link for another email, an expired and an unknown one create nothing', async () => {
   const token = await linkFor('new@example.com')
   for (const [email, used] of [
     ['other@example.com', token],
@@ -126,7 +127,7 @@ test('without a link the closed sign-up stays closed', async () => {
     )
 })
 
-test('a link that a clock made which was ahead makes nothing once that is set back', async () => {
+test('a link made by a clock that was ahead is invalid once the clock is set back', async () => {
   const token = await linkFor('ahead@example.com')
   app.advance(-2 * DAY_MS)
   expect((await signUp('ahead@example.com', token)).body['error']).toBe('INVITATION_INVALID')
@@ -134,7 +135,7 @@ test('a link that a clock made which was ahead makes nothing once that is set ba
   expect((await signUp('ahead@example.com', token)).status).toBe(201)
 })
 
-test('an account made in the meantime proves its password, and every guess counts', async () => {
+test('an account created in the meantime must prove its password, and every guess counts', async () => {
   const token = await linkFor('late@example.com')
   await app.addUser('late@example.com', 'user')
   const wrong = await signUp('late@example.com', token, 'not the password')
@@ -147,7 +148,7 @@ test('an account made in the meantime proves its password, and every guess count
   expect(await members()).toContainEqual(['late@example.com', 'viewer'])
 })
 
-test('a locked pair makes no account by a link', async () => {
+test('a locked pair cannot create an account with a link', async () => {
   const token = await linkFor('new@example.com')
   const json = { email: 'new@example.com', password: 'not the password' }
   for (let i = 0; i < 10; i++) await ask(app, 'POST', '/api/auth/signin', { json })
@@ -155,7 +156,7 @@ test('a locked pair makes no account by a link', async () => {
   expect(await members()).toHaveLength(1)
 })
 
-test('accepting: by the session of that email, once', async () => {
+test('accepting works with the session of that email, once', async () => {
   const token = await linkFor('late@example.com', 'contributor')
   await app.addUser('late@example.com')
   const path = `/api/invitations/${token}/accept`
@@ -181,7 +182,7 @@ test.each(['%FF', '%C0%80', '%E0%A4%A'])(
   },
 )
 
-test('a key accepts nothing', async () => {
+test('a key cannot accept', async () => {
   const token = await linkFor('new@example.com')
   await app.addUser('root@example.com', 'admin')
   const made = await call('POST', '/api/api-keys', { name: 'g', isGlobal: true }, 'root')
@@ -216,7 +217,7 @@ test('a member who was removed is invited again', async () => {
   expect((await call('GET', `/api/projects/${docs}`, undefined, 'ann')).body['role']).toBe('viewer')
 })
 
-test('a second invitation ends the first link, and taking one back ends its link', async () => {
+test('a second invitation ends the first link, and revoking one ends its link', async () => {
   const first = await linkFor('new@example.com')
   const second = await invite('new@example.com')
   expect((await ask(app, 'GET', `/api/invitations/${first}`)).status).toBe(404)
@@ -262,14 +263,35 @@ test('admins of the project only, and of this project', async () => {
   ).toBe(404)
 })
 
-test('a link dies with its project', async () => {
+test('a link ends with its project', async () => {
   const token = await linkFor('new@example.com')
   await call('DELETE', `/api/projects/${docs}`)
   expect((await ask(app, 'GET', `/api/invitations/${token}`)).status).toBe(404)
   expect((await signUp('new@example.com', token)).body['error']).toBe('INVITATION_INVALID')
 })
 
-test('on a gated site the link of that site signs up, and of no other', async () => {
+test('an invitation that nobody accepted is kept for 30 days after it expired; its link answers the same', async () => {
+  const token = await linkFor('late@example.com')
+  await invite('ann@example.com')
+  const kept = async () => {
+    await removeExpiredInvitations(app.ctx)
+    const rows = app.ctx.db.sqlite.query<{ email: string }, []>('SELECT email FROM invitations').all()
+    const seen = await ask(app, 'GET', `/api/invitations/${token}`)
+    const used = await signUp('late@example.com', token)
+    return {
+      emails: rows.map(({ email }) => email).sort(),
+      answers: [seen, used].map(({ status, body }) => [status, body]),
+    }
+  }
+  app.advance(36 * DAY_MS)
+  const expired = await kept()
+  expect(expired.emails).toEqual(['ann@example.com', 'late@example.com'])
+  expect(expired.answers.map(([status]) => status)).toEqual([404, 400])
+  app.advance(2 * DAY_MS)
+  expect(await kept()).toEqual({ emails: ['ann@example.com'], answers: expired.answers })
+})
+
+test('on a gated site, only a link of that site signs up', async () => {
   const site = async (repo: string) => {
     const files = { 'index.html': repo }
     const { aliasHost } = await seedDeployment(app, {

@@ -27,7 +27,7 @@ export const projectInvitationRoutes = (ctx: Context) => {
       may: mayManage,
       body: newInvitationBody,
       response: { 201: newInvitationView },
-      detail: { summary: 'Invite an email; for one without an account the answer holds the link' },
+      detail: { summary: 'Invite an email; if it has no account, the response contains the link' },
     })
     .delete(
       '/:invitationId',
@@ -38,7 +38,7 @@ export const projectInvitationRoutes = (ctx: Context) => {
       {
         may: mayManage,
         response: { 204: t.Undefined() },
-        detail: { summary: 'Take an invitation back' },
+        detail: { summary: 'Revoke an invitation' },
       },
     )
 }

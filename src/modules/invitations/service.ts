@@ -1,12 +1,15 @@
 import type { Actor, Context, SessionUser, UserActor } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
-import { WEEK_MS } from '../../domain/durations.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { DAY_MS, WEEK_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
+import { type Paginated, paginated } from '../../domain/pagination.ts'
 import { isAhead } from '../../domain/recent.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
+import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
 import { admit, isOwner } from '../members/service.ts'
@@ -15,6 +18,7 @@ import { findAccount } from '../users/accounts.ts'
 import type { InvitationOffer, InvitationView } from './model.ts'
 import {
   deleteInvitationRow,
+  deleteInvitationsExpiredBefore,
   deleteOpenInvitation,
   findInvitation,
   findInvitationByHash,
@@ -22,21 +26,40 @@ import {
   insertInvitation,
   listInvitationRows,
   markInvitationAccepted,
+  selectInvitations,
 } from './queries.ts'
 
 export type { InvitationView } from './model.ts'
 
 const LIFE_MS = WEEK_MS
+/** How long an invitation that nobody accepted is listed after it expired. */
+const LISTED_MS = 30 * DAY_MS
+const REMOVED_AT_ONCE = 500
 
-/** Newest first, accepted and expired ones too. */
+/** Newest first, including accepted ones, and expired ones of the last 30 days. */
 export function listInvitations(ctx: Context, grant: Grant): InvitationView[] {
   return listInvitationRows(ctx.db.orm, projectOf(ctx, grant).id).map((row) => toView(ctx, row))
 }
 
+/** The same in pages: a project may have very many. */
+export function listInvitationPage(
+  ctx: Context,
+  grant: Grant,
+  { page, limit }: { page: number; limit: number },
+): Paginated<InvitationView> {
+  const at = { limit, offset: (page - 1) * limit }
+  const { rows, total } = selectInvitations(ctx.db.orm, projectOf(ctx, grant).id, at)
+  return paginated(
+    rows.map((row) => toView(ctx, row)),
+    total,
+    { page, limit },
+  )
+}
+
 /**
- * Invites an email. An account of that email is a member with the role at once, keeping a higher direct role if it has
- * one (`role` of the answer says which). Otherwise the answer holds the link, shown only here; an older one ends. Throws
- * 400 for the role `owner` and for the owner's email.
+ * Invites an email. If it has an account, that becomes a member with the role at once, or keeps a higher direct role
+ * (`role` of the result is the final one). Otherwise the result contains the link, shown only here; an older link ends.
+ * Throws 400 for the role `owner` and for the owner's email.
  */
 export function invite(
   ctx: Context,
@@ -46,7 +69,7 @@ export function invite(
   const email = normalizeEmail(input.email)
   const { role } = input
   if (role === 'owner')
-    throw invalidChoice('role', 'Nobody is invited as owner: transfer the ownership instead')
+    throw invalidChoice('role', 'Nobody can be invited as owner: transfer the ownership instead')
   return inTransaction(ctx.db, (tx) => {
     const { id: projectId } = projectOf(ctx, grant, tx)
     const base = {
@@ -84,7 +107,7 @@ function admitAccount(
   return { ...toView(ctx, row), role: held }
 }
 
-/** Takes an invitation back: its link ends. One that was accepted leaves the list, and the member stays. Throws 404. */
+/** Revokes an invitation: its link ends. An accepted one is only unlisted; the member stays. Throws 404. */
 export function revokeInvitation(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const found = findInvitation(tx, projectOf(ctx, grant, tx).id, id)
@@ -94,7 +117,7 @@ export function revokeInvitation(ctx: Context, grant: Grant, id: string): void {
   })
 }
 
-/** The invitation of a link that is still good; undefined when it is used, expired or unknown. */
+/** The invitation of a valid link; undefined if it is used, expired or unknown. */
 export function findOpenInvitation(
   ctx: Context,
   token: string,
@@ -123,7 +146,7 @@ export function acceptInvitation(ctx: Context, grant: Grant, token: string): Inv
   })
 }
 
-/** Uses an open invitation up for the person who was invited, in the caller's transaction. Returns the direct role held. */
+/** Uses up an open invitation for the invited person, in the caller's transaction. Returns the person's direct role. */
 export function redeemInvitation(
   ctx: Context,
   tx: DbOrTx,
@@ -135,6 +158,13 @@ export function redeemInvitation(
   markInvitationAccepted(tx, invitation.id, ctx.now())
   record(ctx, tx, actor, 'invitation.accept', invitation, { userId, role: held })
   return held
+}
+
+/** Removes those that expired 30 days ago. Their links get the same answers as unknown ones anyway. */
+export function removeExpiredInvitations(ctx: Context, stop: Stop = GO_ON): Promise<void> {
+  const before = ctx.now() - LISTED_MS
+  const remove = () => deleteInvitationsExpiredBefore(ctx.db, before, REMOVED_AT_ONCE)
+  return inSteps(stop, () => inRelaxedTransaction(ctx.db, remove) === REMOVED_AT_ONCE)
 }
 
 function record(
@@ -150,7 +180,7 @@ function record(
 }
 
 const unknownInvitation = () =>
-  new AppError('not_found', 'This invitation was used, has expired or never was: ask for a new one')
+  new AppError('not_found', 'This invitation has been used, has expired or never existed: ask for a new one')
 
 function offerOf(ctx: Context, { email, role, projectId }: Invitation): InvitationOffer {
   const project = findProjectById(ctx, projectId)

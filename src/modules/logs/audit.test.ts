@@ -79,6 +79,12 @@ test('an invitation that made an account was accepted by the session that it ope
   })
 })
 
+test('the total counts every entry, whatever the page', async () => {
+  const all = app.ctx.db.sqlite.query<{ n: number }, []>('SELECT count(*) AS n FROM audit_log').get()
+  for (const query of ['', '?limit=1', '?page=1000', '?from=2020-01-01'])
+    expect((await call('GET', `/api/audit${query}`)).body['pagination']).toMatchObject({ total: all?.n })
+})
+
 test('for global admins only', async () => {
   expect((await ask(app, 'GET', '/api/audit')).status).toBe(401)
   expect((await call('GET', '/api/audit', undefined, 'ann')).status).toBe(403)
@@ -123,7 +129,7 @@ test('no password, token, key or secret is in the audit log or the log', async (
   }
 })
 
-test('the database takes nothing back', () => {
+test('entries cannot be changed or deleted in the database', () => {
   expect(() => app.ctx.db.sqlite.run("UPDATE audit_log SET action = 'x'")).toThrow('append only')
   expect(() => app.ctx.db.sqlite.run('DELETE FROM audit_log')).toThrow('append only')
 })

@@ -14,7 +14,7 @@ export const auditQuery = t.Object({
   to: text,
 })
 
-/** One change: who, with which credential and from where, what, and how it was before and after, without secrets. */
+/** One change: who made it, with which credential and from where, and the state before and after, without secrets. */
 const auditEntry = t.Object({
   id: t.String(),
   at: t.String(),
@@ -24,8 +24,8 @@ const auditEntry = t.Object({
   action: t.String(),
   target: t.Object({ kind: t.String(), id: textOrNull }),
   projectId: textOrNull,
-  before: t.Unknown({ description: 'What it was before, without secrets; null where nothing was' }),
-  after: t.Unknown({ description: 'What it is now, without secrets; null where nothing is' }),
+  before: t.Unknown({ description: 'The state before, without secrets; null if there was none' }),
+  after: t.Unknown({ description: 'The state after, without secrets; null if there is none' }),
 })
 export type AuditEntry = Static<typeof auditEntry>
 
@@ -35,7 +35,7 @@ export const requestQuery = t.Object({
   ...pageQuery,
   projectId: text,
   host: text,
-  path: t.Optional(t.String({ description: 'How the path begins' })),
+  path: t.Optional(t.String({ description: 'A prefix of the path' })),
   method: text,
   status: t.Optional(t.String({ description: 'A status such as 404, or a class such as 4xx' })),
   bots: t.Optional(t.String({ description: 'true: only bots; false: none' })),
@@ -47,7 +47,7 @@ export const tailQuery = t.Object({
   projectId: text,
   status: t.Optional(t.String({ description: 'A status such as 404, or a class such as 4xx' })),
   bots: t.Optional(t.String({ description: 'true: only bots; false: none' })),
-  after: t.Optional(t.String({ description: 'Id of the last request that is known already' })),
+  after: t.Optional(t.String({ description: 'Id of the last request that the client has seen' })),
 })
 
 const loggedRequest = t.Object({
@@ -58,15 +58,15 @@ const loggedRequest = t.Object({
   host: t.String(),
   path: t.String({ description: 'Without the query' }),
   status: t.Integer(),
-  durationMs: t.Number({ description: 'To the head of the answer' }),
-  sizeBytes: t.Union([t.Integer(), t.Null()], { description: 'Of the body, where that was known' }),
+  durationMs: t.Number({ description: 'Until the response head' }),
+  sizeBytes: t.Union([t.Integer(), t.Null()], { description: 'Of the body, if known' }),
   referrer: t.Union([t.String(), t.Null()], { description: 'Host of the other site that led here' }),
   userAgent: t.String(),
   bot: t.Union([t.String(), t.Null()], { description: 'Name of the bot or program; null for a person' }),
   visitor: t.Union([t.String(), t.Null()], {
-    description: 'The same for one visitor of one project on one day; no address is kept',
+    description: 'The same for one visitor of one project on one day; no address is stored',
   }),
-  weight: t.Integer({ description: 'How many requests it stands for; above 1 when very many came at once' }),
+  weight: t.Integer({ description: 'How many requests this entry stands for; above 1 under very high load' }),
 })
 export type RequestView = Static<typeof loggedRequest>
 

@@ -16,13 +16,13 @@ type RequestFilter = {
 type Bound = string | number
 type Row = Omit<LoggedRequest, 'durationMs'> & { durationUs: number }
 
-/** So many are counted at most: nobody turns that many pages, and counting must not take long. */
+/** The most that is counted: nobody turns that many pages, and counting must not take long. */
 const MOST_COUNTED = 10_000
 
 const COLUMNS = `id, at, project_id AS projectId, method, host, path, status, duration_us AS durationUs,
   size_bytes AS sizeBytes, referrer, user_agent AS userAgent, bot, visitor, weight`
 
-/** Ids grow with time, so they are the order. */
+/** Ids grow with time, so they give the order. */
 export function listRequests(
   { sqlite }: LogsDb,
   filter: RequestFilter,
@@ -33,7 +33,7 @@ export function listRequests(
   return rowsOf(sqlite, sql, [...values, page.limit, page.offset])
 }
 
-/** Up to 10 000. */
+/** Counts up to 10 000. */
 export function countRequests({ sqlite }: LogsDb, filter: RequestFilter): number {
   const { where, values } = matching(filter)
   const statement = sqlite.prepare<{ n: number }, Bound[]>(
@@ -44,24 +44,24 @@ export function countRequests({ sqlite }: LogsDb, filter: RequestFilter): number
   return found?.n ?? 0
 }
 
-/** Those that came after `id`, in their order. */
+/** Requests after `id`, in order. */
 export function listRequestsAfter({ sqlite }: LogsDb, id: number, limit: number): LoggedRequest[] {
   return rowsOf(sqlite, `SELECT ${COLUMNS} FROM requests WHERE id > ? ORDER BY id LIMIT ?`, [id, limit])
 }
 
-/** 0 where there is none. */
+/** 0 if there is none. */
 export function findNewestId({ sqlite }: LogsDb): number {
   return sqlite.query<{ id: number | null }, []>('SELECT max(id) AS id FROM requests').get()?.id ?? 0
 }
 
-/** Removes some of those from before `before`; returns how many. A clock may be set back: later ones can have earlier times. */
+/** Removes some requests from before `before`; returns how many. Times may be out of order: clocks are set back. */
 export function deleteRequestsBefore({ sqlite }: LogsDb, before: number, limit: number): number {
   return sqlite
     .query('DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE at < ? ORDER BY at LIMIT ?)')
     .run(before, limit).changes
 }
 
-/** Removes some of those over the newest `keep`; returns how many. */
+/** Removes some requests beyond the newest `keep`; returns how many. */
 export function deleteRequestsPast({ sqlite }: LogsDb, keep: number, limit: number): number {
   return sqlite
     .query(
@@ -71,26 +71,51 @@ export function deleteRequestsPast({ sqlite }: LogsDb, keep: number, limit: numb
     .run(keep, limit).changes
 }
 
-/** Sums of hours and days that are too old. */
-export function deleteOldCounts({ sqlite }: LogsDb, before: number): void {
-  sqlite.query('DELETE FROM hours WHERE hour < ?').run(before)
-  sqlite.query('DELETE FROM days WHERE day < ?').run(before)
-}
-
+/** Looks up each next project in the index: `DISTINCT` would read every hour. */
 export function listCountedProjects({ sqlite }: LogsDb): string[] {
   return sqlite
-    .query<{ id: string }, []>("SELECT DISTINCT project_id AS id FROM hours WHERE project_id <> ''")
+    .query<{ id: string }, []>(
+      `WITH RECURSIVE found (id) AS (
+         SELECT min(project_id) FROM hours WHERE project_id > ''
+         UNION ALL
+         SELECT (SELECT min(project_id) FROM hours WHERE project_id > found.id) FROM found WHERE id IS NOT NULL)
+       SELECT id FROM found WHERE id IS NOT NULL`,
+    )
     .all()
     .map(({ id }) => id)
 }
 
-export function deleteProjectLog({ sqlite }: LogsDb, projectId: string): void {
-  sqlite
-    .transaction(() => {
-      for (const table of ['requests', 'hours', 'days', 'visitors'])
-        sqlite.query(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId)
-    })
-    .immediate()
+const someOf = (table: string, key: string, where: string): string =>
+  `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ?)`
+
+const OLD_COUNTS = [
+  someOf('hours', 'project_id, hour', 'hour < ?'),
+  someOf('days', 'project_id, day, kind, name', 'day < ?'),
+]
+
+/** Deletes some sums of hours and days that are too old; returns how many. */
+export const deleteOldCounts = (db: LogsDb, before: number, limit: number): number =>
+  deleteFirst(db, OLD_COUNTS, before, limit)
+
+/** The hours last: until then the project is counted, and found again after a crash. */
+const OF_PROJECT = [
+  someOf('requests', 'id', 'project_id = ?'),
+  someOf('days', 'project_id, day, kind, name', 'project_id = ?'),
+  someOf('visitors', 'day, project_id, visitor', 'day IN (SELECT day FROM salts) AND project_id = ?'),
+  someOf('hours', 'project_id, hour', 'project_id = ?'),
+]
+
+/** Deletes some of what is logged and counted of a project; returns how many rows. */
+export const deleteProjectLog = (db: LogsDb, projectId: string, limit: number): number =>
+  deleteFirst(db, OF_PROJECT, projectId, limit)
+
+/** Runs the first of the statements that still deletes something. */
+function deleteFirst({ sqlite }: LogsDb, statements: readonly string[], of: Bound, limit: number): number {
+  for (const sql of statements) {
+    const { changes } = sqlite.query(sql).run(of, limit)
+    if (changes > 0) return changes
+  }
+  return 0
 }
 
 function rowsOf(sqlite: LogsDb['sqlite'], sql: string, values: readonly Bound[]): LoggedRequest[] {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY_MS } from '../../domain/durations.ts'
 import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
+import { stopAfter } from '../../testing/stop-after.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 import { removeOldLogs } from './requests.ts'
 import { endTails } from './tail.ts'
@@ -108,7 +109,7 @@ test('is for global admins', async () => {
   }
 })
 
-test('the tail shows what comes, as far as it is asked for, and what was missed', async () => {
+test('the tail shows new requests that match, and missed ones', async () => {
   await visit('/')
   const [known] = await rows(`?projectId=${projectId}`)
   await visit('/gone')
@@ -140,7 +141,7 @@ test.each([
   expect((await answer.text()).includes('/seen-before')).toBe(isMissed)
 })
 
-test('a reader who goes away is forgotten, and too many are refused', async () => {
+test('a reader who disconnects is removed, and too many are refused', async () => {
   const watch = () => app.call('GET', '/api/logs/tail', { as: 'root@example.com' })
   const first = await watch()
   for (let i = 1; i < 20; i++) expect((await watch()).status).toBe(200)
@@ -150,7 +151,7 @@ test('a reader who goes away is forgotten, and too many are refused', async () =
   endTails(app.ctx)
 })
 
-test('old requests go, sums stay, and what belonged to a deleted project goes with it', async () => {
+test('old requests are removed, sums stay, and both are deleted with their project', async () => {
   const count = (table: string) =>
     app.ctx.requestLog.db.sqlite
       .query<{ n: number }, [string]>(`SELECT count(*) AS n FROM ${table} WHERE project_id = ?`)
@@ -169,7 +170,29 @@ test('old requests go, sums stay, and what belonged to a deleted project goes wi
   expect([count('requests'), count('hours'), count('days')]).toEqual([0, 0, 0])
 })
 
-test('what came after the clock was set back stays, and what it noted in the past goes', async () => {
+test('a project with many counts is deleted from the log in steps, and the next run continues', async () => {
+  const gone = app.ctx.newId()
+  const { sqlite } = app.ctx.requestLog.db
+  const numbers =
+    'WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4500)'
+  sqlite
+    .query(`INSERT INTO hours ${numbers} SELECT ?, ? - i * 3600000, 1, 0, 0, 0, 0, 0, 0 FROM numbers`)
+    .run(gone, app.ctx.now())
+  sqlite.query(`INSERT INTO days ${numbers} SELECT ?, ?, 'page', i, 1 FROM numbers`).run(gone, app.ctx.now())
+  await visit('/')
+  const left = (table: string, id = gone) =>
+    sqlite.query<{ n: number }, [string]>(`SELECT count(*) AS n FROM ${table} WHERE project_id = ?`).get(id)
+      ?.n
+  await removeOldLogs(app.ctx, stopAfter(4))
+  expect(left('days')).toBeGreaterThan(0)
+  expect(left('days')).toBeLessThan(4500)
+  expect(left('hours')).toBe(4500)
+  await removeOldLogs(app.ctx)
+  expect([left('days'), left('hours')]).toEqual([0, 0])
+  expect(left('hours', projectId)).toBe(1)
+})
+
+test('requests after the clock was set back stay, and old ones are removed', async () => {
   const paths = () =>
     app.ctx.requestLog.db.sqlite
       .query<{ path: string }, [string]>('SELECT path FROM requests WHERE project_id = ? ORDER BY id')
@@ -184,7 +207,7 @@ test('what came after the clock was set back stays, and what it noted in the pas
   expect(paths()).toEqual(['/', '/index.html'])
 })
 
-test('without retention nothing single is kept', async () => {
+test('without retention no single request is kept', async () => {
   const silent = await testApp({ LOG_RETENTION_DAYS: '0' })
   await silent.addUser('root@example.com', 'admin')
   await silent.call('GET', '/api/health')

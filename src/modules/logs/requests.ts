@@ -3,9 +3,9 @@ import { DAY_MS } from '../../domain/durations.ts'
 import { invalidField } from '../../domain/errors.ts'
 import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
-import { nextTurn } from '../../platform/next-turn.ts'
+import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import type { LoggedRequest } from '../../platform/request-log/row.ts'
-import { forgetVisitors } from '../../platform/request-log/store.ts'
+import { deleteVisitors, forgetSalts } from '../../platform/request-log/store.ts'
 import { startOf } from '../../platform/request-log/sums.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById } from '../projects/service.ts'
@@ -35,16 +35,16 @@ type RequestQuery = PaginationQuery & {
   to?: Text
 }
 
-/** Sums are kept for as long as somebody may compare with last year. */
+/** Sums are kept long enough to compare with last year. */
 const KEEP_COUNTS_DAYS = 400
 /** About 250 MB: a flood of requests must not fill the disk. */
 const MOST_ROWS = 1_000_000
-const DELETED_AT_ONCE = 5000
+const DELETED_AT_ONCE = 2000
 
-/** Single requests, newest first. No address, query or cookie is among it. Of very many, 10 000 are counted. */
+/** Single requests, newest first, without addresses, queries or cookies. Counts 10 000 at most. */
 export function listLoggedRequests(ctx: Context, _grant: Grant, query: RequestQuery): Paginated<RequestView> {
   const page = parsePagination(query, {
-    // One and the same here: all other lists call it so.
+    // Both names mean the same; all other lists use `createdAt`.
     sortable: ['at', 'createdAt'] as const,
     defaultSort: 'at',
     defaultOrder: 'desc',
@@ -64,7 +64,7 @@ export function listLoggedRequests(ctx: Context, _grant: Grant, query: RequestQu
   return paginated(listRequests(db, filter, page).map(requestView), countRequests(db, filter), page)
 }
 
-/** Of all requests that were logged so far; what comes later has a greater one. */
+/** The id of the newest request so far; later requests have greater ids. */
 export function newestRequestId(ctx: Context, _grant: Grant): string {
   ctx.requestLog.flush()
   return String(findNewestId(ctx.requestLog.db))
@@ -92,21 +92,22 @@ export function parseBots(text: Text): boolean | undefined {
   throw invalidField('bots', 'true or false')
 }
 
-/** Forgets what is past its time, and what belonged to projects that are gone. In small steps, so that nobody waits. */
-export async function removeOldLogs(ctx: Context): Promise<void> {
+/** Removes old entries, and those of deleted projects. Works in small steps, so that nobody waits. */
+export async function removeOldLogs(ctx: Context, stop: Stop = GO_ON): Promise<void> {
   ctx.requestLog.flush()
   const { db } = ctx.requestLog
   const now = ctx.now()
-  forgetVisitors(db, startOf(now, DAY_MS))
-  deleteOldCounts(db, startOf(now, DAY_MS) - KEEP_COUNTS_DAYS * DAY_MS)
-  for (const projectId of listCountedProjects(db))
-    if (findProjectById(ctx, projectId) === undefined) deleteProjectLog(db, projectId)
+  const today = startOf(now, DAY_MS)
+  const remove = (some: (limit: number) => number) => inSteps(stop, () => some(DELETED_AT_ONCE) > 0)
+  forgetSalts(db, today)
+  await remove((limit) => deleteVisitors(db, today, limit))
+  await remove((limit) => deleteOldCounts(db, today - KEEP_COUNTS_DAYS * DAY_MS, limit))
+  for (const projectId of listCountedProjects(db)) {
+    const isGone = findProjectById(ctx, projectId) === undefined
+    await remove((limit) => (isGone ? deleteProjectLog(db, projectId, limit) : 0))
+  }
   const before = now - ctx.config.logRetentionDays * DAY_MS
-  await inSteps((limit) => deleteRequestsBefore(db, before, limit))
-  await inSteps((limit) => deleteRequestsPast(db, MOST_ROWS, limit))
+  await remove((limit) => deleteRequestsBefore(db, before, limit))
+  await remove((limit) => deleteRequestsPast(db, MOST_ROWS, limit))
   await db.checkpoint()
-}
-
-async function inSteps(remove: (limit: number) => number): Promise<void> {
-  while (remove(DELETED_AT_ONCE) === DELETED_AT_ONCE) await nextTurn()
 }

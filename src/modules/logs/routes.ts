@@ -34,10 +34,10 @@ export const logRoutes = (ctx: Context) =>
         query: tailQuery,
         detail: {
           summary:
-            'Requests as they come, as server-sent events: request, and skipped where a reader is too slow',
+            'Requests as they arrive, as server-sent events: request, and skipped when a reader is too slow',
           responses: {
             200: {
-              description: 'The events, until one side ends it',
+              description: 'The events, until either side ends the stream',
               content: { 'text/event-stream': { schema: { type: 'string' } } },
             },
           },

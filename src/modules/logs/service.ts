@@ -18,7 +18,7 @@ type AuditQuery = PaginationQuery & {
 /** Newest first. `from` and `to` are ISO 8601 times, both included. */
 export function listAudit(ctx: Context, _grant: Grant, query: AuditQuery): Paginated<AuditEntry> {
   const page = parsePagination(query, {
-    // One and the same here: all other lists call it so.
+    // Both names mean the same; all other lists use `createdAt`.
     sortable: ['at', 'createdAt'] as const,
     defaultSort: 'at',
     defaultOrder: 'desc',
@@ -49,10 +49,10 @@ const toEntry = (row: AuditRow): AuditEntry => ({
 
 const fromJson = (text: string | null): unknown => (text === null ? null : JSON.parse(text, withIsoTimes))
 
-/** What is logged is the row as it is stored, in milliseconds; the API says times in one form. contract §2. */
+/** The log stores rows with times in milliseconds; the API shows all times in ISO 8601. contract §2. */
 const withIsoTimes = (key: string, value: unknown): unknown =>
   key.endsWith('At') && isTime(value) ? isoTime(value) : value
 
-/** A number in the config of a pipeline is hardly one of this century. */
+/** Any other number, such as one in a pipeline's config, is very unlikely to be a time of this century. */
 const isTime = (value: unknown): value is number =>
   typeof value === 'number' && value > Date.UTC(2001) && value < Date.UTC(2200)

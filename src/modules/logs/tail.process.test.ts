@@ -12,7 +12,7 @@ afterEach(async () => {
   folder.remove()
 })
 
-test('a request is seen as it comes; the end of the server ends the tail, and the log is on the disk', async () => {
+test('a request is shown as it arrives; stopping the server ends the tail, and the log is on disk', async () => {
   const env = { ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: PASSWORD }
   const started = await startServer(folder.path, env)
   server = started

@@ -14,22 +14,23 @@ type TailQuery = {
   after?: string | undefined
 }
 
-/** A sign of life, well within the time after which a silent connection is closed. */
+/** A keep-alive, sent well before a silent connection would be closed. */
 const COMMENT_MS = 20_000
-/** Then the browser asks again by itself, and whoever may no longer watch is refused. */
+/** Then the browser reconnects automatically, and a reader who lost access is refused. */
 const LONGEST_MS = 5 * MINUTE_MS
 const MOST_TAILS = 20
-/** What a browser that was away for a moment gets to catch up. */
+/** How many missed rows a reconnecting browser gets. */
 const MOST_MISSED = 500
 /** A reader who falls behind misses rows, and is told how many. */
 const MOST_QUEUED = 1000
 
-/** How to end each stream that is open. */
+/** Functions that end the open streams. */
 const tailsOf = onePer((_: Context) => new Set<() => void>())
 
 /**
- * The request log as it grows, as server-sent events: `request` with a row, its id the event's; `skipped` with how many a
- * slow reader missed. `after` (or `Last-Event-ID`) gives what came since. Throws 429 when too many watch.
+ * The request log as it grows, as server-sent events: `request` with a row, whose id is the event's; `skipped` with the
+ * number of rows that a slow reader missed. `after` (or `Last-Event-ID`) returns what came since. Throws 429 when too
+ * many people watch.
  */
 export function tailRequests(
   ctx: Context,
@@ -39,7 +40,7 @@ export function tailRequests(
 ): Response {
   const tails = tailsOf(ctx)
   if (tails.size >= MOST_TAILS)
-    throw new AppError('rate_limited', 'Too many watch the log already. Close one of the others.', {
+    throw new AppError('rate_limited', 'Too many readers watch the log. Close one of them and try again.', {
       headers: { 'retry-after': '30' },
     })
   const isWanted = wanted(query)
@@ -58,13 +59,13 @@ export function tailRequests(
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // nginx would hold it back.
+      // Otherwise nginx would buffer it.
       'x-accel-buffering': 'no',
     },
   })
 }
 
-/** At the end of the server: an open stream would keep it waiting. */
+/** Called when the server stops: an open stream would delay it. */
 export function endTails(ctx: Context): void {
   for (const end of [...tailsOf(ctx)]) end()
 }
@@ -97,7 +98,7 @@ function follow(
     try {
       controller.close()
     } catch {
-      // The reader is gone already.
+      // The reader is already gone.
     }
   }
   ctx.requestLog.flush()
@@ -111,7 +112,7 @@ function follow(
   return end
 }
 
-/** 0 stands before all of them. */
+/** 0 comes before all of them. */
 const parseId = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 

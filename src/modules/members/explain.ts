@@ -12,7 +12,7 @@ import { standingOf } from './service.ts'
 
 export type { Explanation } from './model.ts'
 
-/** Asks the same rules that decide, with everything that they look at. Throws 404 for an unknown user. */
+/** Uses the same rules that decide access, and reports everything they look at. Throws 404 for an unknown user. */
 export function explainAccess(ctx: Context, grant: Grant, userId: string): Explanation {
   const project = projectOf(ctx, grant)
   const user = getAccount(ctx.db.orm, { userId })
@@ -37,19 +37,19 @@ export function explainAccess(ctx: Context, grant: Grant, userId: string): Expla
   }
 }
 
-/** On the admin host, where roles count in full. */
+/** Decides as on the admin host, where roles apply in full. */
 const decide = (ctx: Context, projectId: string, user: SessionUser, action: ProjectAction) =>
   decideAccess({
     action,
     asker: { kind: 'user', globalRole: user.role, place: 'admin_host' },
     isRead: false,
-    role: standingOf(ctx, user.id, projectId).role,
+    role: standingOf(ctx, projectId, user.id).role,
     exists: true,
   })
 
 function explainSite(project: Project, role: ProjectRole | null, passesGate: boolean): Explanation['site'] {
   const { allowed, reason } = decideView(project, passesGate ? role : null)
-  const refusal = 'The gate refuses the visitor, who is no member; '
+  const refusal = 'The gate refuses the visitor, who is not a member; '
   return { passesGate, mayView: allowed, reason: passesGate ? reason : refusal + reason }
 }
 

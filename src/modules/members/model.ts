@@ -33,7 +33,7 @@ export const groupPermissionView = t.Object({
 })
 export type GroupPermissionView = Static<typeof groupPermissionView>
 
-/** `me`: what the caller acts as. */
+/** `me`: the caller's own role. */
 export const permissionsView = t.Object({
   users: t.Array(userPermissionView),
   groups: t.Array(groupPermissionView),
@@ -57,7 +57,7 @@ export const explainQuery = t.Object({
   userId: t.String({ maxLength: 100, error: 'The id of a user' }),
 })
 
-/** Where a role comes from. A group has its id and name. */
+/** Where a role comes from. For a group, with its id and name. */
 const sourceView = t.Object({
   kind: t.Union([t.Literal('global_role'), t.Literal('permission'), t.Literal('group')]),
   role: projectRole,
@@ -67,7 +67,7 @@ const sourceView = t.Object({
 })
 export type RoleSource = Static<typeof sourceView>
 
-/** What a person may do on a project, and why. `site` is what they meet on the hosts of the project. */
+/** What a person may do on a project, and why. `site` says what they get on the project's hosts. */
 export const explanationView = t.Object({
   user: userView,
   effectiveRole: roleOrNull,

@@ -34,7 +34,7 @@ export function getPermissions(ctx: Context, grant: Grant): PermissionsView {
   }
 }
 
-/** Gives a user a direct role in place of the one held, and makes them a member. Throws 400 for the owner and to `owner`. */
+/** Gives a user a direct role, replacing the current one, and membership. Throws 400 for the owner or `owner`. */
 export function grantRole(
   ctx: Context,
   grant: Grant,
@@ -60,7 +60,7 @@ export function grantRole(
   })
 }
 
-/** Takes the direct role away. The membership and what groups give remain. Throws 400 for the owner, 404 without one. */
+/** Takes the direct role away, but not the membership or roles by groups. Throws 400 for the owner, 404 without. */
 export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
   inTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
@@ -78,8 +78,8 @@ export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
 }
 
 /**
- * Gives a group a role in place of the one held. Its members become no members of the project by it. Throws 400 for `owner`,
- * 404 for an unknown group.
+ * Gives a group a role, replacing its current one. This does not make its members members of the project. Throws 400
+ * for `owner`, 404 for an unknown group.
  */
 export function grantGroupRole(
   ctx: Context,
@@ -126,7 +126,7 @@ export function listMembers(ctx: Context, grant: Grant): MemberView[] {
   const ownerId = findOwnerId(ctx.db.orm, id)
   return listMemberRows(ctx.db.orm, id).map(({ joinedAt, ...row }) => ({
     ...row,
-    role: standingOf(ctx, row.userId, id).role,
+    role: standingOf(ctx, id, row.userId).role,
     isOwner: row.userId === ownerId,
     joinedAt: isoTime(joinedAt),
   }))
@@ -148,7 +148,7 @@ export function removeMember(ctx: Context, grant: Grant, userId: string): void {
 
 function refuseOwnerRole(role: ProjectRole): void {
   if (role !== 'owner') return
-  const message = 'A project has one owner, and groups never own: transfer the ownership instead'
+  const message = 'A project has one owner, and a group cannot be the owner: transfer the ownership instead'
   throw new AppError('invalid', message, { details: [{ path: 'role', message }] })
 }
 

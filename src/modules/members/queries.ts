@@ -13,8 +13,8 @@ import {
 import { prepared } from '../../db/statements.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 
-/** Every role that a direct permission or a group gives the user on the project. On the hot path, so without drizzle. */
-export function findRoles(db: Db, userId: string, projectId: string): ProjectRole[] {
+/** Every role that the user has on the project, directly or by a group. On the hot path, so without drizzle. */
+export function findRoles(db: Db, projectId: string, userId: string): ProjectRole[] {
   return prepared<{ role: ProjectRole }>(
     db,
     `SELECT role FROM permissions WHERE project_id = ? AND user_id = ?
@@ -131,7 +131,7 @@ export function listGroupPermissions(db: DbOrTx, projectId: string): GroupPermis
     .all()
 }
 
-/** The groups by which the user has a role on the project. */
+/** The groups that give the user a role on the project. */
 export function listGroupPermissionsOfUser(
   db: DbOrTx,
   projectId: string,
@@ -204,7 +204,7 @@ export function deleteGroupPermission(db: DbOrTx, projectId: string, groupId: st
   db.delete(groupPermissions).where(permissionOfGroup(projectId, groupId)).run()
 }
 
-/** Every project on which a direct permission or a group gives the user a role. */
+/** Every project on which the user has a role, directly or by a group. */
 export function listProjectIdsOfUser(db: Db, userId: string): string[] {
   return prepared<{ id: string }>(
     db,

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Two fresh projects of the owner for every test. */
+/** Every test gets two fresh projects of the owner. */
 beforeEach(async () => {
   for (const id of [docs, other])
     if (id !== '') await call('DELETE', `/api/projects/${id}`, undefined, 'root')
@@ -60,7 +60,7 @@ test('the record of permissions', async () => {
   })
 })
 
-test('what a grant answers is what is kept, however long it took', async () => {
+test('a grant returns what is stored, however long it took', async () => {
   const { now } = app.ctx
   let ticks = 0
   app.ctx.now = () => now() + ticks++
@@ -108,7 +108,7 @@ test('guests read neither permissions nor members', async () => {
     expect((await call('GET', below(path), undefined, 'ann')).status).toBe(403)
 })
 
-test('a grant replaces the direct role, up and down', async () => {
+test('a grant raises or lowers the direct role', async () => {
   for (const role of ['admin', 'viewer'] as const) {
     const answer = await grant('ann', role)
     expect(answer.status).toBe(201)
@@ -139,7 +139,7 @@ test.each(badGrants)('%p for POST %s %j', async (status, path, body) => {
   expect(await roleOf('owner')).toBe('owner')
 })
 
-test('a group is given every role but owner', async () => {
+test('a group can have every role except owner', async () => {
   const give = (role: ProjectRole) => call('POST', below('permissions/groups'), { groupId: group, role })
   expect((await give('owner')).status).toBe(400)
   for (const role of ['guest', 'viewer', 'contributor', 'admin'] as const) {
@@ -156,13 +156,13 @@ const effective: [direct: ProjectRole | null, byGroup: ProjectRole | null, role:
   ['contributor', null, 'contributor'],
 ]
 
-test.each(effective)('direct %p and group %p act as %p', async (direct, byGroup, role) => {
+test.each(effective)('direct %p and group %p give %p', async (direct, byGroup, role) => {
   if (direct !== null) await grant('bob', direct)
   if (byGroup !== null) await call('POST', below('permissions/groups'), { groupId: group, role: byGroup })
   expect(await roleOf('bob')).toBe(role)
 })
 
-test('membership: a direct grant makes the row, a group never; revoking the role keeps it, removing drops both', async () => {
+test('membership: a direct grant creates it, a group does not; revoking the role keeps it, removing ends both', async () => {
   await call('POST', below('permissions/groups'), { groupId: group, role: 'viewer' })
   expect(await isMember('bob')).toBe(false)
   await grant('bob', 'guest')
@@ -177,7 +177,7 @@ test('membership: a direct grant makes the row, a group never; revoking the role
   expect((await call('DELETE', below(`members/${id('bob')}`))).status).toBe(404)
 })
 
-test('what is not there cannot be taken away', async () => {
+test('a missing role or membership cannot be removed', async () => {
   for (const path of [
     `permissions/users/${id('ann')}`,
     `permissions/groups/${group}`,
@@ -187,14 +187,14 @@ test('what is not there cannot be taken away', async () => {
     expect((await call('DELETE', below(path))).status).toBe(404)
 })
 
-test('the owner is neither removed nor revoked, by nobody', async () => {
+test('nobody can remove or revoke the owner', async () => {
   await grant('ann', 'admin')
   for (const as of ['owner', 'ann', 'root'])
     for (const path of [`permissions/users/${id('owner')}`, `members/${id('owner')}`])
       expect((await call('DELETE', below(path), undefined, as)).status).toBe(400)
 })
 
-test('an admin of one project changes nothing of another', async () => {
+test('an admin of one project cannot change another', async () => {
   await grant('ann', 'admin')
   for (const [method, path, body] of [
     ['POST', 'permissions/users', { userId: id('ann'), role: 'admin' }],
@@ -207,7 +207,7 @@ test('an admin of one project changes nothing of another', async () => {
     expect((await call(method, below(path, other), body, 'ann')).status).toBe(404)
 })
 
-test('keys read members and change nothing; of other projects they see nothing', async () => {
+test('keys can read members but not change them, and see nothing of other projects', async () => {
   const made = await call('POST', '/api/api-keys', { name: 'ci', projectId: docs }, 'root')
   const key = String(made.body['key'])
   const answer = await ask(app, 'GET', below('permissions'), { key })
@@ -233,7 +233,7 @@ test('transfer: the former owner becomes admin, the new one a member', async () 
   expect([await roleOf('bob'), await roleOf('owner')]).toEqual(['admin', 'owner'])
 })
 
-test('of transfers at once one counts: afterwards the asker is no longer the owner', async () => {
+test('only one of concurrent transfers succeeds: afterwards the caller is no longer the owner', async () => {
   for (const name of ['ann', 'bob', 'root']) await grant(name, 'viewer')
   const all = ['ann', 'bob', 'root'].map((name) =>
     call('POST', below('transfer-ownership'), { userId: id(name) }),
@@ -250,7 +250,7 @@ test('transfer to a member without a role', async () => {
   expect(await roleOf('ann')).toBe('owner')
 })
 
-test('transfer refuses strangers, oneself and everybody but the owner', async () => {
+test('transfer fails to strangers and to oneself, and for everybody except the owner', async () => {
   const to = async (body: unknown, as = 'owner') =>
     (await call('POST', below('transfer-ownership'), body, as)).status
   expect(await to({ userId: id('ann') })).toBe(400)
@@ -264,7 +264,7 @@ test('transfer refuses strangers, oneself and everybody but the owner', async ()
   expect(await roleOf('owner')).toBe('owner')
 })
 
-test('the database keeps one owner, whatever is written', async () => {
+test('the database keeps exactly one owner, whatever is written', async () => {
   await grant('ann', 'admin')
   await call('POST', below('permissions/groups'), { groupId: group, role: 'admin' })
   const { sqlite } = app.ctx.db
@@ -284,7 +284,7 @@ test('the database keeps one owner, whatever is written', async () => {
   expect(sqlite.query('SELECT count(*) AS n FROM ownership_transfers').get()).toEqual({ n: 0 })
 })
 
-test('explain says what counts and why, by the same rules', async () => {
+test('explain shows the decisions and reasons, by the same rules', async () => {
   await grant('bob', 'viewer')
   await call('POST', below('permissions/groups'), { groupId: group, role: 'contributor' })
   const { status, body } = await call('GET', below(`permissions/explain?userId=${id('bob')}`))
@@ -319,7 +319,7 @@ test('explain says what counts and why, by the same rules', async () => {
   })
 })
 
-test('explain: a stranger, a global admin, the gate, and nobody', async () => {
+test('explain: a stranger, a global admin, the gate, and an unknown user', async () => {
   const explain = async (userId: string) => call('GET', below(`permissions/explain?userId=${userId}`))
   expect((await explain(id('stranger'))).body).toMatchObject({
     effectiveRole: null,

@@ -85,7 +85,7 @@ export const permissionRoutes = (ctx: Context) => {
     )
 }
 
-/** Who has a membership row. */
+/** Everybody with a membership row. */
 export const memberRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/projects/:id/members', tags: ['Members'] })
     .use(guard(ctx))

@@ -18,23 +18,23 @@ import {
 
 export { listMemberSites, listOwnedProjects, listProjectIdsOfUser } from './queries.ts'
 
-/** What ties a user to a project: the effective role of all grants, and the membership row. */
+/** How a user relates to a project: the effective role of all grants, and whether they are a member. */
 type Standing = { role: ProjectRole | null; isMember: boolean }
 
 const cache = generationCache<Standing>('access', 50_000)
 
-/** spec: Permission sources and effective role. Global roles are not looked at here: `domain/access.ts` does. */
-export function standingOf(ctx: Context, userId: string, projectId: string): Standing {
+/** spec: Permission sources and effective role. Ignores global roles: `domain/access.ts` handles them. */
+export function standingOf(ctx: Context, projectId: string, userId: string): Standing {
   return (
-    cache.get(ctx.db, `${userId} ${projectId}`, () => loadStanding(ctx, userId, projectId)) ?? {
+    cache.get(ctx.db, `${projectId} ${userId}`, () => loadStanding(ctx, projectId, userId)) ?? {
       role: null,
       isMember: false,
     }
   )
 }
 
-const loadStanding = (ctx: Context, userId: string, projectId: string): Standing => ({
-  role: highestRole(findRoles(ctx.db, userId, projectId)),
+const loadStanding = (ctx: Context, projectId: string, userId: string): Standing => ({
+  role: highestRole(findRoles(ctx.db, projectId, userId)),
   isMember: findMembership(ctx.db.orm, projectId, userId) !== undefined,
 })
 
@@ -44,13 +44,13 @@ export function makeOwner(ctx: Context, tx: DbOrTx, projectId: string, userId: s
   insertMembership(tx, projectId, userId, ctx.now())
 }
 
-/** Self-signup on a site: the membership row, and the role guest unless the user holds a direct one. spec: matrix. */
+/** Self-signup on a site: the membership row, and the role guest unless the user has one. spec: matrix. */
 export function joinAsGuest(ctx: Context, tx: DbOrTx, projectId: string, userId: string): void {
   insertMembership(tx, projectId, userId, ctx.now())
   insertPermissionIfNone(tx, projectId, userId, 'guest', ctx.now())
 }
 
-/** A direct grant: replaces the direct role and makes the user a member. Never of the owner, never to `owner`. */
+/** Gives a direct role, replacing the current one, and membership. Not for the owner, nor with the role `owner`. */
 export function giveRole(
   tx: DbOrTx,
   projectId: string,
@@ -62,7 +62,7 @@ export function giveRole(
   insertMembership(tx, projectId, userId, grantedAt)
 }
 
-/** An accepted invitation: a member with at least `role`; a higher direct role stays. Returns the direct role held then. */
+/** An accepted invitation: membership with at least `role`; a higher direct role stays. Returns the direct role. */
 export function admit(
   ctx: Context,
   tx: DbOrTx,
@@ -78,24 +78,24 @@ export function admit(
 }
 
 /**
- * Ends membership and direct role together: somebody leaves, or is removed. Roles by groups remain. Returns what was
- * taken away. Throws 400 for the owner, 404 for somebody with neither.
+ * Ends membership and direct role together, when somebody leaves or is removed. Roles by groups remain. Returns what
+ * was taken away. Throws 400 for the owner, 404 for somebody with neither.
  */
 export function endMembership(tx: DbOrTx, projectId: string, userId: string): { role: ProjectRole | null } {
   const role = findPermission(tx, projectId, userId)?.role ?? null
   if (role === 'owner')
     throw new AppError('invalid', 'The owner cannot leave or be removed: transfer the ownership first')
   if (role === null && findMembership(tx, projectId, userId) === undefined)
-    throw new AppError('not_found', 'That user is no member of the project')
+    throw new AppError('not_found', 'That user is not a member of the project')
   deletePermission(tx, projectId, userId)
   deleteMembership(tx, projectId, userId)
   return { role }
 }
 
-/** The former owner becomes admin, the new one a member. Returns the former. Both need not be checked before. */
+/** The former owner becomes admin, the new one a member. Returns the former owner. Needs no checks before. */
 export function changeOwner(ctx: Context, tx: DbOrTx, projectId: string, toUserId: string): string | null {
   const from = findOwnerId(tx, projectId) ?? null
-  if (from === toUserId) throw new AppError('invalid', 'That user owns the project already')
+  if (from === toUserId) throw new AppError('invalid', 'That user already owns the project')
   insertOwnershipTransfer(tx, projectId, toUserId, ctx.now())
   return from
 }
@@ -103,6 +103,6 @@ export function changeOwner(ctx: Context, tx: DbOrTx, projectId: string, toUserI
 export const isOwner = (tx: DbOrTx, projectId: string, userId: string): boolean =>
   findOwnerId(tx, projectId) === userId
 
-/** For deciding inside a transaction that changed something: the caches see only what is committed. */
+/** For checks inside a transaction after its own writes: the caches see only committed data. */
 export const isTied = (ctx: Context, tx: DbOrTx, projectId: string, userId: string): boolean =>
-  findRoles(ctx.db, userId, projectId).length > 0 || findMembership(tx, projectId, userId) !== undefined
+  findRoles(ctx.db, projectId, userId).length > 0 || findMembership(tx, projectId, userId) !== undefined

@@ -3,7 +3,7 @@ import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** spec: States and transitions, row for row. Each row has a project of its own. */
+/** spec: States and transitions, row by row. Each row has its own project. */
 
 const OWNER = 'owner@example.com'
 const ANN = 'ann@example.com'
@@ -29,7 +29,7 @@ type State = { role: string | null; direct: string | null; isMember: boolean }
 const call = (as: string, method: string, path: string, json?: unknown) =>
   ask(app, method, `/api/projects/${projectId}${path}`, { as, json })
 
-/** As the same rules that decide explain it. */
+/** As explained by the rules that decide. */
 async function stateOf(email: string): Promise<State> {
   const { body } = await call(ROOT, 'GET', `/permissions/explain?userId=${userIds[email]}`)
   const explained = body as {
@@ -198,7 +198,7 @@ test.each(ROWS.map((row, number) => ({ ...row, number })))('$state, $trigger', a
   expect((await row.act()).status).toBe(row.status)
   if (row.ann !== undefined) expect(await stateOf(ANN)).toEqual(row.ann)
   if (row.owner !== undefined) expect(await stateOf(OWNER)).toEqual(row.owner)
-  // The account is unchanged, whatever became of its roles.
+  // The account is unchanged, whatever happened to its roles.
   expect((await ask(app, 'GET', '/api/account', { as: ANN })).body['user']).toMatchObject({
     email: ANN,
     role: 'user',

@@ -14,7 +14,7 @@ afterAll(() => {
   open.close()
 })
 
-describe('who may read them', () => {
+describe('access', () => {
   const stranger = { from: '203.0.113.9' }
   const rows: [what: string, token: boolean, options: CallOptions, status: number][] = [
     ['this machine', false, {}, 200],
@@ -43,7 +43,7 @@ describe('who may read them', () => {
   })
 })
 
-test('the text that Prometheus reads', async () => {
+test('the Prometheus text format', async () => {
   await app.call('GET', '/api/nothing')
   const answer = await app.call('GET', '/metrics')
   const text = await answer.text()
@@ -58,7 +58,7 @@ test('the text that Prometheus reads', async () => {
   expect(text).not.toContain('svc_backup_timestamp_seconds')
 })
 
-test('are read only', async () => {
+test('metrics are read-only', async () => {
   const answer = await app.call('POST', '/metrics')
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
 })

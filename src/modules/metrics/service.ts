@@ -10,11 +10,11 @@ import { counter, gauge, type Metric, metricsText, PROMETHEUS_TYPE } from './tex
 
 export const METRICS_PATH = '/metrics'
 
-/** `/metrics` of the admin host: for the bearer of METRICS_TOKEN, and for this machine itself. contract §11. */
+/** `/metrics` of the admin host: for clients with METRICS_TOKEN, and for this machine itself. contract §11. */
 export async function metricsAnswer(ctx: Context, request: Request, facts: RequestFacts): Promise<Response> {
   if (!mayRead(ctx, request, facts))
     return errorResponse(
-      new AppError('unauthenticated', 'Send METRICS_TOKEN as bearer token, or ask from this machine.', {
+      new AppError('unauthenticated', 'Send METRICS_TOKEN as bearer token, or ask from this machine', {
         headers: { 'www-authenticate': 'Bearer' },
       }),
     )
@@ -61,7 +61,7 @@ function thingMetrics(ctx: Context): Metric[] {
     gauge('svc_projects', 'Projects', projects),
     gauge('svc_deployments', 'Deployments', deployments),
     gauge('svc_users', 'Accounts', users),
-    gauge('svc_sessions', 'Sessions that were not ended', sessions),
+    gauge('svc_sessions', 'Sessions that have not ended', sessions),
   ]
 }
 
@@ -69,21 +69,21 @@ async function storageMetrics(ctx: Context): Promise<Metric[]> {
   const { contents, bytes } = storedContents(ctx)
   const { freeBytes, totalBytes } = await spaceOf(ctx)
   return [
-    gauge('svc_contents', 'Stored contents, compressed forms among them', contents),
+    gauge('svc_contents', 'Stored contents, including compressed forms', contents),
     gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
-    gauge('svc_disk_free_bytes', 'Free space of the disk of the data directory', freeBytes),
+    gauge('svc_disk_free_bytes', 'Free space on the disk of the data directory', freeBytes),
     gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
   ]
 }
 
-/** None before the first backup. */
+/** Empty before the first backup. */
 async function backupMetrics(ctx: Context): Promise<Metric[]> {
   const at = await newestBackupAt(ctx)
   if (at === null) return []
   return [gauge('svc_backup_timestamp_seconds', 'When the newest backup in BACKUP_DIR was made', at / 1000)]
 }
 
-/** None where a proxy has the certificates. */
+/** Empty when a proxy holds the certificates. */
 function certificateMetrics(ctx: Context): Metric[] {
   const samples = ctx.certificates
     .all()
@@ -107,12 +107,12 @@ function requestMetrics(counts: RequestCounts): Metric[] {
       samples: [...counts.statuses].map(([status, value]) => ({ labels: { status: String(status) }, value })),
     },
     durations(counts),
-    counter('svc_http_response_bytes_total', 'Bytes of bodies whose length was known', counts.sizeBytes),
+    counter('svc_http_response_bytes_total', 'Bytes of response bodies of known length', counts.sizeBytes),
     counter('svc_request_log_dropped_total', 'Requests that could not be written to the log', counts.dropped),
   ]
 }
 
-/** Buckets hold all that is smaller, too. */
+/** Each bucket also counts everything smaller. */
 function durations({ durations, durationSumMs }: RequestCounts): Metric {
   let count = 0
   const buckets = durations.map((inBucket, i) => {
@@ -126,7 +126,7 @@ function durations({ durations, durationSumMs }: RequestCounts): Metric {
   })
   return {
     name: 'svc_http_request_duration_seconds',
-    help: 'Time to the head of the answer; estimated while very many requests come',
+    help: 'Time until the response head; estimated under very high load',
     type: 'histogram',
     samples: [
       ...buckets,

@@ -13,7 +13,7 @@ type ProjectSearch = {
   limit?: number | undefined
 }
 
-/** Those with any role for the caller; all for a global admin; for a key those it covers; on a site host just its own. */
+/** Projects on which the caller has a role: all for a global admin, a key's own, on a site host just its own. */
 export function listProjects(ctx: Context, { caller }: Grant, search: ProjectSearch = {}): ProjectView[] {
   return viewsOf(ctx, caller, seenBy(ctx, caller, search.q).slice(0, search.limit))
 }
@@ -31,11 +31,11 @@ export function pageOfProjects(
   return { projects: viewsOf(ctx, caller, shown), page: at, pages, total: found.length }
 }
 
-/** The same by name alone, for lists to choose from: a view of each would cost many times as much. */
+/** The same with names only, for lists to choose from: building a view of each would take many times as long. */
 export const listProjectNames = (ctx: Context, { caller }: Grant): readonly ProjectNames[] =>
   seenBy(ctx, caller)
 
-/** The ids of the projects whose deployments, aliases and the like the caller may read; null for all of them. */
+/** The ids of the projects whose deployments, aliases and so on the caller may read; null for all projects. */
 export function readableProjectIds(ctx: Context, { caller }: Grant): string[] | null {
   if (seesAll(caller)) return null
   return namesFor(ctx, caller).flatMap(({ id }) => (mayDo(ctx, caller, 'project:read', id) ? [id] : []))
@@ -52,13 +52,13 @@ function seenBy(ctx: Context, caller: Caller, q = ''): readonly ProjectNames[] {
   return seesAll(caller) ? named : named.filter(({ id }) => mayDo(ctx, caller, 'project:see', id))
 }
 
-/** What a search looks at. */
+/** The text that a search matches. */
 const textOf = ({ owner, name, displayName }: ProjectNames): string =>
   `${owner}/${name} ${displayName}`.toLowerCase()
 
 const keptOf = new WeakMap<Db, { writes: number; all: readonly ProjectNames[] }>()
 
-/** Every project, kept until something is written: a workspace of a thousand has them on many pages. */
+/** Every project, cached until the next write: many pages of a workspace with a thousand projects use them. */
 export function allNames(db: Db): readonly ProjectNames[] {
   const kept = keptOf.get(db)
   if (kept?.writes === db.writes) return kept.all
@@ -67,13 +67,13 @@ export function allNames(db: Db): readonly ProjectNames[] {
   return all
 }
 
-/** A global key, and a global admin at the admin host: of a thousand projects none needs to be asked about. */
+/** A global key, or a global admin on the admin host. They see all projects, so none needs to be checked one by one. */
 const seesAll = ({ actor, site }: Caller): boolean =>
   actor.kind === 'key'
     ? actor.key.isGlobal
     : actor.kind === 'user' && actor.user.role === 'admin' && site === null
 
-/** Those that can be meant at all; what the caller may do on each is still to be decided. */
+/** The candidates; what the caller may do on each is checked later. */
 function namesFor(ctx: Context, caller: Caller): readonly ProjectNames[] {
   const { actor, site } = caller
   if (seesAll(caller)) return allNames(ctx.db)

@@ -52,17 +52,17 @@ export type ProjectChange = InputOf<typeof projectPatchBody>
 
 export const projectQuery = t.Object({
   q: t.Optional(t.String({ description: 'A part of owner/name or of the name that people see' })),
-  // A text: as a number the explorer would send 0 for it.
+  // A text, because the explorer would send 0 for an empty number.
   limit: t.Optional(
     t.String({
       pattern: '^([1-9][0-9]?|100)$',
       error: 'a whole number from 1 to 100',
-      description: '1 to 100; all, where nothing is said',
+      description: '1 to 100; all projects by default',
     }),
   ),
 })
 
-/** Somebody by id or by email. */
+/** A user by id or by email. */
 export const userRefFields = {
   userId: t.Optional(t.String({ maxLength: 100, error: 'The id of a user' })),
   email: t.Optional(

@@ -6,8 +6,8 @@ import type { PathInput } from '../auth/guard.ts'
 import { aboutProject, aboutProjectName, getProject, type ProjectView } from './service.ts'
 
 /**
- * `GET /api/projects/:id/members` is also the way to ask for the project `members` of the owner `:id`: only a UUID is an
- * id there. contract §4. These make the guard of such a route, and its answer.
+ * `GET /api/projects/:id/members` can also mean the project `members` of the owner `:id`: only a UUID is an id there.
+ * contract §4. These functions make the guard and the response of such a route.
  */
 export const mayBelow = (
   ctx: Context,
@@ -19,7 +19,7 @@ export const mayBelow = (
     isId(params['id']) ? aboutProject(ctx, params['id']) : aboutProjectName(ctx, params['id'], word),
 })
 
-/** What `answer` says about the project of that id, or the project of that owner. */
+/** The result of `answer` for the project with that id, or the project of that owner. */
 export const belowOrProject = <T>(
   ctx: Context,
   grant: Grant,

@@ -3,6 +3,12 @@ import type { Db, DbOrTx } from '../../db/open.ts'
 import { projects } from '../../db/schema.ts'
 import { inList } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
+import { deleteAliasesOf } from '../aliases/delete-all.ts'
+import { deleteDeploymentsOf } from '../deployments/delete-all.ts'
+import { deleteInvitationsOf } from '../invitations/delete-all.ts'
+import { deleteMembersOf } from '../members/delete-all.ts'
+import { deleteRunsOf } from '../runs/delete-all.ts'
+import { deleteSchemasOf } from '../schemas/delete-all.ts'
 
 export type Project = typeof projects.$inferSelect
 
@@ -10,7 +16,7 @@ export function findProject(db: DbOrTx, id: string): Project | undefined {
   return db.select().from(projects).where(eq(projects.id, id)).get()
 }
 
-/** Owner and name are compared without regard to case, by the columns' collation. */
+/** Compares owner and name case-insensitively, by the columns' collation. */
 export function findProjectByName(db: DbOrTx, owner: string, name: string): Project | undefined {
   return db
     .select()
@@ -19,7 +25,7 @@ export function findProjectByName(db: DbOrTx, owner: string, name: string): Proj
     .get()
 }
 
-/** In the order of their names; of any number of ids. */
+/** Ordered by name; any number of ids. */
 export function listProjectsById(db: DbOrTx, ids: readonly string[]): Project[] {
   return db
     .select()
@@ -29,7 +35,7 @@ export function listProjectsById(db: DbOrTx, ids: readonly string[]): Project[] 
     .all()
 }
 
-/** What a project is called. */
+/** The names of a project. */
 export type ProjectNames = Pick<Project, 'id' | 'owner' | 'name' | 'displayName'>
 
 const NAMES = 'SELECT id, owner, name, display_name AS displayName FROM projects'
@@ -53,6 +59,13 @@ export function updateProject(db: DbOrTx, id: string, patch: ProjectPatch): void
   db.update(projects).set(patch).where(eq(projects.id, id)).run()
 }
 
-export function deleteProjectRow(db: DbOrTx, id: string): void {
-  db.delete(projects).where(eq(projects.id, id)).run()
+/** Deletes the project with everything in it. The row itself deletes only what is never much. */
+export function deleteProjectRow(db: Db, id: string): void {
+  deleteRunsOf(db, id)
+  deleteSchemasOf(db, id)
+  deleteAliasesOf(db, id)
+  deleteDeploymentsOf(db, id)
+  deleteInvitationsOf(db, id)
+  deleteMembersOf(db, id)
+  db.orm.delete(projects).where(eq(projects.id, id)).run()
 }

@@ -37,7 +37,7 @@ test.each([
   expect(await namesOf(query)).toEqual(names)
 })
 
-test('no more than asked for, and none that the caller may not see', async () => {
+test('returns at most the limit, and only projects the caller may see', async () => {
   expect(await found('?limit=2')).toHaveLength(2)
   expect(await found('?q=web&limit=1')).toHaveLength(1)
   expect(await namesOf('', guest)).toHaveLength(1)
@@ -48,7 +48,7 @@ test('no more than asked for, and none that the caller may not see', async () =>
     })
 })
 
-test('a project that was just made, renamed or deleted is not remembered otherwise', async () => {
+test('a project that was just created, renamed or deleted is not served from a stale cache', async () => {
   expect(await namesOf('?q=tariff')).toEqual([])
   const made = await ask(app, 'POST', '/api/projects', {
     as: ADMIN,

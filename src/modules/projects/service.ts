@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { given } from '../../domain/given.ts'
 import { authorize, type Grant } from '../auth/authorize.ts'
 import { changeOwner, isTied, makeOwner } from '../members/service.ts'
 import { getAccount, type UserRef } from '../users/accounts.ts'
@@ -32,7 +33,7 @@ export function getProject(ctx: Context, grant: Grant): ProjectView {
   return viewFor(ctx, grant.caller, projectOf(ctx, grant))
 }
 
-/** Creates a project and makes the caller its one owner. Throws 409 when owner/name is taken. */
+/** Creates a project and makes the caller its only owner. Throws 409 when owner/name is taken. */
 export function createProject(ctx: Context, grant: Grant, input: NewProject): ProjectView {
   if (grant.actor.kind !== 'user')
     throw new AppError('forbidden', 'Only a signed-in person can own a project')
@@ -41,7 +42,7 @@ export function createProject(ctx: Context, grant: Grant, input: NewProject): Pr
   return viewFor(ctx, grant.caller, project)
 }
 
-/** The same inside a transaction that does more: an upload of a global key to a new owner/repo. */
+/** The same inside a larger transaction: when a global key uploads to a new owner/repo. */
 export function addProject(
   ctx: Context,
   tx: DbOrTx,
@@ -75,26 +76,26 @@ export function addProject(
 }
 
 export function changeProject(ctx: Context, grant: Grant, change: ProjectChange): ProjectView {
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  const patch = given(change)
   inTransaction(ctx.db, (tx) => {
     const before = projectOf(ctx, grant, tx)
-    updateProject(tx, before.id, { ...given, updatedAt: ctx.now() })
+    updateProject(tx, before.id, { ...patch, updatedAt: ctx.now() })
     audit(ctx, tx, grant.actor, {
       action: 'project.change',
       target: targetOf(before),
       projectId: before.id,
-      before: Object.fromEntries(Object.keys(given).map((key) => [key, before[key as keyof Project]])),
-      after: given,
+      before: Object.fromEntries(Object.keys(patch).map((key) => [key, before[key as keyof Project]])),
+      after: patch,
     })
   })
   return getProject(ctx, grant)
 }
 
-/** Deletes the project with all that it holds. Contents that nothing else refers to are freed after the grace time. */
+/** Deletes the project and everything in it. Contents that nothing else refers to are freed after the grace time. */
 export function deleteProject(ctx: Context, grant: Grant): void {
   inTransaction(ctx.db, (tx) => {
     const project = projectOf(ctx, grant, tx)
-    deleteProjectRow(tx, project.id)
+    deleteProjectRow(ctx.db, project.id)
     audit(ctx, tx, grant.actor, {
       action: 'project.delete',
       target: targetOf(project),
@@ -105,13 +106,13 @@ export function deleteProject(ctx: Context, grant: Grant): void {
 }
 
 /**
- * Makes somebody who has a role (by a group, too) or a membership the one owner; the former becomes admin. Throws 404
- * for an unknown user, 400 for one whom nothing ties to the project. spec: States and transitions.
+ * Makes somebody with a role (also by a group) or a membership the only owner; the former owner becomes admin. Throws
+ * 404 for an unknown user, 400 for one without role and membership. spec: States and transitions.
  */
 export function transferOwnership(ctx: Context, grant: Grant, to: UserRef): ProjectView {
   inTransaction(ctx.db, (tx) => {
     const project = projectOf(ctx, grant, tx)
-    // Of two transfers at once the second is no longer the owner's.
+    // Of two concurrent transfers, the second is no longer made by the owner.
     authorize(ctx, grant.caller, 'ownership:transfer', { projectId: project.id }, false)
     const user = getAccount(tx, to)
     if (!isTied(ctx, tx, project.id, user.id))
@@ -138,7 +139,7 @@ export function projectOf(ctx: Context, grant: Grant, db: DbOrTx = ctx.db.orm): 
   return project
 }
 
-/** For routes that name a project. `id` undefined: the request names none where it has to. */
+/** For routes that name a project. `id` undefined: the request names none although it must. */
 export const aboutProject = (
   ctx: Context,
   id: string | undefined,
@@ -155,10 +156,10 @@ export const aboutProjectName = (
   projectId: findProjectByName(ctx.db.orm, owner ?? '', name ?? '')?.id ?? null,
 })
 
-/** A project by id, for services that hold the id already. */
+/** A project by id, for services that already have the id. */
 export const findProjectById = (ctx: Context, id: string): Project | undefined => findProject(ctx.db.orm, id)
 
-/** Whether strangers may sign themselves up on the project's sites (behind the gate). */
+/** Whether strangers may sign up on the project's sites (behind the gate). */
 export const allowsSignup = (ctx: Context, projectId: string): boolean =>
   findProject(ctx.db.orm, projectId)?.allowPublicSignup ?? false
 

@@ -16,7 +16,7 @@ export function viewFor(ctx: Context, caller: Caller, project: Project): Project
   }
 }
 
-/** Where visitors find the project: its alias `production`, else its oldest; null while nothing is published. */
+/** Where visitors find the project: at its alias `production`, else its oldest; null while nothing is published. */
 export function primaryUrl(ctx: Context, projectId: string): string | null {
   const label = findPrimaryLabel(ctx.db, projectId)
   return label === undefined ? null : ctx.siteUrl(`${label}.${ctx.config.baseDomain}`)

@@ -3,7 +3,7 @@ import { parsePathPattern } from '../../domain/path-pattern.ts'
 import { validatePipelineConfig } from '../../pipelines/validate.ts'
 import type { RuleRow } from './queries.ts'
 
-/** Throws 400 with all that is wrong with a rule in itself; its target and its headers are looked at elsewhere. */
+/** Throws 400 with everything wrong with a rule itself; its target and headers are checked elsewhere. */
 export function checkRule(rule: RuleRow): void {
   const details = flawsOfRule(rule)
   if (details[0] !== undefined)
@@ -16,7 +16,7 @@ export function flawsOfRule(rule: RuleRow): ErrorDetail[] {
   return [...pattern, ...(rule.proxyType === 'pipeline' ? flawsOfPipeline(rule) : flawsOfTarget(rule))]
 }
 
-/** What the API stores although this version does not know it; of somebody who types it is a typo. contract §9.1. */
+/** Keys that this version does not know but the API stores; in a form they are typos. contract §9.1. */
 export function unknownInPipeline({ proxyType, pipelineConfig }: RuleRow): ErrorDetail[] {
   if (proxyType !== 'pipeline' || pipelineConfig === null) return []
   return validatePipelineConfig(JSON.parse(pipelineConfig)).warnings.map(({ path, message }) => ({
@@ -25,7 +25,7 @@ export function unknownInPipeline({ proxyType, pipelineConfig }: RuleRow): Error
   }))
 }
 
-/** What a check throws, as details; a refusal without any is about `path`. */
+/** The errors that a check throws, as details. An error without details is reported for `path`. */
 export async function detailsOf(path: string, check: () => unknown): Promise<readonly ErrorDetail[]> {
   try {
     await check()
@@ -40,7 +40,8 @@ const flawsOfTarget = ({ targetUrl }: RuleRow): ErrorDetail[] =>
   targetUrl === '' ? [{ path: 'targetUrl', message: 'Give the address that requests go to' }] : []
 
 function flawsOfPipeline({ pipelineConfig }: RuleRow): ErrorDetail[] {
-  if (pipelineConfig === null) return [{ path: 'pipelineConfig', message: 'A pipeline has a list of steps' }]
+  if (pipelineConfig === null)
+    return [{ path: 'pipelineConfig', message: 'A pipeline needs a list of steps' }]
   const { errors } = validatePipelineConfig(JSON.parse(pipelineConfig))
   return errors.map(({ path, message }) => ({
     path: `pipelineConfig${path === '' ? '' : `.${path}`}`,

@@ -3,14 +3,14 @@ import { isHeaderName } from '../../domain/names.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
 import type { HeaderConfig, ShownHeaderConfig } from './model.ts'
 
-/** As it is stored: the values of `add` are sealed; `''` stands for a header that was declared without a value. */
+/** As stored: the values of `add` are sealed; `''` stands for a header declared without a value. */
 export type StoredHeaderConfig = {
   add?: Record<string, string>
   forward?: string[]
   strip?: string[]
 }
 
-/** What those read who may not see a value. Sent back, it keeps what is stored. */
+/** Shown to those who may not see a value. Sent back, it keeps the stored value. */
 export const REDACTED = '[redacted]'
 
 const MOST_HEADERS = 100
@@ -21,13 +21,13 @@ type SealOptions = {
   secrets: SecretBox
   ruleId: string
   stored: StoredHeaderConfig | null
-  /** `keep`: an empty value keeps what is stored, as in a push of rule files. `declare`: it stands for no value. */
+  /** `keep`: an empty value keeps the stored one, as in a push of rule files. `declare`: it stands for no value. */
   onEmpty: 'keep' | 'declare'
-  /** What is stored may not be used any more: `REDACTED` and kept values are left out. */
+  /** The stored values must no longer be used: `REDACTED` and kept values are left out. */
   isDropped: boolean
 }
 
-/** What is to be stored for `given`. Throws `invalid` with a detail for each header that cannot be sent. */
+/** What to store for `given`. Throws `invalid` with a detail for each header that cannot be sent. */
 export function sealHeaderConfig(given: HeaderConfig, options: SealOptions): StoredHeaderConfig {
   const names = Object.keys(given.add ?? {})
   const details = names.flatMap((name) => flawsOf(name, given.add?.[name] ?? '', names, options))
@@ -46,7 +46,7 @@ export function sealHeaderConfig(given: HeaderConfig, options: SealOptions): Sto
   }
 }
 
-/** The values in clear, for sending and for those who may see them. Declared ones without a value are left out. */
+/** The values in clear, for requests and for those who may see them. Leaves out headers declared without a value. */
 export function openHeaderValues(
   secrets: SecretBox,
   ruleId: string,
@@ -58,7 +58,7 @@ export function openHeaderValues(
   )
 }
 
-/** As the record shows it: `[redacted]` for whoever may not see the values. */
+/** As the record shows it: with `[redacted]` for those who may not see the values. */
 export function showHeaderConfig(
   secrets: SecretBox,
   ruleId: string,
@@ -73,14 +73,14 @@ export function showHeaderConfig(
   return { ...stored, add: Object.fromEntries(shown) }
 }
 
-/** Without the values, which leave the rule when its target moves. Null when there are none to drop. */
+/** Without the values, which a rule loses when its target moves. Null when there are none to drop. */
 export function withoutValues(stored: StoredHeaderConfig): StoredHeaderConfig | null {
   const { add = {}, ...rest } = stored
   const kept = Object.entries(add).filter(([, sealed]) => sealed === '')
   return kept.length === Object.keys(add).length ? null : { ...rest, add: Object.fromEntries(kept) }
 }
 
-/** The same values sealed with the key that seals now. */
+/** The same values sealed with the current key. */
 export function resealHeaderConfig(
   from: SecretBox,
   to: SecretBox,
@@ -99,7 +99,7 @@ export function parseStored(json: string | null): StoredHeaderConfig | null {
   return json === null ? null : (JSON.parse(json) as StoredHeaderConfig)
 }
 
-/** A value belongs to one header of one rule: moved elsewhere it cannot be opened. */
+/** A sealed value is bound to one header of one rule: it cannot be opened elsewhere. */
 const contextOf = (ruleId: string, name: string): string => `proxy_rules ${ruleId} ${name.toLowerCase()}`
 
 function sealValue(name: string, value: string, options: SealOptions): string | null {
@@ -117,12 +117,14 @@ function keptValue(name: string, { stored }: SealOptions): string | null {
 
 function flawsOf(name: string, value: string, all: string[], options: SealOptions): ErrorDetail[] {
   const path = `headerConfig.add.${name}`
-  if (!isHeaderName(name)) return [{ path, message: 'This is no name of a header' }]
+  if (!isHeaderName(name)) return [{ path, message: 'This is not a valid header name' }]
   const isDouble = all.some((other) => other !== name && other.toLowerCase() === name.toLowerCase())
-  if (isDouble) return [{ path, message: 'Names count regardless of case: give each once' }]
+  if (isDouble) return [{ path, message: 'Header names are case-insensitive: use each name once' }]
   if (!VALUE.test(value))
-    return [{ path, message: 'A value has no line breaks, controls or characters above U+00FF' }]
+    return [
+      { path, message: 'A value must not have line breaks, control characters or characters above U+00FF' },
+    ]
   if (value === REDACTED && !options.isDropped && keptValue(name, options) === null)
-    return [{ path, message: `No value is stored that ${REDACTED} could keep` }]
+    return [{ path, message: `There is no stored value that ${REDACTED} could keep` }]
   return []
 }

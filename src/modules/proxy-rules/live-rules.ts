@@ -4,8 +4,8 @@ import type { RuleLevel, RuleRecord } from './queries.ts'
 export type { RuleRecord } from './queries.ts'
 
 /**
- * What the site engine tries for an alias (null: a deployment by its SHA), in order, the disabled ones among them. Most
- * sites have none: the first visitor after a start must not wait for drizzle to learn it.
+ * The rules that the site engine tries for an alias (null: a deployment by its SHA), in order, including disabled ones.
+ * Most sites have none, and the first visitor after a start must not wait for drizzle to load.
  */
 export function listRulesFor(ctx: Context, level: RuleLevel): RuleRecord[] {
   if (!hasRules(ctx, level.projectId)) return []

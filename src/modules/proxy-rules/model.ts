@@ -6,7 +6,7 @@ import type { InputOf } from '../../http/input-of.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { MAX_TIMEOUT_MS, MIN_TIMEOUT_MS } from './limits.ts'
 
-/** Of what is refused the schema's own words are told, not that it is a union. */
+/** Errors show the schema's own message, not that it is a union. */
 const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) =>
   t.Union([schema, t.Null()], 'error' in schema ? { error: String(schema.error) } : {})
 
@@ -16,18 +16,18 @@ const method = t.String({
   examples: ['POST'],
 })
 const headerName = { pattern: HEADER_NAME }
-const headerNames = t.Array(t.String({ ...headerName, error: 'The name of a header' }), {
+const headerNames = t.Array(t.String({ ...headerName, error: 'A header name' }), {
   maxItems: 100,
-  error: 'At most 100 names of headers',
+  error: 'At most 100 header names',
 })
 
 const HEADER_CONFIG =
-  'An object or null: add has texts of at most 8192 characters by the name of their header; forward and strip ' +
-  'are lists of at most 100 names of headers'
+  'An object or null: add maps header names to texts of at most 8192 characters; forward and strip ' +
+  'are lists of at most 100 header names'
 
 const PIPELINE_CONFIG = 'An object with steps'
 
-/** As the API takes it: the values of `add` in clear, or `REDACTED` for one that is stored. contract §8. */
+/** As the API takes it: the values of `add` in clear, or `REDACTED` to keep a stored one. contract §8. */
 export const headerConfigBody = t.Object(
   {
     add: t.Optional(
@@ -43,12 +43,12 @@ export const headerConfigBody = t.Object(
 )
 export type HeaderConfig = InputOf<typeof headerConfigBody>
 
-/** Throws `invalid` for what the validator would make an empty object of, since every key of it is optional. */
+/** Throws `invalid` for values that the validator would turn into an empty object: all its keys are optional. */
 export function refuseShapeless({ body }: { body: unknown }): void {
   if (isRecord(body)) refuseShapelessRule(body, '')
 }
 
-/** `prefix` says where the rule stands, as in `rules.0.`. */
+/** `prefix` is the path of the rule, such as `rules.0.`. */
 export function refuseShapelessRule(rule: Record<string, unknown>, prefix: string): void {
   const config = rule['headerConfig'] ?? {}
   const add = isRecord(config) ? (config['add'] ?? {}) : null
@@ -121,7 +121,7 @@ const shownHeaderConfig = t.Object({
 })
 export type ShownHeaderConfig = Static<typeof shownHeaderConfig>
 
-/** spec: Proxy rule; contract §8. `timeout` in milliseconds; `source`: where it is managed, null for one made by hand. */
+/** spec: Proxy rule; contract §8. `timeout` in milliseconds; `source`: where it is managed, null if made by hand. */
 export const ruleView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String(),

@@ -4,7 +4,7 @@ import { proxyRules, ruleSetAliases, ruleSets } from '../../db/schema.ts'
 
 export type RuleRow = typeof proxyRules.$inferSelect
 
-/** Where its set is kept; null for a rule made by hand. */
+/** Where its rule set is managed; null for a rule made by hand. */
 type RuleOrigin = {
   repo: string | null
   path: string | null
@@ -42,7 +42,7 @@ export function findRule(db: DbOrTx, id: string): RuleRecord | undefined {
   return found === undefined ? undefined : toRecord(found)
 }
 
-/** As they are tried: those made by hand, then the sets that are live there. contract §8. */
+/** In the order they are tried: first those made by hand, then the sets that are live there. contract §8. */
 export function listRulesOfLevel(db: DbOrTx, level: RuleLevel): RuleRecord[] {
   return [
     ...listHandMade(db, level),
@@ -58,7 +58,7 @@ export function listHandMade(db: DbOrTx, level: RuleLevel): RuleRecord[] {
     .map(toRecord)
 }
 
-/** Of sets that are live for the whole project, the oldest set first. */
+/** Rules of sets that are live for the whole project, the oldest set first. */
 function listProjectSets(db: DbOrTx, { projectId }: RuleLevel): RuleRecord[] {
   return db
     .select(columns)
@@ -70,7 +70,7 @@ function listProjectSets(db: DbOrTx, { projectId }: RuleLevel): RuleRecord[] {
     .map(toRecord)
 }
 
-/** Of sets that the alias names, in the order of attachment. */
+/** Rules of sets attached to the alias, in the order of attachment. */
 function listAliasSets(db: DbOrTx, { aliasId }: RuleLevel): RuleRecord[] {
   return db
     .select(columns)

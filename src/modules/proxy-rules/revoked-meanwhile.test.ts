@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { DOCS, SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 
-/** Looking up a target's name may take seconds: who lost their role by then changes nothing. */
+/** Looking up a target's name may take seconds: whoever lost their role meanwhile must not change anything. */
 
 const CON = 'con@example.com'
 const SLOW = 'https://slow.example'
@@ -11,7 +11,7 @@ let app: TestApp
 let projectId = ''
 let aliasId = ''
 let conId = ''
-/** Called when a name of `SLOW` is looked up; its promise is waited for. */
+/** Called when a name of `SLOW` is looked up; the lookup waits for its promise. */
 let onLookUp: () => Promise<unknown> = async () => {}
 
 beforeEach(async () => {
@@ -79,7 +79,7 @@ describe('a role that is taken away while a target is looked up', () => {
     await push('https://elsewhere.example')
     const path = `/api/proxy-rule-sets/${ruleSetId}`
     const { revisions } = await (await app.call('GET', `${path}/revisions`, { as: CON })).json()
-    // A name that nobody asked for yet: answers are remembered.
+    // A name that was not looked up yet, because results are cached.
     app.ctx.db.sqlite.run("UPDATE rule_set_revisions SET content = replace(content, 'slow.', 'slower.')")
     onLookUp = revoke
     const answer = await app.call('POST', `${path}/rollback/${revisions.at(-1).id}`, { as: CON })
@@ -99,8 +99,8 @@ describe('a role that is taken away while a target is looked up', () => {
   })
 })
 
-describe('what is deleted while a target is looked up', () => {
-  test('an alias: 404, not an error of the server', async () => {
+describe('deletions while a target is looked up', () => {
+  test('an alias: 404, not a server error', async () => {
     onLookUp = () => app.call('DELETE', `/api/aliases/${aliasId}`, { as: SEED_OWNER })
     const answer = await addRule(rule, `alias/${aliasId}`)
     expect({ status: answer.status, message: (await answer.json()).message }).toEqual({

@@ -158,7 +158,7 @@ test.each([
   await clear()
 })
 
-test('the scheme of a target counts regardless of case', async () => {
+test('the scheme of a target is case-insensitive', async () => {
   const { status, body } = await create({ targetUrl: 'HTTPS://api.example.com/A' })
   expect([status, body['targetUrl']]).toEqual([201, 'https://api.example.com/A'])
   const change = { as: OWNER, json: { targetUrl: 'Https://other.example.com' } }
@@ -167,7 +167,7 @@ test('the scheme of a target counts regardless of case', async () => {
   await clear()
 })
 
-test('order goes up, and reorder wants every rule of the level once', async () => {
+test('order increases, and reorder requires every rule of the level once', async () => {
   const ids: string[] = []
   for (const pathPattern of ['/a', '/b', '/c']) ids.push(String((await create({ pathPattern })).body['id']))
   const ofAlias = String((await create({}, OWNER, `alias/${aliasId}`)).body['id'])
@@ -196,7 +196,7 @@ test('order goes up, and reorder wants every rule of the level once', async () =
   await clear()
 })
 
-test('header values are sealed, shown to admins, and redacted below', async () => {
+test('header values are sealed, shown to admins, and redacted for lower roles', async () => {
   const headerConfig = { add: { 'X-Service-Key': 's3cret-value' }, strip: ['x-debug'] }
   const { body } = await create({ headerConfig }, ADMIN)
   const id = String(body['id'])
@@ -271,7 +271,7 @@ test('methods, kinds and flags are kept as given', async () => {
   await clear()
 })
 
-test('deleted is gone', async () => {
+test('a deleted rule is gone', async () => {
   const { body } = await create()
   const path = `/api/proxy-rules/${body['id']}`
   expect((await ask(app, 'DELETE', path, { as: CONTRIBUTOR })).status).toBe(204)
@@ -293,7 +293,7 @@ const routes = (
   ['DELETE', id, undefined, false],
 ]
 
-test('who may: strangers learn nothing, guests are refused, viewers read', async () => {
+test('access: strangers learn nothing, guests are refused, viewers read', async () => {
   const { body } = await create()
   for (const [method, path, json, isRead] of routes(String(body['id']), { projectId, aliasId })) {
     const status = async (as?: string) =>
@@ -310,7 +310,7 @@ test('who may: strangers learn nothing, guests are refused, viewers read', async
   await clear()
 })
 
-test('a role on one project says nothing about the rules of another', async () => {
+test('a role on one project gives no access to the rules of another', async () => {
   const made = await ask(app, 'POST', `/api/proxy-rules/project/${other.projectId}`, {
     as: OWNER,
     json: rule,

@@ -110,7 +110,7 @@ export const proxyRuleRoutes = (ctx: Context) => {
     )
 }
 
-/** The guard has looked the project up already; an alias of the path is one of it. */
+/** The guard has already looked up the project, and the alias of the path belongs to it. */
 function levelOf({ projectId }: Grant, aliasId: string | null = null): RuleLevel {
   if (projectId === null) throw new Error('A rule belongs to a project')
   return { projectId, aliasId }

@@ -2,8 +2,9 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { given } from '../../domain/given.ts'
 import { requireAlias } from '../aliases/service.ts'
-import { authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
+import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { checkRule, detailsOf, flawsOfRule, unknownInPipeline } from './check-rule.ts'
 import { parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
@@ -29,7 +30,7 @@ import { toView, withoutSecrets } from './view.ts'
 export type { NewRule, RuleView } from './model.ts'
 export type { RuleLevel, RuleRecord, RuleRow } from './queries.ts'
 
-/** As they are tried. Values of headers are shown to those who may see them. */
+/** In the order they are tried. Shows header values only to those who may see them. */
 export function listRules(ctx: Context, grant: Grant, level: RuleLevel): RuleView[] {
   requireLevel(ctx, ctx.db.orm, grant, level)
   const maySee = maySeeValues(ctx, grant, level.projectId)
@@ -41,7 +42,7 @@ export function getRule(ctx: Context, grant: Grant, id: string): RuleView {
   return toView(ctx.secrets, rule, maySeeValues(ctx, grant, rule.projectId))
 }
 
-/** Throws 400 for a pattern, a target or a header that cannot be. Without `order` it becomes the last of its level. */
+/** Throws 400 for an invalid pattern, target or header. Without `order` the rule becomes the last of its level. */
 export async function createRule(
   ctx: Context,
   grant: Grant,
@@ -52,26 +53,26 @@ export async function createRule(
   const rule: RuleRow = { ...fresh, ...columnsOf(input), headerConfig: sealed(ctx, fresh, input, false) }
   checkRule(rule)
   await checkTarget(ctx, rule)
-  const now = inTransaction(ctx.db, (tx) => {
-    const now = authorizeAgain(ctx, grant, 'traffic:configure')
+  const currentGrant = inTransaction(ctx.db, (tx) => {
+    const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     requireLevel(ctx, tx, grant, level)
     const placed = { ...rule, order: input.order ?? nextOrder(tx, level) }
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
-    return now
+    return currentGrant
   })
-  return getRule(ctx, now, rule.id)
+  return getRule(ctx, currentGrant, rule.id)
 }
 
-/** Throws 404 unless it is a level of the project of the grant: the project or the alias may be gone by now. */
+/** Throws 404 unless the level belongs to the project of the grant: the project or the alias may be gone by now. */
 function requireLevel(ctx: Context, db: DbOrTx, grant: Grant, { projectId, aliasId }: RuleLevel): void {
   if (projectOf(ctx, grant, db).id !== projectId) throw new AppError('not_found', 'There is no such project')
   if (aliasId !== null) requireAlias(db, grant, aliasId)
 }
 
 /**
- * Changes what `change` names; `headerConfig` is replaced as a whole. Who may not see the stored values and moves the
- * target to another scheme, host or port loses them. contract §4.
+ * Changes what `change` names; `headerConfig` is replaced as a whole. If somebody who may not see the stored values
+ * moves the target to another scheme, host or port, the values are dropped. contract §4.
  */
 export async function changeRule(
   ctx: Context,
@@ -81,32 +82,33 @@ export async function changeRule(
 ): Promise<RuleView> {
   const checked = { ...getRuleRecord(ctx.db.orm, grant, id), ...columnsOf(change) }
   await checkTarget(ctx, checked)
-  const now = inTransaction(ctx.db, (tx) => {
-    const now = authorizeAgain(ctx, grant, 'traffic:configure')
+  const currentGrant = inTransaction(ctx.db, (tx) => {
+    const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     const { origin: _, ...before } = getRuleRecord(tx, grant, id)
     const changed = { ...before, ...columnsOf(change) }
     if (changed.targetUrl !== checked.targetUrl || changed.proxyType !== checked.proxyType)
       throw new AppError('conflict', 'Somebody else changed this rule just now. Load it again.')
     const isDropped =
-      originOf(before.targetUrl) !== originOf(changed.targetUrl) && !maySeeValues(ctx, now, before.projectId)
+      originOf(before.targetUrl) !== originOf(changed.targetUrl) &&
+      !maySeeValues(ctx, currentGrant, before.projectId)
     const patch: RulePatch = {
       ...columnsOf(change),
       headerConfig: sealed(ctx, before, change, isDropped),
       updatedAt: ctx.now(),
     }
     checkRule({ ...before, ...patch })
-    refuseTaken('Its rule set has another rule of this path and method', () => updateRule(tx, id, patch))
+    refuseTaken('The rule set already has a rule with this path and method', () => updateRule(tx, id, patch))
     audit(ctx, tx, grant.actor, {
       ...aboutRule('proxy_rule.change', before),
       before: withoutSecrets(before),
       after: withoutSecrets({ ...before, ...patch }),
     })
-    return now
+    return currentGrant
   })
-  return getRule(ctx, now, id)
+  return getRule(ctx, currentGrant, id)
 }
 
-/** All that keeps a rule from being saved, at once, for a form that is being filled in. `id` null: a new one. */
+/** Everything that keeps a rule from being saved, for a form that is being filled in. `id` null: a new rule. */
 export async function findRuleFlaws(
   ctx: Context,
   grant: Grant,
@@ -130,7 +132,7 @@ export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   })
 }
 
-/** `ruleIds` names each rule of the level that was made by hand, once; else 400 and nothing is changed. */
+/** `ruleIds` must name each hand-made rule of the level exactly once; else throws 400 and changes nothing. */
 export function reorderRules(
   ctx: Context,
   grant: Grant,
@@ -157,7 +159,7 @@ export function reorderRules(
   return listRules(ctx, grant, level)
 }
 
-/** A rule of which nothing is said but where it stands and what it matches. */
+/** A rule with only its level and pattern set. */
 function freshRule(ctx: Context, level: RuleLevel, pathPattern: string): RuleRow {
   const now = ctx.now()
   return {
@@ -185,34 +187,33 @@ function freshRule(ctx: Context, level: RuleLevel, pathPattern: string): RuleRow
 }
 
 /** For routes that name a rule in the path. */
-export const aboutRuleId = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
-  projectId: (id === undefined ? undefined : findRule(ctx.db.orm, id)?.projectId) ?? null,
-})
+export const aboutRuleId = (ctx: Context, id: string | undefined): { projectId: string | null } =>
+  aboutRow(ctx, id, findRule)
 
 /** The values in `headerConfig.add` are for project admins and above. contract §4. */
 const maySeeValues = (ctx: Context, { caller }: Grant, projectId: string): boolean =>
   mayDo(ctx, caller, 'secret:read', projectId)
 
-function sealed(ctx: Context, rule: RuleRow, given: RuleChange, isDropped: boolean): string | null {
+function sealed(ctx: Context, rule: RuleRow, change: RuleChange, isDropped: boolean): string | null {
   const stored = parseStored(rule.headerConfig)
-  if (given.headerConfig === null) return null
-  if (given.headerConfig === undefined) {
+  if (change.headerConfig === null) return null
+  if (change.headerConfig === undefined) {
     const cleared = stored !== null && isDropped ? withoutValues(stored) : null
     return cleared === null ? rule.headerConfig : JSON.stringify(cleared)
   }
   const { secrets } = ctx
   const options = { secrets, ruleId: rule.id, stored, onEmpty: 'declare', isDropped } as const
-  return JSON.stringify(sealHeaderConfig(given.headerConfig, options))
+  return JSON.stringify(sealHeaderConfig(change.headerConfig, options))
 }
 
-/** The given settings as columns, but for the headers. */
-function columnsOf(given: RuleChange): Omit<RulePatch, 'headerConfig' | 'updatedAt'> {
-  const { targetUrl, pipelineConfig, method, methods, timeout, headerConfig: _, ...plain } = given
-  const named = Object.fromEntries(
-    Object.entries(plain).filter(([key, value]) => PLAIN.has(key) && value !== undefined),
-  )
+/** The given settings as columns, except for the headers. */
+function columnsOf(change: RuleChange): Omit<RulePatch, 'headerConfig' | 'updatedAt'> {
+  const { targetUrl, pipelineConfig, method, methods, timeout } = change
+  const { pathPattern, proxyType, order, stripPrefix, preserveHost, forwardCookies } = change
+  const { isEnabled, debugEnabled, description } = change
   return {
-    ...named,
+    ...given({ pathPattern, proxyType, order, stripPrefix, preserveHost, forwardCookies }),
+    ...given({ isEnabled, debugEnabled, description }),
     ...(targetUrl === undefined ? {} : { targetUrl: storedTarget(targetUrl) }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     ...(method === undefined ? {} : { method: storedMethod(method) }),
@@ -223,20 +224,8 @@ function columnsOf(given: RuleChange): Omit<RulePatch, 'headerConfig' | 'updated
   }
 }
 
-const PLAIN: ReadonlySet<string> = new Set([
-  'pathPattern',
-  'stripPrefix',
-  'order',
-  'preserveHost',
-  'forwardCookies',
-  'proxyType',
-  'isEnabled',
-  'debugEnabled',
-  'description',
-])
-
 function notEveryRule(count: number): AppError {
-  const message = `Name each of the ${count} rules of this level that were made by hand once`
+  const message = `List each of the ${count} rules of this level that were made by hand exactly once`
   return new AppError('invalid', message, { details: [{ path: 'ruleIds', message }] })
 }
 

@@ -6,8 +6,8 @@ import type { RuleRow } from './queries.ts'
 type Target = Pick<RuleRow, 'proxyType' | 'targetUrl'>
 
 /**
- * Refuses a target that this kind of rule must not have: 400, and for external ones with the code
- * `PROXY_TARGET_NOT_HTTPS` or `PROXY_TARGET_NOT_ALLOWED`. A pipeline ignores its target. contract §8.
+ * Refuses a target that this kind of rule must not have: 400, for external ones with the code `PROXY_TARGET_NOT_HTTPS`
+ * or `PROXY_TARGET_NOT_ALLOWED`. A pipeline ignores its target. contract §8.
  */
 export async function checkTarget(ctx: Context, { proxyType, targetUrl }: Target): Promise<void> {
   if (proxyType === 'pipeline') return
@@ -19,10 +19,10 @@ export async function checkTarget(ctx: Context, { proxyType, targetUrl }: Target
     throw invalidTarget('An address such as https://api.example.com, without spaces, backslashes and #')
 }
 
-/** As it is stored: a scheme counts regardless of case, and is written in lower case. RFC 3986 §3.1. */
+/** As stored: schemes are case-insensitive, and written in lower case. RFC 3986 §3.1. */
 export const storedTarget = (targetUrl: string): string => targetUrl.replace(/^https:/i, 'https:')
 
-/** Scheme, host and port; null for what has none. Stored header values may go nowhere else. */
+/** Scheme, host and port; null if there are none. Stored header values must not be sent anywhere else. */
 export function originOf(targetUrl: string): string | null {
   return URL.canParse(targetUrl) ? new URL(targetUrl).origin : null
 }

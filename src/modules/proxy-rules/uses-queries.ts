@@ -2,7 +2,7 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { aliases, proxyRules, ruleSets } from '../../db/schema.ts'
 
-/** Every pipeline of a project, wherever it is live or not, with the names of where it belongs. */
+/** Every pipeline of a project, whether or not it is live, with the names of where it belongs. */
 export const listPipelineRows = (db: DbOrTx, projectId: string) =>
   db
     .select({

@@ -4,7 +4,7 @@ import type { Grant } from '../auth/authorize.ts'
 import { parseMethods } from './methods.ts'
 import { listPipelineRows } from './uses-queries.ts'
 
-/** A pipeline that reads or writes a schema, by the names of its handlers. */
+/** A pipeline that reads or writes a schema, with the names of the handlers that do. */
 export type SchemaUse = {
   ruleId: string
   pathPattern: string
@@ -13,12 +13,12 @@ export type SchemaUse = {
   isEnabled: boolean
   /** Null for a rule made by hand. */
   ruleSet: string | null
-  /** Null where it belongs to the whole project, or to its set. */
+  /** Null if it belongs to the whole project, or to its set. */
   alias: string | null
   handlers: string[]
 }
 
-/** Of the project of the grant, by what its steps say: `$schema:<name>` or an id. */
+/** Uses of schemas in the project of the grant, keyed by what the steps say: `$schema:<name>` or an id. */
 export function listSchemaUses(ctx: Context, grant: Grant): Map<string, SchemaUse[]> {
   const uses = new Map<string, SchemaUse[]>()
   const pipelines = listPipelineRows(ctx.db.orm, grant.projectId ?? '')
@@ -30,7 +30,7 @@ export function listSchemaUses(ctx: Context, grant: Grant): Map<string, SchemaUs
   return uses
 }
 
-/** What the steps of a stored pipeline name, and the handlers that do. */
+/** The schemas named by the steps of a stored pipeline, and the handlers that name them. */
 function referencesOf(stored: string | null): Map<string, string[]> {
   const found = new Map<string, string[]>()
   if (stored === null) return found

@@ -19,7 +19,7 @@ export function toView(secrets: SecretBox, rule: RuleRecord, maySee: boolean): R
   }
 }
 
-/** For the log of changes: names of headers, never their values. */
+/** For the audit log: names of headers, never their values. */
 export function withoutSecrets(rule: RuleRow): Omit<RuleRow, 'headerConfig'> & { headerConfig: unknown } {
   const stored = parseStored(rule.headerConfig)
   const names = Object.keys(stored?.add ?? {})

@@ -1,29 +1,76 @@
 import type { Db } from '../../db/open.ts'
+import { changesOf } from './changes.ts'
 
-type Kept = { writes: number; size: number; texts: Map<string, string> }
+/** `changes`: of the records of its schema, at the time when loading began. */
+type Entry = { changes: number; text: string | Promise<string>; size: number }
+type Kept = { size: number; entries: Map<string, Entry> }
 const keptOf = new WeakMap<Db, Kept>()
 
-/** Characters of one text, and of all together, that are kept at most. */
+/** The most characters that are cached, of one text and of all together. */
 const MOST_OF_ONE = 256 * 1024
 const MOST = 4 * 1024 * 1024
 
-/** What `load` gives for the key, kept until the database is written to. Not for use inside of a transaction. */
-export function cachedText(db: Db, key: string, load: () => string): string {
-  let kept = keptOf.get(db)
-  if (kept === undefined || kept.writes !== db.writes) {
-    kept = { writes: db.writes, size: 0, texts: new Map() }
-    keptOf.set(db, kept)
-  }
-  const known = kept.texts.get(key)
-  if (known !== undefined) return known
+/**
+ * The result of `load`, cached until records of the schema are written. Those who ask while it is being loaded share
+ * it, unless something was written since. Inside a transaction nothing is cached, because it may be rolled back.
+ */
+export function cachedText(
+  db: Db,
+  schemaId: string,
+  name: string,
+  load: () => string | Promise<string>,
+): string | Promise<string> {
+  if (db.sqlite.inTransaction) return load()
+  const kept = keptIn(db)
+  const key = `${schemaId} ${name}`
+  const changes = changesOf(db, schemaId)
+  const known = kept.entries.get(key)
+  if (known?.changes === changes) return known.text
   const text = load()
+  const entry = { changes, text, size: 0 }
+  put(kept, key, entry)
+  if (typeof text === 'string') return settle(kept, key, entry, text)
+  return text.then(
+    (loaded) => settle(kept, key, entry, loaded),
+    (error: unknown) => {
+      drop(kept, key, entry)
+      throw error
+    },
+  )
+}
+
+function keptIn(db: Db): Kept {
+  const known = keptOf.get(db)
+  if (known !== undefined) return known
+  const kept: Kept = { size: 0, entries: new Map() }
+  keptOf.set(db, kept)
+  return kept
+}
+
+function put(kept: Kept, key: string, entry: Entry): void {
+  drop(kept, key, kept.entries.get(key))
+  entry.size = key.length
+  kept.size += entry.size
+  kept.entries.set(key, entry)
+}
+
+function drop(kept: Kept, key: string, entry: Entry | undefined): void {
+  if (entry === undefined || kept.entries.get(key) !== entry) return
+  kept.entries.delete(key)
+  kept.size -= entry.size
+}
+
+/** Keeps the text in place of its promise, unless it is too large or the entry was replaced meanwhile. */
+function settle(kept: Kept, key: string, entry: Entry, text: string): string {
+  if (kept.entries.get(key) !== entry) return text
+  drop(kept, key, entry)
   const size = key.length + text.length
   if (size > MOST_OF_ONE) return text
   if (kept.size + size > MOST) {
-    kept.texts.clear()
+    kept.entries.clear()
     kept.size = 0
   }
-  kept.texts.set(key, text)
+  kept.entries.set(key, { changes: entry.changes, text, size })
   kept.size += size
   return text
 }

@@ -1,17 +1,19 @@
 import type { Context } from '../../context.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
-import { listRecordsBefore, type RecordRow } from './queries.ts'
+import { listRecordRows, type RecordRow } from './queries.ts'
+import { windowsOf } from './scan.ts'
 import { jsonOfRow, viewOfRow } from './store.ts'
-import { type Filter, whereOf } from './where.ts'
+import { type Filter, NEWEST_FIRST, type Sql, whereOf } from './where.ts'
 
 type ExportFormat = 'csv' | 'json'
 
 const ROWS_AT_ONCE = 500
-/** Above every id. */
-const NEWEST = '~'
 
-/** All records, the newest first, streamed: memory stays flat whatever there is. contract §9.4. */
+/**
+ * Streams all records, newest first: memory use does not depend on their number. Others get their turn in between, see
+ * `windowsOf`. contract §9.4.
+ */
 export function exportRecords(
   ctx: Context,
   grant: Grant,
@@ -20,8 +22,7 @@ export function exportRecords(
   filters: readonly Filter[],
 ): Response {
   const schema = requireSchema(ctx.db.orm, grant, schemaId)
-  const where = whereOf(schema.fields, filters, 'and')
-  const batches = pagesOf((before) => listRecordsBefore(ctx.db, schemaId, where, before, ROWS_AT_ONCE))
+  const batches = batchesOf(ctx, schemaId, whereOf(schema, filters, 'and'))
   const texts = format === 'csv' ? csvOf(schema, batches) : jsonOf(batches)
   return new Response(streamOf(texts), {
     headers: {
@@ -32,27 +33,26 @@ export function exportRecords(
   })
 }
 
-function* pagesOf(read: (before: string) => RecordRow[]): Generator<RecordRow[]> {
-  for (let before: string | undefined = NEWEST; before !== undefined; ) {
-    const rows: RecordRow[] = read(before)
+async function* batchesOf({ db }: Context, schemaId: string, where: Sql): AsyncGenerator<RecordRow[]> {
+  for await (const part of windowsOf(db, schemaId, where, 'DESC', ROWS_AT_ONCE)) {
+    const rows = listRecordRows(db, schemaId, part, NEWEST_FIRST, { limit: ROWS_AT_ONCE, offset: 0 })
     if (rows.length > 0) yield rows
-    before = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1)?.id
   }
 }
 
-function* jsonOf(batches: Iterable<RecordRow[]>): Generator<string> {
+async function* jsonOf(batches: AsyncIterable<RecordRow[]>): AsyncGenerator<string> {
   let separator = '['
-  for (const rows of batches) {
+  for await (const rows of batches) {
     yield `${separator}${rows.map(jsonOfRow).join(',\n')}`
     separator = ',\n'
   }
   yield separator === '[' ? '[]\n' : ']\n'
 }
 
-function* csvOf({ fields }: Schema, batches: Iterable<RecordRow[]>): Generator<string> {
+async function* csvOf({ fields }: Schema, batches: AsyncIterable<RecordRow[]>): AsyncGenerator<string> {
   const columns = ['id', ...fields.map(({ name }) => name), 'createdAt', 'updatedAt']
   yield `${columns.map(csvCell).join(',')}\r\n`
-  for (const rows of batches)
+  for await (const rows of batches)
     yield rows
       .map((row) => {
         const view: Record<string, unknown> = viewOfRow(row)
@@ -61,12 +61,12 @@ function* csvOf({ fields }: Schema, batches: Iterable<RecordRow[]>): Generator<s
       .join('')
 }
 
-/** How a spreadsheet's formula begins: in East Asia with a wide sign too, and some skip a line end or a tab in front. */
+/** How a spreadsheet formula starts: full-width signs count in East Asia; some skip a line break or tab. */
 const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/
 
 /**
- * A cell, quoted where it must be (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in
- * front; a number, which is none even with its minus, does not.
+ * A cell, quoted if necessary (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in
+ * front. Numbers do not, even with a minus.
  */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
@@ -76,16 +76,16 @@ export function csvCell(value: unknown): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
+function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const { done, value } = texts.next()
+    async pull(controller) {
+      const { done, value } = await texts.next()
       if (done) controller.close()
       else controller.enqueue(encoder.encode(value))
     },
-    cancel() {
-      texts.return(undefined)
+    async cancel() {
+      await texts.return(undefined)
     },
   })
 }

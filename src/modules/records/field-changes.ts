@@ -4,12 +4,12 @@ import type { SchemaField } from '../../domain/schema-fields.ts'
 import {
   addFieldToRecords,
   deleteUniquesOf,
-  hasRecords,
   insertUniquesOf,
   removeFieldFromRecords,
-} from './queries.ts'
+} from './field-queries.ts'
+import { hasRecords } from './queries.ts'
 
-/** Brings the records of a schema into the shape of its new fields, in the transaction that is open. 400 for a changed type, 409 for a value twice. */
+/** Converts records to the schema's new fields, in the open transaction. 400: changed type; 409: duplicate value. */
 export function applyFieldChanges(
   db: Db,
   schemaId: string,

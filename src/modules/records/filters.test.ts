@@ -16,7 +16,7 @@ const addresses: [address: string, filters: unknown[]][] = [
   ['filter[age][in]=1,%202,3', [{ field: 'age', op: 'in', value: ['1', '2', '3'] }]],
 ]
 
-test.each(addresses)('%s is read, and written the same', (address, filters) => {
+test.each(addresses)('%s is parsed, and formatted the same way', (address, filters) => {
   const parsed = parseFilters(new URLSearchParams(address))
   expect(parsed).toEqual(filters as typeof parsed)
   expect(parseFilters(new URLSearchParams(filterPairs(parsed)))).toEqual(parsed)

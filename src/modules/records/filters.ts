@@ -1,12 +1,12 @@
 import { AppError } from '../../domain/errors.ts'
 import { FILTER_OPS, type Filter, type FilterOp } from './where.ts'
 
-/** A filter as an address says it: text, which is read as the field's type when it is compared. */
+/** A filter from an address: text, which is read as the field's type when it is compared. */
 export type TextFilter = Filter & { value: string | string[] }
 
 /**
- * Of an address: `filter[field]=value` for equality, `filter[field][op]=value` for the rest; `in` takes values with commas
- * between them. Throws 400 for an unknown operator.
+ * Parses filters from a query: `filter[field]=value` for equality, `filter[field][op]=value` for other operators. `in`
+ * takes values separated by commas. Throws 400 for an unknown operator.
  */
 export function parseFilters(query: URLSearchParams): TextFilter[] {
   return [...query].flatMap(([key, text]) => {
@@ -17,7 +17,7 @@ export function parseFilters(query: URLSearchParams): TextFilter[] {
   })
 }
 
-/** The same back, as pairs of an address. */
+/** The inverse: name and value pairs for a query. */
 export const filterPairs = (filters: readonly TextFilter[]): [name: string, value: string][] =>
   filters.map(({ field, op, value }) => [
     op === 'eq' ? `filter[${field}]` : `filter[${field}][${op}]`,
@@ -28,7 +28,7 @@ function knownOp(key: string, name: string): FilterOp {
   const op = FILTER_OPS.find((one) => one === name)
   if (op !== undefined) return op
   const message = `must be one of ${FILTER_OPS.join(', ')}`
-  throw new AppError('invalid', `The operator of a filter ${message}`, {
+  throw new AppError('invalid', `The filter operator ${message}`, {
     details: [{ path: key.slice(0, 100), message }],
   })
 }

@@ -8,47 +8,48 @@ import type { Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
 import { cachedText } from './cached-text.ts'
 import { countKept } from './counts.ts'
-import { listRecordRows, type RecordRow, type Window } from './queries.ts'
+import type { RecordRow, Window } from './queries.ts'
+import { nameOfRead, readRows } from './reads.ts'
 import { findRecord } from './service.ts'
 import { deleteStored, insertChecked, type RecordView, updateChecked, viewOfRow } from './store.ts'
-import { type Filter, orderOf, type Sql, whereOf } from './where.ts'
+import { type Filter, type Order, orderOf, type Where, whereOf } from './where.ts'
 
 /** `filters` are the `filter[field]=value` of the query. */
-export function listRecords(
+export async function listRecords(
   ctx: Context,
   grant: Grant,
   schemaId: string,
   query: PaginationQuery,
   filters: readonly Filter[],
-): Paginated<RecordView> {
+): Promise<Paginated<RecordView>> {
   const schema = requireSchema(ctx.db.orm, grant, schemaId)
   const page = parsePagination(query, {
     sortable: [...RECORD_COLUMNS, ...schema.fields.map(({ name }) => name)],
     defaultSort: 'createdAt',
     defaultOrder: 'desc',
   })
-  const where = whereOf(schema.fields, filters, 'and')
+  const where = whereOf(schema, filters, 'and')
   const order = orderOf(schema.fields, page.sort, page.order)
-  return paginated(
-    rowsKept(ctx, schemaId, where, order, page).map(viewOfRow),
+  const [rows, total] = await Promise.all([
+    rowsKept(ctx, schemaId, where, order, page),
     countKept(ctx.db, schemaId, where),
-    page,
-  )
+  ])
+  return paginated(rows.map(viewOfRow), total, page)
 }
 
-/** To filter or sort by a field reads every record, so what was found is kept until something is written. */
-function rowsKept(
+/** Filtering or sorting by a field reads every record, so the result is cached until one is written. */
+async function rowsKept(
   ctx: Context,
   schemaId: string,
-  where: Sql,
-  order: Sql,
+  where: Where,
+  order: Order,
   { limit, offset }: Window,
-): RecordRow[] {
-  const values = JSON.stringify([schemaId, limit, offset, ...where.values, ...order.values])
-  const text = cachedText(ctx.db, `rows ${where.sql} ${order.sql} ${values}`, () =>
-    JSON.stringify(listRecordRows(ctx.db, schemaId, where, order, { limit, offset })),
+): Promise<RecordRow[]> {
+  const name = `rows ${nameOfRead(where, order, { limit, offset })}`
+  const text = cachedText(ctx.db, schemaId, name, async () =>
+    JSON.stringify(await readRows(ctx.db, schemaId, where, order, { limit, offset })),
   )
-  return JSON.parse(text)
+  return JSON.parse(await text)
 }
 
 export function getRecord(ctx: Context, grant: Grant, schemaId: string, id: string): RecordView {
@@ -92,7 +93,7 @@ export function removeRecord(ctx: Context, grant: Grant, schemaId: string, id: s
   })
 }
 
-/** Who and which, not what: records hold what visitors wrote. */
+/** Who changed which record, not its fields: records hold what visitors wrote. */
 function auditRecord(ctx: Context, grant: Grant, action: string, schema: Schema, id: string): void {
   const target = { kind: 'record', id }
   audit(ctx, ctx.db.orm, grant.actor, {

@@ -1,6 +1,8 @@
 import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
-import type { Sql } from './where.ts'
+import { noteChange } from './changes.ts'
+import type { Value } from './compare.ts'
+import type { Order, Sql } from './where.ts'
 
 /** `data` is the JSON of the schema's fields. */
 export type RecordRow = { id: string; data: string; createdAt: number; updatedAt: number }
@@ -8,6 +10,7 @@ export type RecordRow = { id: string; data: string; createdAt: number; updatedAt
 const COLUMNS = 'id, data, created_at AS createdAt, updated_at AS updatedAt'
 
 export function insertRecord(db: Db, schemaId: string, row: RecordRow): void {
+  noteChange(db, schemaId)
   prepared(
     db,
     'INSERT INTO records (schema_id, id, data, created_at, updated_at) VALUES (?, ?, ?, ?, ?)',
@@ -44,6 +47,7 @@ export function updateRecordRow(
   schemaId: string,
   row: Pick<RecordRow, 'id' | 'data' | 'updatedAt'>,
 ): void {
+  noteChange(db, schemaId)
   prepared(db, 'UPDATE records SET data = ?, updated_at = ? WHERE schema_id = ? AND id = ?').run(
     row.data,
     row.updatedAt,
@@ -53,10 +57,11 @@ export function updateRecordRow(
 }
 
 export function deleteRecordRow(db: Db, schemaId: string, id: string): boolean {
+  noteChange(db, schemaId)
   return prepared(db, 'DELETE FROM records WHERE schema_id = ? AND id = ?').run(schemaId, id).changes > 0
 }
 
-/** Ids of the records that match, the newest first. */
+/** Ids of the matching records, newest first. */
 export function listMatchingIds(db: Db, schemaId: string, where: Sql): string[] {
   return prepared<{ id: string }>(
     db,
@@ -68,19 +73,51 @@ export function listMatchingIds(db: Db, schemaId: string, where: Sql): string[] 
 
 export type Window = { limit: number; offset: number }
 
-/** `order`: the column and its direction; records that are equal in it come newest first. */
 export function listRecordRows(
   db: Db,
   schemaId: string,
   where: Sql,
-  order: Sql | null,
+  { key, direction }: Order,
   { limit, offset }: Window,
 ): RecordRow[] {
-  const by = order === null ? 'id DESC' : `${order.sql}, id DESC`
   return prepared<RecordRow>(
     db,
-    `SELECT ${COLUMNS} FROM records WHERE schema_id = ? AND ${where.sql} ORDER BY ${by} LIMIT ? OFFSET ?`,
-  ).all(schemaId, ...where.values, ...(order?.values ?? []), limit, offset)
+    `SELECT ${COLUMNS} FROM records WHERE schema_id = ? AND ${where.sql}
+     ORDER BY ${key.sql} ${direction}, id DESC LIMIT ? OFFSET ?`,
+  ).all(schemaId, ...where.values, ...key.values, limit, offset)
+}
+
+/** A record, and what it is sorted by. */
+export type RecordKey = { id: string; key: Value }
+
+/** The first records of the order. */
+export function listKeys(
+  db: Db,
+  schemaId: string,
+  where: Sql,
+  { key, direction }: Order,
+  most: number,
+): RecordKey[] {
+  return prepared<RecordKey>(
+    db,
+    `SELECT id, ${key.sql} AS key FROM records WHERE schema_id = ? AND ${where.sql}
+     ORDER BY 2 ${direction}, id DESC LIMIT ?`,
+  ).all(...key.values, schemaId, ...where.values, most)
+}
+
+/** The last id of the next `size` records after an id, in the order of ids. Undefined if there are fewer. */
+export function lastOfWindow(
+  db: Db,
+  schemaId: string,
+  direction: Order['direction'],
+  after: string,
+  size: number,
+): string | undefined {
+  const beyond = direction === 'ASC' ? '>' : '<'
+  return prepared<{ id: string }>(
+    db,
+    `SELECT id FROM records WHERE schema_id = ? AND id ${beyond} ? ORDER BY id ${direction} LIMIT 1 OFFSET ?`,
+  ).get(schemaId, after, size - 1)?.id
 }
 
 export function countRecords(db: Db, schemaId: string, where: Sql): number {
@@ -92,7 +129,7 @@ export function countRecords(db: Db, schemaId: string, where: Sql): number {
   )
 }
 
-/** Of the newest `most` records: how many they are, and the bytes of their fields. */
+/** Counts the newest `most` records and the bytes of their fields. */
 export function sampleOf(db: Db, schemaId: string, most: number): { records: number; bytes: number } {
   return (
     prepared<{ records: number; bytes: number }>(
@@ -103,67 +140,24 @@ export function sampleOf(db: Db, schemaId: string, most: number): { records: num
   )
 }
 
-/** A page of an export: older than `before`, the newest first. */
-export function listRecordsBefore(
-  db: Db,
-  schemaId: string,
-  where: Sql,
-  before: string,
-  limit: number,
-): RecordRow[] {
-  return prepared<RecordRow>(
-    db,
-    `SELECT ${COLUMNS} FROM records WHERE schema_id = ? AND ${where.sql} AND id < ? ORDER BY id DESC LIMIT ?`,
-  ).all(schemaId, ...where.values, before, limit)
-}
+export type AggregateRow = { value: Value; grouped: Value; counted?: number | null }
 
-/** `measure` is an aggregate over one column, or `count(*)`. */
+/** `measure` is an aggregate over one column, or `count(*)`; `counted` is a second one. */
 export function aggregateRows(
   db: Db,
   schemaId: string,
   where: Sql,
   measure: Sql,
   group: Sql | null,
-): { value: number | string | null; grouped: number | string | null }[] {
-  const columns = `${measure.sql} AS value, ${group === null ? 'NULL' : group.sql} AS grouped`
+  counted: Sql = { sql: 'NULL', values: [] },
+): AggregateRow[] {
+  const columns = `${measure.sql} AS value, ${group?.sql ?? 'NULL'} AS grouped, ${counted.sql} AS counted`
   const tail = group === null ? '' : ' GROUP BY 2 ORDER BY 2'
-  return prepared<{ value: number | string | null; grouped: number | string | null }>(
+  return prepared<AggregateRow>(
     db,
     `SELECT ${columns} FROM records WHERE schema_id = ? AND ${where.sql}${tail}`,
-  ).all(...measure.values, ...(group?.values ?? []), schemaId, ...where.values)
+  ).all(...measure.values, ...(group?.values ?? []), ...counted.values, schemaId, ...where.values)
 }
 
 export const hasRecords = (db: Db, schemaId: string): boolean =>
   prepared(db, 'SELECT 1 FROM records WHERE schema_id = ? LIMIT 1').get(schemaId) !== null
-
-/** Path of a field in a record's JSON. Field names hold nothing that would need to be escaped in it. */
-const pathOf = (field: string): string => `$."${field}"`
-
-/** Gives all records a new field. `json` is its value. */
-export function addFieldToRecords(db: Db, schemaId: string, field: string, json: string): void {
-  prepared(db, 'UPDATE records SET data = json_insert(data, ?, json(?)) WHERE schema_id = ?').run(
-    pathOf(field),
-    json,
-    schemaId,
-  )
-}
-
-export function removeFieldFromRecords(db: Db, schemaId: string, field: string): void {
-  prepared(db, 'UPDATE records SET data = json_remove(data, ?) WHERE schema_id = ?').run(
-    pathOf(field),
-    schemaId,
-  )
-}
-
-/** Throws a unique violation when two records have the same value. */
-export function insertUniquesOf(db: Db, schemaId: string, field: string): void {
-  prepared(
-    db,
-    `INSERT INTO record_uniques (schema_id, field, value, record_id)
-       SELECT schema_id, ?1, data -> ?2, id FROM records WHERE schema_id = ?3 AND data ->> ?2 IS NOT NULL`,
-  ).run(field, pathOf(field), schemaId)
-}
-
-export function deleteUniquesOf(db: Db, schemaId: string, field: string): void {
-  prepared(db, 'DELETE FROM record_uniques WHERE schema_id = ? AND field = ?').run(schemaId, field)
-}

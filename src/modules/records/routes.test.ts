@@ -38,7 +38,7 @@ const records = (id: string, rest = '') => `/api/schemas/${id}/records${rest}`
 const add = async (id: string, fields: Json) => String((await call('POST', records(id), fields)).body['id'])
 
 describe('schemas', () => {
-  test('are made, listed, renamed and deleted with their records', async () => {
+  test('are created, listed, renamed and deleted with their records', async () => {
     const id = await newSchema()
     expect((await call('GET', `/api/schemas/${id}`)).body).toEqual({
       id,
@@ -108,7 +108,7 @@ describe('schemas', () => {
     expect((body['details'] as Json[]).map(({ path }) => path)).toEqual(paths)
   })
 
-  test('records follow when fields come, go and become unique', async () => {
+  test('records are updated when fields are added, removed or become unique', async () => {
     const id = await newSchema([
       { name: 'a', type: 'string' },
       { name: 'b', type: 'integer' },
@@ -141,7 +141,7 @@ describe('schemas', () => {
 })
 
 describe('records', () => {
-  test('are made, read, changed and deleted; unknown keys are ignored', async () => {
+  test('are created, read, changed and deleted; unknown keys are ignored', async () => {
     const id = await newSchema()
     const made = await call('POST', records(id), { email: 'a@x.ch', unknown: 1 })
     expect([made.status, made.body]).toEqual([
@@ -234,7 +234,7 @@ describe('export', () => {
     { name: 'n', type: 'number' },
     { name: 'data', type: 'json' },
   ]
-  test('as CSV that no spreadsheet runs', async () => {
+  test('as CSV without executable formulas', async () => {
     const id = await newSchema(RISKY)
     await add(id, { text: '=1+1', n: -5, data: { a: [1] } })
     await add(id, { text: 'a "b", c\nd' })
@@ -247,7 +247,7 @@ describe('export', () => {
     expect(lines[2]).toMatch(/^[0-9a-f-]{36},'=1\+1,-5,"\{""a"":\[1\]\}",2026/)
   })
 
-  test('as JSON, all of it, however much', async () => {
+  test('as JSON, complete at any size', async () => {
     const id = await newSchema([{ name: 'i', type: 'integer' }])
     await Promise.all(
       Array.from({ length: 1200 }, (_, i) => app.call('POST', records(id), { as: ANN, json: { i } })),

@@ -4,7 +4,7 @@ import { operatorGrant } from '../auth/authorize.ts'
 import { changeSchema, deleteSchema, findSchemaOf } from '../schemas/service.ts'
 import { createRecord, createRecordJson, deleteRecords, updateRecords } from './service.ts'
 
-/** A step looks its schema up, and its record is committed a turn later: what counts is the schema of then. */
+/** A step reads its schema, and its record is committed a turn later: the schema at the time of the commit applies. */
 
 let app: PipelineApp
 beforeAll(async () => {
@@ -25,7 +25,7 @@ function madeSchema() {
 }
 
 describe('a schema that changes while a record waits for its commit', () => {
-  test('a field that became unique is unique', async () => {
+  test('a field that became unique is enforced', async () => {
     const schema = madeSchema()
     await createRecordJson(app.ctx, schema, { email: 'ann@example.com' })
     const writes = [
@@ -33,12 +33,12 @@ describe('a schema that changes while a record waits for its commit', () => {
       () => createRecord(app.ctx, schema, { email: 'ann@example.com' }),
     ].map((write) => write().catch((error: Error) => error.message))
     changeSchema(app.ctx, grant(), schema.id, { fields: [{ ...email, unique: true }] })
-    const taken = 'There is a record with this email already'
+    const taken = 'There is already a record with this email'
     expect(await Promise.all(writes)).toEqual([taken, taken])
     expect(app.stored(schema.id)).toHaveLength(1)
   })
 
-  test('a field that is new is in the record, and one that went is not', async () => {
+  test('a new field is in the record, and a removed one is not', async () => {
     const schema = madeSchema()
     const old = await createRecord(app.ctx, schema, { email: 'bob@example.com' })
     const writes = [
@@ -56,7 +56,7 @@ describe('a schema that changes while a record waits for its commit', () => {
     ])
   })
 
-  test('one that was deleted takes no records', async () => {
+  test('a deleted schema accepts no records', async () => {
     const schema = madeSchema()
     const writes = [
       createRecordJson(app.ctx, schema, { email: 'ann@example.com' }),

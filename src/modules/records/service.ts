@@ -4,8 +4,10 @@ import { AppError } from '../../domain/errors.ts'
 import type { FieldType } from '../../domain/field-types.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { findSchemaOf, type Schema } from '../schemas/service.ts'
+import { type Measure, nameOfAggregate, type Operation, readAggregate } from './aggregate.ts'
 import { cachedText } from './cached-text.ts'
-import { aggregateRows, findRecordRow, listMatchingIds, listRecordRows } from './queries.ts'
+import { type AggregateRow, findRecordRow, listMatchingIds, type RecordRow } from './queries.ts'
+import { among, isReadAtOnce, nameOfRead, readIds, readRows } from './reads.ts'
 import {
   deleteStored,
   insertChecked,
@@ -15,14 +17,15 @@ import {
   updateChecked,
   viewOfRow,
 } from './store.ts'
-import { columnOf, type Filter, type FilterLogic, orderOf, type Sql, whereOf } from './where.ts'
+import { columnOf, type Filter, type FilterLogic, NEWEST_FIRST, orderOf, whereOf } from './where.ts'
 
+export { OPERATIONS } from './aggregate.ts'
 export type { RecordView } from './store.ts'
 export { FILTER_OPS, type Filter, type FilterLogic, type FilterOp } from './where.ts'
 
-/** Records as pipelines use them; as people and API keys do: `manage.ts`. */
+/** Records for pipelines. For people and API keys see `manage.ts`. */
 
-/** Which records: the one with the id, by filters, of which all (`and`, the default) or one (`or`) must hold, or by both. */
+/** Selects records by id, by filters, or by both. All filters must match (`and`, the default), or any (`or`). */
 export type Selection = { logic?: FilterLogic } & (
   | { recordId: string; filters?: readonly Filter[] }
   | { filters: readonly Filter[] }
@@ -36,8 +39,6 @@ export type RecordQuery = {
   offset: number
 }
 
-export const OPERATIONS = ['count', 'sum', 'avg', 'min', 'max'] as const
-type Operation = (typeof OPERATIONS)[number]
 type Aggregation = {
   operation: Operation
   field: string | null
@@ -46,7 +47,7 @@ type Aggregation = {
   logic: FilterLogic
 }
 
-/** Stores a record; durable when the promise resolves. 400 and 409 as in `store.ts`. */
+/** Stores a record, which is durable when the promise resolves. 400 and 409 as in `store.ts`. */
 export function createRecord(
   ctx: Context,
   schema: Schema,
@@ -55,7 +56,7 @@ export function createRecord(
   return committed(ctx, schema, (db, now) => insertChecked(ctx, db, now, input))
 }
 
-/** The same, and the record as its JSON. */
+/** The same, and returns the record as JSON. */
 export function createRecordJson(
   ctx: Context,
   schema: Schema,
@@ -64,67 +65,99 @@ export function createRecordJson(
   return committed(ctx, schema, (db, now) => jsonOfRow(insertRow(ctx, db, now, input).row))
 }
 
-/** The records as they are after the change; an unknown `recordId` changes none. `add`: what numbers grow by. */
-export function updateRecords(
+/** Returns the records after the change; an unknown `recordId` changes none. `add`: amounts to add to number fields. */
+export async function updateRecords(
   ctx: Context,
   schema: Schema,
   selection: Selection,
   input: Readonly<Record<string, unknown>>,
   add: Readonly<Record<string, number>> = {},
 ): Promise<RecordView[]> {
-  return committed(ctx, schema, (db, now) =>
-    idsOf(db, now, selection).flatMap((id) => updateChecked(ctx, db, now, id, input, add) ?? []),
+  const found = await findInWindows(ctx, schema, selection)
+  return committed(ctx, schema, (db, currentSchema) =>
+    idsOf(db, currentSchema, selection, found).flatMap(
+      (id) => updateChecked(ctx, db, currentSchema, id, input, add) ?? [],
+    ),
   )
 }
 
-/** Ids of the records that were deleted. */
-export function deleteRecords(ctx: Context, schema: Schema, selection: Selection): Promise<string[]> {
-  return committed(ctx, schema, (db, now) =>
-    idsOf(db, now, selection).filter((id) => deleteStored(db, now, id)),
+/** Returns the ids of the deleted records. */
+export async function deleteRecords(ctx: Context, schema: Schema, selection: Selection): Promise<string[]> {
+  const found = await findInWindows(ctx, schema, selection)
+  return committed(ctx, schema, (db, currentSchema) =>
+    idsOf(db, currentSchema, selection, found).filter((id) => deleteStored(db, currentSchema, id)),
   )
 }
 
 /**
- * A change of the schema may have been committed since the step looked at it: the record must have the fields of the moment
- * of its own commit. Looked up here first, as what is looked up inside of a transaction is not kept for the next one.
+ * A change of the schema may have been committed since the step read it; the record must match the schema at the time
+ * of its own commit. Looked up here first, because lookups inside a transaction are not cached for the next one.
  */
 function committed<T>(
   ctx: Context,
   { id, projectId }: Schema,
-  write: (db: Context['db'], now: Schema) => T extends Promise<unknown> ? never : T,
+  write: (db: Context['db'], currentSchema: Schema) => T extends Promise<unknown> ? never : T,
 ): Promise<T> {
   findSchemaOf(ctx, projectId, id)
   return groupCommit(ctx.db, (db) => {
-    const now = findSchemaOf(ctx, projectId, id)
-    if (now === undefined) throw new AppError('internal', 'The schema of this step was deleted just now')
-    return write(db, now)
+    const currentSchema = findSchemaOf(ctx, projectId, id)
+    if (currentSchema === undefined)
+      throw new AppError('internal', 'The schema of this step was deleted just now')
+    return write(db, currentSchema)
   })
-}
-
-function idsOf(db: Context['db'], schema: Schema, selection: Selection): string[] {
-  const { filters = [], logic = 'and' } = selection
-  if (!('recordId' in selection))
-    return listMatchingIds(db, schema.id, whereOf(schema.fields, filters, logic))
-  if (filters.length === 0) return [selection.recordId]
-  const { sql, values } = whereOf(schema.fields, filters, logic)
-  return listMatchingIds(db, schema.id, { sql: `id = ? AND ${sql}`, values: [selection.recordId, ...values] })
 }
 
 /**
- * JSON of the array of records, not parsed on the way. While nothing is written the same question has the same answer:
- * it is kept until the next transaction of whatever kind.
+ * Ids of records that the filters select now, if that cannot be found out at once: the transaction then checks only
+ * these again, and does not block others while it reads a large schema.
  */
-export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuery): string {
-  const where = whereOf(schema.fields, query.filters, query.logic)
+async function findInWindows(
+  { db }: Context,
+  schema: Schema,
+  selection: Selection,
+): Promise<string[] | undefined> {
+  if ('recordId' in selection) return undefined
+  const where = whereOf(schema, selection.filters, selection.logic ?? 'and')
+  return isReadAtOnce(db, schema.id, where) ? undefined : readIds(db, schema.id, where)
+}
+
+const CHECKED_AT_ONCE = 10_000
+
+/** `found`: the ids that are considered, if not all. */
+function idsOf(db: Context['db'], schema: Schema, selection: Selection, found?: string[]): string[] {
+  const { filters = [], logic = 'and' } = selection
+  if ('recordId' in selection && filters.length === 0) return [selection.recordId]
+  const where = whereOf(schema, filters, logic)
+  if ('recordId' in selection) {
+    const { sql, values } = where
+    return listMatchingIds(db, schema.id, { sql: `id = ? AND ${sql}`, values: [selection.recordId, ...values] })
+  }
+  if (found === undefined) return listMatchingIds(db, schema.id, where)
+  const ids: string[] = []
+  for (let i = 0; i < found.length; i += CHECKED_AT_ONCE) {
+    const some = among(where, found.slice(i, i + CHECKED_AT_ONCE))
+    for (const id of listMatchingIds(db, schema.id, some)) ids.push(id)
+  }
+  return ids
+}
+
+/**
+ * Returns JSON of the array of records without parsing it. The result is cached until a record of the schema is
+ * written. It is a promise if a large schema has to be read.
+ */
+export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuery): string | Promise<string> {
+  const where = whereOf(schema, query.filters, query.logic)
   const order =
-    query.orderBy === null ? null : orderOf(schema.fields, query.orderBy.field, query.orderBy.direction)
-  const { limit, offset } = query
-  const values = JSON.stringify([schema.id, limit, offset, ...where.values, ...(order?.values ?? [])])
-  return cachedText(ctx.db, `${where.sql} ${order?.sql} ${values}`, () => {
-    const rows = listRecordRows(ctx.db, schema.id, where, order, query)
-    return `[${rows.map(jsonOfRow).join(',')}]`
+    query.orderBy === null
+      ? NEWEST_FIRST
+      : orderOf(schema.fields, query.orderBy.field, query.orderBy.direction)
+  return cachedText(ctx.db, schema.id, `json ${nameOfRead(where, order, query)}`, () => {
+    const rows = readRows(ctx.db, schema.id, where, order, query)
+    return rows instanceof Promise ? rows.then(jsonOfRows) : jsonOfRows(rows)
   })
 }
+
+const jsonOfRows = (rows: RecordRow[]): string => `[${rows.map(jsonOfRow).join(',')}]`
 
 export function findRecord(
   ctx: Context,
@@ -136,16 +169,23 @@ export function findRecord(
   return row === null ? undefined : viewOfRow(row)
 }
 
-/** A number (null for the sum of texts and the like of nothing), or a row for each group. */
-export function aggregateRecords(
+/**
+ * A number (null for the average, least or greatest of nothing), or a row for each group. Cached until a record of the schema
+ * is written.
+ */
+export async function aggregateRecords(
   ctx: Context,
   schema: Schema,
   { operation, field, groupBy, filters, logic }: Aggregation,
-): unknown {
+): Promise<unknown> {
   const group = groupBy === null ? null : columnOf(schema.fields, groupBy)
   const measure = measureOf(schema, operation, field)
-  const where = whereOf(schema.fields, filters, logic)
-  const rows = aggregateRows(ctx.db, schema.id, where, measure, group).map(({ grouped, value }) => ({
+  const where = whereOf(schema, filters, logic)
+  const read = () => readAggregate(ctx.db, schema.id, where, measure, group)
+  const name = nameOfAggregate(where, measure, group)
+  const text = await cachedText(ctx.db, schema.id, name, async () => JSON.stringify(await read()))
+  const found: AggregateRow[] = JSON.parse(text)
+  const rows = found.map(({ grouped, value }) => ({
     grouped: valueOfType(group?.type, grouped),
     value: valueOfType(measure.type, value),
   }))
@@ -153,7 +193,7 @@ export function aggregateRecords(
   return rows.map(({ grouped, value }) => ({ [groupBy]: grouped, value }))
 }
 
-/** As a record has it: SQLite keeps truth as 0 and 1, and a record's own times in milliseconds. */
+/** The value as records show it: SQLite stores booleans as 0 and 1, and a record's own times in milliseconds. */
 function valueOfType(
   type: FieldType | undefined,
   value: number | string | null,
@@ -162,17 +202,18 @@ function valueOfType(
   return type === 'datetime' && typeof value === 'number' ? isoTime(value) : value
 }
 
-function measureOf(schema: Schema, operation: Operation, field: string | null): Sql & { type: FieldType } {
-  if (operation === 'count' && field === null) return { sql: 'count(*)', values: [], type: 'integer' }
+function measureOf(
+  schema: Schema,
+  operation: Operation,
+  field: string | null,
+): Measure & { type: FieldType } {
+  if (operation === 'count' && field === null) return { operation, column: null, type: 'integer' }
   if (field === null) throw new AppError('invalid', `${operation} needs a field`)
-  const { sql, values, type } = columnOf(schema.fields, field)
+  const column = columnOf(schema.fields, field)
+  const { type } = column
   const needsNumbers = operation === 'sum' || operation === 'avg'
   if (needsNumbers && type !== 'number' && type !== 'integer')
-    throw new AppError('invalid', `${operation} needs a field of numbers, and ${field} is ${type}`)
+    throw new AppError('invalid', `${operation} needs a number field, but ${field} is ${type}`)
   const isOfField = operation === 'min' || operation === 'max'
-  return {
-    sql: `${operation === 'sum' ? 'total' : operation}(${sql})`,
-    values,
-    type: isOfField ? type : 'number',
-  }
+  return { operation, column, type: isOfField ? type : 'number' }
 }

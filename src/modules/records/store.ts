@@ -19,8 +19,8 @@ import {
 export type RecordView = Record<string, unknown> & { id: string; createdAt: string; updatedAt: string }
 
 /**
- * The one place where records are written, by pipelines and the API alike: types, required, default and unique hold
- * here. These are synchronous and belong into a transaction. 400 with details of all fields, 409 for a unique clash.
+ * The only place that writes records, for pipelines and the API: types, required, default and unique are enforced here.
+ * Call these synchronous functions in a transaction. 400 with details of all fields, 409 for a unique clash.
  */
 export function insertChecked(
   ctx: Pick<Context, 'now' | 'newId'>,
@@ -32,7 +32,7 @@ export function insertChecked(
   return viewOf(row, data)
 }
 
-/** The row as it is stored, and what its JSON says. */
+/** The stored row, and its JSON. */
 export function insertRow(
   ctx: Pick<Context, 'now' | 'newId'>,
   db: Db,
@@ -49,7 +49,7 @@ export function insertRow(
   return { row, data }
 }
 
-/** Undefined when there is no such record. `add` is what numbers grow by: it reads and writes in one transaction. */
+/** Undefined when there is no such record. `add`: amounts to add to number fields, in the same transaction. */
 export function updateChecked(
   ctx: Pick<Context, 'now'>,
   db: Db,
@@ -78,7 +78,7 @@ export function updateChecked(
   return viewOf(changed, data)
 }
 
-/** A field that has no value counts as 0. */
+/** A field without a value counts as 0. */
 function sumsOf(
   { fields }: Schema,
   stored: Readonly<Record<string, unknown>>,
@@ -87,7 +87,7 @@ function sumsOf(
   const sums = Object.entries(add).map(([name, by]): [string, number] => {
     const type = fields.find((field) => field.name === name)?.type
     if (type !== 'number' && type !== 'integer') {
-      const message = `${name.slice(0, 100)} is no number field of the schema`
+      const message = `${name.slice(0, 100)} is not a number field of the schema`
       throw new AppError('invalid', message, { details: [{ path: name.slice(0, 100), message }] })
     }
     return [name, Number(stored[name] ?? 0) + by]
@@ -100,7 +100,7 @@ export const deleteStored = (db: Db, schema: Schema, id: string): boolean =>
 
 export const viewOfRow = (row: RecordRow): RecordView => viewOf(row, JSON.parse(row.data))
 
-/** The same as JSON, without parsing what is stored. */
+/** The same as JSON, without parsing the stored text. */
 export function jsonOfRow({ id, data, createdAt, updatedAt }: RecordRow): string {
   const fields = data.length > 2 ? `${data.slice(1, -1)},` : ''
   const created = isoTime(createdAt)
@@ -118,7 +118,7 @@ function claim(db: Db, schemaId: string, { name }: SchemaField, value: unknown, 
     insertUnique(db, schemaId, name, JSON.stringify(value), recordId)
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `There is a record with this ${name} already`, {
+    throw new AppError('conflict', `There is already a record with this ${name}`, {
       details: [{ path: name, message: 'must be unique' }],
     })
   }

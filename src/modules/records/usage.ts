@@ -3,15 +3,16 @@ import type { Grant } from '../auth/authorize.ts'
 import { requireSchema } from '../schemas/service.ts'
 import { countKept } from './counts.ts'
 import { sampleOf } from './queries.ts'
+import { EVERY_RECORD } from './where.ts'
 
-/** How much a schema holds. `sizeBytes` is reckoned from the newest records where there are many. */
+/** How much a schema holds. With many records, `sizeBytes` is estimated from the newest. */
 export type SchemaUsage = { records: number; sizeBytes: number; isSizeExact: boolean }
 
 const SAMPLE = 100
 
-export function usageOf(ctx: Context, grant: Grant, schemaId: string): SchemaUsage {
+export async function usageOf(ctx: Context, grant: Grant, schemaId: string): Promise<SchemaUsage> {
   requireSchema(ctx.db.orm, grant, schemaId)
-  const records = countKept(ctx.db, schemaId, { sql: 'TRUE', values: [] })
+  const records = await countKept(ctx.db, schemaId, EVERY_RECORD)
   const sample = sampleOf(ctx.db, schemaId, SAMPLE)
   const mean = sample.records === 0 ? 0 : sample.bytes / sample.records
   return { records, sizeBytes: Math.round(mean * records), isSizeExact: records <= sample.records }

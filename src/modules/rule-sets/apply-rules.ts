@@ -18,11 +18,11 @@ import type { RuleSetRow } from './queries.ts'
 
 type ApplyOptions = {
   prune: boolean
-  /** Who may not see the stored values may not take them to another target. contract §4. */
+  /** Those who may not see the stored values may not send them to another target. contract §4. */
   maySeeValues: boolean
 }
 
-/** Makes the rules of the set what the drafts say. What is the same already is not written. */
+/** Changes the rules of the set to match the drafts. Unchanged rules are not written. */
 export function applyRules(
   ctx: Context,
   tx: DbOrTx,
@@ -53,7 +53,7 @@ export function applyRules(
   return { ...applied, deleted: options.prune ? stored.size : 0, missingSecrets: [...missing] }
 }
 
-/** What the rules of a push are written with. `missing` gathers the headers without a value. */
+/** The context for writing the rules of a push. `missing` collects the headers without a value. */
 type Writing = {
   ctx: Context
   tx: DbOrTx
@@ -72,7 +72,7 @@ function writeRule(
   const isMoved = before !== undefined && originOf(before.targetUrl) !== originOf(draft.targetUrl)
   const headerConfig = sealedOf(ctx, id, draft, before, isMoved && !maySeeValues)
   for (const [name, sealed] of Object.entries(headerConfig?.add ?? {})) if (sealed === '') missing.add(name)
-  // What a rule of another kind holds there was never checked: any object.
+  // A rule of another kind may hold any object there: it was never checked.
   const knownPipeline = before?.proxyType === 'pipeline' ? before.pipelineConfig : null
   const content = {
     ...columns,
@@ -91,7 +91,7 @@ function writeRule(
   return 'updated'
 }
 
-/** What says the same stays as it is written. */
+/** Keeps the stored text if the meaning is the same. */
 function storedText<T>(
   value: T | null,
   stored: string | null | undefined,
@@ -115,7 +115,7 @@ function sealedOf(
   return isDropped ? fresh : keepSealed(ctx, ruleId, stored, fresh)
 }
 
-/** Sealing the same value again gives another text: where the value is the stored one, its text stays. */
+/** Sealing the same value again gives a different text, so the stored text is kept if the value is unchanged. */
 function keepSealed(
   { secrets }: Context,
   ruleId: string,

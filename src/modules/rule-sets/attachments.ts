@@ -17,8 +17,8 @@ import {
 export type RuleSetChoice = { names: readonly string[]; ids: readonly string[] }
 
 /**
- * Attaches the named sets to an alias behind those that it has, in the order named. Those that it has stay in their
- * place. Throws 400 for one that the project does not have. `aliasId` null: they are only looked up.
+ * Attaches the named sets to an alias, after the sets it already has, in the given order. Sets it already has keep
+ * their place. Throws 400 for a set that the project does not have. `aliasId` null: only checks that the sets exist.
  */
 export function attachToAlias(
   ctx: Context,
@@ -44,7 +44,7 @@ export function attachToAlias(
   }
 }
 
-/** Makes `names` all the aliases that name the set. Throws 404 for one that the project does not have. */
+/** Makes `names` the complete list of the set's aliases. Throws 404 for one that the project does not have. */
 export function replaceAliases(
   ctx: Context,
   tx: DbOrTx,

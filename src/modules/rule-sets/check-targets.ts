@@ -3,10 +3,10 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { checkTarget } from '../proxy-rules/target.ts'
 import { nameOf, type RuleDraft } from './push.ts'
 
-/** Names that are looked up at once. */
+/** How many names are looked up at once. */
 const AT_ONCE = 20
 
-/** Throws 400 with every rule whose target is not allowed; its code is that of the first. Each target is looked up once. */
+/** Throws 400 with every rule whose target is not allowed, and the first one's code. Looks up each target once. */
 export async function checkTargets(ctx: Context, drafts: readonly RuleDraft[]): Promise<void> {
   const byTarget = new Map<string, RuleDraft[]>()
   for (const draft of drafts) {

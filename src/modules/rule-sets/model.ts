@@ -12,7 +12,7 @@ const note = t.Optional(orNull(t.String({ maxLength: 2000, error: 'At most 2000 
 
 const MAX_NAME = 100
 
-/** Commas part names where several are given in one field. */
+/** Commas separate names where one field takes several. */
 const name = t.String({
   minLength: 1,
   maxLength: MAX_NAME,
@@ -21,7 +21,7 @@ const name = t.String({
   examples: ['guestbook'],
 })
 
-/** Longer waits are cut to the most that is allowed, with a warning. contract §9.2. */
+/** Longer timeouts are cut to the allowed maximum, with a warning. contract §9.2. */
 const timeout = t.Optional(
   wholeNumber({ minimum: 100, error: 'Milliseconds: a whole number from 100 to 60000', examples: [30000] }),
 )
@@ -56,7 +56,7 @@ export const syncBody = t.Object({
 })
 export type Push = InputOf<typeof syncBody>
 
-/** Throws `invalid` for what the validator would make an empty object of: a rehearsal would become a push. */
+/** Throws `invalid` for values that the validator would turn into an empty object: a dry run would be a push. */
 export function refuseShapelessPush({ body }: { body: unknown }): void {
   if (!isRecord(body)) return
   if (!isRecord(body['options'] ?? {})) throw invalidField('options', OPTIONS)
@@ -75,7 +75,7 @@ const schemaResolution = t.Object({
 export type SchemaResolution = Static<typeof schemaResolution>
 
 /**
- * What became of the rules. `pruneCandidates`: on the server and not in the push, where they were not deleted;
+ * The result for the rules. `pruneCandidates`: rules on the server that are not in the push and were not deleted.
  * `missingSecrets`: headers that were declared and have no value.
  */
 const applied = t.Object({
@@ -88,7 +88,7 @@ const applied = t.Object({
 })
 export type Applied = Static<typeof applied>
 
-/** contract §9.2. `ruleSetId` is null where a dry run would make the set. */
+/** contract §9.2. `ruleSetId` is null if a dry run would create the set. */
 export const syncAnswer = t.Object({
   ruleSetId: text,
   ...applied.properties,
@@ -108,7 +108,7 @@ export const ruleSetPatchBody = t.Object({
   aliases: t.Optional(
     t.Array(t.String(), {
       maxItems: 1000,
-      error: 'The names of the aliases that the set is for',
+      error: 'The names of the aliases to attach the set to',
       examples: [['staging']],
     }),
   ),
@@ -117,8 +117,8 @@ export const ruleSetPatchBody = t.Object({
 export type RuleSetChange = InputOf<typeof ruleSetPatchBody>
 
 /**
- * contract §9.2. `environment` is a label. `isPreview`: a copy for a pull request or a branch, live only where an alias
- * names it. `liveOn` says `project` for every site of the project, `aliases` for where an alias names it.
+ * contract §9.2. `environment` is a label. `isPreview`: a copy for a pull request or a branch, live only on aliases it
+ * is attached to. `liveOn`: `project` for every site of the project, `aliases` for the aliases it is attached to.
  */
 const ruleSetView = t.Object({
   id: t.String({ format: 'uuid' }),

@@ -14,7 +14,7 @@ export type RuleDraft = Omit<
   'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'headerConfig' | 'pipelineConfig' | 'createdAt' | 'updatedAt'
 > & { index: number; headers: HeaderConfig | null; pipeline: PipelineConfig | null }
 
-/** Decides what each rule of a push is. Throws 400 with every flaw of every rule. */
+/** Decides the settings of each rule of a push. Throws 400 with all errors of all rules. */
 export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; warnings: string[] } {
   const details: ErrorDetail[] = []
   const warnings: string[] = []
@@ -28,7 +28,8 @@ export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; war
       continue
     }
     const draft = draftOf(rule, index, problem, (text) => tell(warnings, `${nameOf(rule)}: ${text}`, MORE))
-    if (seen.has(identityOf(draft))) problem('pathPattern', 'the push has two rules of this path and method')
+    if (seen.has(identityOf(draft)))
+      problem('pathPattern', 'the push has two rules with this path and method')
     seen.add(identityOf(draft))
     drafts.push(draft)
   }
@@ -40,19 +41,19 @@ const MOST_TOLD = 1000
 export const MORE = 'and more like these'
 const MORE_FLAWS: ErrorDetail = { path: 'rules', message: MORE }
 
-/** Adds to what is told of a push: the first thousand, lest the answer outgrows what was sent. */
+/** Adds a message about a push. Keeps the first thousand, so that the response does not outgrow the request. */
 export function tell<T>(told: T[], one: T, more: T): void {
   if (told.length < MOST_TOLD) told.push(one)
   else if (told.length === MOST_TOLD) told.push(more)
 }
 
-/** A rule is the same rule as long as path and method are. */
+/** A rule keeps its identity as long as path and method stay the same. */
 export const identityOf = ({ pathPattern, method }: Pick<RuleRow, 'pathPattern' | 'method'>): string =>
   `${method ?? ''} ${pathPattern}`
 
 const LONGEST_NAME = 200
 
-/** As people speak of a rule: `POST /api/contact`. */
+/** A rule's name for people: `POST /api/contact`. */
 export const nameOf = (rule: { pathPattern: string; method?: string | null | undefined }): string =>
   `${storedMethod(rule.method) ?? 'ANY'} ${rule.pathPattern.slice(0, LONGEST_NAME)}`
 
@@ -106,7 +107,7 @@ function pipelineOf(given: unknown, problem: Problem, warn: (text: string) => vo
   return errors.length > 0 ? null : canonical(given as PipelineConfig)
 }
 
-/** The known keys in one order, so that the same pipeline is the same text. */
+/** The known keys in a fixed order, so that the same pipeline has the same text. */
 function canonical({ name, description, validators, steps, postSteps }: PipelineConfig): PipelineConfig {
   return {
     ...(name === undefined ? {} : { name }),

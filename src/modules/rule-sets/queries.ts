@@ -17,7 +17,7 @@ export function findSetByName(db: DbOrTx, projectId: string, name: string): Rule
     .get()
 }
 
-/** The oldest first, as they are tried. */
+/** Oldest first, the order in which they are tried. */
 export function listSets(db: DbOrTx, projectId: string): RuleSetRow[] {
   return db
     .select()
@@ -71,7 +71,7 @@ export function isAttached(db: DbOrTx, aliasId: string, setId: string): boolean 
   )
 }
 
-/** After those that the alias names already. */
+/** After those that are already attached to the alias. */
 export function attach(db: DbOrTx, aliasId: string, setId: string): void {
   const last = db
     .select({ position: max(ruleSetAliases.position) })
@@ -91,7 +91,7 @@ export function detach(db: DbOrTx, aliasId: string, setId: string): void {
 
 export type RuledAlias = { id: string; name: string }
 
-/** Aliases of the project that have rules of their own or name a rule set, by name. */
+/** Aliases of the project that have their own rules or an attached rule set, by name. */
 export function listRuledAliases(db: DbOrTx, projectId: string): RuledAlias[] {
   const own = db
     .select({ id: proxyRules.aliasId })

@@ -8,14 +8,14 @@ import { type ExportedRule, toExportedRule } from './view.ts'
 /** contract §9.2. */
 export const MOST_REVISIONS = 20
 
-/** What a set was. Header values are not kept, and a schema stays what it is: only the names it brought along. */
+/** The content of a set at a revision: no header values, and of schemas only the names (a rollback keeps them). */
 type RevisionContent = {
   ruleSet: { description: string | null; environment: string | null }
   rules: ExportedRule[]
   schemas: string[]
 }
 
-/** Remembers the set as it is now, and forgets what is too old. */
+/** Stores the current state of the set, and deletes revisions that are too old. */
 export function keepRevision(
   ctx: Context,
   tx: DbOrTx,
@@ -39,7 +39,7 @@ export function keepRevision(
   insertRevision(tx, row, MOST_REVISIONS)
 }
 
-/** Names of the schemas that the last push brought. */
+/** Names of the schemas in the last push. */
 export function lastSchemaNames(db: DbOrTx, setId: string): string[] {
   const [last] = listRevisions(db, setId, 1)
   return last === undefined ? [] : parseContent(last.content).schemas

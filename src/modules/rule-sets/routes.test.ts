@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** A project of its own for each test. */
+/** Each test gets its own project. */
 beforeEach(async () => {
   counter += 1
   const site = await seed(`site${counter}`)
@@ -64,7 +64,7 @@ const id = (body: Json): string => String(body['ruleSetId'])
 const MESSAGES = { name: 'messages', fields: [{ name: 'text', type: 'string', required: true }] }
 
 describe('sync', () => {
-  test('makes a set that is live at once, and the same push again changes nothing', async () => {
+  test('creates a set that is live at once; repeating the push changes nothing', async () => {
     const first = await sync(
       push([answerRule('/api/hi', '{"a":1}'), answerRule('/api/ho', '{}')], { schemas: [MESSAGES] }),
     )
@@ -94,7 +94,7 @@ describe('sync', () => {
     expect((await get(`/api/proxy-rule-sets/${id(first)}/revisions`)).revisions).toHaveLength(1)
   })
 
-  test('counts what it changes, and deletes only when it may', async () => {
+  test('counts its changes, and deletes only with prune', async () => {
     const { ruleSetId } = await sync(push([answerRule('/a', '1'), answerRule('/b', '1')]))
     const next = push([answerRule('/a', '2'), answerRule('/c', '1')])
     expect(await sync(next)).toMatchObject({
@@ -114,7 +114,7 @@ describe('sync', () => {
     expect(await visit('/b')).toStartWith('404')
   })
 
-  test('a dry run says what would be, and does nothing', async () => {
+  test('a dry run returns what would change, and changes nothing', async () => {
     const dry = push([answerRule('/a', '1')], { schemas: [MESSAGES], options: { dryRun: true } })
     expect(await sync(dry)).toMatchObject({
       ruleSetId: null,
@@ -133,7 +133,7 @@ describe('sync', () => {
     expect(await visit('/a')).toBe('200 1')
   })
 
-  test('order left out is the place in the push; methods are compared in upper case', async () => {
+  test('order defaults to the position in the push; methods are compared in upper case', async () => {
     const made = await sync(
       push([
         answerRule('/x/*', '1', { method: 'get' }),
@@ -150,14 +150,14 @@ describe('sync', () => {
     expect(await visit('/x/y')).toBe('200 1')
   })
 
-  test('reads 16 MiB', async () => {
+  test('accepts 16 MiB', async () => {
     const rules = Array.from({ length: 10 }, (_, i) =>
       answerRule(`/big/${i}`, JSON.stringify('x'.repeat(1_000_000))),
     )
     expect(await sync(push(rules))).toMatchObject({ created: 10 })
   })
 
-  test('says when it was last pushed, also when the push is of the same commit', async () => {
+  test('shows when it was last pushed, also for the same commit', async () => {
     const source = { repo: 'acme/site', gitSha: 'abc1234', path: 'rules' }
     const set = `/api/proxy-rule-sets/${id(await sync(push([answerRule('/a', '1')], { source })))}`
     const before = await get(set)
@@ -171,7 +171,7 @@ describe('sync', () => {
     expect(await get(set)).toEqual(after)
   })
 
-  test('names where it came from', async () => {
+  test('shows its source', async () => {
     const made = await sync(
       push([answerRule('/a', '1')], { source: { repo: 'acme/site', gitSha: 'abc1234', path: '.svc/x' } }),
     )
@@ -181,7 +181,7 @@ describe('sync', () => {
   })
 })
 
-describe('what a push may not have, or has with a warning', () => {
+describe('errors and warnings of a push', () => {
   const proxy = (targetUrl: string, more: Json = {}): Json => ({ pathPattern: '/p/*', targetUrl, ...more })
   test.each<[string, Json[], string | undefined, string]>([
     [
@@ -199,11 +199,11 @@ describe('what a push may not have, or has with a warning', () => {
       'ANY /p/*',
     ],
     ['no target', [{ pathPattern: '/p/*' }], undefined, 'ANY /p/*'],
-    ['a pattern that cannot be', [answerRule('a', '1')], undefined, 'GET a'],
+    ['an invalid pattern', [answerRule('a', '1')], undefined, 'GET a'],
     ['a pipeline without steps', [answerRule('/a', '1', { pipelineConfig: {} })], undefined, 'GET /a'],
     ['a bad configuration', [answerRule('/a', '{{')], undefined, 'GET /a'],
     ['an unknown schema', [withSchema('$schema:nope')], undefined, 'GET /s'],
-    ['a schema of nobody', [withSchema('0192a1b2-0000-7000-8000-000000000000')], undefined, 'GET /s'],
+    ['an unknown schema id', [withSchema('0192a1b2-0000-7000-8000-000000000000')], undefined, 'GET /s'],
   ])('%s', async (_what, rules, code, named) => {
     const body = await sync(push([answerRule('/fine', '1'), ...rules]), { key }, 400)
     expect(body['message']).toContain(named)
@@ -240,7 +240,7 @@ describe('what a push may not have, or has with a warning', () => {
     expect((await sync(push(rules)))['warnings']).toEqual([])
   })
 
-  test('what is told of a push does not outgrow it', async () => {
+  test('the response does not outgrow the push', async () => {
     const rulesOf = (handlerType: string, config: Json) =>
       Array.from({ length: 20 }, (_, i) =>
         answerRule(`/${'long'.repeat(200)}${i}`, '1', {
@@ -302,13 +302,13 @@ describe('schemas', () => {
     })
   })
 
-  test('a text that names none is refused; an expression is looked at when it runs', async () => {
+  test('an unknown name is refused; an expression is checked when it runs', async () => {
     for (const unknown of ['others', '$schema:nobody', crypto.randomUUID()]) {
       const refused = await sync(push([withSchema(unknown)], { schemas: [MESSAGES] }), { key }, 400)
       expect(refused['message']).toContain('it has messages')
     }
     const bare = await sync(push([withSchema('messages')], { schemas: [MESSAGES] }), { key }, 400)
-    expect(bare['message']).toContain('is named as $schema:messages')
+    expect(bare['message']).toContain('write $schema:messages for the schema messages')
     await sync(push([withSchema('request.query.of')], { schemas: [MESSAGES] }))
     expect(await visit('/s?of=%24schema%3Amessages')).toBe('200 {"success":true,"data":[]}')
   })
@@ -358,7 +358,7 @@ describe('header values', () => {
   const stored = async (setId: string) =>
     (await get(`/api/proxy-rule-sets/${setId}`)).rules[0].headerConfig.add
 
-  test('an empty one keeps what is stored, and is named while nothing is', async () => {
+  test('an empty value keeps the stored one, and is reported while there is none', async () => {
     const made = await sync(push([backend('')]))
     expect(made['missingSecrets']).toEqual(['x-service-key'])
     const filled = await sync(push([backend(SECRET)]), { as: ADMIN })
@@ -371,7 +371,7 @@ describe('header values', () => {
     expect(JSON.stringify(rows)).not.toContain(SECRET)
   })
 
-  test('who may not see it may not take it to another host', async () => {
+  test('who may not see a value cannot send it to another host', async () => {
     const made = await sync(push([backend(SECRET)]), { as: ADMIN })
     expect(await sync(push([backend('', 'https://api.test/v2')]))).toMatchObject({ missingSecrets: [] })
     const options = { dryRun: true }
@@ -396,7 +396,7 @@ describe('header values', () => {
     expect(await stored(id(made))).toEqual({ 'x-service-key': SECRET })
   })
 
-  test('are neither exported, nor kept in revisions, nor shown to contributors', async () => {
+  test('are not exported, kept in revisions or shown to contributors', async () => {
     const made = await sync(push([backend(SECRET)]), { as: ADMIN })
     const paths = ['', '/export', '/revisions']
     for (const path of paths) {
@@ -432,7 +432,7 @@ describe('previews and aliases', () => {
     expect(await visit('/only')).toStartWith(isPreview ? '404' : '200')
   })
 
-  test('an alias that names a set has it alone; a push keeps that', async () => {
+  test('a set attached to an alias is live only there, also after a push', async () => {
     const staging = await seed(`site${counter}`, 'staging', 'b'.repeat(40))
     const made = await sync(push([answerRule('/a', '1')]))
     const path = `/api/proxy-rule-sets/${id(made)}`
@@ -467,7 +467,7 @@ describe('previews and aliases', () => {
     expect(answer.status).toBe(409)
   })
 
-  test('a rule that becomes another of its set is 409', async () => {
+  test('a rule changed to the path and method of another is 409', async () => {
     const made = await sync(push([answerRule('/a', '1'), answerRule('/b', '2')]))
     const { rules } = await get(`/api/proxy-rule-sets/${id(made)}`)
     const answer = await app.call('PATCH', `/api/proxy-rules/${rules[1].id}`, {
@@ -478,7 +478,7 @@ describe('previews and aliases', () => {
     expect([await visit('/a'), await visit('/b')]).toEqual(['200 1', '200 2'])
   })
 
-  test('a push makes a pipeline again of a rule that was given something else in its place', async () => {
+  test('a push turns a rule that was changed to another kind back into a pipeline', async () => {
     const rules = push([answerRule('/a', '1')])
     const made = await sync(rules)
     const [rule] = (await get(`/api/proxy-rule-sets/${id(made)}`)).rules
@@ -514,7 +514,7 @@ describe('previews and aliases', () => {
 })
 
 describe('revisions', () => {
-  test('bring back the rules of then, and the values that are still there', async () => {
+  test('restore the old rules, and the header values that still exist', async () => {
     const rule = (body: string) => answerRule('/a', body)
     const made = await sync(
       push([
@@ -583,7 +583,7 @@ test('an export is a push that changes nothing', async () => {
   })
 })
 
-test('the zip form attaches sets to the alias in the order named, and refuses unknown ones', async () => {
+test('the zip form attaches sets to the alias in the given order, and refuses unknown ones', async () => {
   await sync(push([answerRule('/a', '"one"')], { ruleSet: { name: 'one' } }))
   const two = await sync(push([answerRule('/a', '"two"')], { ruleSet: { name: 'two' } }))
   const upload = (fields: Record<string, string>) => {

@@ -36,10 +36,10 @@ export const ruleSetRoutes = (ctx: Context) => {
       body: syncBody,
       response: syncAnswer,
       detail: {
-        summary: 'Make a rule set what a push says',
+        summary: 'Apply a push to a rule set',
         description:
           'Rules and schemas in one transaction; the same push again changes nothing. An empty header value keeps the ' +
-          'stored one. `dryRun` answers what would be, `prune` deletes rules that the push does not name.',
+          'stored one. `dryRun` returns what would change, `prune` deletes rules that are not in the push.',
       },
     })
     .get('/project/:projectId', ({ grant }) => ({ ruleSets: listRuleSets(ctx, grant) }), {
@@ -62,10 +62,10 @@ export const ruleSetRoutes = (ctx: Context) => {
       body: ruleSetPatchBody,
       response: ruleSetWithRules,
       detail: {
-        summary: 'Rename a rule set, or say which aliases it is for',
+        summary: 'Rename a rule set, or attach it to aliases',
         description:
-          '`aliases` is the whole list. A set that an alias names is live there only, and stays off the other sites ' +
-          'when the last alias goes; `liveOn: "project"` brings it back.',
+          '`aliases` is the complete list. A set attached to an alias is live only there. It stays off the other sites ' +
+          'when the last alias is removed; `liveOn: "project"` makes it live there again.',
       },
     })
     .delete(
@@ -95,7 +95,7 @@ export const ruleSetRoutes = (ctx: Context) => {
       {
         may: { action: 'traffic:configure', ...onSet },
         response: ruleSetWithRules,
-        detail: { summary: 'Make the rules what they were in a revision' },
+        detail: { summary: 'Restore the rules of a revision' },
       },
     )
 }

@@ -20,7 +20,7 @@ type MergedSchemas = {
   byPushedId: ReadonlyMap<string, string>
 }
 
-/** Makes the schemas of a push, or adds the fields they lack. A changed type is a warning, or 400 where `isStrict`. */
+/** Creates the schemas of a push, or adds the fields they lack. A changed type is a warning, or 400 if `isStrict`. */
 export function mergeSchemas(
   ctx: Context,
   tx: DbOrTx,
@@ -53,7 +53,7 @@ export function mergeSchemas(
   }
 }
 
-/** The drafts with every `schemaId` as `$schema:<name>` of the project. Throws 400 naming each that it does not have. */
+/** The drafts with every `schemaId` as `$schema:<name>`. Throws 400 naming each that the project does not have. */
 export function resolveSchemaIds(
   ctx: Context,
   grant: Grant,
@@ -71,7 +71,7 @@ export function resolveSchemaIds(
         path: `rules[${draft.index}].pipelineConfig`,
         message: `${nameOf(draft)}: ${
           names.has(reference)
-            ? `the schema ${reference} is named as ${SCHEMA_BY_NAME}${reference}`
+            ? `write ${SCHEMA_BY_NAME}${reference} for the schema ${reference}`
             : `the project has no schema ${reference}; it has ${[...names].join(', ') || 'none'}`
         }`,
       })
@@ -103,7 +103,7 @@ function withNames(
   }
 }
 
-/** Whether it can be nothing but a name or an id: an expression finds its schema when it runs. */
+/** Whether it can only be a name or an id: an expression finds its schema when it runs. */
 function isText({ handlerType }: PipelineStep, given: string): boolean {
   if (isUuid(given)) return true
   if (findHandler(handlerType) === undefined || hasTags(given)) return false
@@ -133,7 +133,7 @@ function refuseDoubles(schemas: readonly PushedSchema[]): void {
   if (details[0] !== undefined) throw new AppError('invalid', details[0].message, { details })
 }
 
-/** What the schema service refuses, with the schema named. */
+/** Adds the name of the schema to errors of the schema service. */
 function naming<T>(path: string, name: string, work: () => T): T {
   try {
     return work()

@@ -3,8 +3,9 @@ import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { given } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
+import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
 import { listSchemas } from '../schemas/service.ts'
@@ -51,7 +52,7 @@ type ExportedSet = {
   source: { repo: string | null; gitSha: string | null; path: string | null } | null
 }
 
-/** The set as a push that would change nothing; header values are empty, which keeps them. */
+/** The set as a push that would change nothing. Header values are empty, which keeps them. */
 export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedSet {
   const { db } = ctx
   const set = getRuleSetRow(db.orm, grant, id)
@@ -70,8 +71,9 @@ export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedS
 }
 
 /**
- * `aliases` is the whole list of those that name the set. The first one moves it away from the project; it comes back
- * only by `liveOn`, which a preview cannot, nor a set that an alias names. 404 for an unknown alias.
+ * `aliases` is the complete list of aliases to attach the set to. With the first one, the set is no longer live on the
+ * project. Only `liveOn` brings it back, which fails for a preview and for a set that is attached to an alias. Throws
+ * 404 for an unknown alias.
  */
 export function changeRuleSet(
   ctx: Context,
@@ -82,8 +84,8 @@ export function changeRuleSet(
   inTransaction(ctx.db, (tx) => {
     const before = getRuleSetRow(tx, grant, id)
     const { aliases, liveOn, ...plain } = change
-    const patch = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
-    refuseTaken(`The project has a rule set ${change.name ?? before.name} already`, () =>
+    const patch = given(plain)
+    refuseTaken(`The project already has a rule set ${change.name ?? before.name}`, () =>
       updateSet(tx, id, { ...patch, updatedAt: ctx.now() }),
     )
     if (aliases !== undefined) replaceAliases(ctx, tx, grant.actor, before, aliases)
@@ -97,7 +99,7 @@ export function changeRuleSet(
   return getRuleSet(ctx, grant, id)
 }
 
-/** Deletes the set with its rules. Throws 409 naming the aliases that name it. */
+/** Deletes the set with its rules. Throws 409 naming the aliases it is attached to. */
 export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const set = getRuleSetRow(tx, grant, id)
@@ -112,7 +114,7 @@ export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
   })
 }
 
-/** What the set was after each push that changed it, the newest first. */
+/** The state of the set after each push that changed it, newest first. */
 export function listRuleSetRevisions(ctx: Context, grant: Grant, id: string): RevisionView[] {
   const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, MOST_REVISIONS)
   const viewOf = actorViews(
@@ -129,8 +131,8 @@ export function listRuleSetRevisions(ctx: Context, grant: Grant, id: string): Re
 }
 
 /**
- * Makes the rules what they were in a revision. Stored header values stay with the rules that are still there; those of
- * deleted rules are gone. Schemas and records stay as they are. 404 for a revision of another set.
+ * Restores the rules of a revision. Rules that still exist keep their stored header values; those of deleted rules are
+ * lost. Schemas and records do not change. Throws 404 for a revision of another set.
  */
 export async function rollbackRuleSet(
   ctx: Context,
@@ -164,16 +166,16 @@ export async function rollbackRuleSet(
 }
 
 /** For routes that name a rule set in the path. */
-export const aboutRuleSet = (ctx: Context, id: string | undefined): { projectId: string | null } => ({
-  projectId: (id === undefined ? undefined : findSet(ctx.db.orm, id)?.projectId) ?? null,
-})
+export const aboutRuleSet = (ctx: Context, id: string | undefined): { projectId: string | null } =>
+  aboutRow(ctx, id, findSet)
 
 function placeSet(tx: DbOrTx, set: RuleSetRow, liveOn: 'project' | 'aliases'): void {
   const refused = (message: string) =>
     new AppError('invalid', message, { details: [{ path: 'liveOn', message }] })
-  if (liveOn === 'project' && set.isPreview) throw refused('A preview is live only on aliases that name it')
+  if (liveOn === 'project' && set.isPreview)
+    throw refused('A preview can be live only on aliases it is attached to')
   if (liveOn === 'project' && listAttachments(tx, [set.id]).length > 0)
-    throw refused('A set that an alias names is live there only: detach it first')
+    throw refused('A set that is attached to an alias is live only there: detach it first')
   updateSet(tx, set.id, { liveOn })
 }
 

@@ -17,16 +17,16 @@ import {
 } from './queries.ts'
 import { toSetViews } from './view.ts'
 
-/** Those that have rules of their own or name a rule set, by name. */
+/** Aliases that have their own rules or an attached rule set, by name. */
 export const aliasesWithRules = (ctx: Context, grant: Grant): RuledAlias[] =>
   listRuledAliases(ctx.db.orm, projectOf(ctx, grant).id)
 
-/** The sets that an alias names, in the order in which they are tried. */
+/** The sets attached to an alias, in the order in which they are tried. */
 export const ruleSetsOfAlias = (ctx: Context, grant: Grant, aliasId: string): RuleSetView[] =>
   toSetViews(ctx.db.orm, listSetsOfAlias(ctx.db.orm, requireAlias(ctx.db.orm, grant, aliasId).id))
 
 /**
- * Makes `setIds` the sets of an alias, in this order. Throws 400 for one that the project does not have, or that is
+ * Attaches exactly `setIds` to an alias, in this order. Throws 400 for a set that the project does not have, or that is
  * named twice.
  */
 export function placeRuleSets(ctx: Context, grant: Grant, aliasId: string, setIds: readonly string[]): void {
@@ -34,7 +34,10 @@ export function placeRuleSets(ctx: Context, grant: Grant, aliasId: string, setId
     const { projectId } = requireAlias(tx, grant, aliasId)
     const isKnown = setIds.every((id) => findSet(tx, id)?.projectId === projectId)
     if (!isKnown || new Set(setIds).size !== setIds.length)
-      throw new AppError('invalid', 'Name rule sets of this project, each once. Load the page again.')
+      throw new AppError(
+        'invalid',
+        'Each rule set must belong to this project and appear only once. Load the page again.',
+      )
     const before = listSetsOfAlias(tx, aliasId).map(({ id }) => id)
     for (const id of before) if (!setIds.includes(id)) detach(tx, aliasId, id)
     for (const id of setIds) if (!before.includes(id)) attach(tx, aliasId, id)

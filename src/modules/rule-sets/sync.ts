@@ -14,16 +14,16 @@ import { keepRevision, lastSchemaNames } from './revisions.ts'
 import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
 
 /**
- * Makes a rule set what the push says, its schemas with it, all or nothing. The same push again changes nothing. A dry
- * run answers what would be. Throws 400 naming each rule, target or schema that cannot be.
+ * Applies a push to a rule set and its schemas, all or nothing. Repeating the same push changes nothing. A dry run
+ * returns what would happen. Throws 400 naming each invalid rule, target or schema.
  */
 export async function syncRuleSet(ctx: Context, grant: Grant, push: Push): Promise<SyncAnswer> {
   const read = readRules(push.rules)
   await checkTargets(ctx, read.drafts)
   try {
     return inTransaction(ctx.db, (tx) => {
-      const now = authorizeAgain(ctx, grant, 'traffic:configure')
-      const answer = applyPush(ctx, tx, now, push, read)
+      const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
+      const answer = applyPush(ctx, tx, currentGrant, push, read)
       if (push.options?.dryRun === true) throw new Rehearsed(answer)
       return answer
     })
@@ -33,7 +33,7 @@ export async function syncRuleSet(ctx: Context, grant: Grant, push: Push): Promi
   }
 }
 
-/** Takes back what a dry run did. */
+/** Thrown to roll back a dry run. */
 class Rehearsed extends Error {
   readonly answer: SyncAnswer
 
@@ -43,7 +43,7 @@ class Rehearsed extends Error {
   }
 }
 
-/** Ids of what was not made after all. */
+/** Leaves out the ids of what was rolled back. */
 const withoutNewIds = (answer: SyncAnswer): SyncAnswer => ({
   ...answer,
   dryRun: true,
@@ -92,7 +92,7 @@ function applyPush(
   }
 }
 
-/** A pipeline without its secret fails only when it runs, maybe after the answer: whoever pushes it hears of it now. */
+/** Warns now: a pipeline without its secret fails only when it runs, perhaps after the response. */
 function secretWarnings(tx: DbOrTx, projectId: string, drafts: readonly RuleDraft[]): string[] {
   const stored = secretNamesOf(tx, projectId)
   const warnings: string[] = []
@@ -122,7 +122,7 @@ function auditPush(
 
 const PREVIEW = /^-(pr|preview|dev)(-.*)?$/
 
-/** A name that begins with that of another set and goes on as a preview's does is a preview. contract §9.2. */
+/** A name that starts with that of another set and continues like a preview's is a preview. contract §9.2. */
 function isPreviewName(tx: DbOrTx, projectId: string, name: string): boolean {
   return listSets(tx, projectId).some(
     (other) => name.startsWith(other.name) && PREVIEW.test(name.slice(other.name.length)),
@@ -150,7 +150,7 @@ function addSet(ctx: Context, tx: DbOrTx, projectId: string, { ruleSet }: Push):
   return row
 }
 
-/** Takes over what the push says of the set, and when. `isRedescribed`: description or label became another. */
+/** Stores what the push says about the set, and when. `isRedescribed`: description or label changed. */
 function describeSet(
   ctx: Context,
   tx: DbOrTx,
@@ -180,4 +180,4 @@ const sourceColumns = (source: Source | null | undefined) => ({
 })
 
 const previewWarning = ({ name, isPreview }: RuleSetRow): string[] =>
-  isPreview ? [`${name} is a preview copy by its name: it is live only on aliases that you attach to it`] : []
+  isPreview ? [`${name} is a preview copy by its name: it is live only on aliases that you attach it to`] : []

@@ -36,7 +36,7 @@ export function toRuleView(ctx: Context, set: RuleSetRow, rule: RuleRow, maySee:
   return toView(ctx.secrets, record, maySee)
 }
 
-/** A rule as a push has it, every setting said and no header value. */
+/** A rule as a push has it, with every setting and without header values. */
 export type ExportedRule = Omit<
   RuleView,
   'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'source' | 'pipelineConfig' | 'createdAt' | 'updatedAt'
@@ -58,7 +58,7 @@ export function toExportedRule(rule: RuleRow): ExportedRule {
     forwardCookies: rule.forwardCookies,
     headerConfig:
       rule.headerConfig === null ? null : { ...(named === undefined ? {} : { add: named }), ...rest },
-    // Of another kind it is what was left there by hand: no push says it, and nothing checked it.
+    // For other kinds this was left there by hand: no push sends it, and it was never checked.
     pipelineConfig:
       rule.proxyType === 'pipeline' && rule.pipelineConfig !== null ? JSON.parse(rule.pipelineConfig) : null,
     isEnabled: rule.isEnabled,

@@ -14,7 +14,7 @@ export const runView = t.Object({
   id: t.String({ format: 'uuid' }),
   ruleId: t.String(),
   ruleName: textOrNull,
-  /** `post_steps`: what failed after the answer. */
+  /** `post_steps`: failed after the response. */
   phase: t.Union([t.Literal('steps'), t.Literal('post_steps')]),
   pathPattern: t.String(),
   method: t.String(),

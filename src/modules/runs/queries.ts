@@ -34,7 +34,7 @@ type RunFilter = {
   projectId: string
   ruleId?: string | undefined
   status?: number | undefined
-  /** From the first status to before the second. */
+  /** From the first status up to, but not including, the second. */
   between?: readonly [from: number, before: number] | undefined
 }
 
@@ -67,21 +67,35 @@ export function findRunRow(db: DbOrTx, projectId: string, id: string): RunRow | 
     .get()
 }
 
-/** Ids are made in the order of time. */
-export function deleteRunsPast(db: Db, projectId: string, newest: number): void {
-  prepared(
+/** Deletes up to `limit` runs beyond the `newest`; returns how many. Ids are created in time order. */
+export function deleteRunsPast(db: Db, projectId: string, newest: number, limit: number): number {
+  return prepared(
     db,
-    `DELETE FROM pipeline_runs WHERE project_id = ?1 AND id <=
-      (SELECT id FROM pipeline_runs WHERE project_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
-  ).run(projectId, newest)
+    `DELETE FROM pipeline_runs WHERE project_id = ?1 AND id IN
+      (SELECT id FROM pipeline_runs WHERE project_id = ?1 ORDER BY id DESC LIMIT ?3 OFFSET ?2)`,
+  ).run(projectId, newest, limit).changes
 }
 
-export function deleteRunsBefore(db: Db, before: number): void {
-  prepared(db, 'DELETE FROM pipeline_runs WHERE started_at < ?').run(before)
+/** Deletes up to `limit` runs from before `before`; returns how many. */
+export function deleteRunsBefore(db: Db, before: number, limit: number): number {
+  return prepared(
+    db,
+    `DELETE FROM pipeline_runs WHERE (project_id, id) IN
+      (SELECT project_id, id FROM pipeline_runs WHERE started_at < ? ORDER BY started_at LIMIT ?)`,
+  ).run(before, limit).changes
 }
 
+/** Looks up each next project in the index: `DISTINCT` would read every run. */
 export function listProjectsWithRuns(db: Db): string[] {
-  return prepared<{ projectId: string }>(db, 'SELECT DISTINCT project_id AS projectId FROM pipeline_runs')
+  return prepared<{ projectId: string }>(
+    db,
+    `WITH RECURSIVE found (id) AS (
+       SELECT min(project_id) FROM pipeline_runs
+       UNION ALL
+       SELECT (SELECT min(project_id) FROM pipeline_runs WHERE project_id > found.id)
+         FROM found WHERE id IS NOT NULL)
+     SELECT id AS projectId FROM found WHERE id IS NOT NULL`,
+  )
     .all()
     .map(({ projectId }) => projectId)
 }

@@ -23,7 +23,7 @@ export const runRoutes = (ctx: Context) => {
         detail: {
           summary: 'Runs of the pipelines of a project, the newest first',
           description:
-            'The last 10 000 runs of the last 30 days. Of a flood, more than 2000 answered in a quarter of a second, those that were answered are not all kept.',
+            'The last 10 000 runs of the last 30 days. In a flood of more than 2000 answered runs in a quarter of a second, not all answered ones are kept.',
         },
       },
     )

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type PipelineApp, pipelineApp } from '../../testing/pipeline-app.ts'
+import { stopAfter } from '../../testing/stop-after.ts'
 import { flushRuns, type NewRun, recordRun, removeOldRuns } from './service.ts'
 
 let app: PipelineApp
@@ -25,7 +26,7 @@ const runOf = (projectId: string, more: Partial<NewRun> = {}): NewRun => ({
   ...more,
 })
 
-test('a flood of successes is thinned, in its project alone; failures and details are kept', () => {
+test('a flood of successes is thinned, only in its project; failures and details are kept', () => {
   const [flooded, other] = [app.addProject('flooded'), app.addProject('other')]
   const kept = (projectId: string, status: number) => {
     flushRuns(app.ctx)
@@ -47,7 +48,7 @@ test('a flood of successes is thinned, in its project alone; failures and detail
   expect(kept(flooded, 200)).toBe(2001)
 })
 
-test('runs are kept by number and by age', async () => {
+test('runs are limited by number and by age', async () => {
   const projectId = app.addProject('busy')
   const run = runOf(projectId)
   const total = () =>
@@ -56,18 +57,34 @@ test('runs are kept by number and by age', async () => {
       .get(projectId)?.n
   for (let i = 0; i < 10_050; i++) recordRun(app.ctx, { ...run, startedAt: app.ctx.now() })
   flushRuns(app.ctx)
-  removeOldRuns(app.ctx)
+  await removeOldRuns(app.ctx)
   expect(total()).toBe(10_000)
   app.advance(31 * 24 * 3600 * 1000)
   recordRun(app.ctx, { ...run, startedAt: app.ctx.now() })
-  removeOldRuns(app.ctx)
+  await removeOldRuns(app.ctx)
   expect(total()).toBe(1)
 })
 
-test('a clock that is set back keeps no run out, and takes none', () => {
+test('many old runs are removed in steps, and the next run continues', async () => {
+  const [old, empty, recent] = [app.addProject('old'), app.addProject('empty'), app.addProject('recent')]
+  const total = (projectId: string) =>
+    app.ctx.db.sqlite
+      .query<{ n: number }, [string]>('SELECT count(*) AS n FROM pipeline_runs WHERE project_id = ?')
+      .get(projectId)?.n
+  for (let i = 0; i < 1200; i++) recordRun(app.ctx, runOf(old))
+  flushRuns(app.ctx)
+  app.advance(31 * 24 * 3600 * 1000)
+  recordRun(app.ctx, runOf(recent))
+  await removeOldRuns(app.ctx, stopAfter(1))
+  expect(total(old)).toBeGreaterThan(0)
+  await removeOldRuns(app.ctx)
+  expect([old, empty, recent].map(total)).toEqual([0, 0, 1])
+})
+
+test('a clock that is set back neither drops nor deletes runs', async () => {
   const projectId = app.addProject('set-back')
-  const kept = (status: number) => {
-    removeOldRuns(app.ctx)
+  const kept = async (status: number) => {
+    await removeOldRuns(app.ctx)
     return app.ctx.db.sqlite
       .query<{ n: number }, [string, number]>(
         'SELECT count(*) AS n FROM pipeline_runs WHERE project_id = ? AND status = ?',
@@ -77,9 +94,9 @@ test('a clock that is set back keeps no run out, and takes none', () => {
   const YEARS_MS = 50 * 365 * 24 * 3600 * 1000
   for (let i = 0; i < 2001; i++) recordRun(app.ctx, runOf(projectId, { status: 201 }))
   app.advance(-YEARS_MS)
-  // By the time that it was, one more of the same flood.
+  // By that time, one more of the same flood.
   recordRun(app.ctx, runOf(projectId, { status: 200 }))
-  expect([kept(200), kept(201)]).toEqual([1, 2000])
+  expect([await kept(200), await kept(201)]).toEqual([1, 2000])
   app.advance(YEARS_MS)
-  expect([kept(200), kept(201)]).toEqual([0, 2000])
+  expect([await kept(200), await kept(201)]).toEqual([0, 2000])
 })

@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
-import { inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { DAY_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { isRecent } from '../../domain/recent.ts'
+import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { onePer } from '../../platform/one-per.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
@@ -22,23 +22,24 @@ import {
   type RunRow,
 } from './queries.ts'
 
-/** A run that ended. `steps` is JSON of each step's input and output, or null; secrets are masked already. */
+/** A run that ended. `steps` is JSON of each step's input and output, or null; secrets are already masked. */
 export type NewRun = Omit<RunRow, 'id'>
 
 export type { RunView } from './model.ts'
 
-/** A run that is on its way to the database for so long at most: a log does not get a commit for each line. */
+/** The longest that a run waits to be written: one commit per line of the log would be too expensive. */
 const FLUSH_MS = 250
 const MOST_WAITING = 1000
 const KEEP_NEWEST = 10_000
 const KEEP_MS = 30 * DAY_MS
-/** Between upkeeps a busy project is pruned each time it has had so many runs more. */
+/** Between upkeeps, a busy project is pruned after this many new runs. */
 const PRUNE_EVERY = 5000
+const REMOVED_AT_ONCE = 500
 const MAX_PATH = 2000
 
 /**
- * Of a flood no more successes than these are kept in each quarter of a second and project: they would push each other out
- * anyway, and cost as much as the requests. Failures are all kept, and runs with the detail of their steps.
+ * The most successes kept per project in a quarter of a second. In a flood they would push each other out anyway, and
+ * cost as much as the requests. All failures are kept, and runs with the detail of their steps.
  */
 const MOST_SUCCESSES = 2000
 const FLOOD_MS = 250
@@ -54,7 +55,7 @@ const waitingOf = onePer(
   (_: Context): Waiting => ({ runs: [], timer: undefined, sincePruned: new Map(), floods: new Map() }),
 )
 
-/** Keeps a run for the log, soon. A crash may lose the last quarter of a second of it. */
+/** Queues a run for the log. A crash may lose the last quarter of a second. */
 export function recordRun(ctx: Context, run: NewRun): void {
   const waiting = waitingOf(ctx)
   if (isFlooded(waiting, run)) return
@@ -79,7 +80,7 @@ function isFlooded({ floods }: Waiting, { projectId, status, steps, startedAt }:
   return flood.count > MOST_SUCCESSES
 }
 
-/** Writes what waits: before a reader looks, and before the database is closed. A failure is logged. */
+/** Writes what is queued: before a read, and before the database is closed. Failures are logged. */
 export function flushRuns(ctx: Context): void {
   const waiting = waitingOf(ctx)
   clearTimeout(waiting.timer)
@@ -100,21 +101,24 @@ function pruneBusy(db: Db, sincePruned: Map<string, number>, runs: readonly RunR
   for (const { projectId } of runs) sincePruned.set(projectId, (sincePruned.get(projectId) ?? 0) + 1)
   for (const [projectId, count] of sincePruned) {
     if (count < PRUNE_EVERY) continue
-    deleteRunsPast(db, projectId, KEEP_NEWEST)
+    deleteRunsPast(db, projectId, KEEP_NEWEST, 2 * PRUNE_EVERY)
     sincePruned.delete(projectId)
   }
 }
 
-/** Keeps of each project the last 10 000 runs, and none for longer than 30 days. */
-export function removeOldRuns(ctx: Context): void {
+/** Keeps the last 10 000 runs of each project, and none for longer than 30 days. */
+export async function removeOldRuns(ctx: Context, stop: Stop = GO_ON): Promise<void> {
   flushRuns(ctx)
-  inTransaction(ctx.db, () => {
-    deleteRunsBefore(ctx.db, ctx.now() - KEEP_MS)
-    for (const projectId of listProjectsWithRuns(ctx.db)) deleteRunsPast(ctx.db, projectId, KEEP_NEWEST)
-  })
+  const { db } = ctx
+  const remove = (some: () => number) =>
+    inSteps(stop, () => inRelaxedTransaction(db, some) === REMOVED_AT_ONCE)
+  const before = ctx.now() - KEEP_MS
+  await remove(() => deleteRunsBefore(db, before, REMOVED_AT_ONCE))
+  for (const projectId of listProjectsWithRuns(db))
+    await remove(() => deleteRunsPast(db, projectId, KEEP_NEWEST, REMOVED_AT_ONCE))
 }
 
-/** How a run ended, by its status: answered, refused for what was sent, or broken. */
+/** How a run ended, by its status: answered, refused because of its input, or failed. */
 export const RUN_OUTCOMES = { answered: [0, 400], refused: [400, 500], failed: [500, 1000] } as const
 export type RunOutcome = keyof typeof RUN_OUTCOMES
 
@@ -126,7 +130,7 @@ type RunQuery = PaginationQuery & {
 
 export function listRuns(ctx: Context, grant: Grant, query: RunQuery): Paginated<RunView> {
   const page = parsePagination(query, {
-    // One and the same here: all other lists call it so.
+    // Both names mean the same; all other lists use `createdAt`.
     sortable: ['startedAt', 'createdAt'],
     defaultSort: 'startedAt',
     defaultOrder: 'desc',

@@ -16,7 +16,7 @@ const push = (name: string, fields: unknown) =>
 const email = { name: 'email', type: 'email', required: true }
 const age = { name: 'age', type: 'integer' }
 
-test('a push makes a schema, then adds to it, and the same again changes nothing', () => {
+test('a push creates a schema, then adds to it; repeating it changes nothing', () => {
   const made = push('people', [email])
   expect(made).toMatchObject({ action: 'create', isChanged: true, mismatches: [] })
   expect(push('people', [email])).toEqual({ ...made, action: 'reuse', isChanged: false })
@@ -27,7 +27,7 @@ test('a push makes a schema, then adds to it, and the same again changes nothing
   ])
 })
 
-test('a type that differs is told, and the stored one stays', () => {
+test('a different type is reported, and the stored one stays', () => {
   push('typed', [age])
   const changed = push('typed', [{ ...age, type: 'string' }])
   expect(changed).toMatchObject({
@@ -47,7 +47,7 @@ test('`required` and `default` follow the push; a wrong field fails all of it', 
   expect(() => push('strict', [{ name: 'x', type: 'colour' }])).toThrow('fields[0].type')
 })
 
-test('a schema is found by name and by id, in its own project alone', () => {
+test('a schema is found by name and by id, only in its own project', () => {
   const { id } = push('mine', [age])
   const other = app.addProject('other')
   for (const reference of ['$schema:mine', id]) {

@@ -1,7 +1,7 @@
 import { type Static, t } from 'elysia'
 import { FIELD_TYPES, type FieldType } from '../../domain/field-types.ts'
 
-/** What is wrong with the fields is told by the service, all of it at once. */
+/** The service reports what is wrong with the fields, all at once. */
 const fields = t.Array(t.Unknown(), {
   description: `The whole list of { name, type, required?, unique?, default? }; types: ${FIELD_TYPES.join(', ')}`,
   examples: [[{ name: 'email', type: 'email', required: true }]],

@@ -1,6 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm'
-import type { DbOrTx } from '../../db/open.ts'
+import type { Db, DbOrTx } from '../../db/open.ts'
 import { recordSchemas } from '../../db/schema-records.ts'
+import { deleteRecordsOf } from '../records/delete-all.ts'
 
 export type SchemaRow = typeof recordSchemas.$inferSelect
 
@@ -33,6 +34,8 @@ export function updateSchema(db: DbOrTx, id: string, patch: Partial<SchemaRow>):
   db.update(recordSchemas).set(patch).where(eq(recordSchemas.id, id)).run()
 }
 
-export function deleteSchemaRow(db: DbOrTx, id: string): void {
-  db.delete(recordSchemas).where(eq(recordSchemas.id, id)).run()
+/** Also deletes its records. */
+export function deleteSchemaRow(db: Db, id: string): void {
+  deleteRecordsOf(db, id)
+  db.orm.delete(recordSchemas).where(eq(recordSchemas.id, id)).run()
 }

@@ -10,7 +10,7 @@ import {
   SCHEMA_NAME,
   type SchemaField,
 } from '../../domain/schema-fields.ts'
-import { type About, type Grant, within } from '../auth/authorize.ts'
+import { type About, aboutRow, type Grant, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { applyFieldChanges } from '../records/field-changes.ts'
 import type { SchemaView } from './model.ts'
@@ -26,7 +26,7 @@ import {
 
 export type { SchemaView } from './model.ts'
 
-/** A schema with its fields read. */
+/** A schema with its fields parsed. */
 export type Schema = { id: string; projectId: string; name: string; fields: readonly SchemaField[] }
 
 export function listSchemas(ctx: Context, grant: Grant): SchemaView[] {
@@ -36,7 +36,7 @@ export function listSchemas(ctx: Context, grant: Grant): SchemaView[] {
 export const getSchema = (ctx: Context, grant: Grant, id: string): SchemaView =>
   toView(getSchemaRow(ctx.db.orm, grant, id))
 
-/** Throws 409 when the project has a schema of that name. */
+/** Throws 409 when the project already has a schema of that name. */
 export function createSchema(
   ctx: Context,
   grant: Grant,
@@ -51,8 +51,9 @@ export function createSchema(
 }
 
 /**
- * `fields` is the whole list: a new field is given to all records, and one that is left out is taken from them. The type
- * of a field of which there are records stays. 409 when a field becomes unique and is not, or the name is taken.
+ * `fields` is the complete list: new fields are added to all records, and fields left out are removed from them. The
+ * type of a field with records cannot change. Throws 409 when a field becomes unique but has duplicate values, or the
+ * name is taken.
  */
 export function changeSchema(
   ctx: Context,
@@ -81,7 +82,7 @@ export function changeSchema(
 export function deleteSchema(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const row = getSchemaRow(tx, grant, id)
-    deleteSchemaRow(tx, id)
+    deleteSchemaRow(ctx.db, id)
     audit(ctx, tx, grant.actor, { ...about('schema.delete', row), before: summary(row) })
   })
 }
@@ -89,14 +90,14 @@ export function deleteSchema(ctx: Context, grant: Grant, id: string): void {
 type SchemaMerge = {
   id: string
   action: 'create' | 'reuse'
-  /** A field whose stored type is another than the one pushed: the stored one stays. */
+  /** A field whose stored type differs from the pushed one: the stored one stays. */
   mismatches: { field: string; stored: string; pushed: string }[]
   isChanged: boolean
 }
 
 /**
- * What a push of rules does to a schema: makes it, or adds the fields that it lacks. Fields that are there keep their
- * type and take over `required`, `unique` and `default`; none is ever removed. contract §9.2.
+ * What a push of rules does to a schema: creates it, or adds the fields that it lacks. Existing fields keep their type,
+ * but take over `required`, `unique` and `default`. No field is ever removed. contract §9.2.
  */
 export function mergeSchema(
   ctx: Context,
@@ -150,14 +151,13 @@ export function findSchemaOf(ctx: Context, projectId: string, reference: string)
   })
 }
 
-/** The schema itself, of the project of the grant. Throws 404. */
+/** The schema itself, if it is of the project of the grant; else throws 404. */
 export const requireSchema = (db: DbOrTx, grant: Grant, id: string): Schema =>
   toSchema(getSchemaRow(db, grant, id))
 
 /** For routes that name a schema in the path. */
-export const aboutSchema = (ctx: Context, id: string | undefined): NonNullable<About> => ({
-  projectId: (id === undefined ? undefined : findSchemaRow(ctx.db.orm, id)?.projectId) ?? null,
-})
+export const aboutSchema = (ctx: Context, id: string | undefined): NonNullable<About> =>
+  aboutRow(ctx, id, findSchemaRow)
 
 function addSchema(
   ctx: Context,
@@ -180,7 +180,7 @@ function addSchema(
   return row
 }
 
-const taken = (name: string): string => `The project has a schema named ${name} already`
+const taken = (name: string): string => `The project already has a schema named ${name}`
 
 function checkName(name: string): void {
   if (!SCHEMA_NAME.test(name))

@@ -22,7 +22,7 @@ export function listSecrets(ctx: Context, grant: Grant): SecretView[] {
   }))
 }
 
-/** Stores the value, over the one of that name if there is one. */
+/** Stores the value, replacing an existing secret of that name. */
 export function putSecret(ctx: Context, grant: Grant, name: string, value: string): void {
   if (!NAME.test(name))
     throw new AppError('invalid', NAME_RULE, { details: [{ path: 'name', message: NAME_RULE }] })
@@ -47,13 +47,13 @@ export function deleteSecret(ctx: Context, grant: Grant, name: string): void {
   })
 }
 
-/** The value, for the pipelines of that project and nobody else; undefined when there is none. */
+/** The value, only for pipelines of that project; undefined if there is none. */
 export function openSecret(ctx: Context, projectId: string, name: string): string | undefined {
   const sealed = findSealedSecret(ctx.db.orm, projectId, name)
   return sealed === undefined ? undefined : ctx.secrets.open(sealed, sealContext(projectId, name))
 }
 
-/** What the secrets of a project are called. */
+/** The names of a project's secrets. */
 export const secretNamesOf = (db: DbOrTx, projectId: string): ReadonlySet<string> =>
   new Set(listSecretRows(db, projectId).map(({ name }) => name))
 

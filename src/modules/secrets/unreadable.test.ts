@@ -4,7 +4,7 @@ import { newSecretKey } from '../../platform/secret-keys.ts'
 import { testApp } from '../../testing/test-app.ts'
 import { startUpkeep } from '../../upkeep.ts'
 
-test('a start with another key than the secrets were stored with says so; with theirs it is silent', async () => {
+test('a start with a different key is logged; with the right key nothing is logged', async () => {
   const app = await testApp()
   const as = 'root@example.com'
   await app.addUser(as, 'admin')
@@ -15,16 +15,16 @@ test('a start with another key than the secrets were stored with says so; with t
   await startUpkeep(app.ctx)()
   expect(app.lines).toEqual([])
   await startUpkeep({ ...app.ctx, secrets: createSecretBox([newSecretKey()]) })()
-  expect(app.lines.join('')).toContain('stored secrets were made with another key')
+  expect(app.lines.join('')).toContain('stored secrets were sealed with a different key')
   expect(app.lines.join('')).toContain('TOKEN of acme/docs')
   expect(app.lines.join('')).not.toContain('hidden words')
   app.close()
 })
 
-test('where they cannot be read that is told, and the rest of the background work begins', async () => {
+test('unreadable tables are logged, and the other background work starts', async () => {
   const app = await testApp()
   app.ctx.db.sqlite.run('ALTER TABLE project_secrets RENAME TO lost')
   await startUpkeep(app.ctx)()
-  expect(app.lines.join('')).toContain('the stored secrets could not be looked at')
+  expect(app.lines.join('')).toContain('the stored secrets could not be checked')
   app.close()
 })

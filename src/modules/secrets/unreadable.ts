@@ -7,10 +7,10 @@ type Row = { a: string; b: string; sealed: string; what: string }
 type Place = { sql: string; open(ctx: Context, row: Row): unknown }
 
 const NO_LIMIT = -1
-/** Another key opens none of them, so a few of each kind tell. */
+/** A wrong key opens none of them, so a few of each kind are enough. */
 const SAMPLE = 10
 
-/** Names every stored secret that the key of this server does not open: without it the secret is lost. */
+/** Names every stored secret that this server's key cannot open. Without the right key the secret is lost. */
 export function* findUnreadableSecrets(
   ctx: Context,
   mostOfAKind = NO_LIMIT,
@@ -18,20 +18,26 @@ export function* findUnreadableSecrets(
   for (const { sql, open } of PLACES)
     for (const row of ctx.db.sqlite.query<Row, [number]>(`${sql} LIMIT ?`).all(mostOfAKind))
       if (!opens(() => open(ctx, row)))
-        yield { kind: 'secret_unreadable', detail: `${row.what} cannot be opened with this key of secrets` }
+        yield {
+          kind: 'secret_unreadable',
+          detail: `${row.what} cannot be opened with the current secret key`,
+        }
 }
 
-/** A server with another key than before serves all but what needs a secret, which fails one by one: better told at the start. */
+/** Logs at the start if the key does not open the stored secrets: what needs one would fail later, one by one. */
 export function tellOfLostKey(ctx: Context): void {
   try {
     const [lost] = findUnreadableSecrets(ctx, SAMPLE)
     if (lost !== undefined)
-      ctx.log.error('stored secrets were made with another key than SECRET_KEY or secret.key holds now', {
-        detail: lost.detail,
-      })
+      ctx.log.error(
+        'stored secrets were sealed with a different key than the current SECRET_KEY or secret.key',
+        {
+          detail: lost.detail,
+        },
+      )
   } catch (error) {
-    // Damage to these tables: what else goes on in the background is not to end for that.
-    ctx.log.error('the stored secrets could not be looked at', { error })
+    // These tables are damaged; the other background work must continue.
+    ctx.log.error('the stored secrets could not be checked', { error })
   }
 }
 

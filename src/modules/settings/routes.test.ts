@@ -13,7 +13,7 @@ async function start(env: Record<string, string> = {}) {
 const root = (method: string, json?: unknown) =>
   ask(app, method, '/api/settings', { as: 'root@example.com', json })
 
-test('the defaults, and what the database says over them', async () => {
+test('the defaults, and the database overriding them', async () => {
   await start()
   const defaults = {
     requireProjectMembership: { value: false, source: 'default' },
@@ -61,7 +61,7 @@ test('for global admins only', async () => {
   }
 })
 
-test('a change counts from the next request on', async () => {
+test('a change applies from the next request on', async () => {
   await start()
   const signup = () =>
     ask(app, 'POST', '/api/auth/signup', {

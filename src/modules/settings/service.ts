@@ -13,7 +13,7 @@ export type Setting<T> = { value: T; source: 'environment' | 'database' | 'defau
 
 const cache = generationCache<Settings>('access', 1)
 
-/** Every setting with where its value comes from: the environment wins over the database, that over the default. */
+/** Every setting with its source: the environment overrides the database, which overrides the default. */
 export function readSettings(ctx: Context): Settings {
   return cache.get(ctx.db, 'all', () => loadSettings(ctx)) ?? loadSettings(ctx)
 }
@@ -46,7 +46,7 @@ const asBoolean = (text: string | undefined): boolean | undefined =>
 const asResponse = (text: string | undefined): PrivateSiteResponse | undefined =>
   text === 'login' || text === 'not_found' ? text : undefined
 
-/** Stores what the patch names. A setting that the environment fixes is a conflict, and nothing is changed. */
+/** Stores the settings of the patch. Throws 409 for one that the environment fixes, and then changes nothing. */
 export function changeSettings(ctx: Context, grant: Grant, patch: SettingsPatch): Settings {
   const before = readSettings(ctx)
   const given = Object.entries(patch).filter(([key, value]) => value !== undefined && key in before)

@@ -28,7 +28,7 @@ export const setupRoutes = (ctx: Context) =>
         return status(201, { user })
       },
       {
-        // Before validation: what is wrong with the rest of the body is no stranger's business.
+        // Before validation: strangers must not learn what is wrong with the rest of the body.
         transform: ({ request, body }) => refuseSetup(ctx, tokenIn(body), originOf(request)),
         body: t.Object({ ...credentialsBody, setupToken: t.Optional(t.String()) }),
         response: { 201: t.Object({ user: userView }) },

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../../testing/test-app.ts'
 
-test('of two who set up at once, one becomes the admin', async () => {
+test('of two concurrent set-ups, one makes the admin', async () => {
   const app = await testApp()
   const complete = (name: string) =>
     app.call('POST', '/api/setup/complete', {

@@ -15,7 +15,7 @@ export function workspaceHasAdmin(ctx: Context): boolean {
 }
 const adminSeen = new WeakSet<Context>()
 
-/** Makes the first admin of a fresh server and signs them in. Throws 409 once there is one. contract §3. */
+/** Makes the first admin of a fresh server and signs them in. Throws 409 when there already is one. contract §3. */
 export async function completeSetup(
   ctx: Context,
   input: { email: string; password: string; setupToken?: string | undefined },
@@ -27,7 +27,7 @@ export async function completeSetup(
   return enterNew(ctx, user, origin, { before: () => refuseSecondAdmin(ctx) })
 }
 
-/** The part that comes before the rest of the input is looked at: 409 once there is an admin, 401 without the token. */
+/** Runs before the rest of the input is checked: 409 when there already is an admin, 401 without the token. */
 export function refuseSetup(ctx: Context, setupToken: string | undefined, origin: Origin): void {
   refuseSecondAdmin(ctx)
   if (!holdsToken(ctx, setupToken, origin))
@@ -37,13 +37,13 @@ export function refuseSetup(ctx: Context, setupToken: string | undefined, origin
 }
 
 /**
- * A request straight from this machine needs no token; one that came through a proxy is not straight. A token that came
- * along must be the right one all the same.
+ * A request that comes directly from this machine, not through a proxy, needs no token. A token that is sent must be
+ * right in any case.
  */
 function holdsToken(ctx: Context, given: string | undefined, { facts }: Origin): boolean {
   return given ? equalsInConstantTime(given, ctx.setupToken) : facts.isDirectLoopback
 }
 
 function refuseSecondAdmin({ db }: Context): void {
-  if (hasAdmin(db)) throw new AppError('conflict', 'The set-up is complete: there is an admin already')
+  if (hasAdmin(db)) throw new AppError('conflict', 'The set-up is complete: there is already an admin')
 }

@@ -8,16 +8,18 @@ const projectStorage = t.Object({
   name: t.String(),
   deployments: count,
   files: t.Integer({ description: 'Of all deployments' }),
-  bytes: t.Integer({ description: 'As published: what deployments share is counted in each' }),
+  bytes: t.Integer({ description: 'As published: contents that deployments share count in each' }),
   uniqueBytes: t.Integer({ description: 'Each content of the project once' }),
 })
 export type ProjectStorage = Static<typeof projectStorage>
 
 export const storageView = t.Object({
   projects: t.Array(projectStorage),
-  contents: t.Integer({ description: 'Of the workspace, each once, with the compressed forms' }),
+  contents: t.Integer({
+    description: 'Contents of the workspace, each counted once, and the compressed forms',
+  }),
   contentBytes: count,
-  diskBytes: t.Integer({ description: 'What the data directory takes on the disk' }),
+  diskBytes: t.Integer({ description: 'Disk space used by the data directory' }),
   freeBytes: count,
   totalBytes: count,
   measuredAt: t.String(),

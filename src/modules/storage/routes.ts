@@ -10,5 +10,5 @@ export const storageRoutes = (ctx: Context) =>
     .get('/', ({ grant }) => getStorage(ctx, grant), {
       may: { action: 'workspace:administer' },
       response: storageView,
-      detail: { summary: 'What each project stores, and what is left of the disk; at most a minute old' },
+      detail: { summary: 'Storage of each project, and free disk space; at most a minute old' },
     })

@@ -12,13 +12,13 @@ import type { ProjectStorage, Storage } from './model.ts'
 
 export type { ProjectStorage, Storage } from './model.ts'
 
-/** It is a long look through all rows, so it is taken anew only after a while. */
+/** Reading all rows takes long, so the result is cached for this long. */
 const KEEP_MS = MINUTE_MS
 
 type Kept = { at: number; storage: Promise<Storage> }
 const keptOf = new WeakMap<Context, Kept>()
 
-/** Who needs how much of the disk, at most a minute old. */
+/** How much disk space everything uses, at most a minute old. */
 export function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
   const kept = keptOf.get(ctx)
   if (kept !== undefined && isRecent(kept.at, ctx.now(), KEEP_MS)) return kept.storage
@@ -31,8 +31,8 @@ export function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
 async function measure(ctx: Context): Promise<Storage> {
   const projects: ProjectStorage[] = []
   for (const { id: projectId, owner, name } of allNames(ctx.db)) {
-    projects.push({ projectId, owner, name, ...usageOfProject(ctx, projectId) })
-    // Requests come between two projects.
+    projects.push({ projectId, owner, name, ...(await usageOfProject(ctx, projectId)) })
+    // Lets requests run between two projects.
     await nextTurn()
   }
   const stored = usageOfContents(ctx)
@@ -49,7 +49,7 @@ async function measure(ctx: Context): Promise<Storage> {
 const STORED_KEEP_MS = 10 * MINUTE_MS
 const storedOf = new WeakMap<Context, { at: number; stored: Stored }>()
 
-/** The sums of all contents, at most ten minutes old: for those who ask often. */
+/** The sums of all contents, at most ten minutes old: for frequent requests. */
 export function storedContents(ctx: Context): Stored {
   const kept = storedOf.get(ctx)
   if (kept !== undefined && isRecent(kept.at, ctx.now(), STORED_KEEP_MS)) return kept.stored
@@ -58,13 +58,13 @@ export function storedContents(ctx: Context): Stored {
   return stored
 }
 
-/** Of the disk that the data directory lies on, as a process without privileges may use it. */
+/** Space on the disk of the data directory that an unprivileged process may use. */
 export async function spaceOf(ctx: Context): Promise<{ freeBytes: number; totalBytes: number }> {
   const { bavail, blocks, bsize } = await statfs(ctx.config.dataDir)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
-/** Files that go away meanwhile count nothing. */
+/** Files that disappear meanwhile do not count. */
 async function bytesBelow(folder: string): Promise<number> {
   let bytes = 0
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
@@ -75,5 +75,5 @@ async function bytesBelow(folder: string): Promise<number> {
   return bytes
 }
 
-/** Blocks are counted in 512 bytes, whatever those of the file system are. */
+/** Blocks count as 512 bytes, whatever the file system's block size. */
 const onDisk = ({ blocks }: { blocks: number }): number => blocks * 512

@@ -17,7 +17,7 @@ afterAll(() => app.close())
 
 const get = () => ask(app, 'GET', '/api/storage', { as: 'root@example.com' })
 
-test('what each project published, and needs', async () => {
+test('what each project published, and the space it uses', async () => {
   const { body } = await get()
   expect(body['projects']).toEqual([
     {
@@ -44,7 +44,7 @@ test('what each project published, and needs', async () => {
   expect(body['freeBytes']).toBeLessThanOrEqual(Number(body['totalBytes']))
 })
 
-test('is looked up again after a minute', async () => {
+test('is refreshed after a minute', async () => {
   const sha = 'd'.repeat(40)
   await seedDeployment(app, { owner: 'acme', repo: 'new', sha, files: { 'n.txt': 'n' } })
   expect((await get()).body['projects']).toHaveLength(2)

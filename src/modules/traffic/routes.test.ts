@@ -63,7 +63,7 @@ const visit = async (headers: Record<string, string> = {}, at = '/') => {
   }
 }
 
-test('set, read, taken away; without one everybody sees the alias of the domain', async () => {
+test('set, read, deleted; without a split everybody sees the alias of the domain', async () => {
   expect((await ask(app, 'GET', path, { as: VIEWER })).status).toBe(404)
   const set = await put({ weights: weights(90, 10) })
   expect(set).toEqual({
@@ -90,7 +90,7 @@ test.each([
   expect((await put(json)).status).toBe(status)
 })
 
-test('an alias that is gone may stay in the split, and no other comes in', async () => {
+test('a deleted alias may stay in the split, but no other unknown one can be added', async () => {
   const old = await seedDeployment(app, {
     owner: 'acme',
     repo: 'docs',
@@ -106,7 +106,7 @@ test('an alias that is gone may stay in the split, and no other comes in', async
   expect((await put({ weights: weights(60, 40), rules })).status).toBe(404)
 })
 
-test('the split goes on when the alias of the domain is gone, for whom it draws or a rule leads', async () => {
+test('the split still works when the alias of the domain is gone, by draw and by rule', async () => {
   const hostname = 'moved.sites.test'
   const files = { 'index.html': 'former' }
   const { aliasId } = await seedDeployment(app, {
@@ -135,7 +135,7 @@ test('the split goes on when the alias of the domain is gone, for whom it draws 
   expect(await seen()).toBe(404)
 })
 
-test('a visitor who was drawn keeps the variant, however the weights move', async () => {
+test('an assigned visitor keeps the variant when the weights change', async () => {
   await put({ weights: weights(50, 50) })
   const seen = new Map<string, string>()
   for (let i = 0; i < 60; i++) {
@@ -155,7 +155,7 @@ test('a visitor who was drawn keeps the variant, however the weights move', asyn
   expect(await visit({ cookie: seen.get('canary') ?? '' })).toMatchObject({ variant: 'stable' })
 })
 
-test('rules lead before the cookie; who came by a query keeps it, and headers are in Vary', async () => {
+test('rules come before the cookie; a variant chosen by query is kept, and headers are in Vary', async () => {
   const rules = [
     { type: 'query', key: 'preview', value: 'yes', alias: 'beta' },
     { type: 'header', key: 'x-canary', value: '1', alias: 'canary' },
@@ -186,7 +186,7 @@ test('each variant has its own rules and visibility: a private one is not shown 
   await ask(app, 'PATCH', `/api/aliases/${canaryId}`, { as: OWNER, json: { isPublic: null } })
 })
 
-test('who may: viewers read, contributors set, strangers learn nothing', async () => {
+test('access: viewers read, contributors set, strangers learn nothing', async () => {
   await put({ weights: weights(50, 50) })
   const json = { weights: weights(50, 50) }
   for (const [method, body] of [

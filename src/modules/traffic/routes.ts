@@ -12,17 +12,17 @@ export const trafficRoutes = (ctx: Context) => {
     .get('/:id/traffic', ({ grant, params }) => getTraffic(ctx, grant, params.id), {
       may: { action: 'project:read', ...onDomain },
       response: trafficView,
-      detail: { summary: 'How a domain divides its visitors' },
+      detail: { summary: 'How a domain splits its visitors' },
     })
     .put('/:id/traffic', ({ grant, params, body }) => setTraffic(ctx, grant, params.id, body), {
       may: { action: 'traffic:configure', ...onDomain },
       body: trafficBody,
       response: trafficView,
       detail: {
-        summary: 'Divide the visitors of a domain among aliases',
+        summary: 'Split the visitors of a domain among aliases',
         description:
-          'The first rule that holds decides, else the cookie `__svc_variant`, else a draw by weight. `X-Variant` of an ' +
-          'answer names the alias. An alias whose weight goes to 0 lets go of those who had it.',
+          'The first matching rule decides, else the cookie `__svc_variant`, else a random choice by weight. The response ' +
+          'header `X-Variant` names the alias. Visitors of an alias whose weight becomes 0 are assigned again.',
       },
     })
     .delete(

@@ -12,22 +12,22 @@ export type { TrafficView } from './model.ts'
 
 const DAY_SECONDS = 86_400
 
-/** Throws 404 for a domain that does not divide its visitors. */
+/** Throws 404 for a domain without a traffic split. */
 export function getTraffic(ctx: Context, grant: Grant, domainId: string): TrafficView {
   const split = findSplit(ctx, grant, domainId)
   if (split === undefined) throw new AppError('not_found', 'This domain has no traffic split')
   return split
 }
 
-/** Undefined for a domain that shows everybody the same. */
+/** Undefined for a domain that shows everybody the same alias. */
 export function findSplit(ctx: Context, grant: Grant, domainId: string): TrafficView | undefined {
   const row = findTraffic(ctx.db.orm, requireDomain(ctx.db.orm, grant, domainId).id)
   return row && toView(row)
 }
 
 /**
- * Counts from the next request on. Throws 404 for an alias that the project does not have; one that it lost since the
- * split named it may stay, and counts again when it is back.
+ * Takes effect with the next request. Throws 404 for an alias that the project does not have. An alias that was deleted
+ * since the split named it may stay, and takes effect again when it is back.
  */
 export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: NewTraffic): TrafficView {
   const { projectId } = requireDomain(ctx.db.orm, grant, domainId)
@@ -55,7 +55,7 @@ export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: 
   return toView(row)
 }
 
-/** The domain shows its own alias to everybody again. Nothing happens where it does already. */
+/** The domain shows its own alias to everybody again. Does nothing if it already does. */
 export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): void {
   inTransaction(ctx.db, (tx) => {
     const before = findTraffic(tx, requireDomain(tx, grant, domainId).id)
@@ -73,9 +73,9 @@ const namesIn = (split: TrafficView | undefined): string[] =>
 
 function checkWeights(weights: readonly TrafficWeight[]): void {
   const sum = weights.reduce((total, { weight }) => total + weight, 0)
-  if (sum !== 100) throw invalidWeights(`The weights sum up to ${sum}; they must make 100`)
+  if (sum !== 100) throw invalidWeights(`The weights add up to ${sum}; they must add up to 100`)
   const names = new Set(weights.map(({ alias }) => alias.toLowerCase()))
-  if (names.size !== weights.length) throw invalidWeights('Name each alias once')
+  if (names.size !== weights.length) throw invalidWeights('Each alias may appear only once')
 }
 
 function invalidWeights(message: string): AppError {

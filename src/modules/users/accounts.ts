@@ -5,7 +5,7 @@ import { AppError, invalidChoice } from '../../domain/errors.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
 import { findUser, findUserByEmail, type User } from './queries.ts'
 
-/** Accounts, for the modules that sign people in or give them something. The table is written nowhere else. */
+/** Accounts, for the modules that sign people in or give them something. No other module writes the table. */
 
 export {
   claimTotpStep,
@@ -21,19 +21,19 @@ export {
 /** Somebody named by id or by email; the id wins. */
 export type UserRef = { userId?: string | undefined; email?: string | undefined }
 
-/** The shape of a person in every answer. */
+/** A person as every response shows them. */
 export const publicUser = ({ id, email, role }: SessionUser): SessionUser => ({ id, email, role })
 
-/** The account, or undefined. Without id and email there is none. */
+/** The account, or undefined, also without id and email. */
 export function findAccount(db: DbOrTx, { userId, email }: UserRef): SessionUser | undefined {
   if (userId !== undefined) return findUser(db, userId)
   return email === undefined ? undefined : findUserByEmail(db, normalizeEmail(email))
 }
 
-/** The same, or 400 when nobody is named, or 404. */
+/** The same, but throws 400 when nobody is named, and 404 when there is no such user. */
 export const getAccount = (db: DbOrTx, ref: UserRef): SessionUser => publicUser(getUserRow(db, ref))
 
-/** The same with all that is stored of it. */
+/** The same with all stored columns. */
 export function getUserRow(db: DbOrTx, { userId, email }: UserRef): User {
   if (userId === undefined && email === undefined)
     throw invalidChoice('userId', 'Name the user by userId or email')
@@ -42,7 +42,7 @@ export function getUserRow(db: DbOrTx, { userId, email }: UserRef): User {
   return user
 }
 
-/** An account that is yet to be stored. `email` is normalised; `passwordHash` null: nobody can sign in with a password yet. */
+/** An account to be stored. `email` is normalised. `passwordHash` null: nobody can sign in with a password yet. */
 export function newAccount(
   ctx: Pick<Context, 'now' | 'newId'>,
   { email, passwordHash, role }: { email: string; passwordHash: string | null; role: GlobalRole },

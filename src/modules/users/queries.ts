@@ -16,7 +16,7 @@ export function findUserByEmail(db: DbOrTx, email: string): User | undefined {
 
 type UserSort = 'email' | 'createdAt'
 type UserFilter = {
-  /** The whole address, normalised. */
+  /** The complete address, normalised. */
   email: string | undefined
   /** A part of it, normalised. */
   search: string | undefined
@@ -58,7 +58,7 @@ export function turnOnTotp(db: DbOrTx, id: string, secret: string, lastStep: num
     .run()
 }
 
-/** True when the step is later than every one that was used: two requests with one code cannot both have it. */
+/** True when the step is later than every used one: two requests with the same code cannot both succeed. */
 export function claimTotpStep(db: DbOrTx, id: string, step: number): boolean {
   const claimed = db
     .update(users)
@@ -69,7 +69,7 @@ export function claimTotpStep(db: DbOrTx, id: string, step: number): boolean {
   return claimed.length === 1
 }
 
-/** The global admin who has been one of the accounts for longest. */
+/** The global admin with the oldest account. */
 export function findFirstAdmin(db: DbOrTx): User | undefined {
   return db
     .select()

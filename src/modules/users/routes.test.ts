@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Every test leaves what it found: the others count on it. */
+/** Every test starts with the same users. */
 beforeEach(() => {
   inTransaction(app.ctx.db, () => {
     app.ctx.db.sqlite.run(
@@ -48,7 +48,7 @@ const everyRoute: [method: string, path: string][] = [
   ['POST', `/api/users/${NOBODY}/reset-link`],
 ]
 
-test.each(everyRoute)('%s %s is for global admins, before anything is looked at', async (method, path) => {
+test.each(everyRoute)('%s %s is for global admins, checked before anything else', async (method, path) => {
   expect((await app.call(method, path)).status).toBe(401)
   expect((await call(method, path, undefined, 'ann@example.com')).status).toBe(403)
   expect((await call(method, path, undefined, 'mo@example.com')).status).toBe(403)
@@ -137,7 +137,7 @@ test.each(badBodies)('400 for %s', async (_what, body) => {
   expect(answer['details']).toBeArray()
 })
 
-test('no account is made twice, whatever the case', async () => {
+test('no account is created twice, in any letter case', async () => {
   expect((await call('POST', '/api/users', { email: 'ANN@example.com' })).status).toBe(409)
   expect((await call('PATCH', `/api/users/${root}`, { email: 'Ann@Example.com' })).status).toBe(409)
 })
@@ -161,7 +161,7 @@ test('lists are paginated, filtered and sorted', async () => {
     expect((await call('GET', `/api/users${query}`)).status).toBe(400)
 })
 
-test('no answer holds a password or its hash', async () => {
+test('no response contains a password or its hash', async () => {
   const made = await call('POST', '/api/users', {
     email: 'new@example.com',
     password: 'correct horse battery',
@@ -170,7 +170,7 @@ test('no answer holds a password or its hash', async () => {
   expect(Object.keys(one.body).sort()).toEqual(['createdAt', 'email', 'id', 'role'])
 })
 
-test('a session acts with the new role and email from the next request on', async () => {
+test('a session has the new role and email from the next request on', async () => {
   const session = await app.cookieOf('ann@example.com')
   const asAnn = (method: string, path: string, json?: unknown) =>
     app.call(method, path, { headers: { cookie: session }, json })
@@ -188,7 +188,7 @@ test('a session acts with the new role and email from the next request on', asyn
   app.ctx.db.sqlite.run('DELETE FROM projects')
 })
 
-test('the last admin is neither demoted nor deleted', async () => {
+test('the last admin cannot be demoted or deleted', async () => {
   const demote = await call('PATCH', `/api/users/${root}`, { role: 'user' })
   expect(demote.status).toBe(400)
   expect((await call('DELETE', `/api/users/${root}`)).status).toBe(400)
@@ -200,7 +200,7 @@ test('the last admin is neither demoted nor deleted', async () => {
   expect((await call('PATCH', `/api/users/${ann}`, { role: 'user' })).status).toBe(200)
 })
 
-test('the database keeps the last admin, too', () => {
+test('the database also protects the last admin', () => {
   const { sqlite } = app.ctx.db
   expect(() => sqlite.run("UPDATE users SET role = 'user' WHERE id = ?", [root])).toThrow('last admin')
   expect(() => sqlite.run('DELETE FROM users WHERE id = ?', [root])).toThrow('last admin')
@@ -221,7 +221,7 @@ test('deleting an account ends its sessions and links', async () => {
   expect(consume(tokenOf(link.body['url']), 'reset')).toBeUndefined()
 })
 
-test('an owner is not deleted: the answer names the projects', async () => {
+test('an owner cannot be deleted: the response names the projects', async () => {
   for (const name of ['docs', 'api'])
     await app.call('POST', '/api/projects', { as: 'ann@example.com', json: { owner: 'acme', name } })
   const refused = await call('DELETE', `/api/users/${ann}`)

@@ -25,14 +25,14 @@ export const userRoutes = (ctx: Context) => {
       may,
       query: userListQuery,
       response: userPage,
-      detail: { summary: 'Accounts; filters email (whole) and search (part), sort email or createdAt' },
+      detail: { summary: 'Accounts; filter by email (exact) or search (part), sort by email or createdAt' },
     })
     .post('/', async ({ grant, body, status }) => status(201, await createUser(ctx, grant, body)), {
       may,
       body: newUserBody,
       response: { 201: newUserAnswer },
       detail: {
-        summary: 'Make an account; without a password the answer holds a link that sets the first one',
+        summary: 'Create an account; without a password the response contains a link that sets the first one',
       },
     })
     .get('/:id', ({ grant, params }) => getUser(ctx, grant, params.id), {

@@ -39,8 +39,8 @@ export function getUser(ctx: Context, _grant: Grant, id: string): UserView {
 }
 
 /**
- * Makes an account. Without a password the answer holds the link, shown only here, that sets the first one. Throws 409 for an
- * email that has an account.
+ * Makes an account. Without a password, the result contains a link that sets the first one, shown only here. Throws 409
+ * for an email that has an account.
  */
 export async function createUser(
   ctx: Context,
@@ -61,7 +61,7 @@ export async function createUser(
   })
 }
 
-/** Makes an account for the operator: at the command line and at the first start. Throws 409 for an email that has one. */
+/** Makes an account for the operator: on the command line and at the first start. Throws 409 for a known email. */
 export async function createAccount(
   ctx: Context,
   input: { email: string; password: string; role: GlobalRole },
@@ -78,7 +78,7 @@ function addAccount(ctx: Context, tx: DbOrTx, actor: Actor, user: User): void {
 }
 
 /**
- * Sessions stay and act with the new role from the next request on; a new email ends the links sent to the old one. Throws
+ * Sessions stay and get the new role from the next request on. A new email ends the links sent to the old one. Throws
  * 400 when the last admin would be demoted, 409 for an email that another account has.
  */
 export function changeUser(ctx: Context, grant: Grant, id: string, change: UserChange): UserView {
@@ -115,7 +115,7 @@ export function deleteUser(ctx: Context, grant: Grant, id: string): void {
   })
 }
 
-/** A link that sets a new password once, within an hour; the older links of the account end. Throws 404. */
+/** A link that sets a new password once, within an hour; the account's older links end. Throws 404. */
 export function createResetLink(ctx: Context, grant: Grant, id: string): { url: string; expiresAt: string } {
   return inTransaction(ctx.db, (tx) => {
     const user = getUserRow(tx, { userId: id })
@@ -125,9 +125,9 @@ export function createResetLink(ctx: Context, grant: Grant, id: string): { url: 
   })
 }
 
-const taken = (email: string): string => `There is an account for ${email} already`
+const taken = (email: string): string => `There is already an account for ${email}`
 
-/** The trigger of the table decides, so that nothing can slip in between. */
+/** A trigger on the table decides, so there is no race. */
 function keepLastAdmin(what: 'demoted' | 'deleted', write: () => void): void {
   try {
     write()

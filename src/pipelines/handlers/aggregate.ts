@@ -16,17 +16,16 @@ import { checkFilters, checkWord } from './words.ts'
 
 export const aggregateHandler: Handler = {
   names: ['aggregate_handler', 'db_aggregate'],
-  summary: 'Counts records, or takes the sum, average, least or greatest of a field.',
-  result:
-    'a number (null where there is nothing to take); with `groupBy` a list of `{ <field>: group, value }`.',
+  summary: 'Counts records, or computes the sum, average, minimum or maximum of a field.',
+  result: 'a number (null if there are no values); with `groupBy` a list of `{ <field>: group, value }`.',
   config: Type.Object(
     {
       schemaId,
       operation: Type.String({ description: `one of ${OPERATIONS.join(', ')}` }),
-      field: Type.Optional(expression('the field to take; `count` needs none')),
+      field: Type.Optional(expression('the field to compute from; `count` needs none')),
       filters: Type.Optional(filters),
       filterLogic: Type.Optional(filterLogic),
-      groupBy: Type.Optional(expression('a field: one result for each of its values')),
+      groupBy: Type.Optional(expression('a field to group by: one result for each of its values')),
     },
     { additionalProperties: false },
   ),

@@ -12,7 +12,7 @@ import { AuthorError, type StepContext } from '../handler.ts'
 import { JsonText, plain } from '../json-text.ts'
 import { checkFilters } from './words.ts'
 
-/** What configurations of handlers have in common: how it is described, and how it is read once it is resolved. */
+/** What the configurations of all handlers share: their descriptions, and how to read resolved values. */
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -33,7 +33,7 @@ const filter = Type.Object(
   { additionalProperties: false },
 )
 export const filters = Type.Record(Type.String(), Type.Union([filter, Type.Array(filter)]), {
-  description: `which records: \`{ <field>: { op, value } }\`, or a list of \`{ op, value }\` where a field has to hold several; \`op\` is one of ${FILTER_OPS.join(', ')}`,
+  description: `which records: \`{ <field>: { op, value } }\`, or a list of \`{ op, value }\` for several conditions on a field; \`op\` is one of ${FILTER_OPS.join(', ')}`,
 })
 export const filterLogic = Type.Union([Type.Literal('and'), Type.Literal('or')], {
   description: '`and` (the default): all filters hold; `or`: one does',
@@ -52,17 +52,17 @@ export function schemaOf({ ctx, projectId }: StepContext, config: Config): Schem
   return schema
 }
 
-/** A whole number, `fallback` when nothing is given. */
+/** A whole number, or `fallback` if none is given. */
 export function wholeNumber(config: Config, key: string, fallback: number, min: number): number {
   const value = config[key]
   if (value === undefined || value === null || value === '') return fallback
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < min)
-    throw invalid(key, `must be a whole number from ${min}`)
+    throw invalid(key, `must be a whole number of at least ${min}`)
   return number
 }
 
-/** A text, or null when nothing is given. Numbers are written out. */
+/** A text, or null if none is given. Converts numbers and booleans. */
 export function optionalText(config: Config, key: string): string | null {
   const value = config[key]
   if (value === undefined || value === null) return null
@@ -98,7 +98,10 @@ export const logicOf = (config: Config): FilterLogic => (config['filterLogic'] =
 
 export const hasRecordId = (config: Config): boolean => config['recordId'] !== undefined
 
-/** The one record that a step names; null where it names none. An id that came to nothing selects nothing: never everything. */
+/**
+ * The record that a step names; null if it names none. An id that resolves to nothing selects nothing, never
+ * everything.
+ */
 export function namedRecordOf(config: Config): (Selection & { recordId: string }) | null {
   if (!hasRecordId(config)) return null
   const recordId = optionalText(config, 'recordId') ?? ''
@@ -109,22 +112,22 @@ export function selectionOf(config: Config): Selection {
   const named = namedRecordOf(config)
   if (named !== null) return named
   const all = filtersOf(config)
-  if (all.length === 0) throw new AppError('internal', 'The step needs recordId or filters, and has neither')
+  if (all.length === 0) throw new AppError('internal', 'The step needs recordId or filters, but has neither')
   return { filters: all, logic: logicOf(config) }
 }
 
-/** One of the two must be there, lest a slip of the pen takes every record. */
+/** Requires one of the two, so that a typo never selects every record. */
 export function checkSelection(config: Config): { path: string; message: string }[] {
   const given = config['filters']
   const hasFilters = typeof given === 'object' && given !== null && Object.values(given).flat().length > 0
   return hasRecordId(config) || hasFilters
     ? checkFilters(config)
-    : [{ path: '', message: 'needs recordId, or filters with at least one' }]
+    : [{ path: '', message: 'needs recordId, or at least one filter in filters' }]
 }
 
 export const selectionConfig = {
   recordId: Type.Optional(
-    expression('the id of one record; where there are filters too, it has to hold them'),
+    expression('the id of one record; if there are filters too, the record must match them'),
   ),
   filters: Type.Optional(filters),
   filterLogic: Type.Optional(filterLogic),

@@ -12,7 +12,7 @@ export const dataCreateHandler: Handler = {
     { schemaId, fields: valuesByName('the value of each field of the schema, as expressions') },
     { additionalProperties: false },
   ),
-  limitMs: null,
+  boundsOwnTime: true,
   async run(step, config) {
     return new JsonText(await createRecordJson(step.ctx, schemaOf(step, config), objectOf(config, 'fields')))
   },

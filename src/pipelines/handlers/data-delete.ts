@@ -5,10 +5,10 @@ import { checkSelection, schemaId, schemaOf, selectionConfig, selectionOf } from
 
 export const dataDeleteHandler: Handler = {
   names: ['data_delete'],
-  summary: 'Deletes records: one by its id, or all that the filters select.',
+  summary: 'Deletes one record by its id, or all records that match the filters.',
   result: '`{ count, deletedIds }`.',
   config: Type.Object({ schemaId, ...selectionConfig }, { additionalProperties: false }),
-  limitMs: null,
+  boundsOwnTime: true,
   check: checkSelection,
   async run(step, config) {
     const deletedIds = await deleteRecords(step.ctx, schemaOf(step, config), selectionOf(config))

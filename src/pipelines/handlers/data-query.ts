@@ -24,29 +24,27 @@ const MAX_LIMIT = 1000
 export const dataQueryHandler: Handler = {
   names: ['data_query'],
   summary: 'Finds records.',
-  result: 'a list of records, the newest first; with `recordId` or `single` one record or null.',
+  result: 'a list of records, newest first; with `recordId` or `single` one record or null.',
   config: Type.Object(
     {
       schemaId,
       ...selectionConfig,
       pageSize: Type.Optional(
-        numberOr(`how many at most: ${DEFAULT_LIMIT} unless given, never more than ${MAX_LIMIT}`),
+        numberOr(`the most records to return: default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT}`),
       ),
-      limit: Type.Optional(numberOr('another name of `pageSize`')),
-      page: Type.Optional(numberOr('which page, from 1')),
-      offset: Type.Optional(numberOr('how many to pass over, in place of `page`')),
+      limit: Type.Optional(numberOr('an alias of `pageSize`')),
+      page: Type.Optional(numberOr('the number of the page, from 1')),
+      offset: Type.Optional(numberOr('the number of records to skip, instead of `page`')),
       orderBy: Type.Optional(
         Type.Object(
           { field: expression('a field'), direction: Type.Optional(expression('asc or desc')) },
           { additionalProperties: false, description: '`{ field, direction }`, direction `asc` or `desc`' },
         ),
       ),
-      select: Type.Optional(
-        Type.Array(Type.String(), { description: 'the fields that are wanted, where not all are' }),
-      ),
+      select: Type.Optional(Type.Array(Type.String(), { description: 'the fields to return; default all' })),
       single: Type.Optional(
         Type.Union([Type.Boolean(), Type.String()], {
-          description: 'true for the first record alone, or null',
+          description: 'true returns only the first record, or null',
         }),
       ),
     },
@@ -70,10 +68,13 @@ export const dataQueryHandler: Handler = {
     }
     const isSingle = config['single'] === true || config['single'] === 'true'
     const query = queryOf(config)
+    const outputOf = (json: string) => {
+      if (selected === null && !isSingle) return new JsonText(json)
+      const records: Record<string, unknown>[] = JSON.parse(json)
+      return isSingle ? (records[0] === undefined ? null : pick(records[0])) : records.map(pick)
+    }
     const json = queryRecordsJson(step.ctx, schema, isSingle ? { ...query, limit: 1 } : query)
-    if (selected === null && !isSingle) return new JsonText(json)
-    const records: Record<string, unknown>[] = JSON.parse(json)
-    return isSingle ? (records[0] === undefined ? null : pick(records[0])) : records.map(pick)
+    return json instanceof Promise ? json.then(outputOf) : outputOf(json)
   },
 }
 

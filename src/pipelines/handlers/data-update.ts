@@ -17,8 +17,8 @@ type Config = Readonly<Record<string, unknown>>
 
 export const dataUpdateHandler: Handler = {
   names: ['data_update'],
-  summary: 'Changes fields of records: of one by its id, or of all that the filters select.',
-  result: 'for `recordId` the record, null when there is none; for `filters` `{ count, updated }`.',
+  summary: 'Changes fields of one record by its id, or of all records that match the filters.',
+  result: 'with `recordId` the record, or null if there is none; with `filters` `{ count, updated }`.',
   config: Type.Object(
     {
       schemaId,
@@ -26,13 +26,13 @@ export const dataUpdateHandler: Handler = {
       fields: Type.Optional(valuesByName('the fields to change and their values')),
       add: Type.Optional(
         valuesByName(
-          'numbers to add to fields, negative ones to take away: `{ stock: -1 }`. What the filters ask still holds at that moment, however many requests come at once',
+          'numbers to add to fields, negative to subtract: `{ stock: -1 }`. The filters are checked at that very moment, even under many concurrent requests',
         ),
       ),
     },
     { additionalProperties: false },
   ),
-  limitMs: null,
+  boundsOwnTime: true,
   check: (config) => [...checkSelection(config), ...checkChange(config)],
   async run(step, config) {
     const schema = schemaOf(step, config)
@@ -44,10 +44,10 @@ export const dataUpdateHandler: Handler = {
 
 function checkChange({ fields, add }: Config): ErrorDetail[] {
   if (fields === undefined && add === undefined)
-    return [{ path: '', message: 'needs fields, or add: what is to be changed' }]
+    return [{ path: '', message: 'needs fields or add, to say what to change' }]
   return Object.keys(Object(add))
     .filter((name) => Object.hasOwn(Object(fields), name))
-    .map((name) => ({ path: `add.${name}`, message: 'is in fields too: one of the two' }))
+    .map((name) => ({ path: `add.${name}`, message: 'is also in fields: use one of the two' }))
 }
 
 function sumsOf(config: Config): Record<string, number> {

@@ -43,7 +43,7 @@ describe('records', () => {
     return (body as { data: { email: string }[] }).data.map(({ email }) => email[0]).join('')
   }
 
-  test('data_create gives back the record, with defaults and every field', async () => {
+  test('data_create returns the record, with defaults and every field', async () => {
     const { body } = await app.answer([create({ email: 'input.email' })], { json: { email: 'd@x.ch' } })
     expect(body).toEqual({
       success: true,
@@ -127,7 +127,7 @@ describe('records', () => {
     expect(await emails(config, { method: 'GET', path: '/api/x?age=30' })).toBe(found)
   })
 
-  test("a filter's number is the text that a field of text has", async () => {
+  test('a number in a filter matches the same text in a text field', async () => {
     await app.run([create({ email: "'d@x.ch'", city: "'8001'" })])
     await app.run([create({ email: "'e@x.ch'", city: "'true'" })])
     expect(await emails({ filters: { city: { op: 'eq', value: '8001' } } })).toBe('d')
@@ -149,7 +149,7 @@ describe('records', () => {
     expect((await app.run([query(config)])).status).toBe(400)
   })
 
-  test('data_query of one: by id, the first, none; and of some fields', async () => {
+  test('data_query of one record: by id, the first, none; with selected fields', async () => {
     const one = async (config: Record<string, unknown>) =>
       ((await app.answer([query(config)])).body as { data: unknown }).data
     expect(await one({ recordId: `'${ids[1]}'` })).toMatchObject({ email: 'b@x.ch' })
@@ -161,7 +161,7 @@ describe('records', () => {
     expect(await one({ select: ['email', 'id'], pageSize: 1 })).toEqual([{ email: 'c@x.ch', id: ids[2] }])
   })
 
-  test('data_update changes one or all that match', async () => {
+  test('data_update changes one record or all that match', async () => {
     const update = (config: Record<string, unknown>) =>
       step('changed', 'data_update', { schemaId, ...config })
     const at = async (config: Record<string, unknown>) => app.answer([update(config)])
@@ -181,7 +181,7 @@ describe('records', () => {
     expect((await at({ fields: { age: 1 } })).status).toBe(500)
   })
 
-  test('data_update adds to numbers, and what the filters ask holds while many come at once', async () => {
+  test('data_update adds to numbers, and its filters hold under many concurrent requests', async () => {
     const change = (config: Record<string, unknown>) =>
       app.answer([step('changed', 'data_update', { schemaId, ...config })])
     const filters = { email: { op: 'eq', value: 'a@x.ch' }, age: { op: 'gte', value: 1 } }
@@ -202,7 +202,7 @@ describe('records', () => {
   })
 
   test.each(['data_query', 'data_update', 'data_delete'])(
-    '%s of one record by its id leaves it alone where the filters do not hold',
+    '%s of one record by its id changes nothing if the filters do not match',
     async (handler) => {
       const run = async (more: Record<string, unknown>) => {
         const fields = handler === 'data_update' ? { fields: { age: 99 } } : {}
@@ -224,7 +224,7 @@ describe('records', () => {
     },
   )
 
-  test('data_delete takes one or all that match, and never all by a slip', async () => {
+  test('data_delete deletes one record or all that match, and never all by accident', async () => {
     const remove = (config: Record<string, unknown>) =>
       app.answer([step('gone', 'data_delete', { schemaId, ...config })])
     expect(await remove({ recordId: 'request.query.missing' })).toEqual(data({ count: 0, deletedIds: [] }))

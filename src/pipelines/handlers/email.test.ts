@@ -18,7 +18,7 @@ const mail = (config: Record<string, unknown>) => [
 ]
 
 describe('email_handler', () => {
-  test('says so where no mail server is set up', async () => {
+  test('reports that no mail server is set up', async () => {
     const without = await pipelineApp()
     expect(await without.answer(mail({}))).toMatchObject({
       status: 500,
@@ -27,7 +27,7 @@ describe('email_handler', () => {
     without.close()
   })
 
-  test('sends what it says, with no line of a header from a visitor', async () => {
+  test('sends the configured mail, and a visitor cannot inject headers', async () => {
     const json = { to: 'a@x.ch', subject: 'Hi\r\nBcc: all@x.ch', reply: 'b@x.ch' }
     const config = mail({ to: 'input.to', subject: '{{input.subject}}', replyTo: 'input.reply' })
     expect(await app.answer(config, { json })).toEqual({
@@ -43,7 +43,7 @@ describe('email_handler', () => {
       expect((await app.run(mail(bad), { json })).status).toBe(400)
   })
 
-  test('goes to 50 at the most, as a list or as one text', async () => {
+  test('goes to at most 50 recipients, as a list or as one text', async () => {
     const addresses = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@x.ch`)
     const sent = smtp.mails.length
     for (const to of [addresses(50), addresses(50).join(', ')]) {

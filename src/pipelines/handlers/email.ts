@@ -9,14 +9,14 @@ const MOST_RECIPIENTS = 50
 
 export const emailHandler: Handler = {
   names: ['email_handler'],
-  summary: 'Sends a mail as text, where the operator has set up a mail server.',
+  summary: 'Sends a plain-text mail, if the operator has set up a mail server.',
   result: '`{ sent: true }`.',
   config: Type.Object(
     {
-      to: anyValue(`an address, or at most ${MOST_RECIPIENTS}, as a list or with commas between them`),
+      to: anyValue(`an address, or up to ${MOST_RECIPIENTS} as a list or separated by commas`),
       subject: expression('the subject'),
       body: anyValue('the text'),
-      replyTo: Type.Optional(expression('the address that answers go to')),
+      replyTo: Type.Optional(expression('the address for replies')),
     },
     { additionalProperties: false },
   ),
@@ -35,7 +35,7 @@ export const emailHandler: Handler = {
     try {
       await ctx.mail.send(mail)
     } catch (cause) {
-      throw new AppError('internal', 'The mail server did not take the mail', { cause })
+      throw new AppError('internal', 'The mail server did not accept the mail', { cause })
     }
     return { sent: true }
   },

@@ -110,7 +110,7 @@ describe('form_handler', () => {
     expect(answer).toMatchObject({ status, body: { statusCode: status, step: 'form' } })
   })
 
-  test('a default is of the type of its field', async () => {
+  test('a default gets the type of its field', async () => {
     const fields = {
       zip: { type: 'string', default: '8001' },
       code: { type: 'string', default: '007' },
@@ -124,7 +124,7 @@ describe('form_handler', () => {
     )
   })
 
-  test('a file that was not chosen is absent', async () => {
+  test('a file input without a file is absent', async () => {
     const fields = { title: { type: 'string' }, photo: { type: 'json', required: true } }
     const part = (file: string, bytes: string) =>
       `--b\r\ncontent-disposition: form-data; name="photo"; filename="${file}"\r\ncontent-type: image/png\r\n\r\n${bytes}\r\n--b--\r\n`
@@ -147,13 +147,13 @@ describe('form_handler', () => {
     expect((await app.run([form(FIELDS)], multipart({ name: large }))).status).toBe(413)
   })
 
-  test('an urlencoded form has at most 10,000 fields, as each costs more than its bytes', async () => {
+  test('an urlencoded form has at most 10,000 fields', async () => {
     const fields = (count: number) => urlencoded(`name=Ann${'&%'.repeat(count - 1)}`)
     expect((await app.run([form(FIELDS)], fields(10_000))).status).toBe(200)
     expect((await app.run([form(FIELDS)], fields(10_001))).status).toBe(413)
   })
 
-  test('a filled honeypot is told that all is well, and nothing happens', async () => {
+  test('a filled honeypot gets a success response, and nothing happens', async () => {
     const id = app.addSchema('leads', [{ name: 'name', type: 'string' }])
     const steps = [
       form({ name: { type: 'string', required: true } }, { honeypotField: 'website' }),
@@ -168,7 +168,7 @@ describe('form_handler', () => {
   })
 
   test.each(['title|price', '[a-z]+|x', '(a+)+|b'])(
-    'abuse: %s is not told to who guesses',
+    'abuse: %s is not shown to people who guess',
     async (pattern) => {
       const message = 'a does not have the right form'
       const answer = await app.answer([form({ a: { type: 'string', pattern } })], { json: { a: 'STOCK' } })
@@ -176,7 +176,7 @@ describe('form_handler', () => {
     },
   )
 
-  test('what is wrong may be told in a page of its own, and is not passed on', async () => {
+  test('with failOnError: false errors can go to a page, and invalid values are not passed on', async () => {
     const fields = {
       name: { type: 'string', required: true, max: 5 },
       age: { type: 'integer' },
@@ -215,7 +215,7 @@ describe('form_handler', () => {
     expect((await app.run(steps, { body: 'x', headers: { 'content-type': 'text/plain' } })).status).toBe(400)
   })
 
-  test('a pattern that would take for ever does not stall the server', async () => {
+  test('a pattern with catastrophic backtracking does not stall the server', async () => {
     const steps = [form({ a: { type: 'string', pattern: '(a+)+' } })]
     const slow = app.run(steps, { json: { a: `${'a'.repeat(40)}b` } })
     expect((await app.run(steps, { json: { a: 'aaa' } })).status).toBe(200)
@@ -223,7 +223,7 @@ describe('form_handler', () => {
   })
 })
 
-test('a body that breaks off is 400, and no fault of the server', async () => {
+test('an aborted body is 400, not a server error', async () => {
   const said = app.lines.length
   for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) })

@@ -34,23 +34,23 @@ type Field = Type.Static<typeof field>
 export const formHandler: Handler = {
   names: ['form_handler'],
   summary:
-    'Checks what a form, a script or a link sent, and goes on only when all of it is good; else 400 names every field that is wrong. Reads JSON, forms and, for GET, the query.',
-  result: 'the declared fields with their types; optional ones that are absent are null.',
+    'Validates the input of a form, a script or a link. If any field is invalid, the response is 400 and names all invalid fields. Reads JSON, forms and, for GET, the query.',
+  result: 'the declared fields with their types; absent optional fields are null.',
   config: Type.Object(
     {
       fields: Type.Record(Type.String(), field, {
-        description: `\`{ <field>: { type, required, min, max, pattern, default } }\`; type is one of ${FORM_TYPES.join(', ')}; \`min\` and \`max\` are values of numbers and lengths of text; \`pattern\` must match the whole`,
+        description: `\`{ <field>: { type, required, min, max, pattern, default } }\`; type is one of ${FORM_TYPES.join(', ')}; \`min\` and \`max\` limit the value of a number or the length of a text; \`pattern\` must match the whole text`,
       }),
       honeypotField: Type.Optional(
         Type.String({
           description:
-            'a field that people do not see: when it is filled, the answer is `{ "success": true }` and nothing is done',
+            'a field that people cannot see: if it is filled in, the response is `{ "success": true }` and nothing else happens',
         }),
       ),
       failOnError: Type.Optional(
         Type.Boolean({
           description:
-            '`false`: wrong fields do not fail the step: they are null, and the output has `errors`, `{ <field>: message }`, or null where all is good; true unless given',
+            'with `false`, invalid fields do not fail the step: they are null, and the output has `errors`, which is `{ <field>: message }`, or null if all fields are valid; default true',
         }),
       ),
     },
@@ -72,7 +72,7 @@ export const formHandler: Handler = {
   },
 }
 
-/** Most characters of the JSON of what comes from defaults: each may name the outputs of all steps, with theirs. */
+/** The largest JSON, in characters, that all defaults may make together: each may name the outputs of all steps. */
 const MOST_DEFAULTS = 16 * 1024 * 1024
 
 function refuseHuge(reads: readonly { field: Field; value: unknown }[]): void {
@@ -80,10 +80,10 @@ function refuseHuge(reads: readonly { field: Field; value: unknown }[]): void {
   if (named.length === 0) return
   const values = named.map(({ value }) => value)
   if (!isJsonWithin(values, MOST_DEFAULTS))
-    throw new AppError('internal', 'The step makes a value that is too large')
+    throw new AppError('internal', 'The step produces a value that is too large')
 }
 
-/** Of all fields, or 400 with what is wrong with any. */
+/** The values of all fields. Throws 400 that names every invalid one. */
 function outputOf(reads: readonly NamedRead[]): Record<string, unknown> {
   const details = reads.flatMap(({ name, message }): ErrorDetail[] =>
     message === null ? [] : [{ path: name, message }],
@@ -93,7 +93,7 @@ function outputOf(reads: readonly NamedRead[]): Record<string, unknown> {
   return Object.fromEntries(reads.map(({ name, value }) => [name, value]))
 }
 
-/** For an author who tells people what is wrong in a page of their own. What is wrong is not passed on. */
+/** The output for authors who show errors in a page of their own. Invalid values are not passed on. */
 function outputWithErrors(reads: readonly NamedRead[]): Record<string, unknown> {
   const values = reads.map(({ name, value, message }) => [name, message === null ? value : null])
   const wrong = reads.flatMap(({ name, message }) => (message === null ? [] : [[name, message]]))
@@ -102,7 +102,9 @@ function outputWithErrors(reads: readonly NamedRead[]): Record<string, unknown> 
 
 function checkErrors(fields: unknown, failOnError: unknown): ErrorDetail[] {
   const isTaken = failOnError === false && Object.hasOwn(Object(fields), 'errors')
-  return isTaken ? [{ path: 'fields.errors', message: 'must be another name beside failOnError: false' }] : []
+  return isTaken
+    ? [{ path: 'fields.errors', message: 'must have another name when failOnError is false' }]
+    : []
 }
 
 const SUCCESS = {
@@ -124,7 +126,7 @@ function checkPatterns(fields: unknown): ErrorDetail[] {
   })
 }
 
-/** Values of forms and queries are texts, to be converted; JSON has its types. */
+/** Values of forms and queries are texts that need conversion; JSON has types of its own. */
 function submitted({ input }: StepContext): { values: Record<string, unknown>; isText: boolean } {
   if (input.method === 'GET' || input.method === 'HEAD') return { values: input.query, isText: true }
   const { body } = input
@@ -172,7 +174,7 @@ function readField(name: string, field: Field, given: unknown, isText: boolean):
   return { value, message: rangeProblem(name, field, value) ?? patternProblem(name, field, value) }
 }
 
-/** What the author wrote is of the field's type where it can be: '7' is a number and a text alike. */
+/** Converts the author's default to the type of the field if possible: '7' may be a number or a text. */
 function defaultOf({ type, default: given }: Field): unknown {
   const value = plain(given ?? null)
   if (type === 'string')
@@ -192,10 +194,10 @@ function rangeProblem(name: string, { min, max }: Field, value: unknown): string
   return null
 }
 
-/** The pattern is not told: it may be a list of codes. */
+/** The message leaves out the pattern, which may be a list of codes. */
 const wrongForm = (name: string): string => `${name} does not have the right form`
 
-/** Null too for a pattern that might take long: that one is for the sandbox. */
+/** Returns null also for a pattern that might be slow: the sandbox checks that one. */
 function patternProblem(name: string, field: Field, value: unknown): string | null {
   const { pattern } = field
   if (pattern === undefined || typeof value !== 'string' || needsSandbox(field, value)) return null
@@ -220,7 +222,7 @@ async function matchInSandbox(step: StepContext, pattern: string, value: string)
     keys: [],
   })
   if (!result.ok)
-    throw new AppError('internal', 'A pattern of the form takes too long', {
+    throw new AppError('internal', 'A pattern of the form takes too long to match', {
       cause: new Error(result.message),
     })
   return result.json === 'true'

@@ -42,7 +42,7 @@ describe('function_handler', () => {
     expect(await app.answer(fn(code), { json: { n: 41 } })).toEqual(data(result))
   })
 
-  test('what it is given by name are expressions, and the way of a secret into the code', async () => {
+  test('args are expressions, and pass secrets into the code', async () => {
     putSecret(app.ctx, operatorGrant(app.projectId), 'HOOK', 'k')
     const code = 'const handler = ({ args, utils }) => [utils.hmacSha256(args.key, args.text), args.none]'
     const args = { key: 'secrets.HOOK', text: '{{request.body.text}}!', none: 'input.nothing' }
@@ -62,13 +62,13 @@ describe('function_handler', () => {
     },
   )
 
-  test('code is code: braces and words in it are not read', async () => {
+  test('braces and expressions in the code are not evaluated', async () => {
     expect(await app.answer(fn('const handler = () => "{{secrets.X}} steps.a"'))).toEqual(
       data('{{secrets.X}} steps.a'),
     )
   })
 
-  test('a token of one project is nothing in another, and ends', async () => {
+  test('a token of one project is invalid in another, and expires', async () => {
     const signed = async (seconds: number) => {
       const { body } = await app.answer(fn(`const handler = ({ utils }) => utils.sign("x", ${seconds})`))
       return (body as { data: string }).data
@@ -80,7 +80,7 @@ describe('function_handler', () => {
     )
     expect(await app.answer(verify, { json: { token } })).toEqual(data('x'))
     const brief = await signed(1)
-    // The sandbox has the clock of the machine; the test's own limit ends the wait.
+    // The sandbox uses the system clock; the time limit of the test ends the wait.
     const hasEnded = async () =>
       Bun.deepEquals(await app.answer(verify, { json: { token: brief } }), data(null))
     while (!(await hasEnded())) await Bun.sleep(50)

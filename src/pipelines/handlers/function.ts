@@ -16,22 +16,22 @@ const MAX_CODE = 256 * 1024
 export const functionHandler: Handler = {
   names: ['function_handler'],
   summary:
-    'Runs JavaScript in a sandbox: no network, no files, no timers, 64 MiB. The code declares `handler`, a function, sync or async, which is called with a frozen copy of `{ user, request, steps, project, deployment, utils }`, and with `args` those too. `utils`: `sha256(text)`, `hmacSha256(key, text)` (hex), `randomToken(bytes)`, `randomUUID()`, `base64urlEncode(text)`, `base64urlDecode(text)`, `sign(value, seconds)` and `verify(token)` (the value or null; tokens are good in this project only).',
-  result: 'what the function gives back, as JSON.',
+    'Runs JavaScript in a sandbox: no network, no files, no timers, 64 MiB. The code declares a sync or async function `handler`, which is called with a frozen copy of `{ user, request, steps, project, deployment, utils }` and, if configured, `args`. `utils`: `sha256(text)`, `hmacSha256(key, text)` (hex), `randomToken(bytes)`, `randomUUID()`, `base64urlEncode(text)`, `base64urlDecode(text)`, `sign(value, seconds)` and `verify(token)` (the value or null; tokens are only valid in this project).',
+  result: 'the return value of the function, as JSON.',
   config: Type.Object(
     {
       code: Type.String({ description: 'JavaScript', maxLength: MAX_CODE }),
       args: Type.Optional(
-        valuesByName('what the code gets as `args`, as expressions: a secret reaches it in no other way'),
+        valuesByName('the `args` of the code, as expressions: the only way to pass it a secret'),
       ),
       timeout: Type.Optional(
-        numberOr(`milliseconds: ${DEFAULT_TIMEOUT_MS} unless given, at most ${MAX_TIMEOUT_MS}`),
+        numberOr(`milliseconds: default ${DEFAULT_TIMEOUT_MS}, at most ${MAX_TIMEOUT_MS}`),
       ),
     },
     { additionalProperties: false },
   ),
   isLiteral: ([key]) => key === 'code',
-  limitMs: null,
+  boundsOwnTime: true,
   async run(step, config) {
     const code = config['code']
     if (typeof code !== 'string') throw new AppError('internal', 'The step has no code')
@@ -56,7 +56,7 @@ function inputOf({ input, outputs }: StepContext, args: Record<string, unknown> 
 
 const keysByProject = onePer((_: Context) => new Map<string, string[]>())
 
-/** Keys of `sign` and `verify`: derived from the server's, one of their own for each project. */
+/** Keys of `sign` and `verify`, derived from the keys of the server, different for each project. */
 function signingKeys({ ctx, projectId }: StepContext): string[] {
   const kept = keysByProject(ctx)
   const keys =
@@ -67,16 +67,16 @@ function signingKeys({ ctx, projectId }: StepContext): string[] {
 }
 
 const MESSAGES: Record<SandboxFailure, string> = {
-  threw: 'The function failed. The run log of the project says how.',
-  timeout: 'The function took longer than it may.',
-  memory: 'The function took more memory than it may.',
-  too_large: 'The function gave back more than it may.',
-  never_settles: 'The function gave back a promise that never settles.',
+  threw: 'The function failed. The run log of the project says why.',
+  timeout: 'The function exceeded its time limit.',
+  memory: 'The function exceeded its memory limit.',
+  too_large: 'The function returned a result that is too large.',
+  never_settles: 'The function returned a promise that never settles.',
   broken: 'The function broke its sandbox.',
-  busy: 'Too many functions wait to be run. Try again soon.',
+  busy: 'Too many functions are waiting to run. Try again soon.',
 }
 
-/** The author's own message is for the log: a visitor sees none of it. */
+/** The author's own message goes to the log only: a visitor never sees it. */
 function failureOf(kind: SandboxFailure, message: string): AppError {
   return new AppError(kind === 'busy' ? 'unavailable' : 'internal', MESSAGES[kind], {
     cause: new AuthorError(message),

@@ -54,7 +54,7 @@ const ask = async (path: string, config: Record<string, unknown> = {}, options: 
   return { status, error: body as Record<string, unknown>, data: (body as { data: Answered }).data }
 }
 
-test('gives back status, headers and a parsed body', async () => {
+test('returns status, headers and a parsed body', async () => {
   const { data } = await ask('/')
   expect(data).toMatchObject({ status: 200, headers: { 'x-back': 'yes' }, body: { method: 'GET', body: '' } })
   expect((await ask('/text')).data.body as unknown).toBe('{"not":"json"}')
@@ -76,7 +76,7 @@ test.each<[what: string, config: Record<string, unknown>, body: string, type: st
   expect([data.body.method, data.body.body, data.body.headers['content-type']]).toEqual(['POST', body, type])
 })
 
-test('sends the headers that it is told, and none of the visitor', async () => {
+test('sends the configured headers, and none of the visitor', async () => {
   const headers = { Authorization: 'Bearer {{input.t}}', 'X-None': 'input.nobody' }
   const { data } = await ask(
     '/',
@@ -99,26 +99,26 @@ test.each<[what: string, path: string, config: Record<string, unknown>]>([
   expect((await ask(path, config)).error).toMatchObject({ statusCode: 502, error: 'Bad Gateway', step: 'h' })
 })
 
-test('an accept of its own is the only one', async () => {
+test('a configured accept header replaces the default', async () => {
   const accept = async (headers: Record<string, string>) =>
     (await ask('/', { headers })).data.body.headers['accept']
   expect(await accept({})).toBe('*/*')
   expect(await accept({ Accept: 'text/csv' })).toBe('text/csv')
 })
 
-test('an answer of more than 10 MiB is not read to its end', async () => {
+test('a response of more than 10 MiB is not read to its end', async () => {
   const most = 10 * 1024 * 1024
   expect((await ask(`/long/${most}`)).data.body as unknown).toHaveLength(most)
   expect(await ask(`/long/${most + 1}`)).toMatchObject({ status: 502, error: { step: 'h' } })
 })
 
-test('failOnError: false goes on with what came, but nothing came is still 502', async () => {
+test('failOnError: false continues with any response, but no response is still 502', async () => {
   const { data } = await ask('/bad', { failOnError: false })
   expect([data.status, data.body.method]).toEqual([418, 'GET'])
   expect((await ask('/slow', { timeout: 100, failOnError: false })).status).toBe(502)
 })
 
-test('an answer that does not come in time is said to be late, whichever clock strikes first', async () => {
+test('a late response is reported as late, whichever timer fires first', async () => {
   const timeouts = Array.from({ length: 40 }, (_, i) => 300 + i)
   await Promise.all(timeouts.map(() => ask('/')))
   const answers = await Promise.all(timeouts.map((timeout) => ask('/slow', { timeout })))

@@ -24,19 +24,19 @@ export const httpRequestHandler: Handler = {
   names: ['http_request'],
   summary:
     'Calls another server over HTTPS, under the same rules as a proxy: no private addresses. Redirects are not followed.',
-  result: '`{ status, headers, body }`, a JSON body parsed.',
+  result: '`{ status, headers, body }`; a JSON body is parsed.',
   config: Type.Object(
     {
       url: expression('an HTTPS URL'),
-      method: Type.Optional(expression('GET unless given')),
+      method: Type.Optional(expression('default GET')),
       headers: Type.Optional(valuesByName('headers to send')),
       body: Type.Optional(anyValue('a text, or an object, which is sent as JSON')),
       timeout: Type.Optional(
-        numberOr(`milliseconds: ${DEFAULT_TIMEOUT_MS} unless given, at most ${MAX_TIMEOUT_MS}`),
+        numberOr(`milliseconds: default ${DEFAULT_TIMEOUT_MS}, at most ${MAX_TIMEOUT_MS}`),
       ),
       failOnError: Type.Optional(
         Type.Union([Type.Boolean(), Type.String()], {
-          description: 'whether an answer that is not 2xx fails the step; true unless given',
+          description: 'whether a response other than 2xx fails the step; default true',
         }),
       ),
     },
@@ -44,7 +44,7 @@ export const httpRequestHandler: Handler = {
   ),
   isLiteral: (path, text) => path.length === 1 && path[0] === 'body' && hasTags(text),
   check: ({ body }) => (typeof body === 'string' && hasTags(body) ? checkTemplate(body) : []),
-  limitMs: null,
+  boundsOwnTime: true,
   async run(step, config) {
     const timeoutMs = Math.min(wholeNumber(config, 'timeout', DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS)
     const answer = await exchange(step, requestOf(step, config), timeoutMs)
@@ -68,7 +68,7 @@ type Call = { url: URL; method: string; headers: HeaderPair[]; body: Uint8Array 
 
 function requestOf(step: StepContext, config: Readonly<Record<string, unknown>>): Call {
   const url = optionalText(config, 'url') ?? ''
-  if (!URL.canParse(url)) throw new AppError('bad_gateway', 'The step calls something that is not a URL')
+  if (!URL.canParse(url)) throw new AppError('bad_gateway', 'The step calls an invalid URL')
   const method = (optionalText(config, 'method') ?? 'GET').toUpperCase()
   if (!/^[A-Z]{1,20}$/.test(method))
     throw new AppError('internal', 'The step calls with a method that does not exist')
@@ -82,7 +82,7 @@ function requestOf(step: StepContext, config: Readonly<Record<string, unknown>>)
   return { url: new URL(url), method, headers: [...accept, ...typed], body }
 }
 
-/** A template is escaped as the `content-type` that goes with it asks. `type` is null where one is given. */
+/** Templates are escaped as the `content-type` requires. `type` is null if the caller has set one. */
 function bodyOf(
   step: StepContext,
   body: unknown,
@@ -117,7 +117,7 @@ async function exchange(step: StepContext, call: Call, timeoutMs: number) {
       body: readAnswer(response.headers, bytes),
     }
   } catch (error) {
-    // Both clocks run for the same time, and either may strike first.
+    // Both timers have the same limit, and either may fire first.
     const isLate = error instanceof OutboundError && (error.kind === 'timeout' || error.kind === 'stalled')
     if (limit.aborted || isLate)
       throw new AppError(
@@ -141,7 +141,7 @@ function headersOf(pairs: readonly HeaderPair[]): Record<string, string> {
   return Object.fromEntries(headers)
 }
 
-/** JSON parsed; what says it is and is not stays a text. */
+/** Parses a body declared as JSON; one that is not valid JSON stays a text. */
 function readAnswer(headers: readonly HeaderPair[], bytes: Uint8Array): unknown {
   if (bytes.length === 0) return null
   const text = new TextDecoder().decode(bytes)

@@ -36,12 +36,12 @@ describe('response_handler', () => {
     ])
   })
 
-  test('a body that is not JSON after all is an error, not a guess', async () => {
+  test('a rendered body that is not JSON is an error, not a guess', async () => {
     for (const body of ['{"hi":{{input.name}}}', '{"hi":"{{{input.name}}}"}', '{"a":1,}'])
       expect((await respond({ body }, { json: { name: 'A "b"' } })).status).toBe(500)
   })
 
-  test('status, headers, cookies; none of ours', async () => {
+  test('sets status, headers and cookies, but none of the reserved ones', async () => {
     const response = await respond(
       {
         status: 'request.body.status',

@@ -11,21 +11,21 @@ const WITHOUT_BODY = new Set([204, 205, 304])
 
 export const responseHandler: Handler = {
   names: ['response_handler'],
-  summary: 'Answers the request and ends the steps.',
-  result: 'none: it is the answer.',
+  summary: 'Sends the response and ends the steps.',
+  result: 'none: it is the response.',
   config: Type.Object(
     {
       body: Type.Optional(
         Type.Unknown({
           description:
-            'a template, or an object of expressions. `{{x}}` inserts text, escaped as `contentType` asks; `{{{x}}}` the JSON of an object or a list',
+            'a template, or an object of expressions. `{{x}}` inserts text, escaped for the `contentType`; `{{{x}}}` inserts the JSON of an object or a list',
         }),
       ),
-      status: Type.Optional(numberOr('200 unless given')),
+      status: Type.Optional(numberOr('default 200')),
       contentType: Type.Optional(
-        expression('`application/json` unless given; a page needs `text/html; charset=utf-8`'),
+        expression('default `application/json`; a page needs `text/html; charset=utf-8`'),
       ),
-      headers: Type.Optional(valuesByName('further headers')),
+      headers: Type.Optional(valuesByName('additional headers')),
     },
     { additionalProperties: false },
   ),
@@ -39,7 +39,7 @@ export const responseHandler: Handler = {
   },
 }
 
-/** A wrong one is a fault of the rule, whatever it was made of: 500. */
+/** A wrong status is a fault of the rule, whatever value it came from: 500. */
 function statusOf(given: unknown): number {
   if (given === undefined || given === null || given === '') return 200
   const status = typeof given === 'string' && /^\d{3}$/.test(given) ? Number(given) : given
@@ -47,7 +47,7 @@ function statusOf(given: unknown): number {
   throw new AppError('internal', 'The step answers with a status that does not exist')
 }
 
-/** `config.body` as it is written: it is parsed when the step runs, for only then the content type is known. */
+/** Checks `config.body` as written. It is parsed when the step runs, because only then the content type is known. */
 function checkBody(config: Readonly<Record<string, unknown>>): { path: string; message: string }[] {
   const { body, contentType = 'application/json' } = config as { body?: unknown; contentType?: unknown }
   if (typeof body !== 'string') return []
@@ -67,10 +67,12 @@ function renderBody(step: StepContext, body: unknown, contentType: string): stri
   return step.render(body, mode)
 }
 
-/** RFC 9110 §5.5: a client refuses the whole answer for one of these. */
+/** RFC 9110 §5.5: a client rejects the whole response for one of these characters. */
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
-/** A pipeline may set what a backend behind a proxy may: no cookie of ours, nothing that frames the message. */
+/**
+ * A pipeline may set the same headers as a proxied backend: no reserved cookies, and nothing that frames the message.
+ */
 function headersOf(
   config: Readonly<Record<string, unknown>>,
   contentType: string,
@@ -90,7 +92,7 @@ function headersOf(
   return headers
 }
 
-/** A list sets a header several times. */
+/** A list sets the header several times. */
 function valuesOf(value: unknown): string[] {
   const list = Array.isArray(value) ? value : [value]
   return list.map((one) => (typeof one === 'object' && one !== null ? jsonOf(one) : String(one)))

@@ -1,11 +1,12 @@
 import type { ErrorDetail } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { FILTER_OPS } from '../../modules/records/service.ts'
 import { parseExpression } from '../expressions.ts'
 import { hasTags } from '../templates.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
-/** What is wrong with a word out of a list, where the rule says it itself; what is worked out is checked as it runs. */
+/** Checks a literal word against a list. A computed one is checked when the step runs. */
 export function checkWord(value: unknown, path: string, words: readonly string[]): ErrorDetail[] {
   if (typeof value !== 'string' || hasTags(value)) return []
   const expression = parseExpression(value)
@@ -13,14 +14,11 @@ export function checkWord(value: unknown, path: string, words: readonly string[]
   return isGood ? [] : [{ path, message: `must be one of ${words.join(', ')}` }]
 }
 
-/** The operators of filters. */
+/** Checks the operators of filters. */
 export const checkFilters = ({ filters }: Config): ErrorDetail[] =>
-  Object.entries(isObject(filters) ? filters : {}).flatMap(([field, conditions]) =>
+  Object.entries(isRecord(filters) ? filters : {}).flatMap(([field, conditions]) =>
     [conditions].flat().flatMap((condition, i) => {
       const path = `filters.${field}${Array.isArray(conditions) ? `[${i}]` : ''}.op`
-      return isObject(condition) ? checkWord(condition['op'], path, FILTER_OPS) : []
+      return isRecord(condition) ? checkWord(condition['op'], path, FILTER_OPS) : []
     }),
   )
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null

@@ -1,4 +1,4 @@
 import { runSandboxProcess } from './process.ts'
 
-/** What is started where svc runs from its sources; the executable starts itself. */
+/** The entry of the sandbox when svc runs from sources; the executable starts itself instead. */
 await runSandboxProcess()

@@ -1,6 +1,6 @@
 /**
- * What runs inside before the author's code, and keeps its own references to what it needs: the author's code may change
- * every global, but only in its own realm, which is thrown away after the call. Gives back `{ state, invoke }`.
+ * Runs inside the sandbox before the author's code and keeps references of its own to what it needs. The author's code
+ * can change every global, but only in its own realm, which is discarded after the call. Returns `{ state, invoke }`.
  */
 export const GUEST_SOURCE = `(function (inputJson, host) {
   'use strict'
@@ -22,10 +22,10 @@ export const GUEST_SOURCE = `(function (inputJson, host) {
   const input = parse(inputJson)
   input.utils = {
     sha256, randomToken, randomUUID, base64urlEncode, base64urlDecode,
-    // Everybody knows the key that a missing secret would be: null, or empty where a template inserts it.
+    // A missing secret is null, or empty in a template: a key that anybody could guess.
     hmacSha256: (key, text) => {
       if (key === null || key === undefined || key === '')
-        throw { message: 'hmacSha256 has no key: a secret that is not set is null, or empty in a template' }
+        throw { message: 'hmacSha256 needs a key: a secret that is not set is null, or empty in a template' }
       return hmac(key, text)
     },
     sign: (value, seconds) => signJson(stringify(value) ?? 'null', +seconds),

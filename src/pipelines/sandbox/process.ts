@@ -15,20 +15,20 @@ import { MAX_RESULT, type SandboxFailure, type SandboxJob, type SandboxResult } 
 import { type SandboxUtils, sandboxUtils } from './utils.ts'
 
 const PAGE = 64 * 1024
-/** Enforced by the memory itself: a limit of the interpreter's own does not hold. 64 MiB. */
+/** Enforced by the size of the memory, because the interpreter's own limit is not reliable. 64 MiB. */
 const MOST_PAGES = 1024
 const FIRST_PAGES = 256
 const STACK_BYTES = 256 * 1024
-/** Functions give way to the server and its files, which share the processors with them. */
+/** Functions yield to the server and its files, which share the processors with them. */
 const NICENESS = 7
-/** Where memory runs out the system ends a function, not the server. From -1000 to 1000, of proc(5). */
+/** When memory runs out, the system kills a function rather than the server. From -1000 to 1000, see proc(5). */
 const OOM_SCORE = 600
 /** The clock of this process, which has no Context. */
 const now = (): number => Date.now()
 
 /**
- * A process that runs one function after another for the server that started it, each in a realm of its own. It is a
- * process because nothing less can be stopped for certain: some loops inside the interpreter never look at the clock.
+ * Runs one function after another for the server that started it, each in a realm of its own. It is a separate process
+ * because nothing else can be stopped reliably: some loops inside the interpreter never check the clock.
  */
 export function runSandboxProcess(): Promise<never> {
   giveWay()
@@ -37,13 +37,14 @@ export function runSandboxProcess(): Promise<never> {
   let spare: Realm | undefined
   process.on('message', async (job: SandboxJob) => {
     const interpreter = await ready
-    // Ends this process even when the server is gone and the code never does.
+    // Ends this process even if the server is gone and the code never stops.
     alarm(Math.ceil(job.timeoutMs / 1000) + 2)
     const realm = spare ?? interpreter.newRealm()
     spare = undefined
     const { result, isBroken } = runJob(realm, job)
     process.send?.({ result })
-    // Nobody waits for this: the old realm goes and the next one is made when the result is on its way.
+    // Happens while the result is on its way, so nobody waits for the old realm to be cleared and the next one to be
+    // made.
     const isSpent = isBroken || !isCleared(realm) || interpreter.usedBytes() > (MOST_PAGES * PAGE) / 2
     alarm(0)
     if (!isSpent) spare = interpreter.newRealm()
@@ -56,13 +57,13 @@ export function runSandboxProcess(): Promise<never> {
 type Realm = {
   runtime: QuickJSRuntime
   context: QuickJSContext
-  /** Every context of the runtime: the library loses track and makes another when memory grows amid a job. */
+  /** Every context of the runtime: the library creates another, and loses track of it, if memory grows during a job. */
   contexts: QuickJSContext[]
   deadline: number
-  /** What starts a job: it takes the input and the host's functions. */
+  /** Starts a job with the input and the functions of the host. */
   guest: QuickJSHandle
   host: QuickJSHandle
-  /** Behind the host's functions: of the job, as its keys are. */
+  /** Implements the functions of the host for the current job, with its keys. */
   utils: SandboxUtils
 }
 type Interpreter = { newRealm(): Realm; usedBytes(): number }
@@ -94,7 +95,7 @@ async function loadInterpreter(): Promise<Interpreter> {
   }
 }
 
-/** `isBroken`: whatever it was, the interpreter may have suffered. */
+/** `isBroken`: the failure may have damaged the interpreter. */
 function runJob(realm: Realm, job: SandboxJob): { result: SandboxResult; isBroken: boolean } {
   const failed = (kind: SandboxFailure, message: string): SandboxResult => ({
     ok: false,
@@ -111,7 +112,7 @@ function runJob(realm: Realm, job: SandboxJob): { result: SandboxResult; isBroke
   }
 }
 
-/** False when the interpreter cannot let go of it: the process is good for nothing more. */
+/** False if the interpreter cannot release it: the process must not be used again. */
 function isCleared({ runtime, contexts }: Realm): boolean {
   try {
     for (const context of contexts) context.dispose()
@@ -140,10 +141,12 @@ function evaluateJob(realm: Realm, job: SandboxJob): Outcome {
   return outcome
 }
 
-/** Behind the author's code, as one script is cheaper than two: its value is the value of all. */
+/**
+ * Appended to the author's code, because one script is cheaper than two. Its value is the value of the whole script.
+ */
 const HANDLER = "\n;typeof handler === 'undefined' ? undefined : handler"
 
-/** Undefined when the handler was called; whatever came of it is in the guest's state, now or later. */
+/** Undefined once the handler was called. Its result then appears in the guest's state, now or later. */
 function invokeHandler(realm: Realm, code: string, invoke: QuickJSHandle): Outcome | undefined {
   const { context } = realm
   const handler = take(realm, context.evalCode(`${code}${HANDLER}`, 'function.js'))
@@ -155,7 +158,7 @@ function invokeHandler(realm: Realm, code: string, invoke: QuickJSHandle): Outco
   return undefined
 }
 
-/** Runs what was promised until the handler is done, the time is over, or nothing is left to do. */
+/** Runs pending promise jobs until the handler is done, the time is over, or nothing is left to do. */
 function settle(realm: Realm, state: QuickJSHandle): Outcome {
   const { context, runtime } = realm
   while (runtime.hasPendingJob() && textOf(context, state, 'kind') === 'pending') {
@@ -169,7 +172,7 @@ function settle(realm: Realm, state: QuickJSHandle): Outcome {
   const kind = textOf(context, state, 'kind')
   if (kind === 'pending' && performance.now() > realm.deadline) return LATE
   if (kind === 'pending')
-    return { kind: 'never_settles', text: 'the promise that the handler gave back never settles' }
+    return { kind: 'never_settles', text: 'the promise that the handler returned never settles' }
   const text = textOf(context, state, 'text')
   if (kind !== 'ok') return failureOf(realm, text)
   return text.length > MAX_RESULT
@@ -181,7 +184,7 @@ const LATE: Outcome = { kind: 'timeout', text: 'the time is over' }
 
 function failureOf(realm: Realm, message: string): Outcome {
   if (performance.now() > realm.deadline) return LATE
-  if (message === 'out of memory') return { kind: 'memory', text: 'the memory is used up' }
+  if (message === 'out of memory') return { kind: 'memory', text: 'the memory limit was reached' }
   return { kind: 'threw', text: message }
 }
 
@@ -204,7 +207,10 @@ function take(realm: Realm, result: ReturnType<QuickJSContext['evalCode']>): Tak
   return failureOf(realm, text)
 }
 
-/** Functions that take texts and numbers and give back a text or null: nothing of this process can be reached by them. */
+/**
+ * The host functions take texts and numbers and return a text or null, so nothing of this process is reachable through
+ * them.
+ */
 function defineHost(realm: Realm): void {
   const { context, host } = realm
   const define = (name: keyof SandboxUtils, work: (...given: QuickJSHandle[]) => string | null) => {
@@ -231,16 +237,18 @@ function giveWay(): void {
   try {
     setPriority(NICENESS)
   } catch {
-    // Where it is not allowed, functions are as urgent as the rest.
+    // Not permitted: functions keep the normal priority.
   }
   try {
     writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE))
   } catch {
-    // Of Linux alone.
+    // Only Linux has this.
   }
 }
 
-/** The system's `alarm`, whose signal ends a process that does not expect it; nothing where it cannot be had. */
+/**
+ * The `alarm` of the system, whose signal ends a process that does not handle it. Does nothing if it is not available.
+ */
 function findAlarm(): (seconds: number) => void {
   const names = process.platform === 'darwin' ? ['libSystem.B.dylib'] : ['libc.so.6', 'libc.so']
   for (const name of names) {
@@ -248,7 +256,7 @@ function findAlarm(): (seconds: number) => void {
       const { symbols } = dlopen(name, { alarm: { args: ['u32'], returns: 'u32' } })
       return (seconds) => void symbols.alarm(seconds)
     } catch {
-      // Another C library: the next name, or none.
+      // Another C library: try the next name.
     }
   }
   return () => {}

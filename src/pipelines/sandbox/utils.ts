@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 
-/** The functions that `utils` gives to a function's code. Texts in, texts out. contract §9.3. */
+/** The functions in `utils` of a function's code. They take and return texts. contract §9.3. */
 export type SandboxUtils = {
   sha256(text: string): string
   hmacSha256(key: string, text: string): string
@@ -28,7 +28,7 @@ export function sandboxUtils(keys: readonly string[], now: () => number): Sandbo
     base64urlEncode: (text) => Buffer.from(text).toString('base64url'),
     base64urlDecode: (text) => Buffer.from(text, 'base64url').toString(),
     sign(json, seconds) {
-      // None left, or less, makes a token that is over already.
+      // Zero or less makes a token that has already expired.
       const lifetime = whole(
         Math.max(0, Math.ceil(seconds)),
         0,

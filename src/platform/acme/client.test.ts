@@ -4,7 +4,7 @@ import { createOutbound } from '../outbound.ts'
 import { createAcmeClient } from './client.ts'
 import { newKey } from './keys.ts'
 
-/** Answers that come byte by byte and have no end, whatever is asked. */
+/** Sends endless responses byte by byte, whatever the request. */
 function drippingAuthority() {
   const ca = createTestCa()
   const server = Bun.serve({
@@ -28,10 +28,10 @@ function drippingAuthority() {
   }
 }
 
-test('what several orders wait for ends, however slowly the authority goes on', async () => {
+test('a call that several orders share times out, however slowly the authority responds', async () => {
   const authority = drippingAuthority()
   const outbound = createOutbound({ allowedTargets: ['127.0.0.1'], extraCaPem: authority.ca.pem })
-  // Counted where they leave: a busy machine may give one up before the authority has seen it.
+  // Counts calls when they leave: a busy machine may give one up before the authority has seen it.
   let calls = 0
   const request: typeof outbound.request = (...call) => {
     calls += 1

@@ -10,34 +10,37 @@ type AcmeClientOptions = {
   outbound: Outbound
   /** `ACME_DIRECTORY`. */
   directory: string
-  /** Of the account. */
+  /** The key of the account. */
   key: KeyObject
-  /** What an earlier run was told; null to ask. */
+  /** The account URL from an earlier run; null to ask the authority. */
   accountUrl: string | null
   email: string | null
   userAgent: string
   now: () => number
-  /** Ends what several orders wait for together: the directory and the account. */
+  /** Aborts the requests that several orders share: the directory and the account. */
   signal: AbortSignal
-  /** How long one call may take in all: an answer that comes byte by byte is never silent for long. */
+  /** Total time limit of one call: a response that comes byte by byte never triggers an idle timeout. */
   callMs?: number
 }
 
 export type AcmeAnswer = {
   status: number
-  /** What the authority calls the thing that was made. */
+  /** The URL of the created resource. */
   location: string | null
   retryAfterMs: number | null
   text: string
-  /** `{}` where the text is no JSON object. */
+  /** `{}` if the text is not a JSON object. */
   json: Record<string, unknown>
 }
 
-/** One account at one authority. Every call rejects with `AcmeError`, `OutboundError` or the reason of its signal. RFC 8555. */
+/**
+ * One account at one authority. Every call rejects with `AcmeError`, `OutboundError` or the reason of its signal. RFC
+ * 8555.
+ */
 export type AcmeClient = {
   readonly accountUrl: string | null
   post(url: string, payload: unknown, signal: AbortSignal): Promise<AcmeAnswer>
-  /** Reads what only the account may read. RFC 8555 §6.3. */
+  /** Reads a resource that only the account may read. RFC 8555 §6.3. */
   read(url: string, signal: AbortSignal, accept?: string): Promise<AcmeAnswer>
   newOrder(host: string, signal: AbortSignal): Promise<AcmeAnswer>
 }
@@ -45,7 +48,7 @@ export type AcmeClient = {
 const TIMEOUT_MS = 20_000
 const CALL_MS = MINUTE_MS
 const MOST_BYTES = 256 * 1024
-/** A nonce may be refused because the authority restarted; more often than that it is something else. */
+/** An authority may reject a nonce after a restart; more failures than this have another cause. */
 const MOST_BAD_NONCES = 4
 const MOST_NONCES = 8
 
@@ -54,7 +57,7 @@ export function createAcmeClient(options: AcmeClientOptions): AcmeClient {
 }
 
 type Sending = { method: string; body: string | null; accept?: string | undefined; signal: AbortSignal }
-/** `payload` null: the thing is only read. */
+/** `payload` null: a read without changes. */
 type Posting = { payload: unknown; accept?: string | undefined; signal: AbortSignal }
 
 class Client implements AcmeClient {
@@ -86,7 +89,7 @@ class Client implements AcmeClient {
     return this.#postAs(url, { payload, signal })
   }
 
-  /** An account that the authority forgot is made again, once. */
+  /** If the authority has forgotten the account, registers it again, once. */
   async #postAs(url: string, posting: Posting): Promise<AcmeAnswer> {
     const kid = await this.#accountOf()
     try {
@@ -98,7 +101,7 @@ class Client implements AcmeClient {
     }
   }
 
-  /** Several orders at once wait for one account. */
+  /** Orders that start at the same time share one registration. */
   #accountOf(): string | Promise<string> {
     if (this.#accountUrl !== null) return this.#accountUrl
     this.#account ??= this.#makeAccount().finally(() => {
@@ -118,7 +121,7 @@ class Client implements AcmeClient {
     const url = await this.#resource('newAccount')
     const payload = { termsOfServiceAgreed: true, ...contact }
     const { location } = await this.#signed(url, { jwk: jwkOf(key) }, { payload, signal })
-    if (location === null) throw new AcmeError('The certificate authority made an account without an address')
+    if (location === null) throw new AcmeError('The certificate authority created an account without a URL')
     this.#accountUrl = location
     return location
   }
@@ -144,18 +147,18 @@ class Client implements AcmeClient {
     const url = await this.#resource('newNonce')
     await this.#send(url, { method: 'HEAD', body: null, signal })
     const nonce = this.#nonces.pop()
-    if (nonce === undefined) throw new AcmeError('The certificate authority gives no nonce')
+    if (nonce === undefined) throw new AcmeError('The certificate authority sent no nonce')
     return nonce
   }
 
   async #resource(name: string): Promise<string> {
     const url = (await this.#known())[name]
     if (typeof url !== 'string')
-      throw new AcmeError(`${this.#options.directory} is no ACME directory: it names no ${name}`)
+      throw new AcmeError(`${this.#options.directory} is not an ACME directory: it has no ${name}`)
     return url
   }
 
-  /** Read once; after a failure it is read again. */
+  /** Fetched once; after a failure it is fetched again. */
   #known(): Promise<Record<string, unknown>> {
     const { directory, signal } = this.#options
     this.#directory ??= this.#send(directory, { method: 'GET', body: null, signal })
@@ -201,7 +204,7 @@ class Client implements AcmeClient {
 }
 
 function parseUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new AcmeError('The certificate authority names an address that is none')
+  if (!URL.canParse(text)) throw new AcmeError('The certificate authority sent an invalid URL')
   return new URL(text)
 }
 

@@ -28,7 +28,7 @@ export const OID = {
   clientAuth: '1.3.6.1.5.5.7.3.2',
 } as const
 
-/** Seven bits a byte, the highest bit set on all but the last. */
+/** Seven bits per byte; the highest bit is set on all but the last. */
 function base128(value: number): number[] {
   const bytes = [value & 0x7f]
   for (let left = value >>> 7; left > 0; left >>>= 7) bytes.unshift((left & 0x7f) | 0x80)

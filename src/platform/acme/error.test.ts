@@ -7,7 +7,7 @@ const said = [
   ['x'.repeat(600), `${'x'.repeat(500)}…`],
 ] as const
 
-test.each(said)('a text of the authority is one line, wherever it stood: %p', (text, line) => {
+test.each(said)('a text of the authority becomes one line, wherever it came from: %p', (text, line) => {
   const about = { status: 403, retryAfterMs: null }
   expect(problemError({ type: 'urn:ietf:params:acme:error:caa', detail: text }, about).message).toBe(line)
   expect(new AcmeError(text).message).toBe(line)

@@ -1,11 +1,11 @@
 import { isRecord } from '../../domain/is-record.ts'
 
-/** What the authority answered instead of doing what it was asked: in one line, whatever it sent. RFC 8555 §6.7. */
+/** An error response of the authority, as a single line whatever it sent. RFC 8555 §6.7. */
 export class AcmeError extends Error {
-  /** `rateLimited`, `caa`, `dns`, `unauthorized` …: the problem's type without its namespace; `''` when there is none. */
+  /** `rateLimited`, `caa`, `dns`, `unauthorized` …: the problem type without its namespace; `''` if there is none. */
   readonly type: string
   readonly status: number
-  /** So long it asks to be left alone; null when it does not say. */
+  /** How long the authority asks us to wait; null if it does not say. */
   readonly retryAfterMs: number | null
 
   constructor(message: string, about: { type?: string; status?: number; retryAfterMs?: number | null } = {}) {
@@ -16,7 +16,7 @@ export class AcmeError extends Error {
   }
 }
 
-/** The document of a problem, which may stand in an answer, a challenge or an order, as an error. */
+/** Turns a problem document, which may come in a response, a challenge or an order, into an error. */
 export function problemError(
   problem: unknown,
   about: { status: number; retryAfterMs: number | null },
@@ -27,19 +27,20 @@ export function problemError(
     ...(Array.isArray(subproblems) ? subproblems.map((one) => fieldsOf(one)['detail']) : []),
   ]
   const said = sentences.filter((one) => typeof one === 'string' && one.trim() !== '').join(' ')
-  const message = said === '' ? `The certificate authority answered ${about.status} without a reason` : said
+  const message =
+    said === '' ? `The certificate authority answered ${about.status} without giving a reason` : said
   return new AcmeError(message, {
     ...about,
     type: typeof type === 'string' ? (type.split(':').at(-1) ?? '') : '',
   })
 }
 
-/** The fields of a JSON object; none of anything else. */
+/** The fields of a JSON object; empty for anything else. */
 export const fieldsOf = (json: unknown): Record<string, unknown> => (isRecord(json) ? json : {})
 
 const MOST_LENGTH = 500
 
-/** A text of somebody else, for a log and a page: one line, not too long. */
+/** Makes a foreign text safe for a log and a page: one line of limited length. */
 const asLine = (text: string): string => {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
   return line.length > MOST_LENGTH ? `${line.slice(0, MOST_LENGTH)}…` : line

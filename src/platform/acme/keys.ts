@@ -13,25 +13,25 @@ export const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: '
 
 export const keyToPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** Throws for what is no private key. */
+/** Throws if the text is not a private key. */
 export const keyFromPem = (pem: string): KeyObject => createPrivateKey(pem)
 
-/** The public half, as it stands in a JWS. RFC 7517. */
+/** The public key as it appears in a JWS. RFC 7517. */
 export function jwkOf(key: KeyObject): { crv: string; kty: string; x: string; y: string } {
   const { crv = '', kty = '', x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' })
   return { crv, kty, x, y }
 }
 
-/** What proves that the account asked: it stands in every answer to a challenge. RFC 8555 §8.1, RFC 7638. */
+/** Proves that the account requested the challenge; part of every challenge response. RFC 8555 §8.1, RFC 7638. */
 export function keyAuthorization(key: KeyObject, token: string): string {
-  // The members of a thumbprint are in the order of the alphabet, as jwkOf gives them.
+  // A thumbprint needs its members in alphabetical order, which is the order of jwkOf.
   const thumbprint = createHash('sha256')
     .update(JSON.stringify(jwkOf(key)))
     .digest('base64url')
   return `${token}.${thumbprint}`
 }
 
-/** A signed request in its flattened form. `payload` null: POST-as-GET. RFC 7515 §7.2.2, RFC 8555 §6.2. */
+/** A signed request in flattened JWS form. `payload` null makes a POST-as-GET. RFC 7515 §7.2.2, RFC 8555 §6.2. */
 export function signJws(key: KeyObject, header: Record<string, unknown>, payload: unknown): string {
   const protectedPart = base64url(JSON.stringify({ alg: 'ES256', ...header }))
   const payloadPart = payload === null ? '' : base64url(JSON.stringify(payload))
@@ -40,7 +40,7 @@ export function signJws(key: KeyObject, header: Record<string, unknown>, payload
   return JSON.stringify({ protected: protectedPart, payload: payloadPart, signature })
 }
 
-/** A request for a certificate of one host, in DER. RFC 2986; the name stands in the extension alone, RFC 8555 §7.4. */
+/** A certificate request for one host, in DER. RFC 2986. Only the extension contains the name, RFC 8555 §7.4. */
 export function certificateRequest(key: KeyObject, host: string): Buffer {
   const name = der(0x82, Buffer.from(host))
   const extension = sequence(oid(OID.subjectAltName), der(0x04, sequence(name)))

@@ -5,19 +5,22 @@ import type { AcmeAnswer, AcmeClient } from './client.ts'
 import { AcmeError, fieldsOf, problemError } from './error.ts'
 import { certificateRequest, keyAuthorization, keyToPem, newKey } from './keys.ts'
 
-/** A chain, its key, and from when until when it holds (milliseconds since 1970). */
+/** A chain, its key and its validity (milliseconds since 1970). */
 export type Issued = { certPem: string; keyPem: string; notBefore: number; expiresAt: number }
 
 export type OrderOptions = {
   host: string
   accountKey: KeyObject
-  /** Answers the challenge from now on; returns how to end that. */
+  /** Starts to answer the challenge; returns a function that stops it. */
   answer(token: string, text: string): () => void
   now: () => number
   signal: AbortSignal
 }
 
-/** From a new order to the chain. Rejects with `AcmeError`, `OutboundError` or the reason of the signal. RFC 8555 §7.4. */
+/**
+ * Runs an order from its creation to the chain. Rejects with `AcmeError`, `OutboundError` or the reason of the signal.
+ * RFC 8555 §7.4.
+ */
 export async function orderCertificate(client: AcmeClient, options: OrderOptions): Promise<Issued> {
   const { host, signal, now } = options
   const made = await client.newOrder(host, signal)
@@ -35,7 +38,7 @@ export async function orderCertificate(client: AcmeClient, options: OrderOptions
   return checked(chain.text, key, host, now())
 }
 
-/** Shows that the host is ours. One that was shown a while ago counts still. RFC 8555 §7.5. */
+/** Proves that we control the host. A recent proof is still valid. RFC 8555 §7.5. */
 async function authorize(client: AcmeClient, url: string, options: OrderOptions): Promise<void> {
   const { accountKey, signal, answer } = options
   const { json } = await client.read(url, signal)
@@ -59,7 +62,7 @@ async function authorize(client: AcmeClient, url: string, options: OrderOptions)
 }
 
 const PEM_CHAIN = 'application/pem-certificate-chain'
-/** RFC 8555 §8.3: what may stand in the path of a challenge. */
+/** RFC 8555 §8.3: the characters of a token, which becomes part of a path. */
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
 const POLL_FIRST_MS = 200
 const POLL_MOST_MS = 5_000
@@ -71,11 +74,11 @@ function httpChallengeOf(challenges: unknown): { url: string; token: string } | 
     .find(({ type }) => type === 'http-01')
   if (found === undefined) return null
   const token = textOf(found['token'], 'the token of a challenge')
-  if (!TOKEN.test(token)) throw new AcmeError('The certificate authority sent a token that is none')
+  if (!TOKEN.test(token)) throw new AcmeError('The certificate authority sent an invalid token')
   return { token, url: textOf(found['url'], 'a challenge') }
 }
 
-/** Asks again and again until the status is another one. The signal ends what takes too long. */
+/** Polls until the status changes. The signal ends a wait that is too long. */
 async function settled(
   client: AcmeClient,
   url: string,
@@ -101,7 +104,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Nothing is served that a browser would refuse. The order of the chain is as RFC 8555 §9.1 has it. */
+/** Rejects a chain that a browser would reject. RFC 8555 §9.1 defines the order of the chain. */
 function checked(pem: string, key: KeyObject, host: string, now: number): Issued {
   const [leaf, ...others] = parseChain(pem)
   if (leaf === undefined) throw broken('holds no certificate')
@@ -109,10 +112,10 @@ function checked(pem: string, key: KeyObject, host: string, now: number): Issued
   if (leaf.checkHost(host) === undefined) throw broken(`does not name ${host}`)
   const links = [leaf, ...others]
   const isLinked = others.every((issuer, i) => links[i]?.verify(issuer.publicKey) === true)
-  if (!isLinked) throw broken('is not in one piece')
+  if (!isLinked) throw broken('is incomplete: a certificate does not match its issuer')
   const notBefore = leaf.validFromDate.getTime()
   const expiresAt = leaf.validToDate.getTime()
-  if (!(expiresAt > now)) throw broken('has expired already')
+  if (!(expiresAt > now)) throw broken('has already expired')
   if (notBefore > now + DAY_MS) throw broken('is not valid yet; is the clock of this server right?')
   return { certPem: links.map(String).join(''), keyPem: keyToPem(key), notBefore, expiresAt }
 }
@@ -128,7 +131,7 @@ function parseChain(pem: string): X509Certificate[] {
 
 const broken = (what: string) => new AcmeError(`The chain that the certificate authority sent ${what}`)
 
-/** What went wrong stands in the thing itself; without it only that it is so. */
+/** Uses the problem in the resource if there is one. */
 const failureOf = ({ status, retryAfterMs, json }: AcmeAnswer, problem: unknown): AcmeError =>
   problem === undefined
     ? new AcmeError(

@@ -2,21 +2,21 @@ import { AppError } from '../../domain/errors.ts'
 import type { ByteStream } from '../byte-stream.ts'
 
 /**
- * One file of an archive. `path` is as it stands there: what it may be is for `normalizeAssetPath` to say. The body is
- * to be read before the next entry is asked for; unread, it is passed over.
+ * One file of an archive. `path` is unchecked, as the archive has it; validate it with `normalizeAssetPath`. Read the
+ * body before asking for the next entry; an unread body is skipped.
  */
 export type ArchiveEntry = { path: string; sizeBytes: number; body: ByteStream | Uint8Array }
 
-/** Files, and bytes of their contents once unpacked, that an archive may hold. */
+/** The most files, and the most bytes of unpacked contents, that an archive may contain. */
 export type ArchiveLimits = { maxFiles: number; maxBytes: number }
 
-/** Folders are not kept, but an archive of nothing else must end too. */
+/** Folders are not kept, but an archive of nothing but folders must end too. */
 const MAX_FOLDERS = 100_000
 
-/** Files up to this size are handed out as one array: a stream each would cost more than the bytes. */
+/** Files up to this size are returned as one array: a stream for each would cost more than the bytes. */
 export const WHOLE_BYTES = 64 * 1024
 
-/** Counts what an archive declares before any of it is unpacked. */
+/** Checks the declared sizes of an archive before anything is unpacked. */
 export class ArchiveBudget {
   readonly #limits: ArchiveLimits
   #files = 0
@@ -27,7 +27,7 @@ export class ArchiveBudget {
     this.#limits = limits
   }
 
-  /** Whether `addFile` would take it. */
+  /** Whether `addFile` would accept it. */
   allows(sizeBytes: number): boolean {
     return this.#files < this.#limits.maxFiles && this.#bytes + sizeBytes <= this.#limits.maxBytes
   }
@@ -50,7 +50,7 @@ function tooMuch(what: string): AppError {
   return new AppError('too_large', `The archive holds ${what}`)
 }
 
-/** An entry that is refused: `why` ends the sentence that names it. */
+/** A rejected entry. `why` completes the sentence that begins with its name. */
 export function refusedEntry(path: string, why: string, cause?: unknown): AppError {
   const name = path.length > 200 ? `${path.slice(0, 200)}…` : path
   return new AppError('invalid', `Archive entry ${JSON.stringify(name)} ${why}`, { cause })

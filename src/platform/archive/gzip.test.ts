@@ -11,7 +11,7 @@ describe('gunzip', () => {
   test.each([
     ['one member', packed, content],
     ['two members', Buffer.concat([packed, packed]), Buffer.concat([content, content])],
-    ['zeros behind it, as tapes leave them', Buffer.concat([packed, Buffer.alloc(600)]), content],
+    ['trailing zeros, as tapes leave them', Buffer.concat([packed, Buffer.alloc(600)]), content],
     ['nothing packed', Bun.gzipSync(Buffer.alloc(0)), new Uint8Array()],
   ])('unpacks %s', async (_, bytes, expected) => {
     for (const cut of [chunked(bytes, 65_536), chunked(bytes, 1000), chunkedAtRandom(bytes, 3000, 7)])
@@ -32,7 +32,7 @@ describe('gunzip', () => {
     ['with a wrong checksum', damaged],
     ['not gzip', Buffer.from('this is not gzip at all')],
     ['empty', new Uint8Array()],
-  ])('refuses what is %s', async (_, bytes) => {
+  ])('rejects data that is %s', async (_, bytes) => {
     for (const size of [65_536, 1000])
       expect(await failureOf(collect(gunzip(chunked(bytes, size), 10_000_000)))).toMatchObject({
         kind: 'invalid',
@@ -52,7 +52,7 @@ describe('gunzip', () => {
     expect(unpacked).toBeLessThanOrEqual(1_000_000)
   })
 
-  test('hands on the failure of its source', async () => {
+  test('passes on an error of its source', async () => {
     async function* source() {
       yield packed.subarray(0, 1000)
       throw new Error('gone')
@@ -89,7 +89,7 @@ describe('gunzip', () => {
   })
 })
 
-test('a packed tar is read through both', async () => {
+test('a compressed tar is read through gunzip and readTar', async () => {
   const tar = await collect(tarEntries([{ name: 'a', sizeBytes: 3, body: Buffer.from('ABC') }]))
   const unpacked = gunzip(chunked(Bun.gzipSync(Buffer.from(tar)), 7), 1_000_000)
   const entries = await Array.fromAsync(readTar(unpacked, { maxFiles: 1, maxBytes: 3 }))

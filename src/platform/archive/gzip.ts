@@ -4,13 +4,13 @@ import { AppError } from '../../domain/errors.ts'
 import { type ByteStream, tooLarge } from '../byte-stream.ts'
 
 /**
- * Unpacks gzip, of one member or several, while it comes in. What is cut off, damaged or followed by other bytes is
- * `invalid`; `maxBytes` of output is counted while unpacking, so that a bomb takes no more memory than a file.
+ * Decompresses gzip data, of one member or several, as it arrives. Data that is truncated, damaged or followed by other
+ * bytes is `invalid`. `maxBytes` limits the output during decompression, so a bomb takes no more memory than a file.
  */
 export async function* gunzip(bytes: ByteStream, maxBytes: number): AsyncGenerator<Uint8Array> {
   const unpacker = createGunzip({ chunkSize: 64 * 1024 })
   const damaged = (cause: unknown) =>
-    new AppError('invalid', 'The gzip data is damaged, cut off or followed by something else', { cause })
+    new AppError('invalid', 'The gzip data is damaged, cut off or followed by other data', { cause })
   let total = 0
   for await (const chunk of throughZlib(bytes, unpacker, damaged)) {
     total += chunk.length
@@ -19,7 +19,9 @@ export async function* gunzip(bytes: ByteStream, maxBytes: number): AsyncGenerat
   }
 }
 
-/** Runs bytes through an unpacker of node:zlib, no faster than they are read. `damaged` words what it cannot unpack. */
+/**
+ * Pipes bytes through a node:zlib decompressor, no faster than they are read. `damaged` makes the error for bad data.
+ */
 export async function* throughZlib(
   bytes: ByteStream,
   unpacker: Transform,
@@ -38,7 +40,7 @@ export async function* throughZlib(
   }
 }
 
-/** The codes of zlib begin with `Z_`. */
+/** Error codes of zlib begin with `Z_`. */
 function isZlibError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }

@@ -3,27 +3,27 @@ import { refusedEntry } from './entry.ts'
 
 export const BLOCK_BYTES = 512
 
-/** The fields of a header that count here. POSIX.1-2024 pax, "ustar Interchange Format". */
+/** The fields of a header that matter here. POSIX.1-2024 pax, "ustar Interchange Format". */
 export type TarHeader = { path: string; sizeBytes: number; type: string }
 
-/** What pax records and GNU long names say about the entry after them. */
+/** The values that pax records and GNU long names override in the next entry. */
 export type TarOverrides = { path?: string; sizeBytes?: number }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads one block; undefined for the block of zeros that ends an archive. */
+/** Parses one block; undefined for the block of zeros that ends an archive. */
 export function parseTarHeader(block: Uint8Array): TarHeader | undefined {
   const stored = octal(block, 148, 8)
   const { unsigned, signed } = checksums(block)
   if (unsigned === 8 * 0x20 && isZero(block)) return undefined
-  // Old tars summed signed bytes.
+  // Old versions of tar summed signed bytes.
   if (stored === undefined || (stored !== unsigned && stored !== signed))
     throw new AppError(
       'invalid',
       'This is not a tar archive, or a damaged one: the checksum of a header is wrong',
     )
   const name = tarText(block.subarray(0, 100))
-  // GNU archives ("ustar  ") keep other things where POSIX ones keep the prefix.
+  // GNU archives ("ustar  ") use the place of the POSIX prefix for other data.
   const isPosix = latin1(block.subarray(257, 263)) === 'ustar\0'
   const prefix = isPosix ? tarText(block.subarray(345, 500)) : ''
   const path = prefix === '' ? name : `${prefix}/${name}`
@@ -32,7 +32,7 @@ export function parseTarHeader(block: Uint8Array): TarHeader | undefined {
   return { path, sizeBytes, type: block[156] === 0 ? '0' : String.fromCharCode(block[156] ?? 0) }
 }
 
-/** The records of a pax header, each `length key=value` and a line feed. Keys that do not matter here are passed over. */
+/** Parses the records of a pax header, each `length key=value` and a line feed. Ignores other keys. */
 export function parsePaxRecords(bytes: Uint8Array): TarOverrides {
   const overrides: TarOverrides = {}
   for (let at = 0; at < bytes.length; ) {
@@ -41,12 +41,12 @@ export function parsePaxRecords(bytes: Uint8Array): TarOverrides {
     if (key === 'path') overrides.path = decodeName(value)
     else if (key === 'size') overrides.sizeBytes = paxSize(latin1(value))
     else if (key.startsWith('GNU.sparse.'))
-      throw new AppError('invalid', 'The archive holds a sparse file; pack it without the option --sparse')
+      throw new AppError('invalid', 'The archive contains a sparse file; pack it without the option --sparse')
   }
   return overrides
 }
 
-/** A name that a NUL may end. */
+/** The text of a field, up to a NUL if there is one. */
 export function tarText(field: Uint8Array): string {
   const end = field.indexOf(0)
   return decodeName(end < 0 ? field : field.subarray(0, end))
@@ -77,7 +77,7 @@ function paxSize(text: string): number {
   return size
 }
 
-/** An octal number, or GNU's binary one for what is too large; undefined for anything else. */
+/** Parses an octal number, or GNU's binary form for large ones; undefined for anything else. */
 function octal(block: Uint8Array, start: number, length: number): number | undefined {
   const plain = plainOctal(block, start, length)
   if (plain !== undefined) return plain
@@ -87,7 +87,7 @@ function octal(block: Uint8Array, start: number, length: number): number | undef
   return /^[0-7]*$/.test(text) ? Number.parseInt(text || '0', 8) : undefined
 }
 
-/** Digits up to a NUL, as nearly every writer puts them. */
+/** Digits up to a NUL, the form that nearly every writer uses. */
 function plainOctal(block: Uint8Array, start: number, length: number): number | undefined {
   let value = 0
   for (let at = start; at < start + length; at++) {

@@ -1,8 +1,8 @@
 import type { ByteStream } from '../byte-stream.ts'
 
 /**
- * A file to pack. The body must be exactly `sizeBytes` long. A function writes the whole of it into the archive's own
- * memory; it is for files of up to `MAX_FILLED_BYTES`.
+ * A file to pack. The body must be exactly `sizeBytes` long. A function as the body writes all of it into the memory of
+ * the archive; use it for files of up to `MAX_FILLED_BYTES`.
  */
 export type TarSource = {
   name: string
@@ -25,15 +25,15 @@ const TYPE_AT = 156
 const utf8 = new TextEncoder()
 
 /**
- * A tar archive of these files while they are read, in pax format where a name or size asks for it. The same files give
- * the same bytes: there are no times or owners in it. Fails when a body is not as long as was said.
+ * Writes a tar archive of these files while they are read, in pax format if a name or size needs it. Equal files give
+ * equal bytes: the archive has no times or owners. Fails if a body does not have the declared length.
  */
 export async function* tarEntries(
   sources: AsyncIterable<TarSource> | Iterable<TarSource>,
 ): AsyncGenerator<Uint8Array> {
   const batch = new Batch()
   if (Symbol.iterator in sources) {
-    // Thousands of small files that are at hand need no wait each.
+    // Thousands of small files that are already in memory need no separate wait.
     for (const source of sources) {
       if (!packWhole(batch, source)) yield* packStream(batch, source)
       if (batch.isFull) yield* batch.take()
@@ -47,7 +47,7 @@ export async function* tarEntries(
   yield* batch.rest()
 }
 
-/** False for a body that is still to come. */
+/** Returns false for a body that is still to come. */
 function packWhole(batch: Batch, { name, sizeBytes, body }: TarSource): boolean {
   if (typeof body !== 'function' && !(body instanceof Uint8Array)) return false
   addHeader(batch, name, sizeBytes)
@@ -72,19 +72,19 @@ async function* packStream(batch: Batch, { name, sizeBytes, body }: TarSource): 
   batch.add(PADDING.subarray(0, paddingOf(sizeBytes)))
 }
 
-const changed = (name: string): Error => new Error(`${name} changed while it was packed; try again`)
+const changed = (name: string): Error => new Error(`${name} changed while it was being packed; try again`)
 
-/** Two empty blocks, which also end an archive. */
+/** An archive ends with two empty blocks; they also serve as padding. */
 const PADDING = new Uint8Array(2 * BLOCK_BYTES)
 const paddingOf = (bytes: number): number => (BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES
 
-/** Small pieces go out together: one chunk each would cost more than their bytes. */
+/** Combines small pieces, because a chunk for each would cost more than its bytes. */
 class Batch {
   #full: Uint8Array[] = []
   #buffer = new Uint8Array(BATCH_BYTES)
   #used = 0
 
-  /** Something waits to be taken. */
+  /** Whether the caller should take what is ready. */
   get isFull(): boolean {
     return this.#full.length > 0
   }
@@ -99,15 +99,15 @@ class Batch {
     }
   }
 
-  /** Room for so many bytes, which the caller fills before it adds more. */
+  /** Reserves this many bytes. The caller must fill them before it adds more. */
   reserve(bytes: number): Uint8Array {
-    if (bytes > BATCH_BYTES) throw new Error(`${bytes} bytes are more than a batch holds`)
+    if (bytes > BATCH_BYTES) throw new Error(`${bytes} bytes are too many for one batch`)
     if (this.#used + bytes > BATCH_BYTES) this.#close()
     this.#used += bytes
     return this.#buffer.subarray(this.#used - bytes, this.#used)
   }
 
-  /** What is full, in order. */
+  /** Returns the full chunks in order. */
   take(): Uint8Array[] {
     return this.#full.splice(0)
   }
@@ -137,7 +137,7 @@ function addHeader(batch: Batch, name: string, sizeBytes: number): void {
     batch.add(pax)
     batch.add(PADDING.subarray(0, paddingOf(pax.length)))
   }
-  // Readers that know no pax get what of the name fits.
+  // Readers without pax support get as much of the name as fits.
   addBlock(batch, '0', name, isOctal ? sizeBytes : 0)
 }
 
@@ -147,7 +147,7 @@ function addBlock(batch: Batch, type: string, name: string, sizeBytes: number): 
   const { written } = utf8.encodeInto(name, block.subarray(0, NAME_BYTES))
   setField(block, sizeBytes.toString(8).padStart(SIZE_DIGITS, '0'), SIZE_AT)
   setField(block, type, TYPE_AT)
-  // The fields that are empty in the common header count on top of its sum.
+  // The common header has these fields empty, so they are added to its sum.
   let sum = COMMON_SUM + (block[TYPE_AT] ?? 0)
   for (let at = 0; at < written; at++) sum += block[at] ?? 0
   for (let at = SIZE_AT; at < SIZE_AT + SIZE_DIGITS; at++) sum += block[at] ?? 0
@@ -158,7 +158,7 @@ function setField(block: Uint8Array, text: string, at: number): void {
   for (let i = 0; i < text.length; i++) block[at + i] = text.charCodeAt(i)
 }
 
-/** What all headers share; the checksum counts its own field as spaces. */
+/** The bytes that all headers share. The checksum counts its own field as spaces. */
 const COMMON_HEADER = commonHeader()
 const COMMON_SUM = COMMON_HEADER.reduce((sum, byte) => sum + byte, 0)
 
@@ -173,7 +173,7 @@ function commonHeader(): Uint8Array {
   return block
 }
 
-/** `length key=value` and a line feed, where the length counts its own digits. */
+/** `length key=value` and a line feed. The length counts its own digits. */
 function paxRecord(key: string, value: string): string {
   const rest = utf8.encode(` ${key}=${value}\n`).length
   let length = rest + String(rest).length

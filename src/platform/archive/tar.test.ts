@@ -16,7 +16,7 @@ type Block = {
   prefix?: string
 }
 
-/** One entry as bytes, with whatever a hostile archive would write into it. */
+/** One entry as bytes, with any content that a hostile archive may have. */
 function entry({
   name,
   type = '0',
@@ -60,7 +60,7 @@ async function unpack(
 
 const unpackAll = (bytes: Uint8Array, limits = LIMITS) => unpack(chunked(bytes, 65_536), limits)
 
-describe('what the formats can say', () => {
+describe('the features of the formats', () => {
   const long = `${'folder/'.repeat(30)}index.html`
   const cases: [what: string, bytes: Uint8Array, expected: [string, string][]][] = [
     ['nothing at all', new Uint8Array(), []],
@@ -146,7 +146,7 @@ describe('what the formats can say', () => {
     expect(await unpack(chunked(bytes, 1))).toEqual(expected)
   })
 
-  test('a pax size counts, not the one in the header', async () => {
+  test('a pax size overrides the one in the header', async () => {
     const header = entry({ name: 'a', size: '00000000000\0' })
     const bytes = Buffer.concat([
       entry(pax('10 size=3\n')),
@@ -158,7 +158,7 @@ describe('what the formats can say', () => {
   })
 })
 
-describe('names that a caller must judge are handed out as they stand', () => {
+describe('names are passed on unchanged, for the caller to check', () => {
   const names = ['../../etc/passwd', '/etc/passwd', 'a\\..\\b', 'C:\\x', './a', 'a//b', '']
   test.each(names)('%j', async (name) => {
     expect(await unpackAll(archive({ name }))).toEqual([[name, '']])
@@ -197,14 +197,14 @@ describe('hostile and broken archives', () => {
     ],
     ['a changed header', flipped, 'checksum'],
     ['something else', Buffer.from('PK\x03\x04'.padEnd(600, 'x')), 'not a tar archive'],
-    ['a size that is no number', archive({ name: 'evil', size: '0000000zz00\0' }), '"evil" has a size'],
+    ['a size that is not a number', archive({ name: 'evil', size: '0000000zz00\0' }), '"evil" has a size'],
     ['a negative size', archive({ name: 'evil', size: '\xff'.repeat(12) }), '"evil" has a size'],
     ['a huge size', archive({ name: 'evil', size: `\x80${'\x7f'.repeat(11)}` }), '"evil" has a size'],
     ['a name that is not UTF-8', archive({ name: 'ev\xffil' }), 'is not UTF-8'],
     ['a pax record without a length', archive(pax('path=evil\n'), { name: 'a' }), 'extended header'],
     ['a pax record that is too long', archive(pax('99 path=evil\n'), { name: 'a' }), 'extended header'],
     ['a pax record that is too short', archive(pax('7 path=evil\n'), { name: 'a' }), 'extended header'],
-    ['a pax size that is no number', archive(pax('11 size=-1\n'), { name: 'a' }), 'extended header'],
+    ['a pax size that is not a number', archive(pax('11 size=-1\n'), { name: 'a' }), 'extended header'],
     [
       'one path for all entries',
       archive({ name: 'g', type: 'g', body: '13 path=evil\n' }, { name: 'a' }),
@@ -225,7 +225,7 @@ describe('hostile and broken archives', () => {
     expect(failure.message).toContain(message)
   })
 
-  test('an archive that is cut off anywhere', async () => {
+  test('an archive that is truncated anywhere', async () => {
     const bytes = archive({ name: 'a', body: 'A'.repeat(700) }, { name: 'b', body: 'B' })
     for (let length = 1; length <= bytes.length - 1024; length += 73) {
       const failure = await failureOf(unpackAll(bytes.subarray(0, length)))
@@ -233,7 +233,7 @@ describe('hostile and broken archives', () => {
     }
   })
 
-  test('what arrived whole before the cut was handed out', async () => {
+  test('files that arrived whole before the truncation are returned', async () => {
     const bytes = archive({ name: 'a', body: 'A' }, { name: 'b', body: 'B'.repeat(200_000) })
     const seen: string[] = []
     const read = async () => {
@@ -250,7 +250,7 @@ describe('hostile and broken archives', () => {
 describe('limits', () => {
   const bytes = archive({ name: 'd/', type: '5' }, { name: 'a', body: 'AAA' }, { name: 'b', body: 'BB' })
 
-  test('are inclusive, and folders are no files', async () => {
+  test('are inclusive, and folders do not count as files', async () => {
     expect(await unpackAll(bytes, { maxFiles: 2, maxBytes: 5 })).toEqual([
       ['a', 'AAA'],
       ['b', 'BB'],
@@ -298,14 +298,14 @@ describe('tarEntries', () => {
     }
   })
 
-  test('the same files are the same bytes', async () => {
+  test('equal files give equal bytes', async () => {
     const again = () => collect(tarEntries([{ name: 'ü', sizeBytes: 1, body: Buffer.from('A') }]))
     expect(await again()).toEqual(await again())
   })
 
   test.each([1, 3])('refuses a body of 2 bytes announced as %p', async (sizeBytes) => {
     const failure = await failureOf(collect(tarEntries([{ name: 'a', sizeBytes, body: Buffer.from('AB') }])))
-    expect(failure.message).toContain('a changed while it was packed')
+    expect(failure.message).toContain('a changed while it was being packed')
   })
 })
 
@@ -318,7 +318,7 @@ describe('bodies', () => {
     archive({ name: 'small', body: 'S' }),
   ])
 
-  test('not read, or read in part, they are passed over', async () => {
+  test('unread or partly read bodies are skipped', async () => {
     for (const pieces of [0, 2]) {
       const paths: string[] = []
       for await (const { path, body } of readTar(chunked(bytes, 10_000), LIMITS)) {
@@ -331,7 +331,7 @@ describe('bodies', () => {
     }
   })
 
-  test('are not read ahead: a slow reader holds the sender back', async () => {
+  test('are not read ahead: a slow reader slows down the sender', async () => {
     let sent = 0
     async function* sender() {
       for await (const chunk of chunked(bytes, 1000)) {

@@ -12,7 +12,7 @@ import {
 
 const MAX_METADATA_BYTES = 1024 * 1024
 
-/** Why a type of entry is refused. Everything else that is not a file or a folder is refused by its letter. */
+/** Why a type of entry is rejected. Other types, except files and folders, are rejected by their letter. */
 const REFUSED: Readonly<Record<string, string>> = {
   '1': 'is a hard link; pack it with --hard-dereference',
   '2': 'is a symbolic link; pack it with --dereference',
@@ -23,14 +23,14 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 
 /**
- * The files of a tar archive (ustar, GNU long names, pax) while it comes in. Folders are passed over. `invalid` for links,
- * devices, damage and an archive that ends too soon; `too_large` past the limits. No bytes at all are an empty archive.
+ * Reads the files of a tar archive (ustar, GNU long names, pax) as it arrives. Skips folders. Fails with `invalid` for
+ * links, devices, damage and truncation, and with `too_large` over the limits. An empty input is an empty archive.
  */
 export async function* readTar(bytes: ByteStream, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
   for await (const entries of readTarTogether(bytes, limits)) yield* entries
 }
 
-/** The same, where small files that arrived together are handed out together: thousands of them need no wait each. */
+/** The same, but returns small files that arrived together as one list: thousands of them need no separate wait. */
 export async function* readTarTogether(
   bytes: ByteStream,
   limits: ArchiveLimits,
@@ -53,14 +53,17 @@ export async function* readTarTogether(
         await skip(reader, padding(sizeBytes))
       }
     }
-    // What is left is filling. It is read, so that the sender sees an answer and not a broken connection.
+    // Reads the remaining padding, so that the sender gets a response and not a broken connection.
     await reader.skip(Number.POSITIVE_INFINITY)
   } finally {
     await reader.close()
   }
 }
 
-/** The small files that arrived whole. What is not quite one, or is damaged, is left for `nextFile` to wait for or refuse. */
+/**
+ * The small files that have arrived completely. Leaves incomplete and damaged ones to `nextFile`, which waits or
+ * rejects.
+ */
 function takeArrivedFiles(reader: ByteReader, budget: ArchiveBudget): ArchiveEntry[] {
   const entries: ArchiveEntry[] = []
   for (let entry = takeArrivedFile(reader, budget); entry; entry = takeArrivedFile(reader, budget))
@@ -86,7 +89,7 @@ function takeArrivedFile(reader: ByteReader, budget: ArchiveBudget): ArchiveEntr
   }
 }
 
-/** The next header of a file with what the headers before it said about it; undefined at the end of the archive. */
+/** The next header of a file, with the overrides from the headers before it; undefined at the end of the archive. */
 async function nextFile(reader: ByteReader, budget: ArchiveBudget): Promise<TarHeader | undefined> {
   let overrides: TarOverrides = {}
   while (true) {
@@ -132,7 +135,7 @@ async function readMetadata(reader: ByteReader, header: TarHeader): Promise<TarO
   return overrides
 }
 
-/** The bytes of a larger file, handed on as they come. */
+/** The bytes of a larger file, passed on as they arrive. */
 class TarBody {
   readonly #reader: ByteReader
   #left: number
@@ -153,7 +156,7 @@ class TarBody {
     }
   }
 
-  /** Passes over what was not read. */
+  /** Skips the rest of the body. */
   async finish(): Promise<void> {
     await skip(this.#reader, this.#left)
     this.#isOver = true

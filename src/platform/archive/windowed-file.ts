@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 
 const WINDOW_BYTES = 1024 * 1024
 
-/** A file read here and there, mostly onwards: a wait for each MiB, not for each read. */
+/** Random access to a file that is read mostly forwards: waits once per MiB, not for each read. */
 export class WindowedFile {
   readonly sizeBytes: number
   readonly #handle: FileHandle
@@ -26,7 +26,7 @@ export class WindowedFile {
     }
   }
 
-  /** Exactly these bytes, never written again; `invalid` where the file ends before them. */
+  /** Reads exactly these bytes, which are never overwritten. Fails with `invalid` if the file ends before them. */
   async read(at: number, length: number): Promise<Uint8Array> {
     if (!this.#isOpen) throw new Error('The file is closed')
     if (at + length > this.sizeBytes) throw cutOff()
@@ -41,7 +41,7 @@ export class WindowedFile {
   }
 
   async #readWindow(at: number, length: number): Promise<Uint8Array> {
-    // A fresh array each time: what was handed out may still be in use.
+    // A new array each time, because earlier results may still be in use.
     const window = new Uint8Array(Math.min(Math.max(length, WINDOW_BYTES), this.sizeBytes - at))
     for (let filled = 0; filled < window.length; ) {
       const { bytesRead } = await this.#handle.read(window, filled, window.length - filled, at + filled)

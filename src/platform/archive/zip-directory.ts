@@ -3,14 +3,14 @@ import { AppError } from '../../domain/errors.ts'
 import { type ArchiveBudget, refusedEntry } from './entry.ts'
 import type { WindowedFile } from './windowed-file.ts'
 
-/** A file as the central directory has it. APPNOTE 6.3.10 §4.3.12 */
+/** A file as the central directory describes it. APPNOTE 6.3.10 §4.3.12 */
 export type ZipFile = {
   path: string
   sizeBytes: number
   packedBytes: number
   method: number
   crc32: number
-  /** Where its local header begins. */
+  /** The position of its local header. */
   headerAt: number
 }
 
@@ -22,10 +22,10 @@ export const DEFLATED = 8
 const END_BYTES = 22
 const MAX_COMMENT_BYTES = 0xffff
 const HEADER_BYTES = 46
-/** Names are held in memory until all files are read. */
+/** All names stay in memory until every file has been read. */
 const MAX_NAMES_BYTES = 32 * 1024 * 1024
 
-/** Reads where everything lies and what it declares to be; the files come in the order of their bytes. */
+/** Reads the position and the declared properties of every file, sorted by position. */
 export async function readZipDirectory(file: WindowedFile, budget: ArchiveBudget): Promise<ZipDirectory> {
   const end = await findEnd(file)
   const files: ZipFile[] = []
@@ -39,7 +39,7 @@ export async function readZipDirectory(file: WindowedFile, budget: ArchiveBudget
     const extraLength = header.getUint16(30, true)
     nameBytes += nameLength
     if (nameBytes > MAX_NAMES_BYTES)
-      throw new AppError('too_large', 'The archive holds more than 32 MiB of names')
+      throw new AppError('too_large', 'The archive contains more than 32 MiB of names')
     const rest = await file.read(at + HEADER_BYTES, nameLength + extraLength)
     const entry = parseEntry(header, rest.subarray(0, nameLength), rest.subarray(nameLength))
     at += HEADER_BYTES + nameLength + extraLength + header.getUint16(32, true)
@@ -55,7 +55,7 @@ export async function readZipDirectory(file: WindowedFile, budget: ArchiveBudget
 
 type DirectoryPlace = { entryCount: number; startsAt: number; endsAt: number }
 
-/** The end record lies at the very end, before a comment of the length that it names. §4.3.16 */
+/** The end record is at the very end, followed only by a comment whose length it contains. §4.3.16 */
 async function findEnd(file: WindowedFile): Promise<DirectoryPlace> {
   const length = Math.min(file.sizeBytes, END_BYTES + MAX_COMMENT_BYTES)
   const startsAt = file.sizeBytes - length
@@ -100,7 +100,7 @@ function checkedPlace(place: DirectoryPlace, isWhole: boolean, limit: number): D
   return place
 }
 
-/** Undefined for a folder. */
+/** Returns undefined for a folder. */
 function parseEntry(header: DataView, nameBytes: Uint8Array, extra: Uint8Array): ZipFile | undefined {
   const flags = header.getUint16(8, true)
   const path = entryName(nameBytes, extra, (flags & 0x800) !== 0)
@@ -123,7 +123,7 @@ function parseEntry(header: DataView, nameBytes: Uint8Array, extra: Uint8Array):
   return { path, ...sizes, method, crc32: header.getUint32(16, true) }
 }
 
-/** Sizes and place, taken from the zip64 field where the header's own are full. §4.5.3 */
+/** Sizes and position, from the zip64 field if those in the header are saturated. §4.5.3 */
 function entrySizes(
   header: DataView,
   extra: Uint8Array,
@@ -147,8 +147,8 @@ function entrySizes(
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The flag or a Unicode path field (Info-ZIP writes it) says UTF-8. Without them it should be CP437, but some packers
- * write UTF-8 all the same; CP437 text with letters beyond ASCII is hardly ever valid UTF-8.
+ * The name is UTF-8 if the flag or a Unicode path field (of Info-ZIP) says so. Otherwise it should be CP437, but some
+ * packers write UTF-8 anyway, and CP437 text with letters beyond ASCII is hardly ever valid UTF-8.
  */
 function entryName(bytes: Uint8Array, extra: Uint8Array, isUtf8: boolean): string {
   try {
@@ -160,7 +160,7 @@ function entryName(bytes: Uint8Array, extra: Uint8Array, isUtf8: boolean): strin
   }
 }
 
-/** §4.6.9; it counts only while it belongs to the name beside it. */
+/** §4.6.9. It is valid only if its checksum matches the name beside it. */
 function unicodePath(name: Uint8Array, extra: Uint8Array): Uint8Array | undefined {
   const field = extraField(extra, 0x7075)
   if (field === undefined || field.byteLength < 5 || field.getUint8(0) !== 1) return undefined

@@ -21,9 +21,9 @@ type Entry = {
   crc32?: number
   packed?: Uint8Array
   extra?: Uint8Array
-  /** Where the directory says that the entry lies, if not where it does. */
+  /** Where the directory says the entry is, if not at its real position. */
   headerAt?: number
-  /** Puts sizes and place into a zip64 field. */
+  /** Stores sizes and position in a zip64 field. */
   isZip64?: boolean
 }
 
@@ -136,7 +136,7 @@ async function unpack(bytes: Uint8Array, limits = LIMITS): Promise<[path: string
   return files
 }
 
-/** The field in which Info-ZIP keeps a UTF-8 name beside one in another code. */
+/** The field in which Info-ZIP stores a UTF-8 name beside one in another encoding. */
 function unicodePath(name: string, beside: string | Uint8Array): Buffer {
   const bytes = Buffer.from(name)
   return Buffer.concat([
@@ -147,7 +147,7 @@ function unicodePath(name: string, beside: string | Uint8Array): Buffer {
   ])
 }
 
-describe('what the format can say', () => {
+describe('the features of the format', () => {
   const large = randomBytes(2_500_000, 1)
   const big = Buffer.alloc(3_000_000, 'svc ')
   const cases: [what: string, bytes: Uint8Array, expected: [string, string][]][] = [
@@ -222,7 +222,7 @@ describe('what the format can say', () => {
     expect(await unpack(bytes)).toEqual(expected)
   })
 
-  test('entries that the directory lists in another order', async () => {
+  test('entries that the directory lists in a different order', async () => {
     const first = parts({ name: 'a', body: 'A' }, 0)
     const second = parts({ name: 'b', body: 'B' }, first.local.length)
     const directory = Buffer.concat([second.central, first.central])
@@ -242,7 +242,7 @@ describe('names', () => {
     ['CP437', { name: Buffer.from([0x67, 0x72, 0x94, 0xe1, 0x65, 0xff]) }, 'größe\u00a0'],
     ['a Unicode path beside another', { name: 'gr__e', extra: unicodePath('größe', 'gr__e') }, 'größe'],
     ['a Unicode path of an older name', { name: 'new', extra: unicodePath('größe', 'old') }, 'new'],
-    ['a path out of the folder, for the caller to judge', { name: '../../etc/passwd' }, '../../etc/passwd'],
+    ['a path out of the folder, for the caller to check', { name: '../../etc/passwd' }, '../../etc/passwd'],
     ['an absolute path', { name: '/etc/passwd' }, '/etc/passwd'],
     ['a path of Windows', { name: 'a\\..\\..\\b' }, 'a\\..\\..\\b'],
     ['a NUL', { name: 'a\0.html' }, 'a\0.html'],
@@ -282,44 +282,44 @@ describe('hostile and broken archives', () => {
       zip([{ name: 'evil', body: 'AAAA', method: 0, sizeBytes: 2 }]),
       'contradict',
     ],
-    ['less than it says', zip([{ name: 'evil', body: 'AAAA', sizeBytes: 5 }]), '"evil" is not of the size'],
     [
-      'more than it says',
+      'less than declared',
+      zip([{ name: 'evil', body: 'AAAA', sizeBytes: 5 }]),
+      '"evil" does not have its declared size',
+    ],
+    [
+      'more than declared',
       zip([{ name: 'evil', body: 'AAAA', sizeBytes: 3 }]),
-      '"evil" is larger than it says',
+      '"evil" is larger than declared',
     ],
     [
-      'a bomb that says it is small',
+      'a bomb that claims to be small',
       zip([{ name: 'evil', packed: bomb, sizeBytes: 1000 }]),
-      '"evil" is larger than it says',
+      '"evil" is larger than declared',
     ],
     [
-      'a large bomb that says less',
+      'a large bomb that claims to be small',
       zip([{ name: 'evil', packed: bomb, sizeBytes: 5_000_000 }]),
-      '"evil" is larger than it says',
+      '"evil" is larger than declared',
     ],
     [
-      'deflate data that is cut off',
+      'deflate data that is truncated',
       zip([{ name: 'evil', packed: bomb.subarray(0, 20_000), sizeBytes: 900 }]),
       '"evil" is',
     ],
     [
-      'large deflate data that is cut off',
+      'large deflate data that is truncated',
       zip([{ name: 'evil', packed: bomb.subarray(0, 20_000), sizeBytes: 50_000_000 }]),
       '"evil" is damaged',
     ],
     [
-      'deflate data that is none',
+      'invalid deflate data',
       zip([{ name: 'evil', packed: Buffer.alloc(100, 0xff), sizeBytes: 100 }]),
       '"evil" is damaged',
     ],
     ['a name that is not UTF-8', zip([{ name: Buffer.from([0x61, 0xff]), flags: 0x800 }]), 'is not UTF-8'],
-    ['an entry that lies elsewhere', zip([{ name: 'evil', body: 'A', headerAt: 3 }]), '"evil" is not where'],
-    [
-      'an entry that lies beyond the end',
-      zip([{ name: 'evil', body: 'A', headerAt: 9999 }]),
-      'ends too soon',
-    ],
+    ['an entry in a different place', zip([{ name: 'evil', body: 'A', headerAt: 3 }]), '"evil" is not where'],
+    ['an entry beyond the end', zip([{ name: 'evil', body: 'A', headerAt: 9999 }]), 'ends too soon'],
     [
       'two entries with the same bytes',
       zip([
@@ -341,9 +341,9 @@ describe('hostile and broken archives', () => {
       zip([{ name: 'evil', method: 0, packedBytes: 20, sizeBytes: 20 }]),
       '"evil" shares bytes',
     ],
-    ['more entries than are there', zip([{ name: 'a' }], { entryCount: 2 }), 'its directory cannot be read'],
+    ['more entries than there are', zip([{ name: 'a' }], { entryCount: 2 }), 'its directory cannot be read'],
     [
-      'fewer entries than are there',
+      'fewer entries than there are',
       zip([{ name: 'a' }, { name: 'b' }], { entryCount: 1 }),
       'its directory cannot be read',
     ],
@@ -362,7 +362,7 @@ describe('hostile and broken archives', () => {
     expect(failure.message).toContain(message)
   })
 
-  test('an archive that is cut off anywhere', async () => {
+  test('an archive that is truncated anywhere', async () => {
     const bytes = zip([
       { name: 'a', body: 'A'.repeat(100), method: 0 },
       { name: 'b', body: 'B' },
@@ -371,7 +371,7 @@ describe('hostile and broken archives', () => {
       expect(await failureOf(unpack(bytes.subarray(0, length)))).toMatchObject({ kind: 'invalid' })
   })
 
-  test('a changed byte anywhere is refused or harmless, never a crash', async () => {
+  test('a changed byte anywhere is rejected or harmless, never a crash', async () => {
     const bytes = zip(
       [
         { name: 'a', body: 'A'.repeat(100) },
@@ -396,7 +396,7 @@ describe('limits', () => {
     { name: 'b', body: 'BB' },
   ])
 
-  test('are inclusive, and folders are no files', async () => {
+  test('are inclusive, and folders do not count as files', async () => {
     expect(await unpack(bytes, { maxFiles: 2, maxBytes: 5 })).toEqual([
       ['a', 'AAA'],
       ['b', 'BB'],
@@ -411,7 +411,7 @@ describe('limits', () => {
     expect(failure).toMatchObject({ kind: 'too_large', message: expect.stringContaining(message) })
   })
 
-  test('what is declared is refused before anything is unpacked', async () => {
+  test('declared sizes over the limit are rejected before anything is unpacked', async () => {
     const bomb = zip([
       { name: 'first', body: 'A' },
       { name: 'bomb', sizeBytes: 2 ** 40, isZip64: true },
@@ -425,7 +425,7 @@ describe('limits', () => {
   })
 })
 
-test('a body that is not read is passed over', async () => {
+test('an unread body is skipped', async () => {
   const bytes = zip([
     { name: 'a', body: randomBytes(2_000_000, 1) },
     { name: 'b', body: 'B' },

@@ -6,14 +6,14 @@ import { WindowedFile } from './windowed-file.ts'
 import { DEFLATED, readZipDirectory, type ZipFile } from './zip-directory.ts'
 
 const LOCAL_HEADER_BYTES = 30
-/** Up to this size, packed and unpacked, a file is handed out as one array. */
+/** A file up to this size, both packed and unpacked, is returned as one array. */
 const WHOLE_BYTES = 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 
 /**
- * The files of a zip archive on the disk (stored, deflate, zip64). What it declares is checked against the limits before
- * a byte is unpacked, and what comes out against what was declared. `invalid` for encrypted entries, links, entries
- * that share bytes, wrong sizes or checksums and archives that are cut off; `too_large` past the limits.
+ * Reads the files of a zip archive on disk (stored, deflate, zip64). Checks declared sizes against the limits before
+ * unpacking, and the output against the declared sizes. Fails with `invalid` for encrypted entries, links, overlapping
+ * entries, wrong sizes or checksums and truncation, and with `too_large` over the limits.
  */
 export async function* readZip(path: string, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
   const archive = await WindowedFile.open(path)
@@ -26,7 +26,7 @@ export async function* readZip(path: string, limits: ArchiveLimits): AsyncGenera
       const isWhole = file.sizeBytes <= WHOLE_BYTES && file.packedBytes <= WHOLE_BYTES
       const body = isWhole ? await unpackWhole(archive, file, dataAt) : unpackStream(archive, file, dataAt)
       yield { path: file.path, sizeBytes: file.sizeBytes, body }
-      // Thousands of small files are unpacked without a wait: others must get their turn.
+      // Thousands of small files unpack without a wait, so yield to other work now and then.
       unpacked += file.sizeBytes
       if (unpacked > WHOLE_BYTES) {
         unpacked = 0
@@ -38,7 +38,10 @@ export async function* readZip(path: string, limits: ArchiveLimits): AsyncGenera
   }
 }
 
-/** Where a file's bytes begin. They and their header must end before the next file begins: bombs overlap. */
+/**
+ * The start of a file's bytes. They and their header must end before the next file begins, because zip bombs overlap
+ * files.
+ */
 async function findData(archive: WindowedFile, file: ZipFile, limit: number): Promise<number> {
   const bytes = await archive.read(file.headerAt, LOCAL_HEADER_BYTES)
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -62,7 +65,7 @@ function inflate(file: ZipFile, packed: Uint8Array): Uint8Array {
     return inflateRawSync(packed, { maxOutputLength: Math.max(1, file.sizeBytes) })
   } catch (error) {
     const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    throw refusedEntry(file.path, isTooLong ? 'is larger than it says' : 'is damaged', error)
+    throw refusedEntry(file.path, isTooLong ? 'is larger than declared' : 'is damaged', error)
   }
 }
 
@@ -79,7 +82,7 @@ async function* unpackStream(
   for await (const piece of bytes) {
     sizeBytes += piece.length
     sum = crc32(piece, sum)
-    if (sizeBytes > file.sizeBytes) throw refusedEntry(file.path, 'is larger than it says')
+    if (sizeBytes > file.sizeBytes) throw refusedEntry(file.path, 'is larger than declared')
     yield piece
   }
   checkUnpacked(file, sizeBytes, sum)
@@ -91,6 +94,6 @@ async function* pieces(archive: WindowedFile, start: number, length: number): As
 }
 
 function checkUnpacked(file: ZipFile, sizeBytes: number, sum: number): void {
-  if (sizeBytes !== file.sizeBytes) throw refusedEntry(file.path, 'is not of the size that it says')
+  if (sizeBytes !== file.sizeBytes) throw refusedEntry(file.path, 'does not have its declared size')
   if (sum !== file.crc32) throw refusedEntry(file.path, 'is damaged: its checksum is wrong')
 }

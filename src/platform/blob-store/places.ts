@@ -3,12 +3,12 @@ import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '../durable-file.ts'
 
-/** Where a content lies: in a pack at `offset`, or with `pack: null` in a file of its own. */
+/** The position of a content: in a pack at `offset`, or in a file of its own if `pack` is null. */
 export type StoredBlob = { sha256: string; sizeBytes: number; pack: string | null; offset: number }
 
 /**
- * The names of everything below the data directory that holds contents, and what this process has on the way:
- * the contents pinned by uploads, and the names that a sweep must take for work in progress, not for leftovers.
+ * The names of all content files below the data directory, and the work in progress of this process: the contents that
+ * uploads have pinned, and the names that a sweep must keep.
  */
 export class BlobPlaces {
   readonly packs: string
@@ -16,7 +16,7 @@ export class BlobPlaces {
   readonly tmp: string
   readonly #newId: () => string
   readonly #pins = new Map<string, number>()
-  /** Temporary names now in use, and packs that this process made. */
+  /** Temporary names in use, and packs that this process has created. */
   readonly #own = new Set<string>()
 
   constructor(dataDir: string, newId: () => string) {
@@ -26,7 +26,7 @@ export class BlobPlaces {
     this.#newId = newId
   }
 
-  /** Makes the folders that lack, durably. */
+  /** Creates missing folders, durably. */
   async create(): Promise<void> {
     for (const folder of [this.packs, this.files, this.tmp]) {
       const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -42,7 +42,7 @@ export class BlobPlaces {
     return id
   }
 
-  /** It is gone, and its name with it. */
+  /** Removes the file of the pack and forgets its name. */
   async removePack(id: string): Promise<void> {
     await rm(this.pack(id), { force: true })
     this.#own.delete(id)
@@ -60,7 +60,7 @@ export class BlobPlaces {
     return blob.pack === null ? this.file(blob.sha256) : this.pack(blob.pack)
   }
 
-  /** A fresh name in `tmp/`; `forget` it when the file is gone. */
+  /** A new name in `tmp/`; call `forget` when the file is gone. */
   newTmp(): string {
     const name = `blob-${this.#newId()}`
     this.#own.add(name)
@@ -71,7 +71,7 @@ export class BlobPlaces {
     this.#own.delete(path.slice(this.tmp.length + 1))
   }
 
-  /** True for a temporary name in use and for a pack made by this process: its rows may be yet to come. */
+  /** True for a temporary name in use and for a pack that this process created, whose rows may not be committed yet. */
   isOwn(name: string): boolean {
     return this.#own.has(name)
   }
@@ -91,8 +91,8 @@ export class BlobPlaces {
   }
 
   /**
-   * Removes a large content's file unless an upload pins it, which may have renamed an equal one over it or be about
-   * to. The look and the rename away happen in one turn, so that no upload's rename comes between them.
+   * Removes the file of a large content unless an upload pins it. Such an upload may have renamed an equal file over
+   * it, or be about to. The check and the rename happen in one turn, so that no rename of an upload comes between them.
    */
   async removeUnpinned(sha256: string): Promise<boolean> {
     if (this.isPinned(sha256)) return false

@@ -26,7 +26,7 @@ const never = (): boolean => {
   throw new Error('looked for one by one')
 }
 
-test('what is expected is pinned, looked for once, and brought only where it is not stored', async () => {
+test('expected contents are pinned, looked up once, and written only if they are not stored', async () => {
   const stage = store.stage(never)
   stage.expect([hashOf(one), hashOf(two)], () => {
     expect(store.isPinned(hashOf(one)) && store.isPinned(hashOf(two))).toBe(true)
@@ -40,14 +40,14 @@ test('what is expected is pinned, looked for once, and brought only where it is 
   expect(store.isPinned(hashOf(one)) || store.isPinned(hashOf(two))).toBe(false)
 })
 
-test('a stage that is given up holds on to nothing', async () => {
+test('a discarded stage keeps no pins', async () => {
   const stage = store.stage(never)
   stage.expect([hashOf(one)], () => [])
   await stage.discard()
   expect(store.isPinned(hashOf(one))).toBe(false)
 })
 
-test('other bytes than expected are refused and not brought', async () => {
+test('bytes that do not match the expected hash are rejected and not stored', async () => {
   const stage = store.stage(() => false)
   const failure = await failureOf(Promise.resolve().then(() => stage.addSmall(one, hashOf(two))))
   expect(failure).toMatchObject({ kind: 'invalid' })

@@ -10,32 +10,37 @@ const PACKED_BYTES = 1024 * 1024
 
 export type AddedBlob = { sha256: string; sizeBytes: number }
 
-/** One upload on its way to the disk. After a failed `add` it goes on as if that content had never come. */
+/** One upload on its way to the disk. A failed `add` leaves the stage as if that content had never come. */
 export type BlobStage = {
   /**
-   * Hashes while it writes, in flat memory. A content that is stored, or was added before, is not written again.
-   * Over `limitBytes`: `too_large`. Other bytes than those of `expectedSha256` (lower-case hex): `invalid`.
+   * Hashes while writing, in constant memory. Does not write a content again that is stored or was added before. Fails
+   * with `too_large` over `limitBytes`, and with `invalid` if the bytes do not match `expectedSha256` (lower-case hex).
    */
   add(body: ByteStream | Uint8Array, limitBytes?: number, expectedSha256?: string): Promise<AddedBlob>
-  /** The same for one of thousands of small contents. A promise, where given, is to be awaited before the next is added. */
+  /** The same for one of thousands of small contents. If it returns a promise, await it before adding the next. */
   addSmall(bytes: Uint8Array, expectedSha256: string): Promise<void> | undefined
   /**
-   * Says beforehand what may come. `listStored` is asked once which of it have a committed row; those stay until the
-   * stage ends, and no content is looked for one by one any more.
+   * Announces the contents that may come. `listStored` is called once and returns those with a committed row, which
+   * stay until the stage ends. Afterwards no content is looked up individually.
    */
   expect(sha256s: Iterable<string>, listStored: () => Iterable<string>): void
   /**
-   * The contents that this stage brought; bytes and names are on the disk when it resolves. Two uploads of the same
-   * small content bring a copy each: whose row is not taken (INSERT OR IGNORE) leaves dead space in its pack.
+   * Returns the contents that this stage has written; bytes and names are durable when it resolves. Two uploads of the
+   * same small content write a copy each: the one whose row loses (INSERT OR IGNORE) is dead space in its pack.
    */
   seal(): Promise<StoredBlob[]>
-  /** Removes what this stage brought, unless another one needs it or has committed it. Any number of times, any time. */
+  /**
+   * Removes what this stage has written, unless another stage needs it or has committed it. May be called at any time,
+   * repeatedly.
+   */
   discard(): Promise<void>
-  /** After the commit: the garbage collector may look at these contents again. */
+  /** Call it after the commit: the garbage collector may consider these contents again. */
   release(): void
 }
 
-/** What is to become of a content: nothing (it is stored), a place in the pack, or a file that still has a tmp name. */
+/**
+ * What happens to a content: nothing (it is stored), a place in the pack, or a file that still has a temporary name.
+ */
 type Content =
   | { kind: 'stored' }
   | { kind: 'packed'; sizeBytes: number; offset: number }
@@ -45,11 +50,14 @@ export class Stage implements BlobStage {
   readonly #places: BlobPlaces
   readonly #isStored: (sha256: string) => boolean
   readonly #contents = new Map<string, Content>()
-  /** What `expect` named: whether it was stored then. A row that came since costs a copy, and no row can have gone. */
+  /**
+   * The contents from `expect`, and whether each was stored then. A row added since costs a copy; no row can have been
+   * deleted.
+   */
   readonly #expected = new Map<string, boolean>()
   #packFile: { id: string; file: DurableFile } | undefined
   #state: 'open' | 'sealing' | 'sealed' | 'ended' = 'open'
-  /** The large file that is being synced while the next content comes in. */
+  /** The large file that is being synced while the next content arrives. */
   #syncing: Promise<unknown> = Promise.resolve()
 
   constructor(places: BlobPlaces, isStored: (sha256: string) => boolean) {
@@ -75,7 +83,7 @@ export class Stage implements BlobStage {
 
   addSmall(bytes: Uint8Array, expectedSha256: string): Promise<void> | undefined {
     if (this.#state !== 'open') throw new Error('The stage takes no more contents')
-    if (bytes.length > PACKED_BYTES) throw new Error(`${bytes.length} bytes are no small content`)
+    if (bytes.length > PACKED_BYTES) throw new Error(`${bytes.length} bytes are too many for a small content`)
     try {
       expectHash(Bun.SHA256.hash(bytes, 'hex'), expectedSha256)
       return this.#pack(expectedSha256, bytes)?.catch((error) => {
@@ -119,7 +127,7 @@ export class Stage implements BlobStage {
     for (const [sha256, content] of this.#contents) {
       if (content.kind !== 'file') continue
       await this.#removeTmp(content.file)
-      // Sealed by us or by a stage that had the same content and left it to us: without a row it is nobody's.
+      // Sealed by us, or by a stage that had the same content and left it to us: without a row it belongs to nobody.
       if (!this.#isStored(sha256)) await this.#places.removeUnpinned(sha256)
     }
   }
@@ -146,7 +154,7 @@ export class Stage implements BlobStage {
     return file.append(bytes)
   }
 
-  /** Gathers up to the size of a packed content; what is larger goes on into a file. */
+  /** Buffers up to the size of a packed content; anything larger continues in a file. */
   async #addStream(
     body: ByteStream,
     limitBytes: number,
@@ -190,7 +198,7 @@ export class Stage implements BlobStage {
     return sha256
   }
 
-  /** Pins the content and says whether this stage has to bring its bytes. */
+  /** Pins the content and returns whether this stage must write its bytes. */
   #isNew(sha256: string): boolean {
     if (this.#contents.has(sha256)) return false
     const isStored = this.#expected.get(sha256) ?? this.#isStored(sha256)
@@ -231,7 +239,7 @@ export class Stage implements BlobStage {
       await rename(content.file.path, path)
       this.#places.forgetTmp(content.file.path)
     }
-    // The folder above too, even if it was there: another upload may have made it and not come to its sync.
+    // Sync the parent folder too, even if it existed: another upload may have created it and not synced it yet.
     if (folders.size > 0) folders.add(this.#places.files)
     for (const folder of folders) await syncFolder(folder)
   }

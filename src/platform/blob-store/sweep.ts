@@ -4,8 +4,8 @@ import { isSha256 } from '../../domain/names.ts'
 import type { BlobPlaces } from './places.ts'
 
 /**
- * Removes packs, files and temporary files that no row knows and that this process has not on the way: what a crash
- * left between the rename and the commit. Names of another shape are not ours and stay.
+ * Removes packs, files and temporary files that have no row and that this process is not writing: the leftovers of a
+ * crash between rename and commit. Keeps files whose names do not look like ours.
  */
 export async function sweepBlobs(
   places: BlobPlaces,

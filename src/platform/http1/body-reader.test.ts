@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { BodyReader } from './body-reader.ts'
 import { type Framing, Http1Error } from './response-head.ts'
 
-/** Reads `wire` cut after `cut` bytes, and again every `step` bytes. */
+/** Reads `wire` in two parts split after `cut` bytes, and again in pieces of `step` bytes. */
 function read(framing: Framing, wire: string, step: number) {
   const reader = new BodyReader(framing)
   const bytes = Buffer.from(wire, 'latin1')
@@ -41,7 +41,7 @@ describe.each([1, 2, 3, 7, 1000])('in pieces of %d bytes', (step) => {
 
 const broken: [name: string, wire: string][] = [
   ['no size', '\r\nhello\r\n'],
-  ['a size that is no number', 'xyz\r\nhello\r\n'],
+  ['a size that is not a number', 'xyz\r\nhello\r\n'],
   ['a size with a prefix', '0x5\r\nhello\r\n'],
   ['a size with a sign', '+5\r\nhello\r\n'],
   ['a negative size', '-5\r\nhello\r\n'],
@@ -65,16 +65,16 @@ const broken: [name: string, wire: string][] = [
 ]
 
 describe.each([1, 1000])('in pieces of %d bytes', (step) => {
-  test.each(broken)('refuses %s', (_name, wire) => {
+  test.each(broken)('rejects %s', (_name, wire) => {
     expect(() => read(CHUNKED, wire, step)).toThrow(Http1Error)
   })
 })
 
-test('a body without a length goes on for ever', () => {
+test('a body without a length has no end of its own', () => {
   expect(read({ kind: 'close' }, 'all of it', 4)).toEqual({ content: 'all of it', isDone: false, left: 0 })
 })
 
-test('a cut chunked body is not done', () => {
+test('a truncated chunked body is not done', () => {
   expect(read(CHUNKED, '5\r\nhello\r\n', 3).isDone).toBe(false)
   expect(read(CHUNKED, '5\r\nhello\r\n0\r\n', 3).isDone).toBe(false)
 })

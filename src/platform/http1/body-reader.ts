@@ -1,6 +1,6 @@
 import { type Framing, Http1Error, MOST_FIELDS, MOST_HEAD_BYTES } from './response-head.ts'
 
-/** A line of a chunk: its size and extensions, which are ignored. */
+/** A chunk line: the size, and extensions, which are ignored. */
 const MOST_LINE_BYTES = 1024
 const CHUNK_SIZE = /^([0-9a-fA-F]{1,13})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/
 const TRAILER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/
@@ -8,11 +8,11 @@ const LF = 10
 
 type Step = 'size' | 'data' | 'after-data' | 'trailer'
 
-/** Finds the content in the bytes of a body, and its end. */
+/** Extracts the content from the bytes of a body, and finds its end. */
 export class BodyReader {
   isDone = false
   readonly #framing: Framing
-  /** Content bytes still to come: of the body, or of the chunk. */
+  /** Content bytes still to come, of the body or of the current chunk. */
   #left: number
   #step: Step = 'size'
   #line = ''
@@ -26,8 +26,8 @@ export class BodyReader {
   }
 
   /**
-   * Hands the content in `bytes` from `start` on to `emit`, without copying it. Returns where it stopped: the
-   * end, or the first byte behind the body. Throws `Http1Error`.
+   * Passes the content in `bytes` from `start` on to `emit`, without copying. Returns where it stopped: the end of
+   * `bytes`, or the first byte after the body. Throws `Http1Error`.
    */
   read(bytes: Buffer, start: number, emit: (content: Uint8Array) => void): number {
     if (this.#framing.kind === 'chunked') return this.#readChunked(bytes, start, emit)
@@ -37,7 +37,7 @@ export class BodyReader {
     return end
   }
 
-  /** The other end has closed. Throws `Http1Error` when that was too early. */
+  /** The other end has closed. Throws `Http1Error` if that was too early. */
   end(): void {
     if (this.#framing.kind === 'close') this.isDone = true
     if (!this.isDone) throw new Http1Error('only a part of its answer')
@@ -63,7 +63,7 @@ export class BodyReader {
     return at
   }
 
-  /** Collects up to the LF, and acts on the line when it is whole. RFC 9112 §7.1. */
+  /** Buffers up to the LF, and processes the line once it is complete. RFC 9112 §7.1. */
   #readLine(bytes: Buffer, start: number): number {
     const lf = bytes.indexOf(LF, start)
     const end = lf === -1 ? bytes.length : lf + 1
@@ -87,17 +87,17 @@ export class BodyReader {
 
   #startChunk(line: string): void {
     const size = CHUNK_SIZE.exec(line)?.[1]
-    if (size === undefined) throw new Http1Error('a chunk size that is not one')
+    if (size === undefined) throw new Http1Error('an invalid chunk size')
     this.#left = Number.parseInt(size, 16)
     this.#step = this.#left === 0 ? 'trailer' : 'data'
   }
 
-  /** Trailers are read strictly and dropped: merging them into the head is how they do harm. */
+  /** Trailers are validated and dropped: merging them into the head would be a security risk. */
   #endTrailer(line: string): void {
     this.isDone = line === ''
     this.#trailerBytes += line.length
     this.#trailers += 1
-    if (line !== '' && !TRAILER.test(line)) throw new Http1Error('a trailer line that is not one')
+    if (line !== '' && !TRAILER.test(line)) throw new Http1Error('an invalid trailer line')
     if (this.#trailerBytes > MOST_HEAD_BYTES || this.#trailers > MOST_FIELDS)
       throw new Http1Error('too many trailer fields')
   }

@@ -1,19 +1,19 @@
-/** How much may wait for the reader before the socket is paused; a packet (at most 512 KiB) may come on top. */
+/** How much may wait for the reader before the socket is paused. One packet (at most 512 KiB) may exceed it. */
 const MOST_WAITING_BYTES = 128 * 1024
-/** What a piece takes besides its bytes, about: a backend may send a byte in each. */
+/** The approximate cost of a piece besides its bytes: a backend may send one byte in each. */
 const PIECE_COST_BYTES = 512
-/** A packet that falls into more pieces than this is handed on in one. */
+/** A packet with more pieces than this is passed on as one. */
 const MOST_PIECES = 16
 
 export interface StreamOwner {
-  /** The reader is behind: read no more from the socket. */
+  /** The reader is behind: stop reading from the socket. */
   pause(): void
   resume(): void
-  /** The reader wants no more. */
-  cancelled(): void
+  /** The reader has cancelled. */
+  onCancelled(): void
 }
 
-/** The reading end of a connection as a stream, with the socket paused while its reader is behind. */
+/** The response body of a connection as a stream. Pauses the socket while the reader is behind. */
 export class BodyStream {
   readonly readable: ReadableStream<Uint8Array>
   readonly #owner: StreamOwner
@@ -30,7 +30,7 @@ export class BodyStream {
         pull: () => this.#wanted(),
         cancel: () => {
           this.#controller = null
-          owner.cancelled()
+          owner.onCancelled()
         },
       },
       {
@@ -53,13 +53,13 @@ export class BodyStream {
     this.#owner.pause()
   }
 
-  /** What one packet brought. */
+  /** The pieces of one packet. */
   pushAll(pieces: readonly Uint8Array[]): void {
     if (pieces.length > MOST_PIECES) this.push(Buffer.concat(pieces))
     else pieces.forEach(this.push)
   }
 
-  /** All of it has come. What waits for the reader needs the socket no more, and the next answer must not find it paused. */
+  /** The body is complete. The rest no longer needs the socket, and the next response must not find it paused. */
   finish(): void {
     this.#controller?.close()
     this.#controller = null

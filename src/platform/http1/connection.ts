@@ -12,71 +12,71 @@ import { RequestSender } from './sender.ts'
 import { type Tunnel, TunnelEnd } from './tunnel.ts'
 import { SocketWriter } from './writer.ts'
 
-/** The head of an answer, and its body: whole where it came at once, else as it comes. */
+/** The head of a response and its body, which is bytes if it came at once, otherwise a stream. */
 export type Answer = {
   status: number
-  /** Names in lower case. */
+  /** Header names in lower case. */
   headers: readonly HeaderPair[]
-  /** The headers are the very object of an earlier answer. */
+  /** `headers` is the same object as in an earlier response. */
   isKnownHead: boolean
   body: ReceivedBody
-  /** After 101 alone. */
+  /** Only after a 101. */
   tunnel: Tunnel | null
 }
 
-/** One request and what becomes of it, as a connection sees it. */
+/** One request and its result, as a connection sees it. */
 export interface Exchange {
   readonly request: WireRequest
-  /** The protocol to switch to; null where 101 would be a broken answer. */
+  /** The protocol to switch to; if null, a 101 is an invalid response. */
   readonly upgrade: string | null
-  /** The longest silence while a request body is on its way and before the head comes. */
+  /** The longest silence while a request body is being sent and before the head arrives. */
   readonly headTimeoutMs: number
-  /** From here on that counts for the head: the start of the request. */
+  /** The start of the request; the time limit of the head counts from here. */
   readonly startedAt: number
-  /** The longest silence between the bytes of the answer. */
+  /** The longest silence within the response. */
   idleTimeoutMs(status: number, headers: readonly HeaderPair[]): number
-  answered(answer: Answer): void
-  /** There will be no answer; `isStale` when a kept connection ended before the backend said anything. */
-  failed(error: OutboundError, isStale: boolean): void
-  /** The connection is done with an exchange that was answered. */
-  finished(): void
-  /** Time has passed: a signal that was not worth asking for may be. True while that may still come. */
+  onAnswer(answer: Answer): void
+  /** No response will come. `isStale` if a kept connection ended before the backend sent anything. */
+  onFailed(error: OutboundError, isStale: boolean): void
+  /** The connection has finished an exchange that got a response. */
+  onFinished(): void
+  /** Time has passed: creates the signal of a request that lasts. Returns whether that may still be needed later. */
   watchSignal(now: number): boolean
 }
 
 interface ConnectionOwner {
   /** For messages, such as `api.example.com:443`. */
   readonly label: string
-  /** What backends said lately. */
+  /** Recent response heads of backends. */
   readonly knownHeads: KnownHeads
-  /** May carry another request. */
-  free(connection: Http1Connection): void
-  gone(connection: Http1Connection): void
+  /** The connection can take another request. */
+  onFree(connection: Http1Connection): void
+  onGone(connection: Http1Connection): void
 }
 
-/** How long an unused connection is kept, unless the backend says less. */
+/** How long an unused connection is kept, unless the backend asks for less. */
 const KEPT_IDLE_MS = 55_000
-/** The longest that the reader of a body may leave the connection paused. */
+/** The longest time that the reader of a body may keep the connection paused. */
 const READER_TIMEOUT_MS = 300_000
 
 type Phase = 'idle' | 'head' | 'body' | 'tunnel' | 'closed'
 
-/** An HTTP/1.1 connection to a backend: one request at a time, the next when the answer is whole. RFC 9112 §9. */
+/** An HTTP/1.1 connection to a backend: one request at a time, the next after the response is complete. RFC 9112 §9. */
 export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
-  /** Where it leads, as it was dialled. */
+  /** The address that was dialled. */
   readonly address: string
   idleSince = performance.now()
   idlePlace: IdlePlace | null = null
   readonly #socket: LineSocket
   readonly #owner: ConnectionOwner
-  readonly #deadline = new Deadline(() => this.#timedOut())
+  readonly #deadline = new Deadline(() => this.#onTimeout())
   readonly #writer: SocketWriter
   readonly #receiver: ResponseReceiver
   #phase: Phase = 'idle'
   #exchange: Exchange | null = null
-  /** Of a request with a body. */
+  /** Sends a request with a body. */
   #sender: RequestSender | null = null
-  /** Of one without. */
+  /** Sends a request without a body. */
   readonly #headSender: HeadSender
   #tunnelEnd: TunnelEnd | null = null
   #idleTimeoutMs = 0
@@ -86,7 +86,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     this.#socket = socket
     this.address = address
     this.#owner = owner
-    this.#writer = new SocketWriter(socket, () => this.#progressed())
+    this.#writer = new SocketWriter(socket, () => this.#onProgress())
     this.#headSender = new HeadSender(this.#writer)
     this.#receiver = new ResponseReceiver(owner.knownHeads, this)
     this.#deadline.set(KEPT_IDLE_MS)
@@ -97,7 +97,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     return this.#phase !== 'closed'
   }
 
-  /** The request that is under way on it. */
+  /** The current exchange. */
   get exchange(): Exchange | null {
     return this.#exchange
   }
@@ -116,12 +116,12 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     }
   }
 
-  /** Ends the connection, and with it what is under way on it. */
+  /** Closes the connection and fails its current exchange. */
   fail(error: OutboundError): void {
     this.#close(error, false)
   }
 
-  received(bytes: Buffer): void {
+  onBytes(bytes: Buffer): void {
     try {
       if (this.#phase === 'head' && !this.#headSender.isWaiting) this.#receiver.receive(bytes)
       else if (this.#phase === 'body') this.#bodyReceived(bytes)
@@ -134,23 +134,23 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     }
   }
 
-  writable(): void {
+  onWritable(): void {
     this.#writer.drain()
   }
 
-  ended(): void {
+  onEnd(): void {
     if (this.#phase === 'tunnel') this.#closeTunnel()
-    else if (this.#phase !== 'body' || !this.#receiver.end()) this.closed(null)
+    else if (this.#phase !== 'body' || !this.#receiver.end()) this.onClosed(null)
   }
 
-  closed(cause: Error | null): void {
+  onClosed(cause: Error | null): void {
     if (this.#phase === 'closed') return
-    const isStale = this.#hasServed && this.#receiver.hasHeardNothing
-    const when = this.#receiver.head === null ? 'before it answered' : 'in the midst of its answer'
+    const isStale = this.#hasServed && this.#receiver.hasReceivedNothing
+    const when = this.#receiver.head === null ? 'before it answered' : 'in the middle of its answer'
     this.#close(this.#error('reset', `closed the connection ${when}`, cause), isStale)
   }
 
-  answered({ head, isKnown }: ReadHead, body: ReceivedBody): void {
+  onAnswer({ head, isKnown }: ReadHead, body: ReceivedBody): void {
     const exchange = this.#exchange
     if (exchange === null) return
     const { status, headers } = head
@@ -159,10 +159,10 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
       this.#idleTimeoutMs = exchange.idleTimeoutMs(status, headers)
       this.#deadline.set(this.#idleTimeoutMs)
     }
-    exchange.answered({ status, headers, isKnownHead: isKnown, body, tunnel: null })
+    exchange.onAnswer({ status, headers, isKnownHead: isKnown, body, tunnel: null })
   }
 
-  switched({ head, isKnown }: ReadHead, rest: Buffer): void {
+  onSwitched({ head, isKnown }: ReadHead, rest: Buffer): void {
     const exchange = this.#exchange
     const offered = head.headers
       .filter(([name]) => name === 'upgrade')
@@ -173,7 +173,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     this.#idleTimeoutMs = exchange.idleTimeoutMs(head.status, head.headers)
     this.#deadline.set(this.#idleTimeoutMs)
     this.#tunnelEnd = new TunnelEnd(this.#writer, this)
-    exchange.answered({
+    exchange.onAnswer({
       status: head.status,
       headers: head.headers,
       isKnownHead: isKnown,
@@ -183,7 +183,7 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     if (rest.length > 0) this.#tunnelEnd.stream.push(rest)
   }
 
-  done(isClean: boolean): void {
+  onDone(isClean: boolean): void {
     if (!this.isOpen) return
     const isSent = this.#sender?.isSent ?? this.#headSender.isSent
     if (isClean && isSent && this.#receiver.head?.isPersistent === true) this.#becomeFree()
@@ -201,8 +201,8 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     this.#socket.resume()
   }
 
-  cancelled(): void {
-    this.fail(this.#error('aborted', 'was left in the midst of its answer'))
+  onCancelled(): void {
+    this.fail(this.#error('aborted', 'was left in the middle of its answer'))
   }
 
   #becomeFree(): void {
@@ -217,8 +217,8 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
       seconds === null ? KEPT_IDLE_MS : Math.min(KEPT_IDLE_MS, Math.max(0, seconds * 1000 - 1000)),
       this.idleSince,
     )
-    this.#owner.free(this)
-    exchange?.finished()
+    this.#owner.onFree(this)
+    exchange?.onFinished()
   }
 
   #bodyReceived(bytes: Buffer): void {
@@ -236,8 +236,8 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     this.fail(this.#error('reset', 'closed the connection'))
   }
 
-  /** The system took bytes of ours: that breaks the silence, where a body is on its way. */
-  #progressed(): void {
+  /** The system accepted bytes of the request: if they belong to a body, the silence is over. */
+  #onProgress(): void {
     if (this.#phase === 'head' && this.#exchange !== null && this.#exchange.request.body !== null)
       this.#deadline.set(this.#exchange.headTimeoutMs)
     else if ((this.#phase === 'body' && !this.#isPaused()) || this.#phase === 'tunnel')
@@ -248,18 +248,20 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     return (this.#tunnelEnd?.stream ?? this.#receiver.stream)?.isPaused === true
   }
 
-  #timedOut(): void {
+  #onTimeout(): void {
     if (this.#phase === 'idle') this.fail(this.#error('aborted', 'was not needed'))
     else if (this.#phase === 'head') this.fail(this.#late())
     else if (this.#isPaused()) this.fail(this.#error('aborted', 'sent an answer that nobody reads'))
     else
-      this.fail(this.#error('stalled', `was silent for ${this.#idleTimeoutMs} ms in the midst of its answer`))
+      this.fail(
+        this.#error('stalled', `was silent for ${this.#idleTimeoutMs} ms in the middle of its answer`),
+      )
   }
 
   #late(): OutboundError {
     const { headTimeoutMs = 0 } = this.#exchange ?? {}
     return this.#sender?.isWaitingForBody
-      ? new OutboundError('timeout', `The body of the request stopped coming for ${headTimeoutMs} ms`)
+      ? new OutboundError('timeout', `The request body stalled for ${headTimeoutMs} ms`)
       : this.#error('timeout', `did not answer within ${headTimeoutMs} ms`)
   }
 
@@ -274,11 +276,11 @@ export class Http1Connection implements SocketOwner, ReceiverOwner, Idler {
     this.#socket.terminate()
     this.#sender?.stop(error)
     this.#writer.fail(error)
-    this.#owner.gone(this)
+    this.#owner.onGone(this)
     this.#receiver.fail(error)
     this.#tunnelEnd?.stream.fail(error)
-    if (phase === 'head') exchange?.failed(error, isStale)
-    else exchange?.finished()
+    if (phase === 'head') exchange?.onFailed(error, isStale)
+    else exchange?.onFinished()
   }
 
   #error(kind: OutboundErrorKind, what: string, cause?: unknown): OutboundError {

@@ -1,6 +1,6 @@
 /**
- * A time limit that is moved for every packet. Moving it further away costs a store; the timer below is set
- * anew when it fires too early, which is rare.
+ * A time limit that moves with every packet. Extending it only stores a number; the timer is renewed when it fires too
+ * early, which is rare.
  */
 export class Deadline {
   readonly #passed: () => void
@@ -12,7 +12,7 @@ export class Deadline {
     this.#passed = passed
   }
 
-  /** `from` is the time that `ms` counts from, where the caller has just looked at the clock. */
+  /** `from` is the start of `ms`, for a caller that has just read the clock. */
   set(ms: number, from = performance.now()): void {
     this.#at = from + ms
     if (this.#at < this.#firesAt) this.#arm(this.#at - performance.now())

@@ -3,21 +3,21 @@ import { Http1Error, MOST_HEAD_BYTES } from './response-head.ts'
 const NOTHING = Buffer.alloc(0)
 const END = Buffer.from('\r\n\r\n')
 
-/** Puts together the head of an answer that comes in pieces, at worst byte by byte. */
+/** Assembles the head of a response that arrives in pieces, at worst byte by byte. */
 export class HeadCollector {
-  /** Of the head that `add` gave: where in its bytes it ended. */
+  /** Where the head returned by `add` ended in its bytes. */
   end = 0
   #kept = NOTHING
   #length = 0
 
-  /** Nothing of an answer has come yet. */
+  /** Nothing of a response has arrived yet. */
   get isEmpty(): boolean {
     return this.#length === 0
   }
 
   /**
-   * The head as text up to the CR LF of its last field, with its `end`; null when there is more to come. Throws
-   * `Http1Error` when it is too long.
+   * Returns the head as text up to the CR LF of its last field, and sets `end`; null if more is to come. Throws
+   * `Http1Error` if it is too long.
    */
   add(bytes: Buffer, start: number): string | null {
     if (this.#length === 0) {

@@ -8,7 +8,7 @@ afterAll(() => fixture.close())
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 const answering = () => fixture.backend((socket) => onRequest(socket, () => socket.write(OK)))
 
-test('a request that is given up in its own turn is never sent, and the next one is', async () => {
+test('a request aborted in the same turn is never sent, and the next one is', async () => {
   const { port, received } = await answering()
   expect(await textOf((await fixture.send(port)).body)).toBe('ok')
   const controller = new AbortController()
@@ -21,7 +21,7 @@ test('a request that is given up in its own turn is never sent, and the next one
   expect(all).not.toContain('/given-up')
 })
 
-test('requests of one turn go out each on its own connection, with a head of any size', async () => {
+test('requests of one turn go out on their own connections, with heads of any size', async () => {
   const { port, received } = await answering()
   const long = 'é'.repeat(20_000)
   const send = (one: string) => fixture.send(port, { target: `/${one}`, headers: [['x-long', long + one]] })

@@ -1,11 +1,11 @@
 import { atEndOfTurn } from './turn.ts'
 import type { SocketWriter } from './writer.ts'
 
-/** Sends the heads of requests without a body, each together with those of other connections of the same turn. */
+/** Sends heads of requests without a body, batched with those of other connections in the same turn. */
 export class HeadSender {
-  /** Nothing of it went out yet. */
+  /** Nothing of it has been sent yet. */
   isWaiting = false
-  /** All of it was taken. */
+  /** All of it has been sent. */
   isSent = false
   readonly #writer: SocketWriter
 
@@ -21,7 +21,7 @@ export class HeadSender {
     })
   }
 
-  /** What still waits is not sent. */
+  /** Cancels a head that is still waiting. */
   stop(): void {
     this.isWaiting = false
   }
@@ -34,7 +34,7 @@ export class HeadSender {
       () => {
         this.isSent = true
       },
-      () => {}, // the connection failed, and says so itself
+      () => {}, // the connection failed and reports it itself
     )
   }
 }

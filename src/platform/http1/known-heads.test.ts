@@ -4,7 +4,7 @@ import { Http1Error, parseResponseHead } from './response-head.ts'
 
 const head = (more: string) => `HTTP/1.1 200 OK\r\nContent-Length: 3\r\n${more}`
 
-test('what came twice is the same head from then on, and says so', () => {
+test('a head that came twice is the same object from then on, and isKnown says so', () => {
   const heads = new KnownHeads()
   const [, second, third, fourth] = Array.from({ length: 4 }, () => heads.read(head('X: 1\r\n')))
   expect([second?.isKnown, third?.isKnown, fourth?.isKnown]).toEqual([false, true, true])
@@ -13,7 +13,7 @@ test('what came twice is the same head from then on, and says so', () => {
   expect(third?.head).toEqual(parseResponseHead(head('X: 1\r\n')))
 })
 
-test('another text is another head, however little differs', () => {
+test('a different text is a different head, however small the difference', () => {
   const heads = new KnownHeads()
   for (let i = 0; i < 3; i++) heads.read(head('X: 1\r\n'))
   const other = heads.read(head('X: 2\r\n'))
@@ -22,18 +22,18 @@ test('another text is another head, however little differs', () => {
   expect(heads.read(head('x: 1\r\n')).isKnown).toBe(false)
 })
 
-test('what is no head never becomes known', () => {
+test('an invalid head never becomes known', () => {
   const heads = new KnownHeads()
   for (let i = 0; i < 4; i++) expect(() => heads.read(head('X : 1\r\n'))).toThrow(Http1Error)
 })
 
-test('a long head is read anew each time', () => {
+test('a long head is parsed again each time', () => {
   const heads = new KnownHeads()
   const text = head(`X: ${'x'.repeat(3000)}\r\n`)
   for (let i = 0; i < 4; i++) expect(heads.read(text).isKnown).toBe(false)
 })
 
-test('with too many different ones all are forgotten, and read again', () => {
+test('too many different heads clear the cache', () => {
   const heads = new KnownHeads()
   const twice = (i: number) => [1, 2].map(() => heads.read(head(`X: ${i}\r\n`)).isKnown)
   for (let i = 0; i < 257; i++) expect(twice(i)).toEqual([false, false])

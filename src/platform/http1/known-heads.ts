@@ -1,25 +1,25 @@
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
-/** Longer heads are rare, and seldom the same twice. */
+/** Longer heads are rare, and seldom repeat. */
 const MOST_KNOWN_LENGTH = 2048
 const MOST_KNOWN = 256
 /** A power of two. */
 const TRACES = 1024
 
-/** A head, and whether it is the very object of an earlier answer. */
+/** A head, and whether it is the same object as in an earlier response. */
 export type ReadHead = { readonly head: ResponseHead; readonly isKnown: boolean }
 
 /**
- * What backends said lately, by its text: a backend under load says the same for many visitors, and what was found in
- * it need not be found again. Only what comes twice is kept, as keeping what never comes again costs more than parsing;
- * all of it goes when there is too much.
+ * Caches recent response heads by their text: a backend under load sends the same head to many visitors, so it need not
+ * be parsed again. Only heads that come twice are cached, because caching those that never repeat costs more than
+ * parsing. A full cache is cleared.
  */
 export class KnownHeads {
   readonly #known = new Map<string, ReadHead>()
   /** Hashes of heads that came once. */
   readonly #traces = new Uint32Array(TRACES)
 
-  /** As `parseResponseHead`. Throws `Http1Error`. */
+  /** Like `parseResponseHead`. Throws `Http1Error`. */
   read(text: string): ReadHead {
     const known = this.#known.get(text)
     if (known !== undefined) return known
@@ -28,7 +28,7 @@ export class KnownHeads {
     return { head, isKnown: false }
   }
 
-  /** Whether it came lately; if not, it will have. A wrong yes costs a place, and no more. */
+  /** Whether the text came recently; remembers it if not. A false positive only costs a place in the cache. */
   #hasTrace(text: string): boolean {
     const hash = Bun.hash.xxHash32(text)
     const place = hash % TRACES

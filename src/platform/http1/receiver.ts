@@ -7,25 +7,29 @@ import { type Framing, Http1Error, hasNoBody, type ResponseHead } from './respon
 export type ReceivedBody = ReadableStream<Uint8Array> | Uint8Array | null
 
 export interface ReceiverOwner extends StreamOwner {
-  /** The final answer has begun; its body is whole where it came at once. */
-  answered(read: ReadHead, body: ReceivedBody): void
-  /** 101, and what came right behind it, which is no HTTP any more. */
-  switched(read: ReadHead, rest: Buffer): void
-  /** The answer is whole; `isClean` when nothing came behind it. */
-  done(isClean: boolean): void
+  /** The final response has begun. Its body is bytes if it came at once. */
+  onAnswer(read: ReadHead, body: ReceivedBody): void
+  /** A 101, and the bytes right after it, which are no longer HTTP. */
+  onSwitched(read: ReadHead, rest: Buffer): void
+  /** The response is complete. `isClean` if nothing followed it. */
+  onDone(isClean: boolean): void
 }
 
 const MOST_INTERIM_ANSWERS = 16
-/** A body of a few packets is waited for: handing on each by itself costs more than all of them together. */
+/**
+ * Waits this long for the rest of a body of a few packets: passing on each packet costs more than all of them together.
+ */
 const GATHER_MS = 2
 const MOST_GATHERED_BYTES = 128 * 1024
 
-/** The answer whose body is waited for. */
+/** The response whose body is being gathered. */
 type Gathered = { read: ReadHead; pieces: Uint8Array[]; timer: Timer | null }
 
-/** Reads the answers of a connection, one after the other. Every method throws `Http1Error` for an answer that is none. */
+/**
+ * Reads the responses of a connection, one after the other. Every method throws `Http1Error` for an invalid response.
+ */
 export class ResponseReceiver {
-  /** Of the final answer, once it is there. */
+  /** The head of the final response, once it has arrived. */
   head: ResponseHead | null = null
   stream: BodyStream | null = null
   #method = ''
@@ -41,7 +45,7 @@ export class ResponseReceiver {
     this.#owner = owner
   }
 
-  /** The next that comes answers a request of this method. The answer before must be whole. */
+  /** Prepares for the response to a request with this method. The previous response must be complete. */
   expect(method: string): void {
     this.head = null
     this.stream = null
@@ -50,8 +54,8 @@ export class ResponseReceiver {
     this.#interimAnswers = 0
   }
 
-  /** Not one byte has come. */
-  get hasHeardNothing(): boolean {
+  /** Not a single byte has arrived. */
+  get hasReceivedNothing(): boolean {
     return this.head === null && this.#interimAnswers === 0 && this.#collector.isEmpty
   }
 
@@ -62,21 +66,21 @@ export class ResponseReceiver {
     else this.#readBody(this.#reader, bytes)
   }
 
-  /** The other end sends no more. True when that ended the answer, false when it cut it. */
+  /** The other end sends no more. True if that completed the response, false if it truncated it. */
   end(): boolean {
     if (this.stream === null || this.head?.framing.kind !== 'close') return false
     this.stream.finish()
-    this.#owner.done(false)
+    this.#owner.onDone(false)
     return true
   }
 
-  /** The connection is gone: nobody is handed anything any more. */
+  /** The connection is gone: fails the stream and stops all reports. */
   fail(error: unknown): void {
     this.#endGathering()
     this.stream?.fail(error)
   }
 
-  /** Interim answers (100, 102, 103) are skipped. RFC 9110 §15.2. */
+  /** Skips interim responses (100, 102, 103). RFC 9110 §15.2. */
   #readHead(bytes: Buffer): void {
     let start = 0
     while (start < bytes.length) {
@@ -85,7 +89,7 @@ export class ResponseReceiver {
       start = this.#collector.end
       const read = this.#known.read(text)
       if (!isInterim(read.head)) {
-        if (read.head.status === 101) this.#owner.switched(read, bytes.subarray(start))
+        if (read.head.status === 101) this.#owner.onSwitched(read, bytes.subarray(start))
         else this.#answer(read, bytes, start)
         return
       }
@@ -105,8 +109,8 @@ export class ResponseReceiver {
     const length = lengthOf(framing)
     const end = start + length
     if (end <= bytes.length) {
-      this.#owner.answered(read, length === 0 ? null : bytes.subarray(start, end))
-      this.#owner.done(end === bytes.length)
+      this.#owner.onAnswer(read, length === 0 ? null : bytes.subarray(start, end))
+      this.#owner.onDone(end === bytes.length)
       return
     }
     const gathered: Gathered = { read, pieces: [], timer: null }
@@ -122,15 +126,15 @@ export class ResponseReceiver {
     const end = reader.read(bytes, start, (content) => gathered.pieces.push(content))
     if (!reader.isDone) return
     this.#endGathering()
-    this.#owner.answered(gathered.read, joined(gathered.pieces))
-    this.#owner.done(end === bytes.length)
+    this.#owner.onAnswer(gathered.read, joined(gathered.pieces))
+    this.#owner.onDone(end === bytes.length)
   }
 
-  /** What is here is handed on, and the rest as it comes. */
+  /** Passes on what has arrived, and the rest as it arrives. */
   #answerInPieces({ read, pieces }: Gathered): void {
     this.#endGathering()
     this.stream = new BodyStream(this.#owner)
-    this.#owner.answered(read, this.stream.readable)
+    this.#owner.onAnswer(read, this.stream.readable)
     this.stream.pushAll(pieces)
   }
 
@@ -146,7 +150,7 @@ export class ResponseReceiver {
     this.stream.pushAll(pieces)
     if (!reader.isDone) return
     this.stream.finish()
-    this.#owner.done(end === bytes.length)
+    this.#owner.onDone(end === bytes.length)
   }
 }
 
@@ -154,7 +158,7 @@ const isInterim = ({ status }: ResponseHead) => status < 200 && status !== 101
 
 const NO_BODY = { kind: 'none' } as const
 
-/** Infinity where the length is not known beforehand. */
+/** Infinity if the length is not known in advance. */
 function lengthOf(framing: Framing): number {
   if (framing.kind === 'none') return 0
   return framing.kind === 'length' ? framing.length : Number.POSITIVE_INFINITY

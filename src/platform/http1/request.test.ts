@@ -43,7 +43,7 @@ test.each(framings)('%s is framed', (_name, parts, expected) => {
   expect(found).toEqual(expected === null ? [] : [expected])
 })
 
-test('what belongs to the connection is ours alone', () => {
+test('the caller cannot set headers of the connection', () => {
   const headers: [string, string][] = [
     ['Connection', 'x-secret'],
     ['Keep-Alive', '1'],
@@ -58,7 +58,7 @@ test('what belongs to the connection is ours alone', () => {
   expect(textOf({ headers })).toBe('GET / HTTP/1.1\r\nhost: api.test\r\nx-kept: yes\r\n\r\n')
 })
 
-test('a host of the caller takes the place of the target', () => {
+test('a host header of the caller replaces that of the target', () => {
   expect(textOf({ headers: [['Host', 'shop.test:8443']] })).toBe(
     'GET / HTTP/1.1\r\nhost: shop.test:8443\r\n\r\n',
   )
@@ -85,13 +85,13 @@ const refused: [name: string, parts: Partial<typeof base>][] = [
   ['a whole URL as path', { target: 'https://evil.test/' }],
   ['an empty path', { target: '' }],
   ['CR LF in the method', { method: 'GET / HTTP/1.1\r\n\r\nGET' }],
-  ['a method that is no token', { method: 'GE T' }],
+  ['a method that is not a token', { method: 'GE T' }],
   ['CONNECT', { method: 'CONNECT' }],
   ['a host with a space', { headers: [['host', 'a b']] }],
   ['a host with a slash', { headers: [['host', 'a/b']] }],
   ['a host with a user', { headers: [['host', 'a@b']] }],
   ['an empty host', { headers: [['host', '']] }],
-  ['a length that is no number', { body: stream(), headers: [['content-length', '1x']] }],
+  ['a length that is not a number', { body: stream(), headers: [['content-length', '1x']] }],
   [
     'two lengths',
     {
@@ -104,7 +104,7 @@ const refused: [name: string, parts: Partial<typeof base>][] = [
   ],
 ]
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each(refused)('%s', (_name, parts) => {
     expect(() => textOf(parts)).toThrow(OutboundError)
   })
@@ -121,6 +121,6 @@ const repeatable: [method: string, body: RequestBody, expected: boolean][] = [
   ['get', null, false],
 ]
 
-test.each(repeatable)('%s with %p may be repeated: %p', (method, body, expected) => {
+test.each(repeatable)('%s with %p is repeatable: %p', (method, body, expected) => {
   expect(toWireRequest({ ...base, method, body }).isRepeatable).toBe(expected)
 })

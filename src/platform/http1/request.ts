@@ -2,15 +2,15 @@ import { OutboundError } from '../outbound/error.ts'
 
 export type RequestBody = ReadableStream<Uint8Array> | Uint8Array | null
 
-/** A request as it goes on the wire. */
+/** A request in its wire form. */
 export type WireRequest = {
   method: string
-  /** Each character stands for one byte. */
+  /** Each character is one byte. */
   head: string
   body: RequestBody
-  /** Of a streamed body: how many bytes it must have; null sends it chunked. */
+  /** The required length of a streamed body; null sends it chunked. */
   contentLength: number | null
-  /** Sending it twice has the effect of sending it once, and the body is still there. RFC 9110 §9.2.2. */
+  /** Sending it twice has the same effect as once, and the body is still available. RFC 9110 §9.2.2. */
   isRepeatable: boolean
 }
 
@@ -31,7 +31,7 @@ const HOST = /^[\x21\x24-\x2e\x30-\x3e\x41-\x5b\x5d-\x7e]+$/
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 
-/** This client frames the message and owns the connection; a caller has no say in these. RFC 9110 §7.6.1. */
+/** This client frames the message and manages the connection, so callers cannot set these. RFC 9110 §7.6.1. */
 const OWN: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -47,9 +47,9 @@ const OWN: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Builds the head of a request. `host` of the headers takes the place of the target's; `content-length`
- * counts for a streamed body alone. Throws `OutboundError` `bad_request` where a name, a value or the target
- * would not stay what it is on the wire: nothing with a CR, LF or NUL ever passes. RFC 9112 §3, §5.
+ * Builds the head of a request. `host` in the headers replaces that of the target; `content-length` is used only for a
+ * streamed body. Throws `OutboundError` `bad_request` if a name, a value or the target cannot be sent unchanged:
+ * nothing with a CR, LF or NUL ever passes. RFC 9112 §3, §5.
  */
 export function toWireRequest(parts: RequestParts): WireRequest {
   const { method, target, body, upgrade } = parts
@@ -83,12 +83,12 @@ function readHeaders(parts: RequestParts): { host: string; lines: string; declar
   return { host, lines, declaredLength }
 }
 
-/** Names that were found good, with their lower case: a few are all that a visitor's browser ever says. */
+/** Valid names with their lower-case form: visitors' browsers only ever send a few different ones. */
 const goodNames = new Map<string, string>()
 const MOST_GOOD_NAMES = 500
 const MOST_NAME_LENGTH = 64
 
-/** Null for what is no name of a field. */
+/** Null for an invalid field name. */
 function wireName(rawName: string): string | null {
   const known = goodNames.get(rawName)
   if (known !== undefined) return known
@@ -99,7 +99,7 @@ function wireName(rawName: string): string | null {
   return name
 }
 
-/** A body always says how long it is; no body says so where the method expects one. RFC 9110 §8.6. */
+/** A body always declares its length; an empty one does so where the method expects a body. RFC 9110 §8.6. */
 function framingOf(method: string, body: RequestBody, declaredLength: number | null): string {
   if (body instanceof ReadableStream)
     return declaredLength === null

@@ -30,7 +30,7 @@ test.each(persistence)('%p persists: %p', (lines, expected) => {
   expect(parse(...lines).isPersistent).toBe(expected)
 })
 
-test('names become lower case, values lose the space around them and nothing else', () => {
+test('names become lower case, values lose only the space around them', () => {
   const head = parse(
     'HTTP/1.1 418 I\xb4m a teapot',
     'X-A:\t b\xa0c \t',
@@ -52,7 +52,7 @@ test('a reason phrase may be empty or missing', () => {
   expect(parse('HTTP/1.1 204').status).toBe(204)
 })
 
-test('Keep-Alive tells how long an idle connection is kept', () => {
+test('Keep-Alive says how long an idle connection is kept', () => {
   expect(parse(OK, 'Keep-Alive: timeout=5, max=100').keepAliveSeconds).toBe(5)
   expect(parse(OK, 'Keep-Alive: max=100').keepAliveSeconds).toBeNull()
 })
@@ -81,7 +81,7 @@ const refused: [name: string, text: string][] = [
   ['a space before the colon', 'HTTP/1.1 200 OK\r\nContent-Length : 5\r\n'],
   ['a name that is empty', 'HTTP/1.1 200 OK\r\n: b\r\n'],
   ['a name with a space', 'HTTP/1.1 200 OK\r\nA B: c\r\n'],
-  ['a name that is no token', 'HTTP/1.1 200 OK\r\nA(b): c\r\n'],
+  ['a name that is not a token', 'HTTP/1.1 200 OK\r\nA(b): c\r\n'],
   ['a line without a colon', 'HTTP/1.1 200 OK\r\nnothing\r\n'],
   ['a length with a sign', 'HTTP/1.1 200 OK\r\nContent-Length: +5\r\n'],
   ['a negative length', 'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n'],
@@ -105,13 +105,13 @@ const refused: [name: string, text: string][] = [
   ['too many fields', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(MOST_FIELDS + 1)}`],
 ]
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each(refused)('%s', (_name, text) => {
     expect(() => parseResponseHead(text)).toThrow(Http1Error)
   })
 })
 
-test('takes as many fields as are allowed', () => {
+test('accepts as many fields as are allowed', () => {
   expect(parseResponseHead(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(MOST_FIELDS)}`).headers).toHaveLength(
     MOST_FIELDS,
   )

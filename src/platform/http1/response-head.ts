@@ -1,26 +1,26 @@
 import type { HeaderPair } from '../../domain/forward-headers.ts'
 
-/** How the end of a message is found. RFC 9112 §6.3. */
+/** How to find the end of a message. RFC 9112 §6.3. */
 export type Framing =
   | { kind: 'none' }
   | { kind: 'length'; length: number }
   | { kind: 'chunked' }
   | { kind: 'close' }
 
-/** Nobody changes one: the same object stands for every answer that says the same. */
+/** Must not be modified: all responses with the same head share one object. */
 export type ResponseHead = {
   readonly status: number
-  /** Names in lower case, values without the white space around them. */
+  /** Names in lower case, values without surrounding white space. */
   readonly headers: readonly HeaderPair[]
-  /** For an answer to a method that has one; see `hasNoBody`. */
+  /** For a response to a method that allows a body; see `hasNoBody`. */
   readonly framing: Framing
-  /** Whether another request may follow on the connection. */
+  /** Whether the connection can take another request. */
   readonly isPersistent: boolean
-  /** How long the other end keeps an idle connection, where it says so. */
+  /** How long the other end keeps an idle connection, if it says so. */
   readonly keepAliveSeconds: number | null
 }
 
-/** The answer is not HTTP/1.1 as the RFC has it. The message completes "… sent". */
+/** The response is not valid HTTP/1.1. The message completes "… sent". */
 export class Http1Error extends Error {}
 
 export const MOST_HEAD_BYTES = 64 * 1024
@@ -31,17 +31,17 @@ const LINE = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n"
 const FIELD = new RegExp(LINE, 'y')
 const HEAD = new RegExp(`^${STATUS_LINE}(?:${LINE}){0,${MOST_FIELDS}}$`)
 const STARTS_WELL = new RegExp(`^${STATUS_LINE}`)
-/** Where a status line that fits has them. */
+/** The positions in a valid status line. */
 const VERSION_AT = 'HTTP/1.'.length
 const STATUS_AT = 'HTTP/1.1 '.length
 
 /**
- * Reads status line and fields: `text` ends with the CR LF of the last one. Throws `Http1Error` for whatever
- * two readers could understand in two ways: bare CR or LF, folded lines, white space before the colon, a
- * length said twice, a length beside a transfer coding. RFC 9112 §4 to §6.
+ * Parses the status line and fields. `text` ends with the CR LF of the last field. Throws `Http1Error` for anything
+ * that two parsers could read differently: bare CR or LF, folded lines, white space before the colon, a repeated
+ * length, a length beside a transfer coding. RFC 9112 §4 to §6.
  */
 export function parseResponseHead(text: string): ResponseHead {
-  // All lines are checked in one go, which is far quicker than one by one; then they need only be cut.
+  // One check of all lines is far faster than one per line; afterwards they only need splitting.
   if (!HEAD.test(text)) throw new Http1Error(describeBadHead(text))
   const isHttp10 = text[VERSION_AT] === '0'
   const headers = cutFields(text, text.indexOf('\r\n') + 2)
@@ -56,7 +56,7 @@ export function parseResponseHead(text: string): ResponseHead {
   }
 }
 
-/** Answers to HEAD, and 1xx, 204 and 304, have no body whatever their fields say. RFC 9112 §6.3. */
+/** Responses to HEAD, and 1xx, 204 and 304, have no body whatever their fields say. RFC 9112 §6.3. */
 export function hasNoBody(method: string, status: number): boolean {
   return method === 'HEAD' || status < 200 || status === 204 || status === 304
 }
@@ -74,7 +74,7 @@ function cutFields(text: string, start: number): HeaderPair[] {
 
 const isSpace = (code: number) => code === 32 || code === 9
 
-/** Space and tab alone: `trim` would take a no-break space too. */
+/** Strips space and tab only: `trim` would also strip a no-break space. */
 function withoutSpaceAround(text: string, from: number, to: number): string {
   let start = from
   let end = to
@@ -122,7 +122,7 @@ function interpret(headers: readonly HeaderPair[]): Found {
   return found
 }
 
-/** One field with one number: equal lengths said twice are refused too. RFC 9110 §8.6 leaves that open. */
+/** Requires one field with one number: also rejects repeated equal lengths, which RFC 9110 §8.6 leaves open. */
 function readLength(found: Found, value: string): void {
   if (found.contentLength !== null) throw new Http1Error('its length more than once')
   if (!/^\d{1,15}$/.test(value)) throw new Http1Error('a length that is not a number')

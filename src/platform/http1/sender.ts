@@ -2,27 +2,27 @@ import { OutboundError } from '../outbound/error.ts'
 import type { WireRequest } from './request.ts'
 import type { SocketWriter } from './writer.ts'
 
-/** Up to here head and body go out in one piece. */
+/** Up to this size, head and body go out in one piece. */
 const ONE_PIECE_BYTES = 64 * 1024
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const CRLF = Buffer.from('\r\n')
 
-/** Sends one request that has a body, no faster than the backend takes it. RFC 9112 §6, §7.1. */
+/** Sends one request with a body, no faster than the backend accepts it. RFC 9112 §6, §7.1. */
 export class RequestSender {
   isSent = false
-  /** The backend waits for bytes that the caller has not brought. */
+  /** The caller has not yet supplied the bytes that the backend waits for. */
   isWaitingForBody = false
   readonly #request: WireRequest
   readonly #writer: SocketWriter
-  /** The body failed, or was not as long as it said: the request cannot be completed. */
-  readonly #failed: (error: OutboundError) => void
+  /** The body failed or had the wrong length: the request cannot be completed. */
+  readonly #onFailed: (error: OutboundError) => void
   #bodyReader: ReadableStreamDefaultReader<Uint8Array> | null = null
   #isStopped = false
 
-  constructor(request: WireRequest, writer: SocketWriter, failed: (error: OutboundError) => void) {
+  constructor(request: WireRequest, writer: SocketWriter, onFailed: (error: OutboundError) => void) {
     this.#request = request
     this.#writer = writer
-    this.#failed = failed
+    this.#onFailed = onFailed
   }
 
   start(): void {
@@ -35,7 +35,7 @@ export class RequestSender {
     else void this.#sendRest(taken, isOnePiece ? null : body)
   }
 
-  /** Nothing more is sent; a streamed body is told that nobody wants it. */
+  /** Stops sending and cancels a streamed body. */
   stop(reason: unknown): void {
     this.#isStopped = true
     this.#bodyReader?.cancel(reason).catch(() => {})
@@ -47,7 +47,7 @@ export class RequestSender {
       if (body !== null && !this.#isStopped) await this.#writer.write(body)
       this.#complete()
     } catch {
-      // the connection failed, and says so itself
+      // The connection failed and reports it itself.
     }
   }
 
@@ -58,7 +58,7 @@ export class RequestSender {
       await this.#copy(this.#bodyReader)
       this.#complete()
     } catch (error) {
-      if (!this.#isStopped) this.#failed(bodyFailed(error))
+      if (!this.#isStopped) this.#onFailed(bodyFailed(error))
     }
   }
 
@@ -92,4 +92,4 @@ function chunkOf(content: Uint8Array): Uint8Array {
 const bodyFailed = (error: unknown) =>
   error instanceof OutboundError
     ? error
-    : new OutboundError('aborted', 'The body of the request did not come through whole', error)
+    : new OutboundError('aborted', 'The request body failed or did not have its declared length', error)

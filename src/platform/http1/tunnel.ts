@@ -1,15 +1,15 @@
 import { BodyStream, type StreamOwner } from './body-stream.ts'
 import type { SocketWriter } from './writer.ts'
 
-/** The raw connection behind a 101: bytes both ways until one end closes. */
+/** The raw connection after a 101: bytes both ways until one end closes. */
 export type Tunnel = {
   readable: ReadableStream<Uint8Array>
-  /** Resolves when the system took the bytes, in the order of the calls. Rejects when the connection is gone. */
+  /** Resolves when the system has accepted the bytes, in the order of the calls. Rejects if the connection is gone. */
   write(bytes: Uint8Array): Promise<void>
   close(): void
 }
 
-/** The connection's side of a tunnel. */
+/** The connection's end of a tunnel. */
 export class TunnelEnd {
   readonly stream: BodyStream
   readonly tunnel: Tunnel
@@ -22,11 +22,11 @@ export class TunnelEnd {
     this.tunnel = {
       readable: this.stream.readable,
       write: (bytes) => this.#write(bytes),
-      close: () => owner.cancelled(),
+      close: () => owner.onCancelled(),
     }
   }
 
-  /** One after the other: the rest of one write must not come behind the start of the next. */
+  /** One write at a time, so that the bytes of two writes never mix. */
   #write(bytes: Uint8Array): Promise<void> {
     const before = this.#last
     const written = (async () => {

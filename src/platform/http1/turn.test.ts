@@ -3,7 +3,7 @@ import { atEndOfTurn } from './turn.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('what is put off is done in its order, once, and not at once', async () => {
+test('deferred jobs run later, once and in order', async () => {
   const done: string[] = []
   atEndOfTurn(() => done.push('a'))
   atEndOfTurn(() => done.push('b'))
@@ -14,7 +14,7 @@ test('what is put off is done in its order, once, and not at once', async () => 
   expect(done).toEqual(['a', 'b'])
 })
 
-test('what is put off meanwhile waits for the next turn', async () => {
+test('a job deferred by another waits for the next turn', async () => {
   const done: string[] = []
   atEndOfTurn(() => {
     done.push('a')

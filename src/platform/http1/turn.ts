@@ -1,6 +1,6 @@
 /**
- * Work that waits until all that has come by now was read. Done in one go, it finds its code and its data in the caches
- * of the processor, and wakes the process at the other end of a socket once rather than for each. A job must not throw.
+ * Defers a job until all pending input has been read. Running the jobs together keeps code and data in the CPU caches,
+ * and wakes the process at the other end of a socket once rather than for each job. A job must not throw.
  */
 export function atEndOfTurn(job: () => void): void {
   if (jobs.length === 0) setImmediate(run)
@@ -16,7 +16,7 @@ function run(): void {
   try {
     while (done < now.length) now[done++]?.()
   } finally {
-    // One that throws all the same must not leave the others waiting for ever.
+    // If one throws anyway, the others must not wait for ever.
     for (const job of now.slice(done)) atEndOfTurn(job)
   }
 }

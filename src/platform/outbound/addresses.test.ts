@@ -4,7 +4,7 @@ import { addressRules } from './addresses.ts'
 
 const options = { method: 'GET', headers: [], body: null, headTimeoutMs: 1000, idleTimeoutMs: 1000 }
 
-/** Every spelling of a place where nobody may go, as the host of a URL. */
+/** Every spelling of a forbidden place, as the host of a URL. */
 const BLOCKED_LITERALS = [
   ...['127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '127.0.0.1.', '2130706433', '017700000001'],
   ...['0x7f000001', '0x7f.1', '0x7F.0x0.0x0.0x1', '0177.0.0.1', '0177.0x0.0.1', '00000177.1', '127.0x1'],
@@ -27,11 +27,11 @@ const BLOCKED_LITERALS = [
 describe('without an allowance', () => {
   const outbound = createOutbound({ resolve: unknown, allowedTargets: [], extraCaPem: null })
 
-  test('the table is as long as it should be', () => {
+  test('the table has its full length', () => {
     expect(new Set(BLOCKED_LITERALS).size).toBeGreaterThan(80)
   })
 
-  test.each(BLOCKED_LITERALS)('%s is neither saved nor dialled', async (host) => {
+  test.each(BLOCKED_LITERALS)('%s can be neither saved nor dialled', async (host) => {
     const url = new URL(`https://${host}/`)
     await expect(outbound.checkTarget(url)).rejects.toMatchObject({
       kind: 'invalid',
@@ -41,7 +41,7 @@ describe('without an allowance', () => {
     expect((await failure(outbound.upgrade(url, options)))?.kind).toBe('blocked')
   })
 
-  test('another port changes nothing', async () => {
+  test('a different port makes no difference', async () => {
     const url = new URL('https://127.0.0.1:8443/')
     await expect(outbound.checkTarget(url)).rejects.toMatchObject({ code: 'PROXY_TARGET_NOT_ALLOWED' })
     expect((await failure(outbound.request(url, options)))?.kind).toBe('blocked')

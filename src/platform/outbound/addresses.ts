@@ -12,18 +12,15 @@ import {
 type AllowedTarget = { name: string | null; range: Cidr | null; port: number | null }
 
 export type AddressRules = {
-  /**
-   * The addresses that may be dialled for `name`, canonical and in order; null when it leads where nobody
-   * may go.
-   */
+  /** The addresses that may be dialled for `name`, canonical and in order; null if it leads to a forbidden place. */
   allowedOf(name: string, port: number, addresses: readonly string[]): string[] | null
-  /** Names that mean this machine whatever the resolver says (RFC 6761 §6.3), unless the operator named them. */
+  /** Names that always mean this machine (RFC 6761 §6.3), unless the operator allowed them explicitly. */
   isForbiddenName(name: string, port: number): boolean
 }
 
 /**
- * Every address of a name must be public: one that is not refuses the name, so that a resolver that mixes
- * answers gains nothing. Where the operator allowed some of its addresses, those alone are used. contract §8.
+ * Every address of a name must be public. A single private one rejects the name, so that a resolver that mixes
+ * addresses gains nothing. If the operator allowed some of them, only those are used. contract §8.
  */
 export function addressRules(allowedTargets: readonly string[]): AddressRules {
   const targets = allowedTargets.map(parseAllowedTarget)
@@ -52,7 +49,7 @@ export function addressRules(allowedTargets: readonly string[]): AddressRules {
   }
 }
 
-/** The name of a URL as the rules compare it: lower case, no brackets, no dot at the end. */
+/** The host of a URL in the form that the rules compare: lower case, no brackets, no trailing dot. */
 export function bareHostname(hostname: string): string {
   return hostname
     .toLowerCase()

@@ -8,7 +8,7 @@ afterAll(() => fixture.close())
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 
-/** Sends `wire` as an answer: at once, or byte by byte in packets of their own. */
+/** Sends `wire` as the response: at once, or byte by byte in separate packets. */
 async function write(socket: Socket, wire: string, isSlow: boolean): Promise<void> {
   if (!isSlow) return void socket.write(wire, 'latin1')
   for (const byte of wire) {
@@ -115,7 +115,7 @@ const good: [name: string, row: Good][] = [
 ]
 
 describe.each([false, true])('byte by byte: %p', (isSlow) => {
-  test.each(good)('reads an answer with %s', async (_name, row) => {
+  test.each(good)('reads a response with %s', async (_name, row) => {
     const { method = 'GET', wire, close = false, status, body, isReused } = row
     let connections = 0
     const { promise: gone, resolve: firstIsGone } = Promise.withResolvers<void>()
@@ -189,7 +189,7 @@ const broken: [name: string, wire: string, kind: string, message: string][] = [
   ],
 ]
 
-test.each(broken)('refuses %s', async (_name, wire, kind, message) => {
+test.each(broken)('rejects %s', async (_name, wire, kind, message) => {
   const { port } = await fixture.backend((socket) => onRequest(socket, () => socket.end(wire, 'latin1')))
   expect(await failureOf(fixture.send(port))).toEqual({
     kind: kind as never,
@@ -202,29 +202,29 @@ const cut: [name: string, wire: string, kind: string, message: string][] = [
     'a length that lies',
     `${OK}Content-Length: 500000\r\n\r\nhello`,
     'reset',
-    'closed the connection in the midst of its answer',
+    'closed the connection in the middle of its answer',
   ],
   [
     'chunks without an end',
     `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`,
     'reset',
-    'closed the connection in the midst of its answer',
+    'closed the connection in the middle of its answer',
   ],
   [
     'a chunk that is cut',
     `${OK}Transfer-Encoding: chunked\r\n\r\n50\r\nhello`,
     'reset',
-    'closed the connection in the midst of its answer',
+    'closed the connection in the middle of its answer',
   ],
   [
     'a broken chunk',
     `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nx\r\n`,
     'broken',
-    'sent a chunk size that is not one',
+    'sent an invalid chunk size',
   ],
 ]
 
-test.each(cut)('an answer with %s ends in an error', async (_name, wire, kind, message) => {
+test.each(cut)('a response with %s ends in an error', async (_name, wire, kind, message) => {
   const { promise: begun, resolve: beginning } = Promise.withResolvers<void>()
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, async () => {
@@ -245,18 +245,18 @@ test.each(cut)('an answer with %s ends in an error', async (_name, wire, kind, m
   })
 })
 
-test('a short answer whose length lies is no answer, or one that ends in an error', async () => {
+test('a short response with a wrong length fails, or ends in an error', async () => {
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, () => socket.end(`${OK}Content-Length: 50\r\n\r\nhello`)),
   )
   const whole = fixture.send(port).then(({ body }) => textOf(body))
   expect(await failureOf(whole)).toEqual({
     kind: 'reset',
-    message: `backend.test:${port} closed the connection in the midst of its answer`,
+    message: `backend.test:${port} closed the connection in the middle of its answer`,
   })
 })
 
-test('a short answer that stops on its way is handed on as far as it came', async () => {
+test('the received part of a short response that stalls is passed on', async () => {
   const { promise: begun, resolve: beginning } = Promise.withResolvers<void>()
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, async () => {
@@ -270,7 +270,7 @@ test('a short answer that stops on its way is handed on as far as it came', asyn
   expect([status, await textOf(body)]).toEqual([200, 'halfhalf'])
 })
 
-test('an answer in a few packets is whole, and its connection serves the next', async () => {
+test('a response in a few packets is complete, and its connection serves the next', async () => {
   const sizes = [1, 1_000, 20_000, 131_072, 131_073]
   const { port, received } = await fixture.backend((socket) =>
     onRequest(socket, (_head, index) => {
@@ -284,7 +284,7 @@ test('an answer in a few packets is whole, and its connection serves the next', 
   expect(received).toHaveLength(1)
 })
 
-test('a connection that is reset in the midst of a body without a length is no whole answer', async () => {
+test('a connection reset within a body without a length is an error', async () => {
   const { promise: begun, resolve: beginning } = Promise.withResolvers<void>()
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, async () => {
@@ -298,7 +298,7 @@ test('a connection that is reset in the midst of a body without a length is no w
   expect((await failureOf(textOf(body))).kind).toBe('reset')
 })
 
-test('what comes on an idle connection is not taken for the next answer', async () => {
+test('bytes on an idle connection are not taken for the next response', async () => {
   const { promise: idle, resolve: isIdle } = Promise.withResolvers<void>()
   const { promise: gone, resolve: isGone } = Promise.withResolvers<void>()
   const { port } = await fixture.backend((socket, index) => {
@@ -316,7 +316,7 @@ test('what comes on an idle connection is not taken for the next answer', async 
   expect(await textOf((await fixture.send(port)).body)).toBe('1')
 })
 
-test('names and values arrive as they were sent, several of one name too', async () => {
+test('names and values arrive as sent, including repeated names', async () => {
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, () =>
       socket.write(`${OK}Set-Cookie: a=1\r\nSet-Cookie: b=\xe9\r\nContent-Length: 0\r\n\r\n`, 'latin1'),

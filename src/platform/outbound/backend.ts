@@ -6,19 +6,19 @@ import { type ExchangeOptions, OutboundExchange } from './exchange.ts'
 import type { IdleConnections } from './idle.ts'
 
 export type BackendLimits = {
-  /** Requests under way, and those waiting for their turn. */
+  /** Requests in progress, and those waiting for their turn. */
   mostInFlight: number
   mostWaiting: number
 }
 
-/** What lasts must not take the turns of requests: so many event streams for each of them have a place of their own. */
+/** Event streams must not take the turns of other requests, so this many per turn have places of their own. */
 const LASTING_PER_REQUEST = 16
 
-/** Connections, attempts at one, and attempts that were given up but that the system still holds. */
+/** Sockets: connections, attempts to connect, and abandoned attempts that the system still holds. */
 const MOST_SOCKETS_PER_REQUEST = 2
-/** A request that cannot be repeated takes no connection that was idle for longer: it may be closing just now. */
+/** A non-repeatable request never uses a connection that was idle for longer, because it may be closing right now. */
 const FRESH_IDLE_MS = 2_000
-/** How long one of several addresses has to come up before the next is tried. */
+/** How long one of several addresses may take to connect before the next is tried. */
 const ADDRESS_TIMEOUT_MS = 3_000
 
 type BackendOptions = {
@@ -26,17 +26,17 @@ type BackendOptions = {
   limits: BackendLimits
   knownHeads: KnownHeads
   target: Omit<DialTarget, 'address'>
-  /** The addresses that may be dialled now: at once where they are known. Throws `OutboundError`. */
+  /** The addresses that may be dialled now: synchronous if they are known. Throws `OutboundError`. */
   knownAddresses: () => readonly string[] | null
   addresses: () => Promise<readonly string[]>
   idle: IdleConnections
-  /** Nothing is left here. */
-  emptied: () => void
+  /** Nothing is in progress or kept any more. */
+  onEmpty: () => void
 }
 
 /**
- * One backend: its connections, and a limit of its own for requests under way, so that a backend that hangs
- * keeps nobody waiting but its own visitors.
+ * One backend: its connections, and its own limit of requests in progress, so that a backend that hangs only delays its
+ * own visitors.
  */
 export class Backend {
   readonly label: string
@@ -56,7 +56,7 @@ export class Backend {
     this.knownHeads = options.knownHeads
   }
 
-  /** Throws `OutboundError` `overloaded` when too many wait already. */
+  /** Throws `OutboundError` `overloaded` if too many requests are waiting already. */
   request(options: ExchangeOptions): OutboundExchange {
     const { mostInFlight, mostWaiting } = this.#options.limits
     const mustWait = this.#inFlight >= mostInFlight
@@ -72,7 +72,7 @@ export class Backend {
     return exchange
   }
 
-  /** Asks for the signals of requests that last. True while there are some that may. */
+  /** Creates the signals of requests that last. True while some may still need it. */
   watchSignals(now: number): boolean {
     let isMore = false
     for (const { exchange } of this.#open) isMore = exchange?.watchSignal(now) || isMore
@@ -80,13 +80,16 @@ export class Backend {
   }
 
   close(error: OutboundError): void {
-    // First those that wait: else each that ends would let one of them begin.
-    for (const exchange of [...this.#waiting, ...this.#connecting]) exchange.failed(error, false)
+    // Fail the waiting requests first: each ended request would otherwise start one of them.
+    for (const exchange of [...this.#waiting, ...this.#connecting]) exchange.onFailed(error, false)
     for (const connection of this.#open) connection.fail(error)
   }
 
-  /** Kept for the next, but for more than there are turns: event streams that ended together would leave no room to dial. */
-  free(connection: Http1Connection): void {
+  /**
+   * Keeps the connection for another request, but no more than there are turns: event streams that end together would
+   * otherwise leave no room to dial.
+   */
+  onFree(connection: Http1Connection): void {
     if (this.#idle.length >= this.#options.limits.mostInFlight) {
       connection.fail(new OutboundError('aborted', `${this.label} needs no more connections`))
       return
@@ -95,7 +98,7 @@ export class Backend {
     this.#options.idle.add(connection)
   }
 
-  gone(connection: Http1Connection): void {
+  onGone(connection: Http1Connection): void {
     this.#open.delete(connection)
     const at = this.#idle.indexOf(connection)
     if (at !== -1) this.#idle.splice(at, 1)
@@ -106,20 +109,20 @@ export class Backend {
     void this.#connect(exchange)
   }
 
-  /** It gives its turn back. Of too many, the last keep theirs. */
-  lasts(exchange: OutboundExchange): void {
+  /** A lasting exchange gives its turn back. Above the limit, the latest keep theirs. */
+  onLasting(exchange: OutboundExchange): void {
     if (this.#lasting.size >= this.#options.limits.mostInFlight * LASTING_PER_REQUEST) return
     this.#lasting.add(exchange)
-    this.#turnEnded()
+    this.#endTurn()
   }
 
-  left(exchange: OutboundExchange): void {
+  onLeft(exchange: OutboundExchange): void {
     if (this.#waiting.delete(exchange)) return
-    if (!this.#lasting.delete(exchange)) this.#turnEnded()
-    this.#tellWhenEmpty()
+    if (!this.#lasting.delete(exchange)) this.#endTurn()
+    this.#reportIfEmpty()
   }
 
-  #turnEnded(): void {
+  #endTurn(): void {
     this.#inFlight -= 1
     const [next] = this.#waiting
     if (next !== undefined) {
@@ -136,11 +139,11 @@ export class Backend {
       if (connection === null) void this.#connect(exchange)
       else exchange.startOn(connection)
     } catch (error) {
-      exchange.failed(toOutboundError(error), false)
+      exchange.onFailed(toOutboundError(error), false)
     }
   }
 
-  /** A connection counts only while its address is among those that are allowed now. */
+  /** Only connections to an address that is allowed now are used. */
   #takeIdle(addresses: readonly string[], exchange: OutboundExchange): Http1Connection | null {
     for (;;) {
       const connection = this.#idle.at(-1)
@@ -163,13 +166,13 @@ export class Backend {
       if (exchange.isOver) connection.fail(new OutboundError('aborted', `${this.label} is not needed`))
       else exchange.startOn(connection)
     } catch (error) {
-      exchange.failed(toOutboundError(error), false)
+      exchange.onFailed(toOutboundError(error), false)
     } finally {
       this.#connecting.delete(exchange)
     }
   }
 
-  /** The addresses in turn: the first that comes up and proves itself. */
+  /** Tries the addresses in order and returns the first connection that is up and verified. */
   async #dialAny(addresses: readonly string[], gaveUp: AbortSignal): Promise<Http1Connection> {
     let failure: unknown = new OutboundError('dns', `${this.label} has no address`)
     for (const [index, address] of addresses.entries()) {
@@ -191,15 +194,15 @@ export class Backend {
     this.#sockets += 1
     const socket = await dial({ ...target, address }, gaveUp, () => {
       this.#sockets -= 1
-      this.#tellWhenEmpty()
+      this.#reportIfEmpty()
     })
     const connection = new Http1Connection(socket, address, this)
     this.#open.add(connection)
     return connection
   }
 
-  #tellWhenEmpty(): void {
-    if (this.#inFlight === 0 && this.#sockets === 0 && this.#waiting.size === 0) this.#options.emptied()
+  #reportIfEmpty(): void {
+    if (this.#inFlight === 0 && this.#sockets === 0 && this.#waiting.size === 0) this.#options.onEmpty()
   }
 }
 
@@ -211,7 +214,7 @@ function tooSlow(label: string): AbortSignal {
 }
 
 const overloaded = (label: string) =>
-  new OutboundError('overloaded', `Too many requests for ${label} are under way. Try again in a moment.`)
+  new OutboundError('overloaded', `Too many requests to ${label} are in progress. Try again in a moment.`)
 
 const toOutboundError = (error: unknown): OutboundError =>
   error instanceof OutboundError ? error : new OutboundError('broken', 'The request failed', error)

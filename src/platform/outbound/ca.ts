@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../config.ts'
 import { PEM_CERTIFICATE } from '../certificates.ts'
 
-/** The certificates in the file of `NODE_EXTRA_CA_CERTS`. Throws `ConfigError` when there is none to be read. */
+/** The certificates in the file of `NODE_EXTRA_CA_CERTS`. Throws `ConfigError` if there are none to read. */
 export function readExtraCas(path: string): string {
   try {
     const certificates = [...readFileSync(path, 'utf8').matchAll(PEM_CERTIFICATE)]
     if (certificates.length > 0 && certificates.every(([, body = '']) => isDerSequence(body)))
       return certificates.map(([whole]) => whole).join('\n')
   } catch {
-    // an unreadable file and a broken certificate get the same answer
+    // An unreadable file and an invalid certificate get the same message.
   }
   throw new ConfigError(`NODE_EXTRA_CA_CERTS is "${path}", but must be a readable file of PEM certificates`)
 }
 
 /**
- * The CAs that count, for the `ca` of a connection, which replaces Bun's own; null leaves those alone. Bun's
- * own are built in, of the system, and of `NODE_EXTRA_CA_CERTS` where that was in the environment when the
- * process started: where nothing has to be added, a connection is spared 0.4 ms of reading them all again.
+ * The trusted CAs for the `ca` option of a connection, which replaces Bun's own list; null keeps that list. It has the
+ * built-in CAs, those of the system, and those of `NODE_EXTRA_CA_CERTS` if that was set when the process started. If
+ * there is nothing to add, null saves a connection 0.4 ms of loading them all again.
  */
 export function trustedCas(extraCaPem: string | null): readonly string[] | null {
   if (extraCaPem === null) return null
@@ -29,8 +29,8 @@ export function trustedCas(extraCaPem: string | null): readonly string[] | null 
 }
 
 /**
- * What every certificate is from outside: one SEQUENCE as long as it says (X.690 §8.9). Taking a system's whole list
- * apart would keep the start waiting for node:crypto; a connection does it.
+ * A quick outer check of a certificate: one SEQUENCE of its declared length (X.690 §8.9). Parsing the system's whole
+ * list would delay the start by loading node:crypto; a connection parses it later.
  */
 function isDerSequence(base64: string): boolean {
   const bytes = Buffer.from(base64, 'base64')

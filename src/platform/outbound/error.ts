@@ -1,26 +1,26 @@
 import { AppError, type ErrorKind } from '../../domain/errors.ts'
 
-/** Which end failed, and how. `toAppError` gives each its status. */
+/** Which end failed, and how. `toAppError` maps each kind to a status. */
 export type OutboundErrorKind =
-  /** The caller handed over something that must not be sent. */
+  /** The caller passed something that must not be sent. */
   | 'bad_request'
   | 'dns'
-  /** The name or address leads where nobody may go. */
+  /** The name or address leads to a forbidden place. */
   | 'blocked'
-  /** Refused, or no way there: Bun's sockets do not tell the two apart. */
+  /** Refused or unreachable: Bun's sockets do not distinguish them. */
   | 'refused'
   | 'tls'
-  /** Nothing came in time, before the head of the answer. */
+  /** The head of the response did not come in time. */
   | 'timeout'
-  /** Nothing came in time, in the midst of a body. */
+  /** The body stalled. */
   | 'stalled'
   /** The connection ended too early. */
   | 'reset'
-  /** What came is not HTTP/1.1, or goes over a limit. */
+  /** The response is not valid HTTP/1.1, or exceeds a limit. */
   | 'broken'
-  /** Too many requests for this backend are under way. */
+  /** Too many requests for this backend are in progress. */
   | 'overloaded'
-  /** The caller gave up: its signal, its request body or a cancelled response body. */
+  /** The caller aborted: by its signal, its request body or a cancelled response body. */
   | 'aborted'
 
 const STATUS_OF: Record<OutboundErrorKind, ErrorKind> = {
@@ -37,7 +37,7 @@ const STATUS_OF: Record<OutboundErrorKind, ErrorKind> = {
   aborted: 'bad_gateway',
 }
 
-/** A request that brought no whole answer. `message` is a sentence for a person and names the backend. */
+/** A request without a complete response. `message` is a readable sentence that names the backend. */
 export class OutboundError extends Error {
   readonly kind: OutboundErrorKind
 
@@ -47,7 +47,17 @@ export class OutboundError extends Error {
   }
 }
 
-/** What the visitor is told: 502, 504 over the time, 503 when the backend has too much to do. contract §8. */
-export function toAppError(error: OutboundError): AppError {
-  return new AppError(STATUS_OF[error.kind], error.message, { cause: error })
+/**
+ * The error for the visitor: 502; 504 for a timeout; 503 if the backend is overloaded. The message says what failed but
+ * not where the backend is, which is for the log. contract §8.
+ */
+export function toAppError(error: OutboundError, target: URL): AppError {
+  return new AppError(STATUS_OF[error.kind], withoutAddress(error, target), { cause: error })
+}
+
+function withoutAddress({ kind, message }: OutboundError, { hostname, port }: URL): string {
+  if (kind === 'dns') return 'The backend cannot be reached: its name does not resolve'
+  if (kind === 'blocked') return 'The backend cannot be reached: its address is not allowed'
+  const text = message.replaceAll(`${hostname}:${port || 443}`, 'the backend')
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

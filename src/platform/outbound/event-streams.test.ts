@@ -6,7 +6,7 @@ import { answer, onRequest } from '../../testing/tls-backend.ts'
 const { setUp, close } = outboundFixtures()
 afterAll(close)
 
-test('event streams last, and give their turns back: to those that wait, and to new ones', async () => {
+test('event streams give their turns back to waiting and to new requests', async () => {
   const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
   const streams: Socket[] = []
   const { port } = await backend((socket) =>
@@ -27,19 +27,19 @@ test('event streams last, and give their turns back: to those that wait, and to 
     await listening.at(-1)
   }
   expect(await textOf((await send(port)).body)).toBe('fine')
-  // One more than have a place of their own keeps its turn, until it ends.
+  // One more than there are places for event streams keeps its turn until it ends.
   const last = await listen()
   const late = failureOf(send(port, { headTimeoutMs: 50 }))
   expect(await late).toEqual({
     kind: 'timeout',
-    message: `No turn came within 50 ms: too many requests for backend.test:${port} are under way`,
+    message: `The request waited 50 ms for its turn: too many requests to backend.test:${port} are in progress`,
   })
   for (const socket of streams) socket.end()
   for (const response of [last, ...(await Promise.all(listening))]) await textOf(response.body)
   expect(await textOf((await send(port)).body)).toBe('fine')
 })
 
-test('of event streams that ended together no more connections are kept than there are turns', async () => {
+test('when event streams end together, no more connections are kept than there are turns', async () => {
   const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
   const streams: Socket[] = []
   const gone: Promise<void>[] = []
@@ -64,7 +64,7 @@ test('of event streams that ended together no more connections are kept than the
   expect(received).toHaveLength(3)
 })
 
-test('event streams that came in the place of WebSockets keep the turns of those', async () => {
+test('event streams sent instead of WebSockets keep the turns of WebSockets', async () => {
   const { backend, outbound } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
   const { port } = await backend((socket) =>
     onRequest(socket, () =>
@@ -75,5 +75,5 @@ test('event streams that came in the place of WebSockets keep the turns of those
   const listen = (headTimeoutMs: number) =>
     outbound.upgrade(url, { headers: [], headTimeoutMs, idleTimeoutMs: 60_000 })
   for (let count = 1; count <= 16; count++) expect((await listen(60_000)).status).toBe(200)
-  expect((await failureOf(listen(50))).message).toStartWith('No turn came within 50 ms')
+  expect((await failureOf(listen(50))).message).toStartWith('The request waited 50 ms for its turn')
 })

@@ -17,28 +17,28 @@ export type ExchangeOptions = {
   signal: LazySignal
 }
 
-/** A function is asked only where the request lasts: most are answered before a signal of theirs is worth making. */
+/** A function is only called for a request that lasts: most are answered before creating their signal is worthwhile. */
 export type LazySignal = AbortSignal | (() => AbortSignal) | null
 
-/** How long an answer may take before its signal is asked for. */
+/** How long a response may take before its signal is created. */
 const PROMPT_MS = 50
 
-/** What the backend does with an exchange that ends or has to be tried again. */
+/** What the backend does when an exchange ends or must be retried. */
 interface ExchangeOwner {
   retry(exchange: OutboundExchange): void
-  /** Called at most once, when its answer has begun and is one that lasts. */
-  lasts(exchange: OutboundExchange): void
-  /** Called once, when the exchange takes up nothing any more. */
-  left(exchange: OutboundExchange): void
+  /** Called at most once, when a long-lived response has begun. */
+  onLasting(exchange: OutboundExchange): void
+  /** Called once, when the exchange no longer uses any resources. */
+  onLeft(exchange: OutboundExchange): void
 }
 
-/** One request from the caller's side: waits for its turn, for a connection and for the answer. */
+/** One request from the caller's side: waits for its turn, for a connection and for the response. */
 export class OutboundExchange implements Exchange {
   readonly request: WireRequest
   readonly upgrade: string | null
   readonly headTimeoutMs: number
   readonly answer: Promise<Answer>
-  /** The connection that it was given. */
+  /** The connection that it was assigned. */
   connection: Http1Connection | null = null
   isOver = false
   readonly #options: ExchangeOptions
@@ -66,7 +66,7 @@ export class OutboundExchange implements Exchange {
     if (options.signal instanceof AbortSignal) this.#listen(options.signal)
   }
 
-  /** Asks for the signal of an exchange that is not answered promptly. True while it may still have to be asked. */
+  /** Creates the signal of an exchange without a prompt response. True while that may still be needed later. */
   watchSignal(now: number): boolean {
     const { signal } = this.#options
     if (this.isOver || this.#signal !== null || typeof signal !== 'function') return false
@@ -75,12 +75,12 @@ export class OutboundExchange implements Exchange {
     return false
   }
 
-  /** Starts the time limit for what comes before a connection. The signal fires when the exchange is over. */
+  /** Starts the time limit for the phase before a connection. The returned signal fires when the exchange is over. */
   limitWait(isForTurn: boolean): AbortSignal {
     this.#waitsForTurn = isForTurn
     this.#gaveUp ??= new AbortController()
     const leftMs = this.headTimeoutMs - (performance.now() - this.startedAt)
-    this.#timer ??= setTimeout(() => this.failed(this.#late(), false), Math.max(1, leftMs))
+    this.#timer ??= setTimeout(() => this.onFailed(this.#late(), false), Math.max(1, leftMs))
     this.watchSignal(Number.POSITIVE_INFINITY)
     return this.#gaveUp.signal
   }
@@ -97,19 +97,18 @@ export class OutboundExchange implements Exchange {
     return typeof idleTimeoutMs === 'number' ? idleTimeoutMs : idleTimeoutMs(status, headers)
   }
 
-  /** Handed on when all answers of this turn were read. */
-  answered(answer: Answer): void {
-    // What asked for a WebSocket has a turn of its own kind, of which there are as many.
+  /** Delivered after all responses of this turn have been read. */
+  onAnswer(answer: Answer): void {
+    // A WebSocket request has a turn of its own kind, which is limited separately.
     const isListening = this.upgrade === null && answer.body instanceof ReadableStream
-    if (isListening && isEventStream(answer.headers)) this.#owner.lasts(this)
+    if (isListening && isEventStream(answer.headers)) this.#owner.onLasting(this)
     atEndOfTurn(() => this.#resolve(answer))
   }
 
   /**
-   * A kept connection may end just when a request goes out on it: what may be repeated is sent again, once.
-   * RFC 9112 §9.3.1.
+   * A kept connection may end just as a request goes out on it: a repeatable request is retried once. RFC 9112 §9.3.1.
    */
-  failed(error: OutboundError, isStale: boolean): void {
+  onFailed(error: OutboundError, isStale: boolean): void {
     if (this.isOver) return
     this.connection = null
     if (isStale && this.request.isRepeatable && !this.#hasBeenRetried) {
@@ -118,17 +117,17 @@ export class OutboundExchange implements Exchange {
     } else {
       this.#dropBody(error)
       this.#reject(error)
-      this.finished()
+      this.onFinished()
       this.#gaveUp?.abort(error)
     }
   }
 
-  finished(): void {
+  onFinished(): void {
     if (this.isOver) return
     this.isOver = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     if (this.#aborted !== null) this.#signal?.removeEventListener('abort', this.#aborted)
-    this.#owner.left(this)
+    this.#owner.onLeft(this)
   }
 
   #listen(signal: AbortSignal): void {
@@ -140,7 +139,7 @@ export class OutboundExchange implements Exchange {
 
   #abort(): void {
     const error = new OutboundError('aborted', `The request to ${this.#options.label} was given up`)
-    if (this.connection === null) this.failed(error, false)
+    if (this.connection === null) this.onFailed(error, false)
     else this.connection.fail(error)
   }
 
@@ -149,12 +148,12 @@ export class OutboundExchange implements Exchange {
     if (this.#waitsForTurn)
       return new OutboundError(
         'timeout',
-        `No turn came within ${this.headTimeoutMs} ms: too many requests for ${label} are under way`,
+        `The request waited ${this.headTimeoutMs} ms for its turn: too many requests to ${label} are in progress`,
       )
     return new OutboundError('timeout', `${label} was not reached within ${this.headTimeoutMs} ms`)
   }
 
-  /** A body that no connection has taken up is told that nobody wants it. */
+  /** Cancels a body that no connection has started to read. */
   #dropBody(reason: unknown): void {
     const { body } = this.request
     if (body instanceof ReadableStream && !body.locked) body.cancel(reason).catch(() => {})

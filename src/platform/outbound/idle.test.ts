@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { OutboundError } from './error.ts'
 import { IdleConnections, type IdlePlace, type Idler } from './idle.ts'
 
-/** A connection that leaves when it is closed, as a real one does. */
+/** Like a real connection, it leaves when it is closed. */
 class Kept implements Idler {
   idlePlace: IdlePlace | null = null
   closedBy: string | null = null
@@ -23,7 +23,7 @@ const kept = (idle: IdleConnections, count: number) => Array.from({ length: coun
 const closed = (connections: readonly Kept[]) =>
   connections.flatMap(({ closedBy }, index) => (closedBy === null ? [] : [index]))
 
-test('1024 are kept, and one more closes the one that has been idle for longest', () => {
+test('1024 are kept, and one more closes the longest idle one', () => {
   const idle = new IdleConnections()
   const connections = kept(idle, 1024)
   expect(closed(connections)).toEqual([])
@@ -31,7 +31,7 @@ test('1024 are kept, and one more closes the one that has been idle for longest'
   expect(closed(connections)).toEqual([0, 1])
 })
 
-test('one that was used again counts as new, wherever in the order it was', () => {
+test('one that was used again counts as new, whatever its place in the order', () => {
   const idle = new IdleConnections()
   const connections = kept(idle, 1024)
   for (const place of [0, 1, 500, 1023]) {
@@ -43,7 +43,7 @@ test('one that was used again counts as new, wherever in the order it was', () =
   expect(closed(connections)).toEqual([2, 3, 4])
 })
 
-test('what is taken out leaves room, and taking it out twice changes nothing', () => {
+test('removing one makes room, and removing it twice changes nothing', () => {
   const idle = new IdleConnections()
   const connections = kept(idle, 1024)
   for (const connection of [
@@ -58,7 +58,7 @@ test('what is taken out leaves room, and taking it out twice changes nothing', (
   expect(closed(connections)).toEqual([2])
 })
 
-test('all may be taken out, and others put in', () => {
+test('all can be removed, and others added', () => {
   const idle = new IdleConnections()
   for (const connection of kept(idle, 3)) idle.delete(connection)
   const connections = kept(idle, 1025)

@@ -1,18 +1,20 @@
 import { OutboundError } from './error.ts'
 
-/** What can be kept idle: a connection, which holds its own place in the order. */
+/** Something that can be kept idle: a connection, which stores its own place in the order. */
 export interface Idler {
-  /** Kept by `IdleConnections`; null while it is not idle. */
+  /** Set by `IdleConnections`; null while it is not idle. */
   idlePlace: IdlePlace | null
   fail(error: OutboundError): void
 }
 
 export type IdlePlace = { older: Idler | null; newer: Idler | null }
 
-/** Of all backends together. */
+/** The limit for all backends together. */
 const MOST_IDLE = 1024
 
-/** The idle connections of all backends in the order in which they became idle; with too many, the oldest is closed. */
+/**
+ * The idle connections of all backends in the order in which they became idle. Above the limit, the oldest is closed.
+ */
 export class IdleConnections {
   #oldest: Idler | null = null
   #newest: Idler | null = null
@@ -27,7 +29,7 @@ export class IdleConnections {
     if (this.#count > MOST_IDLE) this.#oldest?.fail(new OutboundError('aborted', 'Too many idle connections'))
   }
 
-  /** It is used again, or gone. */
+  /** The connection is used again, or gone. */
   delete(connection: Idler): void {
     const place = connection.idlePlace
     if (place === null) return

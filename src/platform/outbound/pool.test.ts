@@ -6,7 +6,7 @@ import { answer, onRequest, rawPlainBackend } from '../../testing/tls-backend.ts
 const { setUp, close } = outboundFixtures()
 afterAll(close)
 
-/** Answers the first request of its first connection; what it does with the second is the test's. */
+/** Answers the first request of its first connection; the test decides about the second. */
 const goneStale = (second: (socket: Socket) => void) => (socket: Socket, connection: number) =>
   onRequest(socket, (_head, index) => {
     if (connection === 0 && index === 1) second(socket)
@@ -25,7 +25,7 @@ test.each(['GET', 'HEAD', 'DELETE'])(
   },
 )
 
-test('PUT with its bytes at hand is sent again, whole', async () => {
+test('a PUT whose bytes are in memory is retried as a whole', async () => {
   const { backend, send } = setUp()
   let connections = 0
   const { port, received } = await backend((socket) => {
@@ -54,19 +54,19 @@ test.each(once)('%s is never sent twice', async (_name, method, body) => {
   expect(received.join('').split(`${method} /`)).toHaveLength(2)
 })
 
-test('what cannot be repeated takes no connection that may be closing just now', async () => {
+test('a non-repeatable request never uses a connection that may be closing', async () => {
   const { backend, send } = setUp()
   const { port, received } = await backend((socket) => onRequest(socket, () => answer(socket, '')))
   await send(port)
   await send(port, { method: 'POST' })
   expect(received).toHaveLength(1)
-  // Longer than a connection counts as fresh.
+  // Longer than a connection is considered fresh.
   await Bun.sleep(2100)
   await send(port, { method: 'POST' })
   expect(received).toHaveLength(2)
 })
 
-test('a request is not sent again once its answer has begun', async () => {
+test('a request is not retried once its response has begun', async () => {
   const { backend, send } = setUp()
   const { port, received } = await backend(goneStale((socket) => void socket.end('HTTP/1.1 2')))
   await send(port)
@@ -74,14 +74,14 @@ test('a request is not sent again once its answer has begun', async () => {
   expect(received).toHaveLength(1)
 })
 
-test('a request on a new connection is not sent again', async () => {
+test('a request on a new connection is not retried', async () => {
   const { backend, send } = setUp()
   const { port, received } = await backend((socket) => onRequest(socket, () => socket.destroy()))
   expect((await failureOf(send(port))).kind).toBe('reset')
   expect(received).toHaveLength(1)
 })
 
-test('a request is sent again once, and not for ever', async () => {
+test('a request is retried only once', async () => {
   const { backend, send } = setUp()
   const { port, received } = await backend((socket) =>
     onRequest(socket, (_head, index) => (index === 0 ? answer(socket, '') : socket.destroy())),
@@ -92,7 +92,7 @@ test('a request is sent again once, and not for ever', async () => {
   expect(received).toHaveLength(3)
 })
 
-test('a backend has so many requests at a time, so many waiting, and refuses more', async () => {
+test('a backend has limits for requests in progress and waiting, and rejects more', async () => {
   const { backend, send } = setUp({ limits: { mostInFlight: 2, mostWaiting: 1 } })
   const held: Socket[] = []
   const busy = await backend((socket) => onRequest(socket, () => held.push(socket)))
@@ -100,7 +100,7 @@ test('a backend has so many requests at a time, so many waiting, and refuses mor
   const running = [send(busy.port), send(busy.port), send(busy.port)]
   expect(await failureOf(send(busy.port))).toEqual({
     kind: 'overloaded',
-    message: `Too many requests for backend.test:${busy.port} are under way. Try again in a moment.`,
+    message: `Too many requests to backend.test:${busy.port} are in progress. Try again in a moment.`,
   })
   expect(await textOf((await send(other.port)).body)).toBe('other')
   while (held.length < 2) await Bun.sleep(1)
@@ -111,7 +111,7 @@ test('a backend has so many requests at a time, so many waiting, and refuses mor
   for (const response of await Promise.all(running)) expect(await textOf(response.body)).toBe('at last')
 })
 
-test('300 hanging requests to one backend leave another alone', async () => {
+test('300 hanging requests to one backend do not affect another', async () => {
   const { backend, send } = setUp()
   const hanging = await backend(() => {})
   const healthy = await backend((socket) => onRequest(socket, () => answer(socket, 'fine')))
@@ -135,7 +135,7 @@ test('waiting for a turn counts against the time for the head', async () => {
   expect(received).toHaveLength(1)
 })
 
-test('a name that was allowed and moves to a forbidden address is refused, kept connection or not', async () => {
+test('an allowed name that moves to a forbidden address is rejected, with or without a kept connection', async () => {
   let now = 0
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'])
@@ -150,7 +150,7 @@ test('a name that was allowed and moves to a forbidden address is refused, kept 
   expect(received.join('').split('GET /')).toHaveLength(3)
 })
 
-test('a kept connection to an address that the name has left is not used, allowed or not', async () => {
+test('a kept connection to an old address of the name is not used, allowed or not', async () => {
   let now = 0
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'])
@@ -161,7 +161,7 @@ test('a kept connection to an address that the name has left is not used, allowe
   expect((await failureOf(send(port))).kind).toBe('refused')
 })
 
-test('nor is one whose name moved while its old address still counted', async () => {
+test('nor is one whose name moved while the old address was still cached', async () => {
   let now = 0
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'])
@@ -175,7 +175,7 @@ test('nor is one whose name moved while its old address still counted', async ()
   expect(received.join('').split('GET /')).toHaveLength(3)
 })
 
-test('a name that passed when saved is refused when it turns to a forbidden address', async () => {
+test('a name that passed when saved is rejected once it resolves to a forbidden address', async () => {
   let now = 0
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['93.184.216.34'] : ['127.0.0.1'])
@@ -187,7 +187,7 @@ test('a name that passed when saved is refused when it turns to a forbidden addr
   expect(received).toEqual([])
 })
 
-test('one request asks the resolver once', async () => {
+test('one request calls the resolver once', async () => {
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1'])
   const { backend, send } = setUp({ resolve })
@@ -197,7 +197,7 @@ test('one request asks the resolver once', async () => {
 })
 
 test.each([[['127.0.0.9', '127.0.0.1']], [['::1', '127.0.0.1']]])(
-  'of %p the one that answers is used',
+  'of the addresses %p the one that answers is used',
   async (addresses) => {
     const { backend, send } = setUp({ resolve: async () => addresses, allowedTargets: ['backend.test'] })
     const { port } = await backend((socket) => onRequest(socket, () => answer(socket, 'here')))
@@ -211,11 +211,11 @@ test('a closed port is reported as refused', async () => {
   await close()
   expect(await failureOf(send(port))).toEqual({
     kind: 'refused',
-    message: `Connection refused: backend.test:${port} does not accept connections, or no way leads there`,
+    message: `Connection refused: backend.test:${port} does not accept connections, or there is no route to it`,
   })
 })
 
-test('plain HTTP is for those alone who ask for it', async () => {
+test('plain HTTP is only for callers that allow it', async () => {
   const { outbound } = setUp()
   const plain = await rawPlainBackend((socket) => onRequest(socket, () => answer(socket, 'proof')))
   const url = new URL(`http://backend.test:${plain.port}/.well-known/x`)
@@ -227,7 +227,7 @@ test('plain HTTP is for those alone who ask for it', async () => {
   await plain.close()
 })
 
-test('closing cuts what is under way, what connects and what waits', async () => {
+test('closing aborts running, connecting and waiting requests', async () => {
   const { backend, send, outbound } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
   const { promise: connected, resolve } = Promise.withResolvers<void>()
   const hanging = await backend(() => resolve())

@@ -7,7 +7,7 @@ import { readLimited } from './read.ts'
 const fixture = outboundFixture()
 afterAll(() => fixture.close())
 
-/** At most 100 bytes of what a backend answers with, which it sends piece by piece. */
+/** Reads at most 100 bytes of a response that the backend sends piece by piece. */
 async function readAnswer(...pieces: string[]): Promise<string> {
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, async () => {
@@ -27,18 +27,18 @@ async function readAnswer(...pieces: string[]): Promise<string> {
   return new TextDecoder().decode(await readLimited(answer, 100))
 }
 
-test('an empty answer is read as nothing', async () => {
+test('an empty response is read as zero bytes', async () => {
   expect(await readAnswer('HTTP/1.1 204 No Content\r\n\r\n')).toBe('')
 })
 
-test('an answer may be as long as allowed and no longer, at once or in pieces', async () => {
+test('a response may be as long as allowed and no longer, at once or in pieces', async () => {
   const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
   const long = `64\r\n${'x'.repeat(100)}\r\n`
   expect(await readAnswer(`${head}${long}0\r\n\r\n`)).toBe('x'.repeat(100))
   for (const pieces of [[`${head}${long}1\r\nx\r\n0\r\n\r\n`], [head, long, '1\r\nx\r\n']])
     expect(await failureOf(readAnswer(...pieces))).toEqual({
       kind: 'broken',
-      message: 'The answer is longer than the 100 bytes that are read of it',
+      message: 'The answer is longer than the 100 bytes allowed',
     })
 })
 
@@ -56,9 +56,9 @@ const statuses: [kind: ConstructorParameters<typeof OutboundError>[0], status: n
   ['aborted', 502],
 ]
 
-test.each(statuses)('%s answers %d', (kind, status) => {
-  expect(toAppError(new OutboundError(kind, 'why')).toBody()).toMatchObject({
-    statusCode: status,
-    message: 'why',
-  })
+test.each(statuses)('%s becomes %d', (kind, status) => {
+  const error = new OutboundError(kind, 'a.test:8443 has a reason')
+  const body = toAppError(error, new URL('https://a.test:8443/x')).toBody()
+  expect(body.statusCode).toBe(status)
+  expect(body.message).toMatch(/^The backend (has a reason|cannot be reached: its (name|address) .*)$/)
 })

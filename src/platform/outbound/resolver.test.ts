@@ -16,7 +16,7 @@ function setUp(answers: (string[] | Error)[]) {
   return { resolver, asked, advance: (ms: number) => (now += ms) }
 }
 
-test('an answer serves for 30 seconds and no longer', async () => {
+test('a result is cached for 30 seconds and no longer', async () => {
   const { resolver, asked, advance } = setUp([['1.1.1.1'], ['2.2.2.2']])
   expect(resolver.known('a.test')).toBeNull()
   expect(await resolver.resolve('a.test')).toEqual(['1.1.1.1'])
@@ -28,7 +28,7 @@ test('an answer serves for 30 seconds and no longer', async () => {
   expect(await resolver.resolve('a.test')).toEqual(['2.2.2.2'])
 })
 
-test('an answer that gets old is asked for again while it still serves', async () => {
+test('an ageing result is refreshed while it is still in use', async () => {
   const { resolver, asked, advance } = setUp([['1.1.1.1'], ['2.2.2.2']])
   await resolver.resolve('a.test')
   advance(25_000)
@@ -38,14 +38,14 @@ test('an answer that gets old is asked for again while it still serves', async (
   expect(resolver.known('a.test')).toEqual(['2.2.2.2'])
 })
 
-test('one name is asked once at a time', async () => {
+test('concurrent requests for one name share one lookup', async () => {
   const { resolver, asked } = setUp([['1.1.1.1']])
   const both = await Promise.all([resolver.resolve('a.test'), resolver.resolve('a.test')])
   expect(both).toEqual([['1.1.1.1'], ['1.1.1.1']])
   expect(asked).toHaveLength(1)
 })
 
-test('a failure is remembered for a second', async () => {
+test('a failure is cached for a second', async () => {
   const { resolver, asked, advance } = setUp([new Error('no'), ['1.1.1.1']])
   await expect(resolver.resolve('a.test')).rejects.toThrow('no')
   await expect(resolver.resolve('a.test')).rejects.toThrow('no')
@@ -59,7 +59,7 @@ test('no address at all is a failure', async () => {
   await expect(resolver.resolve('a.test')).rejects.toThrow('a.test has no address')
 })
 
-test('the system knows localhost', async () => {
+test('the system resolves localhost', async () => {
   const addresses = await systemResolve('localhost')
   expect(addresses.length).toBeGreaterThan(0)
   for (const address of addresses) expect(['127.0.0.1', '::1']).toContain(address)

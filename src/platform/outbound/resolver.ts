@@ -1,13 +1,13 @@
-/** All addresses of a name, as text. Rejects when it has none. */
+/** All addresses of a name, as text. Rejects if it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>
 
-/** The machine's own resolver, so that `/etc/hosts` counts. */
+/** The resolver of the system, which reads `/etc/hosts`. */
 export const systemResolve: Resolve = async (name) => {
   const { lookup } = await import('node:dns/promises')
   return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 }
 
-/** What is older than this is asked again while the old answer still serves. */
+/** A result older than this is refreshed in the background while it is still in use. */
 const FRESH_MS = 20_000
 const KEPT_MS = 30_000
 const FAILURE_KEPT_MS = 1_000
@@ -16,12 +16,12 @@ const MOST_NAMES = 1_000
 type Entry = { addresses: readonly string[]; at: number }
 
 export type CachingResolver = {
-  /** The addresses where they are known, without waiting. */
+  /** The cached addresses, without waiting. */
   known(name: string): readonly string[] | null
   resolve(name: string): Promise<readonly string[]>
 }
 
-/** Remembers answers for 30 s and failures for 1 s; one name is asked once at a time. */
+/** Caches results for 30 s and failures for 1 s. Concurrent lookups of one name share one query. */
 export function cachingResolver(resolve: Resolve, now: () => number): CachingResolver {
   const entries = new Map<string, Entry>()
   const failures = new Map<string, { error: unknown; at: number }>()
@@ -70,7 +70,7 @@ export function cachingResolver(resolve: Resolve, now: () => number): CachingRes
   }
 }
 
-/** The name that was asked longest ago makes room. */
+/** Drops the name that was looked up longest ago if there are too many. */
 function remember<T>(map: Map<string, T>, name: string, value: T): void {
   map.delete(name)
   map.set(name, value)

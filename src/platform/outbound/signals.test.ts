@@ -9,7 +9,7 @@ afterAll(() => fixture.close())
 const answer = (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
 const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
 
-/** A backend that answers the first request of its one connection at once, and leaves the others to the test. */
+/** A backend that answers the first request of its only connection at once, and leaves the others to the test. */
 async function keptConnection(later: (socket: Socket) => void) {
   const { promise: gone, resolve } = Promise.withResolvers<void>()
   const { port } = await fixture.backend((socket) => {
@@ -20,7 +20,7 @@ async function keptConnection(later: (socket: Socket) => void) {
   return { port, gone }
 }
 
-test('signals of requests that are answered promptly are not asked for', async () => {
+test('the signal of a request with a prompt response is never created', async () => {
   const { port } = await keptConnection(answer)
   let asked = 0
   const signal = () => {
@@ -31,7 +31,7 @@ test('signals of requests that are answered promptly are not asked for', async (
   expect(asked).toBeLessThan(50)
 })
 
-test('the signal of a request that lasts ends it, and the backend is let go', async () => {
+test('the signal of a request that lasts ends it, and closes its connection', async () => {
   const { port, gone } = await keptConnection(() => {})
   const visitor = new AbortController()
   const { promise: asked, resolve } = Promise.withResolvers<void>()
@@ -46,18 +46,18 @@ test('the signal of a request that lasts ends it, and the backend is let go', as
   await gone
 })
 
-test('one that was aborted before anybody asked ends it too', async () => {
+test('a signal that was aborted before its creation also ends it', async () => {
   const { port, gone } = await keptConnection(() => {})
   expect((await failureOf(fixture.send(port, { signal: () => AbortSignal.abort() }))).kind).toBe('aborted')
   await gone
 })
 
-test('a request that waits for a connection asks at once', async () => {
+test('a request that waits for a connection creates its signal at once', async () => {
   const { port } = await fixture.backend(() => {})
   expect((await failureOf(fixture.send(port, { signal: () => AbortSignal.abort() }))).kind).toBe('aborted')
 })
 
-test('a request that waits for its turn asks at once, and leaves the queue', async () => {
+test('a request that waits for its turn creates its signal at once, and leaves the queue', async () => {
   const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 1 } })
   const { port } = await small.backend((socket) => onRequest(socket, () => {}))
   const first = failureOf(small.send(port, { headTimeoutMs: 300 }))
@@ -67,7 +67,7 @@ test('a request that waits for its turn asks at once, and leaves the queue', asy
   await small.close()
 })
 
-test('in the midst of a body the signal still counts', async () => {
+test('the signal still works within a body', async () => {
   const { port, gone } = await keptConnection((socket) =>
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n'),
   )

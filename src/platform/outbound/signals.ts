@@ -1,8 +1,8 @@
 const EVERY_MS = 50
 
-/** Looks from time to time after the requests that last, so that those which do not need no timer and no signal. */
+/** Checks periodically on requests that last, so that short ones need no timer and no signal. */
 export class SignalWatch {
-  /** Asks for the signals of those that have lasted. True while there are some that may. */
+  /** Creates the signals of requests that last. True while some may still need it. */
   readonly #look: (now: number) => boolean
   #timer: Timer | null = null
 
@@ -10,13 +10,13 @@ export class SignalWatch {
     this.#look = look
   }
 
-  /** A request with a signal to be asked for has begun. */
-  begun(): void {
+  /** Call it when a request with a lazy signal has begun. */
+  onRequest(): void {
     this.#timer ??= setTimeout(this.#passed, EVERY_MS).unref()
   }
 
   readonly #passed = (): void => {
     this.#timer = null
-    if (this.#look(performance.now())) this.begun()
+    if (this.#look(performance.now())) this.onRequest()
   }
 }

@@ -8,12 +8,12 @@ const fixture = outboundFixture()
 afterAll(() => fixture.close())
 
 const MIB = 2 ** 20
-/** What sockets, their buffers in the system and one stream may hold between two ends that do not read. */
+/** The most that sockets, their system buffers and one stream hold between two ends that do not read. */
 const MOST_IN_BETWEEN = 24 * MIB
 const PIECE = Buffer.alloc(MIB, 'abcdefg')
 const EMPTY_ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 
-/** `pieces` times `PIECE`, and how many were taken so far. */
+/** Yields `PIECE` this many times, and counts how many were taken. */
 function source(pieces: number) {
   const state = { taken: 0, isCancelled: false }
   const body = new ReadableStream<Uint8Array>(
@@ -38,7 +38,7 @@ function sha256(pieces: number): string {
   return hash.digest('hex')
 }
 
-/** Calls back with the bytes behind the head of a request, as they come. */
+/** Calls back with the bytes after the head of a request, as they arrive. */
 function onBody(socket: Socket, take: (bytes: Buffer) => void): void {
   let head = ''
   let isBody = false
@@ -60,7 +60,7 @@ const settled = async (read: () => number): Promise<number> => {
   }
 }
 
-test('a backend that does not read holds a request body back; all of it arrives in the end', async () => {
+test('a backend that does not read pauses the request body; all of it arrives in the end', async () => {
   const pieces = 64
   const { promise: connected, resolve } = Promise.withResolvers<Socket>()
   const hash = createHash('sha256')
@@ -84,7 +84,7 @@ test('a backend that does not read holds a request body back; all of it arrives 
   expect(hash.digest('hex')).toBe(sha256(pieces))
 })
 
-test('a reader that does not read holds the backend back; all of it arrives in the end', async () => {
+test('a reader that does not read pauses the backend; all of it arrives in the end', async () => {
   const pieces = 64
   let written = 0
   const { port } = await fixture.backend((socket) =>
@@ -103,7 +103,7 @@ test('a reader that does not read holds the backend back; all of it arrives in t
   expect((await fixture.send(port, { method: 'HEAD' })).status).toBe(200)
 })
 
-test('an answer that nobody reads, but that is whole, does not hold up the next one on its connection', async () => {
+test('a complete response that nobody reads does not block the next one on its connection', async () => {
   const one = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 1 } })
   const { port, received } = await one.backend((socket) =>
     onRequest(socket, (_head, index) => {
@@ -147,7 +147,7 @@ const wrongLengths: [name: string, declared: string][] = [
 ]
 
 test.each(wrongLengths)(
-  'a body that is %s than it says is cut, never passed as whole',
+  'a body that is %s than declared is aborted, never passed on as complete',
   async (_name, declared) => {
     let text = ''
     const gone = Promise.withResolvers<void>()
@@ -161,14 +161,14 @@ test.each(wrongLengths)(
     const headers: [string, string][] = [['content-length', declared]]
     expect(await failureOf(fixture.send(port, { method: 'POST', body, headers }))).toEqual({
       kind: 'aborted',
-      message: 'The body of the request did not come through whole',
+      message: 'The request body failed or did not have its declared length',
     })
     await gone.promise
     expect(text.length).toBeLessThanOrEqual(Number(declared))
   },
 )
 
-test('a request body that fails cuts the request', async () => {
+test('a request body that fails aborts the request', async () => {
   const gone = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const { port, received } = await fixture.backend((socket) => {
@@ -188,14 +188,14 @@ test('a request body that fails cuts the request', async () => {
   expect(received[0]).toEndWith('4\r\npart\r\n')
 })
 
-describe('an answer that does not wait for the whole request', () => {
+describe('a response before the end of the request', () => {
   const early = (answer: string) =>
     fixture.backend((socket) => {
       socket.once('data', () => socket.write(answer))
       socket.resume()
     })
 
-  test('arrives, ends the upload and uses up the connection', async () => {
+  test('arrives, ends the upload, and its connection is not reused', async () => {
     const { port, received } = await early('HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno')
     const { body, state } = source(10_000)
     const response = await fixture.send(port, { method: 'POST', body })
@@ -206,7 +206,7 @@ describe('an answer that does not wait for the whole request', () => {
     expect(received).toHaveLength(2)
   })
 
-  test('may come while the body is still on its way', async () => {
+  test('may come while the body is still being sent', async () => {
     const { port } = await fixture.backend((socket) => {
       socket.once('data', () =>
         socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n'),
@@ -231,7 +231,7 @@ describe('an answer that does not wait for the whole request', () => {
   })
 })
 
-test('bytes larger than a socket takes at once arrive whole', async () => {
+test('more bytes than a socket accepts at once arrive complete', async () => {
   const content = Buffer.concat(Array.from({ length: 20 }, () => PIECE))
   const hash = createHash('sha256')
   let length = 0
@@ -246,7 +246,7 @@ test('bytes larger than a socket takes at once arrive whole', async () => {
   expect(hash.digest('hex')).toBe(sha256(20))
 })
 
-test('server-sent events pass one by one', async () => {
+test('server-sent events pass through one by one', async () => {
   const { promise: connected, resolve } = Promise.withResolvers<Socket>()
   const { port } = await fixture.backend((socket) =>
     onRequest(socket, () => {

@@ -10,7 +10,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n'
 
 const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
 
-/** A backend whose one connection can be waited for. */
+/** A backend that exposes its only connection as a promise. */
 async function backendThat(act: (socket: Socket) => void) {
   const { promise, resolve } = Promise.withResolvers<Socket>()
   const backend = await fixture.backend((socket) => {
@@ -20,7 +20,7 @@ async function backendThat(act: (socket: Socket) => void) {
   return { ...backend, socket: promise }
 }
 
-/** The same, where the connection is up already: what it takes to get one counts for no limit. */
+/** The same with the connection established first, so that connecting does not count towards any limit. */
 async function keptBackendThat(act: (socket: Socket) => void) {
   let asked = 0
   const backend = await backendThat((socket) => {
@@ -32,7 +32,7 @@ async function keptBackendThat(act: (socket: Socket) => void) {
   return backend
 }
 
-test('a head that does not come in time is a timeout, and the backend is let go', async () => {
+test('a late head is a timeout, and the connection is closed', async () => {
   const { port, socket } = await keptBackendThat(() => {})
   const failure = failureOf(fixture.send(port, { headTimeoutMs: 100 }))
   const gone = socket.then(closed)
@@ -43,7 +43,7 @@ test('a head that does not come in time is a timeout, and the backend is let go'
   await gone
 })
 
-test('a head that drips does not stretch the time', async () => {
+test('a head that arrives byte by byte does not extend the limit', async () => {
   const { port } = await backendThat(async (socket) => {
     for (const byte of HEAD.slice(0, 20)) {
       socket.write(byte)
@@ -62,7 +62,7 @@ test('a TLS handshake that hangs is a timeout', async () => {
   await silent.close()
 })
 
-test('attempts that were given up do not pile up', async () => {
+test('abandoned attempts do not pile up', async () => {
   const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 0 } })
   let released = 0
   const silent = await rawPlainBackend((socket) => {
@@ -78,24 +78,24 @@ test('attempts that were given up do not pile up', async () => {
   await small.close()
 })
 
-test('a name that takes for ever is a timeout', async () => {
+test('a lookup that never ends is a timeout', async () => {
   const slow = outboundFixture({ resolve: () => new Promise(() => {}) })
   expect((await failureOf(slow.send(443, { headTimeoutMs: 50 }))).kind).toBe('timeout')
   await slow.close()
 })
 
-test('silence in the midst of a body cuts it', async () => {
+test('silence within a body aborts it', async () => {
   const { port, socket } = await backendThat((one) => one.write(`${HEAD}hello`))
   const response = await fixture.send(port, { idleTimeoutMs: 100 })
   const gone = socket.then(closed)
   expect(await failureOf(textOf(response.body))).toEqual({
     kind: 'stalled',
-    message: `backend.test:${port} was silent for 100 ms in the midst of its answer`,
+    message: `backend.test:${port} was silent for 100 ms in the middle of its answer`,
   })
   await gone
 })
 
-test('bytes that keep coming keep the answer alive for longer than the time', async () => {
+test('a response that keeps sending may last longer than the limit', async () => {
   const { port } = await backendThat(async (socket) => {
     socket.write(HEAD)
     for (let i = 0; i < 5; i++) {
@@ -107,7 +107,7 @@ test('bytes that keep coming keep the answer alive for longer than the time', as
   expect(await textOf(response.body)).toBe('x'.repeat(10))
 })
 
-test('the silence that is allowed may depend on the head', async () => {
+test('the allowed silence may depend on the head', async () => {
   const { port } = await backendThat(async (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\na')
     await Bun.sleep(150)
@@ -120,16 +120,16 @@ test('the silence that is allowed may depend on the head', async () => {
   expect(await textOf(response.body)).toBe('ab')
 })
 
-test('a request body that stops coming is a timeout', async () => {
+test('a request body that stalls is a timeout', async () => {
   const { port } = await keptBackendThat(() => {})
   const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(Buffer.from('x')) })
   expect(await failureOf(fixture.send(port, { method: 'POST', body, headTimeoutMs: 100 }))).toEqual({
     kind: 'timeout',
-    message: 'The body of the request stopped coming for 100 ms',
+    message: 'The request body stalled for 100 ms',
   })
 })
 
-test('a request body that keeps coming does not run out of time', async () => {
+test('a request body that keeps sending does not time out', async () => {
   const { port } = await fixture.backend((socket) =>
     socket.on('data', (bytes) => {
       const text = bytes.toString('latin1')
@@ -158,13 +158,13 @@ test('a signal ends the request before the head', async () => {
   await socket.then((one) => (one.destroyed ? undefined : closed(one)))
 })
 
-test('a signal that has fired already sends nothing', async () => {
+test('with a signal that has already fired, nothing is sent', async () => {
   const { port, received } = await backendThat(() => {})
   expect((await failureOf(fixture.send(port, { signal: AbortSignal.abort() }))).kind).toBe('aborted')
   expect(received).toEqual([])
 })
 
-test('a signal ends the connection in the midst of a body', async () => {
+test('a signal ends the connection within a body', async () => {
   const { port, socket } = await backendThat((one) => one.write(`${HEAD}hello`))
   const abort = new AbortController()
   const response = await fixture.send(port, { signal: abort.signal })
@@ -183,7 +183,7 @@ test('a body that is cancelled ends the connection', async () => {
   await gone
 })
 
-test('a signal that fires after the answer is no trouble', async () => {
+test('a signal that fires after the response has no effect', async () => {
   const { port } = await backendThat((socket) => socket.write(`${HEAD}0123456789`))
   const abort = new AbortController()
   const response = await fixture.send(port, { signal: abort.signal })

@@ -59,7 +59,7 @@ const trusted: [name: string, names: string[], asked: string][] = [
   ['an address', ['127.0.0.1'], '127.0.0.1'],
 ]
 
-test.each(trusted)('%s proves the backend', async (_name, names, asked) => {
+test.each(trusted)('%s verifies the backend', async (_name, names, asked) => {
   const { port, received } = await backendWith(ca.issue({ names }))
   const response = await get(outboundWith(), asked, port)
   expect(response.status).toBe(200)
@@ -79,7 +79,7 @@ const refused: [name: string, certificate: TestCertificate, asked: string, reaso
   ['a wildcard without a label', ca.issue({ names: ['*.good.test'] }), 'good.test', 'it is for another name'],
   ['a name for an address', ca.issue({ names: ['good.test'] }), '127.0.0.1', 'it is for another name'],
   ['another address', ca.issue({ names: ['127.0.0.2'] }), '127.0.0.1', 'it is for another name'],
-  ['an unknown CA', stranger.issue({ names: ['good.test'] }), 'good.test', 'its CA is not known here'],
+  ['an unknown CA', stranger.issue({ names: ['good.test'] }), 'good.test', 'its CA is unknown here'],
   ['itself alone', selfSigned(['good.test']), 'good.test', 'it is self-signed'],
   [
     'a date that has passed',
@@ -102,18 +102,18 @@ const refused: [name: string, certificate: TestCertificate, asked: string, reaso
 ]
 
 describe('before a byte of the request is sent', () => {
-  test.each(refused)('%s is refused', async (_name, certificate, asked, reason) => {
+  test.each(refused)('%s is rejected', async (_name, certificate, asked, reason) => {
     const { port, received } = await backendWith(certificate)
     const outbound = outboundWith()
     for (let attempt = 0; attempt < 2; attempt++)
       expect(await failureOf(get(outbound, asked, port))).toEqual({
         kind: 'tls',
-        message: `The certificate of ${asked}:${port} does not prove ${asked}: ${reason}`,
+        message: `The certificate of ${asked}:${port} is not accepted: ${reason}`,
       })
     expect(received.join('')).toBe('')
   })
 
-  test('a CA of ours is refused where nobody named it', async () => {
+  test('an extra CA is rejected unless it is configured', async () => {
     const { port, received } = await backendWith(ca.issue({ names: ['good.test'] }))
     expect((await failureOf(get(outboundWith(null), 'good.test', port))).kind).toBe('tls')
     expect(received.join('')).toBe('')
@@ -129,7 +129,7 @@ describe('before a byte of the request is sent', () => {
     expect(received.join('')).not.toContain('evil.test')
   })
 
-  test('a session that was good once does not save a later certificate', async () => {
+  test('an earlier valid session does not make a later certificate pass', async () => {
     const closing = ANSWER.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
     const first = await backendWith(ca.issue({ names: ['good.test'] }), closing)
     const outbound = outboundWith()
@@ -141,7 +141,7 @@ describe('before a byte of the request is sent', () => {
   })
 })
 
-test('a server without TLS is named as such', async () => {
+test('a server without TLS is reported as such', async () => {
   const backend = await rawPlainBackend((socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\n'))
   opened.push(backend)
   expect(await failureOf(get(outboundWith(), 'good.test', backend.port))).toEqual({
@@ -162,7 +162,7 @@ test.each([
   })
 })
 
-test('further CAs come on top of the usual ones', () => {
+test('extra CAs are added to the usual ones', () => {
   const cas = trustedCas(`${ca.pem}\n${stranger.pem}`)
   expect(cas).toEqual(expect.arrayContaining(getCACertificates('default').slice(0, 5)))
   expect(cas?.slice(-2)).toEqual([ca.pem.trim(), stranger.pem.trim()])

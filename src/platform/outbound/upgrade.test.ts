@@ -79,18 +79,18 @@ test('a tunnel that is silent for too long is cut', async () => {
   expect((await failureOf(textOf(tunnel?.readable ?? null))).kind).toBe('stalled')
 })
 
-test('an answer that does not switch is a plain answer', async () => {
+test('a response that does not switch is an ordinary response', async () => {
   const { port } = await backend((socket) => socket.write('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno'))
   const answer = await upgrade(port)
   expect([answer.status, await textOf(answer.body), answer.tunnel]).toEqual([403, 'no', null])
 })
 
-test.each(['h2c', ''])('a switch to %p is a broken answer', async (protocol) => {
+test.each(['h2c', ''])('a switch to %p is an invalid response', async (protocol) => {
   const { port } = await backend((socket) => socket.write(SWITCHED.replace('WebSocket', protocol)))
   expect((await failureOf(upgrade(port))).kind).toBe('broken')
 })
 
-test('open tunnels do not take the turns of requests, and have a limit of their own', async () => {
+test('open tunnels do not use turns of requests, and have a separate limit', async () => {
   const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 0 } })
   const { port } = await small.backend((socket) =>
     socket.on('data', (bytes) =>

@@ -1,4 +1,4 @@
-/** What was seen of one request. The address lives only until the row is written, as part of a hash. */
+/** One observed request. The address is kept only until the row is written, which contains a hash of it. */
 export type Observed = {
   /** Milliseconds since 1970. */
   at: number
@@ -8,23 +8,23 @@ export type Observed = {
   /** Without the query. */
   path: string
   status: number
-  /** To the head of the answer. */
+  /** Until the head of the response. */
   durationMs: number
-  /** Of the body; null where it was not known when the answer began. */
+  /** Of the body; null if it was unknown when the response began. */
   sizeBytes: number | null
-  /** The host alone, of another site. */
+  /** Only the host, and only of another site. */
   referrer: string | null
   userAgent: string
   address: string
-  /** A page that somebody may be looking at, not one of its parts. */
+  /** A page that somebody may be looking at, not one of its assets. */
   isPage: boolean
-  /** How many requests it stands for; see `weigh`. */
+  /** The number of requests that it stands for; see `weigh`. */
   weight: number
 }
 
-/** A row as it is kept. `visitor` is the same for the same visitor of one project on one day, and tells nothing else. */
+/** A row as stored. `visitor` is the same for one visitor of one project on one day, and reveals nothing else. */
 export type LoggedRequest = Omit<Observed, 'address' | 'isPage'> & {
-  /** Grows with time. 0 where rows are not kept. */
+  /** Increases with time. 0 if rows are not kept. */
   id: number
   bot: string | null
   visitor: string | null

@@ -7,7 +7,7 @@ import type { LoggedRequest, Observed } from './row.ts'
 import { BatchSums, type DayKind, startOf } from './sums.ts'
 
 export const OTHERS = '(others)'
-/** Names of one kind, project and day: whoever asks for paths at random must not fill the disk. */
+/** The most names per kind, project and day: requests for random paths must not fill the disk. */
 const MOST_NAMES = 1000
 
 type Bound = string | number | null
@@ -20,14 +20,14 @@ type Statements = {
   visitor: Run
 }
 
-/** Writes rows, and counts them, in one transaction a batch. */
+/** Writes rows and updates the sums, in one transaction per batch. */
 export class RequestLogStore {
   readonly #db: LogsDb
   readonly #keepsRows: boolean
   #statements: Statements | undefined
   #lastId: number | undefined
   #salt: { day: number; salt: string } | undefined
-  /** How many names a kind has on a day; today's and, around midnight, yesterday's. */
+  /** The number of names of each kind and day: today and, around midnight, yesterday. */
   #names = new Map<string, number>()
 
   constructor(db: LogsDb, keepsRows: boolean) {
@@ -35,7 +35,7 @@ export class RequestLogStore {
     this.#keepsRows = keepsRows
   }
 
-  /** All or nothing. A damaged file is replaced first, and the write tried once more. */
+  /** Writes all rows or none. Replaces a damaged file first and retries once. */
   write(rows: readonly Observed[]): LoggedRequest[] {
     try {
       return this.#writeAll(rows)
@@ -122,7 +122,10 @@ export class RequestLogStore {
     return this.#prepared.visitor.run(day, projectId ?? '', visitor).changes > 0
   }
 
-  /** Nobody can tell one day's visitors from another's, nor an address from either: the day's salt is not kept. */
+  /**
+   * A daily hash: visitors cannot be linked across days, nor addresses recovered, because the salt of the day is
+   * discarded.
+   */
   #visitorOf(day: number, { projectId, address, userAgent }: Observed): string {
     const salt = this.#saltOf(day)
     return new Bun.CryptoHasher('sha256')
@@ -134,7 +137,7 @@ export class RequestLogStore {
   #saltOf(day: number): string {
     if (this.#salt?.day === day) return this.#salt.salt
     const { sqlite } = this.#db
-    forgetVisitors(this.#db, day)
+    forgetSalts(this.#db, day)
     sqlite.query('INSERT OR IGNORE INTO salts VALUES (?, ?)').run(day, newToken())
     const found = sqlite.query<{ salt: string }, [number]>('SELECT salt FROM salts WHERE day = ?').get(day)
     const salt = found?.salt ?? newToken()
@@ -147,7 +150,7 @@ export class RequestLogStore {
     return this.#statements
   }
 
-  /** What was rolled back, or belongs to a file that is gone. */
+  /** Clears what belongs to a rolled-back transaction or to a replaced file. */
   #forget(): void {
     this.#statements = undefined
     this.#lastId = undefined
@@ -156,13 +159,22 @@ export class RequestLogStore {
   }
 }
 
-/** Removes salts and hashes of the days before. */
-export function forgetVisitors({ sqlite }: LogsDb, before: number): void {
+/** Removes the salts of earlier days: from then on, nothing leads from a hash to a visitor. */
+export function forgetSalts({ sqlite }: LogsDb, before: number): void {
   sqlite.query('DELETE FROM salts WHERE day < ?').run(before)
-  sqlite.query('DELETE FROM visitors WHERE day < ?').run(before)
 }
 
-/** Sent, or known to the browser already. */
+/** Deletes up to `limit` hashes of earlier days; returns how many. */
+export function deleteVisitors({ sqlite }: LogsDb, before: number, limit: number): number {
+  return sqlite
+    .query(
+      `DELETE FROM visitors WHERE (day, project_id, visitor) IN
+         (SELECT day, project_id, visitor FROM visitors WHERE day < ? LIMIT ?)`,
+    )
+    .run(before, limit).changes
+}
+
+/** The content was sent, or the browser already had it. */
 const isShown = ({ method, status }: Observed): boolean =>
   method === 'GET' && ((status >= 200 && status < 300) || status === 304)
 

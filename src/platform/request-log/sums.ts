@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts'
 import type { Observed } from './row.ts'
 
-/** The beginning of the hour or day (UTC) that a time is in. */
+/** The start of the hour or day (UTC) that contains a time. */
 export const startOf = (at: number, ms: number): number => Math.floor(at / ms) * ms
 
-/** What is counted by name. */
+/** The things that are counted by name. */
 export type DayKind = 'page' | 'referrer' | 'status' | 'missing' | 'bot'
 
 type HourSums = {
@@ -21,8 +21,8 @@ type HourSums = {
 type NameCount = [projectId: string, day: number, kind: DayKind, name: string, count: number]
 
 /**
- * Adds up a batch, so that the database is asked once for each hour and name of it. People's requests only are among
- * views, visitors, pages, referrers and what was missing; everybody's in the rest.
+ * Adds up a batch, so that the database is updated once for each hour and name in it. Views, visitors, pages, referrers
+ * and missing pages count people only; the rest counts everybody.
  */
 export class BatchSums {
   readonly #hours = new Map<string, HourSums>()
@@ -45,7 +45,7 @@ export class BatchSums {
     if (isView && referrer !== null) this.#count(row, 'referrer', referrer)
   }
 
-  /** In the order of the columns. */
+  /** Values in the order of the columns. */
   *hours(): Generator<(string | number)[]> {
     for (const sums of this.#hours.values()) yield Object.values(sums)
   }

@@ -31,18 +31,18 @@ function open(files: { certFile: string; keyFile: string }, now = Date.now()) {
   return { certificates, lines }
 }
 
-/** The test's own time limit ends the wait. */
+/** The time limit of the test ends the wait. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await Bun.sleep(2)
 }
 
-test('a pair is read with its names and its end', () => {
+test('a pair is read with its names and its expiry', () => {
   const pair = readPair(folderOf(good))
   expect(pair.hosts).toEqual(['a.test', '*.b.test'])
   expect(pair.expiresAt).toBeGreaterThan(Date.now())
 })
 
-test('a key may follow its parameters, as openssl writes one', () => {
+test('a key may follow its parameters, as openssl writes it', () => {
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n'
   expect(readPair(folderOf({ ...good, key: `${parameters}${good.key}` })).hosts).toHaveLength(2)
 })
@@ -73,13 +73,13 @@ const bad: [name: string, pair: Partial<TestCertificate>, says: RegExp][] = [
   ],
 ]
 
-test.each(bad)('%s is refused in a line', (_name, pair, says) => {
+test.each(bad)('%s is rejected with a one-line message', (_name, pair, says) => {
   const read = () => readPair(folderOf(pair))
   expect(read).toThrow(CertificateFileError)
   expect(read).toThrow(says)
 })
 
-test('a renewed pair is served and told, whether the files are written or a link leads elsewhere', async () => {
+test('a renewed pair is served and reported, after a write to the files or a change of a link', async () => {
   const files = folderOf(good)
   const { certificates, lines } = open(files)
   let changes = 0
@@ -104,7 +104,7 @@ test('a renewed pair is served and told, whether the files are written or a link
   await until(() => certificates.all()[0]?.hosts[0] === 'd.test')
 })
 
-test('a pair that cannot be served leaves the last one in use, and the log says so once', async () => {
+test('an unusable pair keeps the last one in use, and is logged once', async () => {
   const files = folderOf(good)
   const { certificates, lines } = open(files)
   writeFileSync(files.certFile, other.cert)
@@ -121,7 +121,7 @@ test('a pair that cannot be served leaves the last one in use, and the log says 
   expect(certificates.all()[0]?.certPem).toBe(good.cert)
 })
 
-test('files that cannot even be looked for are a bad setting at the start, and later a line in the log', async () => {
+test('inaccessible files are a bad setting at the start, and later a line in the log', async () => {
   const files = folderOf(good)
   const circle = folderOf({})
   symlinkSync(circle.certFile, circle.certFile)
@@ -135,7 +135,7 @@ test('files that cannot even be looked for are a bad setting at the start, and l
   expect(certificates.all()[0]?.certPem).toBe(good.cert)
 })
 
-test('what changes beside the contents and their time is looked at too, such as who may read a key', async () => {
+test('a change of permissions is noticed too', async () => {
   const files = folderOf(good)
   const { lines } = open(files)
   writeFileSync(files.keyFile, 'not yet a key')
@@ -146,7 +146,7 @@ test('what changes beside the contents and their time is looked at too, such as 
   expect(lines.at(-1)).toContain('TLS_KEY_FILE')
 })
 
-test('what it says of a host: for other names, valid, expired', () => {
+test('the state of a host: other names, valid, expired', () => {
   const pair = ca.issue({ names: ['a.test', '*.b.test'] })
   const { certificates } = open(folderOf(pair))
   expect(certificates.stateOf('x.b.test')).toMatchObject({ status: 'active', error: null })

@@ -11,14 +11,14 @@ import type { Log } from '../log.ts'
 
 type CertificateFiles = { certFile: string; keyFile: string }
 
-/** A pair that cannot be served; the message begins with the setting that is at fault. */
+/** A pair that cannot be served. The message begins with the setting at fault. */
 export class CertificateFileError extends Error {}
 
 const LOOK_EVERY_MS = 5_000
 
 /**
- * The pair of `TLS=files`. It is read again when the files change and at `SIGHUP`; a pair that cannot be served leaves the
- * last one in use and is told to the log. Throws `CertificateFileError` where the first one cannot.
+ * The pair of `TLS=files`. It is read again when the files change and at `SIGHUP`. An unusable new pair is logged, and
+ * the last one stays in use. Throws `CertificateFileError` if the first pair is unusable.
  */
 export function openCertificateFiles(
   files: CertificateFiles,
@@ -35,7 +35,7 @@ export function openCertificateFiles(
       const next = readPair(files)
       if (next.certPem === current.certPem && next.keyPem === current.keyPem) return
       current = next
-      log.info('the certificate was read again', fieldsOf(current))
+      log.info('the certificate was reloaded', fieldsOf(current))
       warnIfExpired(current, { log, now })
       for (const listener of listeners) listener()
     } catch (error) {
@@ -63,7 +63,7 @@ export function openCertificateFiles(
   }
 }
 
-/** Reads and checks the pair: both can be read, the key is that of the certificate. Throws `CertificateFileError`. */
+/** Reads the pair and checks that the key belongs to the certificate. Throws `CertificateFileError`. */
 export function readPair({ certFile, keyFile }: CertificateFiles): Certificate {
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto')
   const certPem = readPem('TLS_CERT_FILE', certFile)
@@ -108,7 +108,7 @@ const namesOf = (subjectAltName: string | undefined): string[] =>
     .filter((name) => name.startsWith('DNS:'))
     .map((name) => name.slice(4).toLowerCase())
 
-/** What changes when a file does, or its owner or mode, or the link that leads to it; so does one that cannot be reached. */
+/** Changes whenever a file, its owner, its mode or the link to it changes, or the file becomes inaccessible. */
 const stampOf = ({ certFile, keyFile }: CertificateFiles): string =>
   [certFile, keyFile].map(stampOfFile).join()
 

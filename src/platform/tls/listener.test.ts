@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const end of ended.splice(0)) await end()
 })
 
-/** Answers with the body that came and, once it is being replaced, asks for the connection's end. */
+/** Answers with the request body and, while it is being replaced, asks to close the connection. */
 function listener(lingerMs = 60_000) {
   const { port } = freePort()
   const servers: Bun.Server<unknown>[] = []
@@ -81,7 +81,7 @@ async function namesAt(port: number, servername?: string): Promise<string | unde
   return subjectaltname
 }
 
-/** Writes, and reads until the answer's body is there. Rejects when the connection ends before. */
+/** Writes, and reads until the body of the response is complete. Rejects if the connection ends before. */
 function exchange(socket: TLSSocket, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let got = ''
@@ -114,13 +114,13 @@ const names: [asked: string | undefined, shown: string][] = [
   [undefined, 'DNS:main.test'],
 ]
 
-test.each(names)('a client that names %s is shown %s', async (asked, shown) => {
+test.each(names)('a client that asks for %s gets %s', async (asked, shown) => {
   const { tls, port } = listener()
   await tls.serve([certificate('www.example.test'), certificate('*.wild.test'), certificate('main.test')])
   expect(await namesAt(port, asked)).toBe(shown)
 })
 
-test('of two for one name the first counts, and a wildcard stands for the main host', () => {
+test('of two certificates for one name the first is used, and a wildcard covers the main host', () => {
   const first = certificate('*.main.example')
   const entries = tlsOptions(
     [certificate('a.test'), first, certificate('*.main.example')],
@@ -130,7 +130,7 @@ test('of two for one name the first counts, and a wildcard stands for the main h
   expect(entries[0]?.cert).toBe(first.certPem)
 })
 
-test('a new certificate is served from the next connection on', async () => {
+test('a new certificate is served to all new connections', async () => {
   const { tls, port } = listener()
   await tls.serve([certificate('main.test')])
   const renewed = [certificate('main.test', 'new.test')]
@@ -142,7 +142,7 @@ test('a new certificate is served from the next connection on', async () => {
   }
 })
 
-test('what is asked for while a change is under way is served too, and only the last of it', async () => {
+test('of several changes during a change, only the last is applied', async () => {
   const { tls, port, servers } = listener()
   await tls.serve([certificate('main.test')])
   await Promise.all(['a.test', 'b.test', 'c.test'].map((name) => tls.serve([certificate(name)])))
@@ -150,7 +150,7 @@ test('what is asked for while a change is under way is served too, and only the 
   expect(servers).toHaveLength(2)
 })
 
-test('a pair that cannot be used leaves the last one', async () => {
+test('an unusable pair keeps the last one', async () => {
   const { tls, port } = listener()
   const good = certificate('main.test')
   await tls.serve([good])
@@ -158,7 +158,7 @@ test('a pair that cannot be used leaves the last one', async () => {
   expect(await namesAt(port, 'main.test')).toBe('DNS:main.test')
 })
 
-test('a kept connection gets its next answer, and is asked to end; a request under way goes on', async () => {
+test('a kept connection gets its next response and is asked to close; a running request continues', async () => {
   const { tls, port } = listener()
   await tls.serve([certificate('main.test')])
   const [kept, busy] = await Promise.all([dial(port, 'main.test'), dial(port, 'main.test')])
@@ -208,7 +208,7 @@ test('changes under load lose no connection and no request', async () => {
   expect(asked).toBeGreaterThan(300)
 })
 
-test('stopping waits for a request under way on a listener that was replaced', async () => {
+test('stopping waits for a running request on a replaced listener', async () => {
   const { tls, port } = listener()
   await tls.serve([certificate('main.test')])
   const busy = await dial(port, 'main.test')

@@ -1,26 +1,26 @@
 import type { Certificate } from '../certificates.ts'
 import type { ListeningSocket, Steering } from './steering.ts'
 
-/** A listener whose certificates change while it serves. */
+/** A listener whose certificates can change while it serves. */
 export type TlsListener = {
   isOpen(): boolean
   /**
-   * Serves these from now on. Rejects when they cannot be used, and those before stay. Called again in the meantime, the
-   * last call counts.
+   * Serves these certificates from now on. If they are unusable, rejects and keeps the previous ones. If called again
+   * meanwhile, the last call wins.
    */
   serve(certificates: readonly Certificate[]): Promise<void>
-  /** As `Bun.Server.stop`: with `isForced` nobody is waited for. */
+  /** Like `Bun.Server.stop`; `isForced` waits for nothing. */
   stop(isForced: boolean): Promise<void>
 }
 
 type TlsListenerOptions = {
-  /** Opens a server on the port; others may listen there too. `isRetired`: another one took over. */
+  /** Opens a server on the port, which other servers may share. `isRetired`: another one has replaced it. */
   open: (tls: Bun.TLSOptions[], isRetired: () => boolean) => Bun.Server<unknown>
-  /** Whose certificate a client gets that names no host, or an unknown one. */
+  /** The host whose certificate a client gets if it names no host or an unknown one. */
   mainHost: string
-  /** How long a listener that was replaced still answers on kept connections: longer than one may be silent. */
+  /** How long a replaced listener still serves its kept connections: longer than one may be silent. */
   lingerMs: number
-  /** The least time from one change to the next. */
+  /** The minimum time between two changes. */
   gapMs?: number
 }
 
@@ -31,13 +31,17 @@ type Generation = {
   closing: ReturnType<typeof setTimeout> | undefined
 }
 
-/** A listener to which new connections still come shows them its old certificates: it has to go soon. */
+/**
+ * How long a replaced listener stays if the kernel may still give it new connections: short, because it serves its old
+ * certificates.
+ */
 const UNLED_MS = 2_000
 const GAP_MS = 2_000
 
 /**
- * Bun cannot change the certificates of a server. So a second one is opened on the same port, new connections are led to
- * it, and the first answers what comes on its connections, asking for their end, until none is left. Nothing is cut.
+ * Bun cannot change the certificates of a running server. So a second server opens on the same port and gets all new
+ * connections. The first one serves its remaining connections and asks each to close, until none is left. No connection
+ * is aborted.
  */
 export function createTlsListener(options: TlsListenerOptions): TlsListener {
   const { gapMs = GAP_MS } = options
@@ -103,7 +107,7 @@ function opened(
   return { generation, isLed: led?.isLed ?? false }
 }
 
-/** One entry a name; the first is what everybody else gets. */
+/** One entry per name. The first is the default for all other names. */
 export function tlsOptions(certificates: readonly Certificate[], mainHost: string): Bun.TLSOptions[] {
   const byName = new Map<string, Bun.TLSOptions>()
   for (const { hosts, certPem, keyPem } of certificates)

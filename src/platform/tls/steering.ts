@@ -1,16 +1,16 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
 
-/** A socket that listens on the port, from `opening` or the `first`. */
+/** A socket that listens on the port: `first`, or one from `opening`. */
 export type ListeningSocket = { readonly descriptor: number }
 
-/** Leads every new connection of a port to one of the sockets that listen on it, by the kernel. */
+/** Directs all new connections of a port to one of the sockets that listen on it, in the kernel. */
 export type Steering = {
-  /** The one that was there before. */
+  /** The socket that existed before. */
   first: ListeningSocket
-  /** Calls `open`, which opens one more. `isLed`: new connections come to it alone. */
+  /** Calls `open`, which opens another socket. `isLed`: it alone gets the new connections. */
   opening<T>(open: () => T): { opened: T; socket: ListeningSocket; isLed: boolean }
-  /** To be called right after a socket was closed: it moves the others. */
+  /** Call it right after a socket was closed, because that moves the others in the kernel's group. */
   closed(socket: ListeningSocket): void
 }
 
@@ -23,14 +23,14 @@ const PROGRAM_BYTES = 8
 const FILTER_BYTES = 16
 
 /**
- * Undefined where it cannot be had: it needs Linux and glibc. Without it the kernel deals new connections out among all
- * sockets of a port, and those that wait in the queue of one that is closed are lost. socket(7), SO_REUSEPORT.
+ * Undefined if not available: it needs Linux and glibc. Without it the kernel spreads new connections over all sockets
+ * of a port, and loses those in the queue of a socket that closes. socket(7), SO_REUSEPORT.
  */
 export function createSteering(): Steering | undefined {
   const sockets = socketCalls()
   if (sockets === undefined) return undefined
   const first: ListeningSocket = { descriptor: UNKNOWN }
-  /** In the kernel's order: the place of one that is closed is taken by the last. */
+  /** In the order of the kernel: the last socket takes the place of a closed one. */
   const group: ListeningSocket[] = [first]
   let newest = first
   return {
@@ -53,9 +53,9 @@ export function createSteering(): Steering | undefined {
 }
 
 type SocketCalls = {
-  /** The descriptors of this process that listen. */
+  /** The listening descriptors of this process. */
   listening(): Set<number>
-  /** False when the kernel does not do it. */
+  /** False if the kernel refuses. */
   lead(descriptor: number, index: number): boolean
 }
 
@@ -87,7 +87,7 @@ function socketCalls(): SocketCalls | undefined {
   }
 }
 
-/** A `struct sock_fprog` of one instruction, which answers the index. `program` has to live as long as it. */
+/** A `struct sock_fprog` with one instruction, which returns the index. `program` must live as long as the result. */
 function filterOf(program: Uint8Array, index: number): Uint8Array {
   const instruction = new DataView(program.buffer)
   instruction.setUint16(0, BPF_RET_K, true)

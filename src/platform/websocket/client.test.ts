@@ -4,7 +4,7 @@ import { openBackendSocket } from './client.ts'
 /** A masked frame of one byte. */
 const TINY_FRAME_BYTES = 7
 
-/** A socket over a connection that takes nothing before `take`. */
+/** A socket over a connection that accepts nothing before `take`. */
 function heldBack(mostWaiting: number) {
   const { promise: free, resolve: take } = Promise.withResolvers<void>()
   const sizes: number[] = []
@@ -24,7 +24,7 @@ function heldBack(mostWaiting: number) {
   return { socket: openBackendSocket(tunnel, owner, { messageBytes: 1000, mostWaiting }), take, sizes, ends }
 }
 
-test('a flood of tiny messages counts by its bytes, and goes in one piece behind the first', async () => {
+test('a flood of tiny messages counts by its bytes, and is sent in one piece after the first', async () => {
   const { socket, take, sizes, ends } = heldBack(100_000 * TINY_FRAME_BYTES)
   for (let sent = 0; sent < 100_000; sent++) socket.send('x')
   take()
@@ -33,7 +33,7 @@ test('a flood of tiny messages counts by its bytes, and goes in one piece behind
   expect(sizes).toEqual([TINY_FRAME_BYTES, 99_999 * TINY_FRAME_BYTES])
 })
 
-test('more than may wait ends the socket', () => {
+test('too many waiting bytes close the socket', () => {
   const { socket, ends } = heldBack(10 * TINY_FRAME_BYTES)
   for (let sent = 0; sent < 10; sent++) socket.send('x')
   expect(ends).toEqual([])
@@ -41,7 +41,7 @@ test('more than may wait ends the socket', () => {
   expect(ends).toEqual([[1013, 'The backend does not read']])
 })
 
-test('what was taken no longer counts', async () => {
+test('bytes that were accepted no longer count', async () => {
   const { socket, take, ends } = heldBack(2 * TINY_FRAME_BYTES)
   take()
   for (let sent = 0; sent < 10; sent++) {

@@ -2,15 +2,15 @@ import type { Tunnel } from '../http1/tunnel.ts'
 import { FrameSender } from './frame-sender.ts'
 import { encodeFrame, FrameReader, OPCODE, SocketFailure } from './frames.ts'
 
-/** What a backend's WebSocket tells. `closed` comes last and once; 1006 for an end without a closing handshake. */
+/** The events of a backend's WebSocket. `closed` comes last and once, with 1006 if there was no closing handshake. */
 type BackendOwner = {
-  /** Nothing more is read until it resolves. */
+  /** Reading pauses until the result resolves. */
   received(message: string | Uint8Array): Promise<void> | void
   closed(code: number, reason: string): void
 }
 
 export type BackendSocket = {
-  /** Sent in order. More than `mostWaiting` bytes that the backend does not take end the socket with 1013. */
+  /** Sends in order. Closes the socket with 1013 if more than `mostWaiting` bytes are waiting for the backend. */
   send(message: string | Uint8Array): void
   close(code: number, reason: string): void
   cut(): void
@@ -20,7 +20,7 @@ const NO_STATUS = 1005
 const ABNORMAL = 1006
 const OVERLOADED = 1013
 
-/** The client's side of RFC 6455 over a connection that has been upgraded; no extensions. */
+/** The client side of RFC 6455 over an upgraded connection, without extensions. */
 export function openBackendSocket(
   tunnel: Tunnel,
   owner: BackendOwner,
@@ -47,9 +47,9 @@ export function openBackendSocket(
   }
 
   void readAll(tunnel, limits.messageBytes, {
-    message: (message) => owner.received(message),
-    ping: (payload) => write(OPCODE.pong, payload),
-    async over(code, reason) {
+    onMessage: (message) => owner.received(message),
+    onPing: (payload) => write(OPCODE.pong, payload),
+    async onEnd(code, reason) {
       close(code, reason)
       await sender.flushed()
       end(code, reason)
@@ -66,31 +66,31 @@ export function openBackendSocket(
   }
 }
 
-type Reading = {
-  message(message: string | Uint8Array): Promise<void> | void
-  ping(payload: Uint8Array): void
-  /** The backend closed, or cannot be understood any more. */
-  over(code: number, reason: string): Promise<void>
+type FrameEvents = {
+  onMessage(message: string | Uint8Array): Promise<void> | void
+  onPing(payload: Uint8Array): void
+  /** The backend has closed, or sent something invalid. */
+  onEnd(code: number, reason: string): Promise<void>
 }
 
-async function readAll(tunnel: Tunnel, messageBytes: number, on: Reading): Promise<void> {
+async function readAll(tunnel: Tunnel, messageBytes: number, events: FrameEvents): Promise<void> {
   const frames = new FrameReader(messageBytes)
   try {
     for await (const bytes of tunnel.readable) {
       for (const event of frames.read(bytes)) {
-        if (event.kind === 'message') await on.message(event.message)
-        else if (event.kind === 'ping') on.ping(event.payload)
-        else return await on.over(event.code ?? NO_STATUS, event.reason)
+        if (event.kind === 'message') await events.onMessage(event.message)
+        else if (event.kind === 'ping') events.onPing(event.payload)
+        else return await events.onEnd(event.code ?? NO_STATUS, event.reason)
       }
     }
-    await on.over(ABNORMAL, '')
+    await events.onEnd(ABNORMAL, '')
   } catch (error) {
-    if (error instanceof SocketFailure) await on.over(error.code, error.message)
-    else await on.over(ABNORMAL, '')
+    if (error instanceof SocketFailure) await events.onEnd(error.code, error.message)
+    else await events.onEnd(ABNORMAL, '')
   }
 }
 
-/** Codes that only describe an end are not sent. RFC 6455 §7.4.1. */
+/** Codes that only describe an end are never sent. RFC 6455 §7.4.1. */
 function closePayload(code: number, reason: string): Uint8Array {
   if (code === NO_STATUS || code === ABNORMAL || code === 1015) return new Uint8Array()
   const text = new TextEncoder().encode(reason).subarray(0, 123)

@@ -2,23 +2,23 @@ import { ByteCollector } from '../byte-stream.ts'
 import type { Tunnel } from '../http1/tunnel.ts'
 
 /**
- * Sends frames in order. Those that come while the system takes others wait as one piece: a flood of tiny ones takes no more
- * memory than its bytes, and few writes.
+ * Sends frames in order. Frames that come while a write is pending are combined: a flood of tiny ones needs only the
+ * memory of its bytes, and few writes.
  */
 export class FrameSender {
   readonly #tunnel: Tunnel
-  readonly #failed: () => void
+  readonly #onFailed: () => void
   #waiting = new ByteCollector()
   #unsentBytes = 0
   #sending: Promise<void> | null = null
 
-  /** `failed`: the connection is gone. */
-  constructor(tunnel: Tunnel, failed: () => void) {
+  /** `onFailed` is called when the connection is gone. */
+  constructor(tunnel: Tunnel, onFailed: () => void) {
     this.#tunnel = tunnel
-    this.#failed = failed
+    this.#onFailed = onFailed
   }
 
-  /** What the other end has not taken yet. */
+  /** The bytes that the other end has not accepted yet. */
   get unsentBytes(): number {
     return this.#unsentBytes
   }
@@ -29,7 +29,7 @@ export class FrameSender {
     this.#sending ??= this.#sendAll()
   }
 
-  /** Resolves when everything was taken, or the connection is gone. */
+  /** Resolves when everything was accepted, or the connection is gone. */
   async flushed(): Promise<void> {
     await this.#sending
   }
@@ -44,7 +44,7 @@ export class FrameSender {
       }
       this.#sending = null
     } catch {
-      this.#failed()
+      this.#onFailed()
     }
   }
 }

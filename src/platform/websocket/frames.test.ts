@@ -2,7 +2,7 @@ import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { encodeFrame, type FrameEvent, FrameReader, OPCODE, SocketFailure } from './frames.ts'
 
-/** A frame as a server sends it: not masked. */
+/** A frame as a server sends it: unmasked. */
 function served(opcode: number, payload: string | Uint8Array, first = 0x80): Buffer {
   const body = Buffer.from(payload as string)
   const head = body.length < 126 ? [body.length] : [126, body.length >> 8, body.length & 0xff]
@@ -28,7 +28,7 @@ const conversation = Buffer.concat([
   served(OPCODE.close, Buffer.concat([Buffer.from([0x0f, 0xa1]), Buffer.from('bye')])),
 ])
 
-test('frames are put together, however their bytes arrive', () => {
+test('frames are assembled, however their bytes arrive', () => {
   const whole = readAll(conversation, conversation.length)
   expect(whole).toEqual([
     { kind: 'message', message: 'one' },
@@ -41,7 +41,7 @@ test('frames are put together, however their bytes arrive', () => {
   for (const piece of [1, 2, 3, 7, 64]) expect(readAll(conversation, piece)).toEqual(whole)
 })
 
-test('a message in countless frames takes no more than its bytes', () => {
+test('a message of many tiny frames only needs the memory of its bytes', () => {
   const reader = new FrameReader(1_000_000)
   const pair = [served(OPCODE.continuation, 'x', 0), served(OPCODE.continuation, '', 0)]
   const frames = Buffer.concat([
@@ -63,14 +63,14 @@ function arraysAlive(): number {
 
 test.each([
   ['masked by a server', Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5]), 1002],
-  ['with a bit that nobody agreed on', served(OPCODE.text, 'x', 0xc0), 1002],
+  ['with an unnegotiated bit', served(OPCODE.text, 'x', 0xc0), 1002],
   ['of an unknown kind', served(3, 'x'), 1002],
   ['a ping in parts', served(OPCODE.ping, 'x', 0), 1002],
   ['a ping that is too long', served(OPCODE.ping, 'x'.repeat(126)), 1002],
   ['going on without a beginning', served(OPCODE.continuation, 'x'), 1002],
   ['beginning twice', Buffer.concat([served(OPCODE.text, 'x', 0), served(OPCODE.text, 'y')]), 1002],
   ['a close of one byte', served(OPCODE.close, 'x'), 1002],
-  ['text that is no UTF-8', served(OPCODE.text, Buffer.from([0xc3, 0x28])), 1007],
+  ['text that is not UTF-8', served(OPCODE.text, Buffer.from([0xc3, 0x28])), 1007],
   ['too long', served(OPCODE.text, 'x'.repeat(1001)), 1009],
   [
     'too long in parts',
@@ -89,7 +89,7 @@ test.each([
 })
 
 test.each([0, 1, 125, 126, 65_535, 65_536])(
-  'a frame of %d bytes is masked, and is what it was below the mask',
+  'a frame of %d bytes is masked, and has the same payload once unmasked',
   (length) => {
     const payload = crypto.getRandomValues(new Uint8Array(length).subarray(0, Math.min(length, 65_536)))
     const frame = Buffer.from(encodeFrame(OPCODE.binary, payload))

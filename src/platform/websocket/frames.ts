@@ -2,7 +2,7 @@ import { ByteCollector } from '../byte-stream.ts'
 
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** The other end broke RFC 6455; `code` is what the socket is to be closed with. */
+/** The other end violated RFC 6455. Close the socket with `code`. */
 export class SocketFailure extends Error {
   readonly code: number
 
@@ -12,13 +12,13 @@ export class SocketFailure extends Error {
   }
 }
 
-/** `code` null: closed without one. */
+/** `code` null: closed without a code. */
 export type FrameEvent =
   | { kind: 'message'; message: string | Uint8Array }
   | { kind: 'ping'; payload: Uint8Array }
   | { kind: 'close'; code: number | null; reason: string }
 
-/** A whole message or a control frame as a client sends it: masked. RFC 6455 §5.2 and §5.3. */
+/** A complete message or a control frame as a client sends it: masked. RFC 6455 §5.2 and §5.3. */
 export function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
   const { length } = payload
   const extended = length < 126 ? 0 : length < 65_536 ? 2 : 8
@@ -36,13 +36,16 @@ export function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
 
 type Frame = { isLast: boolean; opcode: number; payload: Buffer }
 
-/** Takes the bytes that a server sends apart, however they are cut. Throws `SocketFailure`. */
+/** Parses the bytes of a server, however they are split. Throws `SocketFailure`. */
 export class FrameReader {
   readonly #messageBytes: number
   #pieces: Uint8Array[] = []
   #held = 0
   #wanted = 2
-  /** Of a message in several frames; null between two. A frame of it may hold a byte or none, so none is kept for itself. */
+  /**
+   * The fragments of an unfinished message; null between messages. Collects bytes, because a fragment may be tiny or
+   * empty.
+   */
   #begun: { opcode: number; bytes: ByteCollector } | null = null
 
   constructor(messageBytes: number) {
@@ -60,7 +63,7 @@ export class FrameReader {
     }
   }
 
-  /** Null: `#wanted` now says how many bytes it takes. */
+  /** Null if more bytes are needed: `#wanted` says how many. */
   #nextFrame(): Frame | null {
     const held = this.#joined()
     const second = held[1] ?? 0
@@ -101,7 +104,7 @@ export class FrameReader {
     if (opcode === OPCODE.ping) return { kind: 'ping', payload: new Uint8Array(payload) }
     if (opcode === OPCODE.pong) return null
     if ((opcode === OPCODE.continuation) !== (this.#begun !== null))
-      throw new SocketFailure(1002, 'A message began in the midst of another, or went on without a beginning')
+      throw new SocketFailure(1002, 'A message began within another, or continued without a beginning')
     if (this.#begun === null && isLast) return messageOf(opcode, payload)
     const begun = this.#begun ?? { opcode, bytes: new ByteCollector() }
     begun.bytes.push(payload)
@@ -121,13 +124,13 @@ function frameOf(first: number, payload: Buffer): Frame {
   const isKnown = opcode <= OPCODE.binary || (opcode >= OPCODE.close && opcode <= OPCODE.pong)
   const isControl = opcode >= OPCODE.close
   if ((first & 0x70) !== 0 || !isKnown || (isControl && (!isLast || payload.length > 125)))
-    throw new SocketFailure(1002, 'The server sent a frame that nobody agreed on')
+    throw new SocketFailure(1002, 'The server sent an invalid or unnegotiated frame')
   return { isLast, opcode, payload }
 }
 
 function closeOf(payload: Buffer): FrameEvent {
   if (payload.length === 0) return { kind: 'close', code: null, reason: '' }
-  if (payload.length === 1) throw new SocketFailure(1002, 'A close frame has no code, or one of two bytes')
+  if (payload.length === 1) throw new SocketFailure(1002, 'A close frame has a code of only one byte')
   return { kind: 'close', code: payload.readUInt16BE(0), reason: decode(payload.subarray(2)) }
 }
 
@@ -135,6 +138,6 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw new SocketFailure(1007, 'A text is not UTF-8')
+    throw new SocketFailure(1007, 'A text message is not UTF-8')
   }
 }

@@ -25,7 +25,7 @@ export type AccountPageData = {
   user: PageUser
   mfa: MfaState
   connections: readonly Connection[]
-  /** Sign-in methods that could be connected; those that are already are not offered again. */
+  /** All sign-in methods. The page offers only those that are not connected yet. */
   providers: readonly LoginProvider[]
   sessions: readonly AccountSession[]
   sites: readonly AccountSite[]
@@ -70,7 +70,7 @@ export function accountPage(data: AccountPageData): Html {
 
 const SHOWN_IN_FORM: ReadonlySet<AccountIntent> = new Set(['password', 'mfa-confirm', 'mfa-disable'])
 
-/** Forms of one button have no room for an error of their own. */
+/** A form that is only a button has no room for its error, so the page shows it as a notice. */
 function pageFailure({ failed }: AccountPageData): Notice[] {
   if (failed === undefined || SHOWN_IN_FORM.has(failed.intent)) return []
   return [{ tone: 'bad', message: failed.error.message }]

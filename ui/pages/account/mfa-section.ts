@@ -9,13 +9,13 @@ import { type Html, html } from '../../html.ts'
 export type MfaState = {
   totp: boolean
   recoveryCodesLeft: number
-  /** While it is being turned on: begun, and not confirmed yet. */
+  /** Set while two-step sign-in is being turned on but is not confirmed yet. */
   enrollment?: MfaEnrollment | undefined
-  /** Just made; this answer is the only one that holds them. */
+  /** Just created. Only this response contains them. */
   recoveryCodes?: readonly string[] | undefined
 }
 
-/** As `POST /api/account/mfa/totp` answers it. */
+/** The response of `POST /api/account/mfa/totp`. */
 type MfaEnrollment = { secret: string; otpauthUrl: string; qrSvg: string }
 
 type MfaErrors = { confirm: FormError | undefined; disable: FormError | undefined }
@@ -25,7 +25,7 @@ export function mfaSection(email: string, mfa: MfaState, errors: MfaErrors): Htm
     {
       id: 'mfa',
       title: 'Two-step sign-in',
-      about: 'A code from an app on your phone, asked for after the password.',
+      about: 'After your password, you enter a code from an app on your phone.',
       aside: mfa.totp ? badge('On', 'good') : badge('Off'),
     },
     html`
@@ -42,7 +42,7 @@ function disabled(mfa: MfaState, error: FormError | undefined): Html {
   `
 }
 
-/** Its forms go to `#mfa`, so that the answer shows this part of the page. The QR code is an image, so nothing in it can run. */
+/** Its forms post to `#mfa`, so the response shows this section. The QR code is an image, so it cannot run scripts. */
 const enrollment = ({ secret, qrSvg }: MfaEnrollment, error: FormError | undefined): Html => html`
   <ol class="steps">
     <li>
@@ -82,12 +82,12 @@ const recoveryCodes = (codes: readonly string[]): Html => html`
       tone: 'warn',
       live: true,
       message: html`
-        <strong>Keep these recovery codes now.</strong> They are not shown again. Each signs you in once when you have
-        lost your phone.
+        <strong>Save these recovery codes now.</strong> They are not shown again. Each one signs you in once if you lose
+        your phone.
       `,
     })}
     ${copyable({ label: 'Recovery codes', text: codes.join('\n') })}
-    <p><a class="btn btn-secondary" href="/account">I have kept them</a></p>
+    <p><a class="btn btn-secondary" href="/account">I have saved them</a></p>
   </div>
 `
 

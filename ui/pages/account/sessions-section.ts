@@ -10,7 +10,7 @@ import { type Html, html } from '../../html.ts'
 export type AccountSession = {
   id: string
   current: boolean
-  /** Of the one site that it was handed on to; null where it counts everywhere. */
+  /** The only site where this session works; null if it works everywhere. */
   host: string | null
   ip: string | null
   userAgent: string | null
@@ -22,7 +22,7 @@ export const sessionsSection = (sessions: readonly AccountSession[]): Html =>
     {
       id: 'sessions',
       title: 'Sessions',
-      about: 'Where you are signed in. Revoke what you do not recognise, and change your password.',
+      about: 'Where you are signed in. Revoke any session you do not recognise, and change your password.',
     },
     table<AccountSession>({ caption: 'Sessions', rows: sessions, columns: COLUMNS }),
   )

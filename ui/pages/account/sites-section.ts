@@ -25,7 +25,7 @@ export const sitesSection = (sites: readonly AccountSite[]): Html =>
     {
       id: 'sites',
       title: 'My Sites',
-      about: 'The sites that you belong to. One account works on all of them.',
+      about: 'The sites you belong to. One account works on all of them.',
     },
     sites.length === 0
       ? html`<p class="muted">You do not belong to a site yet. A site's owner can invite you.</p>`
@@ -74,7 +74,7 @@ const leave = (site: AccountSite): Html =>
       opener: 'Leave',
       accessibleName: `Leave ${site.displayName}`,
       title: `Leave ${site.displayName}?`,
-      text: "You lose access at once. The site's owner can invite you again. Your account stays as it is.",
+      text: "You lose access immediately. The site's owner can invite you again. Your account is kept.",
       confirm: 'Leave the site',
     },
     html`${hidden('intent', 'leave')}${hidden('projectId', site.projectId)}`,

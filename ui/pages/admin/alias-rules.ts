@@ -4,11 +4,11 @@ import { rulesHref, setHref } from './rule-words.ts'
 
 export type AliasRulesProps = {
   alias: { projectId: string; name: string }
-  /** The sets that it names, in the order in which they are tried. */
+  /** The sets attached to the alias, in the order they are tried. */
   ruleSets: readonly { id: string; name: string }[]
 }
 
-/** What answers on this alias before its files do; it is changed where all rules are. */
+/** The rules that answer on this alias before its files do. They are edited on the Rules page. */
 export const aliasRules = ({ alias, ruleSets }: AliasRulesProps): Html =>
   card(
     {
@@ -27,7 +27,7 @@ export const aliasRules = ({ alias, ruleSets }: AliasRulesProps): Html =>
         `
       }
       <p>
-        <a href=${rulesHref(alias.projectId, `?alias=${encodeURIComponent(alias.name)}`)}>What is tried for ${alias.name}</a>
+        <a href=${rulesHref(alias.projectId, `?alias=${encodeURIComponent(alias.name)}`)}>All rules tried for ${alias.name}</a>
       </p>
     `,
   )

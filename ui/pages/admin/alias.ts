@@ -1,3 +1,4 @@
+import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
 import type { AliasView, HistoryView } from '../../../src/modules/aliases/service.ts'
 import type { CertificateState } from '../../../src/platform/certificates.ts'
 import { badge } from '../../components/badge.ts'
@@ -23,12 +24,12 @@ type Move = HistoryView & { isThere: boolean }
 
 type AliasPageProps = ProjectPageBase & {
   alias: AliasView
-  /** The way to its host for this person. */
+  /** The link to its host for this person. */
   visitUrl: string
-  /** The newest first: the first is where it points now. */
+  /** Newest first: the first entry is where the alias points now. */
   history: readonly Move[]
   ruleSets: AliasRulesProps['ruleSets']
-  /** Of its host. */
+  /** The certificate of its host. */
   certificate: CertificateState
   failed?: Failed | undefined
 }
@@ -54,7 +55,7 @@ export const aliasPage = (props: AliasPageProps): Html =>
     `,
   )
 
-/** Where it pointed before now; undefined when that is gone. */
+/** The last different deployment that still exists; undefined if there is none. */
 const formerOf = ({ alias, history }: AliasPageProps): Move | undefined =>
   history.find((move) => move.isThere && move.deploymentId !== alias.deploymentId)
 
@@ -90,7 +91,7 @@ const historyCard = (props: AliasPageProps): Html =>
     {
       id: 'history',
       title: 'History',
-      about: 'Rolling back moves the alias; nothing is copied, so it takes no time.',
+      about: 'Rolling back moves the alias. Nothing is copied, so it is instant.',
     },
     table<Move>({ caption: 'History', rows: props.history, columns: historyColumns(props) }),
   )
@@ -127,7 +128,7 @@ function settings({ alias, project, failed }: AliasPageProps): Html {
   const values = failed?.values
   const inherited = (what: string) => ({ value: '', label: `As the project: ${what}` })
   return card(
-    { id: 'settings', title: 'Who sees it, and how', about: 'What is set here wins over the project.' },
+    { id: 'settings', title: 'Who sees it, and how', about: 'These settings override those of the project.' },
     html`
       <form method="post" class="stack narrow">
         ${formError(failed?.error)} ${hidden('intent', 'settings')}
@@ -143,11 +144,11 @@ function settings({ alias, project, failed }: AliasPageProps): Html {
         })}
         ${selectField({
           name: 'requiredRole',
-          label: 'Required role where it is private',
+          label: 'Required role when private',
           value: values?.['requiredRole'] ?? alias.requiredRole ?? '',
           options: [
             inherited(roleLabel(project.requiredRole)),
-            ...ROLES.map((role) => ({ value: role, label: `${roleLabel(role)} or higher` })),
+            ...PROJECT_ROLES.map((role) => ({ value: role, label: `${roleLabel(role)} or higher` })),
           ],
         })}
         ${selectField({
@@ -164,7 +165,7 @@ function settings({ alias, project, failed }: AliasPageProps): Html {
         ${checkbox({
           name: 'isLocked',
           label: 'Locked',
-          hint: 'Uploads leave it where it is. Admins of the project can still move it.',
+          hint: 'Uploads do not move it. Project admins still can.',
           checked: alias.isLocked,
         })}
         <div>${button({ label: 'Save' })}</div>
@@ -173,13 +174,11 @@ function settings({ alias, project, failed }: AliasPageProps): Html {
   )
 }
 
-const ROLES = ['guest', 'viewer', 'contributor', 'admin', 'owner'] as const
-
 const textOf = (value: boolean | null): string => (value === null ? '' : String(value))
 
-/** What an unset switch does. contract §6. */
+/** The effect of this setting; null means it is not set. contract §6. */
 export const spaWord = (isSpa: boolean | null): string =>
-  isSpa === null ? 'decided by its files' : isSpa ? 'index.html' : 'the 404 page'
+  isSpa === null ? 'depends on its files' : isSpa ? 'index.html' : 'the 404 page'
 
 const removal = ({ alias }: AliasPageProps): Html =>
   card(

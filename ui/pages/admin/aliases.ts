@@ -30,7 +30,7 @@ export const aliasesPage = (props: AliasesPageProps): Html =>
     {
       tab: 'aliases',
       title: 'Aliases',
-      about: html`<p class="muted">Names such as production, each with an address that can be moved to any deployment.</p>`,
+      about: html`<p class="muted">Names such as production. Each has its own address and can point at any deployment.</p>`,
     },
     html`
       ${props.found.pagination.total === 0 ? nothing(props) : list(props)}
@@ -52,8 +52,8 @@ const nothing = ({ project, can, hasDeployments }: AliasesPageProps): Html =>
       icon: 'projects',
       title: 'No aliases yet',
       text: hasDeployments
-        ? 'Point one at a deployment, and the deployment is live at the address of the alias.'
-        : 'An alias points at a deployment, so publish one first. Name the alias when you do.',
+        ? 'Point an alias at a deployment to make the deployment live at the alias’s address.'
+        : 'An alias points at a deployment, so publish one first. You can name the alias while publishing.',
     },
     !hasDeployments &&
       can.publish &&
@@ -78,7 +78,7 @@ function newAlias({ failed }: AliasesPageProps): Html {
         ${field({
           name: 'commitSha',
           label: 'Commit',
-          hint: 'Of a deployment: the first 7 digits or more.',
+          hint: 'The commit of a deployment: at least its first 7 digits.',
           value: failed?.values['commitSha'],
           error: fieldError(failed?.error, 'commitSha'),
           verbatim: true,
@@ -108,7 +108,7 @@ const COLUMNS: Column<AliasView>[] = [
   },
   {
     label: 'Visibility',
-    cell: (alias) => (alias.isPublic === null ? 'As the project' : visibilityBadge(alias.isPublic)),
+    cell: (alias) => (alias.isPublic === null ? 'Same as project' : visibilityBadge(alias.isPublic)),
   },
   { label: 'Changed', align: 'end', cell: (alias) => time(alias.updatedAt) },
 ]

@@ -14,7 +14,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-/** The days that can be looked back, as the form sends them. */
+/** The periods to choose from, in days, as the form sends them. */
 export const PERIODS = ['1', '7', '30', '90'] as const
 export type Period = (typeof PERIODS)[number]
 
@@ -27,7 +27,7 @@ export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
     {
       tab: 'analytics',
       title: 'Analytics',
-      about: html`<p class="muted">Counted by the server, without cookies or scripts. Bots are apart.</p>`,
+      about: html`<p class="muted">Counted by the server, without cookies or scripts. Bots are counted separately.</p>`,
     },
     html`
       ${periodForm(props.period)}
@@ -44,7 +44,7 @@ export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
                 )}
                 ${names(
                   'referrers',
-                  ['Where they came from', 'Site', 'Views'],
+                  ['Referrers', 'Site', 'Views'],
                   props.analytics.referrers.map(({ host, views }) => [host, views]),
                 )}
                 ${names(
@@ -64,11 +64,15 @@ type WorkspaceAnalyticsPageProps = WorkspacePageBase & {
   analytics: WorkspaceAnalytics
 }
 
-/** The same over everything. */
+/** The same for the whole workspace. */
 export const workspaceAnalyticsPage = (props: WorkspaceAnalyticsPageProps): Html =>
   workspaceFrame(
     props,
-    { place: 'analytics', title: 'Analytics', about: 'All sites and the admin together. Bots are apart.' },
+    {
+      place: 'analytics',
+      title: 'Analytics',
+      about: 'All sites and the admin together. Bots are counted separately.',
+    },
     html`
       ${periodForm(props.period)}
       ${
@@ -84,8 +88,8 @@ export const workspaceAnalyticsPage = (props: WorkspaceAnalyticsPageProps): Html
 
 const nothing = emptyState({
   icon: 'health',
-  title: 'Nobody came by yet',
-  text: 'Visits appear here within seconds of the first one.',
+  title: 'No visits yet',
+  text: 'Visits appear here within seconds.',
 })
 
 const WORDS = { '1': 'A day', '7': 'A week', '30': '30 days', '90': '90 days' } as const
@@ -95,7 +99,7 @@ const periodForm = (period: Period): Html =>
     'Period',
     selectField({
       name: 'days',
-      label: 'Look back',
+      label: 'Period',
       value: period,
       options: PERIODS.map((value) => ({ value, label: WORDS[value] })),
     }),

@@ -12,23 +12,27 @@ import { queryText } from '../../project-request.ts'
 import { makerName } from './deployment-table.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
-/** Empty text filters nothing. `from` and `to` are days. */
+/** Empty text does not filter. `from` and `to` are days. */
 type AuditFilters = { action: string; projectId: string; actorId: string; from: string; to: string }
 
 type AuditPageProps = WorkspacePageBase & {
-  /** Null when the filters were refused; `problem` says why. */
+  /** Null when the filters are invalid; `problem` says why. */
   found: Paginated<AuditEntry> | null
   problem?: string | undefined
   filters: AuditFilters
   projects: readonly { id: string; owner: string; name: string }[]
 }
 
-/** Who changed what, and how it was before. */
+/** Who changed what, and the values before. */
 export function auditPage(props: AuditPageProps): Html {
   const { found, filters } = props
   return workspaceFrame(
     props,
-    { place: 'audit', title: 'Audit log', about: 'Every change: who, from where, and how it was before.' },
+    {
+      place: 'audit',
+      title: 'Audit log',
+      about: 'Every change: who made it, from where, and the values before.',
+    },
     html`
       ${searchForm('Audit log', filterFields(props), isFiltered(filters) ? '/admin/audit' : undefined)}
       ${props.problem !== undefined && notice({ tone: 'bad', message: props.problem, live: true })}
@@ -45,7 +49,7 @@ const entries = (found: Paginated<AuditEntry>, { filters, projects }: AuditPageP
       ? emptyState({
           icon: 'clock',
           title: 'Nothing found',
-          text: 'No change is like that. Widen the search.',
+          text: 'No changes match. Remove a filter or choose a longer period.',
         })
       : table<AuditEntry>({
           caption: 'Changes',
@@ -145,7 +149,7 @@ const columns = (names: ReadonlyMap<string, string>): Column<AuditEntry>[] => [
   { label: 'When', align: 'end', cell: ({ at }) => time(at) },
 ]
 
-/** The values that differ, before → after. What was made or deleted whole is folded away. */
+/** The values that differ, before → after. Long lists are folded. */
 function changes({ before, after, target }: AuditEntry): Html {
   const [was, is] = [asRecord(before), asRecord(after)]
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(

@@ -5,13 +5,13 @@ import { type Html, html } from '../../html.ts'
 const WORDS = { added: 'Added', changed: 'Changed', removed: 'Removed' } as const
 const KINDS = ['added', 'changed', 'removed'] as const
 
-/** `3 added, 1 changed, 2 removed`; says so when nothing is. */
+/** `3 added, 1 changed, 2 removed`, or that the files are the same. */
 export function comparisonSummary(comparison: Comparison): string {
   const parts = KINDS.filter((kind) => comparison[kind] > 0).map((kind) => `${comparison[kind]} ${kind}`)
   return parts.length === 0 ? 'The same files' : parts.join(', ')
 }
 
-/** The files that differ, by kind; long lists are cut, and it is said by how much. */
+/** The files that differ, by kind. A long list is cut, with the number of files left out. */
 export function comparisonList(comparison: Comparison): Html | null {
   const total = comparison.added + comparison.changed + comparison.removed
   if (total === 0) return null

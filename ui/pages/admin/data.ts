@@ -22,14 +22,14 @@ export const dataHref = (projectId: string, rest = ''): string => projectHref(pr
 export const schemaHref = (projectId: string, schemaId: string, rest = ''): string =>
   dataHref(projectId, `/${schemaId}${rest}`)
 
-/** What pipelines keep: the schemas of the project. */
+/** The schemas of the project, which hold the data of its pipelines. */
 export const dataPage = (props: DataPageProps): Html =>
   projectFrame(
     props,
     {
       tab: 'data',
       title: 'Data',
-      about: html`<p class="muted">What pipelines keep: each schema says what its records hold.</p>`,
+      about: html`<p class="muted">Data stored by pipelines. Each schema defines the fields of its records.</p>`,
       aside: props.can.configureTraffic && props.schemas.length > 0 && newSchema(props),
     },
     props.schemas.length === 0
@@ -45,19 +45,19 @@ const nothing = (props: DataPageProps): Html =>
     {
       icon: 'storage',
       title: 'No schemas yet',
-      text: 'A schema names the fields of records, such as the messages of a contact form. A pipeline stores them, and they are found here.',
+      text: 'A schema defines the fields of records, such as the messages of a contact form. Records that a pipeline stores appear here.',
     },
     props.can.configureTraffic &&
       html`
         ${newSchema(props)}
         <div class="stack">
-          <h3>Keep it beside the site</h3>
+          <h3>Keep the schema in the repository</h3>
           <p class="muted">
-            A file of a rule set, in the repository of the site. Whoever pushes it adds what is missing here; nothing is ever
-            deleted by a push.
+            Write the schema as a file of a rule set, in the site’s repository. A push adds what is missing here and never
+            deletes anything.
           </p>
           ${copyable({ label: 'schemas/messages.schema.yaml', text: EXAMPLE })}
-          ${copyable({ label: 'Send it here', text: commands(props) })}
+          ${copyable({ label: 'Push it to this server', text: commands(props) })}
         </div>
       `,
   )
@@ -105,7 +105,7 @@ function fieldNames(fields: readonly SchemaField[]): Html {
   `
 }
 
-/** The pipelines that read or write a schema, with a link to the rule of each. */
+/** The pipelines that read or write a schema, each with a link to its rule. */
 export function useList(projectId: string, uses: readonly SchemaUse[]): Html {
   if (uses.length === 0) return html`<span class="muted">No pipeline</span>`
   return html`

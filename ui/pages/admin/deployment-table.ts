@@ -44,7 +44,7 @@ const COLUMNS: Column<DeploymentView>[] = [
   },
 ]
 
-/** Who did something, as far as it is still known. */
+/** The name of whoever did something, if it is still known. */
 export function makerName({ kind, name }: { kind: string; name: string | null }): string {
   if (kind === 'operator') return 'The server'
   if (name === null) return kind === 'key' ? 'A deleted key' : 'A deleted account'

@@ -15,15 +15,17 @@ import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref, makerName } from './deployment-table.ts'
+import { noStartPageNotice, type WayBack } from './no-start-page.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
 type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
-  /** The way to its host for this person. */
+  /** The link to its host for this person. */
   visitUrl: string
-  hasStartPage: boolean
+  /** To what its aliases showed before; null if it has a start page itself. */
+  waysBack: readonly WayBack[] | null
   aliases: readonly AliasView[]
-  /** What differs from the deployment before it; null where there is none. */
+  /** The differences from the previous deployment; null if there is none. */
   before: { deployment: DeploymentView; comparison: Comparison } | null
   failed?: Failed | undefined
 }
@@ -47,22 +49,18 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
     },
     html`
       ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
-      ${!props.hasStartPage && notice({ tone: 'info', message: NO_START_PAGE })}
+      ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
       ${facts(props)} ${releases(props)} ${differences(props)}
       ${props.can.deleteDeployments && removal(props)}
     `,
   )
-
-/** Often it is the folder above the one that was built. */
-const NO_START_PAGE =
-  'There is no index.html at its top, so the address itself shows nothing. If that is not meant, publish the folder that holds it.'
 
 const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
   deploymentHref(project.id, deployment.id, '/files')
 
 const facts = ({ deployment }: DeploymentPageProps): Html =>
   card(
-    { id: 'facts', title: 'What it is' },
+    { id: 'facts', title: 'About this deployment' },
     details([
       ['Commit', html`<code>${deployment.commitSha}</code>`],
       ['Branch', deployment.branch],
@@ -81,7 +79,7 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
 const runOf = ({ workflowName, workflowRunId }: DeploymentView): string | null =>
   [workflowName, workflowRunId].filter((part) => part !== null).join(', run ') || null
 
-/** With more of them, each has its own page to be moved from. */
+/** With more aliases than this, move them from their own pages. */
 const MOST_ALIASES = 8
 
 function releases({ project, can, deployment, aliases, failed }: DeploymentPageProps): Html {
@@ -89,7 +87,7 @@ function releases({ project, can, deployment, aliases, failed }: DeploymentPageP
   const others = aliases.filter(({ deploymentId }) => deploymentId !== deployment.id)
   const error = failed?.intent === 'create-alias' ? failed.error : undefined
   return card(
-    { id: 'releases', title: 'Live as', about: 'Moving an alias here is a release, and takes no time.' },
+    { id: 'releases', title: 'Live as', about: 'Moving an alias here releases this deployment instantly.' },
     html`
       ${
         here.length === 0
@@ -156,7 +154,7 @@ function removal({ deployment }: DeploymentPageProps): Html {
       title: 'Delete',
       about: isLive
         ? `It is live as ${deployment.aliases.join(', ')}. Move or delete the alias first.`
-        : 'Its address stops working, and it cannot be rolled back to.',
+        : 'Its address stops working, and you can no longer roll back to it.',
     },
     isLive
       ? null

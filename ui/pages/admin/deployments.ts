@@ -10,7 +10,7 @@ import { queryText } from '../../project-request.ts'
 import { deploymentTable } from './deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
-/** Empty text filters nothing. */
+/** Empty text does not filter. */
 type DeploymentFilters = { branch: string; commitSha: string; alias: string }
 
 type DeploymentsPageProps = ProjectPageBase & {
@@ -19,14 +19,14 @@ type DeploymentsPageProps = ProjectPageBase & {
   aliasNames: readonly string[]
 }
 
-/** Every deployment of the project, the newest first. */
+/** All deployments of the project, newest first. */
 export const deploymentsPage = (props: DeploymentsPageProps): Html =>
   projectFrame(
     props,
     {
       tab: 'deployments',
       title: 'Deployments',
-      about: html`<p class="muted">Each is the content of one commit. It stays until somebody deletes it.</p>`,
+      about: html`<p class="muted">Each deployment holds the content of one commit and is kept until somebody deletes it.</p>`,
       aside:
         props.can.publish &&
         !isEmpty(props) &&
@@ -37,7 +37,7 @@ export const deploymentsPage = (props: DeploymentsPageProps): Html =>
 
 const isFiltered = (filters: DeploymentFilters): boolean => Object.values(filters).some((text) => text !== '')
 
-/** There is none at all, whatever is asked for. */
+/** True when the project has no deployments at all, regardless of the filters. */
 const isEmpty = ({ filters, found }: DeploymentsPageProps): boolean =>
   !isFiltered(filters) && found.pagination.total === 0
 
@@ -47,8 +47,8 @@ const nothing = ({ project, can }: DeploymentsPageProps): Html =>
       icon: 'upload',
       title: 'Nothing is published yet',
       text: can.publish
-        ? 'The first deployment appears here as soon as a folder, a zip or a commit of CI is published.'
-        : 'Somebody with the role contributor can publish the first deployment.',
+        ? 'The first deployment appears here as soon as you publish a folder, a zip or a commit from CI.'
+        : 'A contributor can publish the first deployment.',
     },
     can.publish && linkButton({ label: 'Publish', href: projectHref(project.id, '/publish') }),
   )
@@ -74,9 +74,7 @@ function list({ project, found, filters, aliasNames }: DeploymentsPageProps): Ht
       isFiltered(filters) ? here : undefined,
     )}
     ${
-      found.data.length === 0
-        ? html`<p class="muted">No deployment is like that.</p>`
-        : deploymentTable(found.data)
+      found.data.length === 0 ? html`<p class="muted">No deployments match.</p>` : deploymentTable(found.data)
     }
     ${pagination({ page, pages, total, hrefOf: (to) => here + queryText({ ...filters, page: to }) })}
   `

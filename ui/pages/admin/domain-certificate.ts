@@ -10,18 +10,18 @@ import { type Html, html } from '../../html.ts'
 export type CertificateProps = {
   domain: DomainView
   baseDomain: string
-  /** Where this server's certificates come from (`TLS`). */
+  /** The source of this server's certificates (`TLS`). */
   tls: 'off' | 'auto' | 'files'
   mayManage: boolean
 }
 
-/** What is known of the certificate, and what there is to do. Sends `intent=certificate`. */
+/** The state of the certificate, and what to do about it. Sends `intent=certificate`. */
 export function certificateSection(props: CertificateProps): Html {
   const { domain, tls } = props
   if (tls === 'off') return elsewhere(props)
   if (tls === 'files') return fromFiles(domain)
   if (domain.verification.verifiedAt === null)
-    return html`<p>The server asks for one by itself once the domain is proven.</p>`
+    return html`<p>The server requests a certificate automatically once the domain is verified.</p>`
   switch (domain.certificate.status) {
     case 'active':
       return domain.certificate.error === null ? valid(domain) : notRenewed(props)
@@ -36,41 +36,41 @@ export function certificateSection(props: CertificateProps): Html {
 
 const valid = ({ certificate }: DomainView): Html => html`
   ${validity(certificate)}
-  <p class="muted">The server renews it by itself, with a third of its time left.</p>
+  <p class="muted">The server renews it automatically when a third of its lifetime is left.</p>
 `
 
 const notRenewed = (props: CertificateProps): Html => html`
   ${validity(props.domain.certificate)}
-  ${notice({ tone: 'warn', message: 'It could not be renewed. Until it runs out nobody notices, and the server tries again by itself.' })}
+  ${notice({ tone: 'warn', message: 'The last renewal failed. The certificate works until it expires, and the server keeps retrying.' })}
   ${whatNow(props)}
 `
 
 const expired = (props: CertificateProps): Html => html`
   ${validity(props.domain.certificate)}
-  ${notice({ tone: 'bad', message: 'It has run out: browsers warn all visitors. The server tries again by itself.' })}
+  ${notice({ tone: 'bad', message: 'The certificate has expired, so browsers warn all visitors. The server keeps retrying.' })}
   ${whatNow(props)}
 `
 
 const missing = (props: CertificateProps): Html => html`
-  ${notice({ tone: 'bad', message: 'There is none yet, so nobody can visit the domain. The server tries again by itself, less often each time.' })}
+  ${notice({ tone: 'bad', message: 'There is no certificate yet, so nobody can visit the domain. The server keeps retrying, less often each time.' })}
   ${whatNow(props)}
 `
 
 const pending: Html = html`
-  <p>${badge('Being asked for', 'info')}</p>
-  <p>This takes some seconds, or longer where many are asked for at once. <a href="">Look again</a></p>
+  <p>${badge('Requested', 'info')}</p>
+  <p>This takes a few seconds, or longer if many are requested at the same time. <a href="">Check again</a></p>
 `
 
 const validity = ({ status, expiresAt }: DomainView['certificate']): Html =>
   details([
     ['State', status === 'active' ? badge('Valid', 'good') : badge('Expired', 'bad')],
     [
-      status === 'active' ? 'Valid until' : 'Ran out',
+      status === 'active' ? 'Valid until' : 'Expired',
       expiresAt !== null && html`${day(expiresAt)} (${time(expiresAt)})`,
     ],
   ])
 
-/** The authority's own words, and what helps. */
+/** The authority's own message, and what helps. */
 function whatNow({ domain, mayManage }: CertificateProps): Html {
   const error = domain.certificate.error ?? ''
   const advice = adviceFor(error, domain.hostname).map((one) => html`<p>${one}</p>`)
@@ -101,34 +101,34 @@ const ADVICE: readonly Advice[] = [
     `,
   },
   {
-    isAbout: /rate.?limit|too many|left alone/i,
+    isAbout: /rate.?limit|too many|asked us to wait/i,
     advice: () => html`
-      The certificate authority has made or refused too many lately. There is nothing to mend: wait until it is tried again.
+      The certificate authority has issued or refused too many certificates lately. There is nothing to fix: wait for the next try.
     `,
   },
   {
-    isAbout: /could not be asked|five minutes|not an allowed target|external account/i,
+    isAbout: /authority could not be (asked|reached)|five minutes|not an allowed target|external account/i,
     advice: () => html`
-      The certificate authority itself cannot be reached or used. Whoever runs this server finds more in its log.
+      The certificate authority cannot be reached or does not work. The operator of this server finds more in its log.
     `,
   },
   {
     isAbout: /\bDNS\b|NXDOMAIN|SERVFAIL|no valid (A|IP)|resolve/i,
     advice: (host) => html`
-      The <strong>A</strong>, <strong>AAAA</strong> or <strong>CNAME</strong> record of ${host} has to lead to this server. A
-      change may take an hour to be seen everywhere.
+      The <strong>A</strong>, <strong>AAAA</strong> or <strong>CNAME</strong> record of ${host} must point to this server.
+      A change can take an hour to reach everyone.
     `,
   },
   {
     isAbout: /connect|timeout|timed out|refused|firewall|unreachable|invalid response|did not answer/i,
     advice: (host) => html`
-      The certificate authority asks ${host} on <strong>port 80</strong>. It must be open to the internet, and what answers
-      there must be this server: an old <strong>AAAA</strong> record or a proxy in between leads elsewhere.
+      The certificate authority connects to ${host} on <strong>port 80</strong>. The port must be open to the internet, and
+      this server must answer there: check for an old <strong>AAAA</strong> record or a proxy that leads elsewhere.
     `,
   },
 ]
 
-/** What fits the reason, in the authority's words; all that concerns the host where nothing does. */
+/** The advice that matches the authority's message; where none matches, all advice about the host. */
 function adviceFor(error: string, host: string): Html[] {
   const fitting = ADVICE.filter(({ isAbout }) => isAbout.test(error))
   const shown = fitting.length > 0 ? fitting : ADVICE.filter((_one, i) => i === 0 || i > 2)
@@ -138,9 +138,9 @@ function adviceFor(error: string, host: string): Html[] {
 function fromFiles({ certificate }: DomainView): Html {
   const { status, error } = certificate
   return html`
-    ${status === 'active' || status === 'expired' ? validity(certificate) : notice({ tone: 'bad', message: error ?? 'There is none.' })}
+    ${status === 'active' || status === 'expired' ? validity(certificate) : notice({ tone: 'bad', message: error ?? 'There is no certificate.' })}
     <p class="muted">
-      Whoever runs this server keeps it in the file that <code>TLS_CERT_FILE</code> names. A new one is taken up as soon as it
+      The operator of this server keeps it in the file named by <code>TLS_CERT_FILE</code>. A new one is used as soon as it
       is there.
     </p>
   `
@@ -150,17 +150,18 @@ function elsewhere({ domain, baseDomain }: CertificateProps): Html {
   const isBelow = domain.hostname.endsWith(`.${baseDomain}`)
   return html`
     <p>
-      svc makes no certificate for this host: it speaks plain HTTP, and the reverse proxy in front of it has to hold and
-      renew the one for <strong>${isBelow ? `*.${baseDomain}` : domain.hostname}</strong>.
+      svc speaks plain HTTP and gets no certificate for this host. The reverse proxy in front of it must hold and renew the
+      certificate for <strong>${isBelow ? `*.${baseDomain}` : domain.hostname}</strong>.
     </p>
     <p class="muted">
       ${
         domain.url.startsWith('https:')
           ? html`Links to it start with <code>https://</code>, as <code>PUBLIC_URL</code> says.`
-          : html`Links to it start with <code>http://</code>. With a proxy that speaks TLS, set <code>PUBLIC_URL</code> to the https address of the admin.`
+          : html`Links to it start with <code>http://</code>. If your proxy speaks TLS, set <code>PUBLIC_URL</code> to the https address of the admin.`
       }${' '}
-      Settings for nginx, Caddy and Traefik stand in <code>docs/operating.md</code>, “Behind a reverse proxy”. Without a
-      proxy, start svc with <code>TLS=auto</code>: it gets and renews the certificates itself.
+      For nginx, Caddy and Traefik see “Behind a reverse proxy” in <code>docs/operating.md</code>. Without a proxy, start
+      svc with <code>TLS=auto</code>, and it gets and renews the certificates itself, or with <code>TLS=files</code> and a
+      certificate of your own.
     </p>
   `
 }

@@ -1,3 +1,4 @@
+import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
 import type { DomainView } from '../../../src/modules/domains/service.ts'
 import { type FormError, field, fieldError, selectField } from '../../components/field.ts'
 import { roleLabel } from '../../components/role.ts'
@@ -5,23 +6,23 @@ import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 
 type DomainFieldsProps = {
-  /** What is stored; undefined for a new one. */
+  /** The stored domain; undefined for a new one. */
   domain?: DomainView | undefined
   aliasNames: readonly string[]
   failed?: Failed | undefined
 }
 
-/** `alias`: what the host shows. */
+/** `alias`: the alias that the host shows. */
 export const aliasField = ({ domain, aliasNames, failed }: DomainFieldsProps): Html => {
   const value = failed?.values['alias'] ?? domain?.alias ?? firstOf(aliasNames)
   const isMissing = value !== undefined && !aliasNames.includes(value)
   return selectField({
     name: 'alias',
     label: 'Alias',
-    hint: 'Visitors see the deployment that it points at, now and after every release.',
+    hint: 'Visitors see the deployment it points at, including after each release.',
     value,
     options: [
-      ...(isMissing ? [{ value, label: `${value} (there is none of that name)` }] : []),
+      ...(isMissing ? [{ value, label: `${value} (does not exist)` }] : []),
       ...aliasNames.map((name) => ({ value: name, label: name })),
     ],
     error: fieldError(failed?.error, 'alias'),
@@ -31,7 +32,7 @@ export const aliasField = ({ domain, aliasNames, failed }: DomainFieldsProps): H
 const firstOf = (names: readonly string[]): string | undefined =>
   names.includes('production') ? 'production' : names[0]
 
-/** `pathPrefix`, `redirectTo`, `isPublic`, `requiredRole`, `isSpa`: all of them may be left as they are. */
+/** `pathPrefix`, `redirectTo`, `isPublic`, `requiredRole` and `isSpa`, all optional. */
 export function otherFields({ domain, failed }: DomainFieldsProps): Html {
   const { values, error } = failed ?? {}
   return html`
@@ -48,7 +49,7 @@ export function otherFields({ domain, failed }: DomainFieldsProps): Html {
     ${field({
       name: 'redirectTo',
       label: 'Redirect to',
-      hint: html`Sends all visitors to another host, with the path they asked for: the bare domain to <code>www</code>, say. It then shows nothing of its own.`,
+      hint: html`Sends all visitors to the same path on another host, for example from the bare domain to <code>www</code>. The domain itself then shows nothing.`,
       placeholder: 'www.example.com',
       value: values?.['redirectTo'] ?? domain?.redirectTo ?? '',
       required: false,
@@ -72,9 +73,12 @@ const inheritedFields = (domain: DomainView | undefined, values: Failed['values'
   })}
   ${selectField({
     name: 'requiredRole',
-    label: 'Required role where it is private',
+    label: 'Required role when private',
     value: values?.['requiredRole'] ?? domain?.requiredRole ?? '',
-    options: [INHERITED, ...ROLES.map((role) => ({ value: role, label: `${roleLabel(role)} or higher` }))],
+    options: [
+      INHERITED,
+      ...PROJECT_ROLES.map((role) => ({ value: role, label: `${roleLabel(role)} or higher` })),
+    ],
   })}
   ${selectField({
     name: 'isSpa',
@@ -89,12 +93,11 @@ const inheritedFields = (domain: DomainView | undefined, values: Failed['values'
   })}
 `
 
-const INHERITED = { value: '', label: 'As the alias' }
-const ROLES = ['guest', 'viewer', 'contributor', 'admin', 'owner'] as const
+const INHERITED = { value: '', label: 'Same as alias' }
 
 const textOf = (value: boolean | null | undefined): string =>
   value === null || value === undefined ? '' : String(value)
 
-/** A sentence above a form whose fields say what is wrong with each of them. */
+/** Where the fields show their own errors, the sentence above the form is short. */
 export const shortened = (error: FormError): FormError =>
-  (error.details ?? []).length > 0 ? { ...error, message: 'Check what is marked.' } : error
+  (error.details ?? []).length > 0 ? { ...error, message: 'Check the marked fields.' } : error

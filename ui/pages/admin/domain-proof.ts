@@ -12,27 +12,27 @@ import { type CertificateProps, certificateSection } from './domain-certificate.
 type ProofProps = {
   domain: DomainView
   mayVerify: boolean
-  /** Of the workspace: may skip the proof. */
+  /** Global admins may skip the verification. */
   isGlobalAdmin: boolean
   baseDomain: string
 }
 
-/** That the host is the project's: what to do until it is, and how it was proven since. Sends `intent=verify` or `trust`. */
+/** How to verify that the host belongs to the project, or how it was verified. Sends `intent=verify` or `trust`. */
 export function proofCard(props: ProofProps): Html {
   const { verification } = props.domain
   return verification.verifiedAt === null ? openProof(props) : doneProof(props.domain)
 }
 
 const PROVEN_BY: Record<DomainView['verification']['method'], Content> = {
-  base_domain: 'Needs none: it is a name of this workspace',
+  base_domain: 'Not needed: the name belongs to this workspace',
   txt: 'The TXT record was found',
-  http: 'The host itself answered with the value',
-  admin: 'An administrator of the workspace trusted it',
+  http: 'The host answered with the value',
+  admin: 'A workspace administrator trusted it',
 }
 
 const doneProof = ({ verification }: DomainView): Html =>
   card(
-    { id: 'proof', title: 'Proof', aside: badge('Proven', 'good') },
+    { id: 'proof', title: 'Verification', aside: badge('Verified', 'good') },
     details([
       ['How', PROVEN_BY[verification.method]],
       ['Since', time(verification.verifiedAt)],
@@ -43,8 +43,8 @@ const openProof = (props: ProofProps): Html =>
   card(
     {
       id: 'proof',
-      title: 'Prove that it is yours',
-      about: 'Until then its visitors get an error. One of these is enough.',
+      title: 'Verify that you own this domain',
+      about: 'Until it is verified, visitors get an error. Either of these ways is enough.',
     },
     html`${ways(props)} ${status(props)} ${props.mayVerify && props.isGlobalAdmin && trust(props.domain)}`,
   )
@@ -53,8 +53,8 @@ function ways({ domain, baseDomain }: ProofProps): Html {
   const { name, value, url } = domain.verification
   return html`
     <div class="stack">
-      <h3>A record in the DNS</h3>
-      <p>Add a <strong>TXT</strong> record where the DNS of the domain is managed. It may take some minutes to be seen.</p>
+      <h3>A DNS record</h3>
+      <p>Add a <strong>TXT</strong> record where you manage the DNS of the domain. It can take some minutes to become visible.</p>
       ${copyable({ label: 'Name of the TXT record', text: name ?? '' })}
       ${copyable({ label: 'Value of the TXT record', text: value ?? '' })}
     </div>
@@ -62,13 +62,13 @@ function ways({ domain, baseDomain }: ProofProps): Html {
       domain.hostname !== baseDomain &&
       html`
         <details class="more">
-          <summary>Or an answer of the host itself</summary>
+          <summary>Or a response from the host itself</summary>
           <div class="stack">
             <p>
-              Where the host leads to this server already there is nothing to do: it gives the answer by itself. Any other
-              server has to answer this address with the value above, as plain text and with status 200.
+              If the host already points to this server, there is nothing to do: svc gives the response. Any other server must
+              respond to this address with the value above, as plain text with status 200.
             </p>
-            ${copyable({ label: 'Address that is asked', text: url ?? '' })}
+            ${copyable({ label: 'Address to be requested', text: url ?? '' })}
           </div>
         </details>
       `
@@ -76,12 +76,12 @@ function ways({ domain, baseDomain }: ProofProps): Html {
   `
 }
 
-/** The island looks again by itself (islands/domain-status.js, `data-domain`). */
+/** An island checks again automatically (islands/domain-status.js, `data-domain`). */
 const status = ({ domain, mayVerify }: ProofProps): Html => html`
   <div class="stack" data-domain=${domain.id} data-verifies=${mayVerify}>
     <div aria-live="polite">
       <p>
-        <strong data-found>${domain.verification.checkedAt === null ? 'Not looked for yet.' : 'Not found.'}</strong>${' '}
+        <strong data-found>${domain.verification.checkedAt === null ? 'Not checked yet.' : 'Not found.'}</strong>${' '}
         <span class="muted">Last checked: <span data-checked>${time(domain.verification.checkedAt)}</span></span>
       </p>
       <p class="muted path" data-reason>${domain.verification.error}</p>
@@ -96,17 +96,17 @@ const status = ({ domain, mayVerify }: ProofProps): Html => html`
       `
     }
     <div data-scripted hidden>
-      <p class="muted waiting"><span class="pulse"></span>This page looks again by itself.</p>
+      <p class="muted waiting"><span class="pulse"></span>This page checks again automatically.</p>
     </div>
   </div>
 `
 
 const trust = ({ hostname }: DomainView): Html => html`
   <details class="more">
-    <summary>Trust it without proof</summary>
+    <summary>Trust it without verification</summary>
     <form method="post" class="stack">
       ${hidden('intent', 'trust')}
-      <p>You administer this workspace. Do this only where you know that ${hostname} belongs to the people of this project.</p>
+      <p>You administer this workspace. Do this only if you know that ${hostname} belongs to the people of this project.</p>
       <div>${button({ label: 'Trust this domain', kind: 'secondary' })}</div>
     </form>
   </details>
@@ -114,7 +114,7 @@ const trust = ({ hostname }: DomainView): Html => html`
 
 export type WayProps = CertificateProps & { adminHost: string }
 
-/** How visitors get here: the DNS, and who holds the certificate. */
+/** How visitors reach the host: its DNS records and its certificate. */
 export const wayCard = (props: WayProps): Html =>
   card(
     { id: 'way', title: 'DNS and certificate' },
@@ -132,13 +132,13 @@ export const wayCard = (props: WayProps): Html =>
 
 function pointing({ domain, baseDomain, adminHost }: WayProps): Html {
   if (domain.hostname.endsWith(`.${baseDomain}`))
-    return html`<p>The wildcard record <code>*.${baseDomain}</code> leads here, as it does for every alias.</p>`
+    return html`<p>The wildcard record <code>*.${baseDomain}</code> points here, as for every alias.</p>`
   if (!adminHost.includes('.'))
     return html`<p>Add an <strong>A</strong> or <strong>AAAA</strong> record for ${domain.hostname} with the address of this server.</p>`
   return html`
     <p>
-      Point ${domain.hostname} at this server: a <strong>CNAME</strong> record with the value below, or, where a domain can
-      have none, <strong>A</strong> and <strong>AAAA</strong> records with the addresses of the same name.
+      Point ${domain.hostname} at this server with a <strong>CNAME</strong> record that has the value below. If the domain
+      cannot have a CNAME record, use <strong>A</strong> and <strong>AAAA</strong> records with the addresses of that name.
     </p>
     ${copyable({ label: 'Value of the CNAME record', text: adminHost })}
   `

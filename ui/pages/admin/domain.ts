@@ -17,7 +17,7 @@ import { type ProjectPageBase, projectFrame, projectHref } from './project-frame
 
 type DomainPageProps = ProjectPageBase & {
   domain: DomainView
-  /** The way to its host for this person. */
+  /** The link to its host for this person. */
   visitUrl: string
   split: TrafficView | undefined
   aliasNames: readonly string[]
@@ -27,7 +27,10 @@ type DomainPageProps = ProjectPageBase & {
   failed?: Failed | undefined
 }
 
-/** One domain. Sends `intent=settings` with `alias` and what `otherFields` names, `verify`, `trust`, `certificate` or `delete`. */
+/**
+ * One domain. Sends `intent=settings` with `alias` and what `otherFields` names, `verify`, `trust`, `certificate` or
+ * `delete`.
+ */
 export const domainPage = (props: DomainPageProps): Html =>
   projectFrame(
     props,
@@ -47,7 +50,7 @@ export const domainPage = (props: DomainPageProps): Html =>
     `,
   )
 
-/** What a button without fields was refused for. */
+/** The error of a form without fields. */
 const otherFailure = ({ failed }: DomainPageProps): Html | false =>
   failed !== undefined &&
   failed.intent !== 'settings' &&
@@ -59,15 +62,15 @@ const proof = ({ domain, can, user, baseDomain }: DomainPageProps): Html =>
 function facts({ domain, split, aliasNames, can }: DomainPageProps): Html {
   const isMissing = domain.redirectTo === null && !aliasNames.includes(domain.alias)
   const meanwhile = showsSite({ ...domain, split }, aliasNames)
-    ? 'Visitors see what the split shows them; without the split they get a 404'
+    ? 'Visitors see what the traffic split shows them; without a split they get a 404'
     : 'Visitors get a 404'
   const traffic = domainHref(domain.projectId, domain.id, '/traffic')
   return card(
     {
       id: 'facts',
-      title: 'What it shows',
+      title: 'What visitors see',
       aside: linkButton({
-        label: can.configureTraffic ? 'Divide its visitors' : 'Traffic',
+        label: can.configureTraffic ? 'Split traffic' : 'Traffic',
         href: traffic,
         kind: 'secondary',
         small: true,
@@ -78,7 +81,7 @@ function facts({ domain, split, aliasNames, can }: DomainPageProps): Html {
         isMissing &&
         notice({
           tone: 'warn',
-          message: `The project has no alias ${domain.alias} now. ${meanwhile} until it is made again, or another is chosen below.`,
+          message: `The project no longer has the alias ${domain.alias}. ${meanwhile} until you create it again or choose another below.`,
         })
       }
       ${details([
@@ -95,14 +98,18 @@ function facts({ domain, split, aliasNames, can }: DomainPageProps): Html {
 
 function visibilityOf({ isPublic, requiredRole }: DomainView): string {
   const least = requiredRole === null ? '' : `, ${roleLabel(requiredRole)} or higher`
-  if (isPublic === null) return `As the alias${least}`
+  if (isPublic === null) return `Same as alias${least}`
   return isPublic ? 'Public' : `Private${least}`
 }
 
 function settings(props: DomainPageProps): Html {
   const failed = props.failed?.intent === 'settings' ? props.failed : undefined
   return card(
-    { id: 'settings', title: 'Settings', about: 'What is set here wins over the alias and the project.' },
+    {
+      id: 'settings',
+      title: 'Settings',
+      about: 'These settings override those of the alias and the project.',
+    },
     html`
       <form method="post" class="stack narrow">
         ${formError(failed && shortened(failed.error))} ${hidden('intent', 'settings')}
@@ -115,14 +122,14 @@ function settings(props: DomainPageProps): Html {
 
 const removal = ({ domain }: DomainPageProps): Html =>
   card(
-    { id: 'removal', title: 'Take it off', about: 'The alias and its deployments stay.' },
+    { id: 'removal', title: 'Remove this domain', about: 'The alias and its deployments are kept.' },
     confirmDialog(
       {
         id: 'delete-domain',
         opener: 'Delete this domain',
         openerKind: 'danger',
         title: `Delete ${domain.hostname}?`,
-        text: html`Nobody finds the site under <strong>${domain.hostname}</strong> any more, and how its visitors are divided is lost. To bring it back, it has to be proven anew.`,
+        text: html`The site is no longer available at <strong>${domain.hostname}</strong>, and its traffic split is lost. To add the domain again, you must verify it again.`,
         confirm: 'Delete the domain',
       },
       hidden('intent', 'delete'),

@@ -33,7 +33,7 @@ export const domainsPage = (props: DomainsPageProps): Html =>
     {
       tab: 'domains',
       title: 'Domains',
-      about: html`<p class="muted">Hosts of your own, beside the addresses that every alias has.</p>`,
+      about: html`<p class="muted">Your own hosts, in addition to the address of each alias.</p>`,
     },
     html`
       ${props.found.pagination.total === 0 ? nothing(props) : list(props)}
@@ -51,7 +51,7 @@ const nothing = ({ project, can, aliasNames }: DomainsPageProps): Html =>
     ? emptyState({
         icon: 'projects',
         title: 'No domains yet',
-        text: 'A domain shows what an alias points at, under a name of your own such as www.example.com.',
+        text: 'A domain shows what an alias points at under your own name, such as www.example.com.',
       })
     : emptyState(
         {
@@ -69,7 +69,7 @@ function newDomain(props: DomainsPageProps): Html {
     {
       id: 'new-domain',
       title: 'New domain',
-      about: html`A name below <strong>${baseDomain}</strong> works at once. Any other serves after you proved that it is yours, on the next page.`,
+      about: html`A name below <strong>${baseDomain}</strong> works immediately. You verify any other name on the next page before it serves.`,
     },
     html`
       <form method="post" class="stack narrow">
@@ -94,21 +94,21 @@ function newDomain(props: DomainsPageProps): Html {
   )
 }
 
-/** What stands in its way, or that nothing does. */
+/** What keeps the domain from serving, or that it serves. */
 export function stateBadge(domain: DomainListRow, aliasNames: readonly string[]): Html {
-  if (domain.verification.verifiedAt === null) return badge('Not proven yet', 'warn')
-  if (['failed', 'expired'].includes(domain.certificate.status)) return badge('Without certificate', 'bad')
+  if (domain.verification.verifiedAt === null) return badge('Not verified yet', 'warn')
+  if (['failed', 'expired'].includes(domain.certificate.status)) return badge('No certificate', 'bad')
   if (domain.redirectTo !== null) return badge('Redirects', 'info')
   return showsSite(domain, aliasNames) ? badge('Serves', 'good') : badge('Alias is missing', 'bad')
 }
 
-/** Its own alias is there, or where that is gone one that visitors are drawn to. */
+/** True if its own alias exists, or any alias that the traffic split sends visitors to. */
 export function showsSite({ alias, split }: DomainListRow, aliasNames: readonly string[]): boolean {
   const drawn = split?.weights.filter(({ weight }) => weight > 0) ?? []
   return [alias, ...drawn.map((share) => share.alias)].some((name) => aliasNames.includes(name))
 }
 
-/** In a few words: who sees what. */
+/** A short text: who sees what. */
 export function shownBy({ redirectTo, alias, pathPrefix, split }: DomainListRow): Html {
   if (redirectTo !== null) return html`<span><span class="muted">to</span> ${redirectTo}</span>`
   if (split === undefined) return html`<span>${alias}${pathPrefix && html`<code>${pathPrefix}</code>`}</span>`
@@ -127,7 +127,7 @@ const columnsOf = (aliasNames: readonly string[]): Column<DomainListRow>[] => [
   { label: 'Shows', cell: shownBy },
   {
     label: 'Visibility',
-    cell: ({ isPublic }) => (isPublic === null ? 'As the alias' : visibilityBadge(isPublic)),
+    cell: ({ isPublic }) => (isPublic === null ? 'Same as alias' : visibilityBadge(isPublic)),
   },
   { label: 'Changed', align: 'end', cell: ({ updatedAt }) => time(updatedAt) },
 ]

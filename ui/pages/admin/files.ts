@@ -17,7 +17,7 @@ import { type ProjectPageBase, projectFrame, projectHref } from './project-frame
 
 type Base = ProjectPageBase & { deployment: DeploymentView }
 
-/** `path` is empty for the top, else ends in `/`. */
+/** `path` is empty for the top folder and ends in `/` for any other. */
 type FolderPageProps = Base & { path: string; folder: Folder }
 
 export const folderPage = (props: FolderPageProps): Html =>
@@ -25,7 +25,7 @@ export const folderPage = (props: FolderPageProps): Html =>
     props,
     props.path,
     props.folder.total === 0
-      ? emptyState({ icon: 'folder', title: 'Nothing here', text: 'This deployment holds no such folder.' })
+      ? emptyState({ icon: 'folder', title: 'Nothing here', text: 'This deployment has no such folder.' })
       : html`
           ${table<FolderEntry>({
             caption: 'Files',
@@ -39,10 +39,10 @@ export const folderPage = (props: FolderPageProps): Html =>
         `,
   )
 
-/** `pieces`: the text in colours; null where it is shown plain. */
+/** `pieces`: the highlighted text; null if it is shown plain. */
 type FilePageProps = Base & { file: FileDetail; rawUrl: string; pieces: readonly Piece[] | null }
 
-/** One file: what it is, how it is sent, and its content where that is text or an image. */
+/** One file: its type, how it is served, and its content if that is text or an image. */
 export const filePage = (props: FilePageProps): Html => {
   const { file } = props
   return frame(
@@ -52,7 +52,7 @@ export const filePage = (props: FilePageProps): Html => {
       ${card(
         {
           id: 'facts',
-          title: 'How it is sent',
+          title: 'How it is served',
           aside: linkButton({ label: 'Open', href: props.rawUrl, kind: 'secondary', small: true }),
         },
         details([
@@ -71,7 +71,7 @@ function content({ file, rawUrl, pieces }: FilePageProps): Html {
   if (file.mimeType.startsWith('image/'))
     return html`<img class="preview-image" src=${rawUrl} alt=${file.path} />`
   if (file.text === null)
-    return html`<p class="muted">It is no text, or too large to be shown here. <a href=${rawUrl}>Get the file</a></p>`
+    return html`<p class="muted">This is not a text file, or it is too large to show here. <a href=${rawUrl}>Open the file</a></p>`
   if (file.text === '') return html`<p class="muted">The file is empty.</p>`
   return html`<pre class="preview" tabindex="0" role="group" aria-label="Content"><code>${
     pieces?.map(coloured) ?? file.text
@@ -104,7 +104,7 @@ const nameOf = (path: string): string => path.replace(/\/$/, '').split('/').at(-
 const fileHref = ({ project, deployment }: Base, path: string): string =>
   deploymentHref(project.id, deployment.id, '/files') + queryText({ path })
 
-/** Every folder on the way; the last part is this page. */
+/** Links to each parent folder; the last part is this page. */
 function pathLinks(base: Base, path: string): Html[] {
   const parts = path.replace(/\/$/, '').split('/').filter(Boolean)
   return [

@@ -19,14 +19,14 @@ type GroupsPageProps = WorkspacePageBase & { found: Paginated<GroupView>; failed
 export const groupsPage = (props: GroupsPageProps): Html =>
   workspaceFrame(
     props,
-    { place: 'groups', title: 'Groups', about: 'People who get the same role on a project together.' },
+    { place: 'groups', title: 'Groups', about: 'A group gives all its people the same role on a project.' },
     html`
       ${
         props.found.pagination.total === 0
           ? emptyState({
               icon: 'group',
               title: 'No groups yet',
-              text: 'Make one, add people, then give it a role on the People page of a project.',
+              text: 'Create a group, add people, then give it a role on the People page of a project.',
             })
           : table<GroupView>({ caption: 'Groups', rows: props.found.data, columns: COLUMNS })
       }
@@ -70,7 +70,7 @@ const groupFields = (values: Readonly<Record<string, string>>, error: FormError 
 
 type GroupPageProps = WorkspacePageBase & {
   group: GroupView
-  members: readonly GroupMemberView[]
+  members: Paginated<GroupMemberView>
   failed?: Failed | undefined
 }
 
@@ -93,16 +93,17 @@ export const groupPage = (props: GroupPageProps): Html =>
     `,
   )
 
-function members({ members: rows, failed }: GroupPageProps): Html {
+function members({ group, members: { data: rows, pagination: place }, failed }: GroupPageProps): Html {
   const mine = failed?.intent === 'add' ? failed : undefined
   return card(
     { id: 'members', title: 'People', about: 'A project gives the group a role on its People page.' },
     html`
       ${
-        rows.length === 0
+        place.total === 0
           ? html`<p class="muted">Nobody is in this group yet.</p>`
           : table<GroupMemberView>({ caption: 'People', rows, columns: MEMBER_COLUMNS })
       }
+      ${pagination({ ...place, hrefOf: (page) => `/admin/groups/${group.id}?page=${page}` })}
       <form method="post" class="inline-form">
         ${formError(mine?.error)} ${hidden('intent', 'add')}
         ${field({
@@ -132,7 +133,7 @@ const MEMBER_COLUMNS: Column<GroupMemberView>[] = [
           opener: 'Remove',
           accessibleName: `Remove ${one.email}`,
           title: `Remove ${one.email}?`,
-          text: 'They lose at once what they had by the group.',
+          text: 'They immediately lose the access the group gave them.',
           confirm: 'Remove from the group',
         },
         html`${hidden('intent', 'remove')}${hidden('userId', one.userId)}`,
@@ -163,7 +164,7 @@ const removal = ({ group }: GroupPageProps): Html =>
         opener: 'Delete this group',
         openerKind: 'danger',
         title: `Delete ${group.name}?`,
-        text: 'Its people lose at once what they had by it, on every project.',
+        text: 'Its people immediately lose the access it gave them, on every project.',
         confirm: 'Delete the group',
       },
       hidden('intent', 'delete'),

@@ -11,11 +11,11 @@ import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 type HealthPageProps = WorkspacePageBase & {
   health: Health
   adminUrl: string
-  /** Of the admin host. */
+  /** The certificate of the admin host. */
   certificate: CertificateState
 }
 
-/** Whether the server is well, and what it is. */
+/** Whether the server works, and facts about it. */
 export const healthPage = (props: HealthPageProps): Html => {
   const { health, adminUrl, certificate } = props
   return workspaceFrame(
@@ -23,7 +23,11 @@ export const healthPage = (props: HealthPageProps): Html => {
     { place: 'health', title: 'Health' },
     html`
       ${card(
-        { id: 'checks', title: 'Checks', about: 'Each really writes and reads, when this page is opened.' },
+        {
+          id: 'checks',
+          title: 'Checks',
+          about: 'Opening this page runs each check, which really writes and reads.',
+        },
         details([
           ['Database', check(health.checks.database)],
           ['Storage', check(health.checks.storage)],
@@ -33,7 +37,7 @@ export const healthPage = (props: HealthPageProps): Html => {
         { id: 'server', title: 'Server' },
         details([
           ['Version', html`<code>${health.version}</code>`],
-          ['Up for', formatDuration(health.uptime)],
+          ['Uptime', formatDuration(health.uptime)],
           ['Address', html`<a href=${adminUrl}>${adminUrl}</a>`],
           ['Certificate', certificateState(certificate)],
           ['API', html`<a href="/api/docs">Explorer</a>`],
@@ -44,4 +48,4 @@ export const healthPage = (props: HealthPageProps): Html => {
 }
 
 const check = ({ status, message }: Health['checks']['database']): Html =>
-  html`${status === 'ok' ? badge('Well', 'good') : badge('Failing', 'bad')} ${message}`
+  html`${status === 'ok' ? badge('OK', 'good') : badge('Failing', 'bad')} ${message}`

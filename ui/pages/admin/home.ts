@@ -14,7 +14,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import { appLayout } from '../../layout.ts'
 import { queryText } from '../../project-request.ts'
 
-/** Something to look at, and the page of the project that tells more. */
+/** A problem to look at, and the project page with the details. */
 export type HealthPoint = { tone: Tone; label: string; page: 'analytics' | 'deployments' | 'domains' }
 
 export type ProjectRow = {
@@ -23,21 +23,21 @@ export type ProjectRow = {
   name: string
   displayName: string
   isPublic: boolean
-  /** The site itself; null while nothing is published. */
+  /** The site's address; null while nothing is published. */
   url: string | null
   role: string
   lastDeploymentAt: string | null
-  /** Empty when all is well; null while nothing is published, and for those who may only look at the site. */
+  /** Empty if there are no problems; null while nothing is published and for people who may only view the site. */
   health: readonly HealthPoint[] | null
-  /** Its page in the admin; null for those who may only look at the site. */
+  /** Its page in the admin; null for people who may only view the site. */
   pageUrl: string | null
 }
 
 type HomePageProps = {
   user: PageUser
-  /** One page of those that were found. */
+  /** One page of the projects that were found. */
   projects: readonly ProjectRow[]
-  /** What was searched for; empty for all. */
+  /** The search text; empty for all projects. */
   search: string
   page: number
   pages: number
@@ -95,31 +95,31 @@ function noProjects({ canCreate, user }: HomePageProps): Html {
     return emptyState({
       icon: 'projects',
       title: 'No projects yet',
-      text: 'You see a project here once its owner gives you a role on it. Sites that you belong to are in your account.',
+      text: 'You see a project here once its owner gives you a role on it. The sites you belong to are listed in your account.',
     })
   return emptyState(
     {
       icon: 'projects',
       title: 'Publish your first site',
-      text: 'A project holds one site: its versions, its addresses and the people who may see it.',
+      text: 'A project holds one site: its versions, its addresses and the people who can see it.',
     },
     html`
       <ol class="steps stack">
         <li>
           <h3>Create the project</h3>
-          <p>Name it like the repository that it comes from.</p>
+          <p>Give it the name of its repository.</p>
           ${newProject}
         </li>
         <li>
           <h3>Publish a folder</h3>
           <p>
             Drop it into the page, or use the command line or
-            CI${user.role === 'admin' ? html` with an <a href="/keys">API key</a>` : ' with a key that an admin makes'}.
+            CI${user.role === 'admin' ? html` with an <a href="/keys">API key</a>` : ' with a key from an admin'}.
           </p>
         </li>
         <li>
           <h3>Share the address</h3>
-          <p>Each alias, such as <code>production</code>, has an address of its own.</p>
+          <p>Each alias, such as <code>production</code>, has its own address.</p>
         </li>
       </ol>
     `,
@@ -132,10 +132,10 @@ const COLUMNS: Column<ProjectRow>[] = [
     cell: (project) => html`
       ${
         project.pageUrl === null
-          ? html`<strong>${project.displayName}</strong>`
-          : html`<a href=${project.pageUrl}><strong>${project.displayName}</strong></a>`
+          ? html`<strong>${titleOf(project)}</strong>`
+          : html`<a href=${project.pageUrl}><strong>${titleOf(project)}</strong></a>`
       }
-      <div class="muted small">${project.owner}/${project.name}</div>
+      ${hasOwnTitle(project) && html`<div class="muted small">${fullName(project)}</div>`}
     `,
   },
   { label: 'Visibility', cell: (project) => visibilityBadge(project.isPublic) },
@@ -151,9 +151,17 @@ const COLUMNS: Column<ProjectRow>[] = [
     cell: (project) =>
       project.url === null
         ? html`<span class="muted">Not published</span>`
-        : html`<a href=${project.url} aria-label=${`Visit ${project.displayName}`}>Visit</a>`,
+        : html`<a href=${project.url} aria-label=${`Visit ${titleOf(project)}`}>Visit</a>`,
   },
 ]
+
+/** Two owners may each have a project of one name. */
+const titleOf = (project: ProjectRow): string =>
+  hasOwnTitle(project) ? project.displayName : fullName(project)
+
+const hasOwnTitle = ({ displayName, name }: ProjectRow): boolean => displayName !== name
+
+const fullName = ({ owner, name }: ProjectRow): string => `${owner}/${name}`
 
 function healthCell({ health, pageUrl }: ProjectRow): Content {
   if (health === null) return html`<span class="muted">–</span>`

@@ -1,3 +1,4 @@
+import type { Paginated } from '../../../src/domain/pagination.ts'
 import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
@@ -5,6 +6,7 @@ import { copyable } from '../../components/copyable.ts'
 import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
 import { mainNav } from '../../components/main-nav.ts'
 import { type Notice, notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
 import { type Column, table } from '../../components/table.ts'
 import { day, time } from '../../components/time.ts'
 import type { PageUser } from '../../components/user-menu.ts'
@@ -27,17 +29,17 @@ type KeyProject = { id: string; owner: string; name: string }
 
 export type KeysPageProps = {
   user: PageUser
-  keys: readonly KeyRow[]
+  found: Paginated<KeyRow>
   projects: readonly KeyProject[]
-  /** Just made; this answer is the only one that holds the key. */
+  /** Just created. Only this response contains the key. */
   created?: { name: string; key: string } | undefined
   notices?: readonly Notice[]
   failed?: Failed | undefined
 }
 
 /**
- * API keys. Sends `intent=create-key` with `name`, `scope` (`global` or a project's id) and `expiresInDays` (empty or one of
- * 30, 90 and 365), or `intent=revoke-key` with `keyId`.
+ * API keys. Sends `intent=create-key` with `name`, `scope` (`global` or a project's id) and `expiresInDays` (empty or
+ * one of 30, 90 and 365), or `intent=revoke-key` with `keyId`.
  */
 export const keysPage = (props: KeysPageProps): Html =>
   appLayout(
@@ -51,7 +53,7 @@ export const keysPage = (props: KeysPageProps): Html =>
       <header class="page-head">
         <div>
           <h1>API keys</h1>
-          <p class="muted">For the command line, CI and scripts. Sent in the <code>X-API-Key</code> header.</p>
+          <p class="muted">For the command line, CI and scripts. Send the key in the <code>X-API-Key</code> header.</p>
         </div>
       </header>
       <div class="cards">
@@ -71,9 +73,9 @@ const createdKey = ({ name, key }: { name: string; key: string }): Html =>
     { id: 'created', title: `The key “${name}” is ready` },
     html`
       <div class="stack">
-        ${notice({ tone: 'warn', live: true, message: 'Copy it now: it is not shown again, and only its hash is kept.' })}
+        ${notice({ tone: 'warn', live: true, message: 'Copy the key now. It is not shown again, and only its hash is stored.' })}
         ${copyable({ label: 'API key', text: key })}
-        <p class="muted">The command line reads it from <code>SVC_API_KEY</code>.</p>
+        <p class="muted">The command line reads the key from <code>SVC_API_KEY</code>.</p>
       </div>
     `,
   )
@@ -95,12 +97,12 @@ function newKeyCard({ projects, failed }: KeysPageProps): Html {
         ${selectField({
           name: 'scope',
           label: 'Works on',
-          hint: 'A project key can publish and change rules there, and nowhere else.',
+          hint: 'A project key can publish and change rules in that project only.',
           value: mine?.values['scope'],
           error: fieldError(mine?.error, 'scope'),
           options: [
             ...projects.map((project) => ({ value: project.id, label: projectLabel(project) })),
-            { value: 'global', label: 'All projects, and new ones' },
+            { value: 'global', label: 'All projects, including new ones' },
           ],
         })}
         ${selectField({
@@ -123,13 +125,16 @@ const LIFETIMES = [
   { value: '365', label: 'In a year' },
 ]
 
-function keyList({ keys, projects }: KeysPageProps): Html {
+function keyList({ found, projects }: KeysPageProps): Html {
   const names = new Map(projects.map((project) => [project.id, projectLabel(project)]))
   return card(
     { id: 'keys', title: 'Keys' },
-    keys.length === 0
+    found.pagination.total === 0
       ? html`<p class="muted">No keys yet.</p>`
-      : table<KeyRow>({ caption: 'API keys', rows: keys, columns: keyColumns(names) }),
+      : html`
+          ${table<KeyRow>({ caption: 'API keys', rows: found.data, columns: keyColumns(names) })}
+          ${pagination({ ...found.pagination, hrefOf: (page) => `/keys?page=${page}` })}
+        `,
   )
 }
 
@@ -153,7 +158,7 @@ const revoke = (key: KeyRow): Html =>
       opener: 'Revoke',
       accessibleName: `Revoke ${key.name}`,
       title: `Revoke ${key.name}?`,
-      text: 'Whatever uses it stops working at once. This cannot be undone.',
+      text: 'Everything that uses this key stops working immediately. This cannot be undone.',
       confirm: 'Revoke the key',
     },
     html`${hidden('intent', 'revoke-key')}${hidden('keyId', key.id)}`,

@@ -22,7 +22,9 @@ type MoveAliasPageProps = ProjectPageBase & {
   failed?: Failed | undefined
 }
 
-/** The question before a release or a roll-back, with what it changes. Sends `intent=move` with `deploymentId`. */
+/**
+ * Asks for confirmation before a release or rollback and shows what changes. Sends `intent=move` with `deploymentId`.
+ */
 export function movePage(props: MoveAliasPageProps): Html {
   const { alias, from, to, comparison } = props
   const isBack = to.createdAt < from.createdAt
@@ -36,7 +38,7 @@ export function movePage(props: MoveAliasPageProps): Html {
         { label: 'Aliases', href: projectHref(props.project.id, '/aliases') },
         { label: alias.name, href: aliasHref(props.project.id, alias.id) },
       ],
-      about: html`<p class="muted">Visitors of <a href=${alias.url}>${alias.url}</a> get the other deployment as soon as you confirm.</p>`,
+      about: html`<p class="muted">Visitors to <a href=${alias.url}>${alias.url}</a> see the new deployment as soon as you confirm.</p>`,
     },
     html`
       ${card(

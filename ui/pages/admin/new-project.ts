@@ -1,6 +1,15 @@
+import { isOwnerName } from '../../../src/domain/names.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
-import { checkbox, type FormError, field, fieldError, formError, hidden } from '../../components/field.ts'
+import {
+  checkbox,
+  type FieldProps,
+  type FormError,
+  field,
+  fieldError,
+  formError,
+  hidden,
+} from '../../components/field.ts'
 import { mainNav } from '../../components/main-nav.ts'
 import type { PageUser } from '../../components/user-menu.ts'
 import { type Html, html } from '../../html.ts'
@@ -25,19 +34,34 @@ export const newProjectPage = ({ user, failed }: NewProjectPageProps): Html =>
         ${card(
           {
             id: 'new-project',
-            title: 'What is it called?',
-            about: 'A project holds one site. It is named like the repository that it is published from.',
+            title: 'Name',
+            about: 'A project holds one site. Give it the name of the repository it is published from.',
           },
-          form(failed),
+          form(user, failed),
         )}
       </div>
     `,
   )
 
-const form = (failed: Failed): Html => html`
+const form = (user: PageUser, failed: Failed): Html => html`
   <form method="post" class="stack narrow">
     ${formError(failed?.error)} ${hidden('intent', 'create-project')}
-    ${nameField('owner', 'Owner', 'acme', failed)} ${nameField('name', 'Repository', 'website', failed)}
+    ${nameField({
+      name: 'owner',
+      label: 'Owner',
+      placeholder: 'acme',
+      hint: 'Your name or that of your team, without spaces.',
+      value: failed?.values['owner'] ?? ownerFor(user.email),
+      error: fieldError(failed?.error, 'owner'),
+    })}
+    ${nameField({
+      name: 'name',
+      label: 'Repository',
+      placeholder: 'website',
+      hint: html`Any name without spaces. Both are part of the address: <code class="path">production--REPOSITORY--OWNER</code>`,
+      value: failed?.values['name'],
+      error: fieldError(failed?.error, 'name'),
+    })}
     ${field({
       name: 'displayName',
       label: 'Display name',
@@ -49,7 +73,7 @@ const form = (failed: Failed): Html => html`
       name: 'isPublic',
       label: 'Public',
       checked: failed?.values['isPublic'] === 'true',
-      hint: 'Anyone can see its sites. Without it, only people with a role on the project.',
+      hint: 'Anyone can see its sites. Otherwise only people with a role on the project can.',
     })}
     <div class="actions">
       ${button({ label: 'Create project' })} ${linkButton({ label: 'Cancel', href: '/', kind: 'secondary' })}
@@ -57,14 +81,14 @@ const form = (failed: Failed): Html => html`
   </form>
 `
 
-const nameField = (name: 'owner' | 'name', label: string, placeholder: string, failed: Failed): Html =>
-  field({
-    name,
-    label,
-    placeholder,
-    value: failed?.values[name],
-    error: fieldError(failed?.error, name),
-    pattern: '[A-Za-z0-9._\\-]{1,100}',
-    hint: 'Letters, digits, dots, dashes and underscores.',
-    verbatim: true,
-  })
+const nameField = (props: FieldProps): Html =>
+  field({ ...props, pattern: '[A-Za-z0-9._\\-]{1,100}', verbatim: true })
+
+/** The name in the email, with what an owner's name cannot have left out; empty where nothing is left. */
+export function ownerFor(email: string): string {
+  const name = email
+    .slice(0, email.lastIndexOf('@'))
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  return isOwnerName(name) ? name : ''
+}

@@ -25,7 +25,7 @@ type StoragePageProps = WorkspacePageBase & { storage: Storage; page: number }
 
 const PER_PAGE = 50
 
-/** What each project stores, and what is left of the disk. */
+/** The storage that each project uses, and the free disk space. */
 export const storagePage = (props: StoragePageProps): Html => {
   const { storage } = props
   const used = storage.totalBytes - storage.freeBytes
@@ -41,7 +41,7 @@ export const storagePage = (props: StoragePageProps): Html => {
         html`
           ${progress({
             id: 'used',
-            label: 'Used, by everything on this disk',
+            label: 'Used by everything on this disk',
             value: used,
             max: storage.totalBytes,
             text: `${formatSize(used)} of ${formatSize(storage.totalBytes)}`,
@@ -60,7 +60,8 @@ export const storagePage = (props: StoragePageProps): Html => {
         {
           id: 'projects',
           title: 'Projects',
-          about: 'Published: every file of every deployment. Stored: what several share, once.',
+          about:
+            'Published: every file of every deployment. Stored: files shared by several deployments count once.',
         },
         storage.projects.length === 0
           ? html`<p class="muted">No projects yet.</p>`
@@ -84,37 +85,51 @@ const STORAGE_COLUMNS: Column<ProjectStorage>[] = [
   { label: 'Stored', align: 'end', cell: (row) => formatSize(row.uniqueBytes) },
 ]
 
-type BackupsPageProps = WorkspacePageBase & { backups: BackupsView; failed?: Failed | undefined }
+type BackupsPageProps = WorkspacePageBase & {
+  backups: BackupsView
+  /** The absolute folder of the running server. */
+  dataDir: string
+  failed?: Failed | undefined
+}
 
-/** The backups there are. Sends `intent=make`. */
+/** The list of backups. Sends `intent=make`. */
 export const backupsPage = (props: BackupsPageProps): Html => {
   const { backups, failed } = props
   return workspaceFrame(
     props,
-    { place: 'backups', title: 'Backups', about: 'Each is the whole workspace at one moment, in one file.' },
+    {
+      place: 'backups',
+      title: 'Backups',
+      about: 'Each backup is one file with the whole workspace at one moment.',
+    },
     html`
       ${failed !== undefined && notice({ tone: 'bad', message: failed.error.message, live: true })}
       ${
         backups.lastFailure !== null &&
         notice({
           tone: 'bad',
-          message: html`The last one failed ${time(backups.lastFailure.at)}: ${backups.lastFailure.message}`,
+          message: html`The last backup failed ${time(backups.lastFailure.at)}: ${backups.lastFailure.message}`,
         })
       }
-      ${backups.directory === null ? notSetUp : made(backups)}
+      ${backups.directory === null ? notSetUp(props.dataDir) : made(backups)}
     `,
   )
 }
 
-const notSetUp = emptyState({
-  icon: 'warning',
-  title: 'No backups are made',
-  text: html`Start svc with <code>BACKUP_DIR</code>, best on another disk, and it makes one every day. By hand: <code class="nowrap">svc backup FILE</code>.`,
-})
+const notSetUp = (dataDir: string): Html =>
+  emptyState({
+    icon: 'warning',
+    title: 'Backups are not set up',
+    text: html`Start svc with <code>BACKUP_DIR</code>, preferably on another disk, to make one every day. To make one by hand: <code class="path">svc backup FILE --data-dir ${shellWord(dataDir)}</code>.`,
+  })
+
+/** As one word of a shell. */
+const shellWord = (text: string): string =>
+  /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const made = ({ directory, everyHours, keep, backups, running }: BackupsView): Html => html`
   ${card(
-    { id: 'plan', title: 'Plan' },
+    { id: 'plan', title: 'Schedule' },
     html`
       ${details([
         ['Folder', html`<code>${directory}</code>`],
@@ -141,24 +156,24 @@ const made = ({ directory, everyHours, keep, backups, running }: BackupsView): H
   )}
 `
 
-/** Empty text filters nothing. */
+/** Empty text does not filter. */
 type LogFilters = { host: string; path: string; status: string; bots: string }
 type LogsPageProps = WorkspacePageBase & {
-  /** Null when the filters were refused; `failed` says why. */
+  /** Null when the filters are invalid; `failed` says why. */
   found: Paginated<RequestView> | null
-  /** Of all requests, found or not: what comes after it is followed. Null when the filters were refused. */
+  /** The newest of all requests, matching or not: the tail starts after it. Null when the filters are invalid. */
   newestId: string | null
   failed?: FormError | undefined
   filters: LogFilters
 }
 
-/** Requests to every site and to the admin. */
+/** Requests to all sites and to the admin. */
 export const logsPage = (props: LogsPageProps): Html => {
   const { found, newestId, filters, failed } = props
   const isFiltered = Object.values(filters).some((text) => text !== '')
   return workspaceFrame(
     props,
-    { place: 'logs', title: 'Requests', about: 'Without addresses, queries and cookies: they are not kept.' },
+    { place: 'logs', title: 'Requests', about: 'IP addresses, query strings and cookies are not stored.' },
     html`
       ${searchForm('Requests', logFields(props), isFiltered ? '/admin/logs' : undefined)}
       ${statusError(failed) === undefined && formError(failed)}
@@ -174,14 +189,14 @@ const logEntries = (found: Paginated<RequestView>, filters: LogFilters): Html =>
       ? emptyState({
           icon: 'clock',
           title: 'Nothing found',
-          text: 'No request is like that. Widen the search.',
+          text: 'No requests match. Remove a filter.',
         })
       : table<RequestView>({ caption: 'Requests', rows: found.data, columns: LOG_COLUMNS })
   }
   ${pagination({ ...found.pagination, hrefOf: (page) => `/admin/logs${queryText({ ...filters, page })}` })}
 `
 
-/** What the island follows (islands/log-tail.js); without scripts the list is what there is. */
+/** For the island that follows the log (islands/log-tail.js). Without scripts the list does not change. */
 const logTail = (newestId: string): Html => html`
   <div class="facts" data-tail=${newestId} hidden>
     <button type="button" class=${buttonClass('secondary')}>Follow live</button>

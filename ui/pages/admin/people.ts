@@ -1,3 +1,5 @@
+import type { Paginated } from '../../../src/domain/pagination.ts'
+import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
 import type { GroupView } from '../../../src/modules/groups/service.ts'
 import type { InvitationView } from '../../../src/modules/invitations/service.ts'
 import type {
@@ -12,21 +14,24 @@ import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
 import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
+import { pagination } from '../../components/pagination.ts'
 import { roleLabel } from '../../components/role.ts'
 import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import type { Failed } from '../../project-request.ts'
+import { type Failed, queryText } from '../../project-request.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
 export type PeoplePageProps = ProjectPageBase & {
   permissions: PermissionsView
   members: readonly MemberView[]
-  /** Null for those who may not see them. */
-  invitations: readonly InvitationView[] | null
-  /** Those of the workspace; null for those who may not list them. */
+  /** Null for people who may not see them. */
+  invitations: Paginated<InvitationView> | null
+  /** Of the people. */
+  page: number
+  /** The groups of the workspace; null for people who may not list them. */
   groups: readonly GroupView[] | null
-  /** Just made; this answer is the only one that holds the link. */
+  /** Just created. Only this response contains the link. */
   invited?: { email: string; role: string; url: string | null } | undefined
   failed?: Failed | undefined
 }
@@ -38,16 +43,16 @@ export const peoplePage = (props: PeoplePageProps): Html =>
     {
       tab: 'people',
       title: 'People',
-      about: html`<p class="muted">The highest of a person’s own role and those of their groups counts.</p>`,
+      about: html`<p class="muted">A person’s role is the highest of their own and those of their groups.</p>`,
     },
     html`
       ${looseError(props.failed)} ${props.invited && invitedCard(props.invited)}
       ${people(props)} ${props.can.managePeople && inviteCard(props)} ${groupCard(props)}
-      ${props.invitations !== null && invitationCard(props.invitations)}
+      ${props.invitations !== null && invitationCard(props, props.invitations)}
     `,
   )
 
-/** What a button in a list was refused for, which has no form to stand above. */
+/** The error of a button in a list, which has no form to show it. */
 const looseError = (failed: Failed | undefined): Html | null =>
   failed?.intent.startsWith('revoke-')
     ? notice({ tone: 'bad', message: failed.error.message, live: true })
@@ -60,15 +65,17 @@ const invitedCard = ({ email, role, url }: NonNullable<PeoplePageProps['invited'
       ? notice({
           tone: 'good',
           live: true,
-          message: `The account exists, so it has the role ${role} at once. No mail is sent: tell them.`,
+          message: `The account already exists, so it has the role ${role} now. No email is sent, so tell them.`,
         })
       : html`
           <div class="stack">
-            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it: it is not shown again.' })}
-            ${copyable({ label: 'Invitation link, good for 7 days', text: url })}
+            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
+            ${copyable({ label: 'Invitation link, valid for 7 days', text: url })}
           </div>
         `,
   )
+
+const PER_PAGE = 50
 
 type Person = {
   userId: string
@@ -78,7 +85,8 @@ type Person = {
   joinedAt: string | null
 }
 
-function people({ permissions, members, project }: PeoplePageProps): Html {
+function people(props: PeoplePageProps): Html {
+  const { permissions, members, project } = props
   const byId = new Map<string, Person>()
   for (const { userId, email, role, joinedAt } of members)
     byId.set(userId, { userId, email, direct: null, effective: role, joinedAt })
@@ -87,10 +95,25 @@ function people({ permissions, members, project }: PeoplePageProps): Html {
     byId.set(userId, { ...known, direct: role })
   }
   const rows = [...byId.values()].sort((a, b) => a.email.localeCompare(b.email))
+  const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE))
+  const at = Math.min(pages, props.page)
+  const shown = rows.slice((at - 1) * PER_PAGE, at * PER_PAGE)
   return card(
     { id: 'people', title: 'People with access' },
-    table<Person>({ caption: 'People', rows, columns: personColumns(project.id) }),
+    html`
+      ${table<Person>({ caption: 'People', rows: shown, columns: personColumns(project.id) })}
+      ${pagination({ page: at, pages, total: rows.length, hrefOf: (page) => placeHref(props, { page }) })}
+    `,
   )
+}
+
+/** The address of other pages of the two lists. */
+function placeHref(
+  { project, page, invitations }: PeoplePageProps,
+  place: { page?: number; invitations?: number },
+): string {
+  const shown = { page, invitations: invitations?.pagination.page }
+  return projectHref(project.id, `/people${queryText({ ...shown, ...place })}`)
 }
 
 const personColumns = (projectId: string): Column<Person>[] => [
@@ -110,27 +133,28 @@ const personColumns = (projectId: string): Column<Person>[] => [
           ? 'Their own'
           : 'A group',
   },
-  { label: 'Member since', cell: ({ joinedAt }) => time(joinedAt, 'No member') },
+  { label: 'Member since', cell: ({ joinedAt }) => time(joinedAt, 'Not a member') },
 ]
-
-const ROLES = ['guest', 'viewer', 'contributor', 'admin'] as const
 
 const ROLE_HINTS = {
   guest: 'sees the private site',
-  viewer: 'sees these pages too',
+  viewer: 'also sees these pages and all stored data',
   contributor: 'publishes and changes rules',
   admin: 'manages people, settings and domains',
 } as const
 
-/** Every role that can be given: an owner is made by transfer. */
+/** Offers all roles that can be given. Ownership can only be transferred. */
 export const roleField = (id: string, value: string | undefined, error?: string): Html =>
   selectField({
     name: 'role',
     id,
     label: 'Role',
-    value: value ?? 'viewer',
+    value: value ?? 'guest',
     error,
-    options: ROLES.map((role) => ({ value: role, label: `${roleLabel(role)}: ${ROLE_HINTS[role]}` })),
+    options: PROJECT_ROLES.filter((role) => role !== 'owner').map((role) => ({
+      value: role,
+      label: `${roleLabel(role)}: ${ROLE_HINTS[role]}`,
+    })),
   })
 
 function inviteCard({ failed }: PeoplePageProps): Html {
@@ -139,7 +163,7 @@ function inviteCard({ failed }: PeoplePageProps): Html {
     {
       id: 'invite',
       title: 'Invite somebody',
-      about: 'An existing account gets the role at once. Anybody else gets a link to make one.',
+      about: 'An existing account gets the role immediately. Anybody else gets a link to create an account.',
     },
     html`
       <form method="post" class="stack narrow">
@@ -161,7 +185,7 @@ function inviteCard({ failed }: PeoplePageProps): Html {
 function groupCard({ permissions, groups, can, failed }: PeoplePageProps): Html {
   const rows = permissions.groups
   return card(
-    { id: 'groups', title: 'Groups', about: 'Everybody in the group has its role here.' },
+    { id: 'groups', title: 'Groups', about: 'Everybody in a group has the group’s role here.' },
     html`
       ${
         rows.length === 0
@@ -189,7 +213,7 @@ const groupColumns = (canManage: boolean): Column<GroupPermissionView>[] => [
           opener: 'Remove',
           accessibleName: `Remove ${group.name}`,
           title: `Remove ${group.name}?`,
-          text: 'Its people lose at once what they had by it.',
+          text: 'Its people immediately lose the access the group gave them.',
           confirm: 'Remove the group',
         },
         html`${hidden('intent', 'revoke-group')}${hidden('groupId', group.groupId)}`,
@@ -199,7 +223,7 @@ const groupColumns = (canManage: boolean): Column<GroupPermissionView>[] => [
 
 function groupForm(groups: PeoplePageProps['groups'], failed: Failed | undefined): Html {
   if (groups !== null && groups.length === 0)
-    return html`<p>There are no groups yet. <a href="/admin/groups">Make one</a>.</p>`
+    return html`<p>There are no groups yet. <a href="/admin/groups">Create one</a>.</p>`
   const common = {
     name: 'groupId',
     value: failed?.values['groupId'],
@@ -213,7 +237,7 @@ function groupForm(groups: PeoplePageProps['groups'], failed: Failed | undefined
           ? field({
               ...common,
               label: 'Group',
-              hint: 'Its id; administrators of the workspace know it.',
+              hint: 'The group id. Workspace administrators can tell you.',
               verbatim: true,
             })
           : selectField({
@@ -230,12 +254,18 @@ function groupForm(groups: PeoplePageProps['groups'], failed: Failed | undefined
 
 const TONES = { pending: 'info', accepted: 'good', expired: 'warn' } as const
 
-function invitationCard(rows: readonly InvitationView[]): Html {
+function invitationCard(
+  props: PeoplePageProps,
+  { data: rows, pagination: place }: Paginated<InvitationView>,
+): Html {
   return card(
     { id: 'invitations', title: 'Invitations' },
-    rows.length === 0
-      ? html`<p class="muted">Nobody was invited yet.</p>`
-      : table<InvitationView>({ caption: 'Invitations', rows, columns: INVITATION_COLUMNS }),
+    place.total === 0
+      ? html`<p class="muted">Nobody has been invited yet.</p>`
+      : html`
+          ${table<InvitationView>({ caption: 'Invitations', rows, columns: INVITATION_COLUMNS })}
+          ${pagination({ ...place, hrefOf: (invitations) => `${placeHref(props, { invitations })}#invitations` })}
+        `,
   )
 }
 
@@ -253,11 +283,11 @@ const INVITATION_COLUMNS: Column<InvitationView>[] = [
       confirmDialog(
         {
           id: `take-back-${one.id}`,
-          opener: 'Take back',
-          accessibleName: `Take back the invitation of ${one.email}`,
-          title: `Take back the invitation of ${one.email}?`,
-          text: 'The link that was sent stops working.',
-          confirm: 'Take it back',
+          opener: 'Withdraw',
+          accessibleName: `Withdraw the invitation of ${one.email}`,
+          title: `Withdraw the invitation of ${one.email}?`,
+          text: 'The invitation link stops working.',
+          confirm: 'Withdraw it',
         },
         html`${hidden('intent', 'revoke-invitation')}${hidden('invitationId', one.id)}`,
       ),

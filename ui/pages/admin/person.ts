@@ -18,7 +18,7 @@ import { type ProjectPageBase, projectFrame, projectHref } from './project-frame
 
 type PersonPageProps = ProjectPageBase & { person: Explanation; failed?: Failed | undefined }
 
-/** What one person may do here, and why. Sends `grant` with `role`, `revoke`, or `remove`. */
+/** What one person may do in the project, and why. Sends `grant` with `role`, `revoke`, or `remove`. */
 export const personPage = (props: PersonPageProps): Html =>
   projectFrame(
     props,
@@ -74,7 +74,7 @@ const SOURCE_COLUMNS: Column<Source>[] = [
 ]
 
 function sourceName({ kind, name }: Source): string {
-  if (kind === 'global_role') return 'Administrator of the workspace'
+  if (kind === 'global_role') return 'Workspace administrator'
   return kind === 'group' ? `The group ${name ?? ''}` : 'Their own role on this project'
 }
 
@@ -96,11 +96,11 @@ function change(props: PersonPageProps): Html {
           confirmDialog(
             {
               id: 'revoke-role',
-              opener: 'Take the role away',
+              opener: 'Remove the role',
               openerKind: 'secondary',
-              title: `Take the role of ${person.user.email} away?`,
-              text: 'They stay a member, with what their groups give them.',
-              confirm: 'Take it away',
+              title: `Remove the role of ${person.user.email}?`,
+              text: 'They stay a member and keep the access their groups give them.',
+              confirm: 'Remove it',
             },
             hidden('intent', 'revoke'),
           )
@@ -113,7 +113,7 @@ function change(props: PersonPageProps): Html {
               opener: 'Remove from the project',
               openerKind: 'danger',
               title: `Remove ${person.user.email}?`,
-              text: 'Role and membership end. What their groups give them remains.',
+              text: 'They lose their role and membership but keep the access their groups give them.',
               confirm: 'Remove',
             },
             hidden('intent', 'remove'),
@@ -126,7 +126,7 @@ function change(props: PersonPageProps): Html {
 
 type Action = Explanation['actions'][number]
 
-/** The actions that need one role: all of them are allowed or none. */
+/** The actions that need the same role: either all are allowed or none. */
 type RoleActions = { role: ProjectRole; actions: Action[] }
 
 const actions = ({ person }: PersonPageProps): Html =>

@@ -5,9 +5,9 @@ import { card } from '../../components/card.ts'
 import { details } from '../../components/details.ts'
 import { type Html, html } from '../../html.ts'
 
-/** A pipeline that can be read from top to bottom: who may call it, each step, and what follows the answer. */
+/** A pipeline to read from top to bottom: who may call it, its steps, and what runs after the response. */
 export function pipelineCards(rule: Pick<RuleView, 'pipelineConfig'>): Html {
-  // Checked whenever it is saved.
+  // The configuration was checked when it was saved.
   const config = rule.pipelineConfig as PipelineConfig | null
   const { name, description, validators = [], steps = [], postSteps = [] } = config ?? {}
   return html`
@@ -15,39 +15,44 @@ export function pipelineCards(rule: Pick<RuleView, 'pipelineConfig'>): Html {
       {
         id: 'pipeline',
         title: name === undefined || name === '' ? 'Pipeline' : name,
-        about: description ?? 'Its steps run in this order; the first response that runs is the answer.',
+        about:
+          description ?? 'Its steps run in this order. The first response step that runs gives the response.',
       },
       html`
         ${validators.length > 0 && validatorList(validators)}
         ${
           steps.length === 0
-            ? html`<p class="muted">It has no steps: the answer is always the same, and empty.</p>`
+            ? html`<p class="muted">This pipeline has no steps, so its response is always empty.</p>`
             : stepList('Steps', steps)
         }
         ${
           !steps.some(({ handlerType }) => handlerType === 'response_handler') &&
-          html`<p class="muted">No step answers, so the output of the last one is sent as JSON.</p>`
+          html`<p class="muted">No step sends a response, so the output of the last step is sent as JSON.</p>`
         }
       `,
     )}
     ${
       postSteps.length > 0 &&
       card(
-        { id: 'post-steps', title: 'After the answer', about: 'These run when the visitor has the answer.' },
-        stepList('Steps after the answer', postSteps),
+        {
+          id: 'post-steps',
+          title: 'After the response',
+          about: 'These steps run after the visitor has the response.',
+        },
+        stepList('Steps after the response', postSteps),
       )
     }
   `
 }
 
 const validatorList = (validators: NonNullable<PipelineConfig['validators']>): Html => html`
-  <h3>First it checks</h3>
+  <h3>Checks first</h3>
   ${details(validators.map(({ type, config }) => [VALIDATOR_WORDS[type] ?? type, configText(config ?? {})]))}
 `
 
 const VALIDATOR_WORDS: Readonly<Record<string, string>> = {
   auth_required: 'Signed in',
-  rate_limit: 'Not too often',
+  rate_limit: 'Rate limit',
 }
 
 const configText = (config: Readonly<Record<string, unknown>>): string =>
@@ -75,7 +80,7 @@ function stepOf({ id, name, handlerType, config = {}, isEnabled }: PipelineStep)
   `
 }
 
-/** A value as code: a short one in the line, a long one as a block that scrolls. */
+/** A value as code: short values inline, long ones in a block that scrolls. */
 export function codeOf(label: string, value: unknown): Html {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
   if (text === undefined) return html`<span class="muted">nothing</span>`

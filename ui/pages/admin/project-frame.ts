@@ -20,7 +20,7 @@ type ProjectTab =
   | 'secrets'
   | 'settings'
 
-/** What every page of a project is given. */
+/** The props that every page of a project gets. */
 export type ProjectPageBase = {
   user: PageUser
   project: ProjectView
@@ -31,16 +31,16 @@ export type ProjectPageBase = {
 type Frame = {
   tab: ProjectTab
   title: string
-  /** Beside the title. */
+  /** Shown beside the title. */
   aside?: Content
   about?: Content
-  /** Between the project and this page. */
+  /** The breadcrumbs between the project and this page. */
   crumbs?: readonly Crumb[]
 }
 
 export const projectHref = (projectId: string, rest = ''): string => `/projects/${projectId}${rest}`
 
-/** The frame of the pages of one project: its tabs, and the heading of the page. */
+/** The frame of a project's pages: the tabs and the page heading. */
 export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content): Html =>
   appLayout(
     {

@@ -1,3 +1,4 @@
+import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
 import type { Settings } from '../../../src/modules/settings/service.ts'
 import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
@@ -18,7 +19,7 @@ import { spaWord } from './alias.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 
 type ProjectSettingsPageProps = ProjectPageBase & {
-  /** Of the workspace: they decide what some of the project's do. */
+  /** The workspace's settings. They determine the effect of some project settings. */
   settings: Settings
   failed?: Failed | undefined
 }
@@ -72,7 +73,7 @@ function general(props: ProjectSettingsPageProps): Html {
   )
 }
 
-const RESPONSES = { not_found: 'a 404 page', login: 'the way to sign in' } as const
+const RESPONSES = { not_found: 'a 404 page', login: 'the sign-in page' } as const
 
 function visibility(props: ProjectSettingsPageProps): Html {
   const { project, settings } = props
@@ -81,7 +82,7 @@ function visibility(props: ProjectSettingsPageProps): Html {
     {
       id: 'visibility',
       title: 'Visibility',
-      about: 'Of all its sites, where an alias or a domain says nothing else.',
+      about: 'For all its sites, unless an alias or a domain overrides it.',
     },
     html`
       <form method="post" class="stack narrow">
@@ -97,19 +98,19 @@ function visibility(props: ProjectSettingsPageProps): Html {
         })}
         ${selectField({
           name: 'requiredRole',
-          label: 'Required role while it is private',
+          label: 'Required role when private',
           value: project.requiredRole,
-          options: (['guest', 'viewer', 'contributor', 'admin', 'owner'] as const).map((role) => ({
+          options: PROJECT_ROLES.map((role) => ({
             value: role,
             label: `${roleLabel(role)} or higher`,
           })),
         })}
         ${selectField({
           name: 'privateSiteResponse',
-          label: 'Strangers at a private site get',
+          label: 'Visitors who are not signed in get',
           value: project.privateSiteResponse ?? '',
           options: [
-            { value: '', label: `As the workspace: ${workspace}` },
+            { value: '', label: `Same as workspace: ${workspace}` },
             { value: 'not_found', label: roleLabel(RESPONSES.not_found) },
             { value: 'login', label: roleLabel(RESPONSES.login) },
           ],
@@ -126,7 +127,7 @@ function signup(props: ProjectSettingsPageProps): Html {
     {
       id: 'signup',
       title: 'Membership and sign-up',
-      about: 'Whether strangers may make themselves guests on the sites of this project.',
+      about: 'Whether anyone may become a guest on the sites of this project.',
     },
     html`
       <form method="post" class="stack narrow">
@@ -136,13 +137,13 @@ function signup(props: ProjectSettingsPageProps): Html {
           notice({
             tone: 'info',
             message:
-              'Membership is not required in this workspace, so this switch has no effect now. An administrator turns that on under Settings, Project Membership.',
+              'Membership is not required in this workspace, so this switch has no effect. An administrator can require it under Settings, Project Membership.',
           })
         }
         ${checkbox({
           name: 'allowPublicSignup',
           label: 'Anyone may sign up',
-          hint: 'Whoever does gets the role guest. Without it, people come by invitation.',
+          hint: 'Whoever signs up gets the role guest. Otherwise people need an invitation.',
           checked: project.allowPublicSignup,
         })}
         <div>${button({ label: 'Save the sign-up' })}</div>
@@ -158,7 +159,7 @@ function transfer(props: ProjectSettingsPageProps): Html {
     {
       id: 'transfer',
       title: 'Transfer ownership',
-      about: 'The new owner must have a role or a membership here. The former owner becomes admin.',
+      about: 'The new owner must have a role or a membership here. The previous owner becomes an admin.',
     },
     html`
       <form method="post" class="stack narrow">
@@ -186,7 +187,7 @@ function removal(props: ProjectSettingsPageProps): Html {
       id: 'removal',
       title: 'Delete the project',
       about:
-        'With every deployment, alias, rule, record and key. Its addresses stop working. This cannot be undone.',
+        'This deletes every deployment, alias, rule, record and key. The addresses stop working. This cannot be undone.',
     },
     html`
       <form method="post" class="stack narrow">

@@ -18,16 +18,16 @@ import { type PublishPageProps, publishCards } from './publish.ts'
 
 type ProjectPageProps = PublishPageProps & {
   aliases: readonly AliasView[]
-  /** The newest first. */
+  /** Newest first. */
   deployments: readonly DeploymentView[]
   deploymentCount: number
-  /** What the last days brought, for those who may see it. */
+  /** The visits of the last days, for people who may see them. */
   visits?: Visits | undefined
 }
 
 export type Visits = Pick<ProjectAnalytics, 'series' | 'totals'>
 
-/** What is live and where, what was published last, and what needs attention. */
+/** What is live and where, the latest deployments, and what needs attention. */
 export const projectPage = (props: ProjectPageProps): Html =>
   projectFrame(
     props,
@@ -46,7 +46,7 @@ const facts = ({ project }: ProjectPageProps): Html => html`
   <p class="facts muted">
     <span>${project.owner}/${project.name}</span>
     ${visibilityBadge(project.isPublic)}
-    ${!project.isPublic && html`<span>Seen by: ${roleLabel(project.requiredRole)} or higher</span>`}
+    ${!project.isPublic && html`<span>Visible to: ${roleLabel(project.requiredRole)} or higher</span>`}
     <span>Your role: ${roleLabel(project.role ?? 'guest')}</span>
     <span>Created ${day(project.createdAt)}</span>
   </p>
@@ -90,11 +90,11 @@ const visits = (projectId: string, { series, totals }: Visits): Html =>
     {
       id: 'visits',
       title: 'Visits',
-      about: `${formatCount(totals.views)} views and ${formatCount(totals.visitors)} visitors in two weeks, without bots.`,
+      about: `${formatCount(totals.views)} views and ${formatCount(totals.visitors)} visitors in two weeks, excluding bots.`,
       aside: html`<a href=${projectHref(projectId, '/analytics')}>Analytics</a>`,
     },
     totals.views === 0
-      ? html`<p class="muted">Nobody came by yet.</p>`
+      ? html`<p class="muted">No visits yet.</p>`
       : barChart({
           label: 'Views',
           points: series.map(({ at, views }) => ({ at, value: views })),
@@ -122,13 +122,11 @@ const ALIAS_COLUMNS: Column<AliasView>[] = [
   { label: 'Changed', align: 'end', cell: (alias) => time(alias.updatedAt) },
 ]
 
-/** What somebody should look at; nothing when all is well. */
+/** Warnings about the project; null if there are none. */
 function attention({ project, can, aliases, deployments }: ProjectPageProps): Html | null {
   const [newest] = deployments
   const points: Content[] = []
-  const release = can.moveAliases
-    ? 'Point an alias at it to release it.'
-    : 'Somebody with the role contributor can release it.'
+  const release = can.moveAliases ? 'Point an alias at it to release it.' : 'A contributor can release it.'
   if (newest !== undefined && newest.aliases.length === 0)
     points.push(html`
       The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${newest.commitSha.slice(0, 12)}</a>, is
@@ -136,7 +134,7 @@ function attention({ project, can, aliases, deployments }: ProjectPageProps): Ht
     `)
   for (const alias of aliases.filter(({ isLocked }) => isLocked))
     points.push(html`
-      <a href=${projectHref(project.id, `/aliases/${alias.id}`)}>${alias.name}</a> is locked: uploads do not move it.
+      <a href=${projectHref(project.id, `/aliases/${alias.id}`)}>${alias.name}</a> is locked, so uploads do not move it.
     `)
   if (points.length === 0) return null
   return html`<div class="stack">${points.map((message) => notice({ tone: 'warn', message }))}</div>`

@@ -8,26 +8,35 @@ import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 export type PublishPageProps = ProjectPageBase & {
   apiUrl: string
   commitSha: string
+  maxFiles: number
   failed?: { error: FormError; values: Readonly<Record<string, string>> } | undefined
 }
 
-/** Publishing: from this browser, or the commands that do it elsewhere. */
+/** Publishing from this browser, or with commands elsewhere. */
 export const publishPage = (props: PublishPageProps): Html =>
   projectFrame(
     props,
     {
       tab: 'publish',
       title: 'Publish',
-      about: html`<p class="muted">Puts a folder online as a new deployment.</p>`,
+      about: html`<p class="muted">Publish a folder as a new deployment.</p>`,
     },
     publishCards(props),
   )
 
-/** The same on the overview of a project that has nothing yet. */
-export function publishCards({ user, project, can, apiUrl, commitSha, failed }: PublishPageProps): Html {
+/** Also shown on the overview of a project without deployments. */
+export function publishCards({
+  user,
+  project,
+  can,
+  apiUrl,
+  commitSha,
+  maxFiles,
+  failed,
+}: PublishPageProps): Html {
   const repository = `${project.owner}/${project.name}`
   const keys =
-    user.role === 'admin' ? html`<a href="/keys">Make a key</a>` : 'Admins of the workspace make keys.'
+    user.role === 'admin' ? html`<a href="/keys">Create a key</a>` : 'Workspace admins create keys.'
   return html`
     ${
       can.publish &&
@@ -37,6 +46,7 @@ export function publishCards({ user, project, can, apiUrl, commitSha, failed }: 
           projectId: project.id,
           repository,
           commitSha,
+          maxFiles,
           alias: failed?.values['alias'],
           description: failed?.values['description'],
           basePath: failed?.values['basePath'],

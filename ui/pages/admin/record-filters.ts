@@ -9,7 +9,7 @@ import { type Html, html } from '../../html.ts'
 import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
 import { schemaHref } from './data.ts'
 
-/** What is between the field and the value, in words; for numbers, texts and times alike. */
+/** The operators in words that fit numbers, texts and times. */
 const OPERATORS: readonly [op: FilterOp, label: string][] = [
   ['eq', 'is'],
   ['ne', 'is not'],
@@ -21,7 +21,7 @@ const OPERATORS: readonly [op: FilterOp, label: string][] = [
   ['in', 'is one of'],
 ]
 
-/** The filters that hold, each with a link that takes it away, and a form that adds one. */
+/** The active filters, each with a link that removes it, and a form that adds one. */
 export function recordFilters(schema: SchemaView, query: RecordsQuery): Html {
   const names = [...schema.fields.map(({ name }) => name), ...RECORD_COLUMNS]
   return html`
@@ -56,7 +56,7 @@ export function recordFilters(schema: SchemaView, query: RecordsQuery): Html {
 
 const LABELS: Readonly<Record<string, string>> = { createdAt: 'Created', updatedAt: 'Changed' }
 
-/** The rest of the address, which a form sent by GET would lose. */
+/** Hidden fields for the rest of the query, which a GET form would drop. */
 const kept = (query: RecordsQuery): (Html | null)[] =>
   [...new URLSearchParams(recordsQueryText({ ...query, page: 1 }))].map(([name, value]) =>
     hidden(name, value),

@@ -5,7 +5,7 @@ import type { Html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { inputName, valueText } from '../../record-form.ts'
 
-/** The input for a value of a field, with what was typed before where the form was refused. */
+/** The input for a field's value. After a rejected form it holds what was typed. */
 export function recordInput(one: SchemaField, value: unknown, failed: Failed | undefined): Html {
   const name = inputName(one.name)
   const text = failed?.values[name] ?? valueText(one, value)
@@ -14,11 +14,11 @@ export function recordInput(one: SchemaField, value: unknown, failed: Failed | u
     label: one.name,
     hint: hintOf(one),
     error: fieldError(failed?.error, one.name),
-    // A default takes the place of what is left empty.
+    // An empty input gets the default.
     required: one.required && one.default === undefined,
   }
   if (one.type === 'boolean') return choice(common, text)
-  // The first line break of a text area is dropped by browsers, so it is never one of the value.
+  // Browsers drop the first line break of a textarea, so add one that is not part of the value.
   if (isLong(one.type, text)) return textArea({ ...common, value: `\n${text}`, rows: rowsOf(text) })
   return field({ ...common, type: INPUT_TYPES[one.type] ?? 'text', value: text, verbatim: true })
 }
@@ -37,7 +37,7 @@ const rowsOf = (text: string): number =>
   Math.min(20, 2 + text.split('\n').length + Math.floor(text.length / 60))
 
 function hintOf({ type, unique }: SchemaField): string | undefined {
-  const parts = [HINTS[type], unique && 'No other record may have the same.'].filter(Boolean)
+  const parts = [HINTS[type], unique && 'Must be unique among all records.'].filter(Boolean)
   return parts.length === 0 ? undefined : parts.join(' ')
 }
 

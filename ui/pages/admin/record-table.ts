@@ -11,15 +11,15 @@ type RecordTableProps = {
   schema: SchemaView
   records: readonly RecordView[]
   query: RecordsQuery
-  /** Id of the form that ticked records are sent with; null where nothing can be done with them. */
+  /** Id of the form that sends the selected records; null if the person may not change records. */
   selectionForm: string | null
 }
 
 type Column = { label: string; sort: string; isNumber?: boolean; cell: (record: RecordView) => Content }
 
 /**
- * Records as rows. On a phone each is a few lines, its name first, and the row of labels still sorts; as in `table`, the
- * roles are written out for that.
+ * Records as rows. On a phone each record becomes a block that starts with its name, and the header row still sorts.
+ * Roles are explicit for the same reason as in `table`.
  */
 export const recordTable = (props: RecordTableProps): Html => html`
   <div class="scroll" role="region" aria-label="Table of records" tabindex="0">
@@ -58,7 +58,7 @@ const nameCell = (schema: SchemaView) => (record: RecordView) =>
   <a href=${schemaHref(schema.projectId, schema.id, `/${record.id}`)}>${recordName(schema.fields, record)}</a>
 `
 
-/** The head sorts by its column; a second time the other way round. */
+/** A header cell sorts by its column. Clicking it again reverses the order. */
 function headCell({ label, sort, isNumber }: Column, { schema, query }: RecordTableProps): Html {
   const isSorted = query.sort === sort
   const order = isSorted && query.order === 'asc' ? 'desc' : 'asc'

@@ -5,7 +5,7 @@ import { valueText } from '../../record-form.ts'
 
 const MOST_LETTERS = 100
 
-/** A value in a table: on one line, and shortened where it is long. */
+/** A value in a table, on one line and shortened if it is long. */
 export function valueCell(field: SchemaField, value: unknown): Content {
   if (value === null || value === undefined || value === '') return html`<span class="muted">–</span>`
   if (field.type === 'boolean') return value === true ? 'Yes' : 'No'
@@ -13,7 +13,9 @@ export function valueCell(field: SchemaField, value: unknown): Content {
   return shorten(field.type === 'json' ? JSON.stringify(value) : valueText(field, value))
 }
 
-/** A record is called by its first field; where that is empty, by the end of its id, which differs most. */
+/**
+ * A record's name is its first field. If that is empty, it is the end of the id, which differs most between records.
+ */
 export function recordName(
   fields: readonly SchemaField[],
   record: { id: string } & Readonly<Record<string, unknown>>,
@@ -25,6 +27,6 @@ export function recordName(
 
 export const isNumeric = ({ type }: SchemaField): boolean => type === 'number' || type === 'integer'
 
-/** Never through the middle of a letter that is two. */
+/** Never cuts a surrogate pair in half. */
 const shorten = (text: string): string =>
   text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS).replace(/[\ud800-\udbff]$/, '')}…` : text

@@ -23,7 +23,7 @@ export const newRecordPage = (props: Base): Html =>
     props,
     'New record',
     card(
-      { id: 'fields', title: 'Fields', about: 'What is left empty has its default, or no value.' },
+      { id: 'fields', title: 'Fields', about: 'Empty fields get their default, or no value.' },
       html`
         <form method="post" class="stack">
           ${formError(props.failed?.error)} ${hidden('intent', 'create')}
@@ -36,7 +36,7 @@ export const newRecordPage = (props: Base): Html =>
 
 type RecordPageProps = Base & { record: RecordView }
 
-/** One record, whole. Sends `intent=save` with the fields and the time of what was seen, or `intent=delete`. */
+/** One complete record. Sends `intent=save` with the fields and the `updatedAt` that was shown, or `intent=delete`. */
 export const recordPage = (props: RecordPageProps): Html =>
   frame(
     props,
@@ -89,7 +89,7 @@ function editing({ schema, record, failed }: RecordPageProps): Html {
 
 const longValue = (field: SchemaField, record: RecordView): Html => html`
   <div class="stack">
-    <p><strong>${field.name}</strong> <span class="muted small">is too long to be edited here</span></p>
+    <p><strong>${field.name}</strong> <span class="muted small">is too long to edit here</span></p>
     ${whole(field, record[field.name])}
   </div>
 `
@@ -100,7 +100,7 @@ const reading = ({ schema, record }: RecordPageProps): Html =>
     details(schema.fields.map((one) => [one.name, whole(one, record[one.name])] as const)),
   )
 
-/** A long one scrolls in its own box. */
+/** The complete value. A long one scrolls in its own box. */
 function whole(field: SchemaField, value: unknown): Content {
   if (value === null || value === undefined || value === '') return html`<span class="muted">Empty</span>`
   if (field.type === 'datetime' && typeof value === 'string') return time(value)
@@ -118,7 +118,7 @@ const removal = ({ schema, record }: RecordPageProps): Html =>
         opener: 'Delete this record',
         openerKind: 'danger',
         title: `Delete ${recordName(schema.fields, record)}?`,
-        text: 'What it holds is lost. This cannot be undone.',
+        text: 'Its values are lost. This cannot be undone.',
         confirm: 'Delete the record',
       },
       hidden('intent', 'delete'),

@@ -20,7 +20,7 @@ import { recordTable } from './record-table.ts'
 type RecordsPageProps = ProjectPageBase & {
   schema: SchemaView
   query: RecordsQuery
-  /** Null when the address asks for what cannot be; `problem` says why. */
+  /** Null when the query is invalid; `problem` says why. */
   found: Paginated<RecordView> | null
   problem?: string | undefined
   failed?: Failed | undefined
@@ -53,7 +53,7 @@ export const recordsPage = (props: RecordsPageProps): Html =>
     `,
   )
 
-/** Why, and the way back: the filters stand above, each with what takes it away. */
+/** Why the query is invalid, and how to fix it. The filters above can be removed one by one. */
 const refused = (props: RecordsPageProps, problem: string): Html =>
   notice({
     tone: 'bad',
@@ -66,7 +66,7 @@ const refused = (props: RecordsPageProps, problem: string): Html =>
 const hrefOf = ({ project, schema }: RecordsPageProps, rest: string): string =>
   schemaHref(project.id, schema.id, rest)
 
-/** There is none at all, whatever is asked for. */
+/** True when the schema has no records at all, regardless of the filters. */
 const isEmpty = ({ found, query }: RecordsPageProps): boolean =>
   found?.pagination.total === 0 && query.filters.length === 0
 
@@ -75,7 +75,7 @@ function nothing(props: RecordsPageProps): Html {
     return emptyState({
       icon: 'storage',
       title: 'Nothing found',
-      text: 'No record is like that. Take a filter away.',
+      text: 'No records match. Remove a filter.',
     })
   const hasFields = props.schema.fields.length > 0
   return emptyState(
@@ -84,7 +84,7 @@ function nothing(props: RecordsPageProps): Html {
       title: 'No records yet',
       text: hasFields
         ? html`A pipeline stores them with <code>data_create</code> and <code>schemaId: $schema:${props.schema.name}</code>.`
-        : 'The schema has no fields yet, so a record would hold nothing.',
+        : 'The schema has no fields yet, so a record would be empty.',
     },
     props.can.configureTraffic &&
       (hasFields
@@ -110,7 +110,7 @@ function list(props: RecordsPageProps, { data, pagination: at }: Paginated<Recor
   `
 }
 
-/** With the same filters; the newest first. */
+/** Exports with the same filters, newest first. */
 const exports = ({ schema, query }: RecordsPageProps): Html => html`
   <div class="actions">
     ${(['csv', 'json'] as const).map((format) =>
@@ -131,7 +131,7 @@ const removal = (): Html =>
       formId: SELECTION,
       opener: 'Delete selected',
       title: 'Delete the selected records?',
-      text: 'What they hold is lost. This cannot be undone.',
+      text: 'Their values are lost. This cannot be undone.',
       confirm: 'Delete the records',
     },
     hidden('intent', 'delete-selected'),

@@ -21,16 +21,16 @@ import type { RuleValues } from './rule-values.ts'
 import { ruleHref, ruleName, rulesHref } from './rule-words.ts'
 
 type RuleEditPageProps = ProjectPageBase & {
-  /** Null: a new one. */
+  /** Null for a new rule. */
   rule: ShownRule | null
   values: RuleValues
-  /** Where a new rule may stand, beside every site. */
+  /** The aliases a new rule may belong to, instead of the whole project. */
   aliases: readonly { id: string; name: string }[]
   isUnlocked: boolean
   error?: FormError | undefined
 }
 
-/** The form of a rule. Sends `intent=save`; a script sends `intent=check` and is told what is wrong. */
+/** The form for a rule. Sends `intent=save`. A script sends `intent=check` to get the errors. */
 export const ruleEditPage = (props: RuleEditPageProps): Html => {
   const { project, rule } = props
   return projectFrame(
@@ -46,7 +46,7 @@ export const ruleEditPage = (props: RuleEditPageProps): Html => {
     html`
       ${
         props.isUnlocked &&
-        notice({ tone: 'warn', message: 'The next push from the repository puts back what its files say.' })
+        notice({ tone: 'warn', message: 'The next push from the repository overwrites these changes.' })
       }
       <form method="post" class="cards rule-form" data-check>
         ${formError(props.error)} ${hidden('intent', 'save')}
@@ -66,7 +66,7 @@ function backHref({ project, rule, isUnlocked }: RuleEditPageProps): string {
   return ruleHref(project.id, rule.id, isUnlocked ? '?unlocked=true' : '')
 }
 
-/** Name, value and error of a field, as it was typed or stored. */
+/** The name, value (typed or stored) and error of a field. */
 const of = ({ values, error }: RuleEditPageProps, name: string) => ({
   name,
   value: values[name],
@@ -78,13 +78,13 @@ const tick = ({ values }: RuleEditPageProps, name: string, label: string, hint?:
 
 const matching = (props: RuleEditPageProps): Html =>
   card(
-    { id: 'matching', title: 'Which requests it takes' },
+    { id: 'matching', title: 'Requests to match' },
     html`
       <div class="columns">
         ${field({
           ...of(props, 'pathPattern'),
           label: 'Path',
-          hint: html`Such as <code>/api/*</code>, <code>*.json</code> or <code>/contact</code>. A <code>*</code> stands for anything.`,
+          hint: html`Such as <code>/api/*</code>, <code>*.json</code> or <code>/contact</code>. A <code>*</code> matches anything.`,
           placeholder: '/api/*',
           verbatim: true,
         })}
@@ -113,13 +113,13 @@ const matching = (props: RuleEditPageProps): Html =>
 
 const deed = (props: RuleEditPageProps): Html =>
   card(
-    { id: 'deed', title: 'What it does' },
+    { id: 'deed', title: 'Action' },
     html`
       ${selectField({
         ...of(props, 'proxyType'),
         label: 'Kind',
         options: [
-          { value: 'external_proxy', label: 'Proxy: send the request on to a server' },
+          { value: 'external_proxy', label: 'Proxy: forward the request to a server' },
           { value: 'internal_rewrite', label: 'Rewrite: answer with another path of the deployment' },
           { value: 'pipeline', label: 'Pipeline: run steps and answer' },
         ],
@@ -128,21 +128,21 @@ const deed = (props: RuleEditPageProps): Html =>
         ${field({
           ...of(props, 'targetUrl'),
           label: 'Target',
-          hint: html`Of a proxy an address such as <code>https://api.example.com</code>, of a rewrite a path such as <code>/app/</code>.`,
+          hint: html`For a proxy, an address such as <code>https://api.example.com</code>. For a rewrite, a path such as <code>/app/</code>.`,
           required: false,
           isPlain: true,
           verbatim: true,
         })}
-        ${tick(props, 'stripPrefix', 'Cut off the prefix', html`<code>/api/users</code> taken by <code>/api/*</code> goes on as <code>/users</code>.`)}
+        ${tick(props, 'stripPrefix', 'Strip the prefix', html`<code>/api/users</code> matched by <code>/api/*</code> is forwarded as <code>/users</code>.`)}
       </div>
       <div class="stack only-proxy">
-        ${tick(props, 'preserveHost', 'Keep the visitor’s Host header', 'Otherwise the server sees its own name.')}
-        ${tick(props, 'forwardCookies', 'Send cookies on', 'Never the session of svc.')}
+        ${tick(props, 'preserveHost', 'Keep the visitor’s Host header', 'Otherwise the server sees its own host name.')}
+        ${tick(props, 'forwardCookies', 'Forward cookies', 'Never includes the svc session.')}
         <div class="narrow">
           ${field({
             ...of(props, 'timeout'),
-            label: 'Waits, in milliseconds',
-            hint: '100 to 60000. After that the visitor gets 504.',
+            label: 'Timeout in milliseconds',
+            hint: '100 to 60000. After that, the visitor gets 504.',
             required: false,
             isPlain: true,
             inputmode: 'numeric',
@@ -158,20 +158,20 @@ const pipeline = (props: RuleEditPageProps): Html => html`
       {
         id: 'pipeline',
         title: 'Pipeline',
-        about: html`Its steps as JSON. Files in the repository say the same in YAML, and can be tested: <code>svc rules init</code>.`,
+        about: html`The steps as JSON. Files in the repository use YAML instead and can be tested: <code>svc rules init</code>.`,
       },
       html`
         ${textArea({
           ...of(props, 'pipelineConfig'),
           label: 'Steps, validators and post steps',
           rows: 18,
-          // Of a pipeline it is needed, of other kinds it is not asked for.
+          // A pipeline needs it; other kinds hide it.
           required: false,
           isPlain: true,
         })}
         <details class="more">
-          <summary>An example to begin with</summary>
-          ${copyable({ label: 'A form that answers', text: PIPELINE_EXAMPLE })}
+          <summary>An example to start with</summary>
+          ${copyable({ label: 'A form with a response', text: PIPELINE_EXAMPLE })}
         </details>
       `,
     )}
@@ -193,10 +193,10 @@ const headers = (props: RuleEditPageProps): Html => html`
           error: props.error,
           maySee: props.can.manageSecrets,
         })}
-        ${tick(props, 'limitForward', 'Pass on only the headers that are listed here', 'Otherwise all of the visitor pass, but for cookies, authorization and keys.')}
+        ${tick(props, 'limitForward', 'Forward only the headers listed here', 'Otherwise all request headers are forwarded except cookies, authorization and keys.')}
         <div class="columns">
-          ${field({ ...of(props, 'forward'), label: 'Passed on', hint: 'Names, with commas between.', required: false, isPlain: true, verbatim: true })}
-          ${field({ ...of(props, 'strip'), label: 'Held back', hint: 'Names, with commas between.', required: false, isPlain: true, verbatim: true })}
+          ${field({ ...of(props, 'forward'), label: 'Forwarded', hint: 'Header names, separated by commas.', required: false, isPlain: true, verbatim: true })}
+          ${field({ ...of(props, 'strip'), label: 'Removed', hint: 'Header names, separated by commas.', required: false, isPlain: true, verbatim: true })}
         </div>
       `,
     )}
@@ -205,21 +205,21 @@ const headers = (props: RuleEditPageProps): Html => html`
 
 const more = (props: RuleEditPageProps): Html =>
   card(
-    { id: 'more', title: 'In the list' },
+    { id: 'more', title: 'Place in the list' },
     html`
       ${field({ ...of(props, 'description'), label: 'Description', required: false, maxlength: 2000 })}
       <div class="narrow">
         ${field({
           ...of(props, 'order'),
           label: 'Order',
-          hint: 'Lower numbers are tried first. Empty: the last.',
+          hint: 'Lower numbers are tried first. Leave it empty to try this rule last.',
           required: false,
           inputmode: 'numeric',
         })}
       </div>
       ${tick(props, 'isEnabled', 'Enabled', 'A disabled rule is skipped.')}
       <div class="only-pipeline">
-        ${tick(props, 'debugEnabled', 'Keep input and output of each step in the run log', 'With secrets masked. Turn it off when you are done.')}
+        ${tick(props, 'debugEnabled', 'Keep the input and output of each step in the run log', 'Secrets are masked. Turn it off when you are done.')}
       </div>
     `,
   )

@@ -1,4 +1,4 @@
-/** A whole pipeline, small enough to be read at once. */
+/** A complete pipeline that is short enough to read at a glance. */
 export const PIPELINE_EXAMPLE = JSON.stringify(
   {
     name: 'say hello',

@@ -7,19 +7,19 @@ type HeaderFieldsProps = {
   stored: ShownRule['headers']
   values: RuleValues
   error: FormError | undefined
-  /** May see stored values by other ways. Those of others are dropped when the target moves. */
+  /** The person may read stored values anyway. For anybody else, a new target server drops the values. */
   maySee: boolean
 }
 
 /**
- * Headers that a rule sets. Sends of each that is stored `header-0-name`, `-do` (`keep`, `replace`, `remove`) and
- * `-value`, and of new ones `new-0-name` and `-value`.
+ * The headers that a rule sets. For each stored header it sends `header-0-name`, `-do` (`keep`, `replace`, `remove`)
+ * and `-value`; for each new one `new-0-name` and `-value`.
  */
 export const headerFields = (props: HeaderFieldsProps): Html => html`
   ${
     props.stored.length > 0 &&
     !props.maySee &&
-    html`<p class="hint">Stored values are dropped when you send requests to another server.</p>`
+    html`<p class="hint">If you change the target server, the stored values are dropped.</p>`
   }
   ${props.stored.map((header, at) => storedHeader(props, header, `header-${at}`))}
   ${Array.from({ length: NEW_HEADERS }, (_, at) => newHeader(props, `new-${at}`, at + 1))}
@@ -37,7 +37,7 @@ const storedHeader = (
       label: `Value of ${name}`,
       value: values[`${at}-do`] ?? 'keep',
       options: [
-        { value: 'keep', label: hasValue ? 'Keep it' : 'None yet: leave it so' },
+        { value: 'keep', label: hasValue ? 'Keep it' : 'No value yet: leave it empty' },
         { value: 'replace', label: 'Replace it' },
         { value: 'remove', label: 'Remove the header' },
       ],

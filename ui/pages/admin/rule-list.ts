@@ -6,19 +6,19 @@ import { type Html, html } from '../../html.ts'
 import { deedOf, disabledBadge, KIND_WORDS, methodText, ruleHref, ruleName } from './rule-words.ts'
 
 type RuleListProps = {
-  /** Names the list: "Rules of production". */
+  /** The accessible name of the list: "Rules of production". */
   label: string
   rules: readonly RuleView[]
 }
 
-/** Rules in the order in which they are tried, which is decided elsewhere. */
+/** Rules in the order they are tried, which cannot be changed here. */
 export const ruleList = ({ label, rules }: RuleListProps): Html => html`
   <ol class="proxy-rules" aria-label=${label}>${rules.map((rule) => html`<li>${about(rule)}</li>`)}</ol>
 `
 
 /**
- * The same, to be put in order. Sends `intent=reorder` with `aliasId` (empty for the project) and `move`: `up ID` or
- * `down ID`; the script sends `order` instead, all ids with commas between.
+ * The same list, reorderable. Sends `intent=reorder` with `aliasId` (empty for the project) and `move`: `up ID` or
+ * `down ID`. The script sends `order` instead: all ids, separated by commas.
  */
 export const orderedRuleList = ({ label, rules, aliasId }: RuleListProps & { aliasId: string }): Html => html`
   <form method="post" data-order>

@@ -17,7 +17,7 @@ import { provenance, rulesHref } from './rule-words.ts'
 
 type RuleSetPageProps = ProjectPageBase & {
   set: RuleSetWithRules
-  /** The newest first: the first is what it is now. */
+  /** Newest first: the first is the current one. */
   revisions: readonly RevisionView[]
   failed?: Failed | undefined
 }
@@ -60,14 +60,14 @@ const facts = (props: RuleSetPageProps): Html => {
 
 function liveOn(projectId: string, set: RuleSetWithRules): Content {
   if (set.liveOn === 'project') return 'Every site of the project'
-  if (set.aliases.length === 0) return 'No site, until an alias names it'
+  if (set.aliases.length === 0) return 'No site until it is attached to an alias'
   return set.aliases.map(
     (name, at) =>
       html`${at > 0 && ', '}<a href=${rulesHref(projectId, `?alias=${encodeURIComponent(name)}`)}>${name}</a>`,
   )
 }
 
-/** A preview cannot, nor a set that an alias names. */
+/** The button is not shown for a preview or for a set that is attached to an alias. */
 const mayGoLive = ({ liveOn, isPreview, aliases }: RuleSetWithRules): boolean =>
   liveOn === 'aliases' && !isPreview && aliases.length === 0
 
@@ -79,15 +79,15 @@ const everywhere = html`
 
 const rules = ({ set }: RuleSetPageProps): Html =>
   card(
-    { id: 'rules', title: 'Rules', about: 'In the order in which they are tried.' },
+    { id: 'rules', title: 'Rules', about: 'In the order they are tried.' },
     set.rules.length === 0
-      ? html`<p class="muted">It holds no rules.</p>`
+      ? html`<p class="muted">This set has no rules.</p>`
       : ruleList({ label: `Rules of ${set.name}`, rules: set.rules }),
   )
 
 const history = (props: RuleSetPageProps): Html =>
   card(
-    { id: 'revisions', title: 'Revisions', about: 'One for each push that changed the set: the last 20.' },
+    { id: 'revisions', title: 'Revisions', about: 'The last 20 pushes that changed the set.' },
     table<RevisionView>({ caption: 'Revisions', rows: props.revisions, columns: columnsOf(props) }),
   )
 
@@ -117,7 +117,7 @@ const rollBack = ({ id, gitSha, ruleCount }: RevisionView): Html =>
       opener: 'Roll back',
       accessibleName: `Roll back to ${gitSha?.slice(0, 12) ?? 'this revision'}`,
       title: 'Roll the set back?',
-      text: `Its rules become the ${ruleCount} of that revision at once. Schemas and records stay. The next push puts back what its files say.`,
+      text: `Its rules become the ${ruleCount} of that revision immediately. Schemas and records are kept. The next push overwrites this.`,
       confirm: 'Roll back',
     },
     html`${hidden('intent', 'rollback')} ${hidden('revisionId', id)}`,
@@ -134,7 +134,7 @@ function settings({ set, failed }: RuleSetPageProps): Html {
     {
       id: 'settings',
       title: 'Settings',
-      about: 'A push finds its set by the name: rename it in the files too.',
+      about: 'A push finds its set by name, so rename it in the files too.',
     },
     html`
       <form method="post" class="stack narrow">
@@ -155,8 +155,8 @@ const removal = ({ set }: RuleSetPageProps): Html =>
       title: 'Delete',
       about:
         set.aliases.length === 0
-          ? 'The set goes with its rules and its revisions. Schemas and records stay.'
-          : `Aliases name it: detach it from ${set.aliases.join(', ')} first.`,
+          ? 'This deletes the set with its rules and revisions. Schemas and records are kept.'
+          : `It is attached to aliases. Detach it from ${set.aliases.join(', ')} first.`,
     },
     set.aliases.length === 0 &&
       confirmDialog(
@@ -165,7 +165,7 @@ const removal = ({ set }: RuleSetPageProps): Html =>
           opener: 'Delete this rule set',
           openerKind: 'danger',
           title: `Delete ${set.name}?`,
-          text: 'What its rules answered is answered by the next rule, or by a file.',
+          text: 'Requests that matched its rules go to the next rule or to a file.',
           confirm: 'Delete the rule set',
         },
         hidden('intent', 'delete'),

@@ -24,7 +24,7 @@ export type RuleTestPageProps = ProjectPageBase & {
   error?: FormError | undefined
 }
 
-/** Asks what would answer a request. Sends `alias` or `host`, `method`, `path`, `headers` and `as`; nothing is written. */
+/** Shows what would answer a request. Sends `alias` or `host`, `method`, `path`, `headers` and `as`. Stores nothing. */
 export const ruleTestPage = (props: RuleTestPageProps): Html =>
   projectFrame(
     props,
@@ -34,7 +34,7 @@ export const ruleTestPage = (props: RuleTestPageProps): Html =>
       crumbs: [{ label: 'Rules', href: rulesHref(props.project.id) }],
       about: html`
         <p class="muted">
-          Which rule takes a request, and why. The request is not sent: no server is called and no pipeline runs.
+          Which rule matches a request, and why. The request is not sent: no server is called and no pipeline runs.
         </p>
       `,
     },
@@ -57,7 +57,7 @@ const form = (props: RuleTestPageProps): Html =>
           ${selectField({
             ...of(props, 'alias'),
             label: 'Alias',
-            hint: props.aliases.length === 0 ? 'Publish to one first, or name a host.' : undefined,
+            hint: props.aliases.length === 0 ? 'Publish to an alias first, or enter a host.' : undefined,
             options: [
               ...(props.aliases.length === 0 ? [{ value: '', label: 'No alias yet' }] : []),
               ...props.aliases.map(({ id, name }) => ({ value: id, label: name })),
@@ -87,7 +87,7 @@ const form = (props: RuleTestPageProps): Html =>
         ${textArea({
           ...of(props, 'headers'),
           label: 'Headers',
-          hint: 'One a line: name: value. Accept is text/html where you do not say otherwise.',
+          hint: 'One per line, as name: value. Accept is text/html unless you set it.',
           required: false,
         })}
         <div>${button({ label: 'Test' })}</div>
@@ -97,10 +97,10 @@ const form = (props: RuleTestPageProps): Html =>
 
 const OUTCOMES: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
   answer: ['svc answers itself', 'info'],
-  forward: ['A rule sends it on', 'good'],
+  forward: ['A rule forwards it', 'good'],
   pipeline: ['A pipeline answers', 'good'],
-  service: ['It is a path of svc', 'info'],
-  nothing: ['Nobody answers', 'bad'],
+  service: ['This path belongs to svc', 'info'],
+  nothing: ['Nothing answers', 'bad'],
 }
 
 function result(projectId: string, { url, method, steps, outcome }: Explained): Html {
@@ -115,17 +115,17 @@ function result(projectId: string, { url, method, steps, outcome }: Explained): 
     html`
       <div role="status">
         ${details([
-          ['In the end', words],
+          ['Result', words],
           ['Status', outcome.status === null ? false : String(outcome.status)],
-          ['Goes to', outcome.target !== null && html`<code>${outcome.target}</code>`],
+          ['Target', outcome.target !== null && html`<code>${outcome.target}</code>`],
           [
-            'By the rule',
+            'Rule',
             outcome.ruleId !== null &&
               html`<a href=${ruleHref(projectId, outcome.ruleId)}>${takenBy(steps)}</a>`,
           ],
         ])}
       </div>
-      <h3>On the way there</h3>
+      <h3>Steps</h3>
       <ol class="steps" aria-label="What is decided, in order">
         ${steps.map((step) => html`<li>${stepOf(projectId, step)}</li>`)}
       </ol>
@@ -144,7 +144,7 @@ const STEP_WORDS: Readonly<Record<string, string>> = {
   api: 'API',
   visibility: 'Visibility',
   gate: 'Membership',
-  forward: 'Sent on',
+  forward: 'Forwarded',
   pipeline: 'Pipeline',
   file: 'File',
   answer: 'Answer',
@@ -154,7 +154,7 @@ function stepOf(projectId: string, { step, text, detail }: Explained['steps'][nu
   const ruleId = step === 'rule' && typeof detail?.['id'] === 'string' ? detail['id'] : null
   const isTaken = detail?.['matched'] === true
   return html`
-    <h3>${STEP_WORDS[step] ?? step} ${isTaken && badge('Takes it', 'good')}</h3>
+    <h3>${STEP_WORDS[step] ?? step} ${isTaken && badge('Matches', 'good')}</h3>
     <p class=${ruleId !== null && !isTaken ? 'muted' : undefined}>
       ${ruleId === null ? text : html`<a href=${ruleHref(projectId, ruleId)}>${text}</a>`}
     </p>

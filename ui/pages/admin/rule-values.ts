@@ -2,13 +2,13 @@ import type { RuleView } from '../../../src/modules/proxy-rules/service.ts'
 import type { ShownRule } from './rule.ts'
 import { methodsOf } from './rule-words.ts'
 
-/** What the fields of the form hold, by their names. */
+/** The values of the form's fields, by field name. */
 export type RuleValues = Readonly<Record<string, string>>
 
-/** Empty rows for headers that a rule does not set yet. */
+/** The number of empty rows for new headers. */
 export const NEW_HEADERS = 2
 
-/** Without what is secret, so that no page can show it. */
+/** The stored values without secrets, so that no page can show them. */
 export function withoutHeaderValues({ headerConfig, ...rule }: RuleView): ShownRule {
   return {
     ...rule,
@@ -21,7 +21,7 @@ export function withoutHeaderValues({ headerConfig, ...rule }: RuleView): ShownR
   }
 }
 
-/** A rule that nobody has filled in yet. */
+/** The values of an empty form. */
 export const FRESH_VALUES: RuleValues = {
   proxyType: 'external_proxy',
   stripPrefix: 'true',

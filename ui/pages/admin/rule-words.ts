@@ -14,7 +14,7 @@ export const setHref = (projectId: string, setId: string): string => rulesHref(p
 
 type Matching = Pick<RuleView, 'pathPattern' | 'method' | 'methods'>
 
-/** Empty: every method. */
+/** The methods that the rule matches; empty for all. */
 export const methodsOf = ({ method, methods }: Omit<Matching, 'pathPattern'>): readonly string[] => [
   ...new Set([...(methods ?? []), ...(method === null ? [] : [method])]),
 ]
@@ -22,7 +22,7 @@ export const methodsOf = ({ method, methods }: Omit<Matching, 'pathPattern'>): r
 export const methodText = (rule: Omit<Matching, 'pathPattern'>): string =>
   methodsOf(rule).join(', ') || 'Any method'
 
-/** As people speak of it: `POST /api/contact`. */
+/** A name for people: `POST /api/contact`. */
 export const ruleName = (rule: Matching): string =>
   [methodsOf(rule).join(', '), rule.pathPattern].filter((part) => part !== '').join(' ')
 
@@ -32,10 +32,10 @@ export const KIND_WORDS: Readonly<Record<RuleView['proxyType'], string>> = {
   pipeline: 'Pipeline',
 }
 
-/** What the rule does with a request that it takes, in one line. */
+/** What the rule does with a matching request, in one line. */
 export function deedOf(rule: Pick<RuleView, 'proxyType' | 'targetUrl' | 'pipelineConfig'>): string {
-  if (rule.proxyType === 'external_proxy') return `Sends it on to ${rule.targetUrl}`
-  if (rule.proxyType === 'internal_rewrite') return `Answers with ${rule.targetUrl} of the same deployment`
+  if (rule.proxyType === 'external_proxy') return `Forwards to ${rule.targetUrl}`
+  if (rule.proxyType === 'internal_rewrite') return `Serves ${rule.targetUrl} of the same deployment`
   const { name, steps } = rule.pipelineConfig ?? {}
   const count = Array.isArray(steps) ? steps.length : 0
   const size = count === 1 ? '1 step' : `${count} steps`
@@ -45,7 +45,7 @@ export function deedOf(rule: Pick<RuleView, 'proxyType' | 'targetUrl' | 'pipelin
 export const disabledBadge = ({ isEnabled }: Pick<RuleView, 'isEnabled'>): Html | false =>
   !isEnabled && badge('Disabled', 'warn')
 
-/** Where a set or its rules are kept: repository, commit and time. */
+/** The source of a set or its rules: repository, commit and time. */
 export const provenance = (source: NonNullable<RuleView['source']>): Html => html`
   <p class="muted small">
     Managed by ${source.repo === null ? 'the files of its repository' : html`the repository <strong>${source.repo}</strong>`}

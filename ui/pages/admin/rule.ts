@@ -24,7 +24,7 @@ import {
 } from './rule-words.ts'
 import { runsTable } from './runs-table.ts'
 
-/** A rule as pages may show it: of headers only whether they have a value. */
+/** A rule as pages may show it. Headers say only whether they have a value. */
 export type ShownRule = Omit<RuleView, 'headerConfig'> & {
   headers: readonly { name: string; hasValue: boolean }[]
   forward: readonly string[] | null
@@ -33,17 +33,17 @@ export type ShownRule = Omit<RuleView, 'headerConfig'> & {
 
 export type RulePageProps = ProjectPageBase & {
   rule: ShownRule
-  /** Where it stands: an alias or a set; null for every site. */
+  /** The alias or set that the rule belongs to; null for all sites of the project. */
   place: { kind: 'alias' | 'set'; id: string; name: string } | null
-  /** The person said that a rule of the repository may be changed here. */
+  /** True if the person chose to edit a rule of the repository here. */
   isUnlocked: boolean
-  /** The last ones of a pipeline; null for other rules. */
+  /** The latest runs of a pipeline; null for other rules. */
   runs: readonly RunView[] | null
   failed?: Failed | undefined
 }
 
 /**
- * One rule. Sends `intent=unlock`, `intent=switch` with `isEnabled`, or `intent=delete`; those of a set need
+ * One rule. Sends `intent=unlock`, `intent=switch` with `isEnabled`, or `intent=delete`. A rule of a set also sends
  * `unlocked=true`.
  */
 export const rulePage = (props: RulePageProps): Html => {
@@ -100,8 +100,8 @@ const managed = (props: RulePageProps, source: NonNullable<RuleView['source']>):
     {
       id: 'managed',
       title: 'Managed by the repository',
-      about: `It comes from files, and is changed there: edit them and push.${
-        props.rule.headers.length > 0 ? ' Only the values of its headers are set here.' : ''
+      about: `This rule comes from files. To change it, edit them and push.${
+        props.rule.headers.length > 0 ? ' Only its header values are set here.' : ''
       }`,
     },
     html`
@@ -109,7 +109,7 @@ const managed = (props: RulePageProps, source: NonNullable<RuleView['source']>):
       ${
         props.can.configureTraffic &&
         (props.isUnlocked
-          ? html`<p>${badge('Unlocked', 'warn')} You may change it here. The next push puts back what the files say.</p>`
+          ? html`<p>${badge('Unlocked', 'warn')} You can change it here. The next push overwrites your changes.</p>`
           : unlockDialog)
       }
     `,
@@ -120,37 +120,37 @@ const unlockDialog = confirmDialog(
     id: 'unlock',
     opener: 'Edit it here anyway',
     title: 'Edit it here, not in the repository?',
-    text: 'The next push of this rule set puts back what the files say: change the files too. Values of headers stay, as no file holds them.',
+    text: 'The next push of this rule set overwrites your changes, so change the files too. Header values are kept, because no file contains them.',
     confirm: 'Unlock this rule',
   },
   hidden('intent', 'unlock'),
 )
 
-/** What `stripPrefix` takes off is up to where the first `*` stands. contract §8. */
+/** `stripPrefix` removes everything before the first `*`. contract §8. */
 function pathWord({ pathPattern, stripPrefix }: RulePageProps['rule']): string {
-  if (!stripPrefix || pathPattern.startsWith('*')) return 'Sent on as the visitor asked for it'
+  if (!stripPrefix || pathPattern.startsWith('*')) return 'Forwarded unchanged'
   return pathPattern.includes('*')
-    ? 'Sent on without what stands before the *'
-    : 'Not sent on: the target itself is called'
+    ? 'Forwarded without the part before the *'
+    : 'Not forwarded: the target itself is called'
 }
 
 function facts({ rule, place, project }: RulePageProps): Html {
   const isProxy = rule.proxyType === 'external_proxy'
   return card(
-    { id: 'facts', title: 'What it does' },
+    { id: 'facts', title: 'About this rule' },
     details([
-      ['Takes', html`<code>${rule.pathPattern}</code> <span class="muted">${methodText(rule)}</span>`],
+      ['Matches', html`<code>${rule.pathPattern}</code> <span class="muted">${methodText(rule)}</span>`],
       ['Then', deedOf(rule)],
       ['About', rule.description],
       ['Where', placeOf(project.id, place)],
       ['Path', isProxy && pathWord(rule)],
-      ['Waits', isProxy && `${rule.timeout} ms for the answer to begin`],
+      ['Timeout', isProxy && `${rule.timeout} ms until the response starts`],
       ['Host header', isProxy && (rule.preserveHost ? 'The visitor’s' : 'The server’s own')],
-      ['Cookies', isProxy && (rule.forwardCookies ? 'Sent on, but for the session' : 'Not sent on')],
+      ['Cookies', isProxy && (rule.forwardCookies ? 'Forwarded, except the session' : 'Not forwarded')],
       ['Headers set', isProxy && rule.headers.length > 0 && headerNames(rule.headers)],
-      ['Passed on', isProxy && rule.forward !== null && `Only ${rule.forward.join(', ') || 'no header'}`],
-      ['Held back', isProxy && rule.strip.length > 0 && rule.strip.join(', ')],
-      ['Debugging', rule.debugEnabled && 'Each run keeps input and output of its steps'],
+      ['Forwarded', isProxy && rule.forward !== null && (rule.forward.join(', ') || 'No headers')],
+      ['Removed', isProxy && rule.strip.length > 0 && rule.strip.join(', ')],
+      ['Debugging', rule.debugEnabled && 'Each run keeps the input and output of its steps'],
     ]),
   )
 }
@@ -175,21 +175,21 @@ function runsCard({ project, rule }: RulePageProps, runs: readonly RunView[]): H
   return card(
     { id: 'runs', title: 'Last runs', aside: runs.length > 0 && all },
     runs.length === 0
-      ? html`<p class="muted">It did not run yet, or not for 30 days.</p>`
+      ? html`<p class="muted">It has not run in the last 30 days.</p>`
       : runsTable(project.id, runs),
   )
 }
 
 const removal = (props: RulePageProps): Html =>
   card(
-    { id: 'removal', title: 'Delete', about: 'What it answered is answered by the next rule, or by a file.' },
+    { id: 'removal', title: 'Delete', about: 'Requests that matched it go to the next rule or to a file.' },
     confirmDialog(
       {
         id: 'delete-rule',
         opener: 'Delete this rule',
         openerKind: 'danger',
         title: `Delete ${ruleName(props.rule)}?`,
-        text: 'Header values that it holds are lost. To stop it for a while, disable it.',
+        text: 'Its header values are lost. To stop it temporarily, disable it instead.',
         confirm: 'Delete the rule',
       },
       html`${hidden('intent', 'delete')} ${unlocked(props)}`,

@@ -6,18 +6,18 @@ import { type Html, html } from '../../html.ts'
 import type { ProjectPageBase } from './project-frame.ts'
 import { rulesHref } from './rule-words.ts'
 
-/** Says what rules are for, with a form for the first one and the commands for many. */
+/** Explains rules, with a form for the first one and the commands to push many. */
 export const noRules = ({ project, can, apiUrl }: ProjectPageBase & { apiUrl: string }): Html =>
   emptyState(
     {
       icon: 'rules',
       title: 'No rules yet',
-      text: 'A rule answers a path before the files do: it sends requests on to a server of yours, or runs a pipeline that takes a form, keeps records and answers.',
+      text: 'A rule answers a path before the files do. It forwards requests to a server of yours, or runs a pipeline that can process a form, store records and respond.',
     },
     can.configureTraffic &&
       html`
         <div class="stack">
-          <h3>Send a path on to a server</h3>
+          <h3>Forward a path to a server</h3>
           <form method="post" action=${rulesHref(project.id, '/new')} class="inline-form">
             ${hidden('intent', 'save')} ${hidden('proxyType', 'external_proxy')} ${hidden('stripPrefix', 'true')}
             ${hidden('isEnabled', 'true')}
@@ -32,8 +32,8 @@ export const noRules = ({ project, can, apiUrl }: ProjectPageBase & { apiUrl: st
             ${button({ label: 'Create rule' })}
           </form>
           <p>${linkButton({ label: 'All settings of a rule', href: rulesHref(project.id, '/new'), kind: 'secondary', small: true })}</p>
-          <h3>Keep rules beside the site</h3>
-          <p class="muted">As files in its repository, tested on your machine and pushed with it.</p>
+          <h3>Keep rules in the repository</h3>
+          <p class="muted">Write rules as files in the site’s repository, test them on your machine and push them with the site.</p>
           ${copyable({ label: 'Rules as code', text: commands(`${project.owner}/${project.name}`, apiUrl) })}
         </div>
       `,

@@ -16,35 +16,35 @@ import { noRules } from './rules-empty.ts'
 
 type SetWithRules = RuleSetView & { rules: readonly RuleView[] }
 
-/** Rules that were made here, then the sets that are live there: the order in which they are tried. */
+/** Rules created in the admin, then the live rule sets: the order they are tried. */
 export type RulesOfLevel = {
-  /** Null: every site of the project. */
+  /** Null for all sites of the project. */
   alias: { id: string; name: string } | null
   own: readonly RuleView[]
   sets: readonly SetWithRules[]
-  /** Of an alias: sets that it does not name yet. */
+  /** For an alias: the sets that are not attached to it yet. */
   others: readonly RuleSetView[]
 }
 
 type RulesPageProps = ProjectPageBase & {
-  /** Those that have rules of their own, or the chosen one. */
+  /** The aliases with their own rules, or the chosen one. */
   aliases: readonly RulesOfLevel[]
   everywhere: RulesOfLevel
-  /** Sets that are live nowhere. */
+  /** Sets that are not live anywhere. */
   idle: readonly RuleSetView[]
   aliasNames: readonly string[]
-  /** The alias that is looked at; empty for all. */
+  /** The chosen alias; empty for all. */
   chosen: string
   page: number
   pages: number
-  /** Aliases that have rules of their own. */
+  /** Aliases with their own rules. */
   total: number
   apiUrl: string
   failed?: Failed | undefined
 }
 
 /**
- * What answers before files do. Sends `intent=reorder` (see `orderedRuleList`), and for the sets of an alias
+ * The rules, which answer before files do. Sends `intent=reorder` (see `orderedRuleList`), or for the sets of an alias
  * `intent=sets` with `aliasId` and one of `move`, `detach` and `attach`.
  */
 export const rulesPage = (props: RulesPageProps): Html =>
@@ -94,10 +94,10 @@ const chooser = ({ project, aliasNames, chosen }: RulesPageProps): Html =>
     'Rules of an alias',
     selectField({
       name: 'alias',
-      label: 'What is tried for',
+      label: 'Show rules for',
       value: chosen,
       options: [
-        { value: '', label: 'All aliases with rules of their own' },
+        { value: '', label: 'All aliases with their own rules' },
         ...aliasNames.map((name) => ({ value: name, label: name })),
       ],
     }),
@@ -108,7 +108,7 @@ const chooser = ({ project, aliasNames, chosen }: RulesPageProps): Html =>
 const listOf = (props: RulesPageProps, { alias, own }: RulesOfLevel): Html => {
   const label = alias === null ? 'Rules of the project' : `Rules of ${alias.name}`
   if (own.length === 0)
-    return html`<p class="muted">No rule was made here${alias === null ? '' : ' for this alias'}.</p>`
+    return html`<p class="muted">No rules were created here${alias === null ? '' : ' for this alias'}.</p>`
   return props.can.configureTraffic && own.length > 1
     ? orderedRuleList({ label, rules: own, aliasId: alias?.id ?? '' })
     : ruleList({ label, rules: own })
@@ -123,7 +123,7 @@ function ofAlias(props: RulesPageProps, level: RulesOfLevel): Html | null {
     {
       id: `alias-${id}`,
       title: `Only on ${name}`,
-      about: html`Tried first, on <a href=${aliasHref(props.project.id, id)}>${name}</a> alone.`,
+      about: html`Tried first, on <a href=${aliasHref(props.project.id, id)}>${name}</a> only.`,
       aside:
         mayChange &&
         linkButton({
@@ -153,7 +153,7 @@ const ofProject = (props: RulesPageProps): Html =>
     {
       id: 'project-rules',
       title: 'On every site',
-      about: 'Tried after those of the alias, on each alias and deployment of the project.',
+      about: 'Tried after the alias’s own rules, on every alias and deployment of the project.',
     },
     html`${listOf(props, props.everywhere)} ${props.everywhere.sets.map((set) => setBlock(props, set, false))}`,
   )
@@ -169,7 +169,7 @@ const setBlock = (props: RulesPageProps, set: SetWithRules, controls: Html | fal
     </div>
     ${
       set.rules.length === 0
-        ? html`<p class="muted">It holds no rules.</p>`
+        ? html`<p class="muted">This set has no rules.</p>`
         : ruleList({ label: `Rules of the set ${set.name}`, rules: set.rules })
     }
   </section>
@@ -202,7 +202,7 @@ const attachForm = ({ others }: RulesOfLevel, aliasId: string): Html => html`
       name: 'attach',
       id: `attach-${aliasId}`,
       label: 'Attach a rule set',
-      hint: 'One that is live on every site is then live only where aliases name it.',
+      hint: 'A set that is live on every site is then live only on the aliases it is attached to.',
       options: others.map(({ id, name, liveOn }) => ({
         value: id,
         label: liveOn === 'project' ? `${name}: now on every site` : name,
@@ -216,9 +216,9 @@ const idleSets = ({ project, idle }: RulesPageProps): Html =>
   card(
     {
       id: 'idle-sets',
-      title: 'Live nowhere',
+      title: 'Not live',
       about:
-        'These sets answer nothing until an alias names them: choose the alias above and attach them there.',
+        'These sets do nothing until they are attached to an alias. Choose an alias above and attach them there.',
     },
     html`
       <ul class="stack">

@@ -13,11 +13,11 @@ import { durationText, outcomeBadge, runRuleName } from './runs-table.ts'
 
 type RunPageProps = ProjectPageBase & {
   run: RunView
-  /** The rule was not deleted since. */
+  /** False if the rule has been deleted since. */
   isRuleThere: boolean
 }
 
-/** One run of a pipeline; its secrets were masked before it was stored. */
+/** One run of a pipeline. Its secrets were masked before it was stored. */
 export const runPage = (props: RunPageProps): Html => {
   const { run, project } = props
   return projectFrame(
@@ -29,7 +29,7 @@ export const runPage = (props: RunPageProps): Html => {
         { label: 'Rules', href: rulesHref(project.id) },
         { label: 'Run log', href: rulesHref(project.id, '/runs') },
       ],
-      about: html`<p>${outcomeBadge(run)} ${run.phase === 'post_steps' && badge('After the answer', 'info')}</p>`,
+      about: html`<p>${outcomeBadge(run)} ${run.phase === 'post_steps' && badge('After the response', 'info')}</p>`,
     },
     html`${facts(props)} ${steps(props)}`,
   )
@@ -60,18 +60,18 @@ function steps({ run, project, isRuleThere }: RunPageProps): Html {
       { id: 'steps', title: 'Steps' },
       html`
         <p class="muted">
-          Input and output of the steps were not kept. Edit ${rule} and tick what the run log keeps; the next run has them.
+          The input and output of the steps were not kept. To keep them for the next runs, edit ${rule} and turn that on.
         </p>
       `,
     )
   }
   return card(
-    { id: 'steps', title: 'Steps', about: 'Secrets are masked. Long texts are cut.' },
+    { id: 'steps', title: 'Steps', about: 'Secrets are masked. Long texts are shortened.' },
     html`<ol class="steps" aria-label="Steps">${traces.map((trace) => html`<li>${stepOf(trace)}</li>`)}</ol>`,
   )
 }
 
-/** What the log holds was written by this service, maybe by an older version of it. */
+/** The log was written by this service, but perhaps by an older version. */
 const tracesOf = (stored: unknown): readonly StepTrace[] | null =>
   Array.isArray(stored) ? (stored as StepTrace[]) : null
 
@@ -87,7 +87,7 @@ const stepOf = (trace: StepTrace): Html => html`
   </div>
 `
 
-/** A configuration is shown by its keys, so that code in it keeps its lines. */
+/** Shows a configuration key by key, so that code in it keeps its line breaks. */
 function inputOf({ id, skipped, input }: StepTrace): (readonly [label: string, value: Content])[] {
   if (skipped) return []
   if (!isRecord(input)) return [['Input', codeOf(`Input of ${id}`, input)]]

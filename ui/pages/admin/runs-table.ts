@@ -7,7 +7,7 @@ import { rulesHref } from './rule-words.ts'
 
 const runHref = (projectId: string, runId: string): string => rulesHref(projectId, `/runs/${runId}`)
 
-/** The status of the answer, coloured by how the run ended. */
+/** The response status, coloured by the outcome of the run. */
 export const outcomeBadge = ({ status }: Pick<RunView, 'status'>): Html =>
   badge(String(status), status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good')
 
@@ -35,7 +35,7 @@ const columnsOf = (projectId: string): Column<RunView>[] => [
         : html`
             <span>
               <code>${run.failedStep}</code>
-              ${run.phase === 'post_steps' && html`<span class="muted small"> after the answer</span>`}
+              ${run.phase === 'post_steps' && html`<span class="muted small"> after the response</span>`}
             </span>
           `,
   },

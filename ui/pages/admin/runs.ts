@@ -12,13 +12,13 @@ import { runsTable } from './runs-table.ts'
 
 type RunsPageProps = ProjectPageBase & {
   found: Paginated<RunView>
-  /** Empty text filters nothing. */
+  /** Empty text does not filter. */
   filters: { rule: string; outcome: string }
-  /** Of the rule that is filtered by; null for none, and for one that is gone. */
+  /** The name of the rule in the filter; null if there is none or the rule was deleted. */
   ruleName: string | null
 }
 
-/** Runs of pipelines, the newest first. */
+/** Runs of pipelines, newest first. */
 export const runsPage = (props: RunsPageProps): Html =>
   projectFrame(
     props,
@@ -26,7 +26,7 @@ export const runsPage = (props: RunsPageProps): Html =>
       tab: 'rules',
       title: 'Run log',
       crumbs: [{ label: 'Rules', href: rulesHref(props.project.id) }],
-      about: html`<p class="muted">Each run of a pipeline, kept for 30 days: the last 10 000.</p>`,
+      about: html`<p class="muted">The last 10 000 pipeline runs, kept for 30 days.</p>`,
     },
     html`${filterForm(props)} ${props.found.pagination.total === 0 ? nothing(props) : list(props)}`,
   )
@@ -52,7 +52,7 @@ function filterForm(props: RunsPageProps): Html {
       })}
       ${
         ruleName !== null &&
-        html`<p>Of the rule <a href=${ruleHref(project.id, filters.rule)}><code>${ruleName}</code></a></p>`
+        html`<p>Runs of the rule <a href=${ruleHref(project.id, filters.rule)}><code>${ruleName}</code></a></p>`
       }
     `,
     isFiltered(props) ? rulesHref(project.id, '/runs') : undefined,
@@ -62,7 +62,7 @@ function filterForm(props: RunsPageProps): Html {
 
 const nothing = (props: RunsPageProps): Html =>
   isFiltered(props)
-    ? emptyState({ icon: 'list', title: 'No such run', text: 'No run of the log is of this kind.' })
+    ? emptyState({ icon: 'list', title: 'Nothing found', text: 'No runs match. Remove a filter.' })
     : emptyState({
         icon: 'list',
         title: 'No runs yet',

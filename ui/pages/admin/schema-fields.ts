@@ -7,17 +7,17 @@ import type { FieldRow } from '../../schema-form.ts'
 
 type SchemaFieldsProps = {
   rows: readonly FieldRow[]
-  /** Then the types of what is stored stay. */
+  /** If so, the types of stored fields cannot be changed. */
   hasRecords: boolean
   error: FormError | undefined
 }
 
-/** The fields of a schema, a group of inputs each: `fields[0].name`, `.type`, `.required`, `.unique`, `.default`, `.remove`. */
+/** A group of inputs per field: `fields[0].name`, `.type`, `.required`, `.unique`, `.default`, `.remove`. */
 export const schemaFields = (props: SchemaFieldsProps): Html => html`
   ${props.rows.map((row, at) => fieldRow(row, at, props))}
 `
 
-/** Saves, or asks for the same form with more rows. The first of the two is what the Enter key means. */
+/** Saves, or asks for the same form with more rows. Enter triggers the first button. */
 export const schemaButtons = (save: string): Html => html`
   <div class="actions">
     ${button({ label: save, name: 'intent', value: 'save' })}

@@ -31,7 +31,7 @@ export const newSchemaPage = (props: NewSchemaPageProps): Html =>
       crumbs: [{ label: 'Data', href: dataHref(props.project.id) }],
     },
     card(
-      { id: 'schema', title: 'Name and fields', about: 'Fields without a name are left out.' },
+      { id: 'schema', title: 'Name and fields', about: 'Fields without a name are ignored.' },
       html`
         <form method="post" class="stack">
           ${formError(props.failed?.error)} ${nameField(props.name, props.failed, false)}
@@ -44,17 +44,17 @@ export const newSchemaPage = (props: NewSchemaPageProps): Html =>
 
 type SchemaPageProps = ProjectPageBase & {
   schema: SchemaView
-  /** As it was typed, or as it is. */
+  /** The values as typed, or as stored. */
   name: string
   usage: SchemaUsage
   uses: readonly SchemaUse[]
   rows: readonly FieldRow[]
-  /** Names of fields that go when the form is sent again with its tick. */
+  /** Names of the fields that are removed if the form is sent again with the box ticked. */
   removing: readonly string[]
   failed?: Failed | undefined
 }
 
-/** A schema. Sends `save` or `more` as the form of a new one does, or `delete` with its typed name. */
+/** A schema. Sends `save` or `more` like the form for a new one, or `delete` with the typed name. */
 export const schemaPage = (props: SchemaPageProps): Html =>
   projectFrame(
     props,
@@ -74,7 +74,7 @@ export const schemaPage = (props: SchemaPageProps): Html =>
 
 const facts = ({ project, schema, usage, uses }: SchemaPageProps): Html =>
   card(
-    { id: 'facts', title: 'What it holds' },
+    { id: 'facts', title: 'About this schema' },
     details([
       ['Records', html`<a href=${schemaHref(project.id, schema.id)}>${formatCount(usage.records)}</a>`],
       ['Size', sizeText(usage)],
@@ -94,8 +94,8 @@ function editing(props: SchemaPageProps): Html {
       title: 'Name and fields',
       about:
         records > 0
-          ? 'A new field is given to every record, with its default. A type that is in use stays.'
-          : 'Fields without a name are left out.',
+          ? 'A new field is added to every record with its default. The type of a field that is in use cannot change.'
+          : 'Fields without a name are ignored.',
     },
     html`
       <form method="post" class="stack">
@@ -106,7 +106,7 @@ function editing(props: SchemaPageProps): Html {
           checkbox({
             name: 'isRemovalMeant',
             label: `Yes, remove ${props.removing.join(', ')} from ${recordsWords(records)}`,
-            hint: 'What they hold in it is lost.',
+            hint: 'The values of these fields are lost.',
           })
         }
         ${schemaButtons('Save')}
@@ -121,7 +121,7 @@ const nameField = (name: string, failed: Failed | undefined, isUsed: boolean): H
       name: 'name',
       label: 'Name',
       value: name,
-      hint: `Pipelines call it $schema: and this name.${isUsed ? ' Rename it in them too: they stop working until you do.' : ''}`,
+      hint: `Pipelines refer to it as $schema: and this name.${isUsed ? ' Rename it there too, or they stop working.' : ''}`,
       placeholder: 'messages',
       error: fieldError(failed?.error, 'name'),
       verbatim: true,
@@ -157,7 +157,7 @@ function removal({ schema, usage, uses, failed }: SchemaPageProps): Html {
     {
       id: 'removal',
       title: 'Delete the schema',
-      about: `With ${recordsWords(usage.records)}. ${uses.length > 0 ? 'The pipelines that use it fail from then on. ' : ''}This cannot be undone.`,
+      about: `This deletes ${recordsWords(usage.records)}. ${uses.length > 0 ? 'The pipelines that use it will fail. ' : ''}This cannot be undone.`,
     },
     html`
       <form method="post" class="stack narrow">

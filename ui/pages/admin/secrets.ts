@@ -16,7 +16,7 @@ type SecretsPageProps = ProjectPageBase & {
   failed?: Failed | undefined
 }
 
-/** Values go in and never come out. Sends `put` with `name` and `value`, or `delete` with `name`. */
+/** Values can be stored but never read. Sends `put` with `name` and `value`, or `delete` with `name`. */
 export const secretsPage = (props: SecretsPageProps): Html =>
   projectFrame(
     props,
@@ -35,7 +35,7 @@ export const secretsPage = (props: SecretsPageProps): Html =>
           ? emptyState({
               icon: 'key',
               title: 'No secrets yet',
-              text: 'Put a key of another service here, and a pipeline can use it without anybody reading it.',
+              text: 'Store the key of another service here, and pipelines can use it without anybody being able to read it.',
             })
           : table<SecretView>({
               caption: 'Secrets',
@@ -49,7 +49,7 @@ export const secretsPage = (props: SecretsPageProps): Html =>
 
 const putForm = (failed: Failed | undefined): Html =>
   card(
-    { id: 'put', title: 'Store a secret', about: 'A value stored under a name that exists replaces it.' },
+    { id: 'put', title: 'Store a secret', about: 'Storing a value under an existing name replaces it.' },
     html`
       <form method="post" class="stack narrow">
         ${formError(failed?.error)} ${hidden('intent', 'put')}
@@ -83,7 +83,7 @@ const columns = (canManage: boolean): Column<SecretView>[] => [
           opener: 'Delete',
           accessibleName: `Delete ${name}`,
           title: `Delete ${name}?`,
-          text: 'Pipelines that use it fail from then on.',
+          text: 'Pipelines that use it will fail.',
           confirm: 'Delete the secret',
         },
         html`${hidden('intent', 'delete')}${hidden('name', name)}`,

@@ -11,8 +11,9 @@ import type { TrafficPageProps } from './traffic.ts'
 type Rule = TrafficView['rules'][number]
 
 /**
- * Who sees a certain alias, in the order in which it is decided. Sends `intent=add-rule` with `type`, `key`, `value`,
- * `alias`; `change-rule` with those, `at` and `was`; `rule-up`, `rule-down` and `delete-rule` with `at` and `was`.
+ * Rules that send visitors to an alias, in the order they are tried. Sends `intent=add-rule` with `type`, `key`,
+ * `value`, `alias`; `change-rule` with those, `at` and `was`; `rule-up`, `rule-down` and `delete-rule` with `at` and
+ * `was`.
  */
 export function rulesCard(props: TrafficPageProps): Html {
   const rules = props.split?.rules ?? []
@@ -21,7 +22,7 @@ export function rulesCard(props: TrafficPageProps): Html {
       id: 'rules',
       title: 'Rules',
       about:
-        'For testers and colleagues: whoever fits a rule sees its alias, whatever the shares. The first that fits counts.',
+        'For testers and colleagues: visitors who match a rule see its alias, regardless of the shares. The first match wins.',
     },
     html`
       ${
@@ -52,7 +53,7 @@ const condition = ({ type, key, value }: Rule): Html =>
 
 const nameOf = ({ key, value }: Rule): string => `${key}=${value}`
 
-/** Which rule, and what it was when the page was made. */
+/** Which rule, and its values when the page was rendered. */
 const target = (rule: Rule, at: number): Html => html`
   ${hidden('at', String(at))} ${hidden('was', JSON.stringify(rule))}
 `

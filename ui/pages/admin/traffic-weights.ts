@@ -6,10 +6,10 @@ import type { TrafficPageProps } from './traffic.ts'
 
 type WeightRow = { alias: string; weight: number }
 
-/** Offered from the start, so that there is something to divide. */
+/** The number of aliases offered at first, so that there is something to split. */
 const MOST_OFFERED = 4
 
-/** What is stored; for a domain that divides nothing all of it with its alias, and a few others at 0. */
+/** The stored shares. A domain without a split gives its own alias 100 and offers a few others at 0. */
 export function weightRows({ split, domain, aliasNames }: TrafficPageProps): WeightRow[] {
   if (split !== undefined) return split.weights
   const others = aliasNames.filter((name) => name !== domain.alias).slice(0, MOST_OFFERED - 1)
@@ -17,7 +17,7 @@ export function weightRows({ split, domain, aliasNames }: TrafficPageProps): Wei
 }
 
 /**
- * `alias-0` with `weight-0` and so on: plain numbers, which the island makes sliders that balance each other
+ * `alias-0` with `weight-0` and so on. They are plain numbers; an island adds sliders that balance each other
  * (islands/traffic-weights.js, `data-weight`).
  */
 export function weightFields(props: TrafficPageProps, failed: Failed | undefined): Html {
@@ -29,7 +29,7 @@ export function weightFields(props: TrafficPageProps, failed: Failed | undefined
       ${left.length > 0 && rows.length < MOST_WEIGHTS && anotherRow(left, rows.length, failed)}
     </ul>
     <p class="hint" id="weights-hint">
-      <strong data-total>Together they have to make 100.</strong> An alias without a number is taken out.
+      <strong data-total>The shares must add up to 100.</strong> An alias without a number is removed.
     </p>
   `
 }

@@ -15,14 +15,14 @@ import { weightFields, weightRows } from './traffic-weights.ts'
 
 export type TrafficPageProps = ProjectPageBase & {
   domain: DomainView
-  /** Undefined where everybody sees the same. */
+  /** Undefined if all visitors see the same alias. */
   split: TrafficView | undefined
   aliasNames: readonly string[]
   failed?: Failed | undefined
 }
 
 /**
- * How a domain divides its visitors. Sends `intent=weights` (traffic-weights.ts), `stop`, and those of its rules
+ * How a domain splits its traffic. Sends `intent=weights` (traffic-weights.ts), `stop`, and the intents of its rules
  * (traffic-rules.ts).
  */
 export const trafficPage = (props: TrafficPageProps): Html =>
@@ -35,7 +35,7 @@ export const trafficPage = (props: TrafficPageProps): Html =>
         { label: 'Domains', href: projectHref(props.project.id, '/domains') },
         { label: props.domain.hostname, href: domainHref(props.project.id, props.domain.id) },
       ],
-      about: html`<p class="muted"><strong>${props.domain.hostname}</strong>: the first rule that fits decides, else what a visitor got before, else the shares.</p>`,
+      about: html`<p class="muted"><strong>${props.domain.hostname}</strong>: the first matching rule decides, then the alias a visitor saw before, then the shares.</p>`,
     },
     html`
       ${otherFailure(props)}
@@ -45,16 +45,19 @@ export const trafficPage = (props: TrafficPageProps): Html =>
     `,
   )
 
-/** What a button without fields was refused for; the forms say it themselves. */
+/** The error of a form without fields. The other forms show their own errors. */
 const otherFailure = ({ failed }: TrafficPageProps): Html | false =>
   failed !== undefined &&
   !['weights', 'add-rule', 'change-rule'].includes(failed.intent) &&
   notice({ tone: 'bad', message: failed.error.message, live: true })
 
 const redirected = ({ redirectTo }: DomainView): Html =>
-  notice({ tone: 'warn', message: `This domain sends everybody to ${redirectTo}, so nothing here counts.` })
+  notice({
+    tone: 'warn',
+    message: `This domain redirects everybody to ${redirectTo}, so these settings have no effect.`,
+  })
 
-const ABOUT = 'How many of every 100 new visitors see each alias.'
+const ABOUT = 'How many of 100 new visitors see each alias.'
 
 function shares(props: TrafficPageProps): Html {
   return card(
@@ -75,7 +78,7 @@ function shares(props: TrafficPageProps): Html {
 }
 
 const stateOf = ({ split, domain }: TrafficPageProps): Html =>
-  split === undefined ? badge(`All see ${domain.alias}`) : badge('Divided', 'info')
+  split === undefined ? badge(`All see ${domain.alias}`) : badge('Split', 'info')
 
 function sharesForm(props: TrafficPageProps): Html {
   const { split } = props
@@ -88,8 +91,8 @@ function sharesForm(props: TrafficPageProps): Html {
         ${formError(failed?.error)} ${hidden('intent', 'weights')} ${weightFields(props, failed)}
         ${checkbox({
           name: 'sticky',
-          label: 'A visitor who comes back sees the same',
-          hint: 'By a cookie. An alias whose share goes to 0 lets its visitors go.',
+          label: 'Returning visitors see the same alias',
+          hint: 'Uses a cookie. If the share of an alias becomes 0, its visitors are assigned again.',
           checked: values === undefined ? (split?.sticky ?? true) : values['sticky'] === 'true',
         })}
         <div class="narrow">${periodField(values?.['stickySeconds'] ?? String(split?.stickySeconds ?? DAY))}</div>
@@ -121,15 +124,15 @@ function periodField(value: string): Html {
 
 const stopping = ({ alias, hostname }: DomainView): Html =>
   card(
-    { id: 'stop', title: 'Stop dividing', about: `Everybody sees ${alias} again.` },
+    { id: 'stop', title: 'Stop splitting', about: `All visitors see ${alias} again.` },
     confirmDialog(
       {
         id: 'stop-dividing',
-        opener: 'Stop dividing',
+        opener: 'Stop splitting',
         openerKind: 'danger',
-        title: `Show everybody ${alias}?`,
+        title: `Show ${alias} to all visitors?`,
         text: html`The shares and the rules of <strong>${hostname}</strong> are deleted.`,
-        confirm: 'Delete shares and rules',
+        confirm: 'Delete the shares and rules',
       },
       hidden('intent', 'stop'),
     ),

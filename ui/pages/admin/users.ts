@@ -19,7 +19,7 @@ import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 export type UsersPageProps = WorkspacePageBase & {
   found: Paginated<UserView>
   search: string
-  /** Just made; this answer is the only one that holds the link. */
+  /** Just created. Only this response contains the link. */
   created?: { email: string; inviteUrl: string } | undefined
   failed?: Failed | undefined
 }
@@ -31,7 +31,7 @@ export const usersPage = (props: UsersPageProps): Html =>
     {
       place: 'users',
       title: 'Users',
-      about: 'One account works on every site. What it may do there is up to each project.',
+      about: 'One account works on every site. Each project decides what it may do there.',
     },
     html`
       ${props.created && createdCard(props.created)}
@@ -50,7 +50,7 @@ export const usersPage = (props: UsersPageProps): Html =>
       )}
       ${
         props.found.data.length === 0
-          ? html`<p class="muted">${props.search === '' ? 'Nobody is on this page of the list.' : `No account has “${props.search}” in its email.`}</p>`
+          ? html`<p class="muted">${props.search === '' ? 'This page of the list is empty.' : `No account has “${props.search}” in its email.`}</p>`
           : table<UserView>({ caption: 'Users', rows: props.found.data, columns: COLUMNS })
       }
       ${pagination({
@@ -69,18 +69,18 @@ const COLUMNS: Column<UserView>[] = [
 
 const createdCard = ({ email, inviteUrl }: NonNullable<UsersPageProps['created']>): Html =>
   card(
-    { id: 'created', title: `The account ${email} is made` },
+    { id: 'created', title: `The account ${email} was created` },
     html`
       <div class="stack">
-        ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it: it is not shown again.' })}
-        ${copyable({ label: 'Link that sets the password, good for 7 days', text: inviteUrl })}
+        ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
+        ${copyable({ label: 'Link to set the password, valid for 7 days', text: inviteUrl })}
       </div>
     `,
   )
 
 const ROLES = [
-  { value: 'member', label: 'Member: only what projects give them' },
-  { value: 'user', label: 'User: creates projects too' },
+  { value: 'member', label: 'Member: only what projects allow' },
+  { value: 'user', label: 'User: can also create projects' },
   { value: 'admin', label: 'Admin: everything' },
 ]
 
@@ -89,7 +89,7 @@ const newUser = (failed: Failed | undefined): Html =>
     {
       id: 'new-user',
       title: 'New user',
-      about: 'You get a link to hand on, with which they choose a password.',
+      about: 'You get a link to send to them, which lets them choose a password.',
     },
     html`
       <form method="post" class="stack narrow">
@@ -109,7 +109,7 @@ const newUser = (failed: Failed | undefined): Html =>
 
 export type UserPageProps = WorkspacePageBase & {
   account: UserView
-  /** Just made; this answer is the only one that holds the link. */
+  /** Just created. Only this response contains the link. */
   reset?: { url: string; expiresAt: string } | undefined
   failed?: Failed | undefined
 }
@@ -139,7 +139,7 @@ export const userPage = (props: UserPageProps): Html =>
 
 const roleCard = ({ account, failed }: UserPageProps): Html =>
   card(
-    { id: 'role-card', title: 'Role in the workspace', about: 'Counts from their next request on.' },
+    { id: 'role-card', title: 'Role in the workspace', about: 'Takes effect with their next request.' },
     html`
       <form method="post" class="stack narrow">
         ${formError(failed?.intent === 'change' ? failed.error : undefined)} ${hidden('intent', 'change')}
@@ -151,31 +151,39 @@ const roleCard = ({ account, failed }: UserPageProps): Html =>
 
 const resetCard = ({ reset }: UserPageProps): Html =>
   card(
-    { id: 'reset', title: 'New password', about: 'A link that sets a new password once, within an hour.' },
+    {
+      id: 'reset',
+      title: 'New password',
+      about: 'A link to set a new password. It works once, within an hour.',
+    },
     reset === undefined
       ? html`
           <form method="post">
-            ${hidden('intent', 'reset-link')} ${button({ label: 'Make a link', kind: 'secondary' })}
+            ${hidden('intent', 'reset-link')} ${button({ label: 'Create a link', kind: 'secondary' })}
           </form>
         `
       : html`
           <div class="stack">
-            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it: it is not shown again.' })}
-            ${copyable({ label: 'Link that sets a new password', text: reset.url })}
+            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
+            ${copyable({ label: 'Link to set a new password', text: reset.url })}
           </div>
         `,
   )
 
 const removal = ({ account }: UserPageProps): Html =>
   card(
-    { id: 'removal', title: 'Delete', about: 'The account with its sessions, roles and memberships.' },
+    {
+      id: 'removal',
+      title: 'Delete',
+      about: 'Deletes the account with its sessions, roles and memberships.',
+    },
     confirmDialog(
       {
         id: 'delete-user',
         opener: 'Delete this user',
         openerKind: 'danger',
         title: `Delete ${account.email}?`,
-        text: 'They are signed out everywhere at once. This cannot be undone.',
+        text: 'They are signed out everywhere immediately. This cannot be undone.',
         confirm: 'Delete the user',
       },
       hidden('intent', 'delete'),

@@ -4,7 +4,7 @@ import type { PageUser } from '../../components/user-menu.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { appLayout, type Crumb } from '../../layout.ts'
 
-/** What every page of the workspace is given. */
+/** The props that every page of the workspace gets. */
 export type WorkspacePageBase = { user: PageUser; notices?: readonly Notice[] }
 
 type Frame = {

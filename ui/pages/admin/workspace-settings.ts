@@ -16,7 +16,7 @@ type WorkspaceSettingsPageProps = WorkspacePageBase & {
 export const workspaceSettingsPage = (props: WorkspaceSettingsPageProps): Html =>
   workspaceFrame(
     props,
-    { place: 'settings', title: 'Settings', about: 'Who gets in, on every site of this workspace.' },
+    { place: 'settings', title: 'Settings', about: 'Who has access to the sites of this workspace.' },
     html`${membership(props)} ${registration(props)} ${privateSites(props)}`,
   )
 
@@ -26,13 +26,13 @@ const membership = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
       id: 'membership',
       title: 'Project Membership',
       about:
-        'With it, an account signs in on a site only where it is a member of its project. Without it, every account signs in everywhere.',
+        'If required, an account can sign in on a site only as a member of its project. Otherwise every account can sign in everywhere.',
     },
     switchForm({
       intent: 'membership',
       name: 'requireProjectMembership',
       label: 'Require project membership',
-      hint: 'People without membership are strangers on that site, whatever their role. This admin is not affected.',
+      hint: 'People without a membership are treated as not signed in on that site, regardless of their role. This admin is not affected.',
       setting: settings.requireProjectMembership,
       variable: 'FEATURE_REQUIRE_PROJECT_MEMBERSHIP',
       failed,
@@ -41,12 +41,12 @@ const membership = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
 
 const registration = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
   card(
-    { id: 'registration', title: 'Registration', about: 'How new accounts are made.' },
+    { id: 'registration', title: 'Registration', about: 'How new accounts are created.' },
     switchForm({
       intent: 'registration',
       name: 'allowPublicSignups',
       label: 'Anyone can register',
-      hint: 'Without it, accounts are made by invitation and by administrators. New accounts are members.',
+      hint: 'Otherwise accounts are created by invitation and by administrators. New accounts have the role member.',
       setting: settings.allowPublicSignups,
       variable: null,
       failed,
@@ -59,7 +59,7 @@ type Switch = {
   label: string
   hint: string
   setting: Setting<boolean>
-  /** The variable that fixes it; null where none can. */
+  /** The environment variable that can fix the setting; null if there is none. */
   variable: string | null
   failed: Failed | undefined
 }
@@ -79,20 +79,20 @@ const fixed = (variable: string | null, value: string): Html =>
   notice({
     tone: 'info',
     message: html`
-      <strong>${value}</strong>, fixed by ${variable === null ? 'the environment' : html`<code>${variable}</code>`} of
+      <strong>${value}</strong>, set by ${variable === null ? 'the environment' : html`<code>${variable}</code>`} of
       the server. Change it there and restart.
     `,
   })
 
 const RESPONSES = {
-  not_found: '404, as if nothing were there',
+  not_found: '404, as if the site did not exist',
   login: 'The sign-in page',
 } as const
 
 function privateSites({ settings, failed }: WorkspaceSettingsPageProps): Html {
   const { value, source } = settings.privateSiteResponse
   return card(
-    { id: 'private-sites', title: 'Private sites', about: 'What somebody who is not signed in gets there.' },
+    { id: 'private-sites', title: 'Private sites', about: 'What visitors who are not signed in get.' },
     source === 'environment'
       ? fixed('PRIVATE_SITE_RESPONSE', RESPONSES[value])
       : html`
@@ -101,7 +101,7 @@ function privateSites({ settings, failed }: WorkspaceSettingsPageProps): Html {
             ${hidden('intent', 'private-sites')}
             ${selectField({
               name: 'privateSiteResponse',
-              label: 'Strangers get',
+              label: 'Visitors who are not signed in get',
               value,
               options: Object.entries(RESPONSES).map(([key, label]) => ({ value: key, label })),
             })}

@@ -9,17 +9,17 @@ import { newPasswordField } from './password-field.ts'
 type AcceptInvitationPageProps = {
   project: { owner: string; name: string; displayName: string }
   role: string
-  /** Who was invited. */
+  /** The invited person. */
   email: string
   signedInAs?: string | undefined
-  /** Leads back here after signing in. */
+  /** Leads back to this page after signing in. */
   signInUrl: string
   error?: FormError | undefined
 }
 
 /**
- * Sends `intent`: `accept` for the invited account, `signup` with `password` for who has none yet. Somebody else's
- * session gets `intent=switch`: sign out, and come back here.
+ * Sends `intent`: `accept` for the invited account, or `signup` with `password` for a person without an account. If
+ * somebody else is signed in, it sends `switch`: sign out and come back here.
  */
 export const acceptInvitationPage = (props: AcceptInvitationPageProps): Html =>
   authLayout(

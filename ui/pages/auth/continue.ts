@@ -3,15 +3,15 @@ import { type Html, html, safeHref } from '../../html.ts'
 import { authLayout } from '../../layout.ts'
 
 export type ContinuePageProps = {
-  /** Of this workspace, already checked. */
+  /** A URL of this workspace, already checked. */
   url: string
-  /** What was done. */
-  after?: 'sign-in' | 'sign-out'
+  /** What has just happened. */
+  after?: 'sign-in' | 'sign-out' | 'invitation'
 }
 
 /**
- * The answer to a form whose next stop may be another host. Browsers apply `form-action 'self'` to the redirects of a
- * form too, so a 303 to a site host would be blocked; this page goes there by itself.
+ * The response to a form that leads to another host. Browsers apply `form-action 'self'` to redirects after a form too
+ * and would block a 303 to a site host, so this page forwards the visitor instead.
  */
 export const continuePage = ({ url, after = 'sign-in' }: ContinuePageProps): Html =>
   authLayout(
@@ -24,5 +24,13 @@ export const continuePage = ({ url, after = 'sign-in' }: ContinuePageProps): Htm
     { refreshTo: safeHref(url) },
   )
 
-const TITLES = { 'sign-in': 'Signed in', 'sign-out': 'Signed out' } as const
-const HEADINGS = { 'sign-in': 'You are signed in', 'sign-out': 'You are signed out' } as const
+const TITLES = {
+  'sign-in': 'Signed in',
+  'sign-out': 'Signed out',
+  invitation: 'Invitation accepted',
+} as const
+const HEADINGS = {
+  'sign-in': 'You are signed in',
+  'sign-out': 'You are signed out',
+  invitation: 'You have joined the site',
+} as const

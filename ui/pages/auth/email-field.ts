@@ -3,7 +3,7 @@ import type { Html } from '../../html.ts'
 
 type Typed = { email?: string | undefined; error?: FormError | undefined }
 
-/** The email of an account, which password managers keep beside the password. */
+/** The email of an account, which password managers store with the password. */
 export const emailField = ({ email, error }: Typed, autofocus: boolean): Html =>
   field({
     name: 'email',

@@ -7,9 +7,9 @@ import { emailField } from './email-field.ts'
 
 type ForgotPageProps = {
   email?: string | undefined
-  /** The same for every email, known or not. */
+  /** The page is the same for every email, known or not. */
   isSent?: boolean
-  /** Without mail, an admin makes the link. */
+  /** Without mail, an admin creates the link. */
   canMail: boolean
   error?: FormError | undefined
 }
@@ -27,11 +27,7 @@ export const forgotPage = (props: ForgotPageProps): Html =>
 
 const form = (props: ForgotPageProps): Html => html`
   <p class="muted">
-    ${
-      props.canMail
-        ? 'Enter the email of your account, and we send you a link to choose a new password.'
-        : NO_MAIL
-    }
+    ${props.canMail ? 'Enter the email of your account to get a link to choose a new password.' : NO_MAIL}
   </p>
   <form method="post" class="stack">
     ${formError(props.error)}
@@ -45,11 +41,11 @@ const sent = ({ email, canMail }: ForgotPageProps): Html => html`
     tone: 'good',
     live: true,
     message: canMail
-      ? html`If <strong>${email ?? 'that email'}</strong> has an account, a link is on its way. It works once, for an hour.`
-      : 'No mail is set up here, so an admin has to make the link for you.',
+      ? html`If <strong>${email ?? 'that email'}</strong> has an account, a link is on its way. It works once, within an hour.`
+      : 'This server cannot send mail, so an admin has to create the link for you.',
   })}
-  <p class="muted">${canMail ? 'Nothing there after a few minutes? Look among the spam.' : NO_MAIL}</p>
+  <p class="muted">${canMail ? 'No mail after a few minutes? Check your spam folder.' : NO_MAIL}</p>
 `
 
 const NO_MAIL =
-  'This server sends no mail. Ask an admin for a reset link: they can make one under Users. Where no admin can sign in, whoever runs the server sets up mail first.'
+  'This server cannot send mail. Ask an admin to create a reset link under Users. If no admin can sign in, the operator of the server must set up mail first.'

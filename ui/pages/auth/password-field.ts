@@ -2,7 +2,7 @@ import { LEAST_PASSWORD, PASSWORD_RULE } from '../../../src/domain/password-rule
 import { type FormError, field, fieldError, startField } from '../../components/field.ts'
 import type { Html } from '../../html.ts'
 
-/** Where a password is chosen (contract §3). No maxlength: it would cut a pasted password without a word. */
+/** The field to choose a password (contract §3). It has no maxlength, which would silently cut a pasted password. */
 export const newPasswordField = (error: FormError | undefined, name = 'password', label = 'Password'): Html =>
   field({
     name,

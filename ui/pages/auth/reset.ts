@@ -6,7 +6,7 @@ import { newPasswordField } from './password-field.ts'
 
 type ResetPageProps = {
   token: string
-  /** `invite` sets the first password of an account that an admin made. */
+  /** `invite` sets the first password of an account that an admin created. */
   purpose: 'reset' | 'invite'
   email?: string | undefined
   error?: FormError | undefined
@@ -29,12 +29,12 @@ export function resetPage(props: ResetPageProps): Html {
 const TEXTS = {
   reset: {
     title: 'Choose a new password',
-    about: 'All other sessions of the account end.',
+    about: 'This ends all other sessions of the account.',
     submit: 'Set the password',
   },
   invite: {
     title: 'Welcome: set your password',
-    about: 'Then you can sign in on every site here that you belong to.',
+    about: 'Then you can sign in on every site here you belong to.',
     submit: 'Set the password',
   },
 } as const
@@ -50,6 +50,6 @@ const form = (props: ResetPageProps, submit: string): Html => html`
 
 const spent = ({ error, purpose }: ResetPageProps): Html => html`
   ${formError(error)}
-  <p>Links work once and only for a while. ${purpose === 'invite' && 'Ask the admin who invited you for a new one.'}</p>
+  <p>A link works once and only for a limited time. ${purpose === 'invite' && 'Ask the admin who invited you for a new one.'}</p>
   ${purpose === 'reset' && html`<p><a href="/forgot-password">Ask for a new link</a></p>`}
 `

@@ -9,9 +9,9 @@ import { newPasswordField } from './password-field.ts'
 import { type Place, whereItLives } from './where-it-lives.ts'
 
 type SetupPageProps = {
-  /** From the set-up link; sent on as it is. */
+  /** The token from the set-up link, sent unchanged with the form. */
   token?: string | undefined
-  /** The request did not come from this machine, so the token of the set-up link is asked for. */
+  /** The request did not come from this machine, so the token of the set-up link is required. */
   needsToken: boolean
   email?: string | undefined
   error?: FormError | undefined
@@ -24,7 +24,7 @@ export const setupPage = (props: SetupPageProps): Html =>
     html`
       <h1>Welcome to svc</h1>
       <p class="muted">
-        This server has no admin yet. The account that you create here can do everything on it, and can invite others.
+        This server has no admin yet. The account you create here can do everything on it, and can invite others.
       </p>
       <form method="post" class="stack">
         ${formError(props.error)}
@@ -44,25 +44,25 @@ export const setupDonePage = ({ apiDocsUrl, snippets, place }: SetupDonePageProp
     'Ready',
     html`
       <h1>Your server is ready</h1>
-      ${notice({ tone: 'good', message: 'The admin account is made and you are signed in.', live: true })}
+      ${notice({ tone: 'good', message: 'The admin account was created and you are signed in.', live: true })}
       <ol class="steps">
         <li>
-          <h2>Choose where it will live</h2>
+          <h2>Choose its address</h2>
           ${whereItLives(place)}
         </li>
         <li>
           <h2>Create your first project</h2>
-          <p>A project holds one site. It is private until you open it.</p>
+          <p>A project holds one site. It is private until you make it public.</p>
           <a class="btn btn-primary" href="/projects/new">Create a project</a>
         </li>
         <li>
           <h2>Publish a folder</h2>
           <p>
-            Drop it into the page of the project, which shows it when it arrives. Or use the command line or CI, with
-            an <a href="/keys">API key</a>:
+            Drop it onto the project’s page, or use the command line or CI with an <a href="/keys">API key</a>. The page shows
+            the deployment when it arrives.
           </p>
           <details class="more">
-            <summary>Commands that publish</summary>
+            <summary>Commands to publish</summary>
             ${publishGuide(snippets)}
           </details>
         </li>
@@ -78,7 +78,7 @@ export const setupDonePage = ({ apiDocsUrl, snippets, place }: SetupDonePageProp
     { isWide: true },
   )
 
-/** The link's token is sent on unseen until it is refused. */
+/** The token of the link stays hidden until the server rejects it. */
 function asksForToken({ token, needsToken, error }: SetupPageProps): boolean {
   const isRefused = error?.code === 'SETUP_TOKEN_REQUIRED' || fieldError(error, 'setupToken') !== undefined
   return isRefused || (needsToken && token === undefined)
@@ -89,9 +89,9 @@ function tokenField(error: FormError | undefined): Html {
     ${notice({
       tone: 'info',
       message: html`
-        The server prints a <strong>set-up link</strong> in its log each time it starts, until there is an admin. Look
-        where you started it, or in <code>journalctl -u svc</code> or <code>docker logs</code>, and open that link.
-        Or paste the end of it here.
+        Until there is an admin, the server prints a <strong>set-up link</strong> in its log each time it starts. Look in
+        the terminal where you started it, in <code>journalctl -u svc</code> or in <code>docker logs</code>. Open the link,
+        or paste the end of it here.
       `,
     })}
     ${field({

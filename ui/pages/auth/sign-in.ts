@@ -11,7 +11,7 @@ export type LoginProvider = { id: string; displayName: string }
 type SignInPageProps = PasswordStep | MfaStep
 
 type Common = {
-  /** Where to go afterwards, already checked to be a host of this workspace. */
+  /** Where to go afterwards, already checked to be on a host of this workspace. */
   redirect?: string | undefined
   error?: FormError | undefined
 }
@@ -21,18 +21,18 @@ type PasswordStep = Common & {
   email?: string | undefined
   providers: readonly LoginProvider[]
   allowSignup: boolean
-  /** Why the visitor is here: after a password reset, or because the account exists already. */
+  /** Why the visitor is here: after a password reset, or because the account already exists. */
   notice?: Notice | undefined
 }
 
 type MfaStep = Common & {
   step: 'mfa'
-  /** Stands for the password that was right, so that the page need not hold it. */
+  /** Stands for the correct password, so that the page does not contain it. */
   mfaTicket: string
   email?: string | undefined
 }
 
-/** Says on the sign-in page that signing up is not needed. */
+/** Tells people on the sign-in page that they need not sign up. */
 export const ACCOUNT_EXISTS: Notice = {
   tone: 'info',
   message: 'An account with this email already exists. Sign in instead.',
@@ -82,7 +82,7 @@ const mfaPage = (props: MfaStep): Html =>
       <h1>Enter your code</h1>
       <p class="muted">
         ${props.email ? html`<strong>${props.email}</strong> is` : 'Your account is'} protected by a second step. Open
-        your authenticator app and enter the six digits that it shows.
+        your authenticator app and enter the six digits it shows.
       </p>
       <form method="post" class="stack">
         ${formError(props.error)} ${ticketInputs(props)}
@@ -104,7 +104,7 @@ const mfaPage = (props: MfaStep): Html =>
             name: 'code',
             id: 'recovery-code',
             label: 'Recovery code',
-            hint: 'One of the ten that you kept when you turned on the second step. Each works once.',
+            hint: 'One of the ten codes you saved when you turned on two-step sign-in. Each works once.',
             verbatim: true,
           })}
           ${button({ label: 'Continue with the recovery code', kind: 'secondary' })}

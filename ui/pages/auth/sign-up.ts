@@ -10,7 +10,7 @@ import { withRedirect } from './with-redirect.ts'
 type SignUpPageProps = {
   email?: string | undefined
   redirect?: string | undefined
-  /** False shows why there is no form. */
+  /** If false, the page says why there is no form. */
   allowSignup: boolean
   error?: FormError | undefined
 }
@@ -24,7 +24,10 @@ export const signUpPage = (props: SignUpPageProps): Html =>
       ${
         props.allowSignup
           ? signUpForm(props)
-          : notice({ tone: 'info', message: 'Accounts are by invitation here. Ask an admin to invite you.' })
+          : notice({
+              tone: 'info',
+              message: 'Accounts are created by invitation only. Ask an admin to invite you.',
+            })
       }
       <ul class="auth-links">
         <li>Have an account? <a href=${withRedirect('/signin', props.redirect)}>Sign in</a></li>
@@ -33,7 +36,7 @@ export const signUpPage = (props: SignUpPageProps): Html =>
   )
 
 const signUpForm = (props: SignUpPageProps): Html => html`
-  <p class="muted">One account works on every site here that you belong to.</p>
+  <p class="muted">One account works on every site here you belong to.</p>
   <form method="post" class="stack">
     ${refusal(props)} ${hidden('redirect', props.redirect)}
     ${emailField(props, startField(props.error, 'email') === 'email')}

@@ -9,7 +9,7 @@ export const signedOutPage = ({ signInUrl }: SignedOutPageProps): Html =>
     'Signed out',
     html`
       <h1>You are signed out</h1>
-      <p class="muted">This holds for every site of this workspace in this browser.</p>
+      <p class="muted">This applies to every site of this workspace in this browser.</p>
       ${linkButton({ label: 'Sign in again', href: signInUrl })}
     `,
   )

@@ -8,7 +8,7 @@ type ForbiddenPageProps = {
   siteHost: string
   /** The account hub on the admin host. */
   accountUrl: string
-  /** Takes the POST that signs out; on the site's own host, or the browser blocks it. */
+  /** The form that signs out posts here. It must be on the site's own host, or the browser blocks it. */
   signOutUrl: string
 }
 

@@ -1,7 +1,8 @@
-import { type Html, html } from '../../html.ts'
+import { linkButton } from '../../components/button.ts'
+import type { Html } from '../../html.ts'
 import { errorPage } from '../error.ts'
 
-/** 404 for a path. Private and missing read the same. */
+/** 404 for a path. The page is the same for private and missing files. */
 export const notFoundPage = (): Html =>
   errorPage({
     status: 404,
@@ -11,23 +12,23 @@ export const notFoundPage = (): Html =>
     hint: 'Check the spelling, or go back to where you came from.',
   })
 
-/** 404 for a host that maps to nothing, and for a site that is hidden: whoever has an account finds in from here. */
+/** 404 for an unknown host or a hidden site. People with an account can sign in from here. */
 export const noSitePage = ({ host, signInUrl }: { host: string; signInUrl: string }): Html =>
   errorPage({
     status: 404,
     isNowhere: true,
     title: 'No site lives here',
     message: `This server has no site at ${host}.`,
-    hint: 'If it should be yours, map the domain to a project in the admin, or check the alias, repository and owner in the name.',
-    way: html`Invited to a private site? <a href=${signInUrl}>Sign in</a>`,
+    way: linkButton({ label: 'Is it a private site? Sign in', href: signInUrl }),
+    hint: 'If this should be your site, map the domain to a project in the admin, or check the alias, repository and owner in the name.',
   })
 
-/** 421 for a mapped domain whose owner has not proved it yet. */
+/** 421 for a mapped domain that is not verified yet. */
 export const unprovenDomainPage = (host: string): Html =>
   errorPage({
     status: 421,
     isNowhere: true,
     title: 'This domain is not verified yet',
-    message: `${host} points at this server, but nobody has proved that it belongs to a site here.`,
-    hint: 'If it is yours, open the domain in the admin, add the record that is shown there and press Verify.',
+    message: `${host} points at this server, but nobody has verified that it belongs to a site here.`,
+    hint: 'If it is yours, open the domain in the admin, add the record shown there and press Verify.',
   })

@@ -9,10 +9,10 @@ export const CALLBACK_PATH = '/_svc/auth/callback'
 
 const CODE_MS = MINUTE_MS
 
-/** What a code is for. `browser`: the hash of the secret that the one browser keeps which may redeem it; null for any. */
+/** What a code is for. `browser`: hash of the secret of the one browser that may redeem it; null for any. */
 type Handover = { host: string; sessionId: string; browser: string | null }
 
-/** Makes a code that is good once, for a minute. It exists nowhere else in the clear. */
+/** Makes a code that can be used once, within a minute. Only its hash is stored. */
 export function createCode(ctx: Context, userId: string, handover: Handover): string {
   const data = JSON.stringify(handover)
   return inTransaction(ctx.db, (tx) =>
@@ -20,7 +20,7 @@ export function createCode(ctx: Context, userId: string, handover: Handover): st
   )
 }
 
-/** Uses a code up, in the caller's transaction. Undefined when it is unknown, used or too old, or its account is gone. */
+/** Uses up a code, in the caller's transaction. Undefined if unknown, used or expired, or its account is gone. */
 export function consumeCode(
   ctx: Context,
   tx: DbOrTx,

@@ -11,18 +11,19 @@ import { actorOf } from '../enter.ts'
 import { deleteHandedOver, findSession, openSession, sessionCookies } from '../sessions.ts'
 import { CALLBACK_PATH, consumeCode } from './code.ts'
 
-/** Tabs that are opened together each come with a code: none may end the session that another is on its way with. */
+/** Tabs opened together each bring a code. Within this time, none may end the session that another is just opening. */
 const TABS_MS = MINUTE_MS
-/** What `safeRedirect` takes. */
+/** The longest address that `safeRedirect` accepts. */
 const MOST_ADDRESS = 2048
 
 /**
- * Redeems a code on the host that it was made for: a session of its own with host-only cookies, which counts on no other
- * host and ends with the one that it was opened from. The code passes through an address of the site, where a service
- * worker of its contributors can read it: what that is worth must end at the site. `secrets`: what the browser keeps;
- * undefined for a client that is no browser. `not-bound`: a good code, but not one that this browser asked for; somebody
- * may have sent their own, to have the visitor act as them. Throws 400 `SIGN_IN_CODE_INVALID` for a code that is unknown,
- * used, older than a minute, or for another host or browser. The gate is asked with each request, as everywhere.
+ * Redeems a code on its host. Opens a separate session with host-only cookies, which is valid on no other host and ends
+ * with the session it was opened from: the code passes through an address of the site, where a contributor's service
+ * worker can read it, so it must be worth nothing elsewhere. `secrets` are the secrets that the browser keeps;
+ * undefined for a client that is not a browser. Returns `not-bound` for a valid code that this browser did not ask for:
+ * somebody may have sent their own code, to make the visitor act as them. Throws 400 `SIGN_IN_CODE_INVALID` for a code
+ * that is unknown, used, older than a minute, or for another host or browser. The gate is checked on every request, as
+ * everywhere.
  */
 export function redeemCode(
   ctx: Context,
@@ -32,7 +33,7 @@ export function redeemCode(
 ): { setCookies: string[] } | 'not-bound' {
   const redeemed = inTransaction(ctx.db, (tx) => {
     const spent = consumeCode(ctx, tx, code)
-    // The code is spent by a visit to the wrong host too: whoever brings it there has seen it.
+    // A visit to the wrong host uses up the code too, because whoever sent it there has seen it.
     if (spent?.handover.host !== origin.facts.host) return undefined
     const { sessionId, browser } = spent.handover
     if (findSession(tx, sessionId) === undefined) return undefined
@@ -41,15 +42,15 @@ export function redeemCode(
     return { setCookies: openHere(ctx, tx, spent.user, sessionId, origin) }
   })
   if (redeemed !== undefined) return redeemed
-  throw new AppError('invalid', 'This sign-in link was used already or is too old. Sign in again.', {
+  throw new AppError('invalid', 'This sign-in link has been used or has expired. Sign in again.', {
     code: 'SIGN_IN_CODE_INVALID',
   })
 }
 
-/** Opens the session of this host only, in place of the one of an earlier visit; returns its cookies. */
+/** Opens the session for this host only, replacing that of an earlier visit; returns its cookies. */
 function openHere(ctx: Context, tx: DbOrTx, user: User, openedFrom: string, origin: Origin): string[] {
   const { facts, userAgent } = origin
-  // Its cookies are replaced, so the one of the last visit is worth nothing more.
+  // This browser's cookies are replaced, so the session of its last visit is no longer needed.
   deleteHandedOver(tx, openedFrom, facts.host, ctx.now() - TABS_MS)
   const from = { ip: facts.ip, userAgent, onlyOn: facts.host, openedFrom }
   const { id, tokens } = openSession(ctx, tx, user.id, from)
@@ -57,7 +58,7 @@ function openHere(ctx: Context, tx: DbOrTx, user: User, openedFrom: string, orig
   return sessionCookies(ctx, tokens, facts)
 }
 
-/** Asks the admin host for a code that only the browser with `secret` can redeem, and for the way back to `path`. */
+/** Asks the admin host for a code that only the browser with `secret` can redeem, and that leads back to `path`. */
 export function askForOwnCode(ctx: Context, facts: RequestFacts, secret: string, path: string): string {
   const callback = `${ctx.siteUrl(facts.host)}${CALLBACK_PATH}`
   const backTo = (redirect: string) =>
@@ -66,7 +67,7 @@ export function askForOwnCode(ctx: Context, facts: RequestFacts, secret: string,
   return `${ctx.adminUrl()}/signin?${new URLSearchParams({ redirect: back })}`
 }
 
-/** Where to go on the same host after redeeming a code: a path, never another host. */
+/** Where to go on the same host after redeeming a code: always a path, never another host. */
 export const pathAfterCallback = (ctx: Context, address: string | undefined): string => {
   const path = safeRedirect(ctx, address)
   return path?.startsWith('/') ? path : '/'

@@ -7,7 +7,7 @@ import { originOf } from '../caller.ts'
 import { CALLBACK_PATH } from './code.ts'
 import { askForOwnCode, pathAfterCallback, redeemCode } from './redeem.ts'
 
-/** Ties a sign-in to the browser that asked for it. Long enough to find the password and the second step. */
+/** Ties a sign-in to the browser that asked for it. Leaves enough time to find the password and the second step. */
 const BROWSER_COOKIE = 'svcBrowser'
 const BROWSER_SECONDS = 60 * 60
 
@@ -18,7 +18,7 @@ export const callbackRoute = (ctx: Context) =>
     ({ request, query, set }) => {
       set.status = 303
       set.headers['location'] = redeemOrAsk(ctx, request, query.code, pathAfterCallback(ctx, query.redirect))
-      // The address holds a code, if a spent one.
+      // The address holds a code, even if it is already used.
       set.headers['referrer-policy'] = 'no-referrer'
     },
     {
@@ -29,8 +29,8 @@ export const callbackRoute = (ctx: Context) =>
   )
 
 /**
- * Signs in and returns `path`. A browser that brings a code which it did not ask for is sent to ask for one of its own:
- * nobody is signed in to somebody else's account by a link (login CSRF). Clients without `Sec-Fetch-*` are no browsers.
+ * Signs in and returns `path`. A browser with a code that it did not ask for is sent to ask for its own: otherwise a
+ * link could sign somebody in to another person's account (login CSRF). Clients without `Sec-Fetch-*` are not browsers.
  */
 function redeemOrAsk(ctx: Context, request: Request, code: string, path: string): string {
   const noted = notedOf(request)
@@ -42,13 +42,13 @@ function redeemOrAsk(ctx: Context, request: Request, code: string, path: string)
     noted.setCookies.push(...redeemed.setCookies)
     return path
   }
-  // Another tab may be on its way with the same secret.
+  // Another tab may be signing in with the same secret.
   const secret = secrets[0] ?? newToken()
   noted.setCookies.push(browserCookie(secret, noted.facts))
   return askForOwnCode(ctx, noted.facts, secret, path)
 }
 
-/** Host-only, and sent to nothing but the callback. */
+/** Host-only, and sent only to the callback. */
 const browserCookie = (secret: string, { isSecure }: RequestFacts): string =>
   setCookie(BROWSER_COOKIE, secret, {
     domain: null,

@@ -1,16 +1,16 @@
 import type { OidcProblem } from './problems.ts'
 
-/** All that decides what becomes of somebody whom a provider sent back. */
+/** Everything that decides what happens with a person whom a provider sent back. */
 export type OidcQuestion = {
   /** The account that this subject of the provider is connected to. */
   connectedTo: string | null
-  /** Who is signed in and asked on the account page for the connection. */
+  /** The signed-in person who asked for the connection on the account page. */
   linkTo: string | null
-  /** `linkTo` has a connection to this provider already. */
+  /** `linkTo` already has a connection to this provider. */
   isLinkedElsewhere: boolean
   email: string | null
   isEmailVerified: boolean
-  /** The account of that email; `isUntouched` when it has neither password nor connection: invited, never used. */
+  /** The account with that email. `isUntouched`: invited and never used (neither password nor connection). */
   account: { id: string; isUntouched: boolean } | null
   allowSignup: boolean
 }
@@ -24,10 +24,10 @@ export type OidcOutcome =
   | { do: 'refuse'; problem: OidcProblem }
 
 /**
- * A provider's subject signs in the account that it is connected to, and nothing else does. An account is connected by
- * its owner, signed in. By email alone only an account that nobody has used yet is claimed, and only when the provider
- * says that the email is verified: an unverified email may be the victim's, and an account with a password may have been
- * made by somebody who waits for the owner of the email to walk in.
+ * A provider's subject signs in only to the account that it is connected to. The owner of an account connects it while
+ * signed in. An email alone claims only an account that nobody has used yet, and only if the provider says that the
+ * email is verified. An unverified email may belong to a victim. An account with a password may have been made by an
+ * attacker who waits for the owner of the email to sign in to it.
  */
 export function decideOidc(question: OidcQuestion): OidcOutcome {
   const { connectedTo, linkTo, account } = question

@@ -19,7 +19,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-/** Goes to the provider and back with the session of that email; the provider knows the browser as somebody else's. */
+/** Goes to the provider and back as that email; at the provider, the browser is signed in as somebody else. */
 async function goAway(email: string, headers: Record<string, string>): Promise<string> {
   provider.person = MALLORY
   const cookie = await app.cookieOf(email)
@@ -36,7 +36,7 @@ const connectionsOf = async (email: string) =>
     'connections'
   ]
 
-describe('a connection is made from the account page alone', () => {
+describe('a connection is made only from the account page', () => {
   const page = (path: string) => `http://localhost:3000${path}`
   const elsewhere: [string, Record<string, string>][] = [
     ['another site', { 'sec-fetch-site': 'cross-site', referer: 'https://evil.example/account' }],

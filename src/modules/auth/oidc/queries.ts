@@ -12,7 +12,7 @@ export function findConnection(db: DbOrTx, provider: string, subject: string): C
     .get()
 }
 
-/** To that provider, or to any. */
+/** Whether the user has a connection to that provider, or to any. */
 export function hasConnection(db: DbOrTx, userId: string, provider?: string): boolean {
   const mine = eq(userConnections.userId, userId)
   return (

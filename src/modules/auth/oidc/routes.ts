@@ -8,7 +8,7 @@ import { FLOW_COOKIE, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, st
 
 const leadsOn = { 302: t.Undefined() }
 
-/** Signing in with an OpenID provider. Both are addresses that a browser goes to. contract §3. */
+/** Signing in with an OpenID provider. Browsers navigate to both addresses. contract §3. */
 export const oidcRoutes = (ctx: Context) =>
   new Elysia()
     .get(
@@ -37,7 +37,7 @@ async function start(
   const provider = getProvider(ctx, id)
   const noted = notedOf(request)
   const admin = new URL(ctx.adminUrl())
-  // The provider knows one address to come back to, and the cookie of the flow must be there.
+  // The provider knows only one callback address, and the flow cookie must be valid there.
   if (noted.facts.host !== admin.hostname)
     return found(
       `${admin.origin}/api/auth/oidc/${id}/start?${new URLSearchParams({
@@ -51,13 +51,14 @@ async function start(
   return found(url)
 }
 
-/** The page with the buttons that connect. */
+/** The page with the connect buttons. */
 const ACCOUNT_PATH = '/account'
 
 /**
- * Whether the account page led here. A connection is made only then: another site could send a signed-in person here while
- * their browser is signed in to its own account at the provider, and would have a way into theirs. A page of ours is not
- * enough, as others go on to where a link says; some browsers name no page, but still that it is of this host.
+ * Whether the account page led here. Connections are made only then: another site could send a signed-in person here
+ * while their browser is signed in to the attacker's account at the provider, and the attacker would then have access
+ * to theirs. Any page of ours is not enough, because some redirect to where a link says. Some browsers send no
+ * referrer, but still say that the request came from this host.
  */
 function isOwnLink(request: Request, admin: URL): boolean {
   const site = request.headers.get('sec-fetch-site')
@@ -67,7 +68,7 @@ function isOwnLink(request: Request, admin: URL): boolean {
   return page?.host === admin.host && page.pathname === ACCOUNT_PATH
 }
 
-/** A path of a site, as the admin host must name it. */
+/** A path on a site, as an absolute address for the admin host. */
 function absolute(ctx: Context, { site, host }: RequestFacts, redirect = '/'): string {
   if (!redirect.startsWith('/') || site === null) return redirect
   return `${ctx.siteUrl(host)}${redirect}`
@@ -104,6 +105,6 @@ function signInWith({ redirect, ...query }: Record<string, string | undefined>):
   return `/signin?${new URLSearchParams(given)}`
 }
 
-/** Host-only, and sent to nothing but the callback. */
+/** Host-only, and sent only to the callback. */
 const flowCookie = (flow: string, maxAgeSeconds: number, { isSecure }: RequestFacts): string =>
   setCookie(FLOW_COOKIE, flow, { domain: null, path: '/api/auth/oidc', maxAgeSeconds, isSecure })

@@ -15,15 +15,15 @@ import { findConnection, hasConnection, insertConnection } from './queries.ts'
 
 /** What the person asked for before they went to the provider. */
 type Wish = {
-  /** Where to go in the end: a path of the admin host or an address of the workspace. */
+  /** Where to go at the end: a path of the admin host or an address of the workspace. */
   redirect: string | null
-  /** The account that the connection is for, when it was asked for on the account page. */
+  /** The account to connect, if it was asked for on the account page. */
   linkTo: string | null
 }
 
 type Settled = Extract<OidcOutcome, { do: 'refuse' | 'connect' }> | { do: 'enter'; user: User }
 
-/** Decides what becomes of an identity and writes it in one transaction, so that two at once cannot both make the account. */
+/** Decides about an identity and stores the result in one transaction, so that two at once make one account. */
 export function settle(
   ctx: Context,
   provider: OidcProvider,
@@ -41,7 +41,7 @@ export function settle(
         outcome.do === 'sign-up' ? addUser(ctx, tx, identity.email ?? '', wish, actor) : outcome.userId
       const user = findUser(tx, userId)
       if (user === undefined) throw new AppError('unauthenticated', 'The account was deleted')
-      // Who has the invitation's link would set a password, and be in an account that somebody uses.
+      // Otherwise whoever has the invitation link could set a password on an account that somebody already uses.
       if (outcome.do === 'claim') endPasswordLinks(tx, userId)
       if (outcome.do !== 'sign-in') connect(ctx, tx, provider, proven, user, actor)
       return outcome.do === 'connect' ? outcome : { do: 'enter', user }
@@ -74,7 +74,7 @@ function decide(
 const isUntouched = (tx: DbOrTx, user: User): boolean =>
   user.passwordHash === null && !hasConnection(tx, user.id)
 
-/** The gated project of the site that the person came from: it says who may sign up, and is what they join. */
+/** The gated project of the site that the person came from: it decides who may sign up, and the person joins it. */
 const projectAskedFor = (ctx: Context, redirect: string | null): string | null =>
   redirect === null || redirect.startsWith('/')
     ? null

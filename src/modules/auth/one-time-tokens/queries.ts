@@ -1,6 +1,7 @@
-import { and, eq, inArray, lt } from 'drizzle-orm'
-import type { DbOrTx } from '../../../db/open.ts'
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Db, DbOrTx } from '../../../db/open.ts'
 import { oneTimeTokens } from '../../../db/schema.ts'
+import { prepared } from '../../../db/statements.ts'
 
 type OneTimeTokenRow = typeof oneTimeTokens.$inferSelect
 export type OneTimePurpose = OneTimeTokenRow['purpose']
@@ -23,6 +24,11 @@ export function deleteOneTimeTokensOf(db: DbOrTx, userId: string, purposes: read
     .run()
 }
 
-export function deleteExpiredOneTimeTokens(db: DbOrTx, now: number): void {
-  db.delete(oneTimeTokens).where(lt(oneTimeTokens.expiresAt, now)).run()
+/** Deletes up to `limit` expired tokens; returns how many. */
+export function deleteExpiredOneTimeTokens(db: Db, now: number, limit: number): number {
+  return prepared(
+    db,
+    `DELETE FROM one_time_tokens WHERE token_hash IN
+       (SELECT token_hash FROM one_time_tokens WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+  ).run(now, limit).changes
 }

@@ -1,6 +1,6 @@
 import type { Mail } from '../../../platform/mail.ts'
 
-/** Plain text: it can be read everywhere, and no mail of ours asks a person to trust a picture of a button. */
+/** Plain text can be read everywhere, and does not teach people to trust the picture of a button. */
 export const resetMail = (to: string, url: string): Mail => ({
   to: [to],
   subject: 'Choose a new password',

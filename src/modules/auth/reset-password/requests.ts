@@ -3,14 +3,14 @@ import { HOUR_MS } from '../../../domain/durations.ts'
 import { isRecent } from '../../../domain/recent.ts'
 import { onePer } from '../../../platform/one-per.ts'
 
-/** How often one email may be mailed a link: so many an hour, so that nobody's inbox can be flooded from here. */
+/** How many reset links one email may be sent per hour, so that nobody's inbox can be flooded from here. */
 const MOST = 3
 const WINDOW_MS = HOUR_MS
 const MOST_EMAILS = 10_000
 
 type Requests = { take(email: string): { isOver: boolean } }
 
-/** Counts by email, known or not. Kept in memory: a restart forgives. */
+/** Counts by email, known or not. Kept in memory: a restart resets it. */
 export const resetRequests = onePer((ctx: Context): Requests => {
   const times = new Map<string, number[]>()
   return {

@@ -22,7 +22,7 @@ export const resetPasswordRoutes = (ctx: Context) =>
         body: forgotBody,
         response: successView,
         detail: {
-          summary: 'Mail a link that sets a new password; the answer is always the same',
+          summary: 'Mail a link that sets a new password; the response is always the same',
           security: [],
         },
       },

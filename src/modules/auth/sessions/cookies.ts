@@ -2,7 +2,7 @@ import type { Context, RequestFacts } from '../../../context.ts'
 import { ACCESS_COOKIE, REFRESH_COOKIE, setCookie } from '../../../domain/cookies.ts'
 import { ACCESS_MS, REFRESH_MS, type Tokens } from './tokens.ts'
 
-/** The `Set-Cookie` values that give a browser the tokens, as far as the host of the request allows. */
+/** The `Set-Cookie` values that give a browser the tokens, as far as the request's host allows. */
 export function sessionCookies(ctx: Context, tokens: Tokens, facts: RequestFacts): string[] {
   const options = { domain: cookieDomain(ctx, facts.host), isSecure: facts.isSecure }
   return [
@@ -21,7 +21,7 @@ export function clearedCookies(ctx: Context, facts: RequestFacts): string[] {
   )
 }
 
-/** The workspace's parent domain where the host lies below it; null (host-only) elsewhere and with plain `localhost`. */
+/** The workspace's parent domain if the host is below it; null (host-only) elsewhere and with plain `localhost`. */
 export function cookieDomain(ctx: Context, host: string): string | null {
   const base = ctx.config.baseDomain
   const isBelow = host === base || host.endsWith(`.${base}`)

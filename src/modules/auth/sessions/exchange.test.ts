@@ -3,7 +3,7 @@ import { cookieHeader, PASSWORD, testApp } from '../../../testing/test-app.ts'
 
 const ANN = 'ann@example.com'
 
-test('a replaced token beside a good one of the same person is no theft: browsers may hold both', async () => {
+test('a replaced token next to a good one of the same person is not theft: browsers may have both', async () => {
   const app = await testApp()
   await app.addUser(ANN)
   const post = (path: string, cookie: string, json?: unknown) =>

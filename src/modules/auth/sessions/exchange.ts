@@ -4,12 +4,13 @@ import { MINUTE_MS } from '../../../domain/durations.ts'
 import { deleteSession, type FoundToken, findToken, markTokenReplaced, touchSession } from './queries.ts'
 import { issueTokens, type LiveToken, type Tokens } from './tokens.ts'
 
-/** contract §3: an old refresh token is forgiven for a minute. */
+/** contract §3: an old refresh token is accepted for one more minute. */
 const REUSE_GRACE_MS = MINUTE_MS
 
 /**
- * Exchanges one of the refresh tokens for new tokens. A replaced one used again within a minute is a parallel request;
- * later, somebody has a copy: the session and all its tokens end. Undefined where there is nothing to exchange.
+ * Exchanges one of the refresh tokens for new tokens. A replaced token that is used again within a minute is a parallel
+ * request. Later, somebody has a copy: the session ends with all its tokens. Undefined when there is nothing to
+ * exchange.
  */
 export function exchange(
   ctx: Context,
@@ -19,7 +20,7 @@ export function exchange(
   const hash = (refresh.find(({ found }) => !isStale(ctx, found)) ?? refresh[0])?.hash
   if (hash === undefined) return undefined
   return inTransaction(ctx.db, (tx) => {
-    // Looked up again: what was cached does not know of an exchange a moment ago.
+    // Looked up again: the cache does not know of an exchange that happened a moment ago.
     const found = findToken(ctx.db, hash)
     if (found === undefined) return undefined
     if (isStale(ctx, found)) return endStolen(ctx, tx, found)

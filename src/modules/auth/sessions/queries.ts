@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, ne, notExists, or, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, ne, or } from 'drizzle-orm'
 import type { SessionUser } from '../../../context.ts'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { sessions, sessionTokens } from '../../../db/schema.ts'
@@ -12,13 +12,13 @@ export type FoundToken = {
   expiresAt: number
   replacedAt: number | null
   sessionId: string
-  /** The only host where the session counts; null for wherever its cookies reach. */
+  /** The only host where the session is valid; null for wherever its cookies reach. */
   host: string | null
   lastSeenAt: number
   user: SessionUser
 }
 
-/** By token hash, with its session's user: one indexed read. On the hot path of private sites, so without drizzle. */
+/** A token by its hash, with its user: one indexed read. On the hot path of private sites, so without drizzle. */
 export function findToken(db: Db, tokenHash: string): FoundToken | undefined {
   const row = prepared<{
     kind: 'access' | 'refresh'
@@ -48,7 +48,7 @@ export function findToken(db: Db, tokenHash: string): FoundToken | undefined {
   }
 }
 
-/** Whose session it is, as they are now. */
+/** The session's user, as they are now. */
 export function findSessionUser(db: Db, sessionId: string): SessionUser | undefined {
   const row = prepared<SessionUser>(
     db,
@@ -69,14 +69,14 @@ export function markTokenReplaced(db: DbOrTx, tokenHash: string, replacedAt: num
   db.update(sessionTokens).set({ replacedAt }).where(eq(sessionTokens.tokenHash, tokenHash)).run()
 }
 
-/** With those that were handed over from it to other domains. */
+/** Also deletes the sessions handed over from it to other domains. */
 export function deleteSession(db: DbOrTx, sessionId: string): void {
   db.delete(sessions)
     .where(or(eq(sessions.id, sessionId), eq(sessions.openedFrom, sessionId)))
     .run()
 }
 
-/** What was handed over from a session to one host, before the time `before`. */
+/** Deletes the sessions handed over from this one to the host before the time `before`. */
 export function deleteHandedOver(db: DbOrTx, openedFrom: string, host: string, before: number): void {
   const ofHost = and(eq(sessions.openedFrom, openedFrom), eq(sessions.host, host))
   db.delete(sessions)
@@ -84,7 +84,7 @@ export function deleteHandedOver(db: DbOrTx, openedFrom: string, host: string, b
     .run()
 }
 
-/** Those used last come first. */
+/** Most recently used first. */
 export function listSessions(db: DbOrTx, userId: string): SessionRow[] {
   return db
     .select()
@@ -102,21 +102,28 @@ export function touchSession(db: DbOrTx, sessionId: string, seen: { lastSeenAt: 
   db.update(sessions).set(seen).where(eq(sessions.id, sessionId)).run()
 }
 
-export function deleteExpiredTokens(db: DbOrTx, now: number): void {
-  db.delete(sessionTokens).where(lt(sessionTokens.expiresAt, now)).run()
+/** Deletes up to `limit` expired tokens, the oldest first. Returns the session of each. */
+export function deleteExpiredTokens(db: Db, now: number, limit: number): string[] {
+  return prepared<{ sessionId: string }>(
+    db,
+    `DELETE FROM session_tokens WHERE token_hash IN
+       (SELECT token_hash FROM session_tokens WHERE expires_at < ? ORDER BY expires_at LIMIT ?)
+     RETURNING session_id AS sessionId`,
+  )
+    .all(now, limit)
+    .map(({ sessionId }) => sessionId)
 }
 
-export function deleteSessionsWithoutTokens(db: DbOrTx): void {
-  db.delete(sessions)
-    .where(
-      notExists(
-        db.select({ one: sql`1` }).from(sessionTokens).where(eq(sessionTokens.sessionId, sessions.id)),
-      ),
-    )
-    .run()
+/** Deletes those of the sessions that have no token left. */
+export function deleteSessionsWithoutTokens(db: Db, ids: readonly string[]): void {
+  prepared(
+    db,
+    `DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))
+       AND NOT EXISTS (SELECT 1 FROM session_tokens WHERE session_id = sessions.id)`,
+  ).run(JSON.stringify(ids))
 }
 
-/** Ends every session of the user but `keep`. */
+/** Deletes every session of the user except `keep`. */
 export function deleteSessionsOfUser(db: DbOrTx, userId: string, keep: string | null): void {
   const mine = eq(sessions.userId, userId)
   db.delete(sessions)

@@ -2,14 +2,14 @@ import type { Context, RequestFacts } from '../../../context.ts'
 import { SESSION_COOKIES } from '../../../domain/cookies.ts'
 import { cookieDomain } from './cookies.ts'
 
-/** Deeper and longer addresses than any of ours. Each folder adds cookies to the answer. */
+/** Our addresses are never this deep or long. Each folder adds cookies to the response. */
 const MOST_FOLDERS = 10
 const LONGEST_FOLDER = 200
 
 /**
- * Removes cookies that are named like the session's and are not ours: of a narrower path, of a domain above the
- * workspace, or kept apart by the browser (`Partitioned`). A sibling site can add such (cookie tossing), and as long as
- * they are there, they and the session's stand for nobody. The session's own are left alone.
+ * Removes cookies that have the session cookies' names but are not ours: for a narrower path, for a domain above the
+ * workspace, or partitioned by the browser (`Partitioned`). A sibling site can add them (cookie tossing), and while
+ * they exist the request has no session. The session's own cookies are kept.
  */
 export function strayCookies(ctx: Context, path: string, { host, isSecure }: RequestFacts): string[] {
   const own = cookieDomain(ctx, host)
@@ -19,7 +19,7 @@ export function strayCookies(ctx: Context, path: string, { host, isSecure }: Req
       .filter((folder) => folder !== '/' || domain !== own)
       .flatMap((folder) => removals(domain, folder, isSecure)),
   )
-  // Browsers take `Partitioned` only with `Secure`.
+  // Browsers accept `Partitioned` only with `Secure`.
   if (!isSecure) return unpartitioned
   const partitioned = domains.flatMap((domain) =>
     foldersOf(path).flatMap((folder) => removals(domain, folder, isSecure)),
@@ -27,13 +27,13 @@ export function strayCookies(ctx: Context, path: string, { host, isSecure }: Req
   return [...unpartitioned, ...partitioned.map((cookie) => `${cookie}; Partitioned`)]
 }
 
-/** As short as can be: a proxy in front may take no more than 4 KiB of headers. */
+/** As short as possible: a proxy in front may accept only 4 KiB of headers. */
 const removals = (domain: string, path: string, isSecure: boolean): string[] =>
   SESSION_COOKIES.map(
     (name) => `${name}=; Domain=${domain}; Path=${path}; Max-Age=0${isSecure ? '; Secure' : ''}`,
   )
 
-/** The domains that a cookie can be set for from below; browsers leave those out that are a registry's. */
+/** The domains above the host for which a cookie can be set. Browsers ignore public suffixes. */
 function domainsAbove(host: string): string[] {
   const labels = host.split('.')
   return labels.slice(1, -1).map((_, i) => `.${labels.slice(i + 1).join('.')}`)

@@ -11,12 +11,12 @@ import { type FoundToken, findToken, insertToken } from './queries.ts'
 export const ACCESS_MS = HOUR_MS
 export const REFRESH_MS = 30 * DAY_MS
 
-/** What the cookies of a session hold. In the clear nowhere else. */
+/** The contents of the session cookies. Only their hashes are stored. */
 export type Tokens = { access: string; refresh: string }
 
 type TokenKind = FoundToken['kind']
 
-/** Adds a pair of tokens to the session; earlier ones stay as they are. */
+/** Adds a pair of tokens to the session; earlier ones stay valid. */
 export function issueTokens(ctx: Context, tx: DbOrTx, sessionId: string): Tokens {
   const now = ctx.now()
   const tokens = { access: newToken(), refresh: newToken() }
@@ -33,18 +33,18 @@ export function issueTokens(ctx: Context, tx: DbOrTx, sessionId: string): Tokens
   return tokens
 }
 
-/** One that was issued by a clock that was ahead would be good until that time comes. */
+/** A token issued by a clock that was ahead would stay valid until that time comes. */
 function isLive(ctx: Context, { kind, expiresAt }: FoundToken): boolean {
   const issuedAt = expiresAt - (kind === 'access' ? ACCESS_MS : REFRESH_MS)
   return expiresAt > ctx.now() && !isAhead(issuedAt, ctx.now())
 }
 
-/** `found` may be of the cache: it does not know of an exchange a moment ago. */
+/** `found` may come from the cache, which does not know of an exchange that happened a moment ago. */
 export type LiveToken = { hash: string; found: FoundToken }
 
 const cache = generationCache<FoundToken>('access')
 
-/** The tokens of that kind in the cookies which are known, not expired and good on this host. */
+/** The tokens of that kind in the cookies that are known, not expired and valid on this host. */
 export function liveTokens(
   ctx: Context,
   cookieHeader: string | null,

@@ -7,14 +7,14 @@ import type { User } from '../../users/accounts.ts'
 /** Who proved the first factor, and where. Kept in memory: after a restart the person starts again. */
 type MfaTicket = {
   userId: string
-  /** Of the moment of the first factor: a password that was changed since ends the ticket. */
+  /** The hash when the first factor was checked: a password change ends the ticket. */
   passwordHash: string | null
   ip: string
   expiresAt: number
 }
 
 const LIFE_MS = 5 * MINUTE_MS
-/** Past this many the oldest goes, so that sign-ins that were never finished cannot fill the memory. */
+/** Above this number the oldest is dropped, so that unfinished sign-ins cannot fill the memory. */
 const MOST = 10_000
 
 const ticketsOf = onePer((_: Context) => new Map<string, MfaTicket>())
@@ -34,7 +34,7 @@ export function issueMfaTicket(ctx: Context, user: User, ip: string): string {
   return ticket
 }
 
-/** The ticket, if it is still good at this address. It stays good after a wrong code: those are counted by the lockout. */
+/** The ticket, if it is still valid at this address. A wrong code does not end it: the lockout counts those. */
 export function findMfaTicket(ctx: Context, ticket: string, ip: string): MfaTicket | undefined {
   const found = ticketsOf(ctx).get(hashToken(ticket))
   return found !== undefined && found.expiresAt > ctx.now() && found.ip === ip ? found : undefined

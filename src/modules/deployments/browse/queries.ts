@@ -4,7 +4,7 @@ import type { StoredBlob } from '../../../platform/blob-store.ts'
 
 type EntryRow = { name: string; fileCount: number; sizeBytes: number }
 
-/** What stands directly in a folder (empty, or ending in `/`), by name; the name of a folder ends in `/`. */
+/** The direct children of a folder (empty, or ending in `/`), by name. The name of a folder ends in `/`. */
 export const listEntries = (db: Db, deploymentId: string, folder: string): EntryRow[] =>
   prepared<EntryRow>(
     db,
@@ -15,7 +15,7 @@ export const listEntries = (db: Db, deploymentId: string, folder: string): Entry
      GROUP BY name ORDER BY name`,
   ).all(deploymentId, folder, `${folder}\u{10ffff}`)
 
-/** The content of a file; null where the deployment has none of that path. */
+/** The content of a file; null if the deployment has no such path. */
 export const findContent = (db: Db, deploymentId: string, path: string): StoredBlob | null =>
   prepared<StoredBlob>(
     db,
@@ -25,7 +25,7 @@ export const findContent = (db: Db, deploymentId: string, path: string): StoredB
 
 export type PathChange = { kind: 'added' | 'changed' | 'removed'; path: string; sizeBytes: number }
 
-/** What `toId` has that `fromId` has not, has otherwise, or lacks. */
+/** What was added, changed or removed in `toId` compared with `fromId`. */
 export const listChanges = (db: Db, fromId: string, toId: string): PathChange[] =>
   prepared<PathChange>(
     db,

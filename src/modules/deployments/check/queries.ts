@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts'
 import type { StoredBlob } from '../../../platform/blob-store.ts'
 
-/** Something that is damaged. `detail` is a sentence for the operator and names it. */
+/** A damaged item. `detail` is a sentence for the operator that names it. */
 export type Problem = {
   kind:
     | 'database'
@@ -16,8 +16,8 @@ export type Problem = {
 }
 
 /**
- * What SQLite finds, and what its constraints cannot say. Throws where a damaged database cannot be read on; what was
- * found before has been yielded.
+ * Reports what SQLite finds, and what its constraints cannot express. Throws when a damaged database cannot be read
+ * further; earlier findings have been yielded by then.
  */
 export function* inspectDatabase(db: Db): Generator<Problem, void, undefined> {
   yield* findCorruption(db)
@@ -46,7 +46,7 @@ function findDangling(db: Db): Problem[] {
     }))
 }
 
-/** Each yields one row for each thing that is wrong. */
+/** Each query yields one row per problem. */
 const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
   {
     kind: 'deployment_counts',
@@ -77,7 +77,7 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
   },
 ]
 
-/** The next contents behind the SHA-256 `after`. */
+/** The next contents after the SHA-256 `after`. */
 export function listBlobsAfter(db: Db, after: string, limit: number): StoredBlob[] {
   return db.sqlite
     .query<StoredBlob, [string, number]>(
@@ -87,7 +87,7 @@ export function listBlobsAfter(db: Db, after: string, limit: number): StoredBlob
     .all(after, limit)
 }
 
-/** Some of the files that have the content, as `owner/repo@sha: path`. */
+/** Some of the files with this content, as `owner/repo@sha: path`. */
 export function listFilesOf(db: Db, sha256: string, limit: number): string[] {
   return db.sqlite
     .query<{ file: string }, [string, number]>(

@@ -10,10 +10,10 @@ import { listInPack, listSenders, liveInPack, moveBlob } from './queries.ts'
 
 const MOVED_AT_ONCE = 500
 
-/** Packs without rows that somebody may still be about to read, and since when; a restart removes them as leftovers. */
+/** Packs without rows that may still be read, and since when they are retired. A restart removes them. */
 const retiredOf = onePer((_: Context) => new Map<string, number>())
 
-/** Removes the pack when nothing in it is alive, and rewrites it when less than half of its bytes are. */
+/** Removes the pack if nothing in it is alive. Rewrites it if less than half of its bytes are. */
 export async function checkPack(ctx: Context, pack: string): Promise<void> {
   const { count, bytes } = liveInPack(ctx.db, pack)
   if (count === 0) return ctx.blobs.removePack(pack)
@@ -36,8 +36,8 @@ export async function removeRetiredPacks(ctx: Context, graceMs: number): Promise
 }
 
 /**
- * The new pack is on the disk before the first row names it, and the old one stays for the grace time, so the rows may
- * move in several steps: each of them finds its bytes before and after.
+ * The new pack is on disk before the first row names it, and the old one stays for the grace time. So rows can move in
+ * several steps: their bytes are found before and after each.
  */
 async function movePack(ctx: Context, pack: string): Promise<void> {
   const moved = await ctx.blobs.rewritePack(pack, listInPack(ctx.db, pack))
@@ -48,13 +48,13 @@ async function movePack(ctx: Context, pack: string): Promise<void> {
       await nextTurn()
     }
   } finally {
-    // Whoever keeps where these contents lay must look again.
+    // Anyone who cached where these contents were stored must look again.
     inTransaction(ctx.db, () => bumpVersions(ctx.db, [...senders]))
   }
   if (liveInPack(ctx.db, pack).count === 0) retiredOf(ctx).set(pack, ctx.now())
 }
 
-/** Returns the deployments that send these contents. */
+/** Returns the deployments that serve these contents. */
 function moveSome(ctx: Context, from: string, moved: readonly StoredBlob[]): string[] {
   return inTransaction(ctx.db, () => {
     for (const blob of moved) moveBlob(ctx.db, blob, from)

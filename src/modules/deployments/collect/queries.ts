@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/open.ts'
 import type { StoredBlob } from '../../../platform/blob-store.ts'
 
-/** Stamps some of the contents that lost a reference since, or were stamped by a clock that was ahead; returns how many. */
+/** Stamps contents that lost a reference, or were stamped by a clock that was ahead. Returns how many. */
 export function stampCandidates(db: Db, seenAt: number, limit: number): number {
   return db.sqlite
     .query(
@@ -13,7 +13,7 @@ export function stampCandidates(db: Db, seenAt: number, limit: number): number {
 
 export type Candidate = { sha256: string; seenAt: number }
 
-/** Those stamped up to `until`, behind `after`, the oldest first. */
+/** Candidates stamped up to `until`, after the candidate `after`, oldest first. */
 export function listCandidates(db: Db, until: number, after: Candidate, limit: number): Candidate[] {
   return db.sqlite
     .query<Candidate, [number, number, string, number]>(
@@ -23,7 +23,7 @@ export function listCandidates(db: Db, until: number, after: Candidate, limit: n
     .all(until, after.seenAt, after.sha256, limit)
 }
 
-/** By a file, by an upload that was cut off, or as the compressed form of a content. */
+/** Referred to by a file, by an interrupted upload, or as the compressed form of a content. */
 export function isReferenced(db: Db, sha256: string): boolean {
   const found = db.sqlite
     .query<{ is: number }, [string, string, string]>(
@@ -48,7 +48,7 @@ export function deleteCandidate(db: Db, sha256: string): void {
   db.sqlite.query('DELETE FROM blob_candidates WHERE sha256 = ?').run(sha256)
 }
 
-/** Its variants lose it and become candidates. Returns where it lay; null when there was none. */
+/** Its compressed forms become candidates. Returns where it was stored; null if there was no row. */
 export function deleteBlob(db: Db, sha256: string): StoredBlob | null {
   return db.sqlite
     .query<StoredBlob, [string]>(
@@ -79,7 +79,7 @@ export function hasPack(db: Db, pack: string): boolean {
   return db.sqlite.query('SELECT 1 FROM blobs WHERE pack = ? LIMIT 1').get(pack) !== null
 }
 
-/** The pack that comes next after `after` by name; null at the end. */
+/** The next pack after `after`, by name; null at the end. */
 export function nextPack(db: Db, after: string): string | null {
   return (
     db.sqlite
@@ -96,14 +96,14 @@ export function listInPack(db: Db, pack: string): StoredBlob[] {
     .all(pack)
 }
 
-/** A content that was freed meanwhile, or lies elsewhere by now, stays as it is. */
+/** Does nothing if the content was freed or moved meanwhile. */
 export function moveBlob(db: Db, blob: StoredBlob, from: string): void {
   db.sqlite
     .query('UPDATE blobs SET pack = ?, offset = ? WHERE sha256 = ? AND pack = ?')
     .run(blob.pack, blob.offset, blob.sha256, from)
 }
 
-/** The deployments that send one of these contents, as it is or as the compressed form of another. */
+/** The deployments that serve one of these contents, as it is or as the compressed form of another. */
 export function listSenders(db: Db, sha256s: readonly string[]): string[] {
   const list = JSON.stringify(sha256s)
   return db.sqlite

@@ -25,10 +25,10 @@ import {
 } from './queries.ts'
 import { type RecentUpload, takeRecentUpload } from './recent.ts'
 
-/** So long a delta upload and what arrived of it are kept. */
+/** How long a delta upload and the contents it received are kept. */
 export const UPLOAD_MS = HOUR_MS
 
-/** The contents of one body on their way into one upload. */
+/** Receives the contents of one request body for one upload. */
 export class Delivery {
   readonly #ctx: Context
   readonly #caller: Caller
@@ -37,10 +37,10 @@ export class Delivery {
   readonly #contents: ReadonlyMap<string, number>
   readonly #stage: BlobStage
   readonly #arrived = new Set<string>()
-  /** Of the contents those that there were when `db.writes` was `heldAt`: it holds for as long as nobody writes. */
+  /** Which of the contents existed when `db.writes` was `heldAt`; valid as long as nothing is written. */
   #holdings: Holdings
   #heldAt: number
-  /** `db.writes` when nothing was missing. */
+  /** `db.writes` at the time when nothing was missing. */
   #completeAt = -1
 
   constructor(ctx: Context, caller: Caller, upload: UploadRow) {
@@ -55,7 +55,7 @@ export class Delivery {
     this.#stage = openStage(ctx)
   }
 
-  /** Takes the body in. What arrived whole is kept where the rest can follow. */
+  /** Receives the body. Contents that arrived complete are kept if the rest can still follow. */
   async receive(request: Request): Promise<void> {
     try {
       await this.#stageContents(request)
@@ -70,7 +70,7 @@ export class Delivery {
     return commitUpload(this.#ctx, this.#caller, this.#stage, this.#manifest, (tx) => {
       const caller = callerNow(this.#ctx, this.#caller)
       const project = authorizeUploadTo(this.#ctx, caller, this.#upload.projectId)
-      // What the project held when the body began may have gone with a deployment that was deleted.
+      // Contents that the project had at the start of the body may be gone with a deleted deployment.
       if (this.#ctx.db.writes !== this.#completeAt) this.#refuseIncomplete()
       if (!claimUpload(tx, this.#upload.id, this.#ctx.now())) throw new PublishedMeanwhile()
       return project
@@ -96,7 +96,7 @@ export class Delivery {
       }
   }
 
-  /** Passes over what the project held when the body began: should that go meanwhile, it is missing in the end. */
+  /** Skips contents that the project had at the start of the body. If they go meanwhile, they count as missing. */
   #stageContent(entry: ArchiveEntry, held: ReadonlyMap<string, number>): Promise<void> | undefined {
     const sha256 = nameOf(entry)
     const sizeBytes = this.#contents.get(sha256)
@@ -124,7 +124,7 @@ export class Delivery {
     return this.#holdings
   }
 
-  /** Throws `UPLOAD_INCOMPLETE` for contents that neither came nor are held; the upload stays open for them. */
+  /** Throws `UPLOAD_INCOMPLETE` for contents that were neither sent nor present; the upload stays open for them. */
   #refuseIncomplete(): void {
     const { held } = this.#holdingsNow()
     const missing = [...this.#contents.keys()].filter(
@@ -141,26 +141,27 @@ export class Delivery {
     this.#completeAt = this.#ctx.db.writes
   }
 
-  /** A failure here is not the one to tell: the body's own follows. */
+  /** Failures here are only logged: the caller throws the error of the body itself. */
   async #keepArrived(): Promise<void> {
     if (this.#arrived.size === 0) return
     const { projectId, id } = this.#upload
     try {
       const stored = await this.#stage.seal()
       commitStaged(this.#ctx.db, this.#stage, (tx) => {
-        // Gone with its project, or ended with its sender's key.
+        // Deleted with its project, or ended with its sender's key.
         if (findUpload(tx, id) === undefined) throw new AppError('not_found', 'There is no such upload')
         callerNow(this.#ctx, this.#caller)
         recordBlobs(this.#ctx, this.#manifest.files, stored)
         upsertUploadBlobs(this.#ctx.db, projectId, this.#arrived, this.#ctx.now() + UPLOAD_MS)
       })
     } catch (error) {
-      if (!(error instanceof AppError)) this.#ctx.log.error('a cut-off upload could not be kept', { error })
+      if (!(error instanceof AppError))
+        this.#ctx.log.error('the contents of an interrupted upload could not be kept', { error })
     }
   }
 }
 
-/** From its row, which `beginUpload` writes and nobody else. Nothing is known of what the project holds. */
+/** Reads an upload from its row, which only `beginUpload` writes. The project's contents are still to be looked up. */
 function readUpload({ id, manifest: text }: UploadRow): RecentUpload {
   const manifest = JSON.parse(text) as Manifest
   return {

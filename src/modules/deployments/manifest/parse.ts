@@ -6,13 +6,13 @@ import type { Publication } from '../publish/record.ts'
 import { parsePublication, UploadFields } from '../upload/fields.ts'
 import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from '../upload/files.ts'
 
-/** What a delta upload is going to publish: its files with the hashes and sizes that the client says. */
+/** What a delta upload will publish: its files with the hashes and sizes given by the client. */
 export type Manifest = { publication: Publication; files: UploadedFile[] }
 
-/** A list of everything wrong with 50,000 entries helps nobody. */
+/** Reporting every problem of 50,000 entries would help nobody. */
 const MAX_DETAILS = 20
 
-/** The fields of a JSON body as those of a form. Throws `invalid` where one is neither text nor a list of texts. */
+/** Converts fields of a JSON body to form fields. Throws `invalid` for anything but text and lists of texts. */
 export function manifestFields(body: unknown): UploadFields {
   if (!isRecord(body)) throw new AppError('invalid', 'The body must be a JSON object')
   const fields = new UploadFields()
@@ -46,7 +46,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'proxyRuleSetIds',
 ])
 
-/** Throws `invalid` with details for what is malformed or contradicts itself, `too_large` for too many files. */
+/** Throws `invalid` with details for malformed or contradictory entries, `too_large` for too many files. */
 export function parseManifest(ctx: Context, body: unknown, fields: UploadFields): Manifest {
   const publication = parsePublication(fields)
   const entries = isRecord(body) ? body['files'] : undefined
@@ -62,7 +62,7 @@ export function parseManifest(ctx: Context, body: unknown, fields: UploadFields)
   }
   const [first] = details
   if (first !== undefined) throw new AppError('invalid', `${first.path}: ${first.message}`, { details })
-  if (files.size === 0) throw invalidField('files', 'names no files, or none but those that are left out')
+  if (files.size === 0) throw invalidField('files', 'names no files, or only files that are left out')
   refuseClash([...files.keys()])
   return { publication, files: [...files.values()] }
 }
@@ -93,18 +93,18 @@ function readPath(path: string): string | null | AppError {
   }
 }
 
-/** Contents of the manifest by hash. Throws `invalid` when it gives one content two sizes. */
+/** Contents of the manifest by hash. Throws `invalid` when it gives two sizes for one content. */
 export function contentsOf(files: readonly UploadedFile[]): Map<string, number> {
   const contents = new Map<string, number>()
   for (const { sha256, sizeBytes } of files) {
     if ((contents.get(sha256) ?? sizeBytes) !== sizeBytes)
-      throw invalidField('files', `give ${sha256} two sizes`)
+      throw invalidField('files', `gives two sizes for ${sha256}`)
     contents.set(sha256, sizeBytes)
   }
   return contents
 }
 
-/** What the project holds is not of the size that the manifest says: one of the two is damaged. */
+/** Throws when the project's content has another size than the manifest says: one of the two is damaged. */
 export function refuseWrongSizes(
   contents: ReadonlyMap<string, number>,
   held: ReadonlyMap<string, number>,

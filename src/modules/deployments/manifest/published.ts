@@ -7,15 +7,15 @@ import { deploymentView } from '../service.ts'
 import type { Manifest } from './parse.ts'
 import type { UploadRow } from './queries.ts'
 
-/** What a delta upload answers: its files are those of its manifest. */
+/** The response to a delta upload. Its files are those of its manifest, so they are not repeated. */
 export type Delivered = Omit<Published, 'assets'>
 
-/** Another request published the upload while this one was on its way. */
+/** Another request published the upload while this one was in progress. */
 export class PublishedMeanwhile extends Error {}
 
 /**
- * Answers the request that comes a second time, as proxies and clients repeat a PUT whose answer was lost: with what is
- * there now. An alias that was moved meanwhile stays where it is.
+ * Answers a repeated request with the current state: proxies and clients repeat a PUT whose response was lost. An alias
+ * that was moved meanwhile stays where it is.
  */
 export function publishedBefore(ctx: Context, { projectId, manifest }: UploadRow): Delivered {
   const { publication } = JSON.parse(manifest) as Manifest
@@ -23,7 +23,7 @@ export function publishedBefore(ctx: Context, { projectId, manifest }: UploadRow
   if (deployment === undefined)
     throw new AppError(
       'not_found',
-      'This upload was published, and its deployment deleted since: send the manifest again',
+      'This upload was published, but its deployment has been deleted: send the manifest again',
     )
   const alias = publication.alias === null ? undefined : findAliasByName(ctx, projectId, publication.alias)
   return {

@@ -25,15 +25,15 @@ export function claimUpload(db: DbOrTx, id: string, publishedAt: number): boolea
 
 export type Holdings = {
   /**
-   * Contents that the project holds, with their sizes: in a deployment, or sent for a delta upload that has not expired.
-   * What another project holds is not among them: its existence is nobody else's to know.
+   * Contents that the project has, with their sizes: in a deployment, or sent for a delta upload that has not expired.
+   * Contents that only other projects have are not included, because their existence must stay secret.
    */
   held: ReadonlyMap<string, number>
-  /** Those that only others hold: they are to be sent and need no second copy. */
+  /** Contents that only other projects have: they must be sent, but are not stored twice. */
   elsewhere: readonly string[]
 }
 
-/** Which of these contents there are. */
+/** Which of these contents exist. */
 export function findHoldings(db: Db, projectId: string, sha256s: Iterable<string>, now: number): Holdings {
   const rows = db.sqlite
     .query<unknown, { asked: string; projectId: string; now: number }>(

@@ -3,17 +3,17 @@ import { MINUTE_MS } from '../../../domain/durations.ts'
 import type { Manifest } from './parse.ts'
 import type { Holdings } from './queries.ts'
 
-/** What the first request of a delta upload worked out, for the second one that mostly follows at once. */
+/** Results of the first request of a delta upload, for the second one, which usually follows at once. */
 export type RecentUpload = {
   uploadId: string
   manifest: Manifest
   contents: ReadonlyMap<string, number>
-  /** Which of the contents there were when `db.writes` was `heldAt`. */
+  /** Which of the contents existed when `db.writes` was `heldAt`. */
   holdings: Holdings
   heldAt: number
 }
 
-/** One a server, and for a minute: it is a help, and a manifest of 50,000 files is large. */
+/** One per server, and for a minute: it only saves time, and a manifest of 50,000 files is large. */
 const KEPT_MS = MINUTE_MS
 
 type Kept = { upload: RecentUpload; timer: ReturnType<typeof setTimeout> }
@@ -26,7 +26,7 @@ export function keepRecentUpload(ctx: Context, upload: RecentUpload): void {
   kept.set(ctx, { upload, timer })
 }
 
-/** Undefined where another upload began meanwhile: its row has all of it too. */
+/** Undefined when another upload began meanwhile: the database row has everything too. */
 export function takeRecentUpload(ctx: Context, uploadId: string): RecentUpload | undefined {
   const found = kept.get(ctx)
   if (found?.upload.uploadId !== uploadId) return undefined

@@ -15,7 +15,7 @@ import { findFirstAdmin, findUser } from '../../users/accounts.ts'
 /** The project that an upload names. */
 export type UploadTarget = { owner: string; repo: string }
 
-/** Whoever may upload at all, before a byte of the body is read: 401 for the anonymous, 403 for a session on a site. */
+/** The caller, checked before the body is read: 401 for anonymous callers, 403 for a session on a site. */
 export function uploaderOf(ctx: Context, request: Request): Caller {
   const caller = callerOf(ctx, request)
   const { actor, site } = caller
@@ -25,8 +25,8 @@ export function uploaderOf(ctx: Context, request: Request): Caller {
 }
 
 /**
- * Throws 403 or 404 unless the caller may publish there. Returns the project; undefined for one that does not exist and
- * that a global key may make by uploading to it. contract §5.2.
+ * Throws 403 or 404 unless the caller may publish there. Returns the project; undefined if it does not exist and a
+ * global key may create it by uploading. contract §5.2.
  */
 export function authorizeUpload(ctx: Context, caller: Caller, target: UploadTarget): Project | undefined {
   const { projectId } = aboutProjectName(ctx, target.owner, target.repo)
@@ -51,8 +51,8 @@ export function mayUploadSomewhere(ctx: Context, caller: Caller): boolean {
 }
 
 /**
- * Decides once more, in the transaction that publishes: minutes may have passed since the upload began. Makes the
- * project where a global key uploads to a new owner/repo; its owner is who made the key, else the first admin.
+ * Checks again, in the transaction that publishes: the upload may have taken minutes. Creates the project if a global
+ * key uploads to a new owner/repo; its owner is the person who made the key, else the first admin.
  */
 export function requireUploadProject(
   ctx: Context,
@@ -66,10 +66,10 @@ export function requireUploadProject(
   return addProject(ctx, tx, caller.actor, { owner, name, isPublic }, ownerOfNew(ctx, caller))
 }
 
-/** The caller with the role held now. Throws 401 for a key or a session that ended while the body came in. */
+/** The caller with their current role. Throws 401 if the key or session ended during the upload. */
 export function callerNow(ctx: Context, caller: Caller): Caller {
-  const now = asOfNow(ctx, caller)
-  if (now.actor.kind !== 'anonymous') return now
+  const currentCaller = asOfNow(ctx, caller)
+  if (currentCaller.actor.kind !== 'anonymous') return currentCaller
   throw new AppError(
     'unauthenticated',
     'The API key or the session ended during the upload; nothing was kept',

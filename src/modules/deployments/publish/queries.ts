@@ -5,17 +5,17 @@ import { NEVER_COMPRESSED } from '../blob-queries.ts'
 import type { DeploymentRow } from '../queries.ts'
 
 /**
- * What an upload writes. The statements that run once a file are prepared and run on the raw handle, inside the
- * transaction that the service has open on it: through drizzle, thousands of files would cost a multiple.
+ * The writes of an upload. Statements that run once per file are prepared and run on the raw handle, inside the
+ * service's open transaction: through drizzle, thousands of files would take several times as long.
  */
 
-/** For contents that came along and are used by nothing: the collector takes them back. */
+/** For contents that were sent but are not used: the collector frees them. */
 export function insertCandidates(db: Db, sha256s: Iterable<string>): void {
   const insert = db.sqlite.query<unknown, [string]>('INSERT OR REPLACE INTO blob_candidates VALUES (?, NULL)')
   for (const sha256 of sha256s) insert.run(sha256)
 }
 
-/** Contents that were stored under paths that are not compressed, and now have one that is. */
+/** For contents stored under paths that are not compressed, and now under one that is. */
 export function wantVariants(db: Db, sha256s: Iterable<string>): void {
   const update = db.sqlite.query<unknown, [string, number]>(
     'UPDATE blobs SET variants_at = NULL WHERE sha256 = ? AND variants_at = ?',
@@ -67,7 +67,7 @@ export function insertAssets(db: Db, deploymentId: string, assets: readonly NewA
   for (const { id, path, sha256, sizeBytes } of assets) insert.run(id, deploymentId, path, sha256, sizeBytes)
 }
 
-/** A path that gets another content keeps its row and id. */
+/** A path whose content changes keeps its row and id. */
 export function replaceContents(db: Db, assets: readonly NewAsset[]): void {
   const update = db.sqlite.query<unknown, [string, number, string]>(
     'UPDATE assets SET sha256 = ?, size_bytes = ? WHERE id = ?',

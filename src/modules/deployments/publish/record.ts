@@ -25,7 +25,7 @@ import {
   wantVariants,
 } from './queries.ts'
 
-/** What an upload says about itself; null where it says nothing. contract §5.2. */
+/** The fields of an upload; null where a field is not given. contract §5.2. */
 export type Publication = {
   owner: string
   repo: string
@@ -38,7 +38,7 @@ export type Publication = {
   /** Milliseconds since 1970. */
   committedAt: number | null
   tags: readonly string[] | null
-  /** Of a project that is made by this upload. */
+  /** For a project that this upload creates. */
   isPublic: boolean
   alias: string | null
   /** `''`, or a folder such as `/dist`. */
@@ -56,8 +56,8 @@ export type Recorded = {
 
 /**
  * Writes the rows of one upload, in its transaction: contents, deployment, files, host, alias and audit. Files of an
- * earlier upload to the same SHA stay unless this one has their path. Throws `invalid` for paths that clash, `too_large`
- * when the deployment would have too many files.
+ * earlier upload to the same SHA stay unless this one has the same path. Throws `invalid` for paths that clash,
+ * `too_large` when the deployment would have too many files.
  */
 export function recordPublication(
   ctx: Context,
@@ -83,7 +83,7 @@ export function recordPublication(
   return { project, deployment, assets, ...pointed }
 }
 
-/** Rows for contents alone, such as those of a delta upload that was cut off; `files` says which paths want them. */
+/** Rows for contents only, such as those of an interrupted delta upload. `files` says which paths use them. */
 export function recordBlobs(
   ctx: Context,
   files: readonly UploadedFile[],
@@ -99,14 +99,14 @@ export function recordBlobs(
     if (compressed.has(sha256)) return null
     return sizeBytes < MIN_COMPRESSED_BYTES ? ctx.now() : NEVER_COMPRESSED
   }
-  // In the order of the table: the pages are then written from front to back.
+  // In the table's order, so that its pages are written from front to back.
   insertBlobs(
     ctx.db,
     stored
       .map((blob) => ({ ...blob, variantsAt: variantsAt(blob) }))
       .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1)),
   )
-  // A content that came twice under one path, or that is left out after all.
+  // Contents replaced by a later file of the same path, or left out after all.
   insertCandidates(
     ctx.db,
     stored.flatMap(({ sha256 }) => (used.has(sha256) ? [] : [sha256])),
@@ -135,7 +135,7 @@ function addDeployment(
     committedAt: null,
     tags: null,
     basePath: '',
-    // Counted once the files are there.
+    // Counted once the files are stored.
     fileCount: 0,
     totalSize: 0,
     version: 0,
@@ -172,7 +172,7 @@ function recordAssets(
   return assets
 }
 
-/** What this upload says; what it leaves out stays as an earlier one said. */
+/** The fields that this upload gives; the others keep the values of an earlier upload. */
 function patchOf(publication: Publication): DeploymentPatch {
   const { branch, description, workflowName, workflowRunId, committedAt, tags, basePath } = publication
   return {

@@ -32,7 +32,7 @@ const archived = async (target: Target, type: string, bytes: Uint8Array) =>
     archive(type, bytes),
   ] as [string, string, CallOptions]
 
-/** Every way in. */
+/** Every way to upload. */
 const ways: Record<string, Way> = {
   'assets/upload': async (target) => [
     'POST',
@@ -73,7 +73,7 @@ const ways: Record<string, Way> = {
 const DOCS_TARGET = { owner: 'acme', repo: 'docs' }
 const NEW_TARGET = { owner: 'new', repo: 'thing' }
 
-/** contract §2 and §5.2: who is answered what, by the project that exists and by one that does not. */
+/** contract §2 and §5.2: the response to each caller, for a project that exists and for one that does not. */
 const callers: [who: string, credential: (w: World) => CallOptions, known: number, unknown: number][] = [
   ['anonymous', () => ({}), 401, 401],
   ['an unknown key', () => ({ key: 'svc_nope' }), 401, 401],
@@ -109,7 +109,7 @@ describe.each(Object.entries(ways))('%s', (_, way) => {
   })
 })
 
-test('no credential: 401 before the body is looked at', async () => {
+test('no credential: 401 before the body is read', async () => {
   let wasRead = false
   const body = new ReadableStream(
     {
@@ -127,7 +127,7 @@ test('no credential: 401 before the body is looked at', async () => {
   expect([answer.status, wasRead]).toEqual([401, false])
 })
 
-test('a target in the query is decided before the body is read', async () => {
+test('a target in the query is checked before the body is read', async () => {
   const types = ['multipart/form-data; boundary=x', 'application/x-tar', 'application/zip', 'text/plain']
   for (const type of types) {
     const answer = await world.send('POST', `/api/deployments?${new URLSearchParams(DOCS)}`, {
@@ -139,7 +139,7 @@ test('a target in the query is decided before the body is read', async () => {
   }
 })
 
-test('a field that names a foreign project ends the upload where it stands', async () => {
+test('a field that names a foreign project ends the upload immediately', async () => {
   const start = form(...fieldParts(DOCS)).body
   const answer = await world.send('POST', '/api/deployments', {
     key: world.keys.blog,
@@ -149,7 +149,7 @@ test('a field that names a foreign project ends the upload where it stands', asy
   expect(answer.status).toBe(403)
 })
 
-test('whoever may upload nowhere is refused before much is read', async () => {
+test('a caller who may upload nowhere is refused before much is read', async () => {
   const upload = form({ file: 'big.bin', content: 'x'.repeat(3_000_000) }, ...fieldParts(DOCS))
   const { status, body } = await world.send('POST', '/api/deployments', {
     ...upload,
@@ -197,7 +197,7 @@ describe('a project made by an upload', () => {
       )
       .get()
 
-  test('is private and belongs to the first admin where the key has no maker', async () => {
+  test('is private and belongs to the first admin if the key has no maker', async () => {
     expect((await publish({ ...DOCS, owner: 'new' })).status).toBe(201)
     expect(project()).toEqual({ isPublic: 0, owner: 'root' })
   })
@@ -212,14 +212,14 @@ describe('a project made by an upload', () => {
     expect([shown.status, await shown.text()]).toEqual([200, 'A'])
   })
 
-  test('is one project, however its name is written and however many upload at once', async () => {
+  test('is a single project, however its name is written and however many upload at once', async () => {
     const uploads = ['new', 'New', 'NEW'].map((owner) => publish({ ...DOCS, owner }))
     const statuses = (await Promise.all(uploads)).map(({ status }) => status)
     expect(statuses).toEqual([201, 201, 201])
     expect(world.leftovers()).toMatchObject({ projects: 3, deployments: 1, assets: 1 })
   })
 
-  test('is not made when the upload fails', async () => {
+  test('is not created when the upload fails', async () => {
     const before = world.leftovers()
     expect((await publish({ ...DOCS, owner: 'new', commitSha: 'zzz' })).status).toBe(400)
     expect((await publish({ ...DOCS, owner: 'n w' })).status).toBe(400)
@@ -227,7 +227,7 @@ describe('a project made by an upload', () => {
   })
 })
 
-test('a key that is revoked while its upload comes in publishes nothing', async () => {
+test('a key that is revoked during its upload publishes nothing', async () => {
   const before = world.leftovers()
   const { body, headers } = form(...fieldParts(DOCS), page)
   const pieces = [body.subarray(0, 100), body.subarray(100)]

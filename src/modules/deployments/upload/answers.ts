@@ -5,7 +5,7 @@ import { aliasView, findAliasByName } from '../../aliases/service.ts'
 import { assetView, deploymentView } from '../model.ts'
 import type { Published } from '../publish.ts'
 
-/** What the ways of uploading answer. contract §5.2. */
+/** The responses of the upload routes. contract §5.2. */
 
 export const publishedAnswer = t.Object({
   success: t.Literal(true),
@@ -14,7 +14,7 @@ export const publishedAnswer = t.Object({
   alias: t.Optional(aliasModel),
 })
 
-/** Where the named alias shows it, its host is the one of `urls`, though an older alias may show it too. */
+/** If the named alias shows the deployment, `urls` has that alias's host, even when an older alias shows it too. */
 export const toPublishedAnswer = ({ deployment, published, alias }: Omit<Published, 'assets'>) => ({
   success: true as const,
   deployment:

@@ -10,7 +10,7 @@ import { storedPath, type UploadedFile, UploadedFiles } from './files.ts'
 
 export type ArchiveKind = 'zip' | 'tar' | 'tar.gz'
 
-/** By media type, what a raw body is read as. */
+/** How a raw body is read, by media type. */
 export const ARCHIVE_TYPES: ReadonlyMap<string, ArchiveKind> = new Map([
   ['application/zip', 'zip'],
   ['application/x-zip-compressed', 'zip'],
@@ -20,9 +20,9 @@ export const ARCHIVE_TYPES: ReadonlyMap<string, ArchiveKind> = new Map([
   ['application/x-gzip', 'tar.gz'],
 ] as const)
 
-/** Files that are left out (`.git`, `node_modules`) do not count as the deployment's, but reading them must end too. */
+/** Skipped files (`.git`, `node_modules`) do not count for the deployment, but reading them needs a limit too. */
 const LEFT_OUT_FILES = 200_000
-/** What a tar has around a file: its header, a pax header, and padding. */
+/** What a tar adds per file: its header, a pax header, and padding. */
 const TAR_BYTES_PER_FILE = 2048
 
 /** Unpacks the request's body into the stage. */
@@ -47,7 +47,7 @@ export async function receiveArchive(
   return stageEntries(ctx, readTar(tar, archiveLimits(ctx)), stage)
 }
 
-/** Unpacks a zip that is on the disk. */
+/** Unpacks a zip file on disk. */
 export function receiveZip(ctx: Context, path: string, stage: BlobStage): Promise<UploadedFile[]> {
   return stageEntries(ctx, readZip(path, archiveLimits(ctx)), stage)
 }
@@ -67,7 +67,7 @@ async function stageEntries(
     const path = storedPath(raw, 'archive')
     if (path !== null) files.add(path, await stage.add(body))
   }
-  return files.all('the archive has none, or none but those that are left out')
+  return files.all('the archive has none, or only files that are left out')
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

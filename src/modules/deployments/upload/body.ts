@@ -3,7 +3,7 @@ import { AppError } from '../../../domain/errors.ts'
 import { arrivingBody } from '../../../http/upload-progress.ts'
 import { type ByteStream, tooLarge } from '../../../platform/byte-stream.ts'
 
-/** The body as it comes in; null for none. Refuses at once what says itself that it is too large. */
+/** The body as a stream; null if there is none. Refuses at once a body whose stated length is too large. */
 export function uploadBody(ctx: Context, request: Request): ByteStream | null {
   const { maxUploadBytes } = ctx.config
   if (Number(request.headers.get('content-length')) > maxUploadBytes)
@@ -11,12 +11,12 @@ export function uploadBody(ctx: Context, request: Request): ByteStream | null {
   return arrivingBody(request)
 }
 
-/** The media type of the request, without parameters and in lower case; empty for none. */
+/** The media type of the request, without parameters and in lower case; empty if there is none. */
 export function mediaTypeOf(request: Request): string {
   return (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** For a body of a type that the route does not read: 400 like other bodies that cannot be used. contract §5.2. */
+/** For a body of a type that the route does not read: 400, like other unusable bodies. contract §5.2. */
 export function unsupportedType(type: string, readable: string): AppError {
   const given = type === '' ? 'The request has no Content-Type' : `${type} cannot be published`
   return new AppError('invalid', `${given}: send ${readable}`)

@@ -1,4 +1,4 @@
-/** Request bodies of the uploads for the OpenAPI document. The routes read them themselves, so nothing infers them. */
+/** Request bodies of the uploads for the OpenAPI document: the routes read them without a schema. */
 
 type Schema = Record<string, unknown>
 
@@ -12,15 +12,15 @@ const binary = (description: string): Schema => ({ type: 'string', format: 'bina
 const targetFields: Record<string, Schema> = {
   owner: text('Repository owner', 'acme'),
   repo: text('Repository name', 'docs'),
-  repository: text('owner/repo, in place of the two', 'acme/docs'),
+  repository: text('owner/repo, instead of owner and repo', 'acme/docs'),
   commitSha: text('7 to 64 hexadecimal digits', '3f2a9c1d'),
 }
 
 const aboutFields: Record<string, Schema> = {
   branch: text('Branch name', 'main'),
-  description: text('What a list shows of the deployment'),
-  alias: text('Alias to point here, made if there is none', 'production'),
-  isPublic: text('true or false: of a project that this upload makes', 'false'),
+  description: text('Shown in lists of deployments'),
+  alias: text('Alias to point here, created if there is none', 'production'),
+  isPublic: text('true or false: for a project that this upload creates', 'false'),
   basePath: text('Folder of the deployment that its hosts serve', '/dist'),
   committedAt: text('ISO 8601 time of the commit', '2026-11-20T12:00:00Z'),
   tags: text('Repeated or comma-separated'),
@@ -47,9 +47,9 @@ const manyFiles: Record<string, Schema> = {
     type: 'array',
     items: { type: 'string', format: 'binary' },
     description:
-      'The files, in parts called file or files; the file name of a part, slashes and all, is its path',
+      'The files, in parts named file or files; the file name of a part, including slashes, is its path',
   },
-  filePaths: text('JSON array of paths, in place of the file names', '["index.html","css/main.css"]'),
+  filePaths: text('JSON array of paths, instead of the file names', '["index.html","css/main.css"]'),
 }
 
 const filesForm = object(
@@ -66,7 +66,7 @@ export const deploymentBody = {
   description: 'A form of files, or an archive with the fields in the query string',
   content: {
     'multipart/form-data': filesForm,
-    'application/gzip': archive('A tar archive, packed with gzip'),
+    'application/gzip': archive('A tar archive, compressed with gzip'),
     'application/x-tar': archive('A tar archive'),
     'application/zip': archive('A zip archive'),
   },
@@ -107,7 +107,7 @@ export const manifestBody = {
             required: ['path', 'size', 'sha256'],
           },
         },
-        isPublic: { type: 'boolean', description: 'Of a project that this upload makes' },
+        isPublic: { type: 'boolean', description: 'For a project that this upload creates' },
         tags: { type: 'array', items: { type: 'string' } },
       },
       ['commitSha', 'files'],

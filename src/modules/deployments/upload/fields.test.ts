@@ -55,7 +55,7 @@ describe('targetOf', () => {
   )
 })
 
-test('what is left out, or empty, is null', () => {
+test('missing or empty fields are null', () => {
   expect(parse(['alias', ''], ['branch', '  '])).toEqual({
     owner: 'acme',
     repo: 'docs',
@@ -86,8 +86,8 @@ test.each([
   expect(parse(['basePath', given]).basePath).toBe(expected)
 })
 
-// With time that grows by the square of it, this is longer than a test may take.
-test('a basePath of very many slashes is read at once', () => {
+// In quadratic time, this would take longer than a test may.
+test('a basePath of very many slashes is parsed quickly', () => {
   expect(parse(['basePath', `${'/'.repeat(200_000)}dist`]).basePath).toBe('/dist')
 })
 

@@ -7,7 +7,7 @@ import type { RuleSetChoice } from '../../rule-sets/service.ts'
 import type { UploadTarget } from '../publish/access.ts'
 import type { Publication } from '../publish/record.ts'
 
-/** The fields of an upload: of a form, else of the query string. Empty ones count as left out: CI jobs send them so. */
+/** The fields of an upload: a form's, else the query's. Empty ones count as not given: CI jobs send them. */
 export class UploadFields {
   readonly #form = new Map<string, string[]>()
   readonly #query: URLSearchParams
@@ -22,7 +22,7 @@ export class UploadFields {
     else known.push(value)
   }
 
-  /** The first value, without blanks around it. */
+  /** The first value, trimmed. */
   first(name: string): string | undefined {
     return this.all(name)[0]
   }
@@ -38,7 +38,7 @@ const MAX_DESCRIPTION = 10_000
 const MAX_TAGS = 100
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
 
-/** Where the upload goes: `owner` and `repo`, or `repository`. Undefined while a part of it is unknown. */
+/** The target of the upload: `owner` and `repo`, or `repository`. Undefined while a part of it is unknown. */
 export function targetOf(fields: UploadFields): UploadTarget | undefined {
   const [owner, repo, ...more] = (fields.first('repository') ?? '').split('/')
   const target = { owner: fields.first('owner') ?? owner, repo: fields.first('repo') ?? repo }
@@ -46,7 +46,7 @@ export function targetOf(fields: UploadFields): UploadTarget | undefined {
   return { owner: target.owner, repo: target.repo }
 }
 
-/** Throws `invalid` with a detail for every field that is missing or malformed. */
+/** Throws `invalid` with a detail for every missing or malformed field. */
 export function parsePublication(fields: UploadFields): Publication {
   const check = new FieldCheck(fields)
   const publication: Publication = {
@@ -80,7 +80,7 @@ function checkTarget(check: FieldCheck): UploadTarget {
   if (!isOwnerName(target.owner)) check.fail('owner', String(ownerField['error']))
   if (!isProjectName(target.repo)) check.fail('repo', String(nameField['error']))
   if (repository !== undefined && !isSameTarget(repository, target))
-    check.fail('repository', 'names another project than owner and repo')
+    check.fail('repository', 'names a different project than owner and repo')
   return target
 }
 
@@ -102,7 +102,7 @@ const splitList = (values: readonly string[]): string[] =>
     .map((value) => value.trim())
     .filter((value) => value !== '')
 
-/** Reads fields one by one and remembers everything that is wrong with them. */
+/** Reads fields one by one and collects all errors. */
 class FieldCheck {
   readonly fields: UploadFields
   readonly #details: ErrorDetail[] = []
@@ -132,7 +132,7 @@ class FieldCheck {
   text(name: string, maxLength: number): string | null {
     const value = this.fields.first(name) ?? null
     if (value === null) return null
-    if (value.length > maxLength) return this.fail(name, `must be ${maxLength} characters at most`)
+    if (value.length > maxLength) return this.fail(name, `must be at most ${maxLength} characters`)
     return value.includes('\0') || !value.isWellFormed() ? this.fail(name, 'must be plain text') : value
   }
 
@@ -153,7 +153,7 @@ class FieldCheck {
     const tags = splitList(this.fields.all('tags'))
     if (tags.length === 0) return null
     if (tags.length > MAX_TAGS || tags.some((tag) => tag.length > MAX_NAME))
-      return this.fail('tags', `must be ${MAX_TAGS} tags of ${MAX_NAME} characters at most`)
+      return this.fail('tags', `must be at most ${MAX_TAGS} tags of at most ${MAX_NAME} characters`)
     return tags
   }
 
@@ -181,7 +181,7 @@ class FieldCheck {
   }
 }
 
-/** Walked, because a pattern would begin anew at each slash of a field that is nothing but slashes. */
+/** A loop, because a regular expression would start again at each slash of a field made only of slashes. */
 function withoutSlashBehind(path: string): string {
   let end = path.length
   while (end > 0 && (path[end - 1] === '/' || path[end - 1] === '\\')) end -= 1

@@ -15,8 +15,8 @@ const MAX_FILE_PATHS_BYTES = 16 * 1024 * 1024
 const WHAT_TO_SEND = 'send them as parts named file, each with a filename'
 
 /**
- * Reads a form of files and fields in any order: stages the contents, and adds the fields to `fields`. Parts and fields
- * that nobody knows are passed over.
+ * Reads a form of files and fields in any order: stages the contents, and adds the fields to `fields`. Skips unknown
+ * parts and fields.
  */
 export async function receiveForm(
   ctx: Context,
@@ -48,7 +48,7 @@ export async function receiveArchiveForm(
     })
     const [archive] = spooled
     if (archive === undefined)
-      throw invalidChoice('file', 'The form holds no archive: send it as a part named file, with a filename')
+      throw invalidChoice('file', 'The form has no archive: send it as a part named file, with a filename')
     return archive
   } catch (error) {
     await Promise.all(spooled.map((file) => file.remove()))
@@ -80,12 +80,12 @@ async function readForm(
   gate.close()
 }
 
-/** By `filePaths` where it came, before or after the files; else by their file names. */
+/** Names the files by `filePaths` if it was sent, before or after the files; else by their file names. */
 function nameContents(ctx: Context, contents: NamedContent[], fields: UploadFields): UploadedFile[] {
   const filePaths = parseFilePaths(fields, contents.length)
   const files = new UploadedFiles(ctx)
   for (const [index, { filename, blob }] of contents.entries()) {
-    // What a browser sends for a file input that was left empty.
+    // Browsers send this for a file input that was left empty.
     if (filePaths === undefined && filename === '' && blob.sizeBytes === 0) continue
     const path = storedPath(filePaths?.[index] ?? filename, 'form')
     if (path !== null) files.add(path, blob)

@@ -4,10 +4,10 @@ import type { ByteStream } from '../../../platform/byte-stream.ts'
 import { authorizeUpload, mayUploadSomewhere } from '../publish/access.ts'
 import { targetOf, type UploadFields } from './fields.ts'
 
-/** Of a caller who may publish nowhere, this much is read for the fields behind the files, which decide the answer. */
+/** How much is read from a caller who may publish nowhere: fields after the files decide which error they get. */
 const MAX_PASSED_OVER_BYTES = 1024 * 1024
 
-/** Refuses an upload as early as its fields allow. Whoever gets past it is asked again when it is published. */
+/** Refuses an upload as early as its fields allow. Access is checked again when it is published. */
 export class UploadGate {
   readonly #ctx: Context
   readonly #caller: Caller
@@ -22,7 +22,7 @@ export class UploadGate {
     this.#fields = fields
   }
 
-  /** Call it when a field came. Throws 403 or 404 once the target is known and not the caller's. */
+  /** Call it when a field arrives. Throws 403 or 404 once the target is known and the caller may not publish there. */
   check(): void {
     const target = this.#isDecided ? undefined : targetOf(this.#fields)
     if (target === undefined) return
@@ -30,7 +30,7 @@ export class UploadGate {
     this.#isDecided = true
   }
 
-  /** False: this content is not to be stored; it was read past, up to a limit. */
+  /** False: this content must not be stored; it was read and dropped, up to a limit. */
   async admits(body: ByteStream | Uint8Array): Promise<boolean> {
     if (this.#isDecided) return true
     this.#mayUpload ??= mayUploadSomewhere(this.#ctx, this.#caller)
@@ -42,7 +42,7 @@ export class UploadGate {
     return false
   }
 
-  /** At the end of the form: nothing is published without the contents that were passed over. */
+  /** Call it at the end of the form. Throws if contents were dropped: nothing is published without them. */
   close(): void {
     this.check()
     if (this.#mayUpload === false && targetOf(this.#fields) !== undefined) throw this.#refusal()

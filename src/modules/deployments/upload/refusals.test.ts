@@ -24,7 +24,7 @@ afterAll(() => world.close())
 
 type Body = Pick<CallOptions, 'body' | 'headers'>
 
-/** Sends it and expects the refusal, with nothing left of it anywhere. */
+/** Sends it and expects the refusal, with nothing left behind. */
 async function refused(path: string, body: Body, status: number, message: string | RegExp): Promise<void> {
   const before = world.leftovers()
   const answer = await world.send('POST', path, { key: world.keys.docs, ...body })
@@ -40,7 +40,7 @@ const asZip = (files: Record<string, Content>) => archive('application/zip', zip
 const asGzip = async (files: Record<string, Content>) =>
   archive('application/gzip', Bun.gzipSync(Buffer.from(await tar(files))))
 
-describe('paths that slip', () => {
+describe('unsafe paths', () => {
   const slips: [path: string, reason: string][] = [
     ['../evil.txt', 'a path must not contain ..'],
     ['a/../../evil.txt', 'a path must not contain ..'],
@@ -76,7 +76,7 @@ describe('paths that slip', () => {
   })
 })
 
-describe('archives that lie', () => {
+describe('malformed archives', () => {
   const link = (type: string) => {
     const block = Buffer.alloc(1536)
     block.write('link', 0)
@@ -131,7 +131,7 @@ describe('archives that lie', () => {
     await refused('/api/deployments/zip', inForm, 413, /more than the 200000 bytes/)
   })
 
-  test('without files that count', async () => {
+  test('with only skipped files', async () => {
     const nothing = { '.git/config': 'x', 'node_modules/x.js': 'x' }
     const message = /^The upload holds no files/
     for (const body of [
@@ -144,18 +144,18 @@ describe('archives that lie', () => {
   })
 })
 
-describe('entries that clash', () => {
+describe('clashing entries', () => {
   test('a file that would have to be a folder', async () => {
-    const message = '"a" cannot be a file and, for "a/b", a folder'
+    const message = '"a" cannot be both a file and the folder of "a/b"'
     const files = { 'a/b': 'B', a: 'A' }
     for (const body of [await asTar(files), asZip(files)])
       await refused(`/api/deployments?${QUERY}`, body, 400, message)
     await refused('/api/assets/upload', form(...fileParts(files), ...fieldParts(DOCS)), 400, message)
   })
 
-  test('also where Unicode writes them in two ways', async () => {
+  test('also with two Unicode spellings', async () => {
     const files = { 'caf\u00e9': 'file', 'cafe\u0301/index.html': 'folder' }
-    await refused(`/api/deployments?${QUERY}`, await asTar(files), 400, /"caf\u00e9" cannot be a file/)
+    await refused(`/api/deployments?${QUERY}`, await asTar(files), 400, /"caf\u00e9" cannot be both a file/)
   })
 })
 
@@ -171,7 +171,7 @@ describe('limits', () => {
     await refused('/api/deployments/zip', inForm, 413, message)
   })
 
-  test('files that are left out do not count', async () => {
+  test('skipped files do not count', async () => {
     const files = Object.fromEntries(Object.keys(many).map((name) => [`node_modules/${name}`, 'x']))
     const answer = await world.send('POST', `/api/deployments?${QUERY}&commitSha=`, {
       key: world.keys.docs,
@@ -180,7 +180,7 @@ describe('limits', () => {
     expect(answer.status).toBe(201)
   })
 
-  test('too many with those that the deployment has', async () => {
+  test('too many together with those in the deployment', async () => {
     const some = Object.fromEntries(Object.entries(many).slice(0, 15))
     const target = new URLSearchParams({ ...DOCS, commitSha: 'ccccccc' })
     const first = await world.send('POST', `/api/deployments?${target}`, {
@@ -252,7 +252,7 @@ describe('forms', () => {
     expect(world.leftovers()).toEqual(before)
   })
 
-  test('every field that is wrong is named at once', async () => {
+  test('all wrong fields are reported at once', async () => {
     const { body } = await world.send('POST', '/api/assets/upload', {
       key: world.keys.docs,
       ...form(file, ...fieldParts({ ...DOCS, commitSha: 'x', alias: '!', committedAt: 'x' })),
@@ -266,7 +266,7 @@ describe('forms', () => {
     await refused('/api/assets/upload', form(...fieldParts(DOCS)), 400, none)
     await refused('/api/assets/upload', form(...fieldParts({ ...DOCS, file: 'text' })), 400, none)
     await refused('/api/assets/upload', form({ file: '', content: '' }, ...fieldParts(DOCS)), 400, none)
-    await refused('/api/deployments/zip', form(...fieldParts(DOCS)), 400, /holds no archive/)
+    await refused('/api/deployments/zip', form(...fieldParts(DOCS)), 400, /has no archive/)
     for (const path of ['/api/assets/upload', '/api/deployments/zip']) {
       const { body } = await world.send('POST', path, { key: world.keys.docs, ...form(...fieldParts(DOCS)) })
       expect(body['details']).toEqual([{ path: 'file', message: expect.any(String) }])

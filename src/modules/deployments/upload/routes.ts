@@ -7,7 +7,7 @@ import { publishDeployment, publishZipForm } from '../upload.ts'
 import { publishedAnswer, toPublishedAnswer, toZipAnswer, zipAnswer } from './answers.ts'
 import { archiveQuery, contentsBody, deploymentBody, manifestBody, zipBody } from './docs.ts'
 
-/** Everything that publishes. The bodies are read by the handlers, as they come in. contract §5.2. */
+/** All routes that publish. The handlers read the bodies themselves, as streams. contract §5.2. */
 export const deploymentUploadRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/deployments', tags: ['Deployments'] })
     .post(
@@ -41,13 +41,16 @@ export const deploymentUploadRoutes = (ctx: Context) =>
       {
         parse: 'none',
         response: t.Object({ presignedUrlsSupported: t.Literal(false) }),
-        detail: { summary: 'Whether files can be uploaded elsewhere first: never' },
+        detail: { summary: 'Whether presigned uploads are available: never' },
       },
     )
     .post('/manifest', async ({ request, status }) => status(201, await beginUpload(ctx, request)), {
       parse: 'none',
       response: { 201: uploadSlotView },
-      detail: { summary: 'Begin a delta upload: which contents are missing?', requestBody: manifestBody },
+      detail: {
+        summary: 'Begin a delta upload; returns which contents are missing',
+        requestBody: manifestBody,
+      },
     })
     .put(
       '/manifest/:uploadId',

@@ -59,7 +59,7 @@ export type Part =
   | { field: string; value: string }
   | { file: string; content: Content; part?: string | undefined }
 
-/** A form written by hand, so that the order of its parts and the names of its files are what they say. */
+/** A form built by hand, to control the order of its parts and the names of its files exactly. */
 export function form(...parts: Part[]): { body: Uint8Array<ArrayBuffer>; headers: Record<string, string> } {
   const pieces: Buffer[] = []
   for (const part of parts) {
@@ -85,7 +85,7 @@ export const fileParts = (files: Readonly<Record<string, Content>>): Part[] =>
   Object.entries(files).map(([file, content]) => ({ file, content }))
 
 export const DOCS = { owner: 'acme', repo: 'docs', commitSha: SHA }
-/** The same in the address, for a body that is the files alone. */
+/** The same fields in the query string, for a body with only the files. */
 export const QUERY = new URLSearchParams(DOCS).toString()
 export const SITE = { 'index.html': '<h1>Hi</h1>', 'css/main.css': 'body{}' }
 
@@ -95,7 +95,7 @@ export const archive = (type: string, bytes: Uint8Array): Pick<CallOptions, 'bod
   headers: { 'content-type': type },
 })
 
-/** Sends these bytes and then breaks off, as a client that goes away. */
+/** Sends these bytes and then breaks off, like a client that disconnects. */
 export function brokenOff(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let isSent = false
   return new ReadableStream({
@@ -110,8 +110,8 @@ export function brokenOff(bytes: Uint8Array): ReadableStream<Uint8Array> {
 export type Answer = { status: number; body: Record<string, unknown> & { message?: string; error?: string } }
 
 /**
- * A workspace with the private project acme/docs of ann and bob's project bob/blog; on acme/docs also the viewer vera,
- * the contributor cora and the guest gus, and nobody, who has no role anywhere; and three keys.
+ * A workspace with ann's private project acme/docs and bob's project bob/blog. On acme/docs there are also the viewer
+ * vera, the contributor cora and the guest gus. The user nobody has no role anywhere. There are three keys.
  */
 export type World = Omit<TestApp, 'close'> & {
   keys: { global: string; docs: string; blog: string }
@@ -164,7 +164,7 @@ export async function uploadWorld(env: Record<string, string> = {}): Promise<Wor
   }
 }
 
-/** Without passwords, which would cost each test half a second. */
+/** Without passwords: hashing them would cost each test half a second. */
 function addPeople({ ctx }: TestApp): void {
   inTransaction(ctx.db, () => {
     const insert = ctx.db.sqlite.query(

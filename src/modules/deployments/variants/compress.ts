@@ -6,20 +6,20 @@ import type { AddedBlob, BlobStage } from '../../../platform/blob-store.ts'
 import type { ByteStream } from '../../../platform/byte-stream.ts'
 import { onCompressThread } from '../../../platform/compress-thread.ts'
 
-/** Up to this size compression is near its best; above it would take too long. */
+/** Up to this size compression uses near-best levels; above it they would take too long. */
 const BEST_UP_TO = 256 * 1024
 /**
- * Near, because the very best costs more than it gains: of files of some 10 KB brotli 10 makes 4 % more than 11 in a
- * third of the time, and zstd no more at 9 than at 19 in a seventh.
+ * Not the very best levels, because they cost more than they gain. For files of some 10 KB, brotli 10 gives 4 % larger
+ * results than 11 in a third of the time; zstd 9 gives the same size as 19 in a seventh.
  */
 const BEST_LEVELS: Readonly<Record<ContentCoding, number>> = { br: 10, zstd: 9, gzip: 9 }
 const GOOD_LEVELS: Readonly<Record<ContentCoding, number>> = { br: 9, zstd: 12, gzip: 9 }
-/** A variant must save a twentieth: less is not worth a content and a `Vary`. */
+/** A variant must save a twentieth: less is not worth another content and a `Vary` header. */
 const WORTH = 0.95
 
 export type AddedVariant = AddedBlob & { encoding: ContentCoding }
 
-/** Adds the compressed forms of a small content to the stage, but for those that save too little. */
+/** Adds the compressed forms of a small content to the stage, except those that save too little. */
 export async function addVariants(stage: BlobStage, bytes: Uint8Array): Promise<AddedVariant[]> {
   const levels = bytes.length <= BEST_UP_TO ? BEST_LEVELS : GOOD_LEVELS
   const codings = CONTENT_CODINGS.map((encoding) => ({ encoding, level: levels[encoding] }))
@@ -33,7 +33,7 @@ export async function addVariants(stage: BlobStage, bytes: Uint8Array): Promise<
   return added
 }
 
-/** The same for one form of a large content, in flat memory. */
+/** The same for one form of a large content, in constant memory. */
 export async function addVariantOfStream(
   stage: BlobStage,
   encoding: ContentCoding,

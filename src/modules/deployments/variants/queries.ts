@@ -5,7 +5,7 @@ import { NEVER_COMPRESSED } from '../blob-queries.ts'
 /** `variantsAt`: see the table `blobs`. */
 export type PendingFile = { path: string; sha256: string; sizeBytes: number; variantsAt: number | null }
 
-/** The next files of a deployment behind the path `after`, in order. */
+/** The next files of a deployment after the path `after`, in order. */
 export function listFilesAfter(db: Db, deploymentId: string, after: string, limit: number): PendingFile[] {
   return db.sqlite
     .query<PendingFile, [string, string, number]>(
@@ -16,7 +16,7 @@ export function listFilesAfter(db: Db, deploymentId: string, after: string, limi
     .all(deploymentId, after, limit)
 }
 
-/** Contents whose variants wait to be made, behind `after`, with a few deployments that have them. */
+/** Contents whose variants are still to be made, after `after`, with a few deployments that have them. */
 export function listWaiting(
   db: Db,
   after: string,
@@ -36,7 +36,7 @@ export function listWaiting(
   }))
 }
 
-/** Prepared once for a batch of hundreds: through drizzle it would hold up requests for a tenth of a second. */
+/** Prepared once for a batch of hundreds: through drizzle it would block requests for a tenth of a second. */
 export function insertVariants(
   db: Db,
   variants: readonly { of: string; encoding: ContentCoding; sha256: string }[],
@@ -48,7 +48,7 @@ export function insertVariants(
   for (const { of, encoding, sha256 } of variants) insert.run(of, encoding, sha256)
 }
 
-/** Those of them that nothing refers to are left to the collector. */
+/** The collector frees those that nothing refers to. */
 export function addUnreferenced(db: Db, sha256s: readonly string[]): void {
   db.sqlite
     .query(
@@ -66,7 +66,7 @@ export function markDone(db: Db, sha256s: readonly string[], at: number): void {
     .run(at, JSON.stringify(sha256s))
 }
 
-/** No file of theirs has a type that pays; another upload may bring one. */
+/** Their files have no type worth compressing; a later upload may bring one. */
 export function markUnwanted(db: Db, sha256s: readonly string[]): void {
   db.sqlite
     .query(

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import { PIECE } from '../../db/pieces.ts'
+import { ask } from '../../testing/ask.ts'
+import { seedDeployment } from '../../testing/seed.ts'
+import { type TestApp, testApp } from '../../testing/test-app.ts'
+
+const ADMIN = 'root@example.com'
+/** More rows than one statement changes. */
+const MANY = PIECE + 5
+const NUMBERS = `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${MANY})`
+
+/** A project with much of everything. */
+async function fullProject(app: TestApp, repo: string): Promise<string> {
+  const { projectId, deploymentId, aliasId } = await seedDeployment(app, {
+    owner: 'acme',
+    repo,
+    sha: 'a'.repeat(40),
+    alias: 'production',
+    files: { 'index.html': 'x' },
+  })
+  const schema = await ask(app, 'POST', '/api/schemas', {
+    as: ADMIN,
+    json: { projectId, name: 'people', fields: [{ name: 'email', type: 'email', unique: true }] },
+  })
+  const { sqlite } = app.ctx.db
+  const add = (into: string, columns: string, ...values: (string | null | undefined)[]) =>
+    sqlite
+      .query(`INSERT INTO ${into} ${NUMBERS} SELECT ${columns} FROM numbers`)
+      .run(...values.map((v) => v ?? null))
+  const asset = sqlite.query<{ sha256: string }, []>('SELECT sha256 FROM assets LIMIT 1').get()
+  add('assets', "?1 || i, ?1, 'f' || i, ?2, 1", deploymentId, asset?.sha256)
+  add('alias_history', "?1 || i, ?1, ?2, 'x', '', 'operator', i", aliasId, deploymentId)
+  add('records (schema_id, id, data, created_at, updated_at)', "?, i, '{}', i, i", String(schema.body['id']))
+  add('record_uniques', "?, 'email', i, i", String(schema.body['id']))
+  add(
+    'pipeline_runs',
+    "?, i, 'r', NULL, 'steps', '/', 'GET', '/', 200, 1, NULL, NULL, NULL, ?",
+    projectId,
+    String(app.ctx.now()),
+  )
+  add('users', "?1 || i, ?1 || i || '@x.ch', NULL, 'member', NULL, 0, i, i", projectId)
+  add('permissions', "?1, ?1 || i, 'viewer', i", projectId)
+  add('memberships', '?1, ?1 || i, i', projectId)
+  add('invitations', "?1 || i, ?1, i || '@x.ch', 'guest', ?1 || i, 'operator', i, i, NULL", projectId)
+  return projectId
+}
+
+/** How many rows each table has that belongs to projects. */
+const sizes = ({ ctx: { db } }: TestApp) =>
+  Object.fromEntries(
+    db.sqlite
+      .query<{ name: string }, []>(
+        `SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%REFERENCES%'
+           AND name NOT IN ('sessions', 'session_tokens')`,
+      )
+      .all()
+      .map(({ name }) => [name, db.sqlite.query(`SELECT count(*) AS n FROM ${name}`).get()]),
+  )
+
+test('a project is deleted with all that is in it, however much, and no other', async () => {
+  const app = await testApp()
+  await app.addUser(ADMIN, 'admin')
+  await fullProject(app, 'kept')
+  const before = sizes(app)
+  const projectId = await fullProject(app, 'full')
+  expect(sizes(app)).not.toEqual(before)
+
+  expect((await ask(app, 'DELETE', `/api/projects/${projectId}`, { as: ADMIN })).status).toBe(204)
+
+  expect(sizes(app)).toEqual(before)
+  expect(app.ctx.db.sqlite.query('PRAGMA foreign_key_check').all()).toEqual([])
+  app.close()
+})

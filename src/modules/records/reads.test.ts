@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { SchemaField } from '../../domain/schema-fields.ts'
+import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
+import { operatorGrant } from '../auth/authorize.ts'
+import { changeSchema, findSchemaOf, type Schema } from '../schemas/service.ts'
+import { readAggregate } from './aggregate.ts'
+import { exportRecords } from './export.ts'
+import { listRecords } from './manage.ts'
+import { aggregateRows, countRecords, listMatchingIds, listRecordRows } from './queries.ts'
+import { readCount, readIds, readRows } from './reads.ts'
+import { isSmall, WINDOW, windowsOf } from './scan.ts'
+import {
+  aggregateRecords,
+  createRecord,
+  deleteRecords,
+  type Filter,
+  type FilterLogic,
+  queryRecordsJson,
+  updateRecords,
+} from './service.ts'
+import { columnOf, NEWEST_FIRST, orderOf, whereOf } from './where.ts'
+
+const AGGREGATES = [
+  ['count', 'count', 'word'],
+  ['sum', 'total', 'amount'],
+  ['avg', 'avg', 'amount'],
+  ['min', 'min', 'any'],
+  ['max', 'max', 'word'],
+] as const
+
+/** A schema of more than two windows gives the same as one statement would. */
+
+const FIELDS: Partial<SchemaField>[] = [
+  { name: 'email', type: 'email', unique: true },
+  { name: 'number', type: 'integer', unique: true },
+  { name: 'word', type: 'string' },
+  { name: 'amount', type: 'number' },
+  { name: 'isOpen', type: 'boolean' },
+  { name: 'any', type: 'json' },
+]
+const WORDS = ['new', 'New', 'é', '', 'Zoë', '\ue000', '😀', 'open', null, 'a\u0000b', '10', '9']
+const ANY = [1, 'text', null, [2], { a: 1 }, true, 0.5, '1']
+const RECORDS = 2 * WINDOW + 700
+
+let app: PipelineApp
+let schema: Schema
+beforeAll(async () => {
+  app = await pipelineApp()
+  schema = madeSchema('large')
+  fill(schema, RECORDS)
+})
+afterAll(() => app.close())
+
+const db = () => app.ctx.db
+
+function madeSchema(name: string): Schema {
+  const id = app.addSchema(name, FIELDS)
+  const made = findSchemaOf(app.ctx, app.projectId, id)
+  if (made === undefined) throw new Error('no schema')
+  return made
+}
+
+const dataOf = (i: number) => ({
+  email: `person${i}@example.com`,
+  number: i,
+  word: WORDS[(i * 7) % WORDS.length] ?? null,
+  amount: i % 13 === 0 ? null : ((i * 37) % 101) / 4,
+  isOpen: i % 3 === 0,
+  any: ANY[i % ANY.length],
+})
+
+const idOf = (i: number) => `01a2051a-0000-7000-8000-${String(i).padStart(12, '0')}`
+
+function fill({ id }: Schema, count: number): void {
+  const { sqlite } = db()
+  const record = sqlite.prepare('INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?)')
+  const unique = sqlite.prepare('INSERT INTO record_uniques VALUES (?, ?, ?, ?)')
+  sqlite.transaction(() => {
+    for (let i = 0; i < count; i++) {
+      const data = dataOf(i)
+      record.run(id, idOf(i), JSON.stringify(data), i, i * 2)
+      unique.run(id, 'email', JSON.stringify(data.email), idOf(i))
+      unique.run(id, 'number', String(i), idOf(i))
+    }
+  })()
+}
+
+const CONDITIONS: [Filter[], FilterLogic?][] = [
+  [[]],
+  [[{ field: 'word', op: 'eq', value: 'new' }]],
+  [[{ field: 'word', op: 'eq', value: null }]],
+  [[{ field: 'word', op: 'eq', value: 'nothing' }]],
+  [[{ field: 'number', op: 'lt', value: 3 }]],
+  [[{ field: 'number', op: 'in', value: [1999, 2000, 2699, 2700, 4699, 0] }]],
+  [
+    [
+      { field: 'isOpen', op: 'eq', value: true },
+      { field: 'amount', op: 'gte', value: 20 },
+    ],
+  ],
+  [
+    [
+      { field: 'email', op: 'eq', value: 'person3@example.com' },
+      { field: 'number', op: 'eq', value: 4 },
+    ],
+    'or',
+  ],
+]
+const ORDERS = ['createdAt', 'id', 'updatedAt', 'word', 'amount', 'isOpen', 'any'].flatMap((field) =>
+  (['asc', 'desc'] as const).map((direction) => ({ field, direction })),
+)
+const PAGES = [
+  { limit: 10, offset: 0 },
+  { limit: 150, offset: 1900 },
+  { limit: 100, offset: RECORDS - 50 },
+  { limit: 5, offset: RECORDS + 50 },
+]
+
+const text = (value: unknown): string => JSON.stringify(value)
+
+describe.each(CONDITIONS)('records of %j', (filters, logic = 'and') => {
+  const where = () => whereOf(schema, filters, logic)
+
+  test('rows in every order and on every page', async () => {
+    for (const { field, direction } of ORDERS) {
+      const order = orderOf(schema.fields, field, direction)
+      for (const page of PAGES)
+        expect(text(await readRows(db(), schema.id, where(), order, page))).toBe(
+          text(listRecordRows(db(), schema.id, where(), order, page)),
+        )
+    }
+  })
+
+  test('their number and ids', async () => {
+    expect(await readCount(db(), schema.id, where())).toBe(countRecords(db(), schema.id, where()))
+    expect(await readIds(db(), schema.id, where())).toEqual(listMatchingIds(db(), schema.id, where()))
+  })
+
+  test('aggregates, with groups and without', async () => {
+    const groups = [null, ...['word', 'any', 'amount'].map((one) => columnOf(schema.fields, one))]
+    for (const [operation, name, field] of AGGREGATES)
+      for (const group of groups) {
+        const column = columnOf(schema.fields, field)
+        const measure = { sql: `${name}(${column.sql})`, values: column.values }
+        const rows = await readAggregate(db(), schema.id, where(), { operation, column }, group)
+        expect(text(rows.map(({ grouped, value }) => [grouped, value]))).toBe(
+          text(
+            aggregateRows(db(), schema.id, where(), measure, group).map((one) => [one.grouped, one.value]),
+          ),
+        )
+      }
+  })
+})
+
+test('an export has every record once, and those of a filter', async () => {
+  const grant = operatorGrant(app.projectId)
+  const exported = async (filters: Filter[]): Promise<{ id: string }[]> =>
+    (await exportRecords(app.ctx, grant, schema.id, 'json', filters)).json()
+  const all = await exported([])
+  expect(all.map(({ id }) => id)).toEqual(Array.from({ length: RECORDS }, (_, i) => idOf(RECORDS - 1 - i)))
+  const oldest = await exported([{ field: 'number', op: 'lt', value: 2 }])
+  expect(oldest.map(({ id }) => id)).toEqual([idOf(1), idOf(0)])
+})
+
+test('lists, queries and aggregates see a record as soon as it is stored', async () => {
+  const large = madeSchema('written')
+  fill(large, WINDOW + 1)
+  const filters: Filter[] = [{ field: 'word', op: 'eq', value: 'fresh' }]
+  const query = { filters, logic: 'and', orderBy: null, limit: 10, offset: 0 } as const
+  const seen = async () => [
+    (await listRecords(app.ctx, operatorGrant(app.projectId), large.id, {}, filters)).pagination.total,
+    JSON.parse(await queryRecordsJson(app.ctx, large, query)).length,
+    await aggregateRecords(app.ctx, large, { ...query, operation: 'count', field: null, groupBy: null }),
+  ]
+  expect(await seen()).toEqual([0, 0, 0])
+  const { id } = await createRecord(app.ctx, large, { word: 'fresh' })
+  expect(await seen()).toEqual([1, 1, 1])
+  await updateRecords(app.ctx, large, { recordId: id }, { word: 'stale' })
+  expect(await seen()).toEqual([0, 0, 0])
+  await updateRecords(app.ctx, large, { recordId: id }, { word: 'fresh' })
+  expect(await seen()).toEqual([1, 1, 1])
+  await deleteRecords(app.ctx, large, { recordId: id })
+  expect(await seen()).toEqual([0, 0, 0])
+})
+
+test('steps of a pipeline take what a large schema has', async () => {
+  const filters = { number: { op: 'lt', value: 3 } }
+  const output = async (config: Record<string, unknown>) =>
+    (await app.answer([step('s', 'data_query', { schemaId: schema.id, filters, ...config })])).body
+  expect(await output({})).toMatchObject([2, 1, 0].map((i) => ({ id: idOf(i), number: i })))
+  expect(await output({ select: ['number'], orderBy: { field: 'number', direction: 'asc' } })).toEqual(
+    [0, 1, 2].map((number) => ({ number })),
+  )
+  expect(await output({ single: true })).toMatchObject({ number: 2 })
+  const config = { schemaId: schema.id, filters, operation: 'sum', field: 'number' }
+  expect((await app.answer([step('s', 'aggregate_handler', config)])).body).toBe(3)
+})
+
+test('while others write, a scan sees each record that stays exactly once', async () => {
+  const large = madeSchema('busy')
+  fill(large, RECORDS)
+  const seen: string[] = []
+  let windows = 0
+  for await (const part of windowsOf(db(), large.id, whereOf(large, [], 'and'))) {
+    seen.push(...listMatchingIds(db(), large.id, part))
+    // One of the next window, one of the last, and a new one.
+    const gone = [WINDOW - 500 * windows, windows].map(idOf)
+    for (const recordId of gone) await deleteRecords(app.ctx, large, { recordId })
+    await createRecord(app.ctx, large, { word: 'late' })
+    windows += 1
+  }
+  expect(windows).toBeGreaterThan(2)
+  expect(new Set(seen).size).toBe(seen.length)
+  const left = listMatchingIds(
+    db(),
+    large.id,
+    whereOf(large, [{ field: 'word', op: 'ne', value: 'late' }], 'and'),
+  )
+  expect(left.filter((id) => !seen.includes(id))).toEqual([])
+})
+
+describe('writes by a filter of a large schema', () => {
+  test('change all that match, and again those that match no more', async () => {
+    const large = madeSchema('changed')
+    fill(large, RECORDS)
+    const open: Filter[] = [{ field: 'isOpen', op: 'eq', value: true }]
+    const take = () => updateRecords(app.ctx, large, { filters: open }, { isOpen: false }, { amount: 1 })
+    const [first, second] = await Promise.all([take(), take()])
+    expect(first).toHaveLength(Math.ceil(RECORDS / 3))
+    expect(second).toEqual([])
+    const closed: Filter[] = [{ field: 'isOpen', op: 'eq', value: false }]
+    const deleted = await deleteRecords(app.ctx, large, { filters: closed })
+    expect(deleted).toHaveLength(RECORDS)
+    expect(countRecords(db(), large.id, whereOf(large, [], 'and'))).toBe(0)
+  })
+
+  test('do not touch a record that stopped matching meanwhile', async () => {
+    const large = madeSchema('meanwhile')
+    fill(large, RECORDS)
+    const filters: Filter[] = [{ field: 'word', op: 'eq', value: 'open' }]
+    const ids = listMatchingIds(db(), large.id, whereOf(large, filters, 'and'))
+    const [newest = ''] = ids
+    const deleting = deleteRecords(app.ctx, large, { filters })
+    await updateRecords(app.ctx, large, { recordId: newest }, { word: 'kept' })
+    expect(await deleting).toEqual(ids.slice(1))
+  })
+})
+
+test('a record of a unique value is found by its index', async () => {
+  expect(isSmall(db(), schema.id)).toBe(false)
+  const email = { field: 'email', op: 'eq', value: 'person77@example.com' } as const
+  for (const filters of [[email], [{ field: 'number', op: 'eq', value: '77' } as const, email]]) {
+    const where = whereOf(schema, filters, 'and')
+    expect(where.reach).toBe('index')
+    const rows = await readRows(db(), schema.id, where, NEWEST_FIRST, { limit: 10, offset: 0 })
+    expect(rows.map(({ id }) => id)).toEqual([idOf(77)])
+  }
+  expect(whereOf(schema, [email, { field: 'word', op: 'eq', value: 'new' }], 'or').reach).toBe('scan')
+  const other = whereOf(schema, [email, { field: 'number', op: 'eq', value: 78 }], 'and')
+  expect(countRecords(db(), schema.id, other)).toBe(0)
+})
+
+describe('the index of unique values', () => {
+  const values = [
+    'a',
+    'A',
+    ' a',
+    '\u00e9',
+    'e\u0301',
+    '"',
+    '\\',
+    '/',
+    '\n',
+    '\u0000',
+    'a\u0000',
+    '\ud800',
+    '\ufffd',
+    '😀',
+    '',
+    '1',
+    '1.0',
+    'true',
+    'null',
+    '<',
+  ]
+  const numbers = [0, -1, 1, 10, 2 ** 31, Number.MAX_SAFE_INTEGER]
+  const fields = [
+    { name: 'text', type: 'string', unique: true },
+    { name: 'whole', type: 'integer', unique: true },
+    { name: 'half', type: 'number', unique: true },
+    { name: 'day', type: 'datetime', unique: true },
+    { name: 'late', type: 'text' },
+  ] as const
+
+  test('finds the same as reading all records', async () => {
+    const id = app.addSchema('tricky', [...fields])
+    const tricky = findSchemaOf(app.ctx, app.projectId, id)
+    if (tricky === undefined) throw new Error('no schema')
+    for (const one of values) await createRecord(app.ctx, tricky, { text: one, late: one })
+    for (const one of numbers) await createRecord(app.ctx, tricky, { whole: one, half: one + 0.5 })
+    await createRecord(app.ctx, tricky, { day: '2026-11-20T00:00:00Z', half: 0.1 + 0.2 })
+    const late = { name: 'late', type: 'text', required: false, unique: true } as const
+    const changed = { fields: [...fields.slice(0, -1), late] }
+    changeSchema(app.ctx, operatorGrant(app.projectId), id, changed)
+    const now = findSchemaOf(app.ctx, app.projectId, id)
+    if (now === undefined) throw new Error('no schema')
+    const plain = { id, fields: now.fields.map((field) => ({ ...field, unique: false })) }
+    let found = 0
+    const compare = (field: string, value: unknown) => {
+      const filters: Filter[] = [{ field, op: 'eq', value }]
+      const ids = listMatchingIds(db(), id, whereOf(now, filters, 'and'))
+      expect(ids).toEqual(listMatchingIds(db(), id, whereOf(plain, filters, 'and')))
+      found += ids.length
+    }
+    for (const one of [...values, 'b', 1, true, null])
+      for (const field of ['text', 'late']) compare(field, one)
+    for (const one of [...numbers, '1', ' 1 ', '1.0', '-0', '1e1', -0, 0.5, true, null]) compare('whole', one)
+    for (const one of [0.5, '1.5', 0.1 + 0.2, 0.3, 1]) compare('half', one)
+    for (const one of ['2026-11-20', '2026-11-20T01:00:00+01:00', 5, null]) compare('day', one)
+    expect(found).toBeGreaterThan(60)
+  })
+})
