@@ -16,3 +16,6 @@ CREATE INDEX deployments_project_created ON deployments (project_id, created_at,
 CREATE INDEX users_created ON users (created_at, id);
 CREATE INDEX aliases_created ON aliases (created_at, id);
 CREATE INDEX aliases_project_created ON aliases (project_id, created_at, id);
+
+-- Upkeep removes those that expired long ago.
+CREATE INDEX invitations_expiry ON invitations (expires_at) WHERE accepted_at IS NULL;

@@ -15,6 +15,7 @@ import { removeExpiredInvitations } from './modules/invitations/service.ts'
 import { removeOldLogs } from './modules/logs/requests.ts'
 import { endTails } from './modules/logs/tail.ts'
 import { removeOldRuns } from './modules/runs/service.ts'
+import { removeDeletedSchemas } from './modules/schemas/service.ts'
 import { tellOfLostKey } from './modules/secrets/unreadable.ts'
 import { startPipelines } from './pipelines/background.ts'
 import type { Stop } from './platform/in-steps.ts'
@@ -28,6 +29,7 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     every(ctx, 'expired links', (stop) => removeExpiredOneTimeTokens(ctx, stop)),
     every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
     every(ctx, 'expired uploads', () => removeExpiredUploads(ctx)),
+    everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
     cleanStore(ctx),
     () => stopVariants(ctx),

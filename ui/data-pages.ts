@@ -156,9 +156,9 @@ const submitSchema = (ctx: Context, request: Request, place: Place) => {
       save: { run: (doing) => saveSchema(ctx, request, place, doing) },
       delete: {
         isOnce: true,
-        run({ grant, form }) {
+        async run({ grant, form }) {
           requireTyped(form, getSchema(ctx, grant, schemaId).name)
-          deleteSchema(ctx, grant, schemaId)
+          await deleteSchema(ctx, grant, schemaId)
           return `/projects/${id}/data?done=deleted`
         },
       },

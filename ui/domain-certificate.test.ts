@@ -123,7 +123,7 @@ test('an unverified domain must be verified first', async () => {
   const at = await add('www.example.com')
   expect(await read(projectAdmin, at)).toContain('once the domain is verified')
   const refused = await tryAgain(projectAdmin, at)
-  expect([refused.status, (await refused.text()).includes('once it is proven')]).toEqual([409, true])
+  expect([refused.status, (await refused.text()).includes('once it is verified')]).toEqual([409, true])
 })
 
 test('one that cannot be renewed and one that has expired say so', async () => {

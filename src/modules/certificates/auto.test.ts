@@ -72,10 +72,10 @@ describe('which hosts get a certificate', () => {
     const asked = await ask(world.app, 'POST', `/api/domains/${body['id']}/certificate`, { as: SEED_OWNER })
     expect([asked.status, asked.body['message']]).toEqual([
       409,
-      'www.example.com gets a certificate once it is proven',
+      'www.example.com gets a certificate once it is verified',
     ])
     world.certificates().visited('www.example.com')
-    await expect(world.certificates().tryNow('www.example.com')).rejects.toThrow('once it is proven')
+    await expect(world.certificates().tryNow('www.example.com')).rejects.toThrow('once it is verified')
     await world.restart()
     world.advance(DAY_MS)
     expect([orders('www.example.com'), stateOf('www.example.com').status]).toEqual([0, 'pending'])

@@ -106,7 +106,7 @@ class Auto implements AutoCertificates {
     this.hostsChanged()
     const entry = this.#entries.get(host)
     if (entry === undefined)
-      throw new AppError('conflict', whyNone(host) ?? `${host} gets a certificate once it is proven`)
+      throw new AppError('conflict', whyNone(host) ?? `${host} gets a certificate once it is verified`)
     const { record, run } = entry
     if (run === null && record.certificate !== null && record.error === null) return
     if (run === null) refuseTooSoon(record, this.#ctx.now())

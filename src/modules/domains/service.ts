@@ -145,7 +145,7 @@ export async function askCertificate(ctx: Context, grant: Grant, id: string): Pr
   const domain = requireDomain(ctx.db.orm, grant, id)
   const { hostname } = domain
   if (domain.verifiedAt === null)
-    throw new AppError('conflict', `${hostname} gets a certificate once it is proven`)
+    throw new AppError('conflict', `${hostname} gets a certificate once it is verified`)
   if (ctx.certificates.stateOf(hostname).status === 'off')
     throw new AppError(
       'conflict',

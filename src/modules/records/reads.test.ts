@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { SchemaField } from '../../domain/schema-fields.ts'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
 import { operatorGrant } from '../auth/authorize.ts'
-import { changeSchema, findSchemaOf, type Schema } from '../schemas/service.ts'
+import { findSchemaOf, type Schema } from '../schemas/service.ts'
 import { readAggregate } from './aggregate.ts'
 import { exportRecords } from './export.ts'
 import { listRecords } from './manage.ts'
@@ -38,7 +38,7 @@ const FIELDS: Partial<SchemaField>[] = [
   { name: 'isOpen', type: 'boolean' },
   { name: 'any', type: 'json' },
 ]
-const WORDS = ['new', 'New', 'é', '', 'Zoë', '\ue000', '😀', 'open', null, 'a\u0000b', '10', '9']
+const WORDS = ['new', 'New', 'é', '', 'Zoë', '\uffee', '😀', 'open', null, 'a\u0000b', '10', '9']
 const ANY = [1, 'text', null, [2], { a: 1 }, true, 0.5, '1']
 const RECORDS = 2 * WINDOW + 700
 
@@ -186,15 +186,20 @@ test('lists, queries and aggregates see a record as soon as it is stored', async
 test('steps of a pipeline take what a large schema has', async () => {
   const filters = { number: { op: 'lt', value: 3 } }
   const output = async (config: Record<string, unknown>) =>
-    (await app.answer([step('s', 'data_query', { schemaId: schema.id, filters, ...config })])).body
+    dataOfAnswer([step('s', 'data_query', { schemaId: schema.id, filters, ...config })])
   expect(await output({})).toMatchObject([2, 1, 0].map((i) => ({ id: idOf(i), number: i })))
   expect(await output({ select: ['number'], orderBy: { field: 'number', direction: 'asc' } })).toEqual(
     [0, 1, 2].map((number) => ({ number })),
   )
   expect(await output({ single: true })).toMatchObject({ number: 2 })
   const config = { schemaId: schema.id, filters, operation: 'sum', field: 'number' }
-  expect((await app.answer([step('s', 'aggregate_handler', config)])).body).toBe(3)
+  expect(await dataOfAnswer([step('s', 'aggregate_handler', config)])).toBe(3)
 })
+
+async function dataOfAnswer(steps: Parameters<PipelineApp['answer']>[0]): Promise<unknown> {
+  const { body } = await app.answer(steps)
+  return Object(body).data
+}
 
 test('while others write, a scan sees each record that stays exactly once', async () => {
   const large = madeSchema('busy')
@@ -257,66 +262,7 @@ test('a record of a unique value is found by its index', async () => {
   }
   expect(whereOf(schema, [email, { field: 'word', op: 'eq', value: 'new' }], 'or').reach).toBe('scan')
   const other = whereOf(schema, [email, { field: 'number', op: 'eq', value: 78 }], 'and')
-  expect(countRecords(db(), schema.id, other)).toBe(0)
-})
-
-describe('the index of unique values', () => {
-  const values = [
-    'a',
-    'A',
-    ' a',
-    '\u00e9',
-    'e\u0301',
-    '"',
-    '\\',
-    '/',
-    '\n',
-    '\u0000',
-    'a\u0000',
-    '\ud800',
-    '\ufffd',
-    '😀',
-    '',
-    '1',
-    '1.0',
-    'true',
-    'null',
-    '<',
-  ]
-  const numbers = [0, -1, 1, 10, 2 ** 31, Number.MAX_SAFE_INTEGER]
-  const fields = [
-    { name: 'text', type: 'string', unique: true },
-    { name: 'whole', type: 'integer', unique: true },
-    { name: 'half', type: 'number', unique: true },
-    { name: 'day', type: 'datetime', unique: true },
-    { name: 'late', type: 'text' },
-  ] as const
-
-  test('finds the same as reading all records', async () => {
-    const id = app.addSchema('tricky', [...fields])
-    const tricky = findSchemaOf(app.ctx, app.projectId, id)
-    if (tricky === undefined) throw new Error('no schema')
-    for (const one of values) await createRecord(app.ctx, tricky, { text: one, late: one })
-    for (const one of numbers) await createRecord(app.ctx, tricky, { whole: one, half: one + 0.5 })
-    await createRecord(app.ctx, tricky, { day: '2026-11-20T00:00:00Z', half: 0.1 + 0.2 })
-    const late = { name: 'late', type: 'text', required: false, unique: true } as const
-    const changed = { fields: [...fields.slice(0, -1), late] }
-    changeSchema(app.ctx, operatorGrant(app.projectId), id, changed)
-    const now = findSchemaOf(app.ctx, app.projectId, id)
-    if (now === undefined) throw new Error('no schema')
-    const plain = { id, fields: now.fields.map((field) => ({ ...field, unique: false })) }
-    let found = 0
-    const compare = (field: string, value: unknown) => {
-      const filters: Filter[] = [{ field, op: 'eq', value }]
-      const ids = listMatchingIds(db(), id, whereOf(now, filters, 'and'))
-      expect(ids).toEqual(listMatchingIds(db(), id, whereOf(plain, filters, 'and')))
-      found += ids.length
-    }
-    for (const one of [...values, 'b', 1, true, null])
-      for (const field of ['text', 'late']) compare(field, one)
-    for (const one of [...numbers, '1', ' 1 ', '1.0', '-0', '1e1', -0, 0.5, true, null]) compare('whole', one)
-    for (const one of [0.5, '1.5', 0.1 + 0.2, 0.3, 1]) compare('half', one)
-    for (const one of ['2026-11-20', '2026-11-20T01:00:00+01:00', 5, null]) compare('day', one)
-    expect(found).toBeGreaterThan(60)
-  })
+  const closed = whereOf(schema, [email, { field: 'isOpen', op: 'eq', value: true }], 'and')
+  expect(closed.reach).toBe('index')
+  expect([other, closed].map((where) => countRecords(db(), schema.id, where))).toEqual([0, 0])
 })

@@ -63,8 +63,9 @@ describe('a schema that changes while a record waits for its commit', () => {
       updateRecords(app.ctx, schema, { filters: [], logic: 'and' }, { email: 'x' }),
       deleteRecords(app.ctx, schema, { filters: [], logic: 'and' }),
     ].map((write: Promise<unknown>) => write.catch((error: Error) => error.message))
-    deleteSchema(app.ctx, grant(), schema.id)
+    const deleting = deleteSchema(app.ctx, grant(), schema.id)
     const gone = 'The schema of this step was deleted just now'
     expect(await Promise.all(writes)).toEqual([gone, gone, gone])
+    await deleting
   })
 })

@@ -130,7 +130,10 @@ function idsOf(db: Context['db'], schema: Schema, selection: Selection, found?: 
   const where = whereOf(schema, filters, logic)
   if ('recordId' in selection) {
     const { sql, values } = where
-    return listMatchingIds(db, schema.id, { sql: `id = ? AND ${sql}`, values: [selection.recordId, ...values] })
+    return listMatchingIds(db, schema.id, {
+      sql: `id = ? AND ${sql}`,
+      values: [selection.recordId, ...values],
+    })
   }
   if (found === undefined) return listMatchingIds(db, schema.id, where)
   const ids: string[] = []

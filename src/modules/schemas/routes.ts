@@ -39,8 +39,8 @@ export const schemaRoutes = (ctx: Context) => {
     })
     .delete(
       '/:id',
-      ({ grant, params, status }) => {
-        deleteSchema(ctx, grant, params.id)
+      async ({ grant, params, status }) => {
+        await deleteSchema(ctx, grant, params.id)
         return status(204, undefined)
       },
       {

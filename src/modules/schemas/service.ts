@@ -2,6 +2,7 @@ import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { generationCache } from '../../db/generation.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import {
@@ -10,8 +11,11 @@ import {
   SCHEMA_NAME,
   type SchemaField,
 } from '../../domain/schema-fields.ts'
+import { GO_ON, type Stop } from '../../platform/in-steps.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
 import { type About, aboutRow, type Grant, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import { deleteSomeRecordsOf } from '../records/delete-all.ts'
 import { applyFieldChanges } from '../records/field-changes.ts'
 import type { SchemaView } from './model.ts'
 import {
@@ -19,12 +23,16 @@ import {
   findSchemaRow,
   findSchemaRowByName,
   insertSchema,
+  listDeletedSchemas,
   listSchemaRows,
+  markSchemaDeleted,
   type SchemaRow,
   updateSchema,
 } from './queries.ts'
 
 export type { SchemaView } from './model.ts'
+
+const REMOVED_AT_ONCE = 500
 
 /** A schema with its fields parsed. */
 export type Schema = { id: string; projectId: string; name: string; fields: readonly SchemaField[] }
@@ -78,13 +86,29 @@ export function changeSchema(
   })
 }
 
-/** Deletes the schema with its records. */
-export function deleteSchema(ctx: Context, grant: Grant, id: string): void {
+/**
+ * Deletes the schema with its records. The first commit makes it invisible. The records are then deleted in steps, so
+ * that nobody waits; `removeDeletedSchemas` finishes what a crash leaves.
+ */
+export async function deleteSchema(ctx: Context, grant: Grant, id: string): Promise<void> {
   inTransaction(ctx.db, (tx) => {
     const row = getSchemaRow(tx, grant, id)
-    deleteSchemaRow(ctx.db, id)
+    markSchemaDeleted(tx, id)
     audit(ctx, tx, grant.actor, { ...about('schema.delete', row), before: summary(row) })
   })
+  await removeSchema(ctx, id, GO_ON)
+}
+
+export async function removeDeletedSchemas(ctx: Context, stop: Stop = GO_ON): Promise<void> {
+  for (const id of listDeletedSchemas(ctx.db)) await removeSchema(ctx, id, stop)
+}
+
+async function removeSchema(ctx: Context, id: string, stop: Stop): Promise<void> {
+  const removeSome = () => deleteSomeRecordsOf(ctx.db, id, REMOVED_AT_ONCE)
+  while (!stop.aborted) {
+    if (inRelaxedTransaction(ctx.db, removeSome)) await nextTurn()
+    else return inTransaction(ctx.db, () => deleteSchemaRow(ctx.db, id))
+  }
 }
 
 type SchemaMerge = {

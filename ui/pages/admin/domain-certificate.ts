@@ -107,7 +107,7 @@ const ADVICE: readonly Advice[] = [
     `,
   },
   {
-    isAbout: /authority could not be (asked|reached)|five minutes|not an allowed target|external account/i,
+    isAbout: /authority could not be (asked|reached)|five minutes|nor an allowed target|external account/i,
     advice: () => html`
       The certificate authority cannot be reached or does not work. The operator of this server finds more in its log.
     `,
