@@ -47,7 +47,7 @@ async function rowsKept(
 ): Promise<RecordRow[]> {
   const name = `rows ${nameOfRead(where, order, { limit, offset })}`
   const text = cachedText(ctx.db, schemaId, name, async () =>
-    JSON.stringify(await readRows(ctx.db, schemaId, where, order, { limit, offset })),
+    JSON.stringify(await readRows(ctx.db, { schemaId, where, order, window: { limit, offset } })),
   )
   return JSON.parse(await text)
 }

@@ -125,7 +125,7 @@ describe.each(CONDITIONS)('records of %j', (filters, logic = 'and') => {
     for (const { field, direction } of ORDERS) {
       const order = orderOf(schema.fields, field, direction)
       for (const page of PAGES)
-        expect(text(await readRows(db(), schema.id, where(), order, page))).toBe(
+        expect(text(await readRows(db(), { schemaId: schema.id, where: where(), order, window: page }))).toBe(
           text(listRecordRows(db(), schema.id, where(), order, page)),
         )
     }
@@ -257,7 +257,12 @@ test('a record of a unique value is found by its index', async () => {
   for (const filters of [[email], [{ field: 'number', op: 'eq', value: '77' } as const, email]]) {
     const where = whereOf(schema, filters, 'and')
     expect(where.reach).toBe('index')
-    const rows = await readRows(db(), schema.id, where, NEWEST_FIRST, { limit: 10, offset: 0 })
+    const rows = await readRows(db(), {
+      schemaId: schema.id,
+      where,
+      order: NEWEST_FIRST,
+      window: { limit: 10, offset: 0 },
+    })
     expect(rows.map(({ id }) => id)).toEqual([idOf(77)])
   }
   expect(whereOf(schema, [email, { field: 'word', op: 'eq', value: 'new' }], 'or').reach).toBe('scan')

@@ -17,17 +17,15 @@ import { NEWEST_FIRST, type Order, type Sql, type Where } from './where.ts'
  * `windowsOf` describes.
  */
 
-export function readRows(
-  db: Db,
-  schemaId: string,
-  where: Where,
-  order: Order,
-  window: Window,
-): RecordRow[] | Promise<RecordRow[]> {
+/** What is read: some of the matching records of a schema, in an order. */
+type Read = { schemaId: string; where: Where; order: Order; window: Window }
+
+export function readRows(db: Db, read: Read): RecordRow[] | Promise<RecordRow[]> {
+  const { schemaId, where, order, window } = read
   const isById = order.key.sql === 'id'
   const isNear = isById && where.reach === 'all' && window.offset + window.limit <= WINDOW
   if (isNear || isReadAtOnce(db, schemaId, where)) return listRecordRows(db, schemaId, where, order, window)
-  return isById ? rowsById(db, schemaId, where, order, window) : rowsByKey(db, schemaId, where, order, window)
+  return isById ? rowsById(db, read) : rowsByKey(db, read)
 }
 
 /** Distinguishes what `readRows` reads of one schema. */
@@ -63,13 +61,8 @@ async function countInWindows(db: Db, schemaId: string, where: Where): Promise<n
 }
 
 /** Ends as soon as there are enough rows. */
-async function rowsById(
-  db: Db,
-  schemaId: string,
-  where: Sql,
-  order: Order,
-  { limit, offset }: Window,
-): Promise<RecordRow[]> {
+async function rowsById(db: Db, { schemaId, where, order, window }: Read): Promise<RecordRow[]> {
+  const { limit, offset } = window
   const rows: RecordRow[] = []
   let skip = offset
   for await (const part of windowsOf(db, schemaId, where, order.direction)) {
@@ -87,13 +80,8 @@ async function rowsById(
 }
 
 /** Keeps the first of the order while it reads on. A record that stops matching before the end is left out. */
-async function rowsByKey(
-  db: Db,
-  schemaId: string,
-  where: Sql,
-  order: Order,
-  { limit, offset }: Window,
-): Promise<RecordRow[]> {
+async function rowsByKey(db: Db, { schemaId, where, order, window }: Read): Promise<RecordRow[]> {
+  const { limit, offset } = window
   const most = offset + limit
   const compare = comparisonOf(order)
   let first: RecordKey[] = []

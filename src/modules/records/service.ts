@@ -155,7 +155,7 @@ export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuer
       ? NEWEST_FIRST
       : orderOf(schema.fields, query.orderBy.field, query.orderBy.direction)
   return cachedText(ctx.db, schema.id, `json ${nameOfRead(where, order, query)}`, () => {
-    const rows = readRows(ctx.db, schema.id, where, order, query)
+    const rows = readRows(ctx.db, { schemaId: schema.id, where, order, window: query })
     return rows instanceof Promise ? rows.then(jsonOfRows) : jsonOfRows(rows)
   })
 }
