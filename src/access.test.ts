@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { PROJECT_ROLES, type ProjectRole } from './domain/roles.ts'
-import { createApi } from './rooms.ts'
+import { createApi } from './endpoints.ts'
 import { requestOf } from './testing/access-request.ts'
 import { ACCESS_TABLE, type Who } from './testing/access-table.ts'
 import {

@@ -9,11 +9,11 @@ export type App = { fetch: (request: Request, peer: Peer) => Response | Promise<
  */
 export const createApp = (ctx: Context): App => ({
   fetch: createFrontDoor(ctx, async () => {
-    const [{ createRooms }, { routeRequest }] = await Promise.all([
-      import('./rooms.ts'),
+    const [{ createEndpoints }, { routeRequest }] = await Promise.all([
+      import('./endpoints.ts'),
       import('./route-request.ts'),
     ])
-    const rooms = createRooms(ctx)
-    return (request, peer) => routeRequest(ctx, rooms, request, peer)
+    const endpoints = createEndpoints(ctx)
+    return (request, peer) => routeRequest(ctx, endpoints, request, peer)
   }),
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createApi } from './rooms.ts'
+import { createApi } from './endpoints.ts'
 import { type TestApp, testApp } from './testing/test-app.ts'
 
 type Operation = {

@@ -17,8 +17,8 @@ import { isOurs, isPlainRead, serveAsset } from './site/serve-asset.ts'
 import { serveMapped } from './site/serve-mapped.ts'
 import { serveSite } from './site/serve-site.ts'
 
-/** What answers behind the front door, besides files. */
-export type Rooms = {
+/** What answers behind the front door besides files: the API and the pages. */
+export type Endpoints = {
   /** The REST API and, on the admin host, the pages. */
   admin(request: Request): Promise<Response>
   /** Whether the path is an API route (not a page), whatever the method. */
@@ -33,7 +33,7 @@ export type Rooms = {
 /** Routes every request by its host. contract §1 Hosts. */
 export function routeRequest(
   ctx: Context,
-  rooms: Rooms,
+  endpoints: Endpoints,
   request: Request,
   peer: Peer,
 ): Response | Promise<Response> {
@@ -41,64 +41,74 @@ export function routeRequest(
     const hostHeader = visitedHost(ctx, request, peer)
     const place = resolveHost(ctx, hostHeader)
     if (place === undefined)
-      return rooms.asset(splitUrl(request.url).path) ?? rooms.pages.noSite(normalizeHost(hostHeader))
+      return endpoints.asset(splitUrl(request.url).path) ?? endpoints.pages.noSite(normalizeHost(hostHeader))
     if (place.kind === 'site')
       return (
-        serveFileAtOnce(ctx, rooms, request, place) ??
-        serveHosted(ctx, rooms, { request, peer, hostHeader }, place)
+        serveFileAtOnce(ctx, endpoints, request, place) ??
+        serveHosted(ctx, endpoints, { request, peer, hostHeader }, place)
       )
-    if (place.kind === 'admin') return serveAdmin(ctx, rooms, { request, peer, hostHeader })
+    if (place.kind === 'admin') return serveAdmin(ctx, endpoints, { request, peer, hostHeader })
     const answer = serveMapped(place, splitUrl(request.url))
     return place.kind === 'unproven' && answer.status !== 200
-      ? serveUnproven(rooms, request, place.host, answer)
+      ? serveUnproven(endpoints, request, place.host, answer)
       : answer
   } catch (error) {
-    return rooms.failure(request, splitUrl(request.url).path, error)
+    return endpoints.failure(request, splitUrl(request.url).path, error)
   }
 }
 
 /** People get a page and its assets; programs get the error. */
-function serveUnproven(rooms: Rooms, request: Request, host: string, error: Response): Response {
+function serveUnproven(endpoints: Endpoints, request: Request, host: string, error: Response): Response {
   const { path } = splitUrl(request.url)
-  return rooms.asset(path) ?? (acceptsHtml(request) ? rooms.pages.unproven(host) : error)
+  return endpoints.asset(path) ?? (acceptsHtml(request) ? endpoints.pages.unproven(host) : error)
 }
 
 /** The usual case: a file that everybody may see, or that the sender was shown before. Needs no look-ups. */
-function serveFileAtOnce(ctx: Context, rooms: Rooms, request: Request, site: Site): Response | undefined {
+function serveFileAtOnce(
+  ctx: Context,
+  endpoints: Endpoints,
+  request: Request,
+  site: Site,
+): Response | undefined {
   const { path, search } = splitUrl(request.url)
   if (!isPlainRead(request) || isOurs(path)) return undefined
   const isSeen =
     isFileOnly(site, request.method, path) ||
     (isFileOnlyOnceSeen(site, request.method, path) && maySeeStill(ctx, request, site))
-  return isSeen ? serveAsset(ctx, rooms.pages, site, { request, path, search, mount: '' }) : undefined
+  return isSeen ? serveAsset(ctx, endpoints.pages, site, { request, path, search, mount: '' }) : undefined
 }
 
 /** An incoming request, with the host that it names. */
 type Arrival = { request: Request; peer: Peer; hostHeader: string }
 
-function serveHosted(ctx: Context, rooms: Rooms, arrival: Arrival, site: Site): Response | Promise<Response> {
+function serveHosted(
+  ctx: Context,
+  endpoints: Endpoints,
+  arrival: Arrival,
+  site: Site,
+): Response | Promise<Response> {
   const { request, peer } = arrival
   const { path, search } = splitUrl(request.url)
   const noted = note(request, factsAbout(ctx, arrival, site))
   const { facts } = noted
   refuseForgery(request, facts)
   const visitor = { request, path, facts, callerOf: callerBehind(ctx, request), peer }
-  const way = chooseWay(ctx, site, rooms.isApiRoute, visitor)
-  if (way.to === 'service') return finish(noted, rooms.admin(request))
+  const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
+  if (way.to === 'service') return finish(noted, endpoints.admin(request))
   const asked = { request, path, search, mount: '', visit: way.visit }
-  const answer = serveSite(ctx, rooms.pages, way.shown, asked)
+  const answer = serveSite(ctx, endpoints.pages, way.shown, asked)
   return answer instanceof Response ? withCookies(noted, answer) : finish(noted, answer)
 }
 
-function serveAdmin(ctx: Context, rooms: Rooms, arrival: Arrival): Response | Promise<Response> {
+function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Response | Promise<Response> {
   const { request, peer } = arrival
   const { path, search } = splitUrl(request.url)
   const noted = note(request, factsAbout(ctx, arrival, null))
   const { facts } = noted
   refuseForgery(request, facts)
   const asked = { request, path, search, facts, callerOf: callerBehind(ctx, request), peer }
-  const hosted = servePathForm(ctx, rooms.pages, asked)
-  if (hosted === undefined) return finish(noted, rooms.admin(request))
+  const hosted = servePathForm(ctx, endpoints.pages, asked)
+  if (hosted === undefined) return finish(noted, endpoints.admin(request))
   return hosted instanceof Response ? withCookies(noted, hosted) : finish(noted, hosted)
 }
 

@@ -35,7 +35,7 @@ export type Explanation = {
   }
 }
 
-type Rooms = { pages: SitePages; isApiRoute: (path: string) => boolean }
+type Endpoints = { pages: SitePages; isApiRoute: (path: string) => boolean }
 
 /** The project that a URL belongs to; null if none. */
 export function projectOfUrl(ctx: Context, url: URL): string | null {
@@ -53,10 +53,10 @@ const mappedProject = (ctx: Context, host: string | null): string | null =>
  * Explains step by step why a request gets its response, using the code that serves it. Calls no backend and runs no
  * pipeline.
  */
-export async function explain(ctx: Context, rooms: Rooms, input: ExplainInput): Promise<Explanation> {
+export async function explain(ctx: Context, endpoints: Endpoints, input: ExplainInput): Promise<Explanation> {
   const { url, method } = input
   const trace = createTrace()
-  const answer = await answerAt(ctx, rooms, input, trace)
+  const answer = await answerAt(ctx, endpoints, input, trace)
   const last = trace.steps.findLast(({ step, detail }) => step === 'rule' && detail?.['matched'] === true)
   const sent = trace.steps.find(({ step }) => step === 'forward' || step === 'pipeline')
   const kind = answer === 'service' || answer === 'nothing' ? answer : (sent?.step ?? 'answer')
@@ -81,18 +81,18 @@ export async function explain(ctx: Context, rooms: Rooms, input: ExplainInput): 
 
 type Told = Promise<Response | 'service' | 'nothing'>
 
-async function answerAt(ctx: Context, rooms: Rooms, input: ExplainInput, trace: Trace): Told {
+async function answerAt(ctx: Context, endpoints: Endpoints, input: ExplainInput, trace: Trace): Told {
   const place = resolveHost(ctx, input.url.host)
   const host = hostOf(input)
   if (place === undefined) {
     trace.add('host', `Nothing lives at ${host}`)
     return 'nothing'
   }
-  if (place.kind === 'site') return answerOfSite(ctx, rooms, place, visitorOf(input, place, trace))
+  if (place.kind === 'site') return answerOfSite(ctx, endpoints, place, visitorOf(input, place, trace))
   if (place.kind === 'admin') {
     trace.add('host', `${host} is the admin host; the path names the site`)
     traceProject(trace, projectOfPathForm(ctx, input.url.pathname), null)
-    return (await servePathForm(ctx, rooms.pages, visitorOf(input, null, trace))) ?? 'service'
+    return (await servePathForm(ctx, endpoints.pages, visitorOf(input, null, trace))) ?? 'service'
   }
   const what =
     place.kind === 'redirect' ? `It redirects to ${place.to}` : 'Its ownership has not been verified yet'
@@ -102,14 +102,14 @@ async function answerAt(ctx: Context, rooms: Rooms, input: ExplainInput, trace: 
 
 type Visitor = VisitInput & { search: string; trace: Trace }
 
-async function answerOfSite(ctx: Context, rooms: Rooms, site: Site, visitor: Visitor): Told {
+async function answerOfSite(ctx: Context, endpoints: Endpoints, site: Site, visitor: Visitor): Told {
   const { request, path, search, facts, trace } = visitor
   const shown = site.alias === null ? 'a deployment by its SHA' : `the alias ${site.alias.name}`
   trace.add('host', `${facts.host} shows ${shown}`)
   traceProject(trace, site.project, site)
-  const way = chooseWay(ctx, site, rooms.isApiRoute, visitor)
+  const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
   if (way.to === 'service') return 'service'
-  return serveSite(ctx, rooms.pages, way.shown, { request, path, search, mount: '', visit: way.visit })
+  return serveSite(ctx, endpoints.pages, way.shown, { request, path, search, mount: '', visit: way.visit })
 }
 
 function visitorOf(input: ExplainInput, shown: Site | null, trace: Trace): Visitor {

@@ -32,12 +32,12 @@ export type Content = {
 }
 
 /**
- * One row per registered route, in the order of `src/rooms.ts`, written from the contract, not from the code. **A new
- * route needs a row here**: `METHOD /path` with names of things that `access-things.ts` creates (`:aliasId`) instead of
- * parameters, who may call it, and content if the request names its project in the body or `{}` is not enough. Contents
- * should be harmless or invalid: an allowed caller must get past 401, 403 and 404, and 400 is fine. A route whose
- * content decides who may call it has a row per case. If a path names a new kind of thing, create one in `addThings`
- * there.
+ * One row per registered route, in the order of `src/endpoints.ts`, written from the contract, not from the code. **A
+ * new route needs a row here**: `METHOD /path` with names of things that `access-things.ts` creates (`:aliasId`)
+ * instead of parameters, who may call it, and content if the request names its project in the body or `{}` is not
+ * enough. Contents should be harmless or invalid: an allowed caller must get past 401, 403 and 404, and 400 is fine. A
+ * route whose content decides who may call it has a row per case. If a path names a new kind of thing, create one in
+ * `addThings` there.
  */
 export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/setup/status', 'anybody'],

@@ -48,13 +48,13 @@ import { setupRoutes } from './modules/setup/routes.ts'
 import { storageRoutes } from './modules/storage/routes.ts'
 import { trafficRoutes } from './modules/traffic/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
-import type { Rooms } from './route-request.ts'
+import type { Endpoints } from './route-request.ts'
 import { explain, projectOfUrl } from './site/explain.ts'
 
 const loadPipelineSchemas = async () => (await import('./pipelines/documented.ts')).pipelineSchemas()
 
 /** The API and the pages for the front door. Loaded when a request needs more than a file. */
-export function createRooms(ctx: Context): Rooms {
+export function createEndpoints(ctx: Context): Endpoints {
   const routes = createApi(ctx, (path) => api.isApiRoute(path))
   const api: ApiDoor = createApiDoor(ctx, withExplorer(routes, loadPipelineSchemas))
   const adminPages = createPages(ctx, explainerOf(ctx, api.isApiRoute))
@@ -82,7 +82,7 @@ export function createRooms(ctx: Context): Rooms {
 }
 
 /** The service's own pages on a site host. */
-const pagesOf = (ctx: Context): Rooms['pages'] => ({
+const pagesOf = (ctx: Context): Endpoints['pages'] => ({
   notFound: () => page(notFoundPage(), 404),
   noSite: (host) => noSiteAnswer(ctx, host),
   hidden: (host) => noSiteAnswer(ctx, host),
