@@ -14,17 +14,17 @@ const HEALTH_PATH = '/api/health'
 const RETRY_SECONDS = 10
 
 type PlainDoor = (request: Request, peer: Peer) => Promise<Response>
-type House = { ctx: Context; app: App; isTlsOpen: () => boolean }
+type Dependencies = { ctx: Context; app: App; isTlsOpen: () => boolean }
 
 /**
  * Serves plain HTTP beside a TLS listener: proofs that a host is ours, health checks from this machine, and redirects
  * to https. Serves no content, cookies or API, and reads no body. contract §10.
  */
 export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean): PlainDoor {
-  const house = { ctx, app, isTlsOpen }
+  const dependencies = { ctx, app, isTlsOpen }
   return async (request, peer) => {
     const startedAt = performance.now()
-    const answer = await route(house, request, peer)
+    const answer = await route(dependencies, request, peer)
     // Closing the connection discards an unread body.
     answer.headers.set('connection', 'close')
     if (ctx.log.isInfo) {
@@ -35,7 +35,11 @@ export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean
   }
 }
 
-function route({ ctx, app, isTlsOpen }: House, request: Request, peer: Peer): Response | Promise<Response> {
+function route(
+  { ctx, app, isTlsOpen }: Dependencies,
+  request: Request,
+  peer: Peer,
+): Response | Promise<Response> {
   const host = normalizeHost(request.headers.get('host'))
   const target = targetOf(request.url)
   if (host === null || target === undefined || request.method === 'CONNECT')

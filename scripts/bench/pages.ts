@@ -14,15 +14,15 @@ const MANY: Crowd = { projects: 1000, deployments: 10_000, records: 100_000 }
 const REQUESTS = 8
 const WARM_UP = 12
 
-type House = { svc: Svc; cookie: string; paths: string[] }
-/** The address of the same page in both houses. */
+type Installation = { svc: Svc; cookie: string; paths: string[] }
+/** The address of the same page in both installations. */
 type Pair = { inFew: string; inMany: string }
 type Cost = { path: string; few: number[]; many: number[] }
 
 /** What every page of the admin costs the server: with ten of each thing, and in a crowd. */
 export async function benchPages(lab: Lab, pace: Pace): Promise<Line[]> {
-  const few = await openHouse(lab, FEW)
-  const many = await openHouse(lab, MANY)
+  const few = await startInstallation(lab, FEW)
+  const many = await startInstallation(lab, MANY)
   const pairs = await pagesOf(few, many)
   const costs: Cost[] = []
   for (const pair of pairs) costs.push(await compare(few, many, pair, pace.rounds))
@@ -36,8 +36,8 @@ export async function benchPages(lab: Lab, pace: Pace): Promise<Line[]> {
   return [...judge(costs), afterWrite]
 }
 
-/** Pages that are there in both houses, with everything that only the first visits pay for paid. */
-async function pagesOf(few: House, many: House): Promise<Pair[]> {
+/** Pages that are there in both installations, with everything that only the first visits pay for paid. */
+async function pagesOf(few: Installation, many: Installation): Promise<Pair[]> {
   const pairs: Pair[] = []
   for (const [place, inFew] of few.paths.entries()) {
     const pair = { inFew, inMany: many.paths[place] ?? inFew }
@@ -50,7 +50,7 @@ async function pagesOf(few: House, many: House): Promise<Pair[]> {
   return pairs
 }
 
-async function openHouse(lab: Lab, crowd: Crowd): Promise<House> {
+async function startInstallation(lab: Lab, crowd: Crowd): Promise<Installation> {
   const first = await startSvc(lab)
   const { ids, models } = await makeOneOfEach(lab, first)
   await first.process.stop()
@@ -61,13 +61,18 @@ async function openHouse(lab: Lab, crowd: Crowd): Promise<House> {
 }
 
 /** What leads elsewhere when signed in, or wants a link, is no page to measure; anything else must be there. */
-async function isPage({ svc, cookie }: House, path: string): Promise<boolean> {
+async function isPage({ svc, cookie }: Installation, path: string): Promise<boolean> {
   const { status, headers } = await open(svc, cookie, path)
   if (status >= 400 && path.includes('/projects/')) throw new Error(`${path} answers ${status}`)
   return status === 200 && headers.get('content-type')?.startsWith('text/html') === true
 }
 
-async function compare(few: House, many: House, { inFew, inMany }: Pair, rounds: number): Promise<Cost> {
+async function compare(
+  few: Installation,
+  many: Installation,
+  { inFew, inMany }: Pair,
+  rounds: number,
+): Promise<Cost> {
   const cost: Cost = { path: inFew.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…'), few: [], many: [] }
   for (let round = 0; round < rounds; round++) {
     cost.few.push(await microsOf(few, inFew, REQUESTS))
@@ -77,20 +82,26 @@ async function compare(few: House, many: House, { inFew, inMany }: Pair, rounds:
 }
 
 /** What is kept until something is written has to be found again then: what one visit costs, with the write itself. */
-async function microsAfterWrite(house: House, path: string, rounds: number): Promise<Line> {
+async function microsAfterWrite(installation: Installation, path: string, rounds: number): Promise<Line> {
   const samples: number[] = []
   for (let round = 0; round < rounds; round++) {
-    const before = threadMicros(house.svc.process.pid)
-    await call(house.svc, 'POST', '/api/groups', { name: `Team ${round}` }, { cookie: house.cookie })
-    await open(house.svc, house.cookie, path)
-    samples.push((threadMicros(house.svc.process.pid) - before) / 1000)
+    const before = threadMicros(installation.svc.process.pid)
+    await call(
+      installation.svc,
+      'POST',
+      '/api/groups',
+      { name: `Team ${round}` },
+      { cookie: installation.cookie },
+    )
+    await open(installation.svc, installation.cookie, path)
+    samples.push((threadMicros(installation.svc.process.pid) - before) / 1000)
   }
   const detail = `${MANY.records} records by a field, for the first who looks after a change`
   return { name: 'records sorted anew', measure: 'ms of CPU', samples, detail }
 }
 
 /** CPU of the server for one request of the page. */
-async function microsOf({ svc, cookie }: House, path: string, requests: number): Promise<number> {
+async function microsOf({ svc, cookie }: Installation, path: string, requests: number): Promise<number> {
   const before = threadMicros(svc.process.pid)
   for (let request = 0; request < requests; request++) await open(svc, cookie, path)
   return (threadMicros(svc.process.pid) - before) / requests
