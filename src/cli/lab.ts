@@ -9,7 +9,7 @@ import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { createAccount } from '../modules/users/service.ts'
 import { openContext } from '../open-context.ts'
 import { sandboxFor } from '../pipelines/sandbox/sandbox-for.ts'
-import { settleWorks } from '../pipelines/works.ts'
+import { waitForWork } from '../pipelines/track-work.ts'
 import type { Mail } from '../platform/mail.ts'
 import { newToken } from '../platform/tokens.ts'
 import { VERSION } from './version.ts'
@@ -81,7 +81,7 @@ export async function openLab(
       return json
     },
     async close() {
-      await settleWorks(ctx, 5000)
+      await waitForWork(ctx, 5000)
       sandboxFor(ctx).close()
       close()
       rmSync(root, { recursive: true, force: true })

@@ -2,10 +2,10 @@ import type { Context } from '../context.ts'
 import { flushGroupCommit } from '../db/group-commit.ts'
 import { prepared } from '../db/statements.ts'
 import { flushRuns } from '../modules/runs/service.ts'
-import { settleWorks, trackWork } from './works.ts'
+import { trackWork, waitForWork } from './track-work.ts'
 
 /** How long the stop waits for running post steps. Those that are cut off run again after the next start. */
-const SETTLE_MS = 1000
+const WAIT_MS = 1000
 
 /**
  * Runs the post steps that a crashed server left behind, and returns a function that stops them. The engine loads with
@@ -14,7 +14,7 @@ const SETTLE_MS = 1000
 export function startPipelines(ctx: Context): () => Promise<void> {
   if (prepared(ctx.db, 'SELECT 1 FROM post_steps LIMIT 1').get() !== null) void trackWork(ctx, resume(ctx))
   return async () => {
-    await settleWorks(ctx, SETTLE_MS)
+    await waitForWork(ctx, WAIT_MS)
     flushGroupCommit(ctx.db)
     flushRuns(ctx)
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
 import { resumePostSteps } from './post-steps.ts'
-import { settleWorks } from './works.ts'
+import { waitForWork } from './track-work.ts'
 
 let app: PipelineApp
 beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('post steps', () => {
     expect(queued()).toBe(1)
     expect(await answer.json()).toEqual({ ok: true })
     await new Promise((resolve) => setImmediate(resolve))
-    await settleWorks(app.ctx, 5000)
+    await waitForWork(app.ctx, 5000)
     expect(app.stored(id).map(({ what }) => what)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), 'X'])
     expect(queued()).toBe(0)
     expect(app.lines.join('')).toContain('a post step failed')
@@ -51,7 +51,7 @@ describe('post steps', () => {
         SELECT 'left raw', project_id, work, 0, created_at FROM post_steps`,
     )
     await resumePostSteps(app.ctx)
-    await settleWorks(app.ctx, 5000)
+    await waitForWork(app.ctx, 5000)
     expect(app.stored(id).map(({ raw, a }) => [raw, a])).toEqual([
       [null, 1],
       [null, 1],
@@ -67,7 +67,7 @@ describe('post steps', () => {
         SELECT 'left', project_id, replace(work, 'done', 'left'), 0, created_at FROM post_steps`,
     )
     await resumePostSteps(app.ctx)
-    await settleWorks(app.ctx, 5000)
+    await waitForWork(app.ctx, 5000)
     const what = app.stored(id).map((record) => record['what'])
     expect([what.sort(), queued()]).toEqual([['done', 'left'], 0])
   })
@@ -83,7 +83,7 @@ describe('post steps', () => {
           FROM post_steps WHERE attempts = 0`,
       )
     await resumePostSteps(app.ctx)
-    await settleWorks(app.ctx, 5000)
+    await waitForWork(app.ctx, 5000)
     const what = app.stored(id).map((record) => record['what'])
     expect([what.sort(), queued()]).toEqual([['done', 'tried 2'], 0])
     expect(app.lines.join('')).toContain('gave up post steps')

@@ -7,7 +7,7 @@ import { jsonOf } from './json-text.ts'
 import type { PipelineRule } from './model.ts'
 import { explain, runPostSteps } from './run.ts'
 import { masked } from './trace.ts'
-import { trackWork } from './works.ts'
+import { trackWork } from './track-work.ts'
 
 /**
  * Work to do after a response. It is stored in the database before the response goes out, and deleted when done, so
@@ -21,7 +21,7 @@ const MOST_ATTEMPTS = 3
 const RESUMED_AT_ONCE = 10
 
 /** Work that this process has queued and not yet done. It is in the database too, but must not be resumed. */
-const ownWorks = new WeakMap<Context, Set<string>>()
+const ownWorkIds = new WeakMap<Context, Set<string>>()
 
 export const hasPostSteps = ({ pipelineConfig }: PipelineRule): boolean =>
   pipelineConfig.postSteps?.some(({ isEnabled }) => isEnabled !== false) ?? false
@@ -32,8 +32,8 @@ export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start:
   const { rule, outputs } = work
   const input = storable(work.input)
   const json = `{"rule":${JSON.stringify(rule)},"input":${JSON.stringify(input)},"outputs":${jsonOf(outputs)}}`
-  const own = ownWorks.get(ctx) ?? new Set<string>()
-  ownWorks.set(ctx, own.add(id))
+  const own = ownWorkIds.get(ctx) ?? new Set<string>()
+  ownWorkIds.set(ctx, own.add(id))
   await groupCommit(ctx.db, (db) => {
     prepared(
       db,
@@ -50,7 +50,7 @@ export async function resumePostSteps(ctx: Context): Promise<void> {
     'SELECT id, work, attempts FROM post_steps ORDER BY id',
   )
     .all()
-    .filter(({ id }) => ownWorks.get(ctx)?.has(id) !== true)
+    .filter(({ id }) => ownWorkIds.get(ctx)?.has(id) !== true)
   for (let i = 0; i < rows.length; i += RESUMED_AT_ONCE)
     await Promise.all(rows.slice(i, i + RESUMED_AT_ONCE).map((row) => resume(ctx, row)))
 }
@@ -109,7 +109,7 @@ async function remove(ctx: Context, id: string): Promise<void> {
   await groupCommit(ctx.db, (db) => {
     prepared(db, 'DELETE FROM post_steps WHERE id = ?').run(id)
   })
-  ownWorks.get(ctx)?.delete(id)
+  ownWorkIds.get(ctx)?.delete(id)
 }
 
 /**

@@ -11,7 +11,7 @@ import { findSchemaOf } from '../../modules/schemas/service.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { changeUser, createAccount } from '../../modules/users/service.ts'
 import { sandboxFor } from '../../pipelines/sandbox/sandbox-for.ts'
-import { settleWorks } from '../../pipelines/works.ts'
+import { waitForWork } from '../../pipelines/track-work.ts'
 import type { CompiledRule } from '../../rules/push.ts'
 import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-file.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
@@ -188,7 +188,7 @@ function bodyOf(answer: Response, text: string): unknown {
 /** They begin when the answer is on its way; what they do is part of what is expected. */
 async function postStepsOf({ ctx }: Lab): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
-  await settleWorks(ctx, 60_000)
+  await waitForWork(ctx, 60_000)
 }
 
 function judgeMails(mails: readonly unknown[], expected: RuleTest['expect']['mails']): string | null {
