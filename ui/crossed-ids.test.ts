@@ -4,7 +4,7 @@ import { createWorld, type World } from '../src/testing/access-world.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { pageRoutes } from './pages-app.ts'
 import { RULE_FORM } from './rules-testing.ts'
-import { ADMIN, withoutSheets } from './testing.ts'
+import { ADMIN, withoutPageIds } from './testing.ts'
 
 /**
  * Pages below a project whose address also names another thing, and their forms. If that thing belongs to another
@@ -170,7 +170,7 @@ async function send({ route, fields }: Row, ids: Ids) {
   const answer = await world.call('global admin', 'admin', { method, path, body, headers }, () => {
     after = everything()
   })
-  const text = withoutSheets(await answer.text())
+  const text = withoutPageIds(await answer.text())
   return { status: answer.status, text, isChanged: after !== before }
 }
 

@@ -5,7 +5,7 @@ import { seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type CallOptions, type TestApp, testApp } from '../src/testing/test-app.ts'
 import { GRACE, MAKING, SHA, TAKING_AWAY } from './double-click-testing.ts'
-import { SHEET } from './html.ts'
+import { PAGE_ID } from './html.ts'
 import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
 
 const CONTRIBUTOR = { as: 'contributor@example.com' }
@@ -58,7 +58,7 @@ const filled = (text: string) => text.replace(/:(\w+)/g, (_, name: string) => id
 
 function send(path: string, fields: Record<string, string>, options: CallOptions = { as: ADMIN }) {
   const values = Object.entries(fields).map(([name, value]) => [name, filled(value)])
-  return browser.submit(filled(path), { [SHEET]: 'one', ...Object.fromEntries(values) }, options)
+  return browser.submit(filled(path), { [PAGE_ID]: 'one', ...Object.fromEntries(values) }, options)
 }
 
 const shownBy = async (answer: Response) => [
@@ -106,7 +106,7 @@ describe('two clicks before the first response and one after it create or delete
     const { body } = await ask(app, 'POST', filled('/api/schemas/:schemaId/records'), { as: ADMIN, json })
     const path = filled(`/projects/:id/data/:schemaId/${body['id']}`)
     const form = {
-      [SHEET]: 'one',
+      [PAGE_ID]: 'one',
       intent: 'save',
       updatedAt: String(body['updatedAt']),
       'field.text': 'Hello again',
@@ -151,16 +151,16 @@ describe('what is intended twice is done twice', () => {
 
   test('the same form from a page rendered again, and forms from no page', async () => {
     await send(RECORD, GREETING)
-    for (const sheet of ['two', 'three', '', ''])
-      expect(await madeBy(() => send(RECORD, { ...GREETING, [SHEET]: sheet }))).toBe(1)
+    for (const pageId of ['two', 'three', '', ''])
+      expect(await madeBy(() => send(RECORD, { ...GREETING, [PAGE_ID]: pageId }))).toBe(1)
   })
 
   test('each time a page is rendered its forms get new ids', async () => {
-    const sheetOf = async () => {
+    const pageIdOf = async () => {
       const page = await (await browser.open(filled(RECORD), { as: ADMIN })).text()
-      return /name="_sheet" value="([^"]+)"/.exec(page)?.[1]
+      return /name="_page_id" value="([^"]+)"/.exec(page)?.[1]
     }
-    const [first, second] = [await sheetOf(), await sheetOf()]
+    const [first, second] = [await pageIdOf(), await pageIdOf()]
     expect(first).toMatch(/^[0-9a-f-]{36}$/)
     expect(second).not.toBe(first)
   })

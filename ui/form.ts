@@ -3,7 +3,7 @@ import type { Context } from '../src/context.ts'
 import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
 import { toAppError } from '../src/http/error-response.ts'
 import { readBody } from '../src/http/json-body.ts'
-import { SHEET } from './html.ts'
+import { PAGE_ID } from './html.ts'
 
 const MAX_FORM_BYTES = 64 * 1024
 
@@ -13,7 +13,7 @@ export const UNREAD_BODY = { parse: 'none' } as const
 /** The fields of a posted form, by name. If a name occurs twice, the first value counts. */
 export type Form = {
   /** The id of the rendered page that sent the form. Undefined if the form does not come from our pages. */
-  sheet: string | undefined
+  pageId: string | undefined
   /** The text as typed; empty if the field is missing. */
   text(name: string): string
   /** Undefined if the field is missing or empty. */
@@ -29,10 +29,10 @@ export async function readForm(request: Request, mostBytes = MAX_FORM_BYTES): Pr
   if (type !== 'application/x-www-form-urlencoded')
     throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.')
   const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, mostBytes)))
-  const sheet = fields.get(SHEET) || undefined
-  fields.delete(SHEET)
+  const pageId = fields.get(PAGE_ID) || undefined
+  fields.delete(PAGE_ID)
   return {
-    sheet,
+    pageId,
     text: (name) => fields.get(name) ?? '',
     optional: (name) => fields.get(name) || undefined,
     isTicked: (name) => fields.get(name) === 'true',

@@ -45,19 +45,19 @@ function element(
   props: Record<string, unknown> | null,
   ...children: ComponentChildren[]
 ): Html {
-  const all = type === 'form' && isPosted(props) ? [h('input', { ...SHEET_FIELD }), ...children] : children
+  const all = type === 'form' && isPosted(props) ? [h('input', { ...PAGE_ID_INPUT }), ...children] : children
   return h(type, props === null ? null : withSafeAddresses(props), ...all)
 }
 
 /** The hidden field with an id per rendered page. A form that repeats an id is a second click (obey-once.ts). */
-export const SHEET = '_sheet'
+export const PAGE_ID = '_page_id'
 
-const SHEET_FIELD = { type: 'hidden', name: SHEET, value: 'new' }
+const PAGE_ID_INPUT = { type: 'hidden', name: PAGE_ID, value: 'new' }
 /** The rendered markup. No text of a page can match it, because quotes are escaped. */
-const RENDERED_SHEET = `name="${SHEET}" value="new"`
+const RENDERED_INPUT = `name="${PAGE_ID}" value="new"`
 
 const numbered = (page: string): string =>
-  page.replaceAll(RENDERED_SHEET, `name="${SHEET}" value="${crypto.randomUUID()}"`)
+  page.replaceAll(RENDERED_INPUT, `name="${PAGE_ID}" value="${crypto.randomUUID()}"`)
 
 /** Forms with files are multipart and are read as a stream. */
 const isPosted = (props: Record<string, unknown> | null): boolean =>

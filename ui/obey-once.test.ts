@@ -2,14 +2,14 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { totpCodeAt } from '../src/platform/totp.ts'
 import { ask } from '../src/testing/ask.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../src/testing/test-app.ts'
-import { SHEET } from './html.ts'
+import { PAGE_ID } from './html.ts'
 import { ADMIN, type Browser, browserOf, credentials, redirectOf } from './testing.ts'
 
 const ANN = 'ann@example.com'
 const GRACE = 'grace@example.com'
 
 /** All clicks are on the same rendered page. */
-const SHEET_ONE = { [SHEET]: 'one' }
+const PAGE_ONE = { [PAGE_ID]: 'one' }
 
 let app: TestApp
 afterEach(() => app.close())
@@ -49,7 +49,7 @@ describe('a form that is sent twice leads to the result of the first', () => {
   test('the set-up', async () => {
     app = await testApp()
     const browser = browserOf(app)
-    const answers = await clickThrice(() => browser.submit('/setup', { ...credentials(), ...SHEET_ONE }))
+    const answers = await clickThrice(() => browser.submit('/setup', { ...credentials(), ...PAGE_ONE }))
     await expectOneSession(browser, answers, '/welcome')
     expect(countOf('users')).toEqual({ count: 1 })
     expect(countOf('sessions')).toEqual({ count: 1 })
@@ -58,7 +58,7 @@ describe('a form that is sent twice leads to the result of the first', () => {
   test('signing up', async () => {
     const browser = await startServer()
     await openSignup()
-    const answers = await clickThrice(() => browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE }))
+    const answers = await clickThrice(() => browser.submit('/signup', { ...credentials(ANN), ...PAGE_ONE }))
     await expectOneSession(browser, answers, '/')
     expect(countOf('users')).toEqual({ count: 2 })
   })
@@ -68,7 +68,7 @@ describe('a form that is sent twice leads to the result of the first', () => {
     const made = await ask(app, 'POST', '/api/users', { as: ADMIN, json: { email: ANN } })
     const token = new URL(String(made.body['inviteUrl'])).searchParams.get('token') ?? ''
     const answers = await clickThrice(() =>
-      browser.submit('/reset-password', { token, password: PASSWORD, ...SHEET_ONE }),
+      browser.submit('/reset-password', { token, password: PASSWORD, ...PAGE_ONE }),
     )
     expect(answers.map(redirectOf)).toEqual(answers.map(() => [303, '/signin?done=password']))
   })
@@ -78,19 +78,17 @@ describe('a form that is sent twice leads to the result of the first', () => {
     await app.addUser(ANN)
     await browser.open('/account', { as: ANN })
     const form = { intent: 'password', currentPassword: PASSWORD, newPassword: 'another password' }
-    const answers = await clickThrice(() =>
-      browser.submit('/account', { ...form, ...SHEET_ONE }, { as: ANN }),
-    )
+    const answers = await clickThrice(() => browser.submit('/account', { ...form, ...PAGE_ONE }, { as: ANN }))
     expect(answers.map(redirectOf)).toEqual(answers.map(() => [303, '/account?done=password']))
   })
 
   test('an invitation', async () => {
     const browser = await startServer()
     const path = await invitation()
-    const form = { intent: 'signup', password: PASSWORD, ...SHEET_ONE }
+    const form = { intent: 'signup', password: PASSWORD, ...PAGE_ONE }
     await expectOneSession(
       browser,
-      await clickThrice(() => browser.submit(path, { ...form, ...SHEET_ONE })),
+      await clickThrice(() => browser.submit(path, { ...form, ...PAGE_ONE })),
       '/account',
     )
   })
@@ -101,7 +99,7 @@ describe('a form that is sent twice leads to the result of the first', () => {
     const secret = await startSecondStep(browser, ANN)
     const code = await totpCodeAt(secret, app.ctx.now())
     const confirm = () =>
-      browser.submit('/account', { intent: 'mfa-confirm', code, ...SHEET_ONE }, { as: ANN })
+      browser.submit('/account', { intent: 'mfa-confirm', code, ...PAGE_ONE }, { as: ANN })
     const [first = [], ...others] = await Promise.all((await clickThrice(confirm)).map(codesOf))
     expect(first).toHaveLength(10)
     expect(others).toEqual([first, first])
@@ -112,7 +110,7 @@ describe('a form that is sent twice leads to the result of the first', () => {
     const next = { mfaTicket, code: await totpCodeAt(secret, app.ctx.now()) }
     await expectOneSession(
       browser,
-      await clickThrice(() => browser.submit('/signin', { ...next, ...SHEET_ONE })),
+      await clickThrice(() => browser.submit('/signin', { ...next, ...PAGE_ONE })),
       '/',
     )
   })
@@ -122,8 +120,8 @@ describe('nobody else gets that response', () => {
   test('not a form with another password', async () => {
     const browser = await startServer()
     await openSignup()
-    await browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE })
-    const other = await browser.submit('/signup', { email: ANN, password: 'another password', ...SHEET_ONE })
+    await browser.submit('/signup', { ...credentials(ANN), ...PAGE_ONE })
+    const other = await browser.submit('/signup', { email: ANN, password: 'another password', ...PAGE_ONE })
     expect(other.status).toBe(409)
     expect(other.headers.getSetCookie()).toEqual([])
   })
@@ -132,7 +130,7 @@ describe('nobody else gets that response', () => {
     const browser = await startServer()
     const path = await invitation()
     const send = (options = {}) =>
-      browser.submit(path, { intent: 'signup', password: PASSWORD, ...SHEET_ONE }, options)
+      browser.submit(path, { intent: 'signup', password: PASSWORD, ...PAGE_ONE }, options)
     await send()
     expect((await send({ from: '203.0.113.9' })).status).toBe(404)
     expect((await send({ headers: { 'user-agent': 'another' } })).status).toBe(404)
@@ -144,7 +142,7 @@ describe('nobody else gets that response', () => {
     await app.addUser(GRACE)
     const code = await totpCodeAt(await startSecondStep(browser, ANN), app.ctx.now())
     const confirm = (as: string) =>
-      browser.submit('/account', { intent: 'mfa-confirm', code, ...SHEET_ONE }, { as })
+      browser.submit('/account', { intent: 'mfa-confirm', code, ...PAGE_ONE }, { as })
     expect(await codesOf(await confirm(ANN))).toHaveLength(10)
     const refused = await confirm(GRACE)
     expect(refused.status).toBe(400)
@@ -154,7 +152,7 @@ describe('nobody else gets that response', () => {
 
 test('a rejected form may be sent again', async () => {
   const browser = await startServer()
-  const send = () => browser.submit('/signup', { ...credentials(ANN), ...SHEET_ONE })
+  const send = () => browser.submit('/signup', { ...credentials(ANN), ...PAGE_ONE })
   expect((await send()).status).toBe(403)
   await openSignup()
   expect(redirectOf(await send())).toEqual([303, '/'])

@@ -36,7 +36,7 @@ export async function obeyOnce(
   { form, sender = '' }: Sent,
   obey: () => Promise<Response>,
 ): Promise<Response> {
-  if (form.sheet === undefined) return obey()
+  if (form.pageId === undefined) return obey()
   const key = keyOf(request, form, sender)
   const former = keptOf(ctx).get(key)
   if (former !== undefined && ctx.now() < former.until) return repeat(request, await former.answer)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { recordRun } from '../src/modules/runs/service.ts'
 import { OF_REPOSITORY, type RulesApp, rulesApp } from './rules-testing.ts'
-import { ADMIN, redirectOf, withoutSheets } from './testing.ts'
+import { ADMIN, redirectOf, withoutPageIds } from './testing.ts'
 
 let project: RulesApp
 beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('the list', () => {
     expect(html).toContain('c0ffee123456')
     expect(html).toContain('attached-pr-1')
     expect(html).not.toContain('<code>/preview</code>')
-    expect(withoutSheets(html)).toBe(withoutSheets(await project.read(project.at('?alias=production'))))
+    expect(withoutPageIds(html)).toBe(withoutPageIds(await project.read(project.at('?alias=production'))))
   })
 
   test('an unknown alias is 404', async () => {

@@ -1,5 +1,5 @@
 import { type CallOptions, PASSWORD, type TestApp } from '../src/testing/test-app.ts'
-import { SHEET } from './html.ts'
+import { PAGE_ID } from './html.ts'
 
 export const ADMIN = 'ada@example.com'
 
@@ -34,5 +34,5 @@ export const credentials = (email = ADMIN) => ({ email, password: PASSWORD })
 export const redirectOf = (answer: Response) => [answer.status, answer.headers.get('location')]
 
 /** A page without the ids that differ each time it is rendered. */
-export const withoutSheets = (page: string): string =>
-  page.replace(new RegExp(`(name="${SHEET}" value=")[^"]*`, 'g'), '$1')
+export const withoutPageIds = (page: string): string =>
+  page.replace(new RegExp(`(name="${PAGE_ID}" value=")[^"]*`, 'g'), '$1')
