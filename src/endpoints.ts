@@ -14,7 +14,7 @@ import { apiDocs, withExplorer } from './http/docs.ts'
 import { elysiaOptions } from './http/elysia-options.ts'
 import { errorResponse, toAppError } from './http/error-response.ts'
 import { errorResponses } from './http/errors.ts'
-import { factsOf, isNoted } from './http/request-facts.ts'
+import { factsOf, hasFacts } from './http/request-facts.ts'
 import { signInAddress } from './http/safe-redirect.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { aliasRoutes } from './modules/aliases/routes.ts'
@@ -74,7 +74,7 @@ export function createEndpoints(ctx: Context): Endpoints {
     },
     failure(request, path, error) {
       if (!isApiPath(path)) return failurePage(ctx, request, error)
-      if (api.isApiRoute(path) && isNoted(request)) return api.refuse(request, path, error)
+      if (api.isApiRoute(path) && hasFacts(request)) return api.refuse(request, path, error)
       return errorResponse(toAppError(ctx, error, request))
     },
     pages: pagesOf(ctx),

@@ -3,7 +3,7 @@ import { hasSessionCookie } from './domain/cookies.ts'
 import { normalizeHost } from './domain/hostname.ts'
 import { isLoopback } from './domain/ip-ranges.ts'
 import { acceptsHtml } from './http/accepts-html.ts'
-import { type Noted, note } from './http/request-facts.ts'
+import { type RequestState, recordFacts } from './http/request-facts.ts'
 import { refuseCrossOrigin } from './http/same-origin.ts'
 import { clientAddress, isTrusted, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
 import { callerOf } from './modules/auth/caller.ts'
@@ -89,27 +89,27 @@ function serveHosted(
 ): Response | Promise<Response> {
   const { request, peer } = arrival
   const { path, search } = splitUrl(request.url)
-  const noted = note(request, factsAbout(ctx, arrival, site))
-  const { facts } = noted
+  const state = recordFacts(request, factsAbout(ctx, arrival, site))
+  const { facts } = state
   refuseForgery(request, facts)
   const visitor = { request, path, facts, callerOf: callerBehind(ctx, request), peer }
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
-  if (way.to === 'service') return finish(noted, endpoints.admin(request))
+  if (way.to === 'service') return finish(state, endpoints.admin(request))
   const asked = { request, path, search, mount: '', visit: way.visit }
   const answer = serveSite(ctx, endpoints.pages, way.shown, asked)
-  return answer instanceof Response ? withCookies(noted, answer) : finish(noted, answer)
+  return answer instanceof Response ? withCookies(state, answer) : finish(state, answer)
 }
 
 function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Response | Promise<Response> {
   const { request, peer } = arrival
   const { path, search } = splitUrl(request.url)
-  const noted = note(request, factsAbout(ctx, arrival, null))
-  const { facts } = noted
+  const state = recordFacts(request, factsAbout(ctx, arrival, null))
+  const { facts } = state
   refuseForgery(request, facts)
   const asked = { request, path, search, facts, callerOf: callerBehind(ctx, request), peer }
   const hosted = servePathForm(ctx, endpoints.pages, asked)
-  if (hosted === undefined) return finish(noted, endpoints.admin(request))
-  return hosted instanceof Response ? withCookies(noted, hosted) : finish(noted, hosted)
+  if (hosted === undefined) return finish(state, endpoints.admin(request))
+  return hosted instanceof Response ? withCookies(state, hosted) : finish(state, hosted)
 }
 
 const callerBehind = (ctx: Context, request: Request) => () => callerOf(ctx, request, 'ignore')
@@ -119,12 +119,12 @@ function refuseForgery(request: Request, facts: RequestFacts): void {
   refuseCrossOrigin(request, facts.hostWithPort)
 }
 
-async function finish(noted: Noted, answer: Promise<Response>): Promise<Response> {
-  return withCookies(noted, await answer)
+async function finish(state: RequestState, answer: Promise<Response>): Promise<Response> {
+  return withCookies(state, await answer)
 }
 
 /** Adds cookies set on the way: new tokens for an expired access token, or none after sign-out. */
-function withCookies({ setCookies }: Noted, response: Response): Response {
+function withCookies({ setCookies }: RequestState, response: Response): Response {
   for (const cookie of setCookies) response.headers.append('set-cookie', cookie)
   return response
 }

@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { AppError } from '../src/domain/errors.ts'
-import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { factsOf, requestState } from '../src/http/request-facts.ts'
 import { safeRedirect } from '../src/http/safe-redirect.ts'
 import { callerOf, originOf } from '../src/modules/auth/caller.ts'
 import { destinationOf } from '../src/modules/auth/handover.ts'
@@ -136,7 +136,7 @@ function submitSignOut(ctx: Context, request: Request, next: Response): Response
   } catch (thrown) {
     if (expectedFailure(thrown).kind !== 'unauthenticated') throw thrown
   }
-  notedOf(request).setCookies = clearedCookies(ctx, facts)
+  requestState(request).setCookies = clearedCookies(ctx, facts)
   return next
 }
 

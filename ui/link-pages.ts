@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
-import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { factsOf, requestState } from '../src/http/request-facts.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { callerOf, originOf } from '../src/modules/auth/caller.ts'
 import { forgotBody, passwordField } from '../src/modules/auth/model.ts'
@@ -129,7 +129,7 @@ async function answerInvitation(
       const input = { email, password: form.text('password') }
       checkPassword(ctx, request, input.password)
       const made = await signUp(ctx, { ...input, invitationToken: token }, originOf(request))
-      notedOf(request).setCookies = made.setCookies
+      requestState(request).setCookies = made.setCookies
       return toSite(ctx, request, project.id)
     }
     default:
@@ -147,7 +147,7 @@ function toSite(ctx: Context, request: Request, projectId: string): Response {
 /** Signs out. Repeating it is harmless. */
 function switchAccount(ctx: Context, request: Request, token: string): Response {
   signOut(ctx, request.headers.get('cookie'), factsOf(request))
-  notedOf(request).setCookies = clearedCookies(ctx, factsOf(request))
+  requestState(request).setCookies = clearedCookies(ctx, factsOf(request))
   return seeOther(`/invite?token=${encodeURIComponent(token)}`)
 }
 

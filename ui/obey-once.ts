@@ -1,5 +1,5 @@
 import type { Context } from '../src/context.ts'
-import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { factsOf, requestState } from '../src/http/request-facts.ts'
 import { onePer } from '../src/platform/one-per.ts'
 import { hashToken } from '../src/platform/tokens.ts'
 import type { Form } from './form.ts'
@@ -63,13 +63,16 @@ async function keepFor(ctx: Context, key: string, kept: Kept): Promise<Response>
 
 /** The response with the cookies it sets, without those that renew the sender's own session anyway. */
 async function answerTo(request: Request, obey: () => Promise<Response>): Promise<Answer> {
-  const before = notedOf(request).setCookies.slice()
+  const before = requestState(request).setCookies.slice()
   const response = await obey()
-  return { response, setCookies: notedOf(request).setCookies.filter((cookie) => !before.includes(cookie)) }
+  return {
+    response,
+    setCookies: requestState(request).setCookies.filter((cookie) => !before.includes(cookie)),
+  }
 }
 
 function repeat(request: Request, { response, setCookies }: Answer): Response {
-  if (setCookies.length > 0) notedOf(request).setCookies = [...setCookies]
+  if (setCookies.length > 0) requestState(request).setCookies = [...setCookies]
   return response.clone()
 }
 
@@ -78,6 +81,6 @@ function keyOf(request: Request, form: Form, sender: string): string {
   const agent = request.headers.get('user-agent')
   const { ip, hostWithPort } = factsOf(request)
   return hashToken(
-    JSON.stringify([hostWithPort, pathname, search, sender, ip, agent, form.sheet, form.all()]),
+    JSON.stringify([hostWithPort, pathname, search, sender, ip, agent, form.pageId, form.all()]),
   )
 }

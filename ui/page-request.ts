@@ -2,7 +2,7 @@ import type { Caller, Context, SessionUser } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { acceptsHtml } from '../src/http/accepts-html.ts'
 import { errorResponse, toAppError } from '../src/http/error-response.ts'
-import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { factsOf, requestState } from '../src/http/request-facts.ts'
 import type { Grant } from '../src/modules/auth/authorize.ts'
 import { callerOf } from '../src/modules/auth/caller.ts'
 import { destinationOf, visitAddress } from '../src/modules/auth/handover.ts'
@@ -58,7 +58,7 @@ export function arrive(
   signedIn: SignedIn,
   address: string | undefined,
 ): Response {
-  notedOf(request).setCookies = signedIn.setCookies
+  requestState(request).setCookies = signedIn.setCookies
   const target = destinationOf(ctx, factsOf(request), signedIn, address) ?? '/'
   const { host, pathname } = new URL(target, request.url)
   const isOnThisHost = target.startsWith('/') || host === factsOf(request).hostWithPort

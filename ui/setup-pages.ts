@@ -1,6 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { factsOf, notedOf } from '../src/http/request-facts.ts'
+import { factsOf, requestState } from '../src/http/request-facts.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { originOf } from '../src/modules/auth/caller.ts'
 import { credentialsBody } from '../src/modules/auth/model.ts'
@@ -43,7 +43,7 @@ async function makeAdmin(ctx: Context, request: Request, form: Form): Promise<Re
   try {
     checkInput(ctx, request, t.Object(credentialsBody), { email: input.email, password: input.password })
     const { setCookies } = await completeSetup(ctx, input, originOf(request))
-    notedOf(request).setCookies.push(...setCookies)
+    requestState(request).setCookies.push(...setCookies)
     return seeOther('/welcome')
   } catch (thrown) {
     const error = expectedFailure(thrown)

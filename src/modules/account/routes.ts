@@ -1,6 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
-import { factsOf, notedOf } from '../../http/request-facts.ts'
+import { factsOf, requestState } from '../../http/request-facts.ts'
 import { personOf } from '../auth/authorize.ts'
 import { guard } from '../auth/guard.ts'
 import { passwordField, successView } from '../auth/model.ts'
@@ -92,7 +92,7 @@ const removalRoutes = (ctx: Context) =>
       ({ grant, params, request, status }) => {
         endOwnSession(ctx, grant, params.id)
         if (params.id === personOf(grant).sessionId)
-          notedOf(request).setCookies = clearedCookies(ctx, factsOf(request))
+          requestState(request).setCookies = clearedCookies(ctx, factsOf(request))
         return status(204, undefined)
       },
       { may, response: noContent, detail: { summary: 'End one of your sessions' } },

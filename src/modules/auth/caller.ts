@@ -2,7 +2,7 @@ import type { Actor, Caller, Context, RequestFacts, SessionUser } from '../../co
 import { currentGeneration } from '../../db/generation.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isPartOfAnother } from '../../http/part-of-another.ts'
-import { notedOf } from '../../http/request-facts.ts'
+import { requestState } from '../../http/request-facts.ts'
 import { splitUrl } from '../../http/visitor.ts'
 import { identifyKey, isKeyGood } from '../api-keys/identify.ts'
 import { passesGate } from './gate.ts'
@@ -12,7 +12,7 @@ import { findSessionUser, healedCookies, resolveSession } from './sessions.ts'
 export type Origin = { facts: RequestFacts; userAgent: string }
 
 export const originOf = (request: Request): Origin => ({
-  facts: notedOf(request).facts,
+  facts: requestState(request).facts,
   userAgent: request.headers.get('user-agent') ?? '',
 })
 
@@ -23,13 +23,13 @@ export const originOf = (request: Request): Origin => ({
  * rights.
  */
 export function callerOf(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore' = 'refuse'): Caller {
-  const noted = notedOf(request)
-  const { caller } = noted
-  const isFresh = noted.callerAsOf === currentGeneration(ctx.db).access
+  const state = requestState(request)
+  const { caller } = state
+  const isFresh = state.callerAsOf === currentGeneration(ctx.db).access
   if (caller !== undefined && isFresh) return caller
   const found = caller === undefined ? findCaller(ctx, request, onBadKey) : asOfNow(ctx, caller)
-  noted.caller = found
-  noted.callerAsOf = currentGeneration(ctx.db).access
+  state.caller = found
+  state.callerAsOf = currentGeneration(ctx.db).access
   return found
 }
 
@@ -47,7 +47,7 @@ export function asOfNow(ctx: Context, caller: Caller): Caller {
 }
 
 function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore'): Caller {
-  const { facts, setCookies } = notedOf(request)
+  const { facts, setCookies } = requestState(request)
   const caller = (actor: Actor, refused: SessionUser | null = null): Caller => ({
     actor,
     site: facts.site,

@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import { factsOf, notedOf } from '../../http/request-facts.ts'
+import { factsOf, requestState } from '../../http/request-facts.ts'
 import { publicUser } from '../users/accounts.ts'
 import { callerOf, originOf } from './caller.ts'
 import { loginMethods } from './login-methods.ts'
@@ -27,7 +27,7 @@ export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
       '/signup',
       async ({ request, body, status }) => {
         const { user, setCookies, isNew } = await signUp(ctx, body, originOf(request))
-        notedOf(request).setCookies.push(...setCookies)
+        requestState(request).setCookies.push(...setCookies)
         return isNew ? status(201, { user }) : status(200, { user })
       },
       {
@@ -40,7 +40,7 @@ export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
       '/signin',
       async ({ request, body }) => {
         const { user, setCookies } = await signIn(ctx, body, originOf(request))
-        notedOf(request).setCookies.push(...setCookies)
+        requestState(request).setCookies.push(...setCookies)
         return { user }
       },
       { body: signInBody, response: userAnswer, detail: { summary: 'Sign in', security: [] } },
@@ -69,7 +69,7 @@ const signOutRoute = (ctx: Context, path: string) =>
     ({ request }) => {
       const facts = factsOf(request)
       signOut(ctx, request.headers.get('cookie'), facts)
-      notedOf(request).setCookies = clearedCookies(ctx, facts)
+      requestState(request).setCookies = clearedCookies(ctx, facts)
       return { success: true as const }
     },
     {
@@ -84,7 +84,7 @@ const refreshRoute = (ctx: Context, path: string) =>
     path,
     ({ request }) => {
       const { user, setCookies } = refreshSession(ctx, request.headers.get('cookie'), factsOf(request))
-      notedOf(request).setCookies = setCookies
+      requestState(request).setCookies = setCookies
       return { user }
     },
     {

@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import { notedOf } from '../../http/request-facts.ts'
+import { requestState } from '../../http/request-facts.ts'
 import { originOf } from '../auth/caller.ts'
 import { credentialsBody, userView } from '../auth/model.ts'
 import { completeSetup, refuseSetup, workspaceHasAdmin } from './service.ts'
@@ -24,7 +24,7 @@ export const setupRoutes = (ctx: Context) =>
       '/complete',
       async ({ request, body, status }) => {
         const { user, setCookies } = await completeSetup(ctx, body, originOf(request))
-        notedOf(request).setCookies.push(...setCookies)
+        requestState(request).setCookies.push(...setCookies)
         return status(201, { user })
       },
       {

@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context, RequestFacts } from '../../../context.ts'
 import { cookieValues, setCookie } from '../../../domain/cookies.ts'
-import { notedOf } from '../../../http/request-facts.ts'
+import { requestState } from '../../../http/request-facts.ts'
 import { newToken } from '../../../platform/tokens.ts'
 import { originOf } from '../caller.ts'
 import { CALLBACK_PATH } from './code.ts'
@@ -33,19 +33,19 @@ export const callbackRoute = (ctx: Context) =>
  * link could sign somebody in to another person's account (login CSRF). Clients without `Sec-Fetch-*` are not browsers.
  */
 function redeemOrAsk(ctx: Context, request: Request, code: string, path: string): string {
-  const noted = notedOf(request)
+  const state = requestState(request)
   const isBrowser = request.headers.has('sec-fetch-site')
   const secrets = cookieValues(request.headers.get('cookie'), BROWSER_COOKIE)
   const isKnown = isBrowser || secrets.length > 0
   const redeemed = redeemCode(ctx, code, isKnown ? secrets : undefined, originOf(request))
   if (redeemed !== 'not-bound') {
-    noted.setCookies.push(...redeemed.setCookies)
+    state.setCookies.push(...redeemed.setCookies)
     return path
   }
   // Another tab may be signing in with the same secret.
   const secret = secrets[0] ?? newToken()
-  noted.setCookies.push(browserCookie(secret, noted.facts))
-  return askForOwnCode(ctx, noted.facts, secret, path)
+  state.setCookies.push(browserCookie(secret, state.facts))
+  return askForOwnCode(ctx, state.facts, secret, path)
 }
 
 /** Host-only, and sent only to the callback. */

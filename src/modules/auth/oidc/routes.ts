@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context, RequestFacts } from '../../../context.ts'
 import { cookieValues, setCookie } from '../../../domain/cookies.ts'
-import { notedOf } from '../../../http/request-facts.ts'
+import { requestState } from '../../../http/request-facts.ts'
 import { callerOf, originOf } from '../caller.ts'
 import { destinationOf } from '../handover.ts'
 import { FLOW_COOKIE, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, startOidc } from '../oidc.ts'
@@ -35,19 +35,19 @@ async function start(
   redirect: string | undefined,
 ): Promise<Response> {
   const provider = getProvider(ctx, id)
-  const noted = notedOf(request)
+  const state = requestState(request)
   const admin = new URL(ctx.adminUrl())
   // The provider knows only one callback address, and the flow cookie must be valid there.
-  if (noted.facts.host !== admin.hostname)
+  if (state.facts.host !== admin.hostname)
     return found(
       `${admin.origin}/api/auth/oidc/${id}/start?${new URLSearchParams({
-        redirect: absolute(ctx, noted.facts, redirect),
+        redirect: absolute(ctx, state.facts, redirect),
       })}`,
     )
   const { actor } = callerOf(ctx, request, 'ignore')
   const linkTo = actor.kind === 'user' && isOwnLink(request, admin) ? actor.user.id : null
   const { url, flow } = await startOidc(ctx, provider, { redirect, linkTo })
-  noted.setCookies.push(flowCookie(flow, FLOW_SECONDS, noted.facts))
+  state.setCookies.push(flowCookie(flow, FLOW_SECONDS, state.facts))
   return found(url)
 }
 
@@ -76,7 +76,7 @@ function absolute(ctx: Context, { site, host }: RequestFacts, redirect = '/'): s
 
 async function callback(ctx: Context, request: Request, id: string): Promise<Response> {
   const provider = getProvider(ctx, id)
-  const noted = notedOf(request)
+  const state = requestState(request)
   const { actor } = callerOf(ctx, request, 'ignore')
   const result = await finishOidc(ctx, provider, {
     sealedFlows: cookieValues(request.headers.get('cookie'), FLOW_COOKIE),
@@ -84,9 +84,9 @@ async function callback(ctx: Context, request: Request, id: string): Promise<Res
     signedInId: actor.kind === 'user' ? actor.user.id : null,
     origin: originOf(request),
   })
-  if (result.kind === 'entered' && result.step.step === 'done') noted.setCookies = result.step.setCookies
-  noted.setCookies.push(flowCookie('', 0, noted.facts))
-  return found(nextOf(ctx, noted.facts, result))
+  if (result.kind === 'entered' && result.step.step === 'done') state.setCookies = result.step.setCookies
+  state.setCookies.push(flowCookie('', 0, state.facts))
+  return found(nextOf(ctx, state.facts, result))
 }
 
 function nextOf(ctx: Context, facts: RequestFacts, result: OidcResult): string {
