@@ -15,27 +15,27 @@ type Seen = {
   weight: number
 }
 
-const MOST_PATH = 1000
-const MOST_AGENT = 300
-const MOST_HOST = 255
+const MAX_PATH = 1000
+const MAX_AGENT = 300
+const MAX_HOST = 255
 
 /** Records a request and its response in the request log. Never fails the request. */
 export function observe(ctx: Context, request: Request, answer: Response, seen: Seen): void {
   try {
     const { hostHeader, path, address, weight, startedAt } = seen
     const { headers } = request
-    const host = (normalizeHost(hostHeader) ?? '').slice(0, MOST_HOST)
+    const host = (normalizeHost(hostHeader) ?? '').slice(0, MAX_HOST)
     ctx.requestLog.take({
       at: ctx.now(),
       projectId: projectOf(ctx, hostHeader, path),
       method: request.method.slice(0, 20),
       host,
-      path: loggedPath(path).slice(0, MOST_PATH),
+      path: loggedPath(path).slice(0, MAX_PATH),
       status: answer.status,
       durationMs: performance.now() - startedAt,
       sizeBytes: sizeOf(request, answer),
       referrer: referrerOf(headers.get('referer'), host),
-      userAgent: (headers.get('user-agent') ?? '').slice(0, MOST_AGENT),
+      userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_AGENT),
       address,
       isPage: isPage(headers, answer),
       weight,
@@ -85,7 +85,7 @@ function projectOf(ctx: Context, hostHeader: string, path: string): string | nul
 /** The host of the other site that the visitor came from. */
 function referrerOf(referrer: string | null, host: string): string | null {
   if (referrer === null || !/^https?:/i.test(referrer) || !URL.canParse(referrer)) return null
-  const from = new URL(referrer).hostname.slice(0, MOST_HOST)
+  const from = new URL(referrer).hostname.slice(0, MAX_HOST)
   return from === host ? null : from
 }
 

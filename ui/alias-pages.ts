@@ -86,7 +86,7 @@ type Place = { id: string; aliasId: string }
 function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   const history = historyOf(ctx, looking.grant, aliasId)
-    .slice(0, MOST_MOVES)
+    .slice(0, MAX_MOVES)
     .map((move) => ({
       ...move,
       isThere: aboutDeployment(ctx, move.deploymentId).projectId === id,
@@ -124,7 +124,7 @@ function certificateOf(ctx: Context, { url }: AliasView): CertificateState {
   return ctx.certificates.stateOf(hostname)
 }
 
-const MOST_MOVES = 50
+const MAX_MOVES = 50
 
 const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
   submitProjectForm(ctx, request, {

@@ -108,13 +108,13 @@ const waysBack = (ctx: Context, looking: Looking, { id }: DeploymentView): WayBa
 
 const lastWithStartPage = (ctx: Context, { grant, project }: Looking, aliasId: string): string | undefined =>
   historyOf(ctx, grant, aliasId)
-    .slice(0, MOST_MOVES)
+    .slice(0, MAX_MOVES)
     .map(({ deploymentId }) => deploymentId)
     .filter((former) => aboutDeployment(ctx, former).projectId === project.id)
     .find((former) => hasStartPage(ctx, grant, former))
 
 /** A site that is further back is hardly the one that is missed. */
-const MOST_MOVES = 10
+const MAX_MOVES = 10
 
 /** The deployment that its alias showed before; for a deployment that is not live, the one that is live now. */
 function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {

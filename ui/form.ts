@@ -24,11 +24,11 @@ export type Form = {
 }
 
 /** Reads a form without files, 64 KiB by default. Throws 413 if it is larger, 415 for another content type. */
-export async function readForm(request: Request, mostBytes = MAX_FORM_BYTES): Promise<Form> {
+export async function readForm(request: Request, maxBytes = MAX_FORM_BYTES): Promise<Form> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.')
-  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, mostBytes)))
+  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, maxBytes)))
   const pageId = fields.get(PAGE_ID) || undefined
   fields.delete(PAGE_ID)
   return {

@@ -14,7 +14,7 @@ import type { Language, Piece, PieceKind } from './highlight.ts'
  * texts keep any parser busy for minutes. Parsing yields to other requests between its steps.
  */
 export async function piecesOf(language: Language, text: string): Promise<Piece[] | null> {
-  if (language === 'markdown' && longestBlock(text) > MOST_BLOCK) return null
+  if (language === 'markdown' && longestBlock(text) > MAX_BLOCK) return null
   try {
     const tree = await readWithin(PARSERS[language], text)
     return tree === null ? null : cut(text, tree)
@@ -27,10 +27,10 @@ export async function piecesOf(language: Language, text: string): Promise<Piece[
 /** A parser step is short, so these limits hold within a few milliseconds. */
 const SLICE_MS = 10
 /** CPU time, not wall-clock time: on a busy machine the same file takes longer. */
-const MOST_CPU_MS = 400
+const MAX_CPU_MS = 400
 
 /** Markdown is parsed block by block, in quadratic time. */
-const MOST_BLOCK = 4096
+const MAX_BLOCK = 4096
 
 const PARSERS: Readonly<Record<Language, Parser>> = {
   html: html.configure({
@@ -49,7 +49,7 @@ const PARSERS: Readonly<Record<Language, Parser>> = {
 
 async function readWithin(parser: Parser, text: string): Promise<Tree | null> {
   const parse = parser.startParse(text)
-  for (let spentMs = 0; spentMs < MOST_CPU_MS; ) {
+  for (let spentMs = 0; spentMs < MAX_CPU_MS; ) {
     const startedAt = performance.now()
     const before = process.cpuUsage()
     while (performance.now() - startedAt < SLICE_MS) {

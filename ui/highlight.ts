@@ -5,7 +5,7 @@ export type PieceKind = 'keyword' | 'string' | 'value' | 'comment' | 'name'
 export type Language = 'html' | 'css' | 'javascript' | 'typescript' | 'json' | 'yaml' | 'markdown'
 
 /** Longer texts are shown plain, because the page would be many times as large as the file. */
-const MOST_LETTERS = 64 * 1024
+const MAX_LETTERS = 64 * 1024
 
 /**
  * The highlighted pieces of a file. Null if the file is shown plain, because its language is unknown, it is too long or
@@ -13,7 +13,7 @@ const MOST_LETTERS = 64 * 1024
  */
 export async function highlight(path: string, text: string): Promise<readonly Piece[] | null> {
   const language = languageOf(path)
-  if (language === undefined || text.length > MOST_LETTERS) return null
+  if (language === undefined || text.length > MAX_LETTERS) return null
   const { piecesOf } = await import('./highlight-parsers.ts')
   return piecesOf(language, text)
 }

@@ -4,7 +4,7 @@ import { queryOf } from './page-request.ts'
 
 const PER_PAGE = 50
 /** More than any list has; larger numbers are not whole ones in the database. */
-const MOST_PAGES = 1e9
+const MAX_PAGES = 1e9
 
 /**
  * The page of a list that the query parameter `name` asks for. If there are not that many pages, the last one: its only
@@ -15,7 +15,7 @@ export function pageOf<Row>(
   name: string,
   read: (asked: { page: number; limit: number }) => Paginated<Row>,
 ): Paginated<Row> {
-  const page = Math.min(MOST_PAGES, pageNumberOf(queryOf(request, name)))
+  const page = Math.min(MAX_PAGES, pageNumberOf(queryOf(request, name)))
   const found = read({ page, limit: PER_PAGE })
   const { pages } = found.pagination
   return page > pages && pages > 0 ? read({ page: pages, limit: PER_PAGE }) : found

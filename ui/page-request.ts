@@ -28,10 +28,10 @@ export async function decidedForm(
   ctx: Context,
   request: Request,
   decide: (caller: Caller) => Grant,
-  mostBytes?: number,
+  maxBytes?: number,
 ): Promise<{ form: Form; caller: Caller; user: SessionUser; grant: Grant }> {
   decide(viewerOf(ctx, request).caller)
-  const form = await readForm(request, mostBytes)
+  const form = await readForm(request, maxBytes)
   const viewer = viewerOf(ctx, request)
   return { form, ...viewer, grant: decide(viewer.caller) }
 }

@@ -8,9 +8,9 @@ import { marked } from './form.ts'
 type Values = Readonly<Record<string, unknown>>
 
 /** The maximum total length of a form's inputs, in characters. Longer values are shown but cannot be edited. */
-const MOST_LETTERS = 250_000
+const MAX_LETTERS = 250_000
 /** The same in bytes as a browser sends it: at most nine per character. */
-export const MOST_FORM_BYTES = 3 * 1024 * 1024
+export const MAX_FORM_BYTES = 3 * 1024 * 1024
 
 /** The name of a field's input, unique in the form. */
 export const inputName = (field: string): string => `field.${field}`
@@ -24,7 +24,7 @@ export function valueText({ type }: SchemaField, value: unknown): string {
 
 /** The names of the fields that are too long for the form. */
 export function tooLong(fields: readonly SchemaField[], values: Values): ReadonlySet<string> {
-  let left = MOST_LETTERS
+  let left = MAX_LETTERS
   const names = fields.filter((field) => {
     const { length } = valueText(field, values[field.name])
     if (length > left) return true

@@ -17,7 +17,7 @@ import { schemaHref } from './pages/admin/data.ts'
 import { newRecordPage, recordPage } from './pages/admin/record.ts'
 import { recordsPage } from './pages/admin/records.ts'
 import { type Doing, doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
-import { MOST_FORM_BYTES, readRecord } from './record-form.ts'
+import { MAX_FORM_BYTES, readRecord } from './record-form.ts'
 import {
   addedFilter,
   isAdding,
@@ -143,7 +143,7 @@ const submitNewRecord = (ctx: Context, request: Request, { id, schemaId }: Schem
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    maxFormBytes: MOST_FORM_BYTES,
+    maxFormBytes: MAX_FORM_BYTES,
     intents: {
       create: {
         isOnce: true,
@@ -171,7 +171,7 @@ const submitRecord = (ctx: Context, request: Request, place: Place) =>
   submitProjectForm(ctx, request, {
     projectId: place.id,
     action: 'traffic:configure',
-    maxFormBytes: MOST_FORM_BYTES,
+    maxFormBytes: MAX_FORM_BYTES,
     intents: {
       save: { isOnce: true, run: (doing) => saveRecord(ctx, place, doing) },
       delete: {

@@ -9,7 +9,7 @@ import { checkInput, type Form } from './form.ts'
 import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
 
 /** A pipeline with its code is larger than other forms. */
-export const MOST_RULE_FORM_BYTES = 1024 * 1024
+export const MAX_RULE_FORM_BYTES = 1024 * 1024
 
 /** A form for a rule: the level it belongs to, and the rule it changes (null for a new one). */
 export type TypedRule = { grant: Grant; level: RuleLevel; id: string | null; form: Form }
@@ -155,13 +155,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-const MOST_TOLD = 20
+const MAX_TOLD = 20
 
 /** A pipeline is one field with many parts, so its message lists all errors. */
 function together(details: readonly ErrorDetail[]): ErrorDetail[] {
   const messages = details.filter(({ path }) => path === 'pipelineConfig').map(({ message }) => message)
-  const more = messages.length > MOST_TOLD ? [`and ${messages.length - MOST_TOLD} more`] : []
-  const message = [...messages.slice(0, MOST_TOLD), ...more].join('; ')
+  const more = messages.length > MAX_TOLD ? [`and ${messages.length - MAX_TOLD} more`] : []
+  const message = [...messages.slice(0, MAX_TOLD), ...more].join('; ')
   return details.map((detail) => (detail.path === 'pipelineConfig' ? { ...detail, message } : detail))
 }
 

@@ -27,7 +27,7 @@ import {
   lookAt,
   submitProjectForm,
 } from './project-request.ts'
-import { flawsOfForm, MOST_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
+import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
 
 /** One rule, and the form for a rule. */
 export const rulePages = (ctx: Context) =>
@@ -152,7 +152,7 @@ const submitNew = (ctx: Context, request: Request, id: string) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    maxFormBytes: MOST_RULE_FORM_BYTES,
+    maxFormBytes: MAX_RULE_FORM_BYTES,
     intents: {
       check: {
         run: (doing) => answerCheck(ctx, request, { ...doing, level: levelOf(ctx, id, doing), id: null }),
@@ -212,7 +212,7 @@ const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   return submitProjectForm(ctx, request, {
     projectId: id,
     action: 'traffic:configure',
-    maxFormBytes: MOST_RULE_FORM_BYTES,
+    maxFormBytes: MAX_RULE_FORM_BYTES,
     intents: {
       check: { run: (doing) => answerCheck(ctx, request, typedBy(doing)) },
       unlock: unlocking(ctx, ruleId, `/projects/${id}/rules/${ruleId}`),

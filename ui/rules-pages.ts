@@ -26,14 +26,14 @@ export const rulesPages = (ctx: Context) =>
 
 /** Each alias is a card with all its rules. */
 const ALIASES_PER_PAGE = 10
-const MOST_CHOICES = '100'
+const MAX_CHOICES = '100'
 
 function showRules(ctx: Context, request: Request, id: string, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
   const { grant } = looking
   const names = listAliases(ctx, grant, {
     projectId: id,
-    limit: MOST_CHOICES,
+    limit: MAX_CHOICES,
     sort: 'name',
     order: 'asc',
   }).data

@@ -17,7 +17,7 @@ export type FieldRow = {
 }
 
 /** More than a schema can have. Limits what a forged form can cost. */
-const MOST_ROWS = 250
+const MAX_ROWS = 250
 
 export const EMPTY_ROW: FieldRow = {
   ...{ name: '', type: FIELD_TYPES[0], isRequired: false, isUnique: false },
@@ -38,7 +38,7 @@ export const rowsOfFields = (fields: readonly SchemaField[]): FieldRow[] =>
 /** The rows of the form, including empty ones. */
 export function rowsOfForm(values: Readonly<Record<string, string>>): FieldRow[] {
   const rows: FieldRow[] = []
-  for (let at = 0; at < MOST_ROWS && values[`fields[${at}].name`] !== undefined; at++) {
+  for (let at = 0; at < MAX_ROWS && values[`fields[${at}].name`] !== undefined; at++) {
     const of = (key: string) => values[`fields[${at}].${key}`] ?? ''
     rows.push({
       name: of('name').trim(),

@@ -126,13 +126,13 @@ function showSecrets(ctx: Context, request: Request, id: string, failed?: Failed
 }
 
 /** Fits the longest value, 64 KiB, as a browser sends it: up to three bytes for one, and six for a line break. */
-const MOST_SECRET_FORM_BYTES = 512 * 1024
+const MAX_SECRET_FORM_BYTES = 512 * 1024
 
 const submitSecrets = (ctx: Context, request: Request, id: string) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'secret:manage',
-    maxFormBytes: MOST_SECRET_FORM_BYTES,
+    maxFormBytes: MAX_SECRET_FORM_BYTES,
     intents: {
       put: {
         isOnce: true,

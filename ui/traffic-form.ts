@@ -5,14 +5,14 @@ import type { TrafficView } from '../src/modules/traffic/service.ts'
 import { checkInput, type Form, marked } from './form.ts'
 
 /** The maximum number of aliases in a split. */
-export const MOST_WEIGHTS = 20
+export const MAX_WEIGHTS = 20
 
 /**
  * Reads `alias-0` with `weight-0` and so on, `sticky` and `stickySeconds`. An empty weight removes the alias. Throws
  * `invalid` and names the field that is not a whole number.
  */
 export function readWeights(form: Form): Pick<TrafficView, 'weights' | 'sticky' | 'stickySeconds'> {
-  const weights = Array.from({ length: MOST_WEIGHTS + 1 }, (_, at) => at).flatMap((at) => {
+  const weights = Array.from({ length: MAX_WEIGHTS + 1 }, (_, at) => at).flatMap((at) => {
     const alias = form.text(`alias-${at}`).trim()
     const text = form.text(`weight-${at}`).trim()
     if (alias === '' || text === '') return []

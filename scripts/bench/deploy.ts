@@ -13,7 +13,7 @@ const FILES = 5000
 const FILE_BYTES = 10_240
 /** One content in a tar with its header and the padding that some writers add; two contents would not fit. */
 const ONE_CONTENT_BYTES = 20_480
-const MOST_ROUNDS = 3
+const MAX_ROUNDS = 3
 /** The compressed forms of 5000 files take half a minute of a core; none of it may fall into a measurement. */
 const VARIANTS_MS = 180_000
 
@@ -28,7 +28,7 @@ export async function benchDeploy(lab: Lab, pace: Pace): Promise<Line[]> {
   const svc = await startSvc(lab, { cores: ALL_CORES })
   const times: Times = { untar: [], first: [], again: [] }
   let site = ''
-  for (let round = 0; round < Math.min(pace.rounds, MOST_ROUNDS); round++) {
+  for (let round = 0; round < Math.min(pace.rounds, MAX_ROUNDS); round++) {
     site = lab.folder('site')
     writeTree(site, FILES, FILE_BYTES, round + 1)
     const archive = join(lab.folder('archive'), 'site.tar')

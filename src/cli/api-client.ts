@@ -57,7 +57,7 @@ export type ApiClient = {
 
 const ANSWER_TIMEOUT_MS = 120_000
 const LONGEST_TEXT = 2_000
-const MOST_DETAILS = 200
+const MAX_DETAILS = 200
 
 /** `apiUrl` as a person gives it: with or without a path, a last slash or a last `/api`. */
 export function apiClient(options: { apiUrl: string; apiKey: string }): ApiClient {
@@ -147,7 +147,7 @@ function failedAnswer(response: Response, json: unknown): FailedAnswer {
     status: response.status,
     code: typeof error === 'string' ? error : response.statusText,
     message: typeof message === 'string' ? shown(message) : describeStranger(response),
-    details: Array.isArray(details) ? details.filter(isDetail).slice(0, MOST_DETAILS).map(shownDetail) : [],
+    details: Array.isArray(details) ? details.filter(isDetail).slice(0, MAX_DETAILS).map(shownDetail) : [],
     retryAfterMs: retryAfterOf(response.headers),
     isOfApi: typeof message === 'string',
   }

@@ -86,10 +86,10 @@ test('a file that replaced the open one is not touched', () => {
 })
 
 test('without checkpoints the log restarts before it grows without limit', () => {
-  let mostPages = 0
+  let maxPages = 0
   for (let round = 0; round < 12; round++) {
     fill(2000)
-    mostPages = Math.max(mostPages, logState()['log'] ?? 0)
+    maxPages = Math.max(maxPages, logState()['log'] ?? 0)
   }
-  expect(mostPages).toBeLessThan(20_000)
+  expect(maxPages).toBeLessThan(20_000)
 })

@@ -4,7 +4,7 @@ import type { Db } from './open.ts'
 /** A checkpoint is due when this many pages are only in the log: 16 MB. A page rewritten meanwhile is copied once. */
 const DUE_PAGES = 4000
 /** Each round has less to do than the one before. Under constant writes even the last may not catch up. */
-const MOST_ROUNDS = 10
+const MAX_ROUNDS = 10
 
 /**
  * Regularly checks whether many commits are only in the log, and copies them into the file on another thread: a
@@ -56,7 +56,7 @@ export function checkpointApart(file: string): Promise<void> {
       const { log, checkpointed } = sqlite.query('PRAGMA wal_checkpoint(NOOP)').get()
       return log > checkpointed
     }
-    for (let round = 0; round < ${MOST_ROUNDS} && isBehind(); round++)
+    for (let round = 0; round < ${MAX_ROUNDS} && isBehind(); round++)
       sqlite.run('PRAGMA wal_checkpoint(PASSIVE)')
     sqlite.close()
     postMessage('done')`

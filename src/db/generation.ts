@@ -30,10 +30,10 @@ type GenerationCache<V> = {
 }
 
 /**
- * A map per database, cleared whenever its part of the generation changes. Holds at most `most` entries. Values loaded
+ * A map per database, cleared whenever its part of the generation changes. Holds at most `max` entries. Values loaded
  * inside a transaction are not cached, because it may be rolled back.
  */
-export function generationCache<V>(part: keyof Generation, most = 10_000): GenerationCache<V> {
+export function generationCache<V>(part: keyof Generation, max = 10_000): GenerationCache<V> {
   const byDb = new WeakMap<Db, { from: number; entries: Map<string, V> }>()
   return {
     get(db, key, load) {
@@ -47,7 +47,7 @@ export function generationCache<V>(part: keyof Generation, most = 10_000): Gener
       if (cached !== undefined) return cached
       const loaded = load()
       if (loaded === undefined || db.sqlite.inTransaction) return loaded
-      if (kept.entries.size >= most) kept.entries.clear()
+      if (kept.entries.size >= max) kept.entries.clear()
       kept.entries.set(key, loaded)
       return loaded
     },

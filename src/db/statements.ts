@@ -4,7 +4,7 @@ import type { Db } from './open.ts'
 type Bound = string | number | null
 
 const kept = new WeakMap<Db, Map<string, Statement<unknown, Bound[]>>>()
-const MOST = 500
+const MAX_STATEMENTS = 500
 
 /** A prepared statement, cached with the database: `Database.query` caches only the first 20 of a process. */
 export function prepared<Row>(db: Db, sql: string): Statement<Row, Bound[]> {
@@ -15,7 +15,7 @@ export function prepared<Row>(db: Db, sql: string): Statement<Row, Bound[]> {
   }
   const known = statements.get(sql)
   if (known !== undefined) return known as Statement<Row, Bound[]>
-  if (statements.size >= MOST) {
+  if (statements.size >= MAX_STATEMENTS) {
     for (const statement of statements.values()) statement.finalize()
     statements.clear()
   }

@@ -13,7 +13,7 @@ const PROGRAMS =
 const NOT_BOTS = /\bcubot\b/i
 
 const PERSON = null
-const MOST_KNOWN = 1000
+const MAX_KNOWN = 1000
 const known = new Map<string, string | null>()
 
 /** Returns the name of the bot or program that sent this `User-Agent`; null if it looks like a person's browser. */
@@ -21,7 +21,7 @@ export function botName(userAgent: string): string | null {
   const before = known.get(userAgent)
   if (before !== undefined) return before
   const name = findName(userAgent)
-  if (known.size >= MOST_KNOWN) known.clear()
+  if (known.size >= MAX_KNOWN) known.clear()
   known.set(userAgent, name)
   return name
 }

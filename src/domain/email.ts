@@ -2,7 +2,7 @@
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase()
 
 /** The maximum accepted length. */
-export const MOST_EMAIL = 320
+export const MAX_EMAIL = 320
 
 /** Excludes spaces, characters with a meaning in mail headers and lists, and invisible or text-reversing characters. */
 const PART =

@@ -9,8 +9,8 @@ function generator(seed: number) {
     return Math.floor((state / 2147483648) * limit)
   }
   const one = <T>(items: readonly T[]): T => items[below(items.length)] as T
-  const some = <T>(items: readonly T[], most: number): T[] =>
-    Array.from({ length: below(most + 1) }, () => one(items))
+  const some = <T>(items: readonly T[], max: number): T[] =>
+    Array.from({ length: below(max + 1) }, () => one(items))
   return { below, one, some }
 }
 

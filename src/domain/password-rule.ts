@@ -1,8 +1,8 @@
 /** Minimum and maximum number of characters in a password. contract §3. */
-export const LEAST_PASSWORD = 8
-export const MOST_PASSWORD = 256
+export const MIN_PASSWORD = 8
+export const MAX_PASSWORD = 256
 
-export const PASSWORD_RULE = `${LEAST_PASSWORD} to ${MOST_PASSWORD} characters`
+export const PASSWORD_RULE = `${MIN_PASSWORD} to ${MAX_PASSWORD} characters`
 
 export const isPassword = (text: string): boolean =>
-  text.length >= LEAST_PASSWORD && text.length <= MOST_PASSWORD
+  text.length >= MIN_PASSWORD && text.length <= MAX_PASSWORD

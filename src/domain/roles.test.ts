@@ -51,8 +51,8 @@ test.each<[ProjectRole | null, ProjectRole, ProjectRole | null]>([
   ['viewer', 'viewer', 'viewer'],
   ['guest', 'viewer', 'guest'],
   [null, 'viewer', null],
-])('%p capped at %s is %p', (role, most, expected) => {
-  expect(lowerRole(role, most)).toBe(expected)
+])('%p capped at %s is %p', (role, max, expected) => {
+  expect(lowerRole(role, max)).toBe(expected)
 })
 
 test.each<[unknown, boolean]>([

@@ -25,9 +25,9 @@ export function highestRole(roles: Iterable<ProjectRole | null | undefined>): Pr
   return highest
 }
 
-/** Caps `role` at `most`: on a site host a session is at most a viewer. */
-export function lowerRole(role: ProjectRole | null, most: ProjectRole): ProjectRole | null {
-  return role !== null && roleLevel(role) > roleLevel(most) ? most : role
+/** Caps `role` at `max`: on a site host a session is at most a viewer. */
+export function lowerRole(role: ProjectRole | null, max: ProjectRole): ProjectRole | null {
+  return role !== null && roleLevel(role) > roleLevel(max) ? max : role
 }
 
 export function isProjectRole(value: unknown): value is ProjectRole {

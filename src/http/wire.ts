@@ -17,7 +17,7 @@ export type VisitorSocket = {
 }
 
 /** Maximum message size in either direction. */
-export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
 /** All WebSockets of a listener. */
 type Sockets = {
@@ -37,7 +37,7 @@ export function createSockets(): Sockets {
   const open = new Set<Bun.ServerWebSocket<SocketOwner>>()
   return {
     handlers: {
-      maxPayloadLength: MOST_MESSAGE_BYTES,
+      maxPayloadLength: MAX_MESSAGE_BYTES,
       idleTimeout: 300,
       open(socket) {
         open.add(socket)

@@ -30,11 +30,11 @@ export function jsonOf(value: unknown): string {
   return JSON.stringify(value) ?? 'null'
 }
 
-const MOST_CHARACTERS = 64 * 1024 * 1024
+const MAX_CHARACTERS = 64 * 1024 * 1024
 
 /** The same for a resolved configuration: each of its places may name the whole body of the request, or an output. */
 export function jsonOfConfig(value: unknown): string {
-  if (!(value instanceof JsonText) && !isJsonWithin(value, MOST_CHARACTERS))
+  if (!(value instanceof JsonText) && !isJsonWithin(value, MAX_CHARACTERS))
     throw new AppError('internal', 'The step produces a value that is too large')
   return jsonOf(value)
 }

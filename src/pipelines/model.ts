@@ -25,16 +25,16 @@ export const pipelineValidator = Type.Object(
   { additionalProperties: false },
 )
 
-export const MOST_STEPS = 100
+export const MAX_STEPS = 100
 
 /** A pipeline as stored with its rule and sent in a push. contract §9.1 and §9.2. */
 export const pipelineConfig = Type.Object(
   {
     name: Type.Optional(text('what it is called', 200)),
     description: Type.Optional(text('what it is for')),
-    steps: Type.Array(pipelineStep, { maxItems: MOST_STEPS }),
+    steps: Type.Array(pipelineStep, { maxItems: MAX_STEPS }),
     validators: Type.Optional(Type.Array(pipelineValidator, { maxItems: 20 })),
-    postSteps: Type.Optional(Type.Array(pipelineStep, { maxItems: MOST_STEPS })),
+    postSteps: Type.Optional(Type.Array(pipelineStep, { maxItems: MAX_STEPS })),
   },
   { additionalProperties: false },
 )

@@ -17,7 +17,7 @@ import { trackWork } from './track-work.ts'
 type Work = { rule: PipelineRule; input: PipelineInput; outputs: Record<string, unknown> }
 
 /** Work that keeps crashing the server is given up after this many attempts. */
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 const RESUMED_AT_ONCE = 10
 
 /** Work that this process has queued and not yet done. It is in the database too, but must not be resumed. */
@@ -59,7 +59,7 @@ async function resume(
   ctx: Context,
   { id, work, attempts }: { id: string; work: string; attempts: number },
 ): Promise<void> {
-  if (attempts >= MOST_ATTEMPTS) {
+  if (attempts >= MAX_ATTEMPTS) {
     ctx.log.error('gave up post steps: the server stopped each time they ran', { id, attempts })
     await remove(ctx, id)
     return

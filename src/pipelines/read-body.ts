@@ -10,7 +10,7 @@ import type { PipelineBody, PipelineInput } from './input.ts'
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 /** The most fields of an urlencoded form: each costs far more than its bytes. */
-const MOST_FIELDS = 10_000
+const MAX_FIELDS = 10_000
 const UTF8 = new TextDecoder()
 /** Keeps a byte order mark, for code that looks at each byte. */
 const EXACT_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -68,8 +68,8 @@ export function grouped(given: Iterable<readonly [string, unknown]>): Record<str
 }
 
 function readUrlencoded(text: string): PipelineBody {
-  const isLong = text.length > MOST_FIELDS && text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
-  if (isLong) throw new AppError('too_large', `The form has more than the ${MOST_FIELDS} fields allowed`)
+  const isLong = text.length > MAX_FIELDS && text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS
+  if (isLong) throw new AppError('too_large', `The form has more than the ${MAX_FIELDS} fields allowed`)
   return { kind: 'form', value: grouped(formPairs(text)) }
 }
 

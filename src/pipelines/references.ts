@@ -27,7 +27,7 @@ export function unknownNames(
   const found: ErrorDetail[] = []
   for (const { path, text } of textsOf(step.config ?? {}, []))
     for (const expression of expressionsOf(handler, path, text)) {
-      if (found.length === MOST_TOLD) return found
+      if (found.length === MAX_TOLD) return found
       const message = problemOf(expression, before)
       if (message !== null) found.push({ path: pathText(['config', ...path]), message })
     }
@@ -35,7 +35,7 @@ export function unknownNames(
 }
 
 /** Reports at most this many for one step, so that the report never outgrows the push. */
-const MOST_TOLD = 20
+const MAX_TOLD = 20
 
 /** The names of all secrets that the steps of a pipeline use. */
 export function secretNames({ steps, postSteps = [] }: PipelineConfig): string[] {
@@ -66,13 +66,13 @@ function problemOf(expression: Expression, before: ReadonlySet<string>): string 
   return `names ${root}.${key.slice(0, 100)}, but ${root} has only ${held.join(', ')}`
 }
 
-const MOST_NAMES = 8
+const MAX_NAMES = 8
 
 /** The latest steps are the most likely to be meant. */
 function namesOf(before: ReadonlySet<string>): string {
   if (before.size === 0) return 'earlier steps: none'
-  const shown = [...before].slice(-MOST_NAMES).map((name) => name.slice(0, 50))
-  return `earlier steps: ${before.size > MOST_NAMES ? '…, ' : ''}${shown.join(', ')}`
+  const shown = [...before].slice(-MAX_NAMES).map((name) => name.slice(0, 50))
+  return `earlier steps: ${before.size > MAX_NAMES ? '…, ' : ''}${shown.join(', ')}`
 }
 
 type Text = { path: readonly string[]; text: string }

@@ -248,14 +248,14 @@ const templates: Record<TemplateMode, Map<string, Template>> = {
   json: new Map(),
   html: new Map(),
 }
-const MOST_TEMPLATES = 2000
+const MAX_TEMPLATES = 2000
 
 /** Caches parsed templates by text and mode. */
 function templateFor(source: string, mode: TemplateMode): Template {
   const kept = templates[mode]
   const known = kept.get(source)
   if (known !== undefined) return known
-  if (kept.size >= MOST_TEMPLATES) kept.clear()
+  if (kept.size >= MAX_TEMPLATES) kept.clear()
   const template = parseTemplate(source, mode)
   kept.set(source, template)
   return template

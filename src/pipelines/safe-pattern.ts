@@ -1,5 +1,5 @@
 /** The most steps that the regex engine of this process may take for one match, in the worst case. */
-const MOST_STEPS = 1_000_000
+const MAX_STEPS = 1_000_000
 
 /** Compiles a pattern that must match the whole text. Throws `SyntaxError` for an invalid one. */
 export const compilePattern = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'u')
@@ -16,7 +16,7 @@ export function isQuickPattern(pattern: string, textLength: number): boolean {
   const repeats = all.filter((one) => !isSmall(one))
   const small = all.reduce((sum, one) => sum + (isSmall(one) ? waysOf(one) : 0), 0)
   const choices = (bare.match(/[?|]/g)?.length ?? 0) + small
-  return textLength ** (repeats.length + 1) * 2 ** Math.min(choices, 30) <= MOST_STEPS
+  return textLength ** (repeats.length + 1) * 2 ** Math.min(choices, 30) <= MAX_STEPS
 }
 
 /** `{2}`, `{1,3}`: a few repeats at most. */

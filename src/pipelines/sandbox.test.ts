@@ -6,15 +6,15 @@ import { createSandbox } from './sandbox.ts'
 const limits = {
   processes: 1,
   extraProcesses: 1,
-  mostPerProject: 1,
-  mostWaiting: 3,
-  mostWaitingPerProject: 2,
+  maxPerProject: 1,
+  maxWaiting: 3,
+  maxWaitingPerProject: 2,
   maxWaitMs: 5000,
   idleMs: 60_000,
 }
 /** The limit for code that ends by itself: no machine is so busy that it takes this long. */
 const AMPLE_MS = 60_000
-const sandbox = createSandbox({ ...limits, mostWaiting: 100, mostWaitingPerProject: 100, maxWaitMs: 60_000 })
+const sandbox = createSandbox({ ...limits, maxWaiting: 100, maxWaitingPerProject: 100, maxWaitMs: 60_000 })
 afterAll(() => sandbox.close())
 
 const run = (

@@ -21,9 +21,9 @@ type SandboxLimits = {
   processes: number
   /** Extra processes, for projects that have none running. */
   extraProcesses: number
-  mostPerProject: number
-  mostWaiting: number
-  mostWaitingPerProject: number
+  maxPerProject: number
+  maxWaiting: number
+  maxWaitingPerProject: number
   /** A job that has not started by then is rejected. */
   maxWaitMs: number
   /** An idle process ends after this time. */
@@ -33,9 +33,9 @@ type SandboxLimits = {
 const LIMITS: SandboxLimits = {
   processes: 2,
   extraProcesses: 2,
-  mostPerProject: 2,
-  mostWaiting: 1000,
-  mostWaitingPerProject: 250,
+  maxPerProject: 2,
+  maxWaiting: 1000,
+  maxWaitingPerProject: 250,
   maxWaitMs: 10_000,
   idleMs: 60_000,
 }
@@ -90,9 +90,9 @@ class ProcessPool implements Sandbox {
   }
 
   run(projectId: string, job: SandboxJob): Promise<SandboxResult> {
-    const { mostWaiting, mostWaitingPerProject, maxWaitMs } = this.#limits
+    const { maxWaiting, maxWaitingPerProject, maxWaitMs } = this.#limits
     const queue = this.#queues.get(projectId) ?? []
-    const isFull = this.#waitingCount >= mostWaiting || queue.length >= mostWaitingPerProject
+    const isFull = this.#waitingCount >= maxWaiting || queue.length >= maxWaitingPerProject
     if (this.#isClosed || isFull) return Promise.resolve(BUSY)
     return new Promise((settle) => {
       const waiting: Waiting = { projectId, job, settle, expiry: undefined }
@@ -143,10 +143,10 @@ class ProcessPool implements Sandbox {
 
   /** An idle process or, if none is about to become idle, a new one if the project may have one. */
   #childFor(projectId: string): Child | undefined {
-    const { processes, extraProcesses, mostPerProject } = this.#limits
+    const { processes, extraProcesses, maxPerProject } = this.#limits
     const children = [...this.#children]
     const mine = children.filter(({ running }) => running?.projectId === projectId).length
-    if (mine >= mostPerProject) return undefined
+    if (mine >= maxPerProject) return undefined
     const free = children.filter(({ running }) => running === null)
     const idle = free.find(({ isClearing }) => !isClearing)
     if (idle !== undefined || free.length > 0) return idle

@@ -6,7 +6,7 @@ import type { ErrorDetail } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { PROTOTYPE_KEYS } from '../domain/prototype-keys.ts'
 import { compileStep, pathText } from './compile.ts'
-import { MOST_STEPS, type PipelineStep, type PipelineValidator, pipelineConfig } from './model.ts'
+import { MAX_STEPS, type PipelineStep, type PipelineValidator, pipelineConfig } from './model.ts'
 import { unknownNames } from './references.ts'
 import { findHandler, handlerNames } from './registry.ts'
 import { VALIDATOR_CONFIGS } from './validators.ts'
@@ -52,7 +52,7 @@ type Numbered<T> = readonly (readonly [number, T])[]
 /** The well-formed items of a list: one malformed step does not hide the problems of the others. */
 function readable<T>(config: unknown, key: string, isGood: (one: unknown) => one is T): Numbered<T> {
   const list = isRecord(config) ? config[key] : undefined
-  const all: unknown[] = Array.isArray(list) ? list.slice(0, MOST_STEPS) : []
+  const all: unknown[] = Array.isArray(list) ? list.slice(0, MAX_STEPS) : []
   return all.flatMap((one, i) => (isGood(one) ? [[i, one] as const] : []))
 }
 

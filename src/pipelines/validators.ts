@@ -89,7 +89,7 @@ function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, 
 type Window = { startedAt: number; count: number }
 const windowsOf = onePer((_: Context) => new Map<string, Window>())
 /** Above this number the oldest windows are dropped, so that a flood of addresses cannot fill the memory. */
-const MOST_WINDOWS = 100_000
+const MAX_WINDOWS = 100_000
 
 function limitRate(
   ctx: Context,
@@ -106,7 +106,7 @@ function limitRate(
     window = { startedAt: now, count: 0 }
     windows.delete(key)
     windows.set(key, window)
-    const oldest = windows.size > MOST_WINDOWS ? windows.keys().next().value : undefined
+    const oldest = windows.size > MAX_WINDOWS ? windows.keys().next().value : undefined
     if (oldest !== undefined) windows.delete(oldest)
   }
   window.count += 1

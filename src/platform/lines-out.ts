@@ -10,7 +10,7 @@ export type LinesOut = {
 
 const EVERY_MS = 50
 /** In characters: some ten thousand lines. */
-const MOST_WAITING = 4 * 1024 * 1024
+const MAX_WAITING = 4 * 1024 * 1024
 const RETRY_MS = 50
 const FLUSH_MS = 500
 
@@ -49,7 +49,7 @@ export function linesOut(put: Put, lost: (lines: number) => void): LinesOut {
   }
   return {
     write(text) {
-      if (size + text.length > MOST_WAITING) {
+      if (size + text.length > MAX_WAITING) {
         dropped += 1
         return
       }

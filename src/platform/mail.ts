@@ -72,7 +72,7 @@ function exactly(address: string): { name: string; address: string } {
   return { name: '', address }
 }
 
-const MOST_LENGTH = 300
+const MAX_LENGTH = 300
 /** Replaces the server's words, by the error code of nodemailer. */
 const REFUSED: Readonly<Record<string, string>> = {
   EAUTH: 'it rejects the user name or the password',
@@ -91,5 +91,5 @@ function failPlainly(error: unknown): never {
   const line = mayTell
     ? message.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     : `${REFUSED[String(code)] ?? code} (${responseCode || 'no number'})`
-  throw new MailError(`The mail server did not accept the mail: ${line.slice(0, MOST_LENGTH)}`)
+  throw new MailError(`The mail server did not accept the mail: ${line.slice(0, MAX_LENGTH)}`)
 }

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import type { OidcProvider } from '../config.ts'
 import { HOUR_MS } from '../domain/durations.ts'
-import { isEmail, MOST_EMAIL } from '../domain/email.ts'
+import { isEmail, MAX_EMAIL } from '../domain/email.ts'
 import { isRecent } from '../domain/recent.ts'
 import { readLimited } from './outbound/read.ts'
 import type { Outbound, OutboundResponse } from './outbound.ts'
@@ -24,7 +24,7 @@ export class OidcFailure extends Error {}
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1024 * 1024
 /** OpenID Connect Core §2. */
-const MOST_SUBJECT = 255
+const MAX_SUBJECT = 255
 const DISCOVERY_MS = HOUR_MS
 
 export type OidcClient = {
@@ -161,7 +161,7 @@ async function identityOf(
 ): Promise<OidcIdentity> {
   const claims = oauth.getValidatedIdTokenClaims(tokens)
   if (claims === undefined) throw new Error('The provider sent no ID token')
-  if (claims.sub.length === 0 || claims.sub.length > MOST_SUBJECT)
+  if (claims.sub.length === 0 || claims.sub.length > MAX_SUBJECT)
     throw new Error('The subject of the ID token is empty or too long')
   if (claims.azp !== undefined && claims.azp !== client.client_id)
     throw new Error('The ID token was made for another client')
@@ -174,7 +174,7 @@ async function identityOf(
 /** Only `true` means verified: some providers send text, and "false" is a text too. An invalid email becomes null. */
 function toIdentity(subject: string, claims: Record<string, unknown>): OidcIdentity {
   const { email } = claims
-  const isTaken = typeof email === 'string' && email.length <= MOST_EMAIL && isEmail(email)
+  const isTaken = typeof email === 'string' && email.length <= MAX_EMAIL && isEmail(email)
   return { subject, email: isTaken ? email : null, isEmailVerified: claims['email_verified'] === true }
 }
 

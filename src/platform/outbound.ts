@@ -72,7 +72,7 @@ export type Outbound = {
   close(): void
 }
 
-const DEFAULT_LIMITS: BackendLimits = { mostInFlight: 256, mostWaiting: 256 }
+const DEFAULT_LIMITS: BackendLimits = { maxInFlight: 256, maxWaiting: 256 }
 
 export function createOutbound(options: OutboundOptions): Outbound {
   const { limits = DEFAULT_LIMITS, resolve = systemResolve, now = () => performance.now() } = options
@@ -179,14 +179,14 @@ const WEBSOCKETS_PER_REQUEST = 16
 
 function createBackend(shared: Shared, url: URL, pool: string): Backend {
   const { name, port } = placeOf(url)
-  const { mostInFlight, mostWaiting } = shared.limits
+  const { maxInFlight, maxWaiting } = shared.limits
   const isOfRequests = pool === url.origin
   const label = `${url.hostname}:${port}`
   const backend = new Backend({
     label,
     limits: {
-      mostInFlight: isOfRequests ? mostInFlight : mostInFlight * WEBSOCKETS_PER_REQUEST,
-      mostWaiting,
+      maxInFlight: isOfRequests ? maxInFlight : maxInFlight * WEBSOCKETS_PER_REQUEST,
+      maxWaiting,
     },
     idle: shared.idle,
     knownHeads: shared.knownHeads,

@@ -26,7 +26,7 @@ const STEPS = [
   { upTo: 50, weight: 64 },
   { upTo: 75, weight: 512 },
 ] as const
-const MOST_WEIGHT = 4096
+const MAX_WEIGHT = 4096
 const WINDOW_MS = 1000
 /**
  * A commit writes several pages however few its rows are: at one request a second, a commit for each would write 20 KB.
@@ -36,7 +36,7 @@ const FLUSH_MS = 5000
 const FLUSH_WATCHED_MS = 200
 /** Rows of one transaction: about a millisecond. */
 const AT_ONCE = 200
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 type Listener = (rows: readonly LoggedRequest[]) => void
 
@@ -94,7 +94,7 @@ export class RequestLog {
 
   take(row: Observed): void {
     this.#count(row)
-    if (this.#isClosed || this.#waiting.length >= MOST_WAITING) {
+    if (this.#isClosed || this.#waiting.length >= MAX_WAITING) {
       this.#dropped += row.weight
       return
     }
@@ -156,11 +156,11 @@ export class RequestLog {
       return 1
     }
     this.#sampled += 1
-    return STEPS.find(({ upTo }) => this.#sampled <= upTo)?.weight ?? MOST_WEIGHT
+    return STEPS.find(({ upTo }) => this.#sampled <= upTo)?.weight ?? MAX_WEIGHT
   }
 
   #count({ durationMs, sizeBytes, weight }: Observed): void {
-    const found = DURATION_BUCKETS_MS.findIndex((most) => durationMs <= most)
+    const found = DURATION_BUCKETS_MS.findIndex((max) => durationMs <= max)
     const bucket = found === -1 ? DURATION_BUCKETS_MS.length : found
     this.#durations[bucket] = (this.#durations[bucket] ?? 0) + weight
     this.#durationSumMs += durationMs * weight

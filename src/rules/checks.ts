@@ -70,13 +70,13 @@ export const label = (path: Path): string =>
 
 export const anything: Check = () => null
 export const text =
-  (most = 2000): Check =>
+  (max = 2000): Check =>
   (value) =>
-    typeof value === 'string' && value.length <= most ? null : `must be a text of at most ${most} characters`
+    typeof value === 'string' && value.length <= max ? null : `must be a text of at most ${max} characters`
 export const flag: Check = (value) => (typeof value === 'boolean' ? null : 'must be true or false')
 export const wholeNumber =
-  (least: number, most: number): Check =>
+  (min: number, max: number): Check =>
   (value) =>
-    Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+    Number.isInteger(value) && Number(value) >= min && Number(value) <= max
       ? null
-      : `must be a whole number from ${least} to ${most}`
+      : `must be a whole number from ${min} to ${max}`

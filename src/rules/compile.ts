@@ -27,7 +27,7 @@ export type Compiled = {
   schemaPaths: string[]
 }
 
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** Compiles the files of a rule set into one push. Sends nothing and knows no server. contract §9.1. */
 export async function compileSet(files: SetFiles): Promise<Compiled> {
@@ -57,9 +57,9 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
     schemas: schemas.sources.map(({ schema }) => schema),
     options: { prune: false, dryRun: false, strictSchemas: false },
   }
-  if (problems.length === 0 && Buffer.byteLength(JSON.stringify(push)) > MOST_BYTES)
+  if (problems.length === 0 && Buffer.byteLength(JSON.stringify(push)) > MAX_BYTES)
     problems.push(
-      fileProblem(files, 'ruleset.yaml', `the whole set has more than ${MOST_BYTES} bytes (16 MiB)`),
+      fileProblem(files, 'ruleset.yaml', `the whole set has more than ${MAX_BYTES} bytes (16 MiB)`),
     )
   return {
     push: problems.length === 0 ? push : null,

@@ -17,7 +17,7 @@ import type { Problem } from './problems.ts'
 /** contract §9.1. */
 export const MAX_FILE_BYTES = 1024 * 1024
 const MAX_ALIASES = 100
-const MOST_ERRORS = 20
+const MAX_ERRORS = 20
 
 export type Place = 'key' | 'value'
 
@@ -62,7 +62,7 @@ export function readYaml(file: string, text: string): YamlFile {
       lineCounter: lines,
     })
     const problems = [...syntaxProblems(doc, here), ...aliasProblems(doc, here), ...keyProblems(doc, here)]
-    if (problems.length > 0) return failed(problems.slice(0, MOST_ERRORS))
+    if (problems.length > 0) return failed(problems.slice(0, MAX_ERRORS))
     const value: unknown = doc.toJS({ maxAliasCount: MAX_ALIASES + 1 })
     const odd = oddNumbers(doc, here)
     if (odd.length > 0) return failed(odd)

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
 
 /** Recently requested content, newest last; larger files are read from the disk each time. */
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 export const LARGEST_KEPT = 2 * 1024 * 1024
 /** From this size, a `Blob` is passed to the socket without a copy; below it, plain bytes are faster. */
 const BLOB_FROM = 4 * 1024
@@ -22,7 +22,7 @@ export function bodyOf(ctx: Context, blob: StoredBlob): Body {
   cache.bodies.set(blob.sha256, body)
   cache.bytes += blob.sizeBytes
   for (const [sha256, oldest] of cache.bodies) {
-    if (cache.bytes <= MOST_BYTES) break
+    if (cache.bytes <= MAX_BYTES) break
     cache.bodies.delete(sha256)
     cache.bytes -= oldest instanceof Blob ? oldest.size : oldest.length
   }

@@ -40,7 +40,7 @@ export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: V
 }
 
 /** Longer headers contain the site's own cookies. They are checked each time, so that nobody can fill the memory. */
-const MOST_COOKIE = 1024
+const MAX_COOKIE = 1024
 
 /** For each `Cookie` header, the sites it was allowed to see and until when, if nothing is written. */
 const shown = generationCache<WeakMap<Site, number>>('access')
@@ -63,7 +63,7 @@ const nothing = () => undefined
 function rememberView(ctx: Context, request: Request, site: Site, { goodUntil, site: place }: Caller): void {
   const cookies = request.headers.get('cookie')
   const isHere = place?.host === site.host && place.projectId === site.project.id
-  if (goodUntil === undefined || !isHere || cookies === null || cookies.length > MOST_COOKIE) return
+  if (goodUntil === undefined || !isHere || cookies === null || cookies.length > MAX_COOKIE) return
   shown.get(ctx.db, cookies, () => new WeakMap())?.set(site, goodUntil)
 }
 

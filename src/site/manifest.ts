@@ -145,7 +145,7 @@ type Source = {
 /**
  * The maximum number of files of all cached manifests. Above it, those not used since the last clearing are dropped.
  */
-const MOST_FILES = 300_000
+const MAX_FILES = 300_000
 
 type Kept = { manifest: Manifest; version: number; isUsed: boolean }
 type Store = { manifests: Map<string, Kept>; files: number }
@@ -178,9 +178,9 @@ function newStore(ctx: Context): Store {
 
 /** At most two rounds: the first clears the marks of used manifests, the second removes those without a mark. */
 function makeRoom(store: Store, files: number): void {
-  for (let round = 0; round < 2 && store.files + files > MOST_FILES; round++)
+  for (let round = 0; round < 2 && store.files + files > MAX_FILES; round++)
     for (const [key, kept] of store.manifests) {
-      if (store.files + files <= MOST_FILES) return
+      if (store.files + files <= MAX_FILES) return
       if (kept.isUsed) kept.isUsed = false
       else forget(store, key, kept)
     }

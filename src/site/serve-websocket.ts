@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts'
 import type { HeaderPair } from '../domain/forward-headers.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { refuseCrossOrigin } from '../http/same-origin.ts'
-import { MOST_MESSAGE_BYTES, type SocketOwner, type VisitorSocket } from '../http/wire.ts'
+import { MAX_MESSAGE_BYTES, type SocketOwner, type VisitorSocket } from '../http/wire.ts'
 import type { Tunnel } from '../platform/http1/tunnel.ts'
 import { OutboundError } from '../platform/outbound/error.ts'
 import { randomBytes } from '../platform/random.ts'
@@ -25,7 +25,7 @@ import {
 /** Upgrades the visitor's connection; false if it is gone. Missing if there is no socket behind the request. */
 export type Upgrade = (headers: Headers, owner: SocketOwner) => boolean
 
-const WAITING_BYTES = 4 * MOST_MESSAGE_BYTES
+const WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
@@ -128,7 +128,7 @@ function bridge(tunnel: Tunnel): SocketOwner {
             else open?.close(code === 1005 ? 1000 : code, reason)
           },
         },
-        { messageBytes: MOST_MESSAGE_BYTES, mostWaiting: WAITING_BYTES },
+        { messageBytes: MAX_MESSAGE_BYTES, maxWaiting: WAITING_BYTES },
       )
     },
     received: (message) => backend?.send(message),

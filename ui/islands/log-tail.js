@@ -1,6 +1,6 @@
 /* Follows the request log: adds new rows to the top of the list until paused. */
 
-const MOST_ROWS = 500
+const MAX_ROWS = 500
 /** Rows are added in batches, so that a flood does not keep the browser busy. */
 const SHOW_MS = 250
 /** Screen readers should not announce every single request. */
@@ -70,8 +70,8 @@ function listOf(place, said) {
   const show = () => {
     if (waiting.length === 0) return
     const body = bodyOf(place, template)
-    for (const request of waiting.slice(-MOST_ROWS)) body.prepend(rowOf(template, request))
-    while (body.rows.length > MOST_ROWS) body.lastElementChild.remove()
+    for (const request of waiting.slice(-MAX_ROWS)) body.prepend(rowOf(template, request))
+    while (body.rows.length > MAX_ROWS) body.lastElementChild.remove()
     unsaid += waiting.length
     waiting = []
   }

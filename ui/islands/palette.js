@@ -2,7 +2,7 @@
 
 const OPENED_BY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
 const NAME = 'Go to a page or project'
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 const ASK_AFTER_MS = 150
 
 const input = make('input', {
@@ -93,7 +93,7 @@ async function findProjects(sought, signal) {
 
 function show(places) {
   const before = current()?.href
-  const shown = places.slice(0, MOST_SHOWN)
+  const shown = places.slice(0, MAX_SHOWN)
   const groups = [...new Set(shown.map(({ group }) => group))]
   list.replaceChildren(
     ...groups.map((name) =>

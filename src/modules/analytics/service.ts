@@ -12,12 +12,12 @@ export type { Overview, ProjectAnalytics, WorkspaceAnalytics } from './model.ts'
 
 const DEFAULT_DAYS = 30
 const DEFAULT_NAMES = 20
-const MOST_NAMES = 100
+const MAX_NAMES = 100
 /** Shorter spans are shown by the hour unless the query says otherwise. */
 const HOURS_UP_TO_MS = 3 * DAY_MS
 /** Longer series are shown by the day. */
-const MOST_HOURS = 31 * 24
-const MOST_DAYS = 400
+const MAX_HOURS = 31 * 24
+const MAX_DAYS = 400
 
 /**
  * What visitors did on the project's sites. Times are rounded to whole hours or days (UTC), as `interval` says; pages,
@@ -110,15 +110,15 @@ function parseQuery(ctx: Context, query: AnalyticsQuery): Asked {
   if (from >= to) throw invalidField('from', 'A time before `to`')
   const interval = parseInterval(query.interval, to - from)
   const bucketMs = BUCKET_MS[interval]
-  const most = interval === 'hour' ? MOST_HOURS : MOST_DAYS
+  const max = interval === 'hour' ? MAX_HOURS : MAX_DAYS
   const asked = {
     from: startOf(from, bucketMs),
     to: endOf(to, bucketMs),
     interval,
     limit: limitOf(query.limit),
   }
-  if (asked.to - asked.from > (most + 1) * bucketMs)
-    throw invalidField('from', `At most ${most} ${interval}s are shown at once`)
+  if (asked.to - asked.from > (max + 1) * bucketMs)
+    throw invalidField('from', `At most ${max} ${interval}s are shown at once`)
   return asked
 }
 
@@ -131,8 +131,8 @@ function parseInterval(text: string | undefined, lengthMs: number): 'hour' | 'da
 function limitOf(text: string | undefined): number {
   if (text === undefined || text === '') return DEFAULT_NAMES
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MOST_NAMES) return limit
-  throw invalidField('limit', `A whole number from 1 to ${MOST_NAMES}`)
+  if (limit >= 1 && limit <= MAX_NAMES) return limit
+  throw invalidField('limit', `A whole number from 1 to ${MAX_NAMES}`)
 }
 
 const endOf = (at: number, ms: number): number => Math.ceil(at / ms) * ms

@@ -1,18 +1,18 @@
 import { type Static, t } from 'elysia'
-import { EMAIL_PATTERN, MOST_EMAIL } from '../../domain/email.ts'
-import { LEAST_PASSWORD, MOST_PASSWORD, PASSWORD_RULE } from '../../domain/password-rule.ts'
+import { EMAIL_PATTERN, MAX_EMAIL } from '../../domain/email.ts'
+import { MAX_PASSWORD, MIN_PASSWORD, PASSWORD_RULE } from '../../domain/password-rule.ts'
 
 /** Reject bad input with one sentence each. The service checks whether the credentials are right. contract §3. */
 export const emailField = t.String({
-  maxLength: MOST_EMAIL,
+  maxLength: MAX_EMAIL,
   pattern: `^\\s*${EMAIL_PATTERN}\\s*$`,
   error: 'An email address, such as ann@example.com',
   examples: ['ann@example.com'],
 })
 
 export const passwordField = t.String({
-  minLength: LEAST_PASSWORD,
-  maxLength: MOST_PASSWORD,
+  minLength: MIN_PASSWORD,
+  maxLength: MAX_PASSWORD,
   error: PASSWORD_RULE,
   examples: ['correct horse battery'],
 })

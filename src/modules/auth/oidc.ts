@@ -28,7 +28,7 @@ export const FLOW_COOKIE = 'svcOidc'
 export const FLOW_SECONDS = 10 * 60
 const SEAL = 'oidc flow'
 /** Keeps the cookie below the size that browsers accept. */
-const MOST_REDIRECT = 1024
+const MAX_REDIRECT = 1024
 
 /** The result: a session or its second step, a connection, or a reason why it failed. */
 export type OidcResult = { redirect: string | undefined } & (
@@ -68,7 +68,7 @@ export async function startOidc(
   const flow: Flow = {
     ...kept,
     provider: provider.id,
-    redirect: redirect !== null && redirect.length <= MOST_REDIRECT ? redirect : null,
+    redirect: redirect !== null && redirect.length <= MAX_REDIRECT ? redirect : null,
     linkTo: input.linkTo,
     expiresAt: ctx.now() + FLOW_SECONDS * 1000,
   }

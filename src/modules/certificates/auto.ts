@@ -15,7 +15,7 @@ import {
   blockMs,
   dueAt,
   isAuthorityAtFault,
-  MOST_AT_ONCE,
+  MAX_AT_ONCE,
   ORDER_MS,
   reasonOf,
   restUntil,
@@ -191,7 +191,7 @@ class Auto implements AutoCertificates {
     const due = [...this.#entries.values()].filter((entry) => this.#isDue(entry, now))
     const importance = ({ asked, record }: Entry) =>
       asked !== null ? 0 : record.certificate !== null ? 1 : 2
-    let free = MOST_AT_ONCE - [...this.#entries.values()].filter(({ run }) => run !== null).length
+    let free = MAX_AT_ONCE - [...this.#entries.values()].filter(({ run }) => run !== null).length
     for (const entry of due.sort((a, b) => importance(a) - importance(b))) {
       if (free <= 0) return
       const isNew = entry.record.firstTriedAt === null

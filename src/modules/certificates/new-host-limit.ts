@@ -1,6 +1,6 @@
 import { HOUR_MS, WEEK_MS } from '../../domain/durations.ts'
 import type { HostRecord } from './host-record.ts'
-import { MOST_ALIASES_A_WEEK, MOST_ALIASES_AN_HOUR, MOST_NEW_AN_HOUR, MOST_NEW_OF_PROJECT } from './timing.ts'
+import { MAX_ALIASES_A_WEEK, MAX_ALIASES_AN_HOUR, MAX_NEW_AN_HOUR, MAX_NEW_OF_PROJECT } from './timing.ts'
 
 /** `projectId` is that of a domain; null for tries before the start of this process. */
 type FirstTry = { at: number; isAlias: boolean; projectId: string | null }
@@ -28,9 +28,9 @@ export class NewHostLimit {
 
   mayAsk(now: number, projectId: string | null): boolean {
     const ofHour = this.#between(now - HOUR_MS, now)
-    if (ofHour.length >= MOST_NEW_AN_HOUR) return false
+    if (ofHour.length >= MAX_NEW_AN_HOUR) return false
     return (
-      projectId === null || ofHour.filter((one) => one.projectId === projectId).length < MOST_NEW_OF_PROJECT
+      projectId === null || ofHour.filter((one) => one.projectId === projectId).length < MAX_NEW_OF_PROJECT
     )
   }
 
@@ -39,7 +39,7 @@ export class NewHostLimit {
     const share = isVisited ? 1 : 0.5
     const ofWeek = this.#between(now - WEEK_MS, now).filter(({ isAlias }) => isAlias)
     const ofHour = ofWeek.filter(({ at }) => at > now - HOUR_MS)
-    return ofWeek.length < MOST_ALIASES_A_WEEK * share && ofHour.length < MOST_ALIASES_AN_HOUR * share
+    return ofWeek.length < MAX_ALIASES_A_WEEK * share && ofHour.length < MAX_ALIASES_AN_HOUR * share
   }
 
   /** A try in the future was recorded by a clock that has been set back since. */

@@ -140,13 +140,13 @@ type StoredHost = Omit<HostRecord, 'certificate'> & {
 }
 type StoredAccount = { directory: string; url: string | null; keySealed: string }
 
-const MOST_NAME = 200
+const MAX_NAME = 200
 
 const hostContext = (host: string): string => `certificate of ${host}`
 const accountContext = (directory: string): string => `acme account at ${directory}`
 
 /** A host may be longer than a file name. */
-const hostFile = (host: string): string => `host-${host.length > MOST_NAME ? digest(host) : host}.json`
+const hostFile = (host: string): string => `host-${host.length > MAX_NAME ? digest(host) : host}.json`
 const accountFile = (directory: string): string => `account-${digest(directory).slice(0, 16)}.json`
 
 const digest = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')

@@ -6,14 +6,14 @@ import type { HostRecord } from './host-record.ts'
 /** The timeout of an order. */
 export const ORDER_MS = 5 * MINUTE_MS
 /** Orders in flight. */
-export const MOST_AT_ONCE = 2
+export const MAX_AT_ONCE = 2
 /** New hosts per hour. Let's Encrypt allows 300 orders in three hours. */
-export const MOST_NEW_AN_HOUR = 30
+export const MAX_NEW_AN_HOUR = 30
 /** The part of them for one project, which can add and delete domains at will. The rest is for the others. */
-export const MOST_NEW_OF_PROJECT = 20
+export const MAX_NEW_OF_PROJECT = 20
 /** Hosts of aliases per hour. They share a registered domain, for which Let's Encrypt issues 50 certificates a week. */
-export const MOST_ALIASES_AN_HOUR = 6
-export const MOST_ALIASES_A_WEEK = 30
+export const MAX_ALIASES_AN_HOUR = 6
+export const MAX_ALIASES_A_WEEK = 30
 
 /** When to order next. A certificate of another authority (`ACME_DIRECTORY` changed) is replaced at once. */
 export function dueAt({ certificate, nextTryAt }: HostRecord, authority: string): number {
@@ -47,10 +47,10 @@ export function retryDelayMs(after: {
   random: number
 }): number {
   const { failures, leftMs, isElsewhere, random } = after
-  const most = leftMs > 0 ? Math.max(5 * MINUTE_MS, leftMs / 4) : DAY_MS
+  const maxMs = leftMs > 0 ? Math.max(5 * MINUTE_MS, leftMs / 4) : DAY_MS
   const plain = Math.min(
     5 * MINUTE_MS * 2 ** Math.min(failures - 1, 20),
-    most,
+    maxMs,
     isElsewhere ? HOUR_MS : DAY_MS,
   )
   return plain * (0.8 + 0.4 * random)

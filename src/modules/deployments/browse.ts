@@ -23,15 +23,15 @@ export type { PathChange } from './browse/queries.ts'
 /** `paths` holds the first changes only, grouped by kind. */
 export type Comparison = { added: number; changed: number; removed: number; paths: PathChange[] }
 
-const MOST_ENTRIES = 1000
-const MOST_PATHS = 200
-const MOST_TEXT_BYTES = 256 * 1024
+const MAX_ENTRIES = 1000
+const MAX_PATHS = 200
+const MAX_TEXT_BYTES = 256 * 1024
 
 /** `folder` is empty or ends in `/`. Returns the first 1000 entries; `total` counts all. */
 export function listFolder(ctx: Context, grant: Grant, deploymentId: string, folder: string): Folder {
   const { id } = requireDeployment(ctx.db.orm, grant, deploymentId)
   const rows = listEntries(ctx.db, id, folder)
-  const entries = rows.slice(0, MOST_ENTRIES).map((row) => ({ ...row, path: folder + row.name }))
+  const entries = rows.slice(0, MAX_ENTRIES).map((row) => ({ ...row, path: folder + row.name }))
   const isFolder = ({ name }: FolderEntry) => name.endsWith('/')
   return {
     folders: entries.filter(isFolder),
@@ -64,7 +64,7 @@ export function getFileDetail(
     sha256,
     mimeType: mimeTypeOf(path),
     cacheControl: cacheControlOf(path, isPublic),
-    text: sizeBytes > MOST_TEXT_BYTES ? null : textOf(ctx.blobs.readSync(blob)),
+    text: sizeBytes > MAX_TEXT_BYTES ? null : textOf(ctx.blobs.readSync(blob)),
   }
 }
 
@@ -88,6 +88,6 @@ export function compareDeployments(ctx: Context, grant: Grant, fromId: string, t
     added: count('added'),
     changed: count('changed'),
     removed: count('removed'),
-    paths: rows.slice(0, MOST_PATHS),
+    paths: rows.slice(0, MAX_PATHS),
   }
 }

@@ -24,7 +24,7 @@ import {
 } from './variants/queries.ts'
 
 /** Larger files are downloads: compressing them takes long, and clients request them in ranges. */
-const MOST_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 const PAGE = 500
 const BATCH_CONTENTS = 200
 const BATCH_BYTES = 8 * 1024 * 1024
@@ -119,7 +119,7 @@ function sortOut(ctx: Context, page: readonly PendingFile[]): Set<string> {
   for (const { path, sha256, sizeBytes, variantsAt } of page) {
     if (variantsAt !== null && variantsAt !== NEVER_COMPRESSED) continue
     const pays = isCompressible(mimeTypeOf(path))
-    if (pays && sizeBytes >= MIN_COMPRESSED_BYTES && sizeBytes <= MOST_BYTES) wanted.add(sha256)
+    if (pays && sizeBytes >= MIN_COMPRESSED_BYTES && sizeBytes <= MAX_BYTES) wanted.add(sha256)
     else if (pays) tooSmallOrLarge.push(sha256)
     else if (variantsAt === null) unwanted.push(sha256)
   }

@@ -11,7 +11,7 @@ type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
 const TIMEOUT_MS = 5_000
 /** Timeout for the whole response. */
 const WHOLE_MS = 10_000
-const MOST_BYTES = 1_024
+const MAX_BYTES = 1_024
 
 export const txtNameOf = (hostname: string): string => `_svc-challenge.${hostname}`
 
@@ -73,7 +73,7 @@ export async function readChallenge(ctx: Context, url: string, wholeMs = WHOLE_M
   if (status === 200)
     return {
       status,
-      text: new TextDecoder().decode(await readLimited(answer, MOST_BYTES)).trim(),
+      text: new TextDecoder().decode(await readLimited(answer, MAX_BYTES)).trim(),
       location: null,
     }
   // The body of other responses may be of any length.

@@ -17,7 +17,7 @@ type Bound = string | number
 type Row = Omit<LoggedRequest, 'durationMs'> & { durationUs: number }
 
 /** The most that is counted: nobody turns that many pages, and counting must not take long. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 const COLUMNS = `id, at, project_id AS projectId, method, host, path, status, duration_us AS durationUs,
   size_bytes AS sizeBytes, referrer, user_agent AS userAgent, bot, visitor, weight`
@@ -37,7 +37,7 @@ export function listRequests(
 export function countRequests({ sqlite }: LogsDb, filter: RequestFilter): number {
   const { where, values } = matching(filter)
   const statement = sqlite.prepare<{ n: number }, Bound[]>(
-    `SELECT count(*) AS n FROM (SELECT 1 FROM requests ${where} LIMIT ${MOST_COUNTED})`,
+    `SELECT count(*) AS n FROM (SELECT 1 FROM requests ${where} LIMIT ${MAX_COUNTED})`,
   )
   const found = statement.get(...values)
   statement.finalize()

@@ -38,7 +38,7 @@ type RequestQuery = PaginationQuery & {
 /** Sums are kept long enough to compare with last year. */
 const KEEP_COUNTS_DAYS = 400
 /** About 250 MB: a flood of requests must not fill the disk. */
-const MOST_ROWS = 1_000_000
+const MAX_ROWS = 1_000_000
 const DELETED_AT_ONCE = 2000
 
 /** Single requests, newest first, without addresses, queries or cookies. Counts 10 000 at most. */
@@ -108,6 +108,6 @@ export async function removeOldLogs(ctx: Context, stop: Stop = GO_ON): Promise<v
   }
   const before = now - ctx.config.logRetentionDays * DAY_MS
   await remove((limit) => deleteRequestsBefore(db, before, limit))
-  await remove((limit) => deleteRequestsPast(db, MOST_ROWS, limit))
+  await remove((limit) => deleteRequestsPast(db, MAX_ROWS, limit))
   await db.checkpoint()
 }

@@ -18,11 +18,11 @@ type TailQuery = {
 const COMMENT_MS = 20_000
 /** Then the browser reconnects automatically, and a reader who lost access is refused. */
 const LONGEST_MS = 5 * MINUTE_MS
-const MOST_TAILS = 20
+const MAX_TAILS = 20
 /** How many missed rows a reconnecting browser gets. */
-const MOST_MISSED = 500
+const MAX_MISSED = 500
 /** A reader who falls behind misses rows, and is told how many. */
-const MOST_QUEUED = 1000
+const MAX_QUEUED = 1000
 
 /** Functions that end the open streams. */
 const tailsOf = onePer((_: Context) => new Set<() => void>())
@@ -39,7 +39,7 @@ export function tailRequests(
   lastEventId: string | null,
 ): Response {
   const tails = tailsOf(ctx)
-  if (tails.size >= MOST_TAILS)
+  if (tails.size >= MAX_TAILS)
     throw new AppError('rate_limited', 'Too many readers watch the log. Close one of them and try again.', {
       headers: { 'retry-after': '30' },
     })
@@ -53,7 +53,7 @@ export function tailRequests(
       },
       cancel: () => end(),
     },
-    { highWaterMark: MOST_QUEUED },
+    { highWaterMark: MAX_QUEUED },
   )
   return new Response(body, {
     headers: {
@@ -108,7 +108,7 @@ function follow(
   tails.add(end)
   send('retry: 2000\n\n')
   if (since !== undefined)
-    for (const row of listRequestsAfter(ctx.requestLog.db, since, MOST_MISSED)) show(row)
+    for (const row of listRequestsAfter(ctx.requestLog.db, since, MAX_MISSED)) show(row)
   return end
 }
 

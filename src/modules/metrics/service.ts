@@ -117,10 +117,10 @@ function durations({ durations, durationSumMs }: RequestCounts): Metric {
   let count = 0
   const buckets = durations.map((inBucket, i) => {
     count += inBucket
-    const most = DURATION_BUCKETS_MS[i]
+    const max = DURATION_BUCKETS_MS[i]
     return {
       suffix: '_bucket',
-      labels: { le: most === undefined ? '+Inf' : String(most / 1000) },
+      labels: { le: max === undefined ? '+Inf' : String(max / 1000) },
       value: count,
     }
   })

@@ -13,7 +13,7 @@ export type StoredHeaderConfig = {
 /** Shown to those who may not see a value. Sent back, it keeps the stored value. */
 export const REDACTED = '[redacted]'
 
-const MOST_HEADERS = 100
+const MAX_HEADERS = 100
 /** RFC 9110 §5.5: visible characters, spaces and tabs inside, bytes above ASCII. */
 const VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
@@ -31,8 +31,8 @@ type SealOptions = {
 export function sealHeaderConfig(given: HeaderConfig, options: SealOptions): StoredHeaderConfig {
   const names = Object.keys(given.add ?? {})
   const details = names.flatMap((name) => flawsOf(name, given.add?.[name] ?? '', names, options))
-  if (names.length > MOST_HEADERS)
-    details.push({ path: 'headerConfig.add', message: `At most ${MOST_HEADERS} headers` })
+  if (names.length > MAX_HEADERS)
+    details.push({ path: 'headerConfig.add', message: `At most ${MAX_HEADERS} headers` })
   if (details[0] !== undefined)
     throw new AppError('invalid', `${details[0].path}: ${details[0].message}`, { details })
   const add = names.flatMap((name): [string, string][] => {

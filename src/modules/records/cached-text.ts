@@ -7,8 +7,8 @@ type Kept = { size: number; entries: Map<string, Entry> }
 const keptOf = new WeakMap<Db, Kept>()
 
 /** The most characters that are cached, of one text and of all together. */
-const MOST_OF_ONE = 256 * 1024
-const MOST = 4 * 1024 * 1024
+const MAX_CHARACTERS_OF_ONE = 256 * 1024
+const MAX_CHARACTERS = 4 * 1024 * 1024
 
 /**
  * The result of `load`, cached until records of the schema are written. Those who ask while it is being loaded share
@@ -65,8 +65,8 @@ function settle(kept: Kept, key: string, entry: Entry, text: string): string {
   if (kept.entries.get(key) !== entry) return text
   drop(kept, key, entry)
   const size = key.length + text.length
-  if (size > MOST_OF_ONE) return text
-  if (kept.size + size > MOST) {
+  if (size > MAX_CHARACTERS_OF_ONE) return text
+  if (kept.size + size > MAX_CHARACTERS) {
     kept.entries.clear()
     kept.size = 0
   }

@@ -96,13 +96,13 @@ export function listKeys(
   schemaId: string,
   where: Sql,
   { key, direction }: Order,
-  most: number,
+  max: number,
 ): RecordKey[] {
   return prepared<RecordKey>(
     db,
     `SELECT id, ${key.sql} AS key FROM records WHERE schema_id = ? AND ${where.sql}
      ORDER BY 2 ${direction}, id DESC LIMIT ?`,
-  ).all(...key.values, schemaId, ...where.values, most)
+  ).all(...key.values, schemaId, ...where.values, max)
 }
 
 /** The last id of the next `size` records after an id, in the order of ids. Undefined if there are fewer. */
@@ -129,14 +129,14 @@ export function countRecords(db: Db, schemaId: string, where: Sql): number {
   )
 }
 
-/** Counts the newest `most` records and the bytes of their fields. */
-export function sampleOf(db: Db, schemaId: string, most: number): { records: number; bytes: number } {
+/** Counts the newest `max` records and the bytes of their fields. */
+export function sampleOf(db: Db, schemaId: string, max: number): { records: number; bytes: number } {
   return (
     prepared<{ records: number; bytes: number }>(
       db,
       `SELECT count(*) AS records, coalesce(sum(octet_length(data)), 0) AS bytes
        FROM (SELECT data FROM records WHERE schema_id = ? ORDER BY id DESC LIMIT ?)`,
-    ).get(schemaId, most) ?? { records: 0, bytes: 0 }
+    ).get(schemaId, max) ?? { records: 0, bytes: 0 }
   )
 }
 

@@ -82,11 +82,11 @@ async function rowsById(db: Db, { schemaId, where, order, window }: Read): Promi
 /** Keeps the first of the order while it reads on. A record that stops matching before the end is left out. */
 async function rowsByKey(db: Db, { schemaId, where, order, window }: Read): Promise<RecordRow[]> {
   const { limit, offset } = window
-  const most = offset + limit
+  const max = offset + limit
   const compare = comparisonOf(order)
   let first: RecordKey[] = []
   for await (const part of windowsOf(db, schemaId, where))
-    first = firstOfBoth(first, listKeys(db, schemaId, part, order, most), most, compare)
+    first = firstOfBoth(first, listKeys(db, schemaId, part, order, max), max, compare)
   const ids = first.slice(offset).map(({ id }) => id)
   const rows = listRecordRows(db, schemaId, among(where, ids), NEWEST_FIRST, { limit, offset: 0 })
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -105,17 +105,17 @@ function comparisonOf({ direction }: Order): Comparison {
   return (a, b) => sign * compareValues(a.key, b.key) || (a.id < b.id ? 1 : -1)
 }
 
-/** Merges two sorted lists, of which it keeps the first `most`. */
-function firstOfBoth(a: RecordKey[], b: RecordKey[], most: number, compare: Comparison): RecordKey[] {
+/** Merges two sorted lists, of which it keeps the first `max`. */
+function firstOfBoth(a: RecordKey[], b: RecordKey[], max: number, compare: Comparison): RecordKey[] {
   const worst = a.at(-1)
   const best = b[0]
   if (best === undefined) return a
   if (worst === undefined) return b
-  if (a.length >= most && compare(worst, best) < 0) return a
+  if (a.length >= max && compare(worst, best) < 0) return a
   const merged: RecordKey[] = []
   let i = 0
   let j = 0
-  while (merged.length < most) {
+  while (merged.length < max) {
     const [x, y] = [a[i], b[j]]
     const next = x !== undefined && (y === undefined || compare(x, y) < 0) ? x : y
     if (next === undefined) break

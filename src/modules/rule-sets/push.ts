@@ -37,14 +37,14 @@ export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; war
   return { drafts, warnings }
 }
 
-const MOST_TOLD = 1000
+const MAX_TOLD = 1000
 export const MORE = 'and more like these'
 const MORE_FLAWS: ErrorDetail = { path: 'rules', message: MORE }
 
 /** Adds a message about a push. Keeps the first thousand, so that the response does not outgrow the request. */
 export function tell<T>(told: T[], one: T, more: T): void {
-  if (told.length < MOST_TOLD) told.push(one)
-  else if (told.length === MOST_TOLD) told.push(more)
+  if (told.length < MAX_TOLD) told.push(one)
+  else if (told.length === MAX_TOLD) told.push(more)
 }
 
 /** A rule keeps its identity as long as path and method stay the same. */

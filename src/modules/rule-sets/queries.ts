@@ -126,13 +126,13 @@ export function placeSet(db: DbOrTx, aliasId: string, setId: string, position: n
 }
 
 /** Newest first. */
-export function listRevisions(db: DbOrTx, setId: string, most: number): RevisionRow[] {
+export function listRevisions(db: DbOrTx, setId: string, max: number): RevisionRow[] {
   return db
     .select()
     .from(ruleSetRevisions)
     .where(eq(ruleSetRevisions.ruleSetId, setId))
     .orderBy(desc(ruleSetRevisions.createdAt), desc(ruleSetRevisions.id))
-    .limit(most)
+    .limit(max)
     .all()
 }
 
@@ -144,10 +144,10 @@ export function findRevision(db: DbOrTx, setId: string, id: string): RevisionRow
     .get()
 }
 
-/** Keeps the newest `most`. */
-export function insertRevision(db: DbOrTx, row: RevisionRow, most: number): void {
+/** Keeps the newest `max`. */
+export function insertRevision(db: DbOrTx, row: RevisionRow, max: number): void {
   db.insert(ruleSetRevisions).values(row).run()
-  const kept = listRevisions(db, row.ruleSetId, most).map(({ id }) => id)
+  const kept = listRevisions(db, row.ruleSetId, max).map(({ id }) => id)
   db.delete(ruleSetRevisions)
     .where(and(eq(ruleSetRevisions.ruleSetId, row.ruleSetId), notInArray(ruleSetRevisions.id, kept)))
     .run()

@@ -6,7 +6,7 @@ import { insertRevision, listRevisions, type RuleSetRow } from './queries.ts'
 import { type ExportedRule, toExportedRule } from './view.ts'
 
 /** contract §9.2. */
-export const MOST_REVISIONS = 20
+export const MAX_REVISIONS = 20
 
 /** The content of a set at a revision: no header values, and of schemas only the names (a rollback keeps them). */
 type RevisionContent = {
@@ -36,7 +36,7 @@ export function keepRevision(
     createdBy: actorRef(actor),
     createdAt: ctx.now(),
   }
-  insertRevision(tx, row, MOST_REVISIONS)
+  insertRevision(tx, row, MAX_REVISIONS)
 }
 
 /** Names of the schemas in the last push. */

@@ -24,7 +24,7 @@ import {
   type RuleSetRow,
   updateSet,
 } from './queries.ts'
-import { keepRevision, lastSchemaNames, MOST_REVISIONS, parseContent } from './revisions.ts'
+import { keepRevision, lastSchemaNames, MAX_REVISIONS, parseContent } from './revisions.ts'
 import { resolveSchemaIds, schemaNamesOf } from './schemas-of-push.ts'
 import { type ExportedRule, toExportedRule, toRuleView, toSetViews } from './view.ts'
 
@@ -116,7 +116,7 @@ export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
 
 /** The state of the set after each push that changed it, newest first. */
 export function listRuleSetRevisions(ctx: Context, grant: Grant, id: string): RevisionView[] {
-  const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, MOST_REVISIONS)
+  const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, MAX_REVISIONS)
   const viewOf = actorViews(
     ctx.db.orm,
     rows.map(({ createdBy }) => createdBy),

@@ -29,7 +29,7 @@ export type { RunView } from './model.ts'
 
 /** The longest that a run waits to be written: one commit per line of the log would be too expensive. */
 const FLUSH_MS = 250
-const MOST_WAITING = 1000
+const MAX_WAITING = 1000
 const KEEP_NEWEST = 10_000
 const KEEP_MS = 30 * DAY_MS
 /** Between upkeeps, a busy project is pruned after this many new runs. */
@@ -41,7 +41,7 @@ const MAX_PATH = 2000
  * The most successes kept per project in a quarter of a second. In a flood they would push each other out anyway, and
  * cost as much as the requests. All failures are kept, and runs with the detail of their steps.
  */
-const MOST_SUCCESSES = 2000
+const MAX_SUCCESSES = 2000
 const FLOOD_MS = 250
 
 type Waiting = {
@@ -60,7 +60,7 @@ export function recordRun(ctx: Context, run: NewRun): void {
   const waiting = waitingOf(ctx)
   if (isFlooded(waiting, run)) return
   waiting.runs.push({ ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
-  if (waiting.runs.length >= MOST_WAITING) {
+  if (waiting.runs.length >= MAX_WAITING) {
     flushRuns(ctx)
     return
   }
@@ -77,7 +77,7 @@ function isFlooded({ floods }: Waiting, { projectId, status, steps, startedAt }:
     return false
   }
   flood.count += 1
-  return flood.count > MOST_SUCCESSES
+  return flood.count > MAX_SUCCESSES
 }
 
 /** Writes what is queued: before a read, and before the database is closed. Failures are logged. */

@@ -13,10 +13,10 @@ const SAMPLE = 10
 /** Names every stored secret that this server's key cannot open. Without the right key the secret is lost. */
 export function* findUnreadableSecrets(
   ctx: Context,
-  mostOfAKind = NO_LIMIT,
+  maxOfAKind = NO_LIMIT,
 ): Generator<{ kind: 'secret_unreadable'; detail: string }> {
   for (const { sql, open } of PLACES)
-    for (const row of ctx.db.sqlite.query<Row, [number]>(`${sql} LIMIT ?`).all(mostOfAKind))
+    for (const row of ctx.db.sqlite.query<Row, [number]>(`${sql} LIMIT ?`).all(maxOfAKind))
       if (!opens(() => open(ctx, row)))
         yield {
           kind: 'secret_unreadable',

@@ -5,7 +5,7 @@ import type { Handler } from '../handler.ts'
 import { textOf } from '../templates.ts'
 import { anyValue, expression, optionalText } from './config.ts'
 
-const MOST_RECIPIENTS = 50
+const MAX_RECIPIENTS = 50
 
 export const emailHandler: Handler = {
   names: ['email_handler'],
@@ -13,7 +13,7 @@ export const emailHandler: Handler = {
   result: '`{ sent: true }`.',
   config: Type.Object(
     {
-      to: anyValue(`an address, or up to ${MOST_RECIPIENTS} as a list or separated by commas`),
+      to: anyValue(`an address, or up to ${MAX_RECIPIENTS} as a list or separated by commas`),
       subject: expression('the subject'),
       body: anyValue('the text'),
       replyTo: Type.Optional(expression('the address for replies')),
@@ -43,8 +43,8 @@ export const emailHandler: Handler = {
 
 function addressesOf(value: unknown): string[] {
   const list = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : []
-  if (list.length === 0 || list.length > MOST_RECIPIENTS)
-    throw new AppError('invalid', `to must be 1 to ${MOST_RECIPIENTS} email addresses`)
+  if (list.length === 0 || list.length > MAX_RECIPIENTS)
+    throw new AppError('invalid', `to must be 1 to ${MAX_RECIPIENTS} email addresses`)
   return list.map((one) => address(one, 'to'))
 }
 

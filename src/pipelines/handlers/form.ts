@@ -73,13 +73,13 @@ export const formHandler: Handler = {
 }
 
 /** The largest JSON, in characters, that all defaults may make together: each may name the outputs of all steps. */
-const MOST_DEFAULTS = 16 * 1024 * 1024
+const MAX_DEFAULTS = 16 * 1024 * 1024
 
 function refuseHuge(reads: readonly { field: Field; value: unknown }[]): void {
   const named = reads.filter(({ field }) => typeof field.default === 'object' && field.default !== null)
   if (named.length === 0) return
   const values = named.map(({ value }) => value)
-  if (!isJsonWithin(values, MOST_DEFAULTS))
+  if (!isJsonWithin(values, MAX_DEFAULTS))
     throw new AppError('internal', 'The step produces a value that is too large')
 }
 

@@ -16,7 +16,7 @@ import { type SandboxUtils, sandboxUtils } from './utils.ts'
 
 const PAGE = 64 * 1024
 /** Enforced by the size of the memory, because the interpreter's own limit is not reliable. 64 MiB. */
-const MOST_PAGES = 1024
+const MAX_PAGES = 1024
 const FIRST_PAGES = 256
 const STACK_BYTES = 256 * 1024
 /** Functions yield to the server and its files, which share the processors with them. */
@@ -45,7 +45,7 @@ export function runSandboxProcess(): Promise<never> {
     process.send?.({ result })
     // Happens while the result is on its way, so nobody waits for the old realm to be cleared and the next one to be
     // made.
-    const isSpent = isBroken || !isCleared(realm) || interpreter.usedBytes() > (MOST_PAGES * PAGE) / 2
+    const isSpent = isBroken || !isCleared(realm) || interpreter.usedBytes() > (MAX_PAGES * PAGE) / 2
     alarm(0)
     if (!isSpent) spare = interpreter.newRealm()
     process.send?.({ isSpent })
@@ -69,7 +69,7 @@ type Realm = {
 type Interpreter = { newRealm(): Realm; usedBytes(): number }
 
 async function loadInterpreter(): Promise<Interpreter> {
-  const wasmMemory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES })
+  const wasmMemory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MAX_PAGES })
   const module: QuickJSWASMModule = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory }))
   return {
     usedBytes: () => wasmMemory.buffer.byteLength,

@@ -47,10 +47,10 @@ export type AcmeClient = {
 
 const TIMEOUT_MS = 20_000
 const CALL_MS = MINUTE_MS
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 /** An authority may reject a nonce after a restart; more failures than this have another cause. */
-const MOST_BAD_NONCES = 4
-const MOST_NONCES = 8
+const MAX_BAD_NONCES = 4
+const MAX_NONCES = 8
 
 export function createAcmeClient(options: AcmeClientOptions): AcmeClient {
   return new Client(options)
@@ -138,7 +138,7 @@ class Client implements AcmeClient {
         return await this.#send(url, { method: 'POST', body, accept, signal })
       } catch (error) {
         const isBadNonce = error instanceof AcmeError && error.type === 'badNonce'
-        if (!isBadNonce || tries === MOST_BAD_NONCES) throw error
+        if (!isBadNonce || tries === MAX_BAD_NONCES) throw error
       }
     }
   }
@@ -193,8 +193,8 @@ class Client implements AcmeClient {
   async #answerOf(response: OutboundResponse): Promise<AcmeAnswer> {
     const header = (wanted: string) => response.headers.find(([name]) => name === wanted)?.[1] ?? null
     const nonce = header('replay-nonce')
-    if (nonce !== null && this.#nonces.length < MOST_NONCES) this.#nonces.push(nonce)
-    const text = new TextDecoder().decode(await readLimited(response, MOST_BYTES))
+    if (nonce !== null && this.#nonces.length < MAX_NONCES) this.#nonces.push(nonce)
+    const text = new TextDecoder().decode(await readLimited(response, MAX_BYTES))
     const { status } = response
     const retryAfterMs = parseRetryAfter(header('retry-after'), this.#options.now())
     const json = parseObject(text)

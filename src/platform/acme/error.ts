@@ -38,10 +38,10 @@ export function problemError(
 /** The fields of a JSON object; empty for anything else. */
 export const fieldsOf = (json: unknown): Record<string, unknown> => (isRecord(json) ? json : {})
 
-const MOST_LENGTH = 500
+const MAX_LENGTH = 500
 
 /** Makes a foreign text safe for a log and a page: one line of limited length. */
 const asLine = (text: string): string => {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
-  return line.length > MOST_LENGTH ? `${line.slice(0, MOST_LENGTH)}…` : line
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line
 }

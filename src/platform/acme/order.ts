@@ -64,9 +64,9 @@ async function authorize(client: AcmeClient, url: string, options: OrderOptions)
 const PEM_CHAIN = 'application/pem-certificate-chain'
 /** RFC 8555 §8.3: the characters of a token, which becomes part of a path. */
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
-const POLL_FIRST_MS = 200
-const POLL_MOST_MS = 5_000
-const RETRY_AFTER_MOST_MS = 30_000
+const FIRST_POLL_MS = 200
+const MAX_POLL_MS = 5_000
+const MAX_RETRY_AFTER_MS = 30_000
 
 function httpChallengeOf(challenges: unknown): { url: string; token: string } | null {
   const found = listOf(challenges)
@@ -85,10 +85,10 @@ async function settled(
   waiting: 'pending' | 'processing',
   signal: AbortSignal,
 ): Promise<AcmeAnswer> {
-  for (let wait = POLL_FIRST_MS; ; wait = Math.min(wait * 2, POLL_MOST_MS)) {
+  for (let wait = FIRST_POLL_MS; ; wait = Math.min(wait * 2, MAX_POLL_MS)) {
     const answer = await client.read(url, signal)
     if (answer.json['status'] !== waiting) return answer
-    await pause(Math.min(Math.max(wait, answer.retryAfterMs ?? 0), RETRY_AFTER_MOST_MS), signal)
+    await pause(Math.min(Math.max(wait, answer.retryAfterMs ?? 0), MAX_RETRY_AFTER_MS), signal)
   }
 }
 

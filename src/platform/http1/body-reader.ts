@@ -1,7 +1,7 @@
-import { type Framing, Http1Error, MOST_FIELDS, MOST_HEAD_BYTES } from './response-head.ts'
+import { type Framing, Http1Error, MAX_FIELDS, MAX_HEAD_BYTES } from './response-head.ts'
 
 /** A chunk line: the size, and extensions, which are ignored. */
-const MOST_LINE_BYTES = 1024
+const MAX_LINE_BYTES = 1024
 const CHUNK_SIZE = /^([0-9a-fA-F]{1,13})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/
 const TRAILER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/
 const LF = 10
@@ -67,7 +67,7 @@ export class BodyReader {
   #readLine(bytes: Buffer, start: number): number {
     const lf = bytes.indexOf(LF, start)
     const end = lf === -1 ? bytes.length : lf + 1
-    if (this.#line.length + end - start > MOST_LINE_BYTES + 2)
+    if (this.#line.length + end - start > MAX_LINE_BYTES + 2)
       throw new Http1Error('a line of more than 1 KiB in a chunked body')
     this.#line += bytes.toString('latin1', start, end)
     if (lf === -1) return end
@@ -98,7 +98,7 @@ export class BodyReader {
     this.#trailerBytes += line.length
     this.#trailers += 1
     if (line !== '' && !TRAILER.test(line)) throw new Http1Error('an invalid trailer line')
-    if (this.#trailerBytes > MOST_HEAD_BYTES || this.#trailers > MOST_FIELDS)
+    if (this.#trailerBytes > MAX_HEAD_BYTES || this.#trailers > MAX_FIELDS)
       throw new Http1Error('too many trailer fields')
   }
 }

@@ -1,9 +1,9 @@
 /** How much may wait for the reader before the socket is paused. One packet (at most 512 KiB) may exceed it. */
-const MOST_WAITING_BYTES = 128 * 1024
+const MAX_WAITING_BYTES = 128 * 1024
 /** The approximate cost of a piece besides its bytes: a backend may send one byte in each. */
 const PIECE_COST_BYTES = 512
 /** A packet with more pieces than this is passed on as one. */
-const MOST_PIECES = 16
+const MAX_PIECES = 16
 
 export interface StreamOwner {
   /** The reader is behind: stop reading from the socket. */
@@ -34,7 +34,7 @@ export class BodyStream {
         },
       },
       {
-        highWaterMark: MOST_WAITING_BYTES,
+        highWaterMark: MAX_WAITING_BYTES,
         size: (content?: Uint8Array) => (content?.length ?? 0) + PIECE_COST_BYTES,
       },
     )
@@ -55,7 +55,7 @@ export class BodyStream {
 
   /** The pieces of one packet. */
   pushAll(pieces: readonly Uint8Array[]): void {
-    if (pieces.length > MOST_PIECES) this.push(Buffer.concat(pieces))
+    if (pieces.length > MAX_PIECES) this.push(Buffer.concat(pieces))
     else pieces.forEach(this.push)
   }
 

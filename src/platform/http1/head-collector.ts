@@ -1,4 +1,4 @@
-import { Http1Error, MOST_HEAD_BYTES } from './response-head.ts'
+import { Http1Error, MAX_HEAD_BYTES } from './response-head.ts'
 
 const NOTHING = Buffer.alloc(0)
 const END = Buffer.from('\r\n\r\n')
@@ -32,12 +32,12 @@ export class HeadCollector {
 
   #addPiece(bytes: Buffer, start: number): string | null {
     const before = this.#length
-    const room = MOST_HEAD_BYTES + END.length - before
+    const room = MAX_HEAD_BYTES + END.length - before
     this.#keep(bytes.subarray(start, start + room))
     const kept = this.#kept
     const at = kept.subarray(0, this.#length).indexOf(END, Math.max(0, before - 3))
     if (at === -1) {
-      if (this.#length >= MOST_HEAD_BYTES + END.length) throw tooLong()
+      if (this.#length >= MAX_HEAD_BYTES + END.length) throw tooLong()
       return null
     }
     this.#kept = NOTHING
@@ -59,8 +59,8 @@ export class HeadCollector {
 }
 
 function headText(bytes: Buffer, start: number, end: number): string {
-  if (end - start > MOST_HEAD_BYTES) throw tooLong()
+  if (end - start > MAX_HEAD_BYTES) throw tooLong()
   return bytes.toString('latin1', start, end)
 }
 
-const tooLong = () => new Http1Error(`more than ${MOST_HEAD_BYTES / 1024} KiB of header fields`)
+const tooLong = () => new Http1Error(`more than ${MAX_HEAD_BYTES / 1024} KiB of header fields`)

@@ -1,8 +1,8 @@
 import { parseResponseHead, type ResponseHead } from './response-head.ts'
 
 /** Longer heads are rare, and seldom repeat. */
-const MOST_KNOWN_LENGTH = 2048
-const MOST_KNOWN = 256
+const MAX_KNOWN_LENGTH = 2048
+const MAX_KNOWN = 256
 /** A power of two. */
 const TRACES = 1024
 
@@ -24,7 +24,7 @@ export class KnownHeads {
     const known = this.#known.get(text)
     if (known !== undefined) return known
     const head = parseResponseHead(text)
-    if (text.length <= MOST_KNOWN_LENGTH && this.#hasTrace(text)) this.#remember(text, head)
+    if (text.length <= MAX_KNOWN_LENGTH && this.#hasTrace(text)) this.#remember(text, head)
     return { head, isKnown: false }
   }
 
@@ -38,7 +38,7 @@ export class KnownHeads {
   }
 
   #remember(text: string, head: ResponseHead): void {
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(text, { head, isKnown: true })
   }
 }

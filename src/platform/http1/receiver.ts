@@ -15,12 +15,12 @@ export interface ReceiverOwner extends StreamOwner {
   onDone(isClean: boolean): void
 }
 
-const MOST_INTERIM_ANSWERS = 16
+const MAX_INTERIM_ANSWERS = 16
 /**
  * Waits this long for the rest of a body of a few packets: passing on each packet costs more than all of them together.
  */
 const GATHER_MS = 2
-const MOST_GATHERED_BYTES = 128 * 1024
+const MAX_GATHERED_BYTES = 128 * 1024
 
 /** The response whose body is being gathered. */
 type Gathered = { read: ReadHead; pieces: Uint8Array[]; timer: Timer | null }
@@ -99,7 +99,7 @@ export class ResponseReceiver {
 
   #countInterim(): void {
     this.#interimAnswers += 1
-    if (this.#interimAnswers > MOST_INTERIM_ANSWERS) throw new Http1Error('too many 1xx answers')
+    if (this.#interimAnswers > MAX_INTERIM_ANSWERS) throw new Http1Error('too many 1xx answers')
   }
 
   #answer(read: ReadHead, bytes: Buffer, start: number): void {
@@ -118,7 +118,7 @@ export class ResponseReceiver {
     this.#reader = new BodyReader(framing)
     this.#gather(gathered, this.#reader, bytes, start)
     if (this.#gathered !== gathered) return
-    if (length > MOST_GATHERED_BYTES) this.#answerInPieces(gathered)
+    if (length > MAX_GATHERED_BYTES) this.#answerInPieces(gathered)
     else gathered.timer = setTimeout(() => this.#answerInPieces(gathered), GATHER_MS)
   }
 

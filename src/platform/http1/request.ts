@@ -85,8 +85,8 @@ function readHeaders(parts: RequestParts): { host: string; lines: string; declar
 
 /** Valid names with their lower-case form: visitors' browsers only ever send a few different ones. */
 const goodNames = new Map<string, string>()
-const MOST_GOOD_NAMES = 500
-const MOST_NAME_LENGTH = 64
+const MAX_GOOD_NAMES = 500
+const MAX_NAME_LENGTH = 64
 
 /** Null for an invalid field name. */
 function wireName(rawName: string): string | null {
@@ -94,8 +94,8 @@ function wireName(rawName: string): string | null {
   if (known !== undefined) return known
   if (!TOKEN.test(rawName)) return null
   const name = rawName.toLowerCase()
-  if (goodNames.size >= MOST_GOOD_NAMES) goodNames.clear()
-  if (rawName.length <= MOST_NAME_LENGTH) goodNames.set(rawName, name)
+  if (goodNames.size >= MAX_GOOD_NAMES) goodNames.clear()
+  if (rawName.length <= MAX_NAME_LENGTH) goodNames.set(rawName, name)
   return name
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Http1Error, MOST_FIELDS, parseResponseHead } from './response-head.ts'
+import { Http1Error, MAX_FIELDS, parseResponseHead } from './response-head.ts'
 
 const parse = (...lines: string[]) => parseResponseHead(`${lines.join('\r\n')}\r\n`)
 const OK = 'HTTP/1.1 200 OK'
@@ -102,7 +102,7 @@ const refused: [name: string, text: string][] = [
   ['a coding in quotes', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: "chunked"\r\n'],
   ['chunked behind a vertical tab', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: \x0bchunked\r\n'],
   ['chunks with HTTP/1.0', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n'],
-  ['too many fields', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(MOST_FIELDS + 1)}`],
+  ['too many fields', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(MAX_FIELDS + 1)}`],
 ]
 
 describe('rejects', () => {
@@ -112,7 +112,7 @@ describe('rejects', () => {
 })
 
 test('accepts as many fields as are allowed', () => {
-  expect(parseResponseHead(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(MOST_FIELDS)}`).headers).toHaveLength(
-    MOST_FIELDS,
+  expect(parseResponseHead(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(MAX_FIELDS)}`).headers).toHaveLength(
+    MAX_FIELDS,
   )
 })

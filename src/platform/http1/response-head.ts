@@ -23,13 +23,13 @@ export type ResponseHead = {
 /** The response is not valid HTTP/1.1. The message completes "… sent". */
 export class Http1Error extends Error {}
 
-export const MOST_HEAD_BYTES = 64 * 1024
-export const MOST_FIELDS = 200
+export const MAX_HEAD_BYTES = 64 * 1024
+export const MAX_FIELDS = 200
 
 const STATUS_LINE = 'HTTP/1\\.[01] [1-5]\\d\\d(?: [\\t\\x20-\\x7e\\x80-\\xff]*)?\\r\\n'
 const LINE = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n"
 const FIELD = new RegExp(LINE, 'y')
-const HEAD = new RegExp(`^${STATUS_LINE}(?:${LINE}){0,${MOST_FIELDS}}$`)
+const HEAD = new RegExp(`^${STATUS_LINE}(?:${LINE}){0,${MAX_FIELDS}}$`)
 const STARTS_WELL = new RegExp(`^${STATUS_LINE}`)
 /** The positions in a valid status line. */
 const VERSION_AT = 'HTTP/1.'.length
@@ -93,7 +93,7 @@ function describeBadHead(text: string): string {
     at = FIELD.lastIndex
     fields += 1
   }
-  if (fields > MOST_FIELDS) return `more than ${MOST_FIELDS} header fields`
+  if (fields > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
   return isSpace(text.charCodeAt(at)) ? 'a folded header line' : 'a header line that is not one'
 }
 

@@ -7,15 +7,15 @@ import type { IdleConnections } from './idle.ts'
 
 export type BackendLimits = {
   /** Requests in progress, and those waiting for their turn. */
-  mostInFlight: number
-  mostWaiting: number
+  maxInFlight: number
+  maxWaiting: number
 }
 
 /** Event streams must not take the turns of other requests, so this many per turn have places of their own. */
 const LASTING_PER_REQUEST = 16
 
 /** Sockets: connections, attempts to connect, and abandoned attempts that the system still holds. */
-const MOST_SOCKETS_PER_REQUEST = 2
+const MAX_SOCKETS_PER_REQUEST = 2
 /** A non-repeatable request never uses a connection that was idle for longer, because it may be closing right now. */
 const FRESH_IDLE_MS = 2_000
 /** How long one of several addresses may take to connect before the next is tried. */
@@ -58,9 +58,9 @@ export class Backend {
 
   /** Throws `OutboundError` `overloaded` if too many requests are waiting already. */
   request(options: ExchangeOptions): OutboundExchange {
-    const { mostInFlight, mostWaiting } = this.#options.limits
-    const mustWait = this.#inFlight >= mostInFlight
-    if (mustWait && this.#waiting.size >= mostWaiting) throw overloaded(this.label)
+    const { maxInFlight, maxWaiting } = this.#options.limits
+    const mustWait = this.#inFlight >= maxInFlight
+    if (mustWait && this.#waiting.size >= maxWaiting) throw overloaded(this.label)
     const exchange = new OutboundExchange(options, this)
     if (mustWait) {
       this.#waiting.add(exchange)
@@ -90,7 +90,7 @@ export class Backend {
    * otherwise leave no room to dial.
    */
   onFree(connection: Http1Connection): void {
-    if (this.#idle.length >= this.#options.limits.mostInFlight) {
+    if (this.#idle.length >= this.#options.limits.maxInFlight) {
       connection.fail(new OutboundError('aborted', `${this.label} needs no more connections`))
       return
     }
@@ -111,7 +111,7 @@ export class Backend {
 
   /** A lasting exchange gives its turn back. Above the limit, the latest keep theirs. */
   onLasting(exchange: OutboundExchange): void {
-    if (this.#lasting.size >= this.#options.limits.mostInFlight * LASTING_PER_REQUEST) return
+    if (this.#lasting.size >= this.#options.limits.maxInFlight * LASTING_PER_REQUEST) return
     this.#lasting.add(exchange)
     this.#endTurn()
   }
@@ -189,7 +189,7 @@ export class Backend {
 
   async #dial(address: string, gaveUp: AbortSignal): Promise<Http1Connection> {
     const { limits, target } = this.#options
-    if (this.#sockets - this.#lasting.size >= limits.mostInFlight * MOST_SOCKETS_PER_REQUEST)
+    if (this.#sockets - this.#lasting.size >= limits.maxInFlight * MAX_SOCKETS_PER_REQUEST)
       throw overloaded(this.label)
     this.#sockets += 1
     const socket = await dial({ ...target, address }, gaveUp, () => {

@@ -7,7 +7,7 @@ const { setUp, close } = outboundFixtures()
 afterAll(close)
 
 test('event streams give their turns back to waiting and to new requests', async () => {
-  const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const { backend, send } = setUp({ limits: { maxInFlight: 1, maxWaiting: 1 } })
   const streams: Socket[] = []
   const { port } = await backend((socket) =>
     onRequest(socket, (head) => {
@@ -40,7 +40,7 @@ test('event streams give their turns back to waiting and to new requests', async
 })
 
 test('when event streams end together, no more connections are kept than there are turns', async () => {
-  const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const { backend, send } = setUp({ limits: { maxInFlight: 1, maxWaiting: 1 } })
   const streams: Socket[] = []
   const gone: Promise<void>[] = []
   const chunked = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -65,7 +65,7 @@ test('when event streams end together, no more connections are kept than there a
 })
 
 test('event streams sent instead of WebSockets keep the turns of WebSockets', async () => {
-  const { backend, outbound } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const { backend, outbound } = setUp({ limits: { maxInFlight: 1, maxWaiting: 1 } })
   const { port } = await backend((socket) =>
     onRequest(socket, () =>
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n'),

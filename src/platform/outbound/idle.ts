@@ -10,7 +10,7 @@ export interface Idler {
 export type IdlePlace = { older: Idler | null; newer: Idler | null }
 
 /** The limit for all backends together. */
-const MOST_IDLE = 1024
+const MAX_IDLE = 1024
 
 /**
  * The idle connections of all backends in the order in which they became idle. Above the limit, the oldest is closed.
@@ -26,7 +26,7 @@ export class IdleConnections {
     else this.#oldest = connection
     this.#newest = connection
     this.#count += 1
-    if (this.#count > MOST_IDLE) this.#oldest?.fail(new OutboundError('aborted', 'Too many idle connections'))
+    if (this.#count > MAX_IDLE) this.#oldest?.fail(new OutboundError('aborted', 'Too many idle connections'))
   }
 
   /** The connection is used again, or gone. */

@@ -93,7 +93,7 @@ test('a request is retried only once', async () => {
 })
 
 test('a backend has limits for requests in progress and waiting, and rejects more', async () => {
-  const { backend, send } = setUp({ limits: { mostInFlight: 2, mostWaiting: 1 } })
+  const { backend, send } = setUp({ limits: { maxInFlight: 2, maxWaiting: 1 } })
   const held: Socket[] = []
   const busy = await backend((socket) => onRequest(socket, () => held.push(socket)))
   const other = await backend((socket) => onRequest(socket, () => answer(socket, 'other')))
@@ -123,7 +123,7 @@ test('300 hanging requests to one backend do not affect another', async () => {
 })
 
 test('waiting for a turn counts against the time for the head', async () => {
-  const { backend, send } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const { backend, send } = setUp({ limits: { maxInFlight: 1, maxWaiting: 1 } })
   const { promise: connected, resolve } = Promise.withResolvers<void>()
   const { port, received } = await backend(() => resolve())
   const abort = new AbortController()
@@ -228,7 +228,7 @@ test('plain HTTP is only for callers that allow it', async () => {
 })
 
 test('closing aborts running, connecting and waiting requests', async () => {
-  const { backend, send, outbound } = setUp({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const { backend, send, outbound } = setUp({ limits: { maxInFlight: 1, maxWaiting: 1 } })
   const { promise: connected, resolve } = Promise.withResolvers<void>()
   const hanging = await backend(() => resolve())
   const silent = await rawPlainBackend(() => {})

@@ -11,7 +11,7 @@ export const systemResolve: Resolve = async (name) => {
 const FRESH_MS = 20_000
 const KEPT_MS = 30_000
 const FAILURE_KEPT_MS = 1_000
-const MOST_NAMES = 1_000
+const MAX_NAMES = 1_000
 
 type Entry = { addresses: readonly string[]; at: number }
 
@@ -74,7 +74,7 @@ export function cachingResolver(resolve: Resolve, now: () => number): CachingRes
 function remember<T>(map: Map<string, T>, name: string, value: T): void {
   map.delete(name)
   map.set(name, value)
-  if (map.size <= MOST_NAMES) return
+  if (map.size <= MAX_NAMES) return
   const [oldest] = map.keys()
   if (oldest !== undefined) map.delete(oldest)
 }

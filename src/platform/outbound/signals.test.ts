@@ -58,7 +58,7 @@ test('a request that waits for a connection creates its signal at once', async (
 })
 
 test('a request that waits for its turn creates its signal at once, and leaves the queue', async () => {
-  const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const small = outboundFixture({ limits: { maxInFlight: 1, maxWaiting: 1 } })
   const { port } = await small.backend((socket) => onRequest(socket, () => {}))
   const first = failureOf(small.send(port, { headTimeoutMs: 300 }))
   for (let i = 0; i < 3; i++)

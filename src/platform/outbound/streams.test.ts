@@ -9,7 +9,7 @@ afterAll(() => fixture.close())
 
 const MIB = 2 ** 20
 /** The most that sockets, their system buffers and one stream hold between two ends that do not read. */
-const MOST_IN_BETWEEN = 24 * MIB
+const MAX_IN_BETWEEN = 24 * MIB
 const PIECE = Buffer.alloc(MIB, 'abcdefg')
 const EMPTY_ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 
@@ -78,7 +78,7 @@ test('a backend that does not read pauses the request body; all of it arrives in
   const headers: [string, string][] = [['content-length', `${pieces * MIB}`]]
   const response = fixture.send(port, { method: 'POST', body, headers })
   const socket = await connected
-  expect((await settled(() => state.taken)) * MIB).toBeLessThan(MOST_IN_BETWEEN)
+  expect((await settled(() => state.taken)) * MIB).toBeLessThan(MAX_IN_BETWEEN)
   socket.resume()
   expect((await response).status).toBe(200)
   expect(hash.digest('hex')).toBe(sha256(pieces))
@@ -95,7 +95,7 @@ test('a reader that does not read pauses the backend; all of it arrives in the e
     }),
   )
   const { body } = await fixture.send(port)
-  expect((await settled(() => written)) * MIB).toBeLessThan(MOST_IN_BETWEEN)
+  expect((await settled(() => written)) * MIB).toBeLessThan(MAX_IN_BETWEEN)
   if (!(body instanceof ReadableStream)) throw new Error('came whole')
   const hash = createHash('sha256')
   for await (const piece of body) hash.update(piece)
@@ -104,7 +104,7 @@ test('a reader that does not read pauses the backend; all of it arrives in the e
 })
 
 test('a complete response that nobody reads does not block the next one on its connection', async () => {
-  const one = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 1 } })
+  const one = outboundFixture({ limits: { maxInFlight: 1, maxWaiting: 1 } })
   const { port, received } = await one.backend((socket) =>
     onRequest(socket, (_head, index) => {
       if (index > 0) return void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext')

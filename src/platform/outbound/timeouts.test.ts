@@ -63,7 +63,7 @@ test('a TLS handshake that hangs is a timeout', async () => {
 })
 
 test('abandoned attempts do not pile up', async () => {
-  const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 0 } })
+  const small = outboundFixture({ limits: { maxInFlight: 1, maxWaiting: 0 } })
   let released = 0
   const silent = await rawPlainBackend((socket) => {
     socket.once('close', () => {

@@ -91,7 +91,7 @@ test.each(['h2c', ''])('a switch to %p is an invalid response', async (protocol)
 })
 
 test('open tunnels do not use turns of requests, and have a separate limit', async () => {
-  const small = outboundFixture({ limits: { mostInFlight: 1, mostWaiting: 0 } })
+  const small = outboundFixture({ limits: { maxInFlight: 1, maxWaiting: 0 } })
   const { port } = await small.backend((socket) =>
     socket.on('data', (bytes) =>
       socket.write(

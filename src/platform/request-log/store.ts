@@ -8,7 +8,7 @@ import { BatchSums, type DayKind, startOf } from './sums.ts'
 
 export const OTHERS = '(others)'
 /** The most names per kind, project and day: requests for random paths must not fill the disk. */
-const MOST_NAMES = 1000
+const MAX_NAMES = 1000
 
 type Bound = string | number | null
 type Run = Statement<unknown, Bound[]>
@@ -103,7 +103,7 @@ export class RequestLogStore {
     if (this.#prepared.bump.run(count, project, day, kind, name).changes > 0) return
     const key = `${day} ${kind} ${project}`
     const names = this.#names.get(key) ?? this.#countNames(project, day, kind)
-    const isFull = names >= MOST_NAMES
+    const isFull = names >= MAX_NAMES
     this.#names.set(key, names + 1)
     this.#prepared.name.run(project, day, kind, isFull ? OTHERS : name, count)
   }

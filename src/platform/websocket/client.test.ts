@@ -5,7 +5,7 @@ import { openBackendSocket } from './client.ts'
 const TINY_FRAME_BYTES = 7
 
 /** A socket over a connection that accepts nothing before `take`. */
-function heldBack(mostWaiting: number) {
+function heldBack(maxWaiting: number) {
   const { promise: free, resolve: take } = Promise.withResolvers<void>()
   const sizes: number[] = []
   const ends: [code: number, reason: string][] = []
@@ -21,7 +21,7 @@ function heldBack(mostWaiting: number) {
     received: () => {},
     closed: (code: number, reason: string) => void ends.push([code, reason]),
   }
-  return { socket: openBackendSocket(tunnel, owner, { messageBytes: 1000, mostWaiting }), take, sizes, ends }
+  return { socket: openBackendSocket(tunnel, owner, { messageBytes: 1000, maxWaiting }), take, sizes, ends }
 }
 
 test('a flood of tiny messages counts by its bytes, and is sent in one piece after the first', async () => {

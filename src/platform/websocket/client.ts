@@ -10,7 +10,7 @@ type BackendOwner = {
 }
 
 export type BackendSocket = {
-  /** Sends in order. Closes the socket with 1013 if more than `mostWaiting` bytes are waiting for the backend. */
+  /** Sends in order. Closes the socket with 1013 if more than `maxWaiting` bytes are waiting for the backend. */
   send(message: string | Uint8Array): void
   close(code: number, reason: string): void
   cut(): void
@@ -24,7 +24,7 @@ const OVERLOADED = 1013
 export function openBackendSocket(
   tunnel: Tunnel,
   owner: BackendOwner,
-  limits: { messageBytes: number; mostWaiting: number },
+  limits: { messageBytes: number; maxWaiting: number },
 ): BackendSocket {
   let hasEnded = false
   let hasSentClose = false
@@ -40,7 +40,7 @@ export function openBackendSocket(
     if (hasEnded || hasSentClose) return
     hasSentClose = opcode === OPCODE.close
     sender.send(encodeFrame(opcode, payload))
-    if (sender.unsentBytes > limits.mostWaiting) end(OVERLOADED, 'The backend does not read')
+    if (sender.unsentBytes > limits.maxWaiting) end(OVERLOADED, 'The backend does not read')
   }
   const close = (code: number, reason: string) => {
     write(OPCODE.close, closePayload(code, reason))

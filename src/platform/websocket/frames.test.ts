@@ -9,8 +9,8 @@ function served(opcode: number, payload: string | Uint8Array, first = 0x80): Buf
   return Buffer.concat([Buffer.from([first | opcode, ...head]), body])
 }
 
-function readAll(bytes: Uint8Array, piece: number, most = 1_000_000): FrameEvent[] {
-  const reader = new FrameReader(most)
+function readAll(bytes: Uint8Array, piece: number, max = 1_000_000): FrameEvent[] {
+  const reader = new FrameReader(max)
   const events: FrameEvent[] = []
   for (let at = 0; at < bytes.length; at += piece) events.push(...reader.read(bytes.subarray(at, at + piece)))
   return events

@@ -165,11 +165,11 @@ function changes({ before, after, target }: AuditEntry): Html {
     </ul>
   `
   if (names.length === 0) return html`<span class="muted small">${target.kind} ${target.id}</span>`
-  if (names.length <= MOST_OPEN) return list
+  if (names.length <= MAX_OPEN) return list
   return html`<details class="more"><summary>${names.length} values</summary>${list}</details>`
 }
 
-const MOST_OPEN = 3
+const MAX_OPEN = 3
 
 const value = (record: Record<string, unknown>, name: string, tag: 'ins' | 'del'): Html =>
   name in record

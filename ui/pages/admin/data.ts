@@ -91,11 +91,11 @@ const columns = (projectId: string): Column<SchemaRow>[] => [
 export const sizeText = ({ sizeBytes, isSizeExact }: SchemaUsage): string =>
   `${isSizeExact ? '' : 'about '}${formatSize(sizeBytes)}`
 
-const MOST_NAMES = 4
+const MAX_NAMES = 4
 
 function fieldNames(fields: readonly SchemaField[]): Html {
   if (fields.length === 0) return html`<span class="muted">None</span>`
-  const shown = fields.slice(0, MOST_NAMES)
+  const shown = fields.slice(0, MAX_NAMES)
   const rest = fields.length - shown.length
   return html`
     <ul>

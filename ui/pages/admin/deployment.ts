@@ -80,7 +80,7 @@ const runOf = ({ workflowName, workflowRunId }: DeploymentView): string | null =
   [workflowName, workflowRunId].filter((part) => part !== null).join(', run ') || null
 
 /** With more aliases than this, move them from their own pages. */
-const MOST_ALIASES = 8
+const MAX_ALIASES = 8
 
 function releases({ project, can, deployment, aliases, failed }: DeploymentPageProps): Html {
   const here = aliases.filter(({ deploymentId }) => deploymentId === deployment.id)
@@ -101,7 +101,7 @@ function releases({ project, can, deployment, aliases, failed }: DeploymentPageP
         others.length > 0 &&
         html`
           <div class="actions">
-            ${others.slice(0, MOST_ALIASES).map((alias) =>
+            ${others.slice(0, MAX_ALIASES).map((alias) =>
               linkButton({
                 label: `Move ${alias.name} here`,
                 href: `${projectHref(project.id, `/aliases/${alias.id}/move`)}?to=${deployment.id}`,

@@ -3,7 +3,7 @@ import { time } from '../../components/time.ts'
 import { type Content, html } from '../../html.ts'
 import { valueText } from '../../record-form.ts'
 
-const MOST_LETTERS = 100
+const MAX_LETTERS = 100
 
 /** A value in a table, on one line and shortened if it is long. */
 export function valueCell(field: SchemaField, value: unknown): Content {
@@ -29,4 +29,4 @@ export const isNumeric = ({ type }: SchemaField): boolean => type === 'number' |
 
 /** Never cuts a surrogate pair in half. */
 const shorten = (text: string): string =>
-  text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS).replace(/[\ud800-\udbff]$/, '')}…` : text
+  text.length > MAX_LETTERS ? `${text.slice(0, MAX_LETTERS).replace(/[\ud800-\udbff]$/, '')}…` : text

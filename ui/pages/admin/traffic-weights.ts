@@ -1,18 +1,18 @@
 import { fieldError, hidden } from '../../components/field.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
-import { MOST_WEIGHTS } from '../../traffic-form.ts'
+import { MAX_WEIGHTS } from '../../traffic-form.ts'
 import type { TrafficPageProps } from './traffic.ts'
 
 type WeightRow = { alias: string; weight: number }
 
 /** The number of aliases offered at first, so that there is something to split. */
-const MOST_OFFERED = 4
+const MAX_OFFERED = 4
 
 /** The stored shares. A domain without a split gives its own alias 100 and offers a few others at 0. */
 export function weightRows({ split, domain, aliasNames }: TrafficPageProps): WeightRow[] {
   if (split !== undefined) return split.weights
-  const others = aliasNames.filter((name) => name !== domain.alias).slice(0, MOST_OFFERED - 1)
+  const others = aliasNames.filter((name) => name !== domain.alias).slice(0, MAX_OFFERED - 1)
   return [{ alias: domain.alias, weight: 100 }, ...others.map((alias) => ({ alias, weight: 0 }))]
 }
 
@@ -26,7 +26,7 @@ export function weightFields(props: TrafficPageProps, failed: Failed | undefined
   return html`
     <ul class="stack" aria-describedby="weights-hint">
       ${rows.map((row, at) => weightRow(row, at, props, failed))}
-      ${left.length > 0 && rows.length < MOST_WEIGHTS && anotherRow(left, rows.length, failed)}
+      ${left.length > 0 && rows.length < MAX_WEIGHTS && anotherRow(left, rows.length, failed)}
     </ul>
     <p class="hint" id="weights-hint">
       <strong data-total>The shares must add up to 100.</strong> An alias without a number is removed.

@@ -1,4 +1,4 @@
-import { LEAST_PASSWORD, PASSWORD_RULE } from '../../../src/domain/password-rule.ts'
+import { MIN_PASSWORD, PASSWORD_RULE } from '../../../src/domain/password-rule.ts'
 import { type FormError, field, fieldError, startField } from '../../components/field.ts'
 import type { Html } from '../../html.ts'
 
@@ -10,7 +10,7 @@ export const newPasswordField = (error: FormError | undefined, name = 'password'
     type: 'password',
     hint: `${PASSWORD_RULE}. A few unrelated words make a good one.`,
     autocomplete: 'new-password',
-    minlength: LEAST_PASSWORD,
+    minlength: MIN_PASSWORD,
     autofocus: startField(error, '') === name,
     error: fieldError(error, name),
   })

@@ -7,7 +7,7 @@ import { ActionFailure, ApiFailure, messageOf, ServerUnreachable } from './failu
 /** No answer of the API comes near. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const LONGEST_TEXT = 2_000
-const MOST_DETAILS = 200
+const MAX_DETAILS = 200
 
 /**
  * @typedef {{ apiUrl: string, apiKey: string }} Server
@@ -140,7 +140,7 @@ function detailsOf({ details }) {
   const list = Array.isArray(details) ? details : []
   return list
     .filter((one) => typeof one?.path === 'string' && typeof one.message === 'string')
-    .slice(0, MOST_DETAILS)
+    .slice(0, MAX_DETAILS)
     .map(({ path, message }) => `  ${shown(path)}: ${shown(message)}`)
 }
 

@@ -1,4 +1,4 @@
-const MOST_ALTERNATIVES = 1_000
+const MAX_ALTERNATIVES = 1_000
 
 /**
  * Whether a path (with `/`, relative) is taken by lines of glob patterns: the last line that matches decides,
@@ -58,7 +58,7 @@ function expandBraces(pattern) {
     const group = firstGroup(next)
     if (group === undefined) expanded.push(next)
     else pending.push(...group.options.map((option) => group.before + option + group.after))
-    if (expanded.length + pending.length > MOST_ALTERNATIVES) throw new Error(`Too many braces in ${pattern}`)
+    if (expanded.length + pending.length > MAX_ALTERNATIVES) throw new Error(`Too many braces in ${pattern}`)
   }
   return expanded
 }

@@ -14,7 +14,7 @@ import { CALLBACK_PATH, consumeCode } from './code.ts'
 /** Tabs opened together each bring a code. Within this time, none may end the session that another is just opening. */
 const TABS_MS = MINUTE_MS
 /** The longest address that `safeRedirect` accepts. */
-const MOST_ADDRESS = 2048
+const MAX_ADDRESS = 2048
 
 /**
  * Redeems a code on its host. Opens a separate session with host-only cookies, which is valid on no other host and ends
@@ -63,7 +63,7 @@ export function askForOwnCode(ctx: Context, facts: RequestFacts, secret: string,
   const callback = `${ctx.siteUrl(facts.host)}${CALLBACK_PATH}`
   const backTo = (redirect: string) =>
     `${callback}?${new URLSearchParams({ browser: hashToken(secret), redirect })}`
-  const back = backTo(path).length > MOST_ADDRESS ? backTo('/') : backTo(path)
+  const back = backTo(path).length > MAX_ADDRESS ? backTo('/') : backTo(path)
   return `${ctx.adminUrl()}/signin?${new URLSearchParams({ redirect: back })}`
 }
 

@@ -4,9 +4,9 @@ import { isRecent } from '../../../domain/recent.ts'
 import { onePer } from '../../../platform/one-per.ts'
 
 /** How many reset links one email may be sent per hour, so that nobody's inbox can be flooded from here. */
-const MOST = 3
+const MAX_REQUESTS = 3
 const WINDOW_MS = HOUR_MS
-const MOST_EMAILS = 10_000
+const MAX_EMAILS = 10_000
 
 type Requests = { take(email: string): { isOver: boolean } }
 
@@ -16,11 +16,11 @@ export const resetRequests = onePer((ctx: Context): Requests => {
   return {
     take(email) {
       const recent = (times.get(email) ?? []).filter((at) => isRecent(at, ctx.now(), WINDOW_MS))
-      if (recent.length >= MOST) return { isOver: true }
+      if (recent.length >= MAX_REQUESTS) return { isOver: true }
       times.delete(email)
       times.set(email, [...recent, ctx.now()])
       const oldest = times.keys().next().value
-      if (times.size > MOST_EMAILS && oldest !== undefined) times.delete(oldest)
+      if (times.size > MAX_EMAILS && oldest !== undefined) times.delete(oldest)
       return { isOver: false }
     },
   }

@@ -3,7 +3,7 @@ import { SESSION_COOKIES } from '../../../domain/cookies.ts'
 import { cookieDomain } from './cookies.ts'
 
 /** Our addresses are never this deep or long. Each folder adds cookies to the response. */
-const MOST_FOLDERS = 10
+const MAX_FOLDERS = 10
 const LONGEST_FOLDER = 200
 
 /**
@@ -42,7 +42,7 @@ function domainsAbove(host: string): string[] {
 /** The paths whose cookies are sent to `path`: `/a/b` gets those of `/`, `/a`, `/a/` and `/a/b`. RFC 6265 §5.1.4. */
 function foldersOf(path: string): string[] {
   const folders = ['/']
-  for (let i = 1; i < path.length && folders.length < 2 * MOST_FOLDERS; i++)
+  for (let i = 1; i < path.length && folders.length < 2 * MAX_FOLDERS; i++)
     if (path[i] === '/') folders.push(path.slice(0, i), path.slice(0, i + 1))
   if (path !== '/') folders.push(path)
   return [...new Set(folders)].filter((folder) => folder.length <= LONGEST_FOLDER && !folder.includes(';'))

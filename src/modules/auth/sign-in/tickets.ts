@@ -15,7 +15,7 @@ type MfaTicket = {
 
 const LIFE_MS = 5 * MINUTE_MS
 /** Above this number the oldest is dropped, so that unfinished sign-ins cannot fill the memory. */
-const MOST = 10_000
+const MAX_OPEN = 10_000
 
 const ticketsOf = onePer((_: Context) => new Map<string, MfaTicket>())
 
@@ -30,7 +30,7 @@ export function issueMfaTicket(ctx: Context, user: User, ip: string): string {
     expiresAt: ctx.now() + LIFE_MS,
   })
   const oldest = open.keys().next().value
-  if (open.size > MOST && oldest !== undefined) open.delete(oldest)
+  if (open.size > MAX_OPEN && oldest !== undefined) open.delete(oldest)
   return ticket
 }
 

@@ -27,7 +27,7 @@ export async function addVariants(stage: BlobStage, bytes: Uint8Array): Promise<
   const added: AddedVariant[] = []
   for (const [place, { encoding }] of codings.entries()) {
     const variant = compressed[place]
-    if (variant === undefined || variant.length > mostBytes(bytes.length)) continue
+    if (variant === undefined || variant.length > maxBytes(bytes.length)) continue
     added.push({ encoding, ...(await stage.add(variant)) })
   }
   return added
@@ -46,14 +46,14 @@ export async function addVariantOfStream(
     failure = error
   })
   try {
-    return await stage.add(compressor, mostBytes(sizeBytes))
+    return await stage.add(compressor, maxBytes(sizeBytes))
   } catch (error) {
     if (error instanceof AppError && error.kind === 'too_large') return undefined
     throw failure ?? error
   }
 }
 
-const mostBytes = (sizeBytes: number): number => Math.floor(sizeBytes * WORTH)
+const maxBytes = (sizeBytes: number): number => Math.floor(sizeBytes * WORTH)
 
 function createCompressor(encoding: ContentCoding) {
   const chunkSize = 64 * 1024
