@@ -1,4 +1,8 @@
 import type { Database } from 'bun:sqlite'
+import { programUrl } from '../platform/program-url.ts'
+// @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
+import program from './checkpoint-program.ts' with { type: 'text' }
+import type { CheckpointJob, CheckpointState } from './checkpoint-program.ts'
 import type { Db } from './open.ts'
 
 /** A checkpoint is due when this many pages are only in the log: 16 MB. A page rewritten meanwhile is copied once. */
@@ -39,32 +43,18 @@ export function isDue(sqlite: Database): boolean {
   }
 }
 
-/** In pages: the size of the log, and how much of it is in the file. */
-type CheckpointState = { busy: number; log: number; checkpointed: number }
-
 /**
  * Copies what other connections committed into the file and syncs it. What they commit meanwhile is copied right after,
  * because the log restarts only when the file has everything. Never rejects: if it cannot run, the next one does the
- * work. The program is passed as text, which saves the executable one embedded file.
+ * work.
  */
 export function checkpointApart(file: string): Promise<void> {
-  const program = `
-    import { Database } from 'bun:sqlite'
-    const sqlite = new Database(${JSON.stringify(file)}, { readwrite: true })
-    sqlite.run('PRAGMA synchronous = NORMAL')
-    const isBehind = () => {
-      const { log, checkpointed } = sqlite.query('PRAGMA wal_checkpoint(NOOP)').get()
-      return log > checkpointed
-    }
-    for (let round = 0; round < ${MAX_ROUNDS} && isBehind(); round++)
-      sqlite.run('PRAGMA wal_checkpoint(PASSIVE)')
-    sqlite.close()
-    postMessage('done')`
-  const url = URL.createObjectURL(new Blob([program], { type: 'application/javascript' }))
+  const url = programUrl(program)
   const worker = new Worker(url)
   const { promise, resolve } = Promise.withResolvers<void>()
   worker.onmessage = () => resolve()
   worker.onerror = () => resolve()
+  worker.postMessage({ file, maxRounds: MAX_ROUNDS } satisfies CheckpointJob)
   return promise.finally(() => {
     worker.terminate()
     URL.revokeObjectURL(url)

@@ -1,9 +1,7 @@
-import type { ContentCoding } from '../domain/content-encoding.ts'
+// @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
+import program from './compress-program.ts' with { type: 'text' }
+import type { CompressJob } from './compress-program.ts'
 import { niceThreads } from './nice-threads.ts'
-
-/** Some bytes, and the encodings and levels to compress them with. */
-type CompressJob = { bytes: Uint8Array; codings: readonly Coding[] }
-type Coding = { encoding: ContentCoding; level: number }
 
 /** The thread yields nearly all CPU time to anything else: compression can wait. */
 const NICENESS = 19
@@ -11,16 +9,7 @@ const NICENESS = 19
 const compress = niceThreads<CompressJob, Uint8Array[]>({
   niceness: NICENESS,
   failure: 'The bytes could not be compressed',
-  program: `
-  import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-  function compressed(bytes, { encoding, level }) {
-    if (encoding === 'gzip') return gzipSync(bytes, { level })
-    if (encoding === 'zstd') return Bun.zstdCompressSync(bytes, { level })
-    const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants
-    const params = { [BROTLI_PARAM_QUALITY]: level, [BROTLI_PARAM_SIZE_HINT]: bytes.length }
-    return brotliCompressSync(bytes, { params })
-  }
-  const work = ({ bytes, codings }) => codings.map((coding) => new Uint8Array(compressed(bytes, coding)))`,
+  program,
 })
 
 /** One queue for the whole process: parallel jobs would only take more CPU time from more important work. */

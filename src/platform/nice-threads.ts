@@ -1,4 +1,7 @@
-type Reply<Answer> = { answer: Answer } | { failure: string }
+// @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
+import head from './nice-program.ts' with { type: 'text' }
+import type { Reply } from './nice-program.ts'
+import { programUrl } from './program-url.ts'
 
 type Thread<Answer> = {
   worker: Worker & Pick<Bun.Worker, 'ref' | 'unref'>
@@ -8,8 +11,8 @@ type Thread<Answer> = {
 
 type ThreadWork = {
   /**
-   * The text of a module with a function `work(job)`, whose return value is the result. It is a text and not a file, so
-   * that the executable need not include one more file.
+   * The text of a module with a function `work(job)`, whose return value is the result. Its imports are types and
+   * built-in modules only.
    */
   program: string
   /** On Linux each thread has a niceness of its own; elsewhere these are ordinary threads. */
@@ -59,7 +62,7 @@ export function niceThreads<Job, Answer>(work: ThreadWork): (job: Job) => Promis
 }
 
 const addressOf = ({ program, niceness }: ThreadWork): string =>
-  URL.createObjectURL(new Blob([`${programHead(niceness)}${program}`], { type: 'application/javascript' }))
+  programUrl(`const NICENESS = ${niceness}\n${head}\n${program}`)
 
 function startThread<Answer>(
   url: string,
@@ -81,18 +84,3 @@ function startThread<Answer>(
   }
   return thread
 }
-
-const programHead = (niceness: number): string => `
-  import { readlinkSync } from 'node:fs'
-  import { setPriority } from 'node:os'
-  try {
-    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), ${niceness})
-  } catch {}
-  self.onmessage = ({ data }) => {
-    try {
-      postMessage({ answer: work(data) })
-    } catch (error) {
-      postMessage({ failure: String(error) })
-    }
-  }
-`

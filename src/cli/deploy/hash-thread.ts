@@ -1,4 +1,8 @@
+import { programUrl } from '../../platform/program-url.ts'
 import type { FoundFile } from './files.ts'
+// @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
+import program from './hash-program.ts' with { type: 'text' }
+import type { HashAnswer, HashJob } from './hash-program.ts'
 import type { FileFacts } from './manifest.ts'
 
 /** A second thread for hashing. Start it early: starting takes about as long as listing a folder. */
@@ -22,54 +26,10 @@ const BLOCK_FILES = 32
 /** The caller hashes larger files in pieces. */
 const WHOLE_BYTES = 1024 * 1024
 
-type Answer = {
-  places: number[]
-  sizes: number[]
-  sha256s: string[]
-  modifiedMs: number[]
-  changedMs: number[]
-}
-
-/** The thread gets its program as text, so that the executable needs no extra file. */
-const PROGRAM = `
-  import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-  const buffer = new Uint8Array(${WHOLE_BYTES})
-  function hash(path, place, answer) {
-    const fd = openSync(path, 'r')
-    try {
-      const { size, mtimeMs, ctimeMs } = fstatSync(fd)
-      if (size > buffer.length || readSync(fd, buffer, 0, size, null) !== size) return 0
-      answer.sha256s.push(Bun.SHA256.hash(buffer.subarray(0, size), 'hex'))
-      answer.places.push(place)
-      answer.sizes.push(size)
-      answer.modifiedMs.push(mtimeMs)
-      answer.changedMs.push(ctimeMs)
-      return size
-    } finally {
-      closeSync(fd)
-    }
-  }
-  self.onmessage = ({ data: { paths, shared } }) => {
-    const next = new Int32Array(shared, 0, 1)
-    const done = new Float64Array(shared, 8, 2)
-    const answer = { places: [], sizes: [], sha256s: [], modifiedMs: [], changedMs: [] }
-    for (;;) {
-      const from = Atomics.add(next, 0, ${BLOCK_FILES})
-      if (from >= paths.length) break
-      for (let place = from; place < Math.min(from + ${BLOCK_FILES}, paths.length); place++) {
-        try {
-          done[0] += hash(paths[place], place, answer)
-        } catch {}
-        done[1] = answer.places.length
-      }
-    }
-    postMessage(answer)
-  }`
-
 /** Undefined on a machine with one core. */
 export function startHashThread(): HashThread | undefined {
   if (navigator.hardwareConcurrency < 2) return undefined
-  const url = URL.createObjectURL(new Blob([PROGRAM], { type: 'application/javascript' }))
+  const url = programUrl(program)
   const worker = new Worker(url)
   return {
     share: (files) => shareFiles(worker, files),
@@ -85,7 +45,13 @@ function shareFiles(worker: Worker, files: readonly FoundFile[]): SharedHashing 
   const next = new Int32Array(shared, 0, 1)
   const done = new Float64Array(shared, 8, 2)
   const answered = answerOf(worker)
-  worker.postMessage({ paths: files.map(({ absolutePath }) => absolutePath), shared })
+  const paths = files.map(({ absolutePath }) => absolutePath)
+  worker.postMessage({
+    paths,
+    shared,
+    blockFiles: BLOCK_FILES,
+    wholeBytes: WHOLE_BYTES,
+  } satisfies HashJob)
   let told: [bytes: number, files: number] = [0, 0]
   return {
     takeBlock() {
@@ -105,7 +71,7 @@ function shareFiles(worker: Worker, files: readonly FoundFile[]): SharedHashing 
 /** Empty when the thread ends without an answer. */
 function answerOf(worker: Worker): Promise<ReadonlyMap<number, FileFacts>> {
   return new Promise((resolve) => {
-    worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => resolve(factsOf(data)))
+    worker.addEventListener('message', ({ data }: MessageEvent<HashAnswer>) => resolve(factsOf(data)))
     for (const end of ['error', 'close'])
       worker.addEventListener(end, (event) => {
         event.preventDefault()
@@ -114,7 +80,7 @@ function answerOf(worker: Worker): Promise<ReadonlyMap<number, FileFacts>> {
   })
 }
 
-function factsOf({ places, sizes, sha256s, modifiedMs, changedMs }: Answer): Map<number, FileFacts> {
+function factsOf({ places, sizes, sha256s, modifiedMs, changedMs }: HashAnswer): Map<number, FileFacts> {
   const facts = new Map<number, FileFacts>()
   places.forEach((place, index) => {
     const sha256 = sha256s[index]

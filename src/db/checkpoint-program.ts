@@ -1,0 +1,22 @@
+import { Database } from 'bun:sqlite'
+
+declare const self: Worker
+
+export type CheckpointJob = { file: string; maxRounds: number }
+
+/** In pages: the size of the log, and how much of it is in the file. */
+export type CheckpointState = { busy: number; log: number; checkpointed: number }
+
+self.onmessage = ({ data: { file, maxRounds } }: MessageEvent<CheckpointJob>) => {
+  const sqlite = new Database(file, { readwrite: true })
+  sqlite.run('PRAGMA synchronous = NORMAL')
+  for (let round = 0; round < maxRounds && isBehind(sqlite); round++)
+    sqlite.run('PRAGMA wal_checkpoint(PASSIVE)')
+  sqlite.close()
+  postMessage('done')
+}
+
+function isBehind(sqlite: Database): boolean {
+  const state = sqlite.query<CheckpointState, []>('PRAGMA wal_checkpoint(NOOP)').get()
+  return state !== null && state.log > state.checkpointed
+}
