@@ -1,6 +1,6 @@
 import { SESSION_COOKIES } from '../domain/cookies.ts'
 
-/** Reloads the page when the folder changes. */
+/** Runs in the browser. Reloads the page when the folder changes. */
 export const LIVE_SCRIPT = `new EventSource('/_dev/live').onmessage = () => location.reload()\n`
 
 /**

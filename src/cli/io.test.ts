@@ -1,13 +1,7 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 
-const PROGRAM = `
-  import { processIo } from '${new URL('./io.ts', import.meta.url).href}'
-  const io = processIo({})
-  const lines = [await io.readPassword('Password: '), await io.readPassword('Again: ')]
-  io.stdout.write(JSON.stringify({ lines, isTerminal: io.isTerminal }))
-  io.stdout.write('x'.repeat(1_000_000))
-  process.exit(7)
-`
+const PROGRAM = join(import.meta.dir, 'io.child.ts')
 
 test.each([
   ['one\ntwo\nthree\n', ['one', 'two']],
@@ -15,7 +9,7 @@ test.each([
   ['\nlast', ['', 'last']],
   ['', [null, null]],
 ])('passwords from a pipe: %p', async (input, lines) => {
-  const child = Bun.spawn([process.execPath, '-e', PROGRAM], {
+  const child = Bun.spawn([process.execPath, PROGRAM], {
     stdin: new Blob([input]),
     stdout: 'pipe',
     stderr: 'pipe',

@@ -94,6 +94,7 @@ async function documentOf(api: Api, request: Request, loadSchemas: LoadSchemas):
 /** Whether the path belongs to the explorer, which exists only on the admin host. */
 export const isExplorerPath = (path: string): boolean => path === PAGE || path.startsWith(`${PAGE}/`)
 
+/** A text, because it names the address of the document. */
 const START_SCRIPT = `SwaggerUIBundle({
   url: '${DOCUMENT}',
   domNode: document.getElementById('explorer'),

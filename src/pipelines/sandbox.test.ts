@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { SandboxResult } from './sandbox/protocol.ts'
 import { createSandbox } from './sandbox.ts'
 
@@ -291,21 +292,10 @@ describe('the queue', () => {
   })
 
   test('a job that comes while no descriptor is free runs once there is one', async () => {
-    const program = `
-      import { closeSync, openSync } from 'node:fs'
-      import { createSandbox } from '${new URL('./sandbox.ts', import.meta.url).href}'
-      const job = ${JSON.stringify(quick)}
-      const [patient, hasty] = [60_000, 1].map((maxWaitMs) => createSandbox({ ...${JSON.stringify(limits)}, maxWaitMs }))
-      const held = []
-      try { for (;;) held.push(openSync('/dev/null', 'r')) } catch {}
-      const running = patient.run('p', job)
-      const refused = await hasty.run('p', job)
-      for (const fd of held) closeSync(fd)
-      console.log(JSON.stringify([refused, await running]))
-      patient.close()
-      hasty.close()`
+    const program = join(import.meta.dir, 'sandbox.child.ts')
+    const given = [quick, limits].map((one) => JSON.stringify(one))
     const few = ['sh', '-c', 'ulimit -n 128; exec "$@"', 'sh']
-    const child = Bun.spawn([...few, process.execPath, '-e', program], { stdout: 'pipe', stderr: 'pipe' })
+    const child = Bun.spawn([...few, process.execPath, program, ...given], { stdout: 'pipe', stderr: 'pipe' })
     const [said, failed] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),

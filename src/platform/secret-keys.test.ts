@@ -36,13 +36,9 @@ test('new keys replace the old ones', () => {
 test('processes that start at the same time get the same key', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-key-'))
   const path = join(folder, 'secret.key')
-  const script = `
-    import { readSecretKeys } from ${JSON.stringify(join(import.meta.dir, 'secret-keys.ts'))}
-    console.log('ready')
-    for await (const _go of console) break
-    console.log(readSecretKeys(${JSON.stringify(path)}).join())`
+  const program = join(import.meta.dir, 'secret-keys.child.ts')
   const started = Array.from({ length: 6 }, () =>
-    Bun.spawn([process.execPath, '-e', script], { stdin: 'pipe', stdout: 'pipe' }),
+    Bun.spawn([process.execPath, program, path], { stdin: 'pipe', stdout: 'pipe' }),
   )
   const outputs = started.map(({ stdout }) => new Response(stdout).text())
   for (const { stdin } of started) {

@@ -88,7 +88,10 @@ async function run(given: Record<string, string>, env: Record<string, string> = 
   }
 }
 
-/** What an expression over the action's modules gives, evaluated by the same program that runs the action. */
+/**
+ * What an expression over the action's modules gives. It is a text because Node evaluates it, which runs the action, and
+ * not Bun, which runs this test.
+ */
 function evaluate(expression: string): unknown {
   const library = new URL('./lib/', import.meta.url).href
   const program = `const load = (name) => import('${library}' + name + '.mjs')

@@ -1,6 +1,8 @@
 /**
  * Runs inside the sandbox before the author's code and keeps references of its own to what it needs. The author's code
  * can change every global, but only in its own realm, which is discarded after the call. Returns `{ state, invoke }`.
+ * It is a text because another engine runs it, as a script whose value is this function: neither the bundler nor types
+ * know that engine.
  */
 export const GUEST_SOURCE = `(function (inputJson, host) {
   'use strict'
