@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../src/testing/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-bootstrap-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -24,9 +25,7 @@ writeFileSync(
   become(process.execPath, [${JSON.stringify(server)}])`,
 )
 
-const appears = async (path: string): Promise<void> => {
-  while (!existsSync(path)) await Bun.sleep(20)
-}
+const appears = (path: string) => until(path, () => existsSync(path))
 
 test('what npm started ends with npm, although only the shell between is told', async () => {
   // Not the last command of the shell, which would take its place.

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { BACKEND, type ProxyFixture, proxyFixture } from './testing/proxy-fixture.ts'
 import { createTestCa } from './testing/test-ca.ts'
+import { until } from './testing/until.ts'
 
 /** What passes through the TLS listener to a backend, also while its certificate changes. */
 const ca = createTestCa()
@@ -114,7 +115,7 @@ async function renewedAndServed(): Promise<void> {
   const before = await serialShown()
   renew()
   process.emit('SIGHUP')
-  while ((await serialShown()) === before) await Bun.sleep(5)
+  await until('the new certificate', async () => (await serialShown()) !== before)
 }
 
 test('a backend learns that the visitor used https', async () => {

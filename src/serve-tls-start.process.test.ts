@@ -1,6 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
 import { certificateFolder } from './testing/tls-process.ts'
+import { until } from './testing/until.ts'
 
 /** Whether the program starts with `TLS`. */
 const certificates = certificateFolder(['admin.sites.test'])
@@ -12,11 +13,6 @@ afterEach(async () => {
   }
 })
 afterAll(() => certificates.remove())
-
-/** The test's timeout ends the wait. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(5)
-}
 
 test('an unusable pair stops the start with 78 and one line', async () => {
   certificates.write('crossed', { ...certificates.issue(), key: certificates.issue().key })
@@ -40,7 +36,7 @@ test('an expired certificate is served, with a warning', async () => {
   certificates.write('old', certificates.issue({ notAfter: Date.now() - 60_000 }))
   const other = await startServer(expired.path, { ...certificates.env('old'), BASE_DOMAIN: 'sites.test' })
   running.push(other)
-  await until(() => other.output().includes('the certificate has expired'))
+  await until('the warning', () => other.output().includes('the certificate has expired'))
   expired.remove()
 })
 

@@ -8,6 +8,7 @@ import { connect } from 'node:tls'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
 import type { TestCertificate } from './testing/test-ca.ts'
 import { certificateFolder } from './testing/tls-process.ts'
+import { until } from './testing/until.ts'
 
 /** The real program with its own certificates. */
 const ADMIN = 'admin.sites.test'
@@ -93,11 +94,6 @@ function serialShown(of = server): Promise<string> {
     )
     socket.on('error', reject)
   })
-}
-
-/** The test's timeout ends the wait. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(5)
 }
 
 test('links are https, session cookies are Secure, and only the admin host is pinned to https', async () => {
@@ -219,7 +215,7 @@ test('a renewed certificate is served after SIGHUP, and a running upload complet
   pair = certificates.issue()
   certificates.write('main', pair)
   server.signal('SIGHUP')
-  await until(async () => (await serialShown()) !== before)
+  await until('the new certificate', async () => (await serialShown()) !== before)
   upload.request.end(`${content.slice(150_000)}\r\n--b--\r\n`)
   const uploaded = await upload.got
   expect(uploaded.status).toBe(201)
@@ -232,7 +228,7 @@ test('with a broken pair the previous one stays in use, and the log says so', as
   const before = await serialShown()
   certificates.write('main', { ...pair, key: certificates.issue().key })
   server.signal('SIGHUP')
-  await until(() => server.output().includes('the new certificate cannot be served'))
+  await until('the line in the log', () => server.output().includes('the new certificate cannot be served'))
   expect(server.output()).toContain('TLS_KEY_FILE')
   expect(await serialShown()).toBe(before)
   certificates.write('main', pair)
@@ -250,9 +246,9 @@ test('SIGTERM lets a request over TLS finish, also on a replaced listener', asyn
   const before = await serialShown(other)
   certificates.write('term', certificates.issue())
   other.signal('SIGHUP')
-  await until(async () => (await serialShown(other)) !== before)
+  await until('the new certificate', async () => (await serialShown(other)) !== before)
   other.signal('SIGTERM')
-  await until(() =>
+  await until('connections to be refused', () =>
     serialShown(other).then(
       () => false,
       () => true,

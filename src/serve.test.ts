@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
+import { until } from './testing/until.ts'
 
 const running: ServerProcess[] = []
 const folders: { remove(): void }[] = []
@@ -27,14 +28,13 @@ async function start(path: string, env: Record<string, string> = {}): Promise<Se
   return server
 }
 
-/** New connections are refused shortly after the signal; the test's timeout ends the wait. */
-async function untilRefused(server: ServerProcess): Promise<void> {
-  for (;;) {
+/** New connections are refused shortly after the signal. */
+const untilRefused = (server: ServerProcess) =>
+  until('connections to be refused', async () => {
     const answer = await fetch(`${server.url}/api/health`).catch(() => undefined)
-    if (answer === undefined) return
-    await answer.body?.cancel()
-  }
-}
+    await answer?.body?.cancel()
+    return answer === undefined
+  })
 
 const status = async (server: ServerProcess) => (await fetch(`${server.url}/api/setup/status`)).json()
 
@@ -119,7 +119,7 @@ test('warns that a proxy in front is not trusted', async () => {
     // A command prefix sets the port, which is not the one printed here.
     const server = await startServer(dataDir(), env, ['env'])
     running.push(server)
-    while (!server.output().includes(' serves https://admin.sites.test')) await Bun.sleep(5)
+    await until('the start', () => server.output().includes(' serves https://admin.sites.test'))
     return server.output().includes('TRUST_PROXY names no proxy')
   }
   expect(await warned({})).toBe(true)
@@ -185,7 +185,7 @@ test('SIGHUP, a reload for supervisors, leaves the server running and says that 
   const server = await startServer(path, {}, ['sh', '-c', 'exec "$@" 2>/dev/null', 'sh'])
   running.push(server)
   server.signal('SIGHUP')
-  while (!server.output().includes('SIGHUP: settings stay')) await Bun.sleep(5)
+  await until('the line in the log', () => server.output().includes('SIGHUP: settings stay'))
   expect(await status(server)).toMatchObject({ hasAdminUser: false })
   server.signal('SIGTERM')
   expect(await server.exited).toBe(0)

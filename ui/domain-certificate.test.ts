@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { DAY_MS, MINUTE_MS } from '../src/domain/durations.ts'
-import { type AcmeApp, acmeApp, until } from '../src/testing/acme-app.ts'
+import { type AcmeApp, acmeApp } from '../src/testing/acme-app.ts'
 import { ask } from '../src/testing/ask.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
+import { until } from '../src/testing/until.ts'
 import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
 
 const HOST = 'docs.sites.test'
@@ -34,7 +35,7 @@ beforeAll(async () => {
   path = await add(HOST)
   // The clock stands still until both have ended: two orders run at the same time.
   const statusOf = (host: string) => world.certificates().stateOf(host).status
-  await until(() => statusOf(HOST) === 'failed' && statusOf('admin.sites.test') === 'active')
+  await until('both ends', () => statusOf(HOST) === 'failed' && statusOf('admin.sites.test') === 'active')
 })
 afterAll(() => world.stop())
 
@@ -107,7 +108,7 @@ test('opening the page of a private alias requests its certificate', async () =>
   world.advance(0)
   expect(world.ca.ordered).not.toContain(host)
   expect(await (await browser.open(at, { as: viewer })).text()).toContain('Requested')
-  await until(() => world.certificates().stateOf(host).status === 'active')
+  await until('the certificate', () => world.certificates().stateOf(host).status === 'active')
   const html = await (await browser.open(at, { as: viewer })).text()
   expect(html).toMatch(/<dt>Certificate<\/dt>.*Valid.*until/s)
 })
@@ -136,7 +137,7 @@ test('one that cannot be renewed and one that has expired say so', async () => {
   world.ca.faults.failing = 1000
   world.advance(70 * DAY_MS)
   // Two are requested at the same time, and a failure delays all others by some minutes.
-  await until(() => {
+  await until('the failed renewal', () => {
     world.advance(MINUTE_MS)
     return world.certificates().stateOf(HOST).error !== null
   })

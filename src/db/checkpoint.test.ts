@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../testing/until.ts'
 import { checkpointWhenDue, isDue, keepCheckpointed } from './checkpoint.ts'
 import { type Db, inTransaction, openDb } from './open.ts'
 
@@ -69,7 +70,7 @@ test('checkpoints run repeatedly, alongside commits', async () => {
   const stop = keepCheckpointed(db, 1)
   for (let round = 1; round <= 3; round++) {
     fill(4500)
-    while (logState()['checkpointed'] !== logState()['log']) await Bun.sleep(1)
+    await until('the checkpoint', () => logState()['checkpointed'] === logState()['log'])
     expect(rowsInFile()).toBe(round * 4500)
   }
   await stop()

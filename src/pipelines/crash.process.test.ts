@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from '../testing/server-process.ts'
+import { until } from '../testing/until.ts'
 
 /** The real program is killed after the response but before its post step ends, and started again. */
 const data = makeDataDir()
@@ -58,7 +59,7 @@ test('kill -9 after the response loses neither the record nor the post step', as
     return new Set(records.map(({ x }) => x)).size
   }
   expect(await seen(now.id)).toBe(POSTS)
-  while ((await seen(later.id)) < POSTS) await Bun.sleep(50)
+  await until('the post steps of all requests', async () => (await seen(later.id)) >= POSTS)
 }, 60_000)
 
 /** The post step takes its time before it writes, so that the server dies first. */

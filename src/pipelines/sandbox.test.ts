@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '../testing/until.ts'
 import type { SandboxResult } from './sandbox/protocol.ts'
 import { createSandbox } from './sandbox.ts'
 
@@ -235,7 +236,8 @@ describe('a process of its own', () => {
     const own = createSandbox(limits)
     const ended = own.run('p', loop('for (;;);', AMPLE_MS))
     const pid = childrenOf(process.pid).find((child) => !others.has(child)) ?? 0
-    while (readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim() !== '600') await Bun.sleep(5)
+    const score = () => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim()
+    await until('the score of the child', () => score() === '600')
     process.kill(pid, 'SIGKILL')
     expect(await ended).toEqual({
       ok: false,

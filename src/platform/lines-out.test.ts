@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { until } from '../testing/until.ts'
 import { linesOut, type Put } from './lines-out.ts'
 
 const failure = (code: string) => Object.assign(new Error(code), { code })
@@ -47,7 +48,10 @@ test('an output that is temporarily full is retried', async () => {
   const lines = linesOut(out.put, () => {})
   lines.write('one\n')
   // One flush only waits briefly, and a busy machine may use up that time.
-  while (out.text() === '') await lines.flush()
+  await until('the line', async () => {
+    await lines.flush()
+    return out.text() !== ''
+  })
   expect(out.text()).toBe('one\n')
 })
 

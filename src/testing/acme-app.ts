@@ -71,8 +71,3 @@ export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp
     },
   }
 }
-
-/** Waits until the condition holds; the test's timeout ends an endless wait. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(5)
-}

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from './until.ts'
 
 const MAIN = join(import.meta.dir, '..', 'main.ts')
 
@@ -89,11 +90,11 @@ export async function startServer(
     await reading
     return code
   })
-  const pause = pauseOf(child.exited, () => output)
-  const port = given === 0 ? await portSaid(() => output, pause) : given
+  const check = endingWith(child.exited, () => output)
+  const port = given === 0 ? await until('the port', () => check(() => portIn(output))) : given
   const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`
   const plainUrl = isTls ? `http://127.0.0.1:${givenPlain}` : url
-  await untilWell(plainUrl, pause)
+  await until('the server', () => check(() => isWell(plainUrl)))
   return {
     url,
     plainUrl,
@@ -105,34 +106,30 @@ export async function startServer(
   }
 }
 
-/** Pauses between two checks of the server. Throws its output once it has ended. */
-function pauseOf(exited: Promise<number>, output: () => string): () => Promise<void> {
+type Check = <T>(check: () => T) => T
+
+/** Throws the output of the server once it has ended, and checks before that. */
+function endingWith(exited: Promise<number>, output: () => string): Check {
   let code: number | undefined
   void exited.then((value) => {
     code = value
   })
-  return async () => {
+  return (check) => {
     if (code !== undefined) throw new Error(`the server ended with ${code}: ${output()}`)
-    await Bun.sleep(20)
+    return check()
   }
 }
 
-/** Reads the port from the address that the server prints. */
-async function portSaid(output: () => string, pause: () => Promise<void>): Promise<number> {
-  for (;;) {
-    const [, port] = / serves https?:\/\/\S+:(\d+)\n/.exec(output()) ?? []
-    if (port !== undefined) return Number(port)
-    await pause()
-  }
+/** The port in the address that the server prints; undefined before that. */
+function portIn(output: string): number | undefined {
+  const [, port] = / serves https?:\/\/\S+:(\d+)\n/.exec(output) ?? []
+  return port === undefined ? undefined : Number(port)
 }
 
-async function untilWell(url: string, pause: () => Promise<void>): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${url}/api/health`).catch(() => undefined)
-    await answer?.body?.cancel()
-    if (answer?.status === 200) return
-    await pause()
-  }
+async function isWell(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/api/health`).catch(() => undefined)
+  await answer?.body?.cancel()
+  return answer?.status === 200
 }
 
 /** A port that was free a moment ago. */

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
 import type { TestCa } from '../../../src/testing/test-ca.ts'
+import { until } from '../../../src/testing/until.ts'
 import { noise } from './content.ts'
 import { type Lab, LOAD_CORE } from './lab.ts'
 import { freePort, isRoot } from './servers.ts'
@@ -68,11 +69,8 @@ async function startHanging(cert: string, key: string) {
   return {
     hanging: address.port,
     async untilHanging(count: number) {
-      const end = performance.now() + 10_000
-      while (count === 0 ? held > 0 : held < count) {
-        if (performance.now() > end) throw new Error(`${held} requests hang, not ${count}`)
-        await Bun.sleep(10)
-      }
+      const isReached = () => (count === 0 ? held === 0 : held >= count)
+      await until(`${count} requests to hang`, isReached, 10_000)
     },
     async close() {
       server.closeAllConnections()

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { until } from '../../../src/testing/until.ts'
 import type { Lab, Process } from './lab.ts'
 import { ask } from './load.ts'
 
@@ -45,18 +46,21 @@ export function spawnCaddy(lab: Lab, site: string, port: number): Process {
 
 /** Waits for the first answer of any status; fails with the server's own words when it ends before. */
 export async function untilReady(server: Server, limitMs = 15_000): Promise<Server> {
-  const end = performance.now() + limitMs
   let isOver = false
   void server.process.exited.then(() => {
     isOver = true
   })
-  while (performance.now() < end && !isOver) {
-    const answer = await ask(server, '/').catch(() => undefined)
-    if (answer !== undefined) return server
-    await Bun.sleep(20)
+  const answered = async () => {
+    if (isOver) throw new Error(`${server.name} ended`)
+    return ask(server, '/').catch(() => undefined)
   }
-  await server.process.stop()
-  throw new Error(`${server.name} does not answer on port ${server.port}: ${await server.process.output()}`)
+  try {
+    await until(`an answer of ${server.name}`, answered, limitMs)
+    return server
+  } catch {
+    await server.process.stop()
+    throw new Error(`${server.name} does not answer on port ${server.port}: ${await server.process.output()}`)
+  }
 }
 
 /** Started by root, nginx would drop to a user who cannot read the temporary folder. */

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { ask } from '../../testing/ask.ts'
 import { type MailServer, mailServer } from '../../testing/mail-server.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
+import { until } from '../../testing/until.ts'
 
 const NEW = 'a better password'
 
@@ -54,7 +55,7 @@ const tokenIn = (text: string): string => new URL(linkIn(text)).searchParams.get
 async function mailedSince(before: number): Promise<string[]> {
   const start = given.length
   await forgot('last@example.com')
-  while (!given.slice(start).some(({ to }) => to === 'last@example.com')) await Bun.sleep(1)
+  await until('the last mail', () => given.slice(start).some(({ to }) => to === 'last@example.com'))
   await Promise.all(given.map(({ settled }) => settled))
   return smtp.mails
     .slice(before)
@@ -143,7 +144,7 @@ describe('forgot-password', () => {
       json: { email: 'ann@example.com' },
     })
     expect(status).toBe(200)
-    while (alone.lines.length === 0) await Bun.sleep(5)
+    await until('a line in the log', () => alone.lines.length > 0)
     expect(alone.lines.join()).toContain('could not be sent')
     expect(alone.lines.join()).not.toContain('token=')
     alone.close()

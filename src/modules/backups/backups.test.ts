@@ -19,6 +19,7 @@ import { BACKUP_MARK } from '../../platform/backup.ts'
 import { restoreBackup } from '../../platform/restore.ts'
 import { ask } from '../../testing/ask.ts'
 import { NOON, testApp } from '../../testing/test-app.ts'
+import { until } from '../../testing/until.ts'
 import { startUpkeep } from '../../upkeep.ts'
 import { operatorGrant } from '../auth/authorize.ts'
 import {
@@ -160,7 +161,9 @@ test('a stopped backup removes all its files', async () => {
   writeFileSync(pack, '')
   truncateSync(pack, 1024 ** 3)
   const outcome = makeBackup(ctx, operatorGrant()).catch((error: Error) => error.message)
-  while (!readdirSync(ctx.config.dataDir).some((name) => name.startsWith(BACKUP_MARK))) await Bun.sleep(1)
+  await until('the start of the backup', () =>
+    readdirSync(ctx.config.dataDir).some((name) => name.startsWith(BACKUP_MARK)),
+  )
   await stopBackups(ctx)
   expect(await outcome).toContain('it was interrupted')
   expect(names()).toEqual([])

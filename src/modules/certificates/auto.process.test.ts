@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from '../../testing/acme-app.ts'
 import { type AcmeCa, startAcmeCa } from '../../testing/acme-ca.ts'
 import { makeDataDir, type ServerProcess, startServer } from '../../testing/server-process.ts'
+import { until } from '../../testing/until.ts'
 
 const HOST = 'admin.sites.test'
 
@@ -45,9 +45,7 @@ const secured = async (): Promise<number | undefined> => {
   return answer?.status
 }
 
-async function untilSecured(): Promise<void> {
-  while ((await secured()) !== 200) await Bun.sleep(20)
-}
+const untilSecured = () => until('an answer over TLS', async () => (await secured()) === 200)
 
 test('the program gets its certificate, and serves nothing over TLS before that', async () => {
   server = await startServer(data.path, env)
@@ -65,7 +63,7 @@ test('the program gets its certificate, and serves nothing over TLS before that'
 })
 
 test('after a kill and restart without the authority, it serves the stored certificate at once', async () => {
-  await until(() => server.output().includes('certificate issued'))
+  await until('the certificate', () => server.output().includes('certificate issued'))
   server.signal('SIGKILL')
   await server.exited
   await ca.stop()

@@ -3,10 +3,11 @@ import { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
-import { type AcmeApp, acmeApp, LIFETIME_MS, until } from '../../testing/acme-app.ts'
+import { type AcmeApp, acmeApp, LIFETIME_MS } from '../../testing/acme-app.ts'
 import { ask } from '../../testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { NOON } from '../../testing/test-app.ts'
+import { until } from '../../testing/until.ts'
 
 const ADMIN_HOST = 'admin.sites.test'
 const HOST = 'docs.sites.test'
@@ -18,7 +19,7 @@ beforeEach(async () => {
   world = await acmeApp()
   projectId = await seed('docs')
   showProjects(false)
-  await until(() => stateOf(ADMIN_HOST).status === 'active')
+  await untilActive(ADMIN_HOST)
 })
 afterEach(() => world.stop())
 
@@ -31,8 +32,12 @@ const showProjects = (isPublic: boolean) =>
   world.app.ctx.db.sqlite.run('UPDATE projects SET is_public = ?', [isPublic ? 1 : 0])
 const stateOf = (host: string) => world.certificates().stateOf(host)
 const failedOnce = (host: string) => stateOf(host).status === 'failed'
+const untilActive = (host: string) =>
+  until(`the certificate of ${host}`, () => stateOf(host).status === 'active')
+const untilFailed = (host: string) => until(`the failure of ${host}`, () => failedOnce(host))
 const all = () => world.certificates().all()
 const hosts = () => all().flatMap(({ hosts: names }) => names)
+const untilServed = (count: number) => until(`${count} hosts`, () => hosts().length === count)
 const add = (hostname: string, project = projectId) =>
   ask(world.app, 'POST', '/api/domains', {
     as: SEED_OWNER,
@@ -54,7 +59,7 @@ describe('which hosts get a certificate', () => {
   test('the admin host first, then each new domain, with one account', async () => {
     const { body } = await add(HOST)
     expect(body['certificate']).toMatchObject({ expiresAt: null, error: null })
-    await until(() => stateOf(HOST).status === 'active')
+    await untilActive(HOST)
     expect(stateOf(HOST)).toEqual({ status: 'active', expiresAt: NOON + LIFETIME_MS, error: null })
     expect(hosts()).toEqual([ADMIN_HOST, HOST])
     for (const { certPem, keyPem, hosts: names } of all()) {
@@ -94,7 +99,7 @@ describe('which hosts get a certificate', () => {
   })
 
   test('a first certificate is active once the listener serves it', async () => {
-    await until(() => stateOf(ADMIN_HOST).status === 'active')
+    await untilActive(ADMIN_HOST)
     const served = Promise.withResolvers<void>()
     const taken = Promise.withResolvers<void>()
     world.certificates().onChange(() => {
@@ -106,12 +111,12 @@ describe('which hosts get a certificate', () => {
     expect(hosts()).toContain(HOST)
     expect(stateOf(HOST)).toEqual({ status: 'pending', expiresAt: null, error: null })
     served.resolve()
-    await until(() => stateOf(HOST).status === 'active')
+    await untilActive(HOST)
   })
 
   test('a deleted domain loses its certificate, on disk too', async () => {
     const { body } = await add(HOST)
-    await until(() => stateOf(HOST).status === 'active')
+    await untilActive(HOST)
     let changes = 0
     world.certificates().onChange(() => changes++)
     await remove(body['id'])
@@ -125,7 +130,7 @@ describe('which hosts get a certificate', () => {
   test('a domain deleted during its order gets none', async () => {
     world.ca.faults.processing = 1000
     const { body } = await add(HOST)
-    await until(() => orders(HOST) === 1)
+    await until('the order', () => orders(HOST) === 1)
     await remove(body['id'])
     await world.certificates().stop()
     expect([hosts(), existing(HOST)]).toEqual([[ADMIN_HOST], false])
@@ -137,18 +142,18 @@ describe('which hosts get a certificate', () => {
     showProjects(false)
     world.ca.faults.rateLimit = { retryAfter: null }
     await add('first.sites.test')
-    await until(() => failedOnce('first.sites.test'))
+    await untilFailed('first.sites.test')
     for (let i = 0; i < 21; i++) await add(`many-${i}.sites.test`)
     await add('shop.sites.test', other)
     world.ca.faults.rateLimit = null
     world.advance(2 * MINUTE_MS)
-    await until(() => hosts().length === 21)
+    await untilServed(21)
     expect(orders('shop.sites.test')).toBe(1)
     expect(hosts()).toContain('shop.sites.test')
     world.advance(MINUTE_MS)
     expect(hosts()).toHaveLength(21)
     world.advance(HOUR_MS)
-    await until(() => hosts().length === 24)
+    await untilServed(24)
   })
 
   test('abuse: adding and deleting domains endlessly leaves places for other projects', async () => {
@@ -156,26 +161,29 @@ describe('which hosts get a certificate', () => {
     showProjects(false)
     const ids: unknown[] = []
     for (let i = 0; i < 20; i++) ids.push((await add(`gone-${i}.sites.test`)).body['id'])
-    await until(() => hosts().length === 21)
+    await untilServed(21)
     for (const id of ids) await remove(id)
     await add('more.sites.test')
     await add('shop.sites.test', other)
-    await until(() => stateOf('shop.sites.test').status === 'active')
+    await untilActive('shop.sites.test')
     expect(hosts().toSorted()).toEqual([ADMIN_HOST, 'shop.sites.test'])
     world.advance(HOUR_MS)
-    await until(() => stateOf('more.sites.test').status === 'active')
+    await untilActive('more.sites.test')
   })
 })
 
 test('failures recorded while the clock was a year ahead do not delay anybody for a year', async () => {
   await add(HOST)
-  await until(() => stateOf(HOST).status === 'active')
+  await untilActive(HOST)
   world.ca.faults.rateLimit = { retryAfter: null }
   world.advance(365 * DAY_MS)
-  await until(() => stateOf(HOST).error !== null && stateOf(ADMIN_HOST).error !== null)
+  await until('both failures', () => stateOf(HOST).error !== null && stateOf(ADMIN_HOST).error !== null)
   world.ca.faults.rateLimit = null
   world.advance(-304 * DAY_MS)
-  await until(() => hosts().length === 2 && all().every(({ expiresAt }) => expiresAt > NOON + LIFETIME_MS))
+  await until(
+    'both renewals',
+    () => hosts().length === 2 && all().every(({ expiresAt }) => expiresAt > NOON + LIFETIME_MS),
+  )
   expect([stateOf(HOST).status, stateOf(ADMIN_HOST).status]).toEqual(['active', 'active'])
   await world.certificates().tryNow(HOST)
 })
@@ -196,20 +204,20 @@ describe('alias hosts', () => {
     showProjects(true)
     world.app.ctx.db.sqlite.run("UPDATE aliases SET is_public = 0 WHERE name = 'pr-0'")
     world.advance(0)
-    await until(() => hosts().length === 4)
+    await untilServed(4)
     world.advance(HOUR_MS - 1)
     expect(hosts().slice(1)).toEqual([ALIAS, hostOf('pr-1'), hostOf('pr-2')])
     world.advance(1)
-    await until(() => hosts().length === 6)
+    await untilServed(6)
     expect(hosts()).not.toContain(hostOf('pr-0'))
   })
 
   test('others get one when they are visited, and lose it with their alias', async () => {
     expect(orders(ALIAS)).toBe(0)
     world.certificates().visited(ALIAS)
-    await until(() => stateOf(ALIAS).status === 'active')
+    await untilActive(ALIAS)
     await world.restart()
-    await until(() => hosts().includes(ALIAS))
+    await until('the stored certificate', () => hosts().includes(ALIAS))
     world.app.ctx.db.sqlite.run('DELETE FROM host_labels WHERE alias_id IS NOT NULL')
     world.advance(0)
     expect(hosts()).toEqual([ADMIN_HOST])
@@ -235,14 +243,14 @@ describe('alias hosts', () => {
       for (const host of visited) world.certificates().visited(host)
     }
     visit()
-    await until(() => hosts().length === 7)
+    await untilServed(7)
     visit()
     expect(world.ca.ordered).toHaveLength(7)
     await world.restart()
     visit()
     world.advance(HOUR_MS + 1)
     visit()
-    await until(() => hosts().length === 9)
+    await untilServed(9)
   })
 })
 
@@ -253,7 +261,7 @@ describe('renewal', () => {
     expect(orders(ADMIN_HOST)).toBe(1)
     world.advance(1000)
     expect(all()).toEqual(before === undefined ? [] : [before])
-    await until(() => all()[0]?.certPem !== before?.certPem)
+    await until('the renewal', () => all()[0]?.certPem !== before?.certPem)
     expect(stateOf(ADMIN_HOST).expiresAt).toBe(NOON + (LIFETIME_MS / 3) * 2 + LIFETIME_MS)
     expect(audited()[1]).toBe(`certificate.renew ${ADMIN_HOST}`)
     expect(world.ca.accounts).toBe(1)
@@ -262,23 +270,23 @@ describe('renewal', () => {
   test('while the authority is unreachable the old certificate stays, with the reason; it is renewed afterwards', async () => {
     world.ca.faults.failing = 100
     world.advance((LIFETIME_MS / 3) * 2)
-    await until(() => stateOf(ADMIN_HOST).error !== null)
+    await until('the failure', () => stateOf(ADMIN_HOST).error !== null)
     expect(stateOf(ADMIN_HOST)).toMatchObject({ status: 'active', error: 'The database is away' })
     expect(all()).toHaveLength(1)
     world.ca.faults.failing = 0
     world.advance(HOUR_MS)
-    await until(() => stateOf(ADMIN_HOST).error === null)
+    await until('the renewal', () => stateOf(ADMIN_HOST).error === null)
     expect(orders(ADMIN_HOST)).toBe(2)
   })
 
   test('an expired certificate is shown as expired, and is ordered again', async () => {
     world.ca.faults.failing = 100
     world.advance(LIFETIME_MS)
-    await until(() => stateOf(ADMIN_HOST).error !== null)
+    await until('the failure', () => stateOf(ADMIN_HOST).error !== null)
     expect(stateOf(ADMIN_HOST).status).toBe('expired')
     world.ca.faults.failing = 0
     world.advance(DAY_MS)
-    await until(() => stateOf(ADMIN_HOST).status === 'active')
+    await untilActive(ADMIN_HOST)
   })
 })
 
@@ -294,17 +302,17 @@ describe('a restart', () => {
   test('keeps the growing waits after failures', async () => {
     world.ca.faults.refusals.set(HOST, { type: 'dns', detail: 'no such name' })
     await add(HOST)
-    await until(() => failedOnce(HOST))
+    await untilFailed(HOST)
     const nextTry = () => JSON.parse(textOf(`host-${HOST}.json`)).nextTryAt as number
-    await until(() => nextTry() > world.app.ctx.now() + MINUTE_MS)
+    await until('the next try to be stored', () => nextTry() > world.app.ctx.now() + MINUTE_MS)
     const waits = [nextTry() - world.app.ctx.now()]
     for (let i = 2; i <= 4; i++) {
       await world.restart()
       world.advance((waits.at(-1) ?? 0) - 1)
       expect(orders(HOST)).toBe(i - 1)
       world.advance(1)
-      await until(() => orders(HOST) === i && failedOnce(HOST))
-      await until(() => JSON.parse(textOf(`host-${HOST}.json`)).failures === i)
+      await until(`failure ${i}`, () => orders(HOST) === i && failedOnce(HOST))
+      await until(`failure ${i} to be stored`, () => JSON.parse(textOf(`host-${HOST}.json`)).failures === i)
       waits.push(nextTry() - world.app.ctx.now())
     }
     for (const [i, wait] of waits.entries()) {

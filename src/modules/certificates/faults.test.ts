@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { createSecretBox } from '../../platform/secret-box.ts'
-import { type AcmeApp, acmeApp, LIFETIME_MS, until } from '../../testing/acme-app.ts'
+import { type AcmeApp, acmeApp, LIFETIME_MS } from '../../testing/acme-app.ts'
 import type { AcmeFaults } from '../../testing/acme-faults.ts'
 import { NOON } from '../../testing/test-app.ts'
+import { until } from '../../testing/until.ts'
 import { CertificateStore } from './store.ts'
 
 const HOST = 'admin.sites.test'
@@ -20,6 +21,8 @@ afterEach(() => world.stop())
 const state = () => world.certificates().stateOf(HOST)
 const isDone = () => state().status === 'active'
 const isFailed = () => state().status === 'failed'
+const untilDone = () => until('the certificate', isDone)
+const untilFailed = () => until('the failure', isFailed)
 const folder = () => join(world.app.ctx.config.dataDir, 'certs')
 const stored = () => JSON.parse(readFileSync(join(folder(), FILE), 'utf8'))
 const orders = () => world.ca.ordered.length
@@ -31,40 +34,40 @@ describe('tolerated faults', () => {
   ]
   test.each(borne)('%s', async (_name, faults) => {
     Object.assign(world.ca.faults, faults)
-    await until(isDone)
+    await untilDone()
     expect([orders(), state().error]).toEqual([1, null])
   })
 
   test('a new certificate with a fifth of its lifetime left is kept for most of that time: orders do not repeat', async () => {
     world.ca.faults.chain = 'nearly over'
-    await until(isDone)
+    await untilDone()
     const restMs = ((LIFETIME_MS / 5) * 2) / 3
     expect(stored().nextTryAt).toBe(NOON + restMs)
     world.advance(restMs - 1000)
     expect(orders()).toBe(1)
     world.advance(1000)
-    await until(() => orders() === 2)
+    await until('order 2', () => orders() === 2)
   })
 
   test('the account is created again when the authority forgot it', async () => {
-    await until(isDone)
+    await untilDone()
     world.ca.forgetAccounts()
     world.advance(80 * DAY_MS)
-    await until(() => state().expiresAt !== NOON + 90 * DAY_MS)
+    await until('the new certificate', () => state().expiresAt !== NOON + 90 * DAY_MS)
     expect(world.ca.accounts).toBe(1)
     await world.restart()
     world.advance(80 * DAY_MS)
-    await until(() => orders() === 3)
+    await until('order 3', () => orders() === 3)
     expect(world.ca.accounts).toBe(1)
   })
 
   test('an unreadable account is replaced by a new one', async () => {
-    await until(isDone)
+    await untilDone()
     for (const name of readdirSync(folder()).filter((one) => one.startsWith('account-')))
       writeFileSync(join(folder(), name), '{"directory":"')
     await world.restart()
     world.advance(80 * DAY_MS)
-    await until(() => world.ca.accounts === 2)
+    await until('the second account', () => world.ca.accounts === 2)
     expect(world.app.lines.filter((line) => line.includes('cannot be used'))).not.toHaveLength(0)
   })
 })
@@ -89,7 +92,7 @@ describe('failures and their reasons', () => {
   ]
   test.each(failing)('%s', async (_name, faults, reason) => {
     Object.assign(world.ca.faults, faults)
-    await until(isFailed)
+    await untilFailed()
     expect(state().error).toContain(reason)
     expect(world.certificates().all()).toEqual([])
     expect(world.app.lines.some((line) => line.includes('no certificate') && line.includes(reason))).toBe(
@@ -102,7 +105,7 @@ describe('failures and their reasons', () => {
   test("the authority's message is shown on one line and cut to a maximum length", async () => {
     const detail = `CAA record for ${HOST} prevents issuance\r\n<script>alert(1)</script>${'x'.repeat(9000)}`
     world.ca.faults.refusals.set(HOST, { type: 'caa', detail })
-    await until(isFailed)
+    await untilFailed()
     expect(state().error).toStartWith(`CAA record for ${HOST} prevents issuance <script>alert(1)</script>xxx`)
     expect(state().error?.length).toBe(501)
     expect(world.app.lines.join('')).not.toContain('\r')
@@ -112,14 +115,14 @@ describe('failures and their reasons', () => {
     await world.stop()
     // A port that the system never assigns.
     world = await acmeApp({ ACME_DIRECTORY: 'https://ca.test:1/directory' })
-    await until(isFailed)
+    await untilFailed()
     expect(state().error).toStartWith('The certificate authority could not be reached.')
     world.advance(30_000)
     expect(stored().failures).toBe(1)
   })
 
   test('an authority in the local network works, but rules cannot reach it', async () => {
-    await until(isDone)
+    await untilDone()
     const target = new URL(world.ca.directory)
     await expect(world.app.ctx.outbound.checkTarget(target)).rejects.toMatchObject({
       code: 'PROXY_TARGET_NOT_ALLOWED',
@@ -135,7 +138,7 @@ describe('failures and their reasons', () => {
 describe('limits of the authority', () => {
   test('Retry-After applies to everybody, also after a restart', async () => {
     world.ca.faults.rateLimit = { retryAfter: String(3 * 60 * 60) }
-    await until(isFailed)
+    await untilFailed()
     world.ca.faults.rateLimit = null
     await expect(world.certificates().tryNow(HOST)).rejects.toThrow('Try again in 180 minutes.')
     await world.restart()
@@ -146,22 +149,22 @@ describe('limits of the authority', () => {
     })
     expect(orders()).toBe(1)
     world.advance(1)
-    await until(isDone)
+    await untilDone()
   })
 
   test('Retry-After as a date, and one hour without it', async () => {
     world.ca.faults.rateLimit = { retryAfter: new Date(NOON + 2 * HOUR_MS).toUTCString() }
-    await until(isFailed)
+    await untilFailed()
     expect(stored().blockedUntil).toBe(NOON + 2 * HOUR_MS)
     world.ca.faults.rateLimit = { retryAfter: null }
     world.advance(2 * HOUR_MS)
-    await until(() => orders() === 2 && isFailed())
+    await until('the second failure', () => orders() === 2 && isFailed())
     expect(stored().blockedUntil).toBe(NOON + 3 * HOUR_MS)
   })
 
   test('a person may try again soon, with longer waits each time', async () => {
     world.ca.faults.refusals.set(HOST, { type: 'connection', detail: 'Timeout during connect' })
-    await until(isFailed)
+    await untilFailed()
     const tryNow = () => world.certificates().tryNow(HOST)
     await expect(tryNow()).rejects.toThrow('It was tried just now. Try again in 20 seconds.')
     world.app.advance(20_000)
@@ -197,7 +200,7 @@ describe('challenges', () => {
       ]
       return own(host, token)
     }
-    await until(isDone)
+    await untilDone()
     expect(asked).toEqual([[HOST, 'known-token_1']])
     expect(during).toEqual([expect.stringMatching(/^known-token_1\.[\w-]{43}$/), ...Array(5).fill(undefined)])
     expect(own(HOST, 'known-token_1')).toBeUndefined()
@@ -206,7 +209,7 @@ describe('challenges', () => {
 
 describe('storage', () => {
   test('keys in the files are sealed', async () => {
-    await until(isDone)
+    await untilDone()
     const { keyPem } = world.certificates().all()[0] ?? { keyPem: '' }
     const body = keyPem.split('\n')[1] ?? ''
     const texts = readdirSync(folder()).map((name) => readFileSync(join(folder(), name), 'utf8'))
@@ -224,21 +227,21 @@ describe('storage', () => {
   ]
   let OTHER = '""'
   test.each(damages)('%s is not loaded, and a new one is ordered', async (_name, damage) => {
-    await until(isDone)
+    await untilDone()
     const text = readFileSync(join(folder(), FILE), 'utf8')
     world.advance(80 * DAY_MS)
-    await until(() => orders() === 2 && stored().expiresAt > NOON + 90 * DAY_MS)
+    await until('the second certificate', () => orders() === 2 && stored().expiresAt > NOON + 90 * DAY_MS)
     OTHER = JSON.stringify(stored().certPem)
     await world.certificates().stop()
     writeFileSync(join(folder(), FILE), damage(text))
     await world.restart()
     expect(world.certificates().all()).toEqual([])
     expect(world.app.lines.filter((line) => line.includes('cannot be used'))).toHaveLength(1)
-    await until(isDone)
+    await untilDone()
   })
 
   test('a certificate sealed with a lost key is ordered again; resealed ones no longer need the old key', async () => {
-    await until(isDone)
+    await untilDone()
     const { dataDir } = world.app.ctx.config
     const [oldKey, newKey] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString('base64'))
     const both = createSecretBox([newKey ?? '', oldKey ?? ''])
@@ -249,11 +252,11 @@ describe('storage', () => {
     expect(alone.readAccount(world.ca.directory, world.app.ctx.log)?.url).toContain('/account/')
     await world.restart()
     expect(world.certificates().all()).toEqual([])
-    await until(isDone)
+    await untilDone()
   })
 
   test('after a change of authority, the old certificate is served until the new one arrives', async () => {
-    await until(isDone)
+    await untilDone()
     const path = join(folder(), FILE)
     writeFileSync(
       path,
@@ -262,16 +265,19 @@ describe('storage', () => {
     await world.restart()
     const before = world.certificates().all()[0]
     expect(before?.certPem).toBeString()
-    await until(() => orders() === 2 && world.certificates().all()[0]?.certPem !== before?.certPem)
+    await until(
+      'the second certificate',
+      () => orders() === 2 && world.certificates().all()[0]?.certPem !== before?.certPem,
+    )
     expect(stored().issuer).toBe(world.ca.directory)
   })
 
   test('a missing folder is created', async () => {
-    await until(isDone)
+    await untilDone()
     await world.certificates().stop()
     rmSync(folder(), { recursive: true })
     await world.restart()
-    await until(isDone)
+    await untilDone()
     expect(orders()).toBe(2)
   })
 })

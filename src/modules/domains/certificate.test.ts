@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type AcmeApp, acmeApp, until } from '../../testing/acme-app.ts'
+import { type AcmeApp, acmeApp } from '../../testing/acme-app.ts'
 import { ask } from '../../testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { NOON, testApp } from '../../testing/test-app.ts'
+import { until } from '../../testing/until.ts'
 
 const HOST = 'docs.sites.test'
 const deployment = {
@@ -23,7 +24,7 @@ beforeAll(async () => {
   world.ca.faults.refusals.set(HOST, { type: 'unauthorized', detail })
   path = `/api/domains/${(await add(HOST)).body['id']}`
   // The clock stands still until both have ended: two orders are in flight at once.
-  await until(() => statusOf(HOST) === 'failed' && statusOf('admin.sites.test') === 'active')
+  await until('both ends', () => statusOf(HOST) === 'failed' && statusOf('admin.sites.test') === 'active')
 })
 afterAll(() => world.stop())
 
@@ -65,7 +66,7 @@ test('too soon is 429 with Retry-After; later it is ordered, and the audit log n
 test('another domain is pending until its certificate arrives; a deleted one has none', async () => {
   const { body } = await add('new.sites.test')
   expect(body['certificate']).toMatchObject({ status: 'pending', error: null })
-  await until(() => statusOf('new.sites.test') === 'active')
+  await until('the certificate', () => statusOf('new.sites.test') === 'active')
   await ask(world.app, 'DELETE', `/api/domains/${body['id']}`, { as: SEED_OWNER })
   expect(
     world

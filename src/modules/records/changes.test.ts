@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { watchOtherWriters } from '../../db/generation.ts'
 import { openDb } from '../../db/open.ts'
+import { until } from '../../testing/until.ts'
 import { changesOf, noteChange } from './changes.ts'
 
 test('only changes of the same schema count', () => {
@@ -24,7 +25,7 @@ test('a write of another process counts for every schema', async () => {
   const other = openDb(file, 0)
   other.sqlite.run('UPDATE site_generation SET sites = sites + 1')
   other.close()
-  while (changesOf(db, 'a') === before) await Bun.sleep(1)
+  await until('the write to be noticed', () => changesOf(db, 'a') !== before)
   stop()
   db.close()
   rmSync(folder, { recursive: true })

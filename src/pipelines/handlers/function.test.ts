@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operatorGrant } from '../../modules/auth/authorize.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
+import { until } from '../../testing/until.ts'
 import type { PipelineStep } from '../model.ts'
 
 let app: PipelineApp
@@ -80,10 +81,10 @@ describe('function_handler', () => {
     )
     expect(await app.answer(verify, { json: { token } })).toEqual(data('x'))
     const brief = await signed(1)
-    // The sandbox uses the system clock; the time limit of the test ends the wait.
-    const hasEnded = async () =>
-      Bun.deepEquals(await app.answer(verify, { json: { token: brief } }), data(null))
-    while (!(await hasEnded())) await Bun.sleep(50)
+    // The sandbox uses the system clock.
+    await until('the end of the token', async () =>
+      Bun.deepEquals(await app.answer(verify, { json: { token: brief } }), data(null)),
+    )
     expect(await app.answer(verify, { json: { token } })).toEqual(data('x'))
   })
 

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { failureOf, outboundFixtures, textOf } from '../../testing/outbound-fixture.ts'
 import { answer, onRequest, rawPlainBackend } from '../../testing/tls-backend.ts'
+import { until } from '../../testing/until.ts'
 
 const { setUp, close } = outboundFixtures()
 afterAll(close)
@@ -103,10 +104,10 @@ test('a backend has limits for requests in progress and waiting, and rejects mor
     message: `Too many requests to backend.test:${busy.port} are in progress. Try again in a moment.`,
   })
   expect(await textOf((await send(other.port)).body)).toBe('other')
-  while (held.length < 2) await Bun.sleep(1)
+  await until('two requests', () => held.length >= 2)
   expect(held).toHaveLength(2)
   for (const socket of held) answer(socket, 'at last')
-  while (held.length < 3) await Bun.sleep(1)
+  await until('the third request', () => held.length >= 3)
   for (const socket of held.slice(2)) answer(socket, 'at last')
   for (const response of await Promise.all(running)) expect(await textOf(response.body)).toBe('at last')
 })

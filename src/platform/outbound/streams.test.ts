@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { failureOf, outboundFixture, textOf } from '../../testing/outbound-fixture.ts'
 import { onRequest } from '../../testing/tls-backend.ts'
+import { until } from '../../testing/until.ts'
 
 const fixture = outboundFixture()
 afterAll(() => fixture.close())
@@ -200,7 +201,7 @@ describe('a response before the end of the request', () => {
     const { body, state } = source(10_000)
     const response = await fixture.send(port, { method: 'POST', body })
     expect([response.status, await textOf(response.body)]).toEqual([413, 'no'])
-    while (!state.isCancelled) await Bun.sleep(1)
+    await until('the end of the upload', () => state.isCancelled)
     expect(state.taken).toBeLessThan(10_000)
     expect((await fixture.send(port)).status).toBe(413)
     expect(received).toHaveLength(2)

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { failureOf, outboundFixture, textOf } from '../../testing/outbound-fixture.ts'
 import { onRequest, rawPlainBackend } from '../../testing/tls-backend.ts'
+import { until } from '../../testing/until.ts'
 
 const fixture = outboundFixture()
 afterAll(() => fixture.close())
@@ -72,7 +73,7 @@ test('abandoned attempts do not pile up', async () => {
   })
   for (let i = 0; i < 5; i++) {
     expect((await failureOf(small.send(silent.port, { headTimeoutMs: 30 }))).kind).toBe('timeout')
-    while (released <= i) await Bun.sleep(1)
+    await until('the end of the connection', () => released > i)
   }
   await silent.close()
   await small.close()

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestCa, type TestCertificate } from '../../testing/test-ca.ts'
+import { until } from '../../testing/until.ts'
 import { createLog } from '../log.ts'
 import { CertificateFileError, openCertificateFiles, readPair } from './files.ts'
 
@@ -29,11 +30,6 @@ function open(files: { certFile: string; keyFile: string }, now = Date.now()) {
   const certificates = openCertificateFiles(files, { log, now: () => now, lookEveryMs: 5 })
   ended.push(() => certificates.stop())
   return { certificates, lines }
-}
-
-/** The time limit of the test ends the wait. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(2)
 }
 
 test('a pair is read with its names and its expiry', () => {
@@ -88,7 +84,7 @@ test('a renewed pair is served and reported, after a write to the files or a cha
   })
   writeFileSync(files.keyFile, other.key)
   writeFileSync(files.certFile, other.cert)
-  await until(() => changes === 1)
+  await until('the change', () => changes === 1)
   expect(certificates.all()[0]).toMatchObject({ hosts: ['c.test'], certPem: other.cert, keyPem: other.key })
   expect(lines.join('')).toContain('"names":"c.test"')
 
@@ -101,14 +97,14 @@ test('a renewed pair is served and reported, after a write to the files or a cha
     symlinkSync(target, `${link}.new`)
     renameSync(`${link}.new`, link)
   }
-  await until(() => certificates.all()[0]?.hosts[0] === 'd.test')
+  await until('the certificate of d.test', () => certificates.all()[0]?.hosts[0] === 'd.test')
 })
 
 test('an unusable pair keeps the last one in use, and is logged once', async () => {
   const files = folderOf(good)
   const { certificates, lines } = open(files)
   writeFileSync(files.certFile, other.cert)
-  await until(() => lines.length > 0)
+  await until('a line in the log', () => lines.length > 0)
   expect(certificates.all()[0]?.certPem).toBe(good.cert)
   expect(lines.join('')).toContain('the last one stays in use')
   expect(lines.join('')).toContain('TLS_KEY_FILE')
@@ -117,7 +113,7 @@ test('an unusable pair keeps the last one in use, and is logged once', async () 
   await Bun.sleep(40)
   expect(lines).toHaveLength(told)
   rmSync(files.certFile)
-  await until(() => lines.length > told)
+  await until('another line in the log', () => lines.length > told)
   expect(certificates.all()[0]?.certPem).toBe(good.cert)
 })
 
@@ -130,7 +126,7 @@ test('inaccessible files are a bad setting at the start, and later a line in the
   const { certificates, lines } = open(files)
   rmSync(files.certFile)
   symlinkSync(files.certFile, files.certFile)
-  await until(() => lines.length > 0)
+  await until('a line in the log', () => lines.length > 0)
   expect(lines.join('')).toContain('(ELOOP)')
   expect(certificates.all()[0]?.certPem).toBe(good.cert)
 })
@@ -139,10 +135,10 @@ test('a change of permissions is noticed too', async () => {
   const files = folderOf(good)
   const { lines } = open(files)
   writeFileSync(files.keyFile, 'not yet a key')
-  await until(() => lines.length > 0)
+  await until('a line in the log', () => lines.length > 0)
   const told = lines.length
   chmodSync(files.keyFile, 0o640)
-  await until(() => lines.length > told)
+  await until('another line in the log', () => lines.length > told)
   expect(lines.at(-1)).toContain('TLS_KEY_FILE')
 })
 

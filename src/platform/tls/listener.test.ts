@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { createTestCa } from '../../testing/test-ca.ts'
+import { until } from '../../testing/until.ts'
 import type { Certificate } from '../certificates.ts'
 import { createTlsListener, tlsOptions } from './listener.ts'
 
@@ -201,7 +202,10 @@ test('changes under load lose no connection and no request', async () => {
   for (let round = 1; round <= 6; round += 1) {
     const before = asked
     await tls.serve([certificate('main.test')])
-    while (asked < before + 50 || stopped() < round - 2) await Bun.sleep(1)
+    await until(
+      '50 answers and the end of older listeners',
+      () => asked >= before + 50 && stopped() >= round - 2,
+    )
   }
   isOver = true
   await Promise.all(clients)
