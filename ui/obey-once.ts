@@ -4,8 +4,8 @@ import { onePer } from '../src/platform/one-per.ts'
 import { hashToken } from '../src/platform/tokens.ts'
 import type { Form } from './form.ts'
 
-/** As long as the admin pages' script blocks a second click (assets/app.js). */
-const AGAIN_MS = 5000
+/** As long as the admin pages' script blocks a second click (assets/app.js); a test keeps both equal. */
+export const AGAIN_MS = 5000
 
 type Answer = { response: Response; setCookies: readonly string[] }
 

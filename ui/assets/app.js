@@ -86,7 +86,10 @@ if (wrong !== null && !startsElsewhere) {
   wrong.focus()
 }
 
-/* Ignore a second submit for a while, because the first may already have created something. */
+/*
+ * Ignore a second submit for a while, because the first may already have created something. The server answers a second
+ * one for as long with the first answer (obey-once.ts).
+ */
 
 const AGAIN_MS = 5000
 const sentAt = new WeakMap()

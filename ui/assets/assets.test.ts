@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { AGAIN_MS } from '../obey-once.ts'
 import css from './app.css' with { type: 'text' }
 import { assets, assetUrl } from './manifest.ts'
 
@@ -21,6 +22,10 @@ test('the script is small, and never parses text as markup', () => {
   expect(script).not.toMatch(
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|https?:\/\//,
   )
+})
+
+test('the script blocks a second click for as long as the server answers it', () => {
+  expect(script).toContain(`\nconst AGAIN_MS = ${AGAIN_MS}\n`)
 })
 
 /** WCAG 2.2 AA: 4.5 for text (1.4.3), 3 for the edges of controls (1.4.11). */
