@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
+import { DAY_SECONDS } from '../src/domain/durations.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { getDomain } from '../src/modules/domains/service.ts'
 import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../src/modules/traffic/service.ts'
@@ -96,8 +97,6 @@ function intentsOf(ctx: Context, request: Request, domainId: string, place: stri
 }
 
 type Rules = TrafficView['rules']
-
-const DAY_SECONDS = 86_400
 
 /** A domain without a split, expressed as a split. */
 const undivided = (ctx: Context, grant: Doing['grant'], domainId: string): TrafficView => ({

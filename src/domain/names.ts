@@ -28,5 +28,8 @@ export const isCommitSha = matcher(COMMIT_SHA)
 export const HEADER_NAME = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
 export const isHeaderName = matcher(HEADER_NAME)
 
+/** RFC 9110 §5.5: a client rejects the whole response for any other character. */
+export const isHeaderValue = matcher('^[\\t\\x20-\\x7e\\x80-\\xff]*$')
+
 /** Whether this is the SHA-256 hash, in lower case, that names stored content. */
 export const isSha256 = matcher('^[0-9a-f]{64}$')

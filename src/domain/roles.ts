@@ -3,7 +3,7 @@ export const PROJECT_ROLES = ['guest', 'viewer', 'contributor', 'admin', 'owner'
 export type ProjectRole = (typeof PROJECT_ROLES)[number]
 
 /** spec: Global roles. Exactly one per user; new users are `member`. */
-const GLOBAL_ROLES = ['admin', 'user', 'member'] as const
+export const GLOBAL_ROLES = ['admin', 'user', 'member'] as const
 export type GlobalRole = (typeof GLOBAL_ROLES)[number]
 
 /** 0 for guest to 4 for owner. */

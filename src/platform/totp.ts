@@ -3,7 +3,7 @@ import { base32 } from 'oslo/encoding'
 import { createTOTPKeyURI, generateHOTP } from 'oslo/otp'
 import { equalsInConstantTime } from './tokens.ts'
 
-const STEP_MS = 30_000
+export const STEP_MS = 30_000
 /** Phone clocks are off by some seconds, so the previous and the next step are accepted too. RFC 6238 §5.2. */
 const DRIFT = [-1, 0, 1]
 const NO_PADDING = { includePadding: false }

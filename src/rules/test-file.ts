@@ -1,5 +1,5 @@
 import { isRecord } from '../domain/is-record.ts'
-import { isHeaderName } from '../domain/names.ts'
+import { isHeaderName, isHeaderValue } from '../domain/names.ts'
 import { anything, type Check, Checker, label, type Path, text } from './checks.ts'
 import type { Problem } from './problems.ts'
 import type { YamlFile } from './yaml-file.ts'
@@ -66,7 +66,6 @@ const headers: Check = (value) => {
   )
   return wrong === undefined ? null : `must be headers, but ${JSON.stringify(wrong[0])} is not one`
 }
-const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 const secrets: Check = (value) =>
   isRecord(value) && Object.values(value).every((one) => typeof one !== 'object')
     ? null

@@ -1,6 +1,4 @@
-import { totpCodeAt } from '../platform/totp.ts'
-
-const STEP_MS = 30_000
+import { STEP_MS, totpCodeAt } from '../platform/totp.ts'
 
 /**
  * Six-digit codes that the secret does not produce now or one step away. Any fixed code in a test could become valid

@@ -1,6 +1,5 @@
-import { totpCodeAt } from '../../src/platform/totp.ts'
+import { STEP_MS, totpCodeAt } from '../../src/platform/totp.ts'
 
-const STEP_MS = 30_000
 const ENOUGH_MS = 10_000
 
 /**

@@ -1,6 +1,7 @@
 import { inTransaction } from '../../db/open.ts'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../domain/cookies.ts'
 import { AppError } from '../../domain/errors.ts'
+import { GLOBAL_ROLES, type GlobalRole, PROJECT_ROLES } from '../../domain/roles.ts'
 import { operatorGrant } from '../../modules/auth/authorize.ts'
 import { openSession } from '../../modules/auth/sessions.ts'
 import { grantRole } from '../../modules/members/permissions.ts'
@@ -17,8 +18,8 @@ import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-fil
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
 import type { LoadedSet } from './settings.ts'
 
-const PROJECT_ROLES = ['owner', 'admin', 'contributor', 'viewer', 'guest'] as const
-const GLOBAL_ROLES = ['admin', 'user', 'member'] as const
+/** From highest to lowest, as the message names them. */
+const ROLES = PROJECT_ROLES.toReversed()
 
 let siteCount = 0
 
@@ -87,10 +88,10 @@ export async function signIn(
   user: NonNullable<RuleTest['user']>,
 ): Promise<string> {
   const { ctx } = lab
-  const role = PROJECT_ROLES.find((one) => one === user.role)
+  const role = ROLES.find((one) => one === user.role)
   const globalRole = GLOBAL_ROLES.find((one) => one === (user.globalRole ?? 'member'))
   if (user.role !== undefined && role === undefined)
-    throw new TestFailure(`user.role is one of ${PROJECT_ROLES.join(', ')}`)
+    throw new TestFailure(`user.role is one of ${ROLES.join(', ')}`)
   if (globalRole === undefined) throw new TestFailure(`user.globalRole is one of ${GLOBAL_ROLES.join(', ')}`)
   const id = await accountOf(lab, user.email.toLowerCase(), globalRole)
   if (role === 'owner') makeOwner(lab, projectId, id)
@@ -104,7 +105,7 @@ export async function signIn(
 const accounts = new WeakMap<Lab['ctx'], Map<string, string>>()
 
 /** One account for each email, with the global role that is asked for now: the service has no two of one email. */
-async function accountOf({ ctx }: Lab, email: string, role: (typeof GLOBAL_ROLES)[number]): Promise<string> {
+async function accountOf({ ctx }: Lab, email: string, role: GlobalRole): Promise<string> {
   const known = accounts.get(ctx) ?? new Map<string, string>()
   accounts.set(ctx, known)
   const id =

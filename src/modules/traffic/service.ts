@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { DAY_SECONDS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { TrafficRule, TrafficWeight } from '../../domain/traffic.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -9,8 +10,6 @@ import type { NewTraffic, TrafficView } from './model.ts'
 import { deleteTrafficRow, findTraffic, type TrafficRow, upsertTraffic } from './queries.ts'
 
 export type { TrafficView } from './model.ts'
-
-const DAY_SECONDS = 86_400
 
 /** Throws 404 for a domain without a traffic split. */
 export function getTraffic(ctx: Context, grant: Grant, domainId: string): TrafficView {

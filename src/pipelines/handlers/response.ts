@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { AppError } from '../../domain/errors.ts'
 import { responseHeadersToForward } from '../../domain/forward-headers.ts'
+import { isHeaderValue } from '../../domain/names.ts'
 import { ExpressionError } from '../expressions.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { jsonOf, jsonOfConfig } from '../json-text.ts'
@@ -67,9 +68,6 @@ function renderBody(step: StepContext, body: unknown, contentType: string): stri
   return step.render(body, mode)
 }
 
-/** RFC 9110 §5.5: a client rejects the whole response for one of these characters. */
-const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
-
 /**
  * A pipeline may set the same headers as a proxied backend: no reserved cookies, and nothing that frames the message.
  */
@@ -86,7 +84,7 @@ function headersOf(
   const passed = allowed.filter(([name]) => name !== 'content-length' && name !== 'content-type')
   const headers: [string, string][] = hasBody ? [['content-type', contentType], ...passed] : passed
   for (const [name, value] of headers) {
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || NOT_IN_VALUE.test(value))
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || !isHeaderValue(value))
       throw new AppError('internal', `The step sets a header that cannot be sent: ${name.slice(0, 50)}`)
   }
   return headers

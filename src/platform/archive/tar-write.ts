@@ -1,4 +1,5 @@
 import type { ByteStream } from '../byte-stream.ts'
+import { BLOCK_BYTES } from './tar-header.ts'
 
 /**
  * A file to pack. The body must be exactly `sizeBytes` long. A function as the body writes all of it into the memory of
@@ -12,7 +13,6 @@ export type TarSource = {
 
 export const MAX_FILLED_BYTES = 128 * 1024
 
-const BLOCK_BYTES = 512
 const BATCH_BYTES = 256 * 1024
 const MAX_OCTAL_SIZE = 8 ** 11 - 1
 

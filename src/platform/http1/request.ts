@@ -1,3 +1,4 @@
+import { isHeaderValue } from '../../domain/names.ts'
 import { OutboundError } from '../outbound/error.ts'
 
 export type RequestBody = ReadableStream<Uint8Array> | Uint8Array | null
@@ -28,7 +29,6 @@ type RequestParts = {
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const ORIGIN_FORM = /^\/[\x21-\x22\x24-\x7e]*$/
 const HOST = /^[\x21\x24-\x2e\x30-\x3e\x41-\x5b\x5d-\x7e]+$/
-const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 
 /** This client frames the message and manages the connection, so callers cannot set these. RFC 9110 §7.6.1. */
@@ -75,7 +75,7 @@ function readHeaders(parts: RequestParts): { host: string; lines: string; declar
   let declaredLength: number | null = null
   for (const [rawName, value] of parts.headers) {
     const name = wireName(rawName)
-    if (name === null || NOT_IN_VALUE.test(value)) throw refuse(`header ${JSON.stringify(rawName)}`)
+    if (name === null || !isHeaderValue(value)) throw refuse(`header ${JSON.stringify(rawName)}`)
     if (!OWN.has(name)) lines += `${name}: ${value}\r\n`
     else if (name === 'host') host = value
     else if (name === 'content-length') declaredLength = parseLength(value, declaredLength)

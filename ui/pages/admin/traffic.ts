@@ -1,3 +1,4 @@
+import { DAY_SECONDS } from '../../../src/domain/durations.ts'
 import type { DomainView } from '../../../src/modules/domains/service.ts'
 import type { TrafficView } from '../../../src/modules/traffic/service.ts'
 import { badge } from '../../components/badge.ts'
@@ -95,20 +96,19 @@ function sharesForm(props: TrafficPageProps): Html {
           hint: 'Uses a cookie. If the share of an alias becomes 0, its visitors are assigned again.',
           checked: values === undefined ? (split?.sticky ?? true) : values['sticky'] === 'true',
         })}
-        <div class="narrow">${periodField(values?.['stickySeconds'] ?? String(split?.stickySeconds ?? DAY))}</div>
+        <div class="narrow">${periodField(values?.['stickySeconds'] ?? String(split?.stickySeconds ?? DAY_SECONDS))}</div>
         <div>${button({ label: 'Save the shares' })}</div>
       </form>
     `,
   )
 }
 
-const DAY = 86_400
 const PERIODS: readonly [seconds: number, label: string][] = [
   [3600, 'An hour'],
-  [DAY, 'A day'],
-  [7 * DAY, 'A week'],
-  [30 * DAY, '30 days'],
-  [365 * DAY, 'A year'],
+  [DAY_SECONDS, 'A day'],
+  [7 * DAY_SECONDS, 'A week'],
+  [30 * DAY_SECONDS, '30 days'],
+  [365 * DAY_SECONDS, 'A year'],
 ]
 
 function periodField(value: string): Html {
