@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
+import { pageOfRows } from '../src/domain/pagination.ts'
 import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
 import type { Grant } from '../src/modules/auth/authorize.ts'
 import { listRules, type RuleLevel, reorderRules } from '../src/modules/proxy-rules/service.ts'
@@ -40,20 +41,16 @@ function showRules(ctx: Context, request: Request, id: string, failed?: Failed):
   const sets = listRuleSets(ctx, grant)
   const chosen = findChosen(ctx, grant, id, queryOf(request, 'alias'))
   const ruled = chosen === undefined ? aliasesWithRules(ctx, grant) : [chosen]
-  const pages = Math.max(1, Math.ceil(ruled.length / ALIASES_PER_PAGE))
-  const at = Math.min(pages, pageNumberOf(queryOf(request, 'page')))
-  const shown = ruled.slice((at - 1) * ALIASES_PER_PAGE, at * ALIASES_PER_PAGE)
+  const { rows, ...place } = pageOfRows(ruled, pageNumberOf(queryOf(request, 'page')), ALIASES_PER_PAGE)
   return page(
     rulesPage({
       ...looking,
-      aliases: shown.map((alias) => ofAlias(ctx, grant, id, alias, sets)),
+      aliases: rows.map((alias) => ofAlias(ctx, grant, id, alias, sets)),
       everywhere: ofProject(ctx, grant, id, sets),
       idle: sets.filter(({ liveOn, aliases }) => liveOn === 'aliases' && aliases.length === 0),
       aliasNames: names.map(({ name }) => name),
       chosen: chosen?.name ?? '',
-      page: at,
-      pages,
-      total: ruled.length,
+      ...place,
       apiUrl: ctx.adminUrl(),
       failed,
       notices: doneNotice(request, DONE),

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { AppError } from './errors.ts'
-import { type PaginationQuery, paginated, parsePagination } from './pagination.ts'
+import { type PaginationQuery, pageOfRows, paginated, parsePagination } from './pagination.ts'
 
 const OPTIONS = {
   sortable: ['createdAt', 'commitSha'],
@@ -88,4 +88,16 @@ test.each(envelopes)('%p rows by %p are %p pages', (total, limit, pages) => {
     data: ['a'],
     pagination: { page: 2, limit, total, pages },
   })
+})
+
+test.each([
+  [1, ['a', 'b'], 1],
+  [2, ['c'], 2],
+  [9, ['c'], 2],
+])('page %p of three rows by two', (asked, rows, page) => {
+  expect(pageOfRows(['a', 'b', 'c'], asked, 2)).toEqual({ rows, page, pages: 2, total: 3 })
+})
+
+test('no rows are one empty page', () => {
+  expect(pageOfRows([], 3, 2)).toEqual({ rows: [], page: 1, pages: 1, total: 0 })
 })

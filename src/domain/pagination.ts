@@ -64,6 +64,17 @@ export function paginated<T>(data: T[], total: number, page: Pick<Page, 'page' |
   return { data, pagination: { page: page.page, limit: page.limit, total, pages } }
 }
 
+/** One page of rows that are all known. There is always a first page, and a page after the last is the last. */
+export function pageOfRows<T>(
+  rows: readonly T[],
+  asked: number,
+  limit: number,
+): { rows: T[]; page: number; pages: number; total: number } {
+  const pages = Math.max(1, Math.ceil(rows.length / limit))
+  const page = Math.min(pages, asked)
+  return { rows: rows.slice((page - 1) * limit, page * limit), page, pages, total: rows.length }
+}
+
 /** Null if it is not a positive integer. */
 function positiveInteger(value: string | number | undefined, fallback: number): number | null {
   if (value === undefined || value === '') return fallback

@@ -1,6 +1,7 @@
 import type { Caller, Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
 import type { ProjectAction } from '../../domain/access.ts'
+import { pageOfRows } from '../../domain/pagination.ts'
 import { type Grant, mayDo } from '../auth/authorize.ts'
 import { listProjectIdsOfUser } from '../members/service.ts'
 import type { ProjectView } from './model.ts'
@@ -24,11 +25,8 @@ export function pageOfProjects(
   { caller }: Grant,
   { q, page, perPage }: { q: string; page: number; perPage: number },
 ): { projects: ProjectView[]; page: number; pages: number; total: number } {
-  const found = seenBy(ctx, caller, q)
-  const pages = Math.max(1, Math.ceil(found.length / perPage))
-  const at = Math.min(pages, page)
-  const shown = found.slice((at - 1) * perPage, at * perPage)
-  return { projects: viewsOf(ctx, caller, shown), page: at, pages, total: found.length }
+  const { rows, ...place } = pageOfRows(seenBy(ctx, caller, q), page, perPage)
+  return { projects: viewsOf(ctx, caller, rows), ...place }
 }
 
 /** The same with names only, for lists to choose from: building a view of each would take many times as long. */

@@ -1,4 +1,4 @@
-import type { Paginated } from '../../../src/domain/pagination.ts'
+import { type Paginated, pageOfRows } from '../../../src/domain/pagination.ts'
 import type { BackupsView, BackupView } from '../../../src/modules/backups/service.ts'
 import type { RequestView } from '../../../src/modules/logs/requests.ts'
 import type { ProjectStorage, Storage } from '../../../src/modules/storage/service.ts'
@@ -29,9 +29,7 @@ const PER_PAGE = 50
 export const storagePage = (props: StoragePageProps): Html => {
   const { storage } = props
   const used = storage.totalBytes - storage.freeBytes
-  const pages = Math.max(1, Math.ceil(storage.projects.length / PER_PAGE))
-  const at = Math.min(pages, props.page)
-  const shown = storage.projects.slice((at - 1) * PER_PAGE, at * PER_PAGE)
+  const { rows, ...place } = pageOfRows(storage.projects, props.page, PER_PAGE)
   return workspaceFrame(
     props,
     { place: 'storage', title: 'Storage', about: html`Measured ${time(storage.measuredAt)}.` },
@@ -66,8 +64,8 @@ export const storagePage = (props: StoragePageProps): Html => {
         storage.projects.length === 0
           ? html`<p class="muted">No projects yet.</p>`
           : html`
-              ${table<ProjectStorage>({ caption: 'Projects', rows: shown, columns: STORAGE_COLUMNS })}
-              ${pagination({ page: at, pages, total: storage.projects.length, hrefOf: (to) => `/admin/storage${queryText({ page: to })}` })}
+              ${table<ProjectStorage>({ caption: 'Projects', rows, columns: STORAGE_COLUMNS })}
+              ${pagination({ ...place, hrefOf: (to) => `/admin/storage${queryText({ page: to })}` })}
             `,
       )}
     `,

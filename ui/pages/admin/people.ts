@@ -1,4 +1,4 @@
-import type { Paginated } from '../../../src/domain/pagination.ts'
+import { type Paginated, pageOfRows } from '../../../src/domain/pagination.ts'
 import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
 import type { GroupView } from '../../../src/modules/groups/service.ts'
 import type { InvitationView } from '../../../src/modules/invitations/service.ts'
@@ -94,15 +94,13 @@ function people(props: PeoplePageProps): Html {
     const known = byId.get(userId) ?? { userId, email, effective: role, joinedAt: null }
     byId.set(userId, { ...known, direct: role })
   }
-  const rows = [...byId.values()].sort((a, b) => a.email.localeCompare(b.email))
-  const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE))
-  const at = Math.min(pages, props.page)
-  const shown = rows.slice((at - 1) * PER_PAGE, at * PER_PAGE)
+  const sorted = [...byId.values()].sort((a, b) => a.email.localeCompare(b.email))
+  const { rows, ...place } = pageOfRows(sorted, props.page, PER_PAGE)
   return card(
     { id: 'people', title: 'People with access' },
     html`
-      ${table<Person>({ caption: 'People', rows: shown, columns: personColumns(project.id) })}
-      ${pagination({ page: at, pages, total: rows.length, hrefOf: (page) => placeHref(props, { page }) })}
+      ${table<Person>({ caption: 'People', rows, columns: personColumns(project.id) })}
+      ${pagination({ ...place, hrefOf: (page) => placeHref(props, { page }) })}
     `,
   )
 }
