@@ -89,7 +89,8 @@ function newAlias({ failed }: AliasesPageProps): Html {
   )
 }
 
-const COLUMNS: Column<AliasView>[] = [
+/** Its name, its address and what it shows. */
+export const ALIAS_COLUMNS: Column<AliasView>[] = [
   {
     label: 'Alias',
     cell: (alias) => html`
@@ -106,6 +107,10 @@ const COLUMNS: Column<AliasView>[] = [
     cell: (alias) =>
       html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}>${shortSha(alias.commitSha)}</a>`,
   },
+]
+
+const COLUMNS: Column<AliasView>[] = [
+  ...ALIAS_COLUMNS,
   {
     label: 'Visibility',
     cell: (alias) => (alias.isPublic === null ? 'Same as project' : visibilityBadge(alias.isPublic)),

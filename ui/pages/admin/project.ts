@@ -1,17 +1,17 @@
 import type { AliasView } from '../../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../../src/modules/analytics/service.ts'
 import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
-import { badge, visibilityBadge } from '../../components/badge.ts'
+import { visibilityBadge } from '../../components/badge.ts'
 import { linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { barChart, formatCount } from '../../components/chart.ts'
 import { notice } from '../../components/notice.ts'
 import { waitingForFirst } from '../../components/publish-panel.ts'
 import { roleLabel } from '../../components/role.ts'
-import { shortSha } from '../../components/sha.ts'
 import { type Column, table } from '../../components/table.ts'
 import { day, time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { ALIAS_COLUMNS } from './aliases.ts'
 import { deploymentHref, deploymentTable } from './deployment-table.ts'
 import { projectFrame, projectHref } from './project-frame.ts'
 import { type PublishPageProps, publishCards } from './publish.ts'
@@ -70,7 +70,7 @@ const published = (props: ProjectPageProps): Html => html`
     { id: 'live', title: 'Live', about: 'Names that point at a deployment. Moving one is a release.' },
     props.aliases.length === 0
       ? html`<p class="muted">Nothing is live: no alias points at a deployment.</p>`
-      : table<AliasView>({ caption: 'Live aliases', rows: props.aliases, columns: ALIAS_COLUMNS }),
+      : table<AliasView>({ caption: 'Live aliases', rows: props.aliases, columns: COLUMNS }),
   )}
   ${card(
     {
@@ -102,23 +102,8 @@ const visits = (projectId: string, { series, totals }: Visits): Html =>
         }),
   )
 
-const ALIAS_COLUMNS: Column<AliasView>[] = [
-  {
-    label: 'Alias',
-    cell: (alias) => html`
-      <a href=${projectHref(alias.projectId, `/aliases/${alias.id}`)}><strong>${alias.name}</strong></a>
-      ${alias.isLocked && badge('Locked', 'warn')}
-    `,
-  },
-  {
-    label: 'Address',
-    cell: (alias) => html`<a href=${alias.url}>${alias.url.replace(/^https?:\/\//, '')}</a>`,
-  },
-  {
-    label: 'Commit',
-    cell: (alias) =>
-      html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}>${shortSha(alias.commitSha)}</a>`,
-  },
+const COLUMNS: Column<AliasView>[] = [
+  ...ALIAS_COLUMNS,
   { label: 'Changed', align: 'end', cell: (alias) => time(alias.updatedAt) },
 ]
 
