@@ -1,11 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { openLogsDb } from '../../src/db/logs-db.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts'
 import type { Observed } from '../../src/platform/request-log/row.ts'
 import { RequestLogStore } from '../../src/platform/request-log/store.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const DAYS = 28
 
 /** Makes what was filled in a moment look as if it had come about over weeks. The server must not run. */

@@ -4,11 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDb } from '../db/open.ts'
-import { sealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
-import { createSecretBox } from '../platform/secret-box.ts'
-import { readSecretKeys } from '../platform/secret-keys.ts'
 import { checkCommand } from './check.ts'
 import { runCommand } from './run-command.ts'
+import { storeSealedValues } from './testing/sealed-values.ts'
 import { testIo } from './testing/test-io.ts'
 
 let folder: string
@@ -25,28 +23,8 @@ async function check() {
   return { code, out: io.out(), err: io.err() }
 }
 
-/** A second step, a project's secret and a header value. */
-function fillWithSecrets(): void {
-  const secrets = createSecretBox(readSecretKeys(at('secret.key')))
-  const sqlite = new Database(at('svc.db'))
-  sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
-    secrets.seal('totp', 'totp u'),
-  ])
-  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
-  sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0)", [
-    secrets.seal('value', 'project:p:secret:KEY'),
-  ])
-  const options = { secrets, ruleId: 'r', stored: null, onEmpty: 'declare', isDropped: false } as const
-  sqlite.run(
-    `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
-     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0)`,
-    [JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))],
-  )
-  sqlite.close()
-}
-
 test('stored secrets that the key opens are well, those of a lost key are each named', async () => {
-  fillWithSecrets()
+  storeSealedValues(folder)
   expect(await check()).toEqual({ code: 0, out: 'all is well\n', err: '' })
   rmSync(at('secret.key'))
   expect(await check()).toEqual({

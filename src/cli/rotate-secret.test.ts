@@ -6,7 +6,7 @@ import { loadConfig } from '../config.ts'
 import { openDb } from '../db/open.ts'
 import { emptyRecord } from '../modules/certificates/host-record.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
-import { openHeaderValues, parseStored, sealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
+import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { keyToPem, newKey } from '../platform/acme/keys.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { createLog } from '../platform/log.ts'
@@ -14,6 +14,7 @@ import { createSecretBox } from '../platform/secret-box.ts'
 import { readSecretKeys } from '../platform/secret-keys.ts'
 import { createTestCa } from '../testing/test-ca.ts'
 import { rotateSecret } from './rotate-secret.ts'
+import { storeSealedValues } from './testing/sealed-values.ts'
 
 let folder: string
 beforeEach(() => {
@@ -24,27 +25,6 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const keyFile = () => join(folder, 'secret.key')
 const config = (env: Record<string, string> = {}) => loadConfig({ env: { DATA_DIR: folder, ...env } })
 const boxNow = () => createSecretBox(readSecretKeys(keyFile()))
-
-/** A rule with a header value, a project secret and a TOTP secret, sealed with the key of the folder. */
-function fill(): void {
-  const secrets = boxNow()
-  const { sqlite } = openDb(join(folder, 'svc.db'), 0)
-  sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
-    secrets.seal('totp', 'totp u'),
-  ])
-  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
-  sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0)", [
-    secrets.seal('value', 'project:p:secret:KEY'),
-  ])
-  const options = { secrets, ruleId: 'r', stored: null, onEmpty: 'declare', isDropped: false } as const
-  const headers = JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))
-  sqlite.run(
-    `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
-     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0)`,
-    [headers],
-  )
-  sqlite.close()
-}
 
 function opened(): unknown[] {
   const secrets = boxNow()
@@ -61,7 +41,7 @@ function opened(): unknown[] {
 
 test('every value can be read with the new key alone, and the file stays private', async () => {
   const [old] = readSecretKeys(keyFile())
-  fill()
+  storeSealedValues(folder)
   expect(await rotateSecret(config(), 0)).toBe(3)
   const keys = readSecretKeys(keyFile())
   expect(keys).toHaveLength(1)
@@ -71,7 +51,7 @@ test('every value can be read with the new key alone, and the file stays private
 })
 
 test('stopped after the new key was written or after the values were sealed, it is run again', async () => {
-  fill()
+  storeSealedValues(folder)
   const [old = ''] = readSecretKeys(keyFile())
   const fresh = Buffer.alloc(32, 9).toString('base64')
   writeFileSync(keyFile(), `${fresh}\n${old}\n`)
@@ -82,7 +62,7 @@ test('stopped after the new key was written or after the values were sealed, it 
 })
 
 test('keys of certificates and accounts are sealed anew too; a file that was lost before stays', async () => {
-  fill()
+  storeSealedValues(folder)
   const log = createLog({ level: 'silent', format: 'json', now: () => 0, write: () => {} })
   const { cert: certPem, key: keyPem } = createTestCa().issue({ names: ['a.example.com'] })
   const before = new CertificateStore(folder, boxNow())
@@ -100,7 +80,7 @@ test('keys of certificates and accounts are sealed anew too; a file that was los
 })
 
 test('a sealed value in a place that is not known stops it, and the old key stays', async () => {
-  fill()
+  storeSealedValues(folder)
   const { sqlite } = openDb(join(folder, 'svc.db'), 0)
   sqlite.run("INSERT INTO settings VALUES ('new', ?, 0)", [boxNow().seal('forgotten', 'x')])
   sqlite.close()
@@ -110,7 +90,7 @@ test('a sealed value in a place that is not known stops it, and the old key stay
 })
 
 test('a running server and a key from the environment stop it', async () => {
-  fill()
+  storeSealedValues(folder)
   const before = readFileSync(keyFile(), 'utf8')
   const lock = lockDataDir(folder)
   await expect(rotateSecret(config(), 0)).rejects.toThrow('stop it first')

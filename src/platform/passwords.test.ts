@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import { CHEAP } from '../testing/cheap-passwords.ts'
 import { createLockout } from './lockout.ts'
 import { createPasswords } from './passwords.ts'
 
@@ -12,12 +13,8 @@ test('a password is stored as Argon2id and recognised', async () => {
   expect(await passwords.verify('correct horse', null)).toBe(false)
 })
 
-/** The minimum costs of Argon2id: at the real costs a busy machine would not finish a long queue. */
-const CHEAP = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
-const EFFORT = { costs: CHEAP, decoy: Bun.password.hashSync('of nobody', CHEAP) }
-
 test('a flood beyond the queue limit is rejected, and later sign-ins are served again', async () => {
-  const passwords = createPasswords({ atOnce: 2, waiting: 6 }, EFFORT)
+  const passwords = createPasswords({ atOnce: 2, waiting: 6 }, CHEAP)
   const hash = await passwords.hash('x')
   const all = await Promise.allSettled(Array.from({ length: 12 }, () => passwords.verify('x', hash)))
   expect(all.map(({ status }) => status)).toEqual([
@@ -34,7 +31,7 @@ test('a flood beyond the queue limit is rejected, and later sign-ins are served 
 })
 
 test('64 sign-ins in flight are not too many', async () => {
-  const passwords = createPasswords(undefined, EFFORT)
+  const passwords = createPasswords(undefined, CHEAP)
   const hash = await passwords.hash('x')
   const all = await Promise.all(Array.from({ length: 64 }, () => passwords.verify('x', hash)))
   expect(all).toEqual(Array(64).fill(true))

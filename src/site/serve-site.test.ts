@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { DAY_MS } from '../domain/durations.ts'
 import { ask } from '../testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../testing/seed.ts'
 import { NOON, type TestApp, testApp } from '../testing/test-app.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 const text = (length: number, seed = 'abc ') => seed.repeat(Math.ceil(length / seed.length)).slice(0, length)
 
 let app: TestApp

@@ -11,6 +11,7 @@ import { createAccount } from '../modules/users/service.ts'
 import { createContext } from '../open-context.ts'
 import type { OutboundOptions } from '../platform/outbound.ts'
 import { createPasswords } from '../platform/passwords.ts'
+import { CHEAP } from './cheap-passwords.ts'
 
 export const PASSWORD = 'correct horse battery'
 export const NOON = Date.parse('2026-11-20T12:00:00.000Z')
@@ -52,13 +53,6 @@ export type Outside = {
   limits?: NonNullable<OutboundOptions['limits']>
 }
 
-/**
- * The minimum that Argon2id accepts. With real costs, on low-priority threads, a busy machine would still be hashing
- * when the test times out.
- */
-const CHEAP = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
-const EFFORT = { costs: CHEAP, decoy: Bun.password.hashSync('of nobody', CHEAP) }
-
 const resolveTestName = async (name: string): Promise<string[]> => {
   if (name.endsWith('.test')) return ['127.0.0.1']
   throw new Error(`${name} does not resolve in tests`)
@@ -83,7 +77,7 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
     logsDb: openLogsDb(':memory:'),
     port: () => config.port,
     resolveTxt,
-    passwords: createPasswords(undefined, EFFORT),
+    passwords: createPasswords(undefined, CHEAP),
     outside: { resolve, ...(limits === undefined ? {} : { limits }) },
   })
   const { ctx } = opened

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
+import { DAY_MS } from '../domain/durations.ts'
 import { bitString, der, OID, oid, sequence } from '../platform/acme/der.ts'
 
 /** A certificate and its key, both PEM. */
@@ -20,8 +21,6 @@ export type TestCa = {
   /** For another party's key: returns only the certificate. */
   certify(publicKey: KeyObject, options: LeafOptions): string
 }
-
-const DAY_MS = 86_400_000
 
 /** The test's own certificate authority, built here because not every machine has `openssl`. RFC 5280. */
 export function createTestCa(name = 'Test CA'): TestCa {

@@ -4,13 +4,13 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
+import { HOUR_MS } from '../../domain/durations.ts'
 import { createTestCa, selfSigned, type TestCertificate } from '../../testing/test-ca.ts'
 import { onRequest, type RawBackend, rawPlainBackend, rawTlsBackend } from '../../testing/tls-backend.ts'
 import { createOutbound, type Outbound } from '../outbound.ts'
 import { readExtraCas, trustedCas } from './ca.ts'
 import type { OutboundError } from './error.ts'
 
-const HOUR_MS = 3_600_000
 const ca = createTestCa('Our CA')
 const stranger = createTestCa('Strange CA')
 const opened: (RawBackend | Outbound)[] = []

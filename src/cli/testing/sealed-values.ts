@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { openDb } from '../../db/open.ts'
+import { sealHeaderConfig } from '../../modules/proxy-rules/header-values.ts'
+import { createSecretBox } from '../../platform/secret-box.ts'
+import { readSecretKeys } from '../../platform/secret-keys.ts'
+
+/** A second step, a project's secret and a header value, sealed with the key of the data folder. */
+export function storeSealedValues(folder: string): void {
+  const secrets = createSecretBox(readSecretKeys(join(folder, 'secret.key')))
+  const { sqlite } = openDb(join(folder, 'svc.db'), 0)
+  sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
+    secrets.seal('totp', 'totp u'),
+  ])
+  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
+  sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0)", [
+    secrets.seal('value', 'project:p:secret:KEY'),
+  ])
+  const options = { secrets, ruleId: 'r', stored: null, onEmpty: 'declare', isDropped: false } as const
+  const headers = JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))
+  sqlite.run(
+    `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
+     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0)`,
+    [headers],
+  )
+  sqlite.close()
+}
