@@ -1,4 +1,6 @@
 import type { ErrorDetail } from '../domain/errors.ts'
+import { SCHEMA_BY_NAME } from '../domain/schema-fields.ts'
+import { isUuid } from '../domain/uuid.ts'
 import { pathText } from './compile.ts'
 import { type Expression, ExpressionError, parseExpression } from './expressions.ts'
 import type { Handler } from './handler.ts'
@@ -50,6 +52,20 @@ export function secretNames({ steps, postSteps = [] }: PipelineConfig): string[]
       }
   }
   return [...names]
+}
+
+/**
+ * The schema that a step names as written: `$schema:<name>` or an id. Undefined if it names none, or if an expression
+ * finds it when the step runs.
+ */
+export function schemaReference({ handlerType, config }: PipelineStep): string | undefined {
+  const given = config?.['schemaId']
+  if (typeof given !== 'string') return undefined
+  if (given.startsWith(SCHEMA_BY_NAME) || isUuid(given)) return given
+  const handler = findHandler(handlerType)
+  if (handler === undefined || hasTags(given)) return undefined
+  const [expression] = expressionsOf(handler, ['schemaId'], given)
+  return expression?.kind === 'literal' ? String(expression.value) : undefined
 }
 
 function problemOf(expression: Expression, before: ReadonlySet<string>): string | null {

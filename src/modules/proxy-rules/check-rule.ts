@@ -1,11 +1,40 @@
+import type { Context } from '../../context.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { parsePathPattern } from '../../domain/path-pattern.ts'
+import type { PipelineConfig } from '../../pipelines/model.ts'
 import { validatePipelineConfig } from '../../pipelines/validate.ts'
+import type { Grant } from '../auth/authorize.ts'
+import { listSchemas } from '../schemas/service.ts'
 import type { RuleRow } from './queries.ts'
+import { resolveSchemas } from './schema-references.ts'
 
 /** Throws 400 with everything wrong with a rule itself; its target and headers are checked elsewhere. */
 export function checkRule(rule: RuleRow): void {
-  const details = flawsOfRule(rule)
+  refuse(flawsOfRule(rule))
+}
+
+/** Throws 400 if a step names a schema that the project does not have. Needs a rule that `checkRule` accepts. */
+export function checkSchemas(ctx: Context, grant: Grant, rule: RuleRow): void {
+  refuse(flawsOfSchemas(ctx, grant, rule))
+}
+
+/** The steps that name a schema which the project does not have; the rule has no other flaws. */
+export function flawsOfSchemas(
+  ctx: Context,
+  grant: Grant,
+  { proxyType, pipelineConfig }: RuleRow,
+): ErrorDetail[] {
+  if (proxyType !== 'pipeline' || pipelineConfig === null) return []
+  const schemas = listSchemas(ctx, grant)
+  const known = {
+    names: new Set(schemas.map(({ name }) => name)),
+    byId: new Map(schemas.map(({ id, name }) => [id, name] as const)),
+  }
+  const pipeline: PipelineConfig = JSON.parse(pipelineConfig)
+  return inPipeline(resolveSchemas(pipeline, known).unknown)
+}
+
+function refuse(details: readonly ErrorDetail[]): void {
   if (details[0] !== undefined)
     throw new AppError('invalid', `${details[0].path}: ${details[0].message}`, { details })
 }
@@ -19,11 +48,11 @@ export function flawsOfRule(rule: RuleRow): ErrorDetail[] {
 /** Keys that this version does not know but the API stores; in a form they are typos. contract §9.1. */
 export function unknownInPipeline({ proxyType, pipelineConfig }: RuleRow): ErrorDetail[] {
   if (proxyType !== 'pipeline' || pipelineConfig === null) return []
-  return validatePipelineConfig(JSON.parse(pipelineConfig)).warnings.map(({ path, message }) => ({
-    path: `pipelineConfig.${path}`,
-    message,
-  }))
+  return inPipeline(validatePipelineConfig(JSON.parse(pipelineConfig)).warnings)
 }
+
+const inPipeline = (details: readonly ErrorDetail[]): ErrorDetail[] =>
+  details.map(({ path, message }) => ({ path: `pipelineConfig${path === '' ? '' : `.${path}`}`, message }))
 
 /** The errors that a check throws, as details. An error without details is reported for `path`. */
 export async function detailsOf(path: string, check: () => unknown): Promise<readonly ErrorDetail[]> {
@@ -42,9 +71,5 @@ const flawsOfTarget = ({ targetUrl }: RuleRow): ErrorDetail[] =>
 function flawsOfPipeline({ pipelineConfig }: RuleRow): ErrorDetail[] {
   if (pipelineConfig === null)
     return [{ path: 'pipelineConfig', message: 'A pipeline needs a list of steps' }]
-  const { errors } = validatePipelineConfig(JSON.parse(pipelineConfig))
-  return errors.map(({ path, message }) => ({
-    path: `pipelineConfig${path === '' ? '' : `.${path}`}`,
-    message,
-  }))
+  return inPipeline(validatePipelineConfig(JSON.parse(pipelineConfig)).errors)
 }

@@ -6,7 +6,14 @@ import { given } from '../../domain/given.ts'
 import { requireAlias } from '../aliases/service.ts'
 import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
-import { checkRule, detailsOf, flawsOfRule, unknownInPipeline } from './check-rule.ts'
+import {
+  checkRule,
+  checkSchemas,
+  detailsOf,
+  flawsOfRule,
+  flawsOfSchemas,
+  unknownInPipeline,
+} from './check-rule.ts'
 import { parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
 import { storedMethod, storedMethods } from './methods.ts'
@@ -56,6 +63,7 @@ export async function createRule(
   const currentGrant = inTransaction(ctx.db, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     requireLevel(ctx, tx, grant, level)
+    checkSchemas(ctx, grant, rule)
     const placed = { ...rule, order: input.order ?? nextOrder(tx, level) }
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
@@ -97,6 +105,7 @@ export async function changeRule(
       updatedAt: ctx.now(),
     }
     checkRule({ ...before, ...patch })
+    if (hasNewPipeline(before, changed)) checkSchemas(ctx, grant, changed)
     refuseTaken('The rule set already has a rule with this path and method', () => updateRule(tx, id, patch))
     audit(ctx, tx, grant.actor, {
       ...aboutRule('proxy_rule.change', before),
@@ -120,9 +129,15 @@ export async function findRuleFlaws(
   const rule = { ...before, ...columnsOf(input) }
   const target = detailsOf('targetUrl', () => checkTarget(ctx, rule))
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
+  const flaws = flawsOfRule(rule)
   const unknown = rule.pipelineConfig === before.pipelineConfig ? [] : unknownInPipeline(rule)
-  return [...flawsOfRule(rule), ...unknown, ...(await target), ...(await headers)]
+  const schemas = flaws.length === 0 && hasNewPipeline(before, rule) ? flawsOfSchemas(ctx, grant, rule) : []
+  return [...flaws, ...unknown, ...schemas, ...(await target), ...(await headers)]
 }
+
+/** A rule whose schema was deleted later can still be changed in everything else, or nobody could disable it. */
+const hasNewPipeline = (before: RuleRow, after: RuleRow): boolean =>
+  after.pipelineConfig !== before.pipelineConfig || after.proxyType !== before.proxyType
 
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {

@@ -303,9 +303,10 @@ describe('schemas', () => {
   })
 
   test('an unknown name is refused; an expression is checked when it runs', async () => {
-    for (const unknown of ['others', '$schema:nobody', crypto.randomUUID()]) {
+    for (const unknown of ['others', "'others'", '$schema:nobody', crypto.randomUUID()]) {
       const refused = await sync(push([withSchema(unknown)], { schemas: [MESSAGES] }), { key }, 400)
       expect(refused['message']).toContain('it has messages')
+      expect(refused['details']).toMatchObject([{ path: 'rules[0].pipelineConfig.steps[0].config.schemaId' }])
     }
     const bare = await sync(push([withSchema('messages')], { schemas: [MESSAGES] }), { key }, 400)
     expect(bare['message']).toContain('write $schema:messages for the schema messages')

@@ -2,12 +2,9 @@ import type { Actor, Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
-import { isUuid } from '../../domain/uuid.ts'
-import { parseExpression } from '../../pipelines/expressions.ts'
-import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
-import { findHandler } from '../../pipelines/registry.ts'
-import { hasTags } from '../../pipelines/templates.ts'
+import type { PipelineConfig } from '../../pipelines/model.ts'
 import type { Grant } from '../auth/authorize.ts'
+import { resolveSchemas } from '../proxy-rules/schema-references.ts'
 import { listSchemas, mergeSchema } from '../schemas/service.ts'
 import type { PushedSchema, SchemaResolution } from './model.ts'
 import { nameOf, type RuleDraft } from './push.ts'
@@ -66,49 +63,16 @@ export function resolveSchemaIds(
   const details: ErrorDetail[] = []
   const resolved = drafts.map((draft): RuleDraft => {
     if (draft.pipeline === null) return draft
-    const unknown = (reference: string) =>
+    const { pipeline, unknown } = resolveSchemas(draft.pipeline, { names, byId })
+    for (const { path, message } of unknown)
       details.push({
-        path: `rules[${draft.index}].pipelineConfig`,
-        message: `${nameOf(draft)}: ${
-          names.has(reference)
-            ? `write ${SCHEMA_BY_NAME}${reference} for the schema ${reference}`
-            : `the project has no schema ${reference}; it has ${[...names].join(', ') || 'none'}`
-        }`,
+        path: `rules[${draft.index}].pipelineConfig.${path}`,
+        message: `${nameOf(draft)}: ${message}`,
       })
-    return { ...draft, pipeline: withNames(draft.pipeline, names, byId, unknown) }
+    return { ...draft, pipeline }
   })
   if (details[0] !== undefined) throw new AppError('invalid', details[0].message, { details })
   return resolved
-}
-
-function withNames(
-  pipeline: PipelineConfig,
-  names: ReadonlySet<string>,
-  byId: ReadonlyMap<string, string>,
-  unknown: (reference: string) => void,
-): PipelineConfig {
-  const resolve = (step: PipelineStep): PipelineStep => {
-    const given = step.config?.['schemaId']
-    if (typeof given !== 'string') return step
-    const name = given.startsWith(SCHEMA_BY_NAME) ? given.slice(SCHEMA_BY_NAME.length) : byId.get(given)
-    if (name === undefined ? isText(step, given) : !names.has(name)) unknown(name ?? given)
-    return name === undefined
-      ? step
-      : { ...step, config: { ...step.config, schemaId: `${SCHEMA_BY_NAME}${name}` } }
-  }
-  return {
-    ...pipeline,
-    steps: pipeline.steps.map(resolve),
-    ...(pipeline.postSteps === undefined ? {} : { postSteps: pipeline.postSteps.map(resolve) }),
-  }
-}
-
-/** Whether it can only be a name or an id: an expression finds its schema when it runs. */
-function isText({ handlerType }: PipelineStep, given: string): boolean {
-  if (isUuid(given)) return true
-  if (findHandler(handlerType) === undefined || hasTags(given)) return false
-  const expression = parseExpression(given)
-  return expression.kind === 'literal' && expression.value === given
 }
 
 /** The names of the schemas that the steps of a pipeline use. */

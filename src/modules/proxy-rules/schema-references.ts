@@ -1,0 +1,47 @@
+import type { ErrorDetail } from '../../domain/errors.ts'
+import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
+import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
+import { schemaReference } from '../../pipelines/references.ts'
+
+/** The schemas that the steps of a project may name. */
+export type KnownSchemas = { names: ReadonlySet<string>; byId: ReadonlyMap<string, string> }
+
+/**
+ * The pipeline with every schema as `$schema:<name>`, and what it names that is not known. Paths begin with `steps` or
+ * `postSteps`.
+ */
+export function resolveSchemas(
+  pipeline: PipelineConfig,
+  known: KnownSchemas,
+): { pipeline: PipelineConfig; unknown: ErrorDetail[] } {
+  const unknown: ErrorDetail[] = []
+  const resolve = (list: string) => (step: PipelineStep, i: number) => {
+    const reference = referenceOf(step, known)
+    if (reference === undefined) return step
+    const name = nameOf(reference, known)
+    if (name === undefined || !known.names.has(name))
+      unknown.push({
+        path: `${list}[${i}].config.schemaId`,
+        message: unknownSchema(name ?? reference, known),
+      })
+    return name === undefined
+      ? step
+      : { ...step, config: { ...step.config, schemaId: `${SCHEMA_BY_NAME}${name}` } }
+  }
+  const steps = pipeline.steps.map(resolve('steps'))
+  const postSteps = pipeline.postSteps?.map(resolve('postSteps'))
+  return { pipeline: { ...pipeline, steps, ...(postSteps === undefined ? {} : { postSteps }) }, unknown }
+}
+
+function referenceOf(step: PipelineStep, { byId }: KnownSchemas): string | undefined {
+  const given = step.config?.['schemaId']
+  return typeof given === 'string' && byId.has(given) ? given : schemaReference(step)
+}
+
+const nameOf = (reference: string, { byId }: KnownSchemas): string | undefined =>
+  reference.startsWith(SCHEMA_BY_NAME) ? reference.slice(SCHEMA_BY_NAME.length) : byId.get(reference)
+
+const unknownSchema = (reference: string, { names }: KnownSchemas): string =>
+  names.has(reference)
+    ? `write ${SCHEMA_BY_NAME}${reference} for the schema ${reference}`
+    : `the project has no schema ${reference}; it has ${[...names].join(', ') || 'none'}`
