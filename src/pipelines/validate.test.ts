@@ -205,6 +205,36 @@ describe('says where the problem is', () => {
   })
 })
 
+describe('numbers of a step', () => {
+  const NUMBERS: [handler: string, key: string, config: object, least: number, most: number][] = [
+    ['function_handler', 'timeout', { code: 'x' }, 1, 30_000],
+    ['http_request', 'timeout', { url: "'https://x.ch'" }, 1, 60_000],
+    ['data_query', 'pageSize', { schemaId: 's' }, 1, 1000],
+    ['data_query', 'limit', { schemaId: 's' }, 1, 1000],
+  ]
+  const errorsOf = (handler: string, config: object) =>
+    validatePipelineConfig({ steps: [step(handler, config)] }).errors
+
+  test.each(NUMBERS)('%s: %s keeps its limits', (handler, key, config, least, most) => {
+    const message = `must be a whole number from ${least} to ${most}`
+    for (const value of [least - 1, most + 1, String(most + 1), `'${most + 1}'`, 1.5, 'many'])
+      expect([value, errorsOf(handler, { ...config, [key]: value })]).toEqual([
+        value,
+        [{ path: `steps[0].config.${key}`, message }],
+      ])
+    for (const value of [least, most, String(most), `'${most}'`, '', 'input.most', '{{input.most}}'])
+      expect([value, errorsOf(handler, { ...config, [key]: value })]).toEqual([value, []])
+  })
+
+  test('page and offset have no upper limit', () => {
+    expect(errorsOf('data_query', { schemaId: 's', page: 1_000_000, offset: 0 })).toEqual([])
+    expect(errorsOf('data_query', { schemaId: 's', page: 0, offset: -1 })).toEqual([
+      { path: 'steps[0].config.page', message: 'must be a whole number of at least 1' },
+      { path: 'steps[0].config.offset', message: 'must be a whole number of at least 0' },
+    ])
+  })
+})
+
 test('the report of unknown names stays small, whatever was sent', () => {
   const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, 'steps.nobody.x']))
   const steps = Array.from({ length: 100 }, (_, i) => ({

@@ -8,9 +8,12 @@ import { listSchemas } from '../schemas/service.ts'
 import type { RuleRow } from './queries.ts'
 import { resolveSchemas } from './schema-references.ts'
 
-/** Throws 400 with everything wrong with a rule itself; its target and headers are checked elsewhere. */
-export function checkRule(rule: RuleRow): void {
-  refuse(flawsOfRule(rule))
+/**
+ * Throws 400 with everything wrong with a rule itself; its target and headers are checked elsewhere. `isKept`: the
+ * pipeline is the one that is stored, and not checked again.
+ */
+export function checkRule(rule: RuleRow, isKept = false): void {
+  refuse(flawsOfRule(rule, isKept))
 }
 
 /** Throws 400 if a step names a schema that the project does not have. Needs a rule that `checkRule` accepts. */
@@ -39,10 +42,11 @@ function refuse(details: readonly ErrorDetail[]): void {
     throw new AppError('invalid', `${details[0].path}: ${details[0].message}`, { details })
 }
 
-export function flawsOfRule(rule: RuleRow): ErrorDetail[] {
+export function flawsOfRule(rule: RuleRow, isKept = false): ErrorDetail[] {
   const parsed = parsePathPattern(rule.pathPattern)
   const pattern = parsed.ok ? [] : [{ path: 'pathPattern', message: parsed.error }]
-  return [...pattern, ...(rule.proxyType === 'pipeline' ? flawsOfPipeline(rule) : flawsOfTarget(rule))]
+  if (rule.proxyType !== 'pipeline') return [...pattern, ...flawsOfTarget(rule)]
+  return isKept ? pattern : [...pattern, ...flawsOfPipeline(rule)]
 }
 
 /** Keys that this version does not know but the API stores; in a form they are typos. contract §9.1. */

@@ -104,8 +104,9 @@ export async function changeRule(
       headerConfig: sealed(ctx, before, change, isDropped),
       updatedAt: ctx.now(),
     }
-    checkRule({ ...before, ...patch })
-    if (hasNewPipeline(before, changed)) checkSchemas(ctx, grant, changed)
+    const isKept = hasSamePipeline(before, changed)
+    checkRule({ ...before, ...patch }, isKept)
+    if (!isKept) checkSchemas(ctx, grant, changed)
     refuseTaken('The rule set already has a rule with this path and method', () => updateRule(tx, id, patch))
     audit(ctx, tx, grant.actor, {
       ...aboutRule('proxy_rule.change', before),
@@ -129,15 +130,19 @@ export async function findRuleFlaws(
   const rule = { ...before, ...columnsOf(input) }
   const target = detailsOf('targetUrl', () => checkTarget(ctx, rule))
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
-  const flaws = flawsOfRule(rule)
+  const isKept = hasSamePipeline(before, rule)
+  const flaws = flawsOfRule(rule, isKept)
   const unknown = rule.pipelineConfig === before.pipelineConfig ? [] : unknownInPipeline(rule)
-  const schemas = flaws.length === 0 && hasNewPipeline(before, rule) ? flawsOfSchemas(ctx, grant, rule) : []
+  const schemas = flaws.length === 0 && !isKept ? flawsOfSchemas(ctx, grant, rule) : []
   return [...flaws, ...unknown, ...schemas, ...(await target), ...(await headers)]
 }
 
-/** A rule whose schema was deleted later can still be changed in everything else, or nobody could disable it. */
-const hasNewPipeline = (before: RuleRow, after: RuleRow): boolean =>
-  after.pipelineConfig !== before.pipelineConfig || after.proxyType !== before.proxyType
+/**
+ * A pipeline that was stored is not checked again: its schema may be gone, and still somebody must be able to disable
+ * the rule.
+ */
+const hasSamePipeline = (before: RuleRow, after: RuleRow): boolean =>
+  after.pipelineConfig === before.pipelineConfig && after.proxyType === before.proxyType
 
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {

@@ -10,7 +10,7 @@ import {
 import { findSchemaOf, type Schema } from '../../modules/schemas/service.ts'
 import { AuthorError, type StepContext } from '../handler.ts'
 import { JsonText, plain } from '../json-text.ts'
-import { checkFilters } from './words.ts'
+import { checkFilters, numberOf } from './words.ts'
 
 /** What the configurations of all handlers share: their descriptions, and how to read resolved values. */
 
@@ -19,6 +19,9 @@ type Config = Readonly<Record<string, unknown>>
 export const expression = (description: string) => Type.String({ description })
 export const numberOr = (description: string) =>
   Type.Union([Type.Number(), Type.String()], { description: `${description}; a number or an expression` })
+/** A number with a limit: more is refused where it is written out, and counts as the limit where it is computed. */
+export const numberUpTo = (most: number, description: string) =>
+  numberOr(`${description}, at most ${most} (more from an expression counts as ${most})`)
 export const anyValue = (description: string) => Type.Unknown({ description })
 export const valuesByName = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description })
@@ -56,9 +59,8 @@ export function schemaOf({ ctx, projectId }: StepContext, config: Config): Schem
 export function wholeNumber(config: Config, key: string, fallback: number, min: number): number {
   const value = config[key]
   if (value === undefined || value === null || value === '') return fallback
-  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
-  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < min)
-    throw invalid(key, `must be a whole number of at least ${min}`)
+  const number = numberOf(value)
+  if (number === undefined || number < min) throw invalid(key, `must be a whole number of at least ${min}`)
   return number
 }
 

@@ -9,6 +9,7 @@ import {
   logicOf,
   namedRecordOf,
   numberOr,
+  numberUpTo,
   objectOf,
   optionalText,
   schemaId,
@@ -16,7 +17,7 @@ import {
   selectionConfig,
   wholeNumber,
 } from './config.ts'
-import { checkFilters, checkWord } from './words.ts'
+import { checkFilters, checkWholeNumber, checkWord } from './words.ts'
 
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 1000
@@ -29,9 +30,7 @@ export const dataQueryHandler: Handler = {
     {
       schemaId,
       ...selectionConfig,
-      pageSize: Type.Optional(
-        numberOr(`the most records to return: default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT}`),
-      ),
+      pageSize: Type.Optional(numberUpTo(MAX_LIMIT, `the most records to return: default ${DEFAULT_LIMIT}`)),
       limit: Type.Optional(numberOr('an alias of `pageSize`')),
       page: Type.Optional(numberOr('the number of the page, from 1')),
       offset: Type.Optional(numberOr('the number of records to skip, instead of `page`')),
@@ -50,7 +49,7 @@ export const dataQueryHandler: Handler = {
     },
     { additionalProperties: false },
   ),
-  check: (config) => [...checkFilters(config), ...checkDirection(config)],
+  check: (config) => [...checkFilters(config), ...checkDirection(config), ...checkNumbers(config)],
   run(step, config) {
     const schema = schemaOf(step, config)
     const selected = selectOf(config)
@@ -87,6 +86,13 @@ function queryOf(config: Readonly<Record<string, unknown>>): RecordQuery {
   const offset = wholeNumber(config, 'offset', Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), 0)
   return { filters: filtersOf(config), logic: logicOf(config), orderBy: orderOf(config), limit, offset }
 }
+
+const checkNumbers = (config: Readonly<Record<string, unknown>>) => [
+  ...checkWholeNumber(config, 'pageSize', 1, MAX_LIMIT),
+  ...checkWholeNumber(config, 'limit', 1, MAX_LIMIT),
+  ...checkWholeNumber(config, 'page', 1, Number.MAX_SAFE_INTEGER),
+  ...checkWholeNumber(config, 'offset', 0, Number.MAX_SAFE_INTEGER),
+]
 
 const checkDirection = (config: Readonly<Record<string, unknown>>) =>
   checkWord(objectOf(config, 'orderBy')['direction'], 'orderBy.direction', ['asc', 'desc'])

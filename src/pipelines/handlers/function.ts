@@ -7,7 +7,8 @@ import { requestView } from '../input.ts'
 import { jsonOf, jsonOfConfig } from '../json-text.ts'
 import type { SandboxFailure } from '../sandbox/protocol.ts'
 import { sandboxFor } from '../sandbox/sandbox-for.ts'
-import { numberOr, objectOf, valuesByName, wholeNumber } from './config.ts'
+import { numberUpTo, objectOf, valuesByName, wholeNumber } from './config.ts'
+import { checkWholeNumber } from './words.ts'
 
 const DEFAULT_TIMEOUT_MS = 5000
 const MAX_TIMEOUT_MS = 30_000
@@ -24,13 +25,12 @@ export const functionHandler: Handler = {
       args: Type.Optional(
         valuesByName('the `args` of the code, as expressions: the only way to pass it a secret'),
       ),
-      timeout: Type.Optional(
-        numberOr(`milliseconds: default ${DEFAULT_TIMEOUT_MS}, at most ${MAX_TIMEOUT_MS}`),
-      ),
+      timeout: Type.Optional(numberUpTo(MAX_TIMEOUT_MS, `milliseconds: default ${DEFAULT_TIMEOUT_MS}`)),
     },
     { additionalProperties: false },
   ),
   isLiteral: ([key]) => key === 'code',
+  check: (config) => checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
   boundsOwnTime: true,
   async run(step, config) {
     const code = config['code']

@@ -9,12 +9,13 @@ import { hasTags, parseTemplate, templateModeOf, textOf } from '../templates.ts'
 import {
   anyValue,
   expression,
-  numberOr,
+  numberUpTo,
   objectOf,
   optionalText,
   valuesByName,
   wholeNumber,
 } from './config.ts'
+import { checkWholeNumber } from './words.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const MAX_TIMEOUT_MS = 60_000
@@ -31,9 +32,7 @@ export const httpRequestHandler: Handler = {
       method: Type.Optional(expression('default GET')),
       headers: Type.Optional(valuesByName('headers to send')),
       body: Type.Optional(anyValue('a text, or an object, which is sent as JSON')),
-      timeout: Type.Optional(
-        numberOr(`milliseconds: default ${DEFAULT_TIMEOUT_MS}, at most ${MAX_TIMEOUT_MS}`),
-      ),
+      timeout: Type.Optional(numberUpTo(MAX_TIMEOUT_MS, `milliseconds: default ${DEFAULT_TIMEOUT_MS}`)),
       failOnError: Type.Optional(
         Type.Union([Type.Boolean(), Type.String()], {
           description: 'whether a response other than 2xx fails the step; default true',
@@ -43,7 +42,10 @@ export const httpRequestHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: (path, text) => path.length === 1 && path[0] === 'body' && hasTags(text),
-  check: ({ body }) => (typeof body === 'string' && hasTags(body) ? checkTemplate(body) : []),
+  check: (config) => [
+    ...checkTemplate(config['body']),
+    ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
+  ],
   boundsOwnTime: true,
   async run(step, config) {
     const timeoutMs = Math.min(wholeNumber(config, 'timeout', DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS)
@@ -55,7 +57,8 @@ export const httpRequestHandler: Handler = {
   },
 }
 
-function checkTemplate(body: string): { path: string; message: string }[] {
+function checkTemplate(body: unknown): { path: string; message: string }[] {
+  if (typeof body !== 'string' || !hasTags(body)) return []
   try {
     parseTemplate(body, 'json')
     return []

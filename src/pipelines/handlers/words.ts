@@ -14,6 +14,30 @@ export function checkWord(value: unknown, path: string, words: readonly string[]
   return isGood ? [] : [{ path, message: `must be one of ${words.join(', ')}` }]
 }
 
+/** Checks a whole number that is written out. A computed one is checked when the step runs. */
+export function checkWholeNumber(config: Config, key: string, min: number, max: number): ErrorDetail[] {
+  const value = constantOf(config[key])
+  if (value === undefined || value === null || value === '') return []
+  const number = numberOf(value)
+  if (number !== undefined && number >= min && number <= max) return []
+  const most = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+  return [{ path: key, message: `must be a whole number ${most}` }]
+}
+
+/** A whole number or its digits; undefined for anything else. */
+export function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined
+}
+
+/** Undefined for a text that is computed when the step runs. */
+function constantOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  if (hasTags(value)) return undefined
+  const expression = parseExpression(value)
+  return expression.kind === 'literal' ? expression.value : undefined
+}
+
 /** Checks the operators of filters. */
 export const checkFilters = ({ filters }: Config): ErrorDetail[] =>
   Object.entries(isRecord(filters) ? filters : {}).flatMap(([field, conditions]) =>
