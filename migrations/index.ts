@@ -6,6 +6,7 @@ import domainChecks from './0005_domain_checks.sql' with { type: 'text' }
 import lists from './0006_lists.sql' with { type: 'text' }
 import publishedUploads from './0007_published_uploads.sql' with { type: 'text' }
 import largeLists from './0008_large_lists.sql' with { type: 'text' }
+import removedProjects from './0009_removed_projects.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   { name: '0006_lists', sql: lists },
   { name: '0007_published_uploads', sql: publishedUploads },
   { name: '0008_large_lists', sql: largeLists },
+  { name: '0009_removed_projects', sql: removedProjects },
 ]
 
 export type Migration = { name: string; sql: string }

@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { operatorGrant } from './modules/auth/authorize.ts'
 import { waitForVariants } from './modules/deployments/variants.ts'
+import { deleteProject } from './modules/projects/service.ts'
 import { seedDeployment } from './testing/seed.ts'
 import { testApp } from './testing/test-app.ts'
 import { startUpkeep } from './upkeep.ts'
@@ -26,14 +28,26 @@ test('a start removes leftovers of a crash and continues pending work; stopping 
     sha: 'a'.repeat(40),
     files: { 'app.js': 'some words '.repeat(500) },
   })
+  const { projectId } = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'old',
+    sha: 'b'.repeat(40),
+    files: { 'index.html': 'x' },
+  })
+  const { sqlite } = app.ctx.db
+  sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON deployments BEGIN SELECT RAISE(ABORT, 'crash'); END")
+  await expect(deleteProject(app.ctx, operatorGrant(projectId))).rejects.toThrow('crash')
+  sqlite.run('DROP TRIGGER crash')
   const leftover = join(app.ctx.config.dataDir, 'blobs', 'packs', 'left-over.pack')
   writeFileSync(leftover, 'x')
 
   const stop = startUpkeep(app.ctx)
   await waitForVariants(app.ctx)
+  while (sqlite.query('SELECT 1 FROM removed_projects').get() !== null) await Bun.sleep(5)
   await stop()
 
   expect(existsSync(leftover)).toBe(false)
+  expect(sqlite.query('SELECT commit_sha FROM deployments').values()).toEqual([['a'.repeat(40)]])
   const answer = await app.call('GET', '/app.js', { host, headers: { 'accept-encoding': 'br' } })
   expect(answer.headers.get('content-encoding')).toBe('br')
   expect(app.lines).toEqual([])

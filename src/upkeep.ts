@@ -14,6 +14,7 @@ import { resumeVariants, stopVariants } from './modules/deployments/variants.ts'
 import { removeExpiredInvitations } from './modules/invitations/service.ts'
 import { removeOldLogs } from './modules/logs/requests.ts'
 import { endTails } from './modules/logs/tail.ts'
+import { removeDeletedProjects } from './modules/projects/service.ts'
 import { removeOldRuns } from './modules/runs/service.ts'
 import { removeDeletedSchemas } from './modules/schemas/service.ts'
 import { tellOfLostKey } from './modules/secrets/unreadable.ts'
@@ -29,6 +30,7 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     every(ctx, 'expired links', (stop) => removeExpiredOneTimeTokens(ctx, stop)),
     every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
     every(ctx, 'expired uploads', () => removeExpiredUploads(ctx)),
+    everyFromNow(ctx, 'deleted projects', (stop) => removeDeletedProjects(ctx, stop)),
     everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
     cleanStore(ctx),

@@ -104,9 +104,9 @@ function transferTo(ctx: Context, grant: Doing['grant'], email: string): void {
   }
 }
 
-function removeProject(ctx: Context, { grant, form }: Doing): string {
+async function removeProject(ctx: Context, { grant, form }: Doing): Promise<string> {
   requireTyped(form, fullName(ctx, grant))
-  deleteProject(ctx, grant)
+  await deleteProject(ctx, grant)
   return '/?done=deleted'
 }
 

@@ -101,6 +101,11 @@ export const projects = sqliteTable('projects', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+export const removedProjects = sqliteTable('removed_projects', {
+  id: text('id').primaryKey(),
+  removedAt: integer('removed_at').notNull(),
+})
+
 export const permissions = sqliteTable(
   'permissions',
   {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { operatorGrant } from '../modules/auth/authorize.ts'
+import { deleteProject } from '../modules/projects/service.ts'
 import { type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
 import { resumePostSteps } from './post-steps.ts'
 import { waitForWork } from './track-work.ts'
@@ -87,6 +89,18 @@ describe('post steps', () => {
     const what = app.stored(id).map((record) => record['what'])
     expect([what.sort(), queued()]).toEqual([['done', 'tried 2'], 0])
     expect(app.lines.join('')).toContain('gave up post steps')
+  })
+
+  test('of a project that is being deleted are not resumed', async () => {
+    const gone = await pipelineApp()
+    const { sqlite } = gone.ctx.db
+    const work = '{"rule":{},"input":{},"outputs":{}}'
+    sqlite.query("INSERT INTO post_steps VALUES ('left', ?, ?, 0, 0)").run(gone.projectId, work)
+    sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON post_steps BEGIN SELECT RAISE(ABORT, 'crash'); END")
+    await expect(deleteProject(gone.ctx, operatorGrant(gone.projectId))).rejects.toThrow('crash')
+    await resumePostSteps(gone.ctx)
+    expect(sqlite.query('SELECT attempts FROM post_steps').values()).toEqual([[0]])
+    gone.close()
   })
 
   test('are skipped when a step fails', async () => {

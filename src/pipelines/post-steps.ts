@@ -47,7 +47,7 @@ export async function queuePostSteps(ctx: Context, work: Work): Promise<{ start:
 export async function resumePostSteps(ctx: Context): Promise<void> {
   const rows = prepared<{ id: string; work: string; attempts: number }>(
     ctx.db,
-    'SELECT id, work, attempts FROM post_steps ORDER BY id',
+    'SELECT id, work, attempts FROM post_steps WHERE project_id IN (SELECT id FROM projects) ORDER BY id',
   )
     .all()
     .filter(({ id }) => ownWorkIds.get(ctx)?.has(id) !== true)

@@ -146,14 +146,23 @@ export function findLabelOf(db: DbOrTx, target: LabelTarget): string | undefined
   return db.select({ label: hostLabels.label }).from(hostLabels).where(condition).get()?.label
 }
 
-export function hasLabel(db: DbOrTx, label: string): boolean {
-  return (
-    db.select({ label: hostLabels.label }).from(hostLabels).where(eq(hostLabels.label, label)).get() !==
-    undefined
-  )
+/** A label of a project that is being deleted is free already. */
+export const hasLabel = (db: DbOrTx, label: string): boolean => findHolder(db, label) !== undefined
+
+function findHolder(db: DbOrTx, label: string): { aliasId: string | null } | undefined {
+  return db
+    .select({ aliasId: hostLabels.aliasId })
+    .from(hostLabels)
+    .leftJoin(aliases, eq(aliases.id, hostLabels.aliasId))
+    .leftJoin(deployments, eq(deployments.id, hostLabels.deploymentId))
+    .innerJoin(projects, eq(projects.id, sql`coalesce(${aliases.projectId}, ${deployments.projectId})`))
+    .where(eq(hostLabels.label, label))
+    .get()
 }
 
+/** The label must be free. */
 export function insertLabel(db: DbOrTx, label: string, target: LabelTarget): void {
+  db.delete(hostLabels).where(eq(hostLabels.label, label)).run()
   db.insert(hostLabels)
     .values({ label, aliasId: null, deploymentId: null, ...target })
     .run()
@@ -207,10 +216,6 @@ export function listPublicAliasLabels(db: DbOrTx): string[] {
 
 /** Whether the label belongs to an alias; labels of deployments do not count. */
 export function isAliasLabel(db: DbOrTx, label: string): boolean {
-  const found = db
-    .select({ aliasId: hostLabels.aliasId })
-    .from(hostLabels)
-    .where(eq(hostLabels.label, label))
-    .get()
-  return found !== undefined && found.aliasId !== null
+  const holder = findHolder(db, label)
+  return holder !== undefined && holder.aliasId !== null
 }

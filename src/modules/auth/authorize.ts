@@ -4,6 +4,7 @@ import { type Action, type Asker, type Denial, decideAccess, roleOfAsker } from 
 import { AppError, invalidField } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { standingOf } from '../members/service.ts'
+import { isProjectThere } from '../projects/removed.ts'
 import { asOfNow } from './caller.ts'
 
 /**
@@ -32,7 +33,7 @@ export function authorize(
     asker: askerOf(caller, projectId),
     isRead,
     role: roleOn(ctx, caller.actor, projectId),
-    exists: about === undefined || projectId !== null,
+    exists: about === undefined || (projectId !== null && isProjectThere(ctx.db, projectId)),
   })
   if (!decision.allowed && decision.denial === 'hidden' && about?.isUnnamed) throw unnamedError()
   if (!decision.allowed) throw denialError(decision.denial, decision.reason)

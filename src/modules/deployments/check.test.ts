@@ -3,6 +3,8 @@ import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Seeded, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { operatorGrant } from '../auth/authorize.ts'
+import { deleteProject } from '../projects/service.ts'
 import { findProblems, type Problem } from './check.ts'
 
 const LARGE = 'large '.repeat(300_000)
@@ -41,6 +43,21 @@ function force(sql: string, ...values: string[]): void {
 
 test('an intact store has no problems', async () => {
   expect(await problems()).toEqual([])
+})
+
+test('what is left of a project that is being deleted is no problem', async () => {
+  const { ctx } = app
+  const kept = { owner: 'acme', repo: 'kept', sha: 'b'.repeat(40), files: { 'large.bin': LARGE } }
+  await seedDeployment(app, kept)
+  ctx.db.sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON aliases BEGIN SELECT RAISE(ABORT, 'crash'); END")
+  await expect(deleteProject(ctx, operatorGrant(seeded.projectId))).rejects.toThrow('crash')
+  ctx.db.sqlite.run("DELETE FROM assets WHERE path = 'app.js'")
+  ctx.db.sqlite.run('DELETE FROM host_labels WHERE deployment_id = ?', [seeded.deploymentId])
+  expect(await problems()).toEqual([])
+  force("UPDATE deployments SET project_id = 'x' WHERE commit_sha = ?", kept.sha)
+  expect(await problems()).toMatchObject([
+    { kind: 'foreign_key', detail: expect.stringMatching(/^1 rows of deployments/) },
+  ])
 })
 
 const damage: [name: string, kind: Problem['kind'], names: string, harm: () => void][] = [

@@ -1,7 +1,7 @@
-import { and, asc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, lt, not, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import { runInPieces } from '../../db/pieces.ts'
-import { aliases, assets, deployments, projects } from '../../db/schema.ts'
+import { aliases, assets, deployments, projects, removedProjects } from '../../db/schema.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 import type { Page } from '../../domain/pagination.ts'
@@ -74,7 +74,7 @@ export const countDeployments = (db: DbOrTx, filter: DeploymentFilter): number =
 function conditionOf(db: DbOrTx, filter: DeploymentFilter): SQL | undefined {
   const { projectIds, projectId, branch, commitSha, alias } = filter
   return and(
-    projectIds === null ? undefined : inList(deployments.projectId, projectIds),
+    projectIds === null ? ofNoneRemoved(db) : inList(deployments.projectId, projectIds),
     projectId === undefined ? undefined : eq(deployments.projectId, projectId),
     ofNamed(db, filter),
     branch === undefined ? undefined : eq(deployments.branch, branch),
@@ -84,6 +84,13 @@ function conditionOf(db: DbOrTx, filter: DeploymentFilter): SQL | undefined {
       ? undefined
       : sql`${deployments.id} IN (SELECT ${aliases.deploymentId} FROM ${aliases} WHERE ${eq(aliases.name, alias)})`,
   )
+}
+
+/** Mostly nothing is being removed, and no condition is the fastest. */
+function ofNoneRemoved(db: DbOrTx): SQL | undefined {
+  const removed = db.select({ id: removedProjects.id }).from(removedProjects).all()
+  const ids = removed.map(({ id }) => id)
+  return ids.length === 0 ? undefined : not(inList(deployments.projectId, ids))
 }
 
 /** A single project is filtered by its id, so that the index of its deployments provides the order. */
@@ -138,13 +145,15 @@ export function findDeploymentsBySha(db: DbOrTx, projectId: string, prefix: stri
 
 /** Also deletes its files. */
 export function deleteDeploymentRow(db: Db, id: string): void {
-  runInPieces(
-    db,
-    'DELETE FROM assets WHERE id IN (SELECT id FROM assets WHERE deployment_id = ? LIMIT ?)',
-    id,
-  )
+  runInPieces(db, SOME_ASSETS, id)
   prepared(db, 'DELETE FROM deployments WHERE id = ?').run(id)
 }
+
+const SOME_ASSETS = 'DELETE FROM assets WHERE id IN (SELECT id FROM assets WHERE deployment_id = ? LIMIT ?)'
+
+/** Deletes up to `limit` of its files; returns how many. */
+export const deleteSomeAssetsOf = (db: Db, id: string, limit: number): number =>
+  prepared(db, SOME_ASSETS).run(id, limit).changes
 
 /** Its files changed, so anyone who cached its manifest must read it again. */
 export function recountDeployment(db: DbOrTx, id: string, updatedAt: number): void {

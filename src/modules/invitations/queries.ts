@@ -1,6 +1,6 @@
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNull } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
-import { invitations } from '../../db/schema.ts'
+import { invitations, projects } from '../../db/schema.ts'
 import { countRows } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 
@@ -41,8 +41,14 @@ export function findInvitation(db: DbOrTx, projectId: string, id: string): Invit
     .get()
 }
 
+/** Finds none to a project that is being deleted. */
 export function findInvitationByHash(db: DbOrTx, tokenHash: string): Invitation | undefined {
-  return db.select().from(invitations).where(eq(invitations.tokenHash, tokenHash)).get()
+  return db
+    .select(getTableColumns(invitations))
+    .from(invitations)
+    .innerJoin(projects, eq(projects.id, invitations.projectId))
+    .where(eq(invitations.tokenHash, tokenHash))
+    .get()
 }
 
 export function insertInvitation(db: DbOrTx, invitation: Invitation): void {

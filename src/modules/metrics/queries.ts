@@ -7,7 +7,8 @@ export function countThings(db: Db): Things {
   return (
     prepared<Things>(
       db,
-      `SELECT (SELECT count(*) FROM projects) AS projects, (SELECT count(*) FROM deployments) AS deployments,
+      `SELECT (SELECT count(*) FROM projects) AS projects,
+         (SELECT count(*) FROM projects p JOIN deployments d ON d.project_id = p.id) AS deployments,
          (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM sessions) AS sessions`,
     ).get() ?? { projects: 0, deployments: 0, users: 0, sessions: 0 }
   )

@@ -1,8 +1,12 @@
-import { expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { PIECE } from '../../db/pieces.ts'
 import { ask } from '../../testing/ask.ts'
-import { seedDeployment } from '../../testing/seed.ts'
+import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
+import { seedKey } from '../../testing/seed-people.ts'
+import { stopAfter } from '../../testing/stop-after.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { operatorGrant } from '../auth/authorize.ts'
+import { deleteProject, removeDeletedProjects } from './service.ts'
 
 const ADMIN = 'root@example.com'
 /** More rows than one statement changes. */
@@ -57,9 +61,14 @@ const sizes = ({ ctx: { db } }: TestApp) =>
       .map(({ name }) => [name, db.sqlite.query(`SELECT count(*) AS n FROM ${name}`).get()]),
   )
 
-test('a project is deleted with all that is in it, however much, and no other', async () => {
-  const app = await testApp()
+let app: TestApp
+beforeEach(async () => {
+  app = await testApp()
   await app.addUser(ADMIN, 'admin')
+})
+afterEach(() => app.close())
+
+test('a project is deleted with all that is in it, however much, and no other', async () => {
   await fullProject(app, 'kept')
   const before = sizes(app)
   const projectId = await fullProject(app, 'full')
@@ -69,5 +78,62 @@ test('a project is deleted with all that is in it, however much, and no other', 
 
   expect(sizes(app)).toEqual(before)
   expect(app.ctx.db.sqlite.query('PRAGMA foreign_key_check').all()).toEqual([])
-  app.close()
 })
+
+test('with the first commit its names, hosts and people are free', async () => {
+  const site = { owner: 'acme', repo: 'full', sha: 'a'.repeat(40), alias: 'production' }
+  const projectId = await fullProject(app, 'full')
+  const domain = { projectId, hostname: 'docs.example.com', alias: 'production' }
+  expect((await ask(app, 'POST', '/api/domains', { as: ADMIN, json: domain })).status).toBe(201)
+  const key = seedKey(app, projectId)
+  const invited = { email: 'new@example.com', role: 'guest' }
+  const invitation = await ask(app, 'POST', `/api/projects/${projectId}/invitations`, {
+    as: ADMIN,
+    json: invited,
+  })
+  const invitationToken = new URL(String(invitation.body['url'])).searchParams.get('token')
+
+  await deleteUntilCrash(projectId)
+
+  expect((await ask(app, 'GET', '/api/projects', { key })).status).toBe(401)
+  const signup = { email: invited.email, password: 'a good password', invitationToken }
+  expect((await ask(app, 'POST', '/api/auth/signup', { json: signup })).body['error']).toBe(
+    'INVITATION_INVALID',
+  )
+  const owner = app.ctx.db.sqlite.query<{ id: string }, [string]>('SELECT id FROM users WHERE email = ?')
+  const { id } = owner.get(SEED_OWNER) ?? {}
+  expect((await ask(app, 'DELETE', `/api/users/${id}`, { as: ADMIN })).status).toBe(204)
+  const again = await seedDeployment(app, { ...site, files: { 'index.html': 'new' } })
+  expect([again.host, again.aliasHost]).toEqual([
+    'aaaaaaaaaaaa--full--acme.localhost',
+    'production--full--acme.localhost',
+  ])
+  const mapped = { ...domain, projectId: again.projectId }
+  expect((await ask(app, 'POST', '/api/domains', { as: ADMIN, json: mapped })).status).toBe(201)
+
+  await removeDeletedProjects(app.ctx)
+  expect(await (await app.call('GET', '/', { host: again.aliasHost ?? '' })).text()).toBe('new')
+})
+
+test('what a crash or a stop left of it is deleted later', async () => {
+  await fullProject(app, 'kept')
+  const before = sizes(app)
+  const projectId = await fullProject(app, 'full')
+  app.ctx.db.sqlite.query("INSERT INTO project_secrets VALUES (?, 'A', 'x', 0)").run(projectId)
+  await deleteUntilCrash(projectId)
+  await removeDeletedProjects(app.ctx, stopAfter(20))
+  expect(sizes(app)).not.toEqual(before)
+
+  await removeDeletedProjects(app.ctx)
+
+  expect(sizes(app)).toEqual(before)
+  expect(app.ctx.db.sqlite.query('SELECT * FROM removed_projects').all()).toEqual([])
+})
+
+/** Deletes the project and fails after the first commit. */
+async function deleteUntilCrash(projectId: string): Promise<void> {
+  const { sqlite } = app.ctx.db
+  sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON pipeline_runs BEGIN SELECT RAISE(ABORT, 'crash'); END")
+  await expect(deleteProject(app.ctx, operatorGrant(projectId))).rejects.toThrow('crash')
+  sqlite.run('DROP TRIGGER crash')
+}

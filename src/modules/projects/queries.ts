@@ -1,14 +1,16 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
-import { projects } from '../../db/schema.ts'
+import { projects, removedProjects } from '../../db/schema.ts'
 import { inList } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
-import { deleteAliasesOf } from '../aliases/delete-all.ts'
-import { deleteDeploymentsOf } from '../deployments/delete-all.ts'
-import { deleteInvitationsOf } from '../invitations/delete-all.ts'
-import { deleteMembersOf } from '../members/delete-all.ts'
-import { deleteRunsOf } from '../runs/delete-all.ts'
-import { deleteSchemasOf } from '../schemas/delete-all.ts'
+import { deleteSomeAliasesOf } from '../aliases/delete-all.ts'
+import { deleteKeysOf } from '../api-keys/delete-all.ts'
+import { deleteSomeDeploymentsOf } from '../deployments/delete-all.ts'
+import { deleteDomainsOf } from '../domains/delete-all.ts'
+import { deleteSomeInvitationsOf } from '../invitations/delete-all.ts'
+import { deleteOwnerOf, deleteSomeMembersOf } from '../members/delete-all.ts'
+import { deleteSomeRunsOf } from '../runs/delete-all.ts'
+import { deleteSomeSchemasOf } from '../schemas/delete-all.ts'
 
 export type Project = typeof projects.$inferSelect
 
@@ -59,13 +61,46 @@ export function updateProject(db: DbOrTx, id: string, patch: ProjectPatch): void
   db.update(projects).set(patch).where(eq(projects.id, id)).run()
 }
 
-/** Deletes the project with everything in it. The row itself deletes only what is never much. */
-export function deleteProjectRow(db: Db, id: string): void {
-  deleteRunsOf(db, id)
-  deleteSchemasOf(db, id)
-  deleteAliasesOf(db, id)
-  deleteDeploymentsOf(db, id)
-  deleteInvitationsOf(db, id)
-  deleteMembersOf(db, id)
+/**
+ * Deletes the project and whatever is found without it; only `leavingReferences`. What it held is found by nobody, and
+ * `deleteSomeOf` deletes it.
+ */
+export function deleteProjectRow(db: Db, id: string, at: number): void {
+  db.orm.insert(removedProjects).values({ id, removedAt: at }).run()
+  db.orm.delete(projects).where(eq(projects.id, id)).run()
+  deleteOwnerOf(db, id)
+  deleteKeysOf(db, id)
+  deleteDomainsOf(db, id)
+}
+
+/** Deleted projects that still hold something. */
+export const listRemovedProjects = (db: Db): string[] =>
+  prepared<{ id: string }>(db, 'SELECT id FROM removed_projects')
+    .all()
+    .map(({ id }) => id)
+
+/** In this order: an alias refers to its deployment. */
+const MUCH = [
+  deleteSomeRunsOf,
+  deleteSomeSchemasOf,
+  deleteSomeAliasesOf,
+  deleteSomeDeploymentsOf,
+  deleteSomeInvitationsOf,
+  deleteSomeMembersOf,
+]
+
+/** Deletes about `limit` rows of a deleted project; returns false when nothing is left. */
+export function deleteSomeOf(db: Db, id: string, limit: number): boolean {
+  if (MUCH.some((deleteSome) => deleteSome(db, id, limit))) return true
+  deleteWhatRefersTo(db, id)
+  db.orm.delete(removedProjects).where(eq(removedProjects.id, id)).run()
+  return false
+}
+
+/** Everything else is never much, and goes with a row that it refers to. The name is one that no project can have. */
+function deleteWhatRefersTo(db: Db, id: string): void {
+  const columns =
+    'id, owner, name, display_name, is_public, allow_public_signup, required_role, created_at, updated_at'
+  prepared(db, `INSERT INTO projects (${columns}) VALUES (?1, '/', ?1, '', 0, 0, 'owner', 0, 0)`).run(id)
   db.orm.delete(projects).where(eq(projects.id, id)).run()
 }

@@ -60,8 +60,8 @@ export const projectRoutes = (ctx: Context) => {
     })
     .delete(
       '/:id',
-      ({ grant, status }) => {
-        deleteProject(ctx, grant)
+      async ({ grant, status }) => {
+        await deleteProject(ctx, grant)
         return status(204, undefined)
       },
       {

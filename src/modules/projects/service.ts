@@ -1,17 +1,22 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
+import { leavingReferences } from '../../db/leaving-references.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given } from '../../domain/given.ts'
+import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { authorize, type Grant } from '../auth/authorize.ts'
 import { changeOwner, isTied, makeOwner } from '../members/service.ts'
 import { getAccount, type UserRef } from '../users/accounts.ts'
 import type { NewProject, ProjectChange, ProjectView } from './model.ts'
 import {
   deleteProjectRow,
+  deleteSomeOf,
   findProject,
   findProjectByName,
   insertProject,
+  listRemovedProjects,
   type Project,
   updateProject,
 } from './queries.ts'
@@ -91,18 +96,35 @@ export function changeProject(ctx: Context, grant: Grant, change: ProjectChange)
   return getProject(ctx, grant)
 }
 
-/** Deletes the project and everything in it. Contents that nothing else refers to are freed after the grace time. */
-export function deleteProject(ctx: Context, grant: Grant): void {
-  inTransaction(ctx.db, (tx) => {
+const REMOVED_AT_ONCE = 250
+
+/**
+ * Deletes the project and everything in it. With the first commit all of it is gone for everybody. The rows are then
+ * deleted in steps, so that nobody waits; `removeDeletedProjects` finishes what a crash leaves. Contents that nothing
+ * else refers to are freed after the grace time.
+ */
+export async function deleteProject(ctx: Context, grant: Grant): Promise<void> {
+  const id = leavingReferences(ctx.db, (tx) => {
     const project = projectOf(ctx, grant, tx)
-    deleteProjectRow(ctx.db, project.id)
+    deleteProjectRow(ctx.db, project.id, ctx.now())
     audit(ctx, tx, grant.actor, {
       action: 'project.delete',
       target: targetOf(project),
       projectId: project.id,
       before: project,
     })
+    return project.id
   })
+  await removeProject(ctx, id, GO_ON)
+}
+
+export async function removeDeletedProjects(ctx: Context, stop: Stop = GO_ON): Promise<void> {
+  for (const id of listRemovedProjects(ctx.db)) await removeProject(ctx, id, stop)
+}
+
+async function removeProject(ctx: Context, id: string, stop: Stop): Promise<void> {
+  const removeSome = () => deleteSomeOf(ctx.db, id, REMOVED_AT_ONCE)
+  await inSteps(stop, () => inRelaxedTransaction(ctx.db, removeSome))
 }
 
 /**

@@ -40,10 +40,20 @@ function findDangling(db: Db): Problem[] {
       'SELECT "table", parent, count(*) AS count FROM pragma_foreign_key_check() GROUP BY "table", parent',
     )
     .all()
+    .map((one) =>
+      one.parent === 'projects' ? { ...one, count: one.count - countRemoved(db, one.table) } : one,
+    )
+    .filter(({ count }) => count > 0)
     .map(({ table, parent, count }) => ({
       kind: 'foreign_key',
       detail: `${count} rows of ${table} refer to rows of ${parent} that do not exist`,
     }))
+}
+
+/** Rows of deleted projects, which the server deletes in steps. */
+function countRemoved(db: Db, table: string): number {
+  const sql = `SELECT count(*) AS count FROM "${table}" WHERE project_id IN (SELECT id FROM removed_projects)`
+  return db.sqlite.query<{ count: number }, []>(sql).get()?.count ?? 0
 }
 
 /** Each query yields one row per problem. */
@@ -52,7 +62,7 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
     kind: 'deployment_counts',
     sql: `SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') says ' || d.file_count || ' files and ' || d.total_size
                  || ' bytes, but has ' || f.files || ' and ' || f.bytes AS detail
-          FROM deployments d
+          FROM deployments d JOIN projects p ON p.id = d.project_id
           JOIN (SELECT d.id, count(a.id) AS files, coalesce(sum(a.size_bytes), 0) AS bytes
                 FROM deployments d LEFT JOIN assets a ON a.deployment_id = d.id GROUP BY d.id) f ON f.id = d.id
           WHERE d.file_count <> f.files OR d.total_size <> f.bytes`,
@@ -64,10 +74,10 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
   },
   {
     kind: 'host_label',
-    sql: `SELECT 'alias ' || a.id || ' (' || a.name || ') has no host' AS detail FROM aliases a
-          WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE alias_id = a.id)
-          UNION ALL SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') has no host' FROM deployments d
-          WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE deployment_id = d.id)`,
+    sql: `SELECT 'alias ' || a.id || ' (' || a.name || ') has no host' AS detail
+          FROM aliases a JOIN projects p ON p.id = a.project_id WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE alias_id = a.id)
+          UNION ALL SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') has no host'
+          FROM deployments d JOIN projects p ON p.id = d.project_id WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE deployment_id = d.id)`,
   },
   {
     kind: 'asset_size',
