@@ -77,6 +77,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/projects/:owner/:repo', 'guest'],
   ['PATCH /api/projects/:projectId', 'admin'],
   ['DELETE /api/projects/:projectId', 'owner'],
+  ['GET /api/projects/:projectId/transfer-ownership', 'guest'],
   ['POST /api/projects/:projectId/transfer-ownership', 'owner'],
 
   ['GET /api/projects/:projectId/permissions', 'viewer'],

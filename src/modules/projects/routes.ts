@@ -1,7 +1,9 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { newOwnerBody, newProjectBody, projectPatchBody, projectQuery, projectView } from './model.ts'
+import { belowOrProject, mayBelow } from './named.ts'
 import {
   aboutProject,
   aboutProjectName,
@@ -52,6 +54,11 @@ export const projectRoutes = (ctx: Context) => {
       response: projectView,
       detail: { summary: 'Change the settings of a project' },
     })
+    .get('/:id/transfer-ownership', ({ grant, params }) => belowOrProject(ctx, grant, params.id, onlyPost), {
+      may: mayBelow(ctx, 'transfer-ownership', 'project:see'),
+      response: projectView,
+      detail: { summary: 'The project of that owner (in place of the id) and name' },
+    })
     .post('/:id/transfer-ownership', ({ grant, body }) => transferOwnership(ctx, grant, body), {
       may: { action: 'ownership:transfer', ...onProject },
       body: newOwnerBody,
@@ -70,4 +77,11 @@ export const projectRoutes = (ctx: Context) => {
         detail: { summary: 'Delete a project with all that it holds' },
       },
     )
+}
+
+function onlyPost(): never {
+  const allow = 'OPTIONS, POST'
+  throw new AppError('method_not_allowed', `This path does not support GET, only ${allow}`, {
+    headers: { allow },
+  })
 }
