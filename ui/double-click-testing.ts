@@ -107,4 +107,10 @@ export const TAKING_AWAY: Row[] = [
     'schema.delete',
   ],
   ['a secret', '/projects/:id/secrets', { intent: 'delete', name: 'TOKEN' }, 'secret.delete'],
+  [
+    'a project',
+    '/projects/:oldProjectId/settings',
+    { intent: 'delete', confirm: 'acme/old' },
+    'project.delete',
+  ],
 ]

@@ -43,6 +43,7 @@ beforeAll(async () => {
       await ask(app, 'POST', '/api/api-keys', { as: ADMIN, json: { name: 'old', isGlobal: true } }),
     ),
     oldUserId: await app.addUser('old@example.com'),
+    oldProjectId: await make('/api/projects', { owner: 'acme', name: 'old' }),
     invitationId: await make(`/api/projects/${id}/invitations`, { email: 'o@example.com', role: 'viewer' }),
   }
 })
@@ -187,6 +188,21 @@ test('a rejected form may be sent again immediately', async () => {
   expect((await send('/projects/:id/domains', form)).status).toBe(404)
   await send('/projects/:id/aliases', { intent: 'create', name: 'late', commitSha: SHA }, CONTRIBUTOR)
   expect((await send('/projects/:id/domains', form)).status).toBe(303)
+})
+
+test('only who deleted a project is told so again, and only for five seconds', async () => {
+  const project = { owner: 'acme', name: 'gone' }
+  const { id } = (await ask(app, 'POST', '/api/projects', { as: ADMIN, json: project })).body
+  const form = { intent: 'delete', confirm: 'acme/gone' }
+  const click = async (options: CallOptions) =>
+    redirectOf(await send(`/projects/${id}/settings`, form, options))
+  const misspelt = await send(`/projects/${id}/settings`, { ...form, confirm: 'acme/gon' })
+  expect(misspelt.status).toBe(400)
+  const deleted = [303, '/?done=deleted']
+  expect([await click({ as: ADMIN }), await click({ as: ADMIN })]).toEqual([deleted, deleted])
+  expect((await click({ as: GRACE }))[0]).toBe(404)
+  app.advance(5000)
+  expect((await click({ as: ADMIN }))[0]).toBe(404)
 })
 
 test('key theft: the key is not shown again to another person, or to a person who may no longer create keys', async () => {

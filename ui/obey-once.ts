@@ -37,10 +37,35 @@ export async function obeyOnce(
   obey: () => Promise<Response>,
 ): Promise<Response> {
   if (form.pageId === undefined) return obey()
-  const key = keyOf(request, form, sender)
+  const key = keyOf(request, sender, form.pageId, form.all())
   const former = keptOf(ctx).get(key)
   if (former !== undefined && ctx.now() < former.until) return repeat(request, await former.answer)
   return keepFor(ctx, key, { answer: answerTo(request, obey), until: Number.POSITIVE_INFINITY })
+}
+
+/**
+ * For a form whose page goes with what it does, such as the deletion of a project: a second click is refused before its
+ * form is read. `lastAnswer` gives it the answer of the first.
+ */
+export const obeyLast = (
+  ctx: Context,
+  request: Request,
+  sender: string,
+  obey: () => Promise<Response>,
+): Promise<Response> =>
+  keepFor(ctx, keyOf(request, sender), {
+    answer: answerTo(request, obey),
+    until: Number.POSITIVE_INFINITY,
+  })
+
+/** The answer to the last form that this sender could send to this page, if that was a moment ago. */
+export async function lastAnswer(
+  ctx: Context,
+  request: Request,
+  sender: string,
+): Promise<Response | undefined> {
+  const last = keptOf(ctx).get(keyOf(request, sender))
+  return last !== undefined && ctx.now() < last.until ? repeat(request, await last.answer) : undefined
 }
 
 async function keepFor(ctx: Context, key: string, kept: Kept): Promise<Response> {
@@ -76,11 +101,9 @@ function repeat(request: Request, { response, setCookies }: Answer): Response {
   return response.clone()
 }
 
-function keyOf(request: Request, form: Form, sender: string): string {
+function keyOf(request: Request, sender: string, ...content: unknown[]): string {
   const { pathname, search } = new URL(request.url)
   const agent = request.headers.get('user-agent')
   const { ip, hostWithPort } = factsOf(request)
-  return hashToken(
-    JSON.stringify([hostWithPort, pathname, search, sender, ip, agent, form.pageId, form.all()]),
-  )
+  return hashToken(JSON.stringify([hostWithPort, pathname, search, sender, ip, agent, ...content]))
 }

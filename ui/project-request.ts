@@ -1,12 +1,12 @@
 import type { Caller, Context, SessionUser } from '../src/context.ts'
 import type { ProjectAction } from '../src/domain/access.ts'
-import type { AppError } from '../src/domain/errors.ts'
+import { AppError } from '../src/domain/errors.ts'
 import { listAliases } from '../src/modules/aliases/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
 import type { FormError } from './components/field.ts'
 import { type Form, marked, unknownIntent } from './form.ts'
-import { obeyOnce } from './obey-once.ts'
+import { lastAnswer, obeyLast, obeyOnce } from './obey-once.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
 const CAN = {
@@ -79,6 +79,8 @@ export type Intent = {
    * since the page was rendered. Omit it if a repetition may be intended, such as moving up one place.
    */
   isOnce?: true
+  /** Set it if the page goes with what the intent deletes. A double click counts once here too. */
+  isLast?: true
   run(doing: Doing): string | Response | Promise<string | Response>
 }
 
@@ -96,11 +98,22 @@ type ProjectForms = Forms & {
   action: ProjectAction
 }
 
-export function submitProjectForm(ctx: Context, request: Request, page: ProjectForms): Promise<Response> {
+export async function submitProjectForm(
+  ctx: Context,
+  request: Request,
+  page: ProjectForms,
+): Promise<Response> {
   const about = aboutProject(ctx, page.projectId)
-  return submitForm(ctx, request, page, (caller, action = page.action) =>
-    authorize(ctx, caller, action, about, false),
-  )
+  try {
+    return await submitForm(ctx, request, page, (caller, action = page.action) =>
+      authorize(ctx, caller, action, about, false),
+    )
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.kind !== 'not_found') throw thrown
+    const answer = await lastAnswer(ctx, request, viewerOf(ctx, request).user.id)
+    if (answer === undefined) throw thrown
+    return answer
+  }
 }
 
 /** Forms of the workspace, for global admins. */
@@ -123,6 +136,7 @@ export async function submitForm(
       () => intent.run({ grant: allowed, form, caller }),
       (error) => show({ intent: name, error, values: form.all() }),
     )
+  if (intent.isLast) return obeyLast(ctx, request, user.id, obey)
   return intent.isOnce ? obeyOnce(ctx, request, { form, sender: user.id }, obey) : obey()
 }
 

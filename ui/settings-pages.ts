@@ -77,6 +77,7 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
       },
       delete: {
         action: 'project:delete',
+        isLast: true,
         run: (doing) => removeProject(ctx, doing),
       },
     },
