@@ -218,6 +218,19 @@ describe('a rule', () => {
       expect((await project.submit(`/${id}/edit`, moved, project.contributor)).status).toBe(303)
       expect((await project.json('GET', `/api/proxy-rules/${id}`)).headerConfig.add).toEqual({})
     })
+
+    test('a contributor who adds a Host loses them', async () => {
+      const { id } = await project.makeRule('/api/*', {
+        ...RULE_FORM,
+        isEnabled: true,
+        headerConfig: { add: { 'x-key': 'old' } },
+      })
+      const host = { 'new-0-name': 'Host', 'new-0-value': 'evil.example' }
+      const form = { ...RULE_FORM, ...header('keep'), ...host }
+      expect((await project.submit(`/${id}/edit`, form, project.contributor)).status).toBe(303)
+      const { headerConfig } = await project.json('GET', `/api/proxy-rules/${id}`)
+      expect(headerConfig.add).toEqual({ Host: 'evil.example' })
+    })
   })
 
   test('saving without edits changes nothing', async () => {

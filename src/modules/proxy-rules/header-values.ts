@@ -17,12 +17,14 @@ const MAX_HEADERS = 100
 /** RFC 9110 §5.5: visible characters, spaces and tabs inside, bytes above ASCII. */
 const VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
+/** `keep`: an empty value keeps the stored one, as in a push of rule files. `declare`: it stands for no value. */
+export type OnEmpty = 'keep' | 'declare'
+
 type SealOptions = {
   secrets: SecretBox
   ruleId: string
   stored: StoredHeaderConfig | null
-  /** `keep`: an empty value keeps the stored one, as in a push of rule files. `declare`: it stands for no value. */
-  onEmpty: 'keep' | 'declare'
+  onEmpty: OnEmpty
   /** The stored values must no longer be used: `REDACTED` and kept values are left out. */
   isDropped: boolean
 }
@@ -102,8 +104,12 @@ export function parseStored(json: string | null): StoredHeaderConfig | null {
 /** A sealed value is bound to one header of one rule: it cannot be opened elsewhere. */
 const contextOf = (ruleId: string, name: string): string => `proxy_rules ${ruleId} ${name.toLowerCase()}`
 
+/** Whether the value stands for the stored one. */
+export const isKept = (value: string, onEmpty: OnEmpty): boolean =>
+  value === REDACTED || (value === '' && onEmpty === 'keep')
+
 function sealValue(name: string, value: string, options: SealOptions): string | null {
-  if (value === REDACTED || (value === '' && options.onEmpty === 'keep')) {
+  if (isKept(value, options.onEmpty)) {
     const kept = options.isDropped ? null : keptValue(name, options)
     return kept ?? (value === '' ? '' : null)
   }

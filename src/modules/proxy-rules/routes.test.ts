@@ -241,6 +241,43 @@ test.each(moves)('a contributor who changes %s loses the stored values', async (
   await clear()
 })
 
+const KEPT = { 'X-Secret': '[redacted]', Host: '[redacted]' }
+const toAnotherSite: [string, Record<string, unknown>][] = [
+  ['a changed Host', { headerConfig: { add: { ...KEPT, Host: 'evil.example' } } }],
+  ['a Host in other letters', { headerConfig: { add: { 'x-secret': '[redacted]', hOsT: 'evil.example' } } }],
+  ['a removed Host', { headerConfig: { add: { 'X-Secret': '[redacted]' } } }],
+  ['a Host without a value', { headerConfig: { add: { ...KEPT, Host: '' } } }],
+  ['an X-Forwarded-Host', { headerConfig: { add: { ...KEPT, 'X-Forwarded-Host': 'evil.example' } } }],
+  ['its name as CGI reads it', { headerConfig: { add: { ...KEPT, X_Forwarded_Host: 'evil.example' } } }],
+  ['a Forwarded', { headerConfig: { add: { ...KEPT, forwarded: 'host=evil.example' } } }],
+  ['the Host of the visitor', { preserveHost: true }],
+]
+test.each(toAnotherSite)(
+  'a contributor cannot send a stored value to another site by %s',
+  async (_, json) => {
+    const headerConfig = { add: { 'X-Secret': 's3cret-value', Host: 'shop.example.com' } }
+    const { body } = await create({ headerConfig }, ADMIN)
+    const path = `/api/proxy-rules/${body['id']}`
+    const changed = await ask(app, 'PATCH', path, { as: CONTRIBUTOR, json })
+    expect(changed.status).toBe(200)
+    expect(JSON.stringify((await ask(app, 'GET', path, { as: ADMIN })).body)).not.toContain('s3cret-value')
+    await clear()
+  },
+)
+
+test('a contributor who leaves Host as it is keeps the stored values, and an admin may change it', async () => {
+  const headerConfig = { add: { 'X-Secret': 's3cret-value', Host: 'shop.example.com' } }
+  const { body } = await create({ headerConfig }, ADMIN)
+  const patch = (json: unknown, as: string) =>
+    ask(app, 'PATCH', `/api/proxy-rules/${body['id']}`, { as, json })
+  await patch({ headerConfig: { add: { ...KEPT, 'x-more': '1' }, forward: ['host'] } }, CONTRIBUTOR)
+  await patch({ headerConfig: { add: { 'X-Secret': '[redacted]', host: 'shop.example.com' } } }, CONTRIBUTOR)
+  const moved = { ...KEPT, Host: 'other.example.com' }
+  const { body: shown } = await patch({ preserveHost: true, headerConfig: { add: moved } }, ADMIN)
+  expect(shown['headerConfig']).toEqual({ add: { 'X-Secret': 's3cret-value', Host: 'other.example.com' } })
+  await clear()
+})
+
 test('an admin who moves the target keeps the values, and a contributor gives new ones', async () => {
   const { body } = await create({ headerConfig: { add: { authorization: 'Bearer secret' } } }, ADMIN)
   const path = `/api/proxy-rules/${body['id']}`

@@ -31,7 +31,8 @@ import {
   type RuleRow,
   updateRule,
 } from './queries.ts'
-import { checkTarget, originOf, storedTarget } from './target.ts'
+import { isRedirected } from './redirected.ts'
+import { checkTarget, storedTarget } from './target.ts'
 import { toView, withoutSecrets } from './view.ts'
 
 export type { NewRule, RuleView } from './model.ts'
@@ -80,7 +81,7 @@ function requireLevel(ctx: Context, db: DbOrTx, grant: Grant, { projectId, alias
 
 /**
  * Changes what `change` names; `headerConfig` is replaced as a whole. If somebody who may not see the stored values
- * moves the target to another scheme, host or port, the values are dropped. contract §4.
+ * redirects them to another server or to another site there, they are dropped. contract §4.
  */
 export async function changeRule(
   ctx: Context,
@@ -97,8 +98,8 @@ export async function changeRule(
     if (changed.targetUrl !== checked.targetUrl || changed.proxyType !== checked.proxyType)
       throw new AppError('conflict', 'Somebody else changed this rule just now. Load it again.')
     const isDropped =
-      originOf(before.targetUrl) !== originOf(changed.targetUrl) &&
-      !maySeeValues(ctx, currentGrant, before.projectId)
+      !maySeeValues(ctx, currentGrant, before.projectId) &&
+      isRedirected(ctx.secrets, before, { after: changed, headers: change.headerConfig, onEmpty: 'declare' })
     const patch: RulePatch = {
       ...columnsOf(change),
       headerConfig: sealed(ctx, before, change, isDropped),

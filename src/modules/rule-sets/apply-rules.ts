@@ -9,9 +9,9 @@ import {
   type StoredHeaderConfig,
   sealHeaderConfig,
 } from '../proxy-rules/header-values.ts'
+import { isRedirected } from '../proxy-rules/redirected.ts'
 import type { RuleRow } from '../proxy-rules/service.ts'
 import { deleteRuleRow, insertRule, listSetRules, updateRule } from '../proxy-rules/set-rules.ts'
-import { originOf } from '../proxy-rules/target.ts'
 import type { Applied } from './model.ts'
 import { identityOf, nameOf, type RuleDraft } from './push.ts'
 import type { RuleSetRow } from './queries.ts'
@@ -67,10 +67,13 @@ function writeRule(
   draft: RuleDraft,
   before: RuleRow | undefined,
 ): 'created' | 'updated' | 'unchanged' {
-  const { index, headers: _, pipeline, ...columns } = draft
+  const { index, headers, pipeline, ...columns } = draft
   const id = before?.id ?? ctx.newId()
-  const isMoved = before !== undefined && originOf(before.targetUrl) !== originOf(draft.targetUrl)
-  const headerConfig = sealedOf(ctx, id, draft, before, isMoved && !maySeeValues)
+  const isDropped =
+    before !== undefined &&
+    !maySeeValues &&
+    isRedirected(ctx.secrets, before, { after: draft, headers, onEmpty: 'keep' })
+  const headerConfig = sealedOf(ctx, id, draft, before, isDropped)
   for (const [name, sealed] of Object.entries(headerConfig?.add ?? {})) if (sealed === '') missing.add(name)
   // A rule of another kind may hold any object there: it was never checked.
   const knownPipeline = before?.proxyType === 'pipeline' ? before.pipelineConfig : null

@@ -389,6 +389,41 @@ describe('header values', () => {
     expect(await stored(id(made))).toEqual({ 'x-service-key': '' })
   })
 
+  const withHost = (add: Json): Json => ({
+    pathPattern: '/backend/*',
+    targetUrl: 'https://api.test/v1',
+    headerConfig: { add },
+  })
+
+  test('who may not see a value cannot send it to another site of the host', async () => {
+    const made = await sync(push([backend(SECRET)]), { as: ADMIN })
+    expect(await sync(push([withHost({ 'x-service-key': '', Host: 'evil.example' })]))).toMatchObject({
+      missingSecrets: ['x-service-key'],
+    })
+    expect(await stored(id(made))).toEqual({ 'x-service-key': '', Host: 'evil.example' })
+    await sync(push([backend(SECRET)]), { as: ADMIN })
+    expect(await sync(push([{ ...backend(''), preserveHost: true }]))).toMatchObject({
+      missingSecrets: ['x-service-key'],
+    })
+  })
+
+  test('a push that leaves Host as it is keeps the values', async () => {
+    const made = await sync(push([withHost({ 'x-service-key': SECRET, Host: 'shop.test' })]), { as: ADMIN })
+    await sync(push([withHost({ 'x-service-key': '', host: '' })]))
+    await sync(push([withHost({ 'x-service-key': '', host: 'shop.test', 'x-more': '1' })]))
+    expect(await stored(id(made))).toMatchObject({ 'x-service-key': SECRET, host: 'shop.test' })
+  })
+
+  test('a rollback by who may not see a value cannot take away the Host it is sent with', async () => {
+    const made = await sync(push([withHost({ 'x-service-key': SECRET })]), { as: ADMIN })
+    await sync(push([withHost({ 'x-service-key': '', Host: 'shop.test' })]), { as: ADMIN })
+    const path = `/api/proxy-rule-sets/${id(made)}`
+    const { revisions } = await get(`${path}/revisions`)
+    const back = await app.call('POST', `${path}/rollback/${revisions[1].id}`, { key })
+    expect(back.status).toBe(200)
+    expect(await stored(id(made))).toEqual({ 'x-service-key': '' })
+  })
+
   test('an admin may', async () => {
     const made = await sync(push([backend(SECRET)]), { as: ADMIN })
     expect(await sync(push([backend('', 'https://else.test/')]), { as: ADMIN })).toMatchObject({

@@ -7,7 +7,7 @@ type HeaderFieldsProps = {
   stored: ShownRule['headers']
   values: RuleValues
   error: FormError | undefined
-  /** The person may read stored values anyway. For anybody else, a new target server drops the values. */
+  /** The person may read stored values anyway. For anybody else, a new target server or Host drops the values. */
   maySee: boolean
 }
 
@@ -19,7 +19,7 @@ export const headerFields = (props: HeaderFieldsProps): Html => html`
   ${
     props.stored.length > 0 &&
     !props.maySee &&
-    html`<p class="hint">If you change the target server, the stored values are dropped.</p>`
+    html`<p class="hint">If you change the target server or the host that it is told, the stored values are dropped.</p>`
   }
   ${props.stored.map((header, at) => storedHeader(props, header, `header-${at}`))}
   ${Array.from({ length: NEW_HEADERS }, (_, at) => newHeader(props, `new-${at}`, at + 1))}
