@@ -233,6 +233,19 @@ describe('a rule', () => {
     })
   })
 
+  test('whose target is no longer allowed can be disabled', async () => {
+    const { id } = await project.makeRule('/api/*', { ...RULE_FORM, isEnabled: true })
+    project.app.ctx.db.sqlite.run("UPDATE proxy_rules SET target_url = 'https://10.0.0.1'")
+    const { isEnabled: _, ...disabled } = { ...RULE_FORM, targetUrl: 'https://10.0.0.1' }
+    expect((await project.submit(`/${id}/edit`, disabled)).status).toBe(303)
+    expect((await project.json('GET', `/api/proxy-rules/${id}`)).isEnabled).toBe(false)
+    const refused = await project.submit(`/${id}/edit`, { ...disabled, isEnabled: 'true' })
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('is not a public address'),
+    ])
+  })
+
   test('saving without edits changes nothing', async () => {
     const made = {
       pathPattern: '/api/x',

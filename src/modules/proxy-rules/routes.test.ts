@@ -158,6 +158,21 @@ test.each([
   await clear()
 })
 
+test('a rule whose target is no longer allowed can be described and disabled, not turned on or moved', async () => {
+  const { body } = await create()
+  app.ctx.db.sqlite.run("UPDATE proxy_rules SET target_url = 'https://10.0.0.1'")
+  const patch = async (json: unknown) => {
+    const changed = await ask(app, 'PATCH', `/api/proxy-rules/${body['id']}`, { as: OWNER, json })
+    return [changed.status, changed.body['error']]
+  }
+  expect(await patch({ description: 'moved to the new network' })).toEqual([200, undefined])
+  expect(await patch({ isEnabled: false, targetUrl: 'https://10.0.0.1' })).toEqual([200, undefined])
+  expect(await patch({ isEnabled: true })).toEqual([400, 'PROXY_TARGET_NOT_ALLOWED'])
+  expect(await patch({ targetUrl: 'https://10.0.0.2' })).toEqual([400, 'PROXY_TARGET_NOT_ALLOWED'])
+  expect(await patch({ proxyType: 'internal_rewrite' })).toEqual([400, 'Bad Request'])
+  await clear()
+})
+
 test('the scheme of a target is case-insensitive', async () => {
   const { status, body } = await create({ targetUrl: 'HTTPS://api.example.com/A' })
   expect([status, body['targetUrl']]).toEqual([201, 'https://api.example.com/A'])

@@ -89,8 +89,9 @@ export async function changeRule(
   id: string,
   change: RuleChange,
 ): Promise<RuleView> {
-  const checked = { ...getRuleRecord(ctx.db.orm, grant, id), ...columnsOf(change) }
-  await checkTarget(ctx, checked)
+  const stored = getRuleRecord(ctx.db.orm, grant, id)
+  const checked = { ...stored, ...columnsOf(change) }
+  if (hasNewUse(stored, checked)) await checkTarget(ctx, checked)
   const currentGrant = inTransaction(ctx.db, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     const { origin: _, ...before } = getRuleRecord(tx, grant, id)
@@ -129,7 +130,8 @@ export async function findRuleFlaws(
 ): Promise<ErrorDetail[]> {
   const before = id === null ? freshRule(ctx, level, input.pathPattern) : getRuleRecord(ctx.db.orm, grant, id)
   const rule = { ...before, ...columnsOf(input) }
-  const target = detailsOf('targetUrl', () => checkTarget(ctx, rule))
+  const isNew = id === null || hasNewUse(before, rule)
+  const target = isNew ? detailsOf('targetUrl', () => checkTarget(ctx, rule)) : []
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
   const isKept = hasSamePipeline(before, rule)
   const flaws = flawsOfRule(rule, isKept)
@@ -137,6 +139,15 @@ export async function findRuleFlaws(
   const schemas = flaws.length === 0 && !isKept ? flawsOfSchemas(ctx, grant, rule) : []
   return [...flaws, ...unknown, ...schemas, ...(await target), ...(await headers)]
 }
+
+/**
+ * A stored target is checked again only if the rule is turned on. Its name may lead elsewhere by now, and still somebody
+ * must be able to disable the rule. Every connection checks it anyway.
+ */
+const hasNewUse = (before: RuleRow, after: RuleRow): boolean =>
+  after.targetUrl !== before.targetUrl ||
+  after.proxyType !== before.proxyType ||
+  (after.isEnabled && !before.isEnabled)
 
 /**
  * A pipeline that was stored is not checked again: its schema may be gone, and still somebody must be able to disable
