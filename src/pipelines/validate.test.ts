@@ -235,6 +235,37 @@ describe('numbers of a step', () => {
   })
 })
 
+describe('the default of a field', () => {
+  const flawOf = (field: object) =>
+    validatePipelineConfig({ steps: [step('form_handler', { fields: { f: field } })] }).errors
+
+  test.each<[field: object, message: string]>([
+    [{ type: 'integer', default: 'x' }, 'must be a whole number'],
+    [{ type: 'integer', default: 1.5 }, 'must be a whole number'],
+    [{ type: 'integer', default: 500, max: 10 }, 'must be at most 10'],
+    [{ type: 'email', default: 'nope' }, 'must be an email address'],
+    [{ type: 'string', default: 'no', min: 3 }, 'must be at least 3 characters'],
+    [{ type: 'string', default: 'No', pattern: '[a-z]+' }, 'does not have the right form'],
+    [{ type: 'boolean', default: 'perhaps' }, 'must be true or false'],
+    [{ type: 'string', default: { a: 'input.b' } }, 'must be a text'],
+  ])('%j is refused', (field, message) => {
+    expect(flawOf(field)).toEqual([{ path: 'steps[0].config.fields.f.default', message }])
+  })
+
+  test.each([
+    { type: 'integer', default: '5' },
+    { type: 'boolean', default: 1 },
+    { type: 'string', default: 8001, max: 4 },
+    { type: 'string', default: "''", min: 3, required: true },
+    { type: 'json', default: { a: 'input.b' } },
+    { type: 'integer', default: 'request.query.n' },
+    { type: 'integer', default: '{{request.query.n}}' },
+    { type: 'integer', default: null, required: true },
+  ])('%j is good', (field) => {
+    expect(flawOf(field)).toEqual([])
+  })
+})
+
 test('the report of unknown names stays small, whatever was sent', () => {
   const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, 'steps.nobody.x']))
   const steps = Array.from({ length: 100 }, (_, i) => ({

@@ -124,6 +124,37 @@ describe('form_handler', () => {
     )
   })
 
+  const DEFAULTS = {
+    count: { type: 'integer', max: 10, default: 'request.query.count' },
+    name: { type: 'string', min: 3, pattern: '[a-z]+', default: '{{request.query.name}}' },
+    mail: { type: 'email', default: 'request.query.mail' },
+    text: { type: 'string', default: 'request.query' },
+  }
+  test.each<[query: string, paths: string[]]>([
+    ['', ['text']],
+    ['?count=7&name=ann&mail=a@b.ch', ['text']],
+    ['?count=abc&name=an&mail=nobody', ['count', 'name', 'mail', 'text']],
+    ['?count=11&name=Ann', ['count', 'name', 'text']],
+  ])('a default of the query %p must fit the field', async (query, paths) => {
+    const answer = await app.answer([form(DEFAULTS)], { path: `/api/x${query}`, json: {} })
+    const { status, body } = answer as { status: number; body: { details: { path: string }[] } }
+    expect([status, body.details.map(({ path }) => path)]).toEqual([400, paths])
+  })
+
+  test('an empty default is none, but of a text', async () => {
+    const fields = {
+      count: { type: 'integer', min: 1, default: 'request.query.count' },
+      note: { type: 'string', min: 3, pattern: '[a-z]+', default: "''" },
+      sure: { type: 'boolean', required: true, default: 'request.query.count' },
+    }
+    const answer = await app.answer([form(fields)], { path: '/api/x?count=', json: { sure: true } })
+    expect(answer).toEqual(data({ count: null, note: '', sure: true }))
+    expect(await app.answer([form(fields)], { path: '/api/x?count=', json: {} })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'sure', message: 'sure is required' }] },
+    })
+  })
+
   test('a file input without a file is absent', async () => {
     const fields = { title: { type: 'string' }, photo: { type: 'json', required: true } }
     const part = (file: string, bytes: string) =>

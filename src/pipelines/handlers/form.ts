@@ -6,6 +6,7 @@ import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { isJsonWithin, plain } from '../json-text.ts'
 import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
 import { sandboxFor } from '../sandbox/sandbox-for.ts'
+import { constantOf } from './words.ts'
 
 const FORM_TYPES = [
   'string',
@@ -39,7 +40,7 @@ export const formHandler: Handler = {
   config: Type.Object(
     {
       fields: Type.Record(Type.String(), field, {
-        description: `\`{ <field>: { type, required, min, max, pattern, default } }\`; type is one of ${FORM_TYPES.join(', ')}; \`min\` and \`max\` limit the value of a number or the length of a text; \`pattern\` must match the whole text`,
+        description: `\`{ <field>: { type, required, min, max, pattern, default } }\`; type is one of ${FORM_TYPES.join(', ')}; \`min\` and \`max\` limit the value of a number or the length of a text; \`pattern\` must match the whole text; \`default\` is converted and checked like a given value`,
       }),
       honeypotField: Type.Optional(
         Type.String({
@@ -57,7 +58,7 @@ export const formHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: (path) => !(path[0] === 'fields' && path[2] === 'default'),
-  check: ({ fields, failOnError }) => [...checkPatterns(fields), ...checkErrors(fields, failOnError)],
+  check: ({ fields, failOnError }) => [...checkFields(fields), ...checkErrors(fields, failOnError)],
   run(step, config) {
     const { values, isText } = submitted(step)
     if (isTrapped(config['honeypotField'], values)) return new Answer({ ...SUCCESS, isFinal: true })
@@ -113,17 +114,30 @@ const SUCCESS = {
   body: '{"success":true}',
 }
 
-function checkPatterns(fields: unknown): ErrorDetail[] {
-  if (typeof fields !== 'object' || fields === null) return []
-  return Object.entries(fields as Record<string, Partial<Field> | null>).flatMap(([name, field]) => {
-    if (typeof field?.pattern !== 'string') return []
-    try {
-      compilePattern(field.pattern)
-      return []
-    } catch {
+function checkFields(fields: unknown): ErrorDetail[] {
+  if (!isRecord(fields)) return []
+  return Object.entries(fields).flatMap(([name, one]) => {
+    if (!isField(one)) return []
+    if (!isPattern(one.pattern))
       return [{ path: `fields.${name}.pattern`, message: 'is not a regular expression' }]
-    }
+    const { message } = readDefault({ ...one, required: false }, constantOf(one.default))
+    return message === null ? [] : [{ path: `fields.${name}.default`, message }]
   })
+}
+
+/** Whether it is well-formed as far as the checks need it. */
+const isField = (one: unknown): one is Field =>
+  isRecord(one) &&
+  FORM_TYPES.some((type) => type === one['type']) &&
+  typeof (one['pattern'] ?? '') === 'string'
+
+function isPattern(pattern: string | undefined): boolean {
+  try {
+    compilePattern(pattern ?? '')
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Values of forms and queries are texts that need conversion; JSON has types of its own. */
@@ -160,48 +174,48 @@ type Read = { value: unknown; message: string | null }
 type NamedRead = Read & { name: string; field: Field }
 
 function readField(name: string, field: Field, given: unknown, isText: boolean): Read {
-  if (given === undefined || given === null || given === '') {
-    const fallback = defaultOf(field)
-    if (fallback !== null) return { value: fallback, message: patternProblem(name, field, fallback) }
-    return { value: null, message: field.required === true ? `${name} is required` : null }
-  }
-  const checked =
-    isText && typeof given === 'string'
-      ? convertFieldText(field.type, given)
-      : checkFieldValue(field.type, given)
-  if (!checked.ok) return { value: null, message: `${name} ${checked.message}` }
+  const { value, message } = isMissing(given)
+    ? readDefault(field, field.default)
+    : readValue(field, given, isText && typeof given === 'string')
+  return { value, message: message === null ? null : `${name} ${message}` }
+}
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+/** The value in the type of the field. `message` goes without the name of the field. */
+function readValue(field: Field, given: unknown, isText: boolean): Read {
+  const checked = isText ? convertFieldText(field.type, String(given)) : checkFieldValue(field.type, given)
+  if (!checked.ok) return { value: null, message: checked.message }
   const { value } = checked
-  return { value, message: rangeProblem(name, field, value) ?? patternProblem(name, field, value) }
+  return { value, message: rangeProblem(field, value) ?? patternProblem(field, value) }
 }
 
-/** Converts the author's default to the type of the field if possible: '7' may be a number or a text. */
-function defaultOf({ type, default: given }: Field): unknown {
+/** The value of an absent field. A default is converted like the text of a form: '7' may be a number or a text. */
+function readDefault(field: Field, given: unknown): Read {
   const value = plain(given ?? null)
-  if (type === 'string')
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
-  if (typeof value !== 'string' || type === 'json') return value
-  const converted = convertFieldText(type, value)
-  return converted.ok ? converted.value : value
+  if (value === '' && field.type === 'string') return { value, message: null }
+  if (isMissing(value)) return { value: null, message: field.required === true ? 'is required' : null }
+  return readValue(field, value, typeof value !== 'object' && field.type !== 'json')
 }
 
-function rangeProblem(name: string, { min, max }: Field, value: unknown): string | null {
+function rangeProblem({ min, max }: Field, value: unknown): string | null {
   const isLength = typeof value === 'string'
   const size = isLength ? value.length : value
   if (typeof size !== 'number') return null
   const unit = isLength ? ' characters' : ''
-  if (min !== undefined && size < min) return `${name} must be at least ${min}${unit}`
-  if (max !== undefined && size > max) return `${name} must be at most ${max}${unit}`
+  if (min !== undefined && size < min) return `must be at least ${min}${unit}`
+  if (max !== undefined && size > max) return `must be at most ${max}${unit}`
   return null
 }
 
 /** The message leaves out the pattern, which may be a list of codes. */
-const wrongForm = (name: string): string => `${name} does not have the right form`
+const WRONG_FORM = 'does not have the right form'
 
 /** Returns null also for a pattern that might be slow: the sandbox checks that one. */
-function patternProblem(name: string, field: Field, value: unknown): string | null {
+function patternProblem(field: Field, value: unknown): string | null {
   const { pattern } = field
   if (pattern === undefined || typeof value !== 'string' || needsSandbox(field, value)) return null
-  return compilePattern(pattern).test(value) ? null : wrongForm(name)
+  return compilePattern(pattern).test(value) ? null : WRONG_FORM
 }
 
 const needsSandbox = ({ pattern }: Field, value: unknown): boolean =>
@@ -210,7 +224,7 @@ const needsSandbox = ({ pattern }: Field, value: unknown): boolean =>
 async function matchAll(step: StepContext, reads: readonly NamedRead[]): Promise<void> {
   for (const read of reads) {
     const isMatch = await matchInSandbox(step, read.field.pattern ?? '', String(read.value))
-    if (!isMatch) read.message = wrongForm(read.name)
+    if (!isMatch) read.message = `${read.name} ${WRONG_FORM}`
   }
 }
 

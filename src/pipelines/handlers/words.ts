@@ -1,16 +1,15 @@
 import type { ErrorDetail } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { FILTER_OPS } from '../../modules/records/service.ts'
-import { parseExpression } from '../expressions.ts'
+import { ExpressionError, parseExpression } from '../expressions.ts'
 import { hasTags } from '../templates.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
 /** Checks a literal word against a list. A computed one is checked when the step runs. */
 export function checkWord(value: unknown, path: string, words: readonly string[]): ErrorDetail[] {
-  if (typeof value !== 'string' || hasTags(value)) return []
-  const expression = parseExpression(value)
-  const isGood = expression.kind !== 'literal' || words.some((word) => word === expression.value)
+  const constant = typeof value === 'string' ? constantOf(value) : undefined
+  const isGood = constant === undefined || words.some((word) => word === constant)
   return isGood ? [] : [{ path, message: `must be one of ${words.join(', ')}` }]
 }
 
@@ -30,12 +29,17 @@ export function numberOf(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined
 }
 
-/** Undefined for a text that is computed when the step runs. */
-function constantOf(value: unknown): unknown {
+/** The value of a text that is the same in every run; undefined for one that is computed, or that cannot be parsed. */
+export function constantOf(value: unknown): unknown {
   if (typeof value !== 'string') return value
   if (hasTags(value)) return undefined
-  const expression = parseExpression(value)
-  return expression.kind === 'literal' ? expression.value : undefined
+  try {
+    const expression = parseExpression(value)
+    return expression.kind === 'literal' ? expression.value : undefined
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    return undefined
+  }
 }
 
 /** Checks the operators of filters. */
