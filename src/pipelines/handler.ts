@@ -55,7 +55,7 @@ export type Handler = {
   config: TSchema
   /** Whether a text is neither template nor expression. `path` leads to it from `config`. */
   isLiteral?: (path: readonly string[], text: string) => boolean
-  /** Checks what the schema cannot express. */
+  /** Checks what the schema cannot express. The configuration may violate the schema. */
   check?: (config: Readonly<Record<string, unknown>>) => ErrorDetail[]
   /** The handler limits its own time. Every other step is limited to 30 s. */
   boundsOwnTime?: true

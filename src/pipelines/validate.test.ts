@@ -123,7 +123,12 @@ describe('says where the problem is', () => {
           }),
         ],
       },
-      ['steps[0].config.filters.a[2].op', 'steps[0].config.filters.a[3]', 'steps[0].config.filters.b'],
+      [
+        'steps[0].config.filters.a[1].op',
+        'steps[0].config.filters.a[2].op',
+        'steps[0].config.filters.a[3]',
+        'steps[0].config.filters.b',
+      ],
       ['unknown_key steps[0].config.filters.c[0].valeu'],
     ],
     [
@@ -207,7 +212,7 @@ describe('says where the problem is', () => {
 
 describe('numbers of a step', () => {
   const NUMBERS: [handler: string, key: string, config: object, least: number, most: number][] = [
-    ['function_handler', 'timeout', { code: 'x' }, 1, 30_000],
+    ['function_handler', 'timeout', { code: 'function handler() {}' }, 1, 30_000],
     ['http_request', 'timeout', { url: "'https://x.ch'" }, 1, 60_000],
     ['data_query', 'pageSize', { schemaId: 's' }, 1, 1000],
     ['data_query', 'limit', { schemaId: 's' }, 1, 1000],
@@ -231,6 +236,79 @@ describe('numbers of a step', () => {
     expect(errorsOf('data_query', { schemaId: 's', page: 0, offset: -1 })).toEqual([
       { path: 'steps[0].config.page', message: 'must be a whole number of at least 1' },
       { path: 'steps[0].config.offset', message: 'must be a whole number of at least 0' },
+    ])
+  })
+})
+
+describe('a constant that can never work', () => {
+  const flawsOf = (handler: string, config: object) =>
+    validatePipelineConfig({ steps: [step(handler, config)] }).errors.map(({ path }) => path)
+
+  test.each<[handler: string, config: object, key: string]>([
+    ['response_handler', { status: 999 }, 'status'],
+    ['response_handler', { status: 'created' }, 'status'],
+    ['response_handler', { status: 199 }, 'status'],
+    ['response_handler', { body: 'hello' }, 'body'],
+    ['response_handler', { body: '{ a: 1 }' }, 'body'],
+    ['response_handler', { body: 'hello', contentType: 'application/problem+json' }, 'body'],
+    ['response_handler', { body: 'hello', contentType: "'application/json'", status: '201' }, 'body'],
+    ['function_handler', { code: 'const handler = (=> 1' }, 'code'],
+    ['function_handler', { code: 'const main = () => 1' }, 'code'],
+    ['function_handler', { code: 'export const handler = () => 1' }, 'code'],
+    ['function_handler', { code: '' }, 'code'],
+    ['aggregate_handler', { schemaId: 's', operation: 'sum' }, 'field'],
+    ['db_aggregate', { schemaId: 's', operation: "'avg'", field: "''" }, 'field'],
+    ['http_request', { url: 'http://x.y' }, 'url'],
+    ['http_request', { url: "'x.y'" }, 'url'],
+    ['http_request', { url: '' }, 'url'],
+    ['http_request', { url: 'https://x.y', method: 'GET /' }, 'method'],
+  ])('%s %j is refused', (handler, config, key) => {
+    expect(flawsOf(handler, config)).toEqual([`steps[0].config.${key}`])
+  })
+
+  test.each<[handler: string, config: object]>([
+    ['response_handler', { status: '' }],
+    ['response_handler', { status: 'steps.a.status', body: 'hello' }],
+    ['response_handler', { status: '{{input.status}}' }],
+    ['response_handler', { body: 'hello {{input.name}}' }],
+    ['response_handler', { body: 'hello', contentType: 'text/plain' }],
+    ['response_handler', { body: 'hello', contentType: 'input.type' }],
+    ['response_handler', { body: 'hello', status: 204 }],
+    ['response_handler', { body: ' ' }],
+    ['response_handler', { body: '"hello"' }],
+    ['function_handler', { code: 'handler = () => 1' }],
+    ['aggregate_handler', { schemaId: 's', operation: 'count' }],
+    ['aggregate_handler', { schemaId: 's', operation: 'input.operation' }],
+    ['aggregate_handler', { schemaId: 's', operation: 'sum', field: 'input.field' }],
+    ['http_request', { url: 'https://x.y', method: 'post' }],
+    ['http_request', { url: 'https://{{input.host}}/', method: 'input.method' }],
+    ['http_request', { url: 'secrets.URL' }],
+  ])('%s %j is good', (handler, config) => {
+    const { errors } = validatePipelineConfig({
+      steps: [step('form_handler', { fields: {} }, { id: 'b' }), step(handler, config)],
+    })
+    expect(errors).toEqual([])
+  })
+
+  test('is told together with whatever else is wrong with the step', () => {
+    expect(flawsOf('response_handler', { status: 999, body: 'hello', contentType: 5 })).toEqual([
+      'steps[0].config.contentType',
+      'steps[0].config.status',
+    ])
+    expect(flawsOf('http_request', { timeout: 0, method: 'GET /' })).toEqual([
+      'steps[0].config.url',
+      'steps[0].config.method',
+      'steps[0].config.timeout',
+    ])
+  })
+
+  test('a role that does not exist', () => {
+    const config = { roles: ['contributor', 'editor', 'member', 'Admin'] }
+    const { errors } = validatePipelineConfig({ steps: [], validators: [{ type: 'auth_required', config }] })
+    const message = 'must be one of guest, viewer, contributor, admin, owner, user, member'
+    expect(errors).toEqual([
+      { path: 'validators[0].config.roles[1]', message },
+      { path: 'validators[0].config.roles[3]', message },
     ])
   })
 })

@@ -5,6 +5,7 @@ import Value from 'typebox/value'
 import type { ErrorDetail } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { PROTOTYPE_KEYS } from '../domain/prototype-keys.ts'
+import { GLOBAL_ROLES, PROJECT_ROLES } from '../domain/roles.ts'
 import { compileStep, pathText } from './compile.ts'
 import { MAX_STEPS, type PipelineStep, type PipelineValidator, pipelineConfig } from './model.ts'
 import { unknownNames } from './references.ts'
@@ -95,9 +96,11 @@ function checkStep(
     found.errors.push({ path: `${pathText(at)}.${path}`, message })
   for (const { path, message } of unknownNames(step, handler, before))
     found.warnings.push({ kind: 'unknown_name', path: `${pathText(at)}.${path}`, message })
-  if (found.errors.length > errorsBefore) return
-  for (const { path, message } of handler.check?.(config) ?? [])
-    found.errors.push({ path: `${pathText(at)}.config${path === '' ? '' : `.${path}`}`, message })
+  const told = new Set(found.errors.slice(errorsBefore).map(({ path }) => path))
+  for (const { path, message } of handler.check?.(config) ?? []) {
+    const place = `${pathText(at)}.config${path === '' ? '' : `.${path}`}`
+    if (!told.has(place)) found.errors.push({ path: place, message })
+  }
 }
 
 function checkValidator(validator: PipelineValidator, index: number, found: Found): void {
@@ -107,6 +110,17 @@ function checkValidator(validator: PipelineValidator, index: number, found: Foun
   if (schema === undefined)
     found.errors.push({ path: `${pathText(at)}.type`, message: `must be one of ${known.join(', ')}` })
   else checkAgainst(schema, validator.config ?? {}, [...at, 'config'], found)
+  if (validator.type === 'auth_required') checkRoles(validator.config?.['roles'], at, found)
+}
+
+function checkRoles(roles: unknown, at: readonly string[], found: Found): void {
+  const known = [...new Set<string>([...PROJECT_ROLES, ...GLOBAL_ROLES])]
+  for (const [i, role] of Array.isArray(roles) ? roles.entries() : [])
+    if (typeof role === 'string' && !known.includes(role))
+      found.errors.push({
+        path: pathText([...at, 'config', 'roles', String(i)]),
+        message: `must be one of ${known.join(', ')}`,
+      })
 }
 
 /** Unknown keys become warnings, everything else errors. Keeps the first useful message for each path. */

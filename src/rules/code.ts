@@ -1,4 +1,5 @@
 import { messageOf } from '../domain/errors.ts'
+import { flawOfCode } from '../pipelines/check-code.ts'
 import type { Problem } from './problems.ts'
 import { type SetFiles, shownPath } from './set-files.ts'
 
@@ -36,7 +37,7 @@ export async function bundleCode(
   try {
     const { imports, exports } = transpiler.scan(read.text)
     if (imports.length === 0 && exports.length === 0)
-      return { code: loader === 'ts' ? transpiler.transformSync(read.text) : read.text }
+      return checkedScript(files, path, loader === 'ts' ? transpiler.transformSync(read.text) : read.text)
     const name = ['handler', 'default'].find((one) => exports.includes(one))
     if (name === undefined)
       return {
@@ -48,6 +49,15 @@ export async function bundleCode(
   } catch (error) {
     return { problems: messagesOf(error).map((one) => problemAt(files, path, one.position, one.message)) }
   }
+}
+
+function checkedScript(
+  files: SetFiles,
+  path: string,
+  code: string,
+): { code: string } | { problems: Problem[] } {
+  const flaw = flawOfCode(code)
+  return flaw === null ? { code } : { problems: [problemAt(files, path, flaw, flaw.message)] }
 }
 
 async function bundleModule(
@@ -132,6 +142,7 @@ function resolveImport(
 }
 
 type Position = { file: string; line: number; column: number }
+type Place = Pick<Position, 'line' | 'column'>
 
 function importProblem(files: SetFiles, importer: string, asked: string, message: string): Problem {
   const read = files.read(importer)
@@ -146,7 +157,7 @@ function importProblem(files: SetFiles, importer: string, asked: string, message
   }
 }
 
-const problemAt = (files: SetFiles, path: string, at: Position | undefined, message: string): Problem => ({
+const problemAt = (files: SetFiles, path: string, at: Place | undefined, message: string): Problem => ({
   file: shownPath(files, path),
   line: Math.max(at?.line ?? 1, 1),
   column: Math.max(at?.column ?? 1, 1),

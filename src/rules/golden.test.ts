@@ -41,7 +41,7 @@ test('the size limit of a whole set counts bytes, as the server does', async () 
   const files = new Map([['ruleset.yaml', 'name: demo\n']])
   const letters = 'é'.repeat(500_000)
   for (let i = 0; i < 18; i++) {
-    const config = JSON.stringify({ body: letters })
+    const config = JSON.stringify({ body: letters, contentType: 'text/plain' })
     const steps = `[{ id: answer, handler: response_handler, config: ${config} }]`
     files.set(`rules/a${i}/get.rule.yaml`, `pipeline:\n  steps: ${steps}\n`)
   }

@@ -133,8 +133,8 @@ test('any set of a server is written so that it reads back the same', async () =
                   config: {
                     code: pick([
                       'const handler = () => 1',
-                      'not = = code',
-                      'export const handler = 1',
+                      'var await = 1; var handler = () => await',
+                      'const handler = () => import("x")',
                       'var handler = 1\r\n',
                     ]),
                   },

@@ -131,8 +131,8 @@ async function readCode(
   return NO_CODE
 }
 
-/** Stands in for code that has been reported already, so that it is not also reported as missing. */
-const NO_CODE = { code: '' }
+/** Stands in for code that has been reported already, so that nothing else is said about it. */
+const NO_CODE = { code: 'function handler() {}' }
 
 /** spec: a name resolved to the schema file, never a UUID. */
 function resolveSchema(
@@ -171,7 +171,7 @@ function judge(
   const seen = new Set<string>()
   for (const { path, message } of [...errors, ...warnings]) {
     const inFile = path.replace(/^((?:postS|s)teps\[\d+\])\.handlerType/, '$1.handler')
-    const found = locate(given, inFile.replace(/^((?:postS|s)teps\[\d+\])\.config\.code$/, '$1.code'))
+    const found = locateCode(given, inFile)
     const place = inFile === '' ? 'pipeline' : `pipeline.${inFile}`
     const text = `${place} ${message}`
     if (seen.has(text) || told.some((one) => isAbout(one, place))) continue
@@ -180,6 +180,13 @@ function judge(
     if (kind === 'unknown_name') checker.warn(['pipeline', ...found], text)
     else checker.report(['pipeline', ...found], text, kind === 'unknown_key' ? 'key' : 'value')
   }
+}
+
+/** The server knows code only as `config.code`; in a file it may also be a path beside the handler. */
+function locateCode(given: Record<string, unknown>, path: string): Path {
+  const own = locate(given, path)
+  const beside = locate(given, path.replace(/^((?:postS|s)teps\[\d+\])\.config\.code$/, '$1.code'))
+  return beside.length < own.length ? own : beside
 }
 
 /** Whether a problem is about this place or about one that contains it. */

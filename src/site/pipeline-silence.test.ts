@@ -20,7 +20,7 @@ beforeAll(async () => {
     proxyType: 'pipeline',
     pipelineConfig: { steps },
   })
-  const fail = { id: 'no', handlerType: 'function_handler', config: { code: 'no' } }
+  const fail = { id: 'no', handlerType: 'function_handler', config: { code: 'const handler = () => no' } }
   const json = { ruleSet: { name: 's' }, rules: [rule('/api/form', [form]), rule('/api/fail', [form, fail])] }
   const path = `/api/proxy-rule-sets/project/${site.projectId}/sync`
   expect((await app.call('PUT', path, { key, json })).status).toBe(200)

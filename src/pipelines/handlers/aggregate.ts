@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { aggregateRecords, OPERATIONS } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
 import {
@@ -12,7 +12,7 @@ import {
   schemaId,
   schemaOf,
 } from './config.ts'
-import { checkFilters, checkWord } from './words.ts'
+import { checkFilters, checkWord, constantOf } from './words.ts'
 
 export const aggregateHandler: Handler = {
   names: ['aggregate_handler', 'db_aggregate'],
@@ -29,7 +29,11 @@ export const aggregateHandler: Handler = {
     },
     { additionalProperties: false },
   ),
-  check: (config) => [...checkWord(config['operation'], 'operation', OPERATIONS), ...checkFilters(config)],
+  check: (config) => [
+    ...checkWord(config['operation'], 'operation', OPERATIONS),
+    ...checkField(config),
+    ...checkFilters(config),
+  ],
   run(step, config) {
     const operation = OPERATIONS.find((one) => one === config['operation'])
     if (operation === undefined)
@@ -42,4 +46,13 @@ export const aggregateHandler: Handler = {
       logic: logicOf(config),
     })
   },
+}
+
+function checkField({ operation, field = null }: Readonly<Record<string, unknown>>): ErrorDetail[] {
+  const name = constantOf(operation)
+  const isNeeded = name !== 'count' && OPERATIONS.some((one) => one === name)
+  const given = constantOf(field)
+  return isNeeded && (given === null || given === '')
+    ? [{ path: 'field', message: `is required: the field that ${name} computes from` }]
+    : []
 }

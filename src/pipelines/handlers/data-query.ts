@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { AppError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { findRecord, queryRecordsJson, type RecordQuery } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
 import { JsonText } from '../json-text.ts'
@@ -94,8 +95,8 @@ const checkNumbers = (config: Readonly<Record<string, unknown>>) => [
   ...checkWholeNumber(config, 'offset', 0, Number.MAX_SAFE_INTEGER),
 ]
 
-const checkDirection = (config: Readonly<Record<string, unknown>>) =>
-  checkWord(objectOf(config, 'orderBy')['direction'], 'orderBy.direction', ['asc', 'desc'])
+const checkDirection = ({ orderBy }: Readonly<Record<string, unknown>>) =>
+  isRecord(orderBy) ? checkWord(orderBy['direction'], 'orderBy.direction', ['asc', 'desc']) : []
 
 function orderOf(config: Readonly<Record<string, unknown>>): RecordQuery['orderBy'] {
   const given = objectOf(config, 'orderBy')

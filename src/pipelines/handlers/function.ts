@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { onePer } from '../../platform/one-per.ts'
+import { flawOfCode } from '../check-code.ts'
 import { AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { requestView } from '../input.ts'
 import { jsonOf, jsonOfConfig } from '../json-text.ts'
@@ -30,7 +31,10 @@ export const functionHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: ([key]) => key === 'code',
-  check: (config) => checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
+  check: (config) => [
+    ...checkCode(config['code']),
+    ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
+  ],
   boundsOwnTime: true,
   async run(step, config) {
     const code = config['code']
@@ -44,6 +48,19 @@ export const functionHandler: Handler = {
     if (result.ok) return JSON.parse(result.json)
     throw failureOf(result.kind, result.message)
   },
+}
+
+function checkCode(code: unknown): ErrorDetail[] {
+  const flaw = typeof code === 'string' ? flawOfCode(code) : null
+  if (flaw === null) return []
+  const { message, line, column } = flaw
+  const isWhole = message.startsWith('must')
+  return [
+    {
+      path: 'code',
+      message: isWhole ? message : `is not JavaScript: ${message} (line ${line}, column ${column})`,
+    },
+  ]
 }
 
 function inputOf({ input, outputs }: StepContext, args: Record<string, unknown> | null): string {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AppError, messageOf } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail, messageOf } from '../../domain/errors.ts'
 import type { HeaderPair } from '../../domain/forward-headers.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { readLimited } from '../../platform/outbound/read.ts'
@@ -15,10 +15,11 @@ import {
   valuesByName,
   wholeNumber,
 } from './config.ts'
-import { checkWholeNumber } from './words.ts'
+import { checkWholeNumber, constantOf } from './words.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const MAX_TIMEOUT_MS = 60_000
+const METHOD = /^[A-Za-z]{1,20}$/
 const MAX_ANSWER_BYTES = 10 * 1024 * 1024
 
 export const httpRequestHandler: Handler = {
@@ -43,6 +44,8 @@ export const httpRequestHandler: Handler = {
   ),
   isLiteral: (path, text) => path.length === 1 && path[0] === 'body' && hasTags(text),
   check: (config) => [
+    ...checkUrl(config['url']),
+    ...checkMethod(config['method']),
     ...checkTemplate(config['body']),
     ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
   ],
@@ -55,6 +58,20 @@ export const httpRequestHandler: Handler = {
       throw new AppError('bad_gateway', `The server that the step calls answered ${answer.status}`)
     return answer
   },
+}
+
+function checkUrl(given: unknown): ErrorDetail[] {
+  const url = constantOf(given)
+  const isGood = typeof url !== 'string' || (URL.canParse(url) && new URL(url).protocol === 'https:')
+  return isGood
+    ? []
+    : [{ path: 'url', message: 'must be an https address, such as https://api.example.com/v1' }]
+}
+
+function checkMethod(given: unknown): ErrorDetail[] {
+  const method = constantOf(given)
+  const isGood = typeof method !== 'string' || METHOD.test(method)
+  return isGood ? [] : [{ path: 'method', message: 'must be an HTTP method, such as POST' }]
 }
 
 function checkTemplate(body: unknown): { path: string; message: string }[] {
@@ -72,9 +89,8 @@ type Call = { url: URL; method: string; headers: HeaderPair[]; body: Uint8Array 
 function requestOf(step: StepContext, config: Readonly<Record<string, unknown>>): Call {
   const url = optionalText(config, 'url') ?? ''
   if (!URL.canParse(url)) throw new AppError('bad_gateway', 'The step calls an invalid URL')
-  const method = (optionalText(config, 'method') ?? 'GET').toUpperCase()
-  if (!/^[A-Z]{1,20}$/.test(method))
-    throw new AppError('internal', 'The step calls with a method that does not exist')
+  const method = optionalText(config, 'method') ?? 'GET'
+  if (!METHOD.test(method)) throw new AppError('internal', 'The step calls with a method that does not exist')
   const given = Object.entries(objectOf(config, 'headers')).flatMap(([name, value]): HeaderPair[] =>
     value === null || value === undefined ? [] : [[name.toLowerCase(), textOf(value)]],
   )
@@ -82,7 +98,7 @@ function requestOf(step: StepContext, config: Readonly<Record<string, unknown>>)
   const typed: HeaderPair[] = type === null ? given : [...given, ['content-type', type]]
   const body = text === null ? null : new TextEncoder().encode(text)
   const accept: HeaderPair[] = given.some(([name]) => name === 'accept') ? [] : [['accept', '*/*']]
-  return { url: new URL(url), method, headers: [...accept, ...typed], body }
+  return { url: new URL(url), method: method.toUpperCase(), headers: [...accept, ...typed], body }
 }
 
 /** Templates are escaped as the `content-type` requires. `type` is null if the caller has set one. */

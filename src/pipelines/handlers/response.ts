@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { responseHeadersToForward } from '../../domain/forward-headers.ts'
 import { isHeaderValue } from '../../domain/names.ts'
 import { ExpressionError } from '../expressions.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { jsonOf, jsonOfConfig } from '../json-text.ts'
-import { parseTemplate, templateModeOf } from '../templates.ts'
+import { hasTags, parseTemplate, templateModeOf } from '../templates.ts'
 import { expression, numberOr, objectOf, optionalText, valuesByName } from './config.ts'
+import { checkWholeNumber, constantOf } from './words.ts'
 
 const WITHOUT_BODY = new Set([204, 205, 304])
 
@@ -31,7 +32,11 @@ export const responseHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: ([key, ...deeper]) => key === 'body' && deeper.length === 0,
-  check: checkBody,
+  check: (config) => [
+    ...checkWholeNumber(config, 'status', 200, 599),
+    ...checkBody(config),
+    ...checkJson(config),
+  ],
   run(step, config) {
     const status = statusOf(config['status'])
     const contentType = optionalText(config, 'contentType') ?? 'application/json'
@@ -49,7 +54,7 @@ function statusOf(given: unknown): number {
 }
 
 /** Checks `config.body` as written. It is parsed when the step runs, because only then the content type is known. */
-function checkBody(config: Readonly<Record<string, unknown>>): { path: string; message: string }[] {
+function checkBody(config: Readonly<Record<string, unknown>>): ErrorDetail[] {
   const { body, contentType = 'application/json' } = config as { body?: unknown; contentType?: unknown }
   if (typeof body !== 'string') return []
   try {
@@ -58,6 +63,27 @@ function checkBody(config: Readonly<Record<string, unknown>>): { path: string; m
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
     return [{ path: 'body', message: error.message }]
+  }
+}
+
+/** A body without tags is the same in every response, and not part of those with some statuses. */
+function checkJson(config: Readonly<Record<string, unknown>>): ErrorDetail[] {
+  const { body } = config
+  if (typeof body !== 'string' || hasTags(body) || body.trim() === '' || isJson(body)) return []
+  const type = constantOf(config['contentType'] ?? 'application/json')
+  const status = constantOf(config['status'] ?? 200)
+  const isSent = status !== undefined && !WITHOUT_BODY.has(Number(status))
+  if (type === undefined || !isSent || templateModeOf(String(type)) !== 'json') return []
+  const message = `must be JSON, because contentType is ${type}: put texts and keys in double quotes, or set another contentType, such as text/plain`
+  return [{ path: 'body', message }]
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 
