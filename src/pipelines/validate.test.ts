@@ -261,6 +261,10 @@ describe('a constant that can never work', () => {
     ['http_request', { url: 'http://x.y' }, 'url'],
     ['http_request', { url: "'x.y'" }, 'url'],
     ['http_request', { url: '' }, 'url'],
+    ['http_request', { url: 'https://x.y', headers: { 'a b': '1' } }, 'headers.a b'],
+    ['http_request', { url: 'https://x.y', headers: { 'x-a': '日本' } }, 'headers.x-a'],
+    ['response_handler', { headers: { 'x-a:': '1' } }, 'headers.x-a:'],
+    ['response_handler', { headers: { 'x-a': ['ok', "'a\\nb'"] } }, 'headers.x-a'],
     ['http_request', { url: 'https://x.y', method: 'GET /' }, 'method'],
   ])('%s %j is refused', (handler, config, key) => {
     expect(flawsOf(handler, config)).toEqual([`steps[0].config.${key}`])
@@ -283,6 +287,10 @@ describe('a constant that can never work', () => {
     ['http_request', { url: 'https://x.y', method: 'post' }],
     ['http_request', { url: 'https://{{input.host}}/', method: 'input.method' }],
     ['http_request', { url: 'secrets.URL' }],
+    [
+      'response_handler',
+      { headers: { location: '/日本', 'x-a': 'Zoë', 'x-b': '日本{{input.a}}', 'x-c': { a: '日本' } } },
+    ],
   ])('%s %j is good', (handler, config) => {
     const { errors } = validatePipelineConfig({
       steps: [step('form_handler', { fields: {} }, { id: 'b' }), step(handler, config)],

@@ -112,6 +112,31 @@ test('a response of more than 10 MiB is not read to its end', async () => {
   expect(await ask(`/long/${max + 1}`)).toMatchObject({ status: 502, error: { step: 'h' } })
 })
 
+test.each<[what: string, path: string, config: Record<string, unknown>, message: string]>([
+  [
+    'an answer that is too long',
+    `/long/${10 * 1024 * 1024 + 1}`,
+    {},
+    'The server that the step calls answered more than 10485760 bytes (10 MiB)',
+  ],
+  [
+    'a header that cannot be sent',
+    '/',
+    { headers: { 'X-Name': 'input.name' } },
+    'The header "x-name" of the request cannot be sent',
+  ],
+  ['no TLS', '/', { url: 'http://{{input.host}}/' }, 'The target must be an HTTPS URL'],
+  [
+    'no server',
+    '/',
+    { url: 'https://nobody.invalid/' },
+    'The server that the step calls could not be reached',
+  ],
+])('says what failed: %s', async (_, path, config, message) => {
+  const { error } = await ask(path, config, { json: { name: '日本', host: 'backend.test' } })
+  expect(error).toMatchObject({ statusCode: 502, message, step: 'h' })
+})
+
 test('failOnError: false continues with any response, but no response is still 502', async () => {
   const { data } = await ask('/bad', { failOnError: false })
   expect([data.status, data.body.method]).toEqual([418, 'GET'])

@@ -15,6 +15,7 @@ import {
   valuesByName,
   wholeNumber,
 } from './config.ts'
+import { checkHeaders } from './headers.ts'
 import { checkWholeNumber, constantOf } from './words.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
@@ -46,6 +47,7 @@ export const httpRequestHandler: Handler = {
   check: (config) => [
     ...checkUrl(config['url']),
     ...checkMethod(config['method']),
+    ...checkHeaders(config['headers']),
     ...checkTemplate(config['body']),
     ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
   ],
@@ -143,11 +145,26 @@ async function exchange(step: StepContext, call: Call, timeoutMs: number) {
         'bad_gateway',
         `The server that the step calls did not answer within ${timeoutMs} ms`,
       )
-    if (error instanceof OutboundError)
-      throw new AppError('bad_gateway', 'The server that the step calls could not be reached', {
-        cause: error,
-      })
+    if (error instanceof OutboundError) throw new AppError('bad_gateway', inWords(error), { cause: error })
     throw error
+  }
+}
+
+/** What a visitor may know: nothing of the network around the server. */
+function inWords({ kind, message }: OutboundError): string {
+  switch (kind) {
+    case 'bad_request':
+      return message
+    case 'too_large':
+      return `The server that the step calls answered more than ${MAX_ANSWER_BYTES} bytes (10 MiB)`
+    case 'broken':
+      return 'The server that the step calls sent an answer that cannot be read'
+    case 'reset':
+      return 'The server that the step calls ended the connection before its answer was complete'
+    case 'overloaded':
+      return 'Too many requests to the server that the step calls are in progress'
+    default:
+      return 'The server that the step calls could not be reached'
   }
 }
 

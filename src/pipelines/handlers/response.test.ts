@@ -93,6 +93,24 @@ describe('response_handler', () => {
     },
   )
 
+  test.each<[name: string, location: string]>([
+    ['Ann', '/thanks?name=Ann'],
+    ['a b', '/thanks?name=a%20b'],
+    ['Zoë 日本', '/thanks?name=Zo%C3%AB%20%E6%97%A5%E6%9C%AC'],
+    ['a&b=c#d', '/thanks?name=a&b=c#d'],
+    ['%41 100% %zz', '/thanks?name=%41%20100%25%20%25zz'],
+    [`"'<>\\^\`{|}`, "/thanks?name=%22'%3C%3E%5C%5E%60%7B%7C%7D"],
+    ['[::1]~!$()*+,;=:@/?._-', '/thanks?name=[::1]~!$()*+,;=:@/?._-'],
+    ['a\r\nset-cookie: b=1', '/thanks?name=a%0D%0Aset-cookie:%20b=1'],
+    ['\0\u007f\ud800', '/thanks?name=%00%7F%EF%BF%BD'],
+  ])('a location with %j in it is a redirect', async (name, location) => {
+    const headers = { Location: '/thanks?name={{input.name}}\n', 'content-location': '{{input.name}}' }
+    const response = await respond({ status: 303, headers }, { json: { name } })
+    expect([response.status, response.headers.get('location')]).toEqual([303, location])
+    expect(response.headers.get('content-location')).toBe(location.slice('/thanks?name='.length))
+    expect(response.headers.has('set-cookie')).toBe(false)
+  })
+
   test('204 has no body', async () => {
     const response = await respond({ status: 204, body: '{"a":1}' })
     expect([response.status, await response.text()]).toEqual([204, ''])

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { responseHeadersToForward } from '../../domain/forward-headers.ts'
-import { isHeaderValue } from '../../domain/names.ts'
 import { ExpressionError } from '../expressions.ts'
-import { Answer, type Handler, type StepContext } from '../handler.ts'
+import { Answer, AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { jsonOf, jsonOfConfig } from '../json-text.ts'
 import { hasTags, parseTemplate, templateModeOf } from '../templates.ts'
 import { expression, numberOr, objectOf, optionalText, valuesByName } from './config.ts'
+import { checkHeaders, flawOfHeader, sentValue } from './headers.ts'
 import { checkWholeNumber, constantOf } from './words.ts'
 
 const WITHOUT_BODY = new Set([204, 205, 304])
@@ -27,7 +27,11 @@ export const responseHandler: Handler = {
       contentType: Type.Optional(
         expression('default `application/json`; a page needs `text/html; charset=utf-8`'),
       ),
-      headers: Type.Optional(valuesByName('additional headers')),
+      headers: Type.Optional(
+        valuesByName(
+          'additional headers; a `location` is percent-encoded where it holds what no address may',
+        ),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -36,6 +40,7 @@ export const responseHandler: Handler = {
     ...checkWholeNumber(config, 'status', 200, 599),
     ...checkBody(config),
     ...checkJson(config),
+    ...checkHeaders(config['headers']),
   ],
   run(step, config) {
     const status = statusOf(config['status'])
@@ -104,14 +109,19 @@ function headersOf(
 ): [string, string][] {
   const given = Object.entries(config['headers'] === undefined ? {} : objectOf(config, 'headers')).flatMap(
     ([name, value]): [string, string][] =>
-      value === null || value === undefined ? [] : valuesOf(value).map((one) => [name.toLowerCase(), one]),
+      value === null || value === undefined
+        ? []
+        : valuesOf(value).map((one) => [name.toLowerCase(), sentValue(name, one)]),
   )
   const allowed = given.length === 0 ? given : responseHeadersToForward(given)
   const passed = allowed.filter(([name]) => name !== 'content-length' && name !== 'content-type')
   const headers: [string, string][] = hasBody ? [['content-type', contentType], ...passed] : passed
   for (const [name, value] of headers) {
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || !isHeaderValue(value))
-      throw new AppError('internal', `The step sets a header that cannot be sent: ${name.slice(0, 50)}`)
+    const flaw = flawOfHeader(name, value)
+    if (flaw !== null)
+      throw new AppError('internal', `The step sets a header that cannot be sent: ${name.slice(0, 50)}`, {
+        cause: new AuthorError(flaw),
+      })
   }
   return headers
 }

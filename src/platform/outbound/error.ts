@@ -18,6 +18,8 @@ export type OutboundErrorKind =
   | 'reset'
   /** The response is not valid HTTP/1.1, or exceeds a limit. */
   | 'broken'
+  /** The body of the response is longer than the caller takes. */
+  | 'too_large'
   /** Too many requests for this backend are in progress. */
   | 'overloaded'
   /** The caller aborted: by its signal, its request body or a cancelled response body. */
@@ -33,6 +35,7 @@ const STATUS_OF: Record<OutboundErrorKind, ErrorKind> = {
   stalled: 'gateway_timeout',
   reset: 'bad_gateway',
   broken: 'bad_gateway',
+  too_large: 'bad_gateway',
   overloaded: 'unavailable',
   aborted: 'bad_gateway',
 }

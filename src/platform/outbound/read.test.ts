@@ -37,7 +37,7 @@ test('a response may be as long as allowed and no longer, at once or in pieces',
   expect(await readAnswer(`${head}${long}0\r\n\r\n`)).toBe('x'.repeat(100))
   for (const pieces of [[`${head}${long}1\r\nx\r\n0\r\n\r\n`], [head, long, '1\r\nx\r\n']])
     expect(await failureOf(readAnswer(...pieces))).toEqual({
-      kind: 'broken',
+      kind: 'too_large',
       message: 'The answer is longer than the 100 bytes allowed',
     })
 })

@@ -1,7 +1,7 @@
 import type { OutboundResponse } from '../outbound.ts'
 import { OutboundError } from './error.ts'
 
-/** Reads the whole body. Rejects with `OutboundError` `broken` as soon as it is longer than `maxBytes`. */
+/** Reads the whole body. Rejects with `OutboundError` `too_large` as soon as it is longer than `maxBytes`. */
 export async function readLimited(response: OutboundResponse, maxBytes: number): Promise<Uint8Array> {
   const { body } = response
   if (body === null) return new Uint8Array()
@@ -20,4 +20,4 @@ export async function readLimited(response: OutboundResponse, maxBytes: number):
 }
 
 const tooLong = (maxBytes: number) =>
-  new OutboundError('broken', `The answer is longer than the ${maxBytes} bytes allowed`)
+  new OutboundError('too_large', `The answer is longer than the ${maxBytes} bytes allowed`)
