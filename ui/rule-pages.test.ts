@@ -156,7 +156,7 @@ describe('a rule', () => {
   test('with a description that is too long is refused beside it', async () => {
     const long = { ...RULE_FORM, description: 'x'.repeat(2001), intent: 'check' }
     const { details } = await (await project.submit('/new', long)).json()
-    expect(details).toEqual([{ path: 'description', message: 'At most 2000 characters' }])
+    expect(details).toEqual([{ path: 'description', message: 'A text of at most 2000 characters' }])
   })
 
   test('all errors are reported together, and a check stores nothing', async () => {

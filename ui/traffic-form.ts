@@ -33,7 +33,7 @@ export function readRule(form: Form): TrafficView['rules'][number] {
   return { type, key: form.text('key').trim(), value: form.text('value'), alias: form.text('alias').trim() }
 }
 
-const IN_RULE = /^rules\.\d+\./
+const IN_RULE = /^rules\[\d+\]\./
 
 /** The API's check. Errors name the field of the rule without its index, because the form has only one rule. */
 export function checkTraffic(ctx: Context, request: Request, traffic: TrafficView): void {

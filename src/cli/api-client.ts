@@ -174,10 +174,11 @@ function describeStranger(response: Response): string {
 }
 
 function describeFailure({ message, details }: FailedAnswer): string {
-  // With a single detail, the message often repeats it.
-  const others = details
-    .map((detail) => `${detail.path}: ${detail.message}`)
-    .filter((line) => line !== message)
+  // The message is often the first detail, with or without its place.
+  const others = details.flatMap((detail) => {
+    const line = detail.path === '' ? detail.message : `${detail.path}: ${detail.message}`
+    return [line, detail.message, `The body: ${detail.message}`].includes(message) ? [] : [line]
+  })
   return [message, ...others.map((line) => `  ${line}`)].join('\n')
 }
 

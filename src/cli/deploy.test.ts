@@ -126,6 +126,8 @@ describe('output', () => {
       )
     refuse(alias)
     expect((await at.deploy()).err()).toEndWith('svc deploy: alias: too long\n')
+    refuse({ path: 'alias', message: 'alias: too long' })
+    expect((await at.deploy()).err()).toEndWith('svc deploy: alias: too long\n')
     refuse(alias, branch)
     expect((await at.deploy()).err()).toEndWith('svc deploy: alias: too long\n  branch: too short\n')
   })

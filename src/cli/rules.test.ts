@@ -234,9 +234,26 @@ describe('push and diff', () => {
     write('other/rules/x/get.rule.yaml', 'targetUrl: https://10.0.0.1\n')
     const refused = await onServer(['push', SET, 'other'])
     expect(refused).toMatchObject({ code: 1 })
-    expect(refused.err).toContain('GET /x')
+    expect(refused.err.trim().split('\n')).toEqual([
+      'svc rules: other: the server refuses the push',
+      expect.stringMatching(
+        /^ {2}other\/rules\/x\/get\.rule\.yaml: GET \/x: 10\.0\.0\.1 is not a public address/,
+      ),
+    ])
     expect(await visit('/api/a')).not.toBe('1')
     expect((await onServer(['diff', 'other'])).code).toBe(2)
+  })
+
+  test('a refused schema is told by its file', async () => {
+    writeSet()
+    const schema = (type: string) =>
+      write(`${SET}/schemas/notes.schema.yaml`, `name: notes\nfields:\n  - { name: a, type: ${type} }\n`)
+    schema('string')
+    expect((await onServer(['push', SET])).code).toBe(0)
+    schema('integer')
+    expect((await onServer(['push', SET, '--strict-schemas'])).err).toBe(
+      `svc rules: ${SET}: the server refuses the push\n  ${SET}/schemas/notes.schema.yaml: fields: Schema notes: a is string on the server and integer in the push\n`,
+    )
   })
 
   test('usage, key and reach', async () => {

@@ -2,6 +2,7 @@ import type { ValidationError } from 'elysia'
 import type { Context } from '../context.ts'
 import { isDiskFull } from '../db/open.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
+import { expectation } from './expectation.ts'
 
 /** Turns a failure into an API response. spec: Errors. */
 export function errorResponse(failure: AppError): Response {
@@ -63,14 +64,11 @@ function invalidInput(error: ValidationError): AppError {
 
 function toDetail(problem: ValidationError['all'][number]): ErrorDetail {
   if (!('path' in problem)) return { path: '', message: 'The value is not valid' }
-  const path = problem.path.replace(/^\//, '').replaceAll('/', '.')
-  return { path, message: expectation(problem.schema) ?? problem.message }
-}
-
-/** A schema's own message (`error`) takes precedence over the validator's. */
-function expectation(schema: unknown): string | undefined {
-  const isWorded = typeof schema === 'object' && schema !== null && 'error' in schema
-  return isWorded && typeof schema.error === 'string' ? schema.error : undefined
+  const path = problem.path
+    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replace(/^\//, '')
+    .replaceAll('/', '.')
+  return { path, message: expectation(problem.schema, problem.message) }
 }
 
 const pathOf = (url: string): string => new URL(url).pathname

@@ -14,6 +14,14 @@ test.each([
   ],
   ['request: { headers: { x: "a\\nb" } }', 'tests[0].request.headers must be headers, but "x" is not one'],
   ['request: { headers: [x] }', 'tests[0].request.headers must be a map'],
+  [
+    'request: { json: {}, form: {} }',
+    'tests[0].request.form cannot be sent together with json: use one of json, form and body',
+  ],
+  [
+    'request: { body: x, form: {} }',
+    'tests[0].request.body cannot be sent together with form: use one of json, form and body',
+  ],
   ['request: { query: text }', 'tests[0].request.query must be a map'],
   ['records: { notes: 5 }', 'tests[0].records must be a map of schemas to lists of records'],
   ['records: { notes: [text] }', 'tests[0].records must be a map of schemas to lists of records'],

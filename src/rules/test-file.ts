@@ -114,6 +114,7 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         user: USER_KEYS,
       }))
         if (given[key] !== undefined && given[key] !== null) checker.object(given[key], [...path, key], keys)
+      checkContent(given['request'], [...path, 'request'], checker)
       if (given['expect'] === undefined) checker.report(path, `${label(path)}expect is required`)
       if (isRecord(given['user']) && given['user']['email'] === undefined)
         checker.report([...path, 'user'], `${label([...path, 'user'])}email is required`)
@@ -127,6 +128,16 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
     },
     { records: storedRecords, secrets, user: anything, request: map, expect: map },
   )
+}
+
+function checkContent(request: unknown, path: Path, checker: Checker): void {
+  const given = ['json', 'form', 'body'].filter((key) => isRecord(request) && request[key] !== undefined)
+  for (const key of given.slice(1))
+    checker.report(
+      [...path, key],
+      `${label([...path, key])}cannot be sent together with ${given[0]}: use one of json, form and body`,
+      'key',
+    )
 }
 
 export function readFunctionTests(yaml: YamlFile): TestFile<FunctionTest> {

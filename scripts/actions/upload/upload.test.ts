@@ -274,6 +274,21 @@ describe('faults', () => {
     })
   })
 
+  test('what the server found wrong is said once', async () => {
+    write('index.html', 'hi')
+    const message = 'commitSha: must be 7 to 64 hexadecimal digits'
+    const details = [
+      { path: 'commitSha', message: 'must be 7 to 64 hexadecimal digits' },
+      { path: 'alias', message: 'too long' },
+    ]
+    server.refusals.push(Response.json({ error: 'Bad Request', message, details }, { status: 400 }))
+    expect((await run({ files: '**' })).log).toContain(`::error::${message}%0A  alias: too long\n`)
+    server.refusals.push(
+      Response.json({ error: 'Bad Request', message, details: [{ path: 'x', message }] }, { status: 400 }),
+    )
+    expect((await run({ files: '**' })).log).toContain(`::error::${message}\n`)
+  })
+
   test('a refusal with details that are none, and an answer without an end, are told', async () => {
     write('index.html', 'hi')
     const message = 'm'.repeat(1e6)

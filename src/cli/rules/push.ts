@@ -1,8 +1,10 @@
 import { compareLabels, compareRules, compareSchemas, type ServerSet } from '../../rules/compare.ts'
 import type { CompiledPush } from '../../rules/push.ts'
+import { ApiFailure } from '../api-client.ts'
 import { EXIT, type Io, printable, printableJson } from '../command.ts'
 import { retrying } from '../retry.ts'
 import { readExport, readSchemas, readSets, readSync, type SyncAnswer } from './answers.ts'
+import { refusalOf } from './refusal.ts'
 import {
   connect,
   counted,
@@ -84,7 +86,11 @@ const SIGNS = { added: '+', changed: '~', removed: '-' } as const
 async function send(server: Server, set: ReadySet, io: Io, dryRun: boolean): Promise<SyncReport> {
   const body = { ...set.push, options: { ...set.push.options, dryRun }, source: await sourceOf(set, io) }
   const path = `/api/proxy-rule-sets/project/${server.projectId}/sync`
-  const answer = await retrying({ sleep: io.sleep }, () => server.client.json('PUT', path, body))
+  const answer = await retrying({ sleep: io.sleep }, () => server.client.json('PUT', path, body)).catch(
+    (error: unknown) => {
+      throw error instanceof ApiFailure ? refusalOf(set, error) : error
+    },
+  )
   return { name: set.push.ruleSet.name, path: set.shown, ...readSync(answer) }
 }
 

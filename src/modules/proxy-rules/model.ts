@@ -3,12 +3,9 @@ import { invalidField } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { HEADER_NAME } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
+import { orNull } from '../../http/or-null.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { MAX_TIMEOUT_MS, MIN_TIMEOUT_MS } from './limits.ts'
-
-/** Errors show the schema's own message, not that it is a union. */
-const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) =>
-  t.Union([schema, t.Null()], 'error' in schema ? { error: String(schema.error) } : {})
 
 const method = t.String({
   pattern: '^[A-Za-z]{1,20}$',
@@ -48,7 +45,7 @@ export function refuseShapeless({ body }: { body: unknown }): void {
   if (isRecord(body)) refuseShapelessRule(body, '')
 }
 
-/** `prefix` is the path of the rule, such as `rules.0.`. */
+/** `prefix` is the path of the rule, such as `rules[0].`. */
 export function refuseShapelessRule(rule: Record<string, unknown>, prefix: string): void {
   const config = rule['headerConfig'] ?? {}
   const add = isRecord(config) ? (config['add'] ?? {}) : null
@@ -84,7 +81,7 @@ const settings = {
   ),
   isEnabled: t.Optional(t.Boolean()),
   debugEnabled: t.Optional(t.Boolean()),
-  description: t.Optional(orNull(t.String({ maxLength: 2000, error: 'At most 2000 characters' }))),
+  description: t.Optional(orNull(t.String({ maxLength: 2000, error: 'A text of at most 2000 characters' }))),
 }
 
 const pathPattern = t.String({ error: 'A path pattern, such as /api/*', examples: ['/api/*'] })

@@ -1,5 +1,5 @@
 import { type Static, t } from 'elysia'
-import { invalidField } from '../../domain/errors.ts'
+import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
@@ -8,7 +8,9 @@ import { actorView } from '../aliases/model.ts'
 import { newRuleBody, refuseShapelessRule, ruleView } from '../proxy-rules/model.ts'
 
 const text = orNull(t.String())
-const note = t.Optional(orNull(t.String({ maxLength: 2000, error: 'At most 2000 characters' })))
+const note = t.Optional(
+  orNull(t.String({ maxLength: 2000, error: 'A text of at most 2000 characters, or null' })),
+)
 
 const MAX_NAME = 100
 
@@ -38,6 +40,11 @@ const pushedSchema = t.Object({
 })
 export type PushedSchema = InputOf<typeof pushedSchema>
 
+const RULE_SET = 'An object with name, and description and environment if there are any'
+const RULES = 'A list of at most 5000 rules'
+const RULE = 'A rule is an object with pathPattern, and with targetUrl or pipelineConfig'
+const SCHEMAS = 'A list of at most 500 schemas'
+const SCHEMA = 'A schema is an object with name and fields'
 const OPTIONS = 'An object with prune, dryRun and strictSchemas, each true or false'
 const SOURCE = 'An object with repo, gitSha and path, texts of at most 2000 characters, or null'
 
@@ -49,21 +56,36 @@ export type Source = InputOf<typeof source>
 /** What a client sends. contract §9.2. */
 export const syncBody = t.Object({
   ruleSet: t.Object({ name, description: note, environment: note }),
-  rules: t.Array(pushedRule, { maxItems: 5000, error: 'A list of at most 5000 rules' }),
-  schemas: t.Optional(t.Array(pushedSchema, { maxItems: 500, error: 'A list of at most 500 schemas' })),
+  rules: t.Array(pushedRule, { maxItems: 5000, error: RULES }),
+  schemas: t.Optional(t.Array(pushedSchema, { maxItems: 500, error: SCHEMAS })),
   options: t.Optional(t.Object({ prune: flag, dryRun: flag, strictSchemas: flag }, { error: OPTIONS })),
   source: t.Optional(t.Union([source, t.Null()], { error: SOURCE })),
 })
 export type Push = InputOf<typeof syncBody>
 
-/** Throws `invalid` for values that the validator would turn into an empty object: a dry run would be a push. */
+/**
+ * Throws `invalid` for values that the validator would turn into an empty object or into a list: a dry run would be a
+ * push.
+ */
 export function refuseShapelessPush({ body }: { body: unknown }): void {
   if (!isRecord(body)) return
-  if (!isRecord(body['options'] ?? {})) throw invalidField('options', OPTIONS)
-  if (!isRecord(body['source'] ?? {})) throw invalidField('source', SOURCE)
-  const rules = Array.isArray(body['rules']) ? body['rules'] : []
-  for (const [index, rule] of rules.entries())
-    if (isRecord(rule)) refuseShapelessRule(rule, `rules.${index}.`)
+  const { ruleSet, rules, schemas, options, source } = body
+  const flaws = [
+    ...(isRecord(ruleSet) ? [] : [{ path: 'ruleSet', message: RULE_SET }]),
+    ...flawsOfList(rules, 'rules', RULES, RULE),
+    ...flawsOfList(schemas ?? [], 'schemas', SCHEMAS, SCHEMA),
+    ...(isRecord(options ?? {}) ? [] : [{ path: 'options', message: OPTIONS }]),
+    ...(isRecord(source ?? {}) ? [] : [{ path: 'source', message: SOURCE }]),
+  ]
+  if (flaws[0] !== undefined)
+    throw new AppError('invalid', `${flaws[0].path}: ${flaws[0].message}`, { details: flaws })
+  for (const [index, rule] of Array.isArray(rules) ? rules.entries() : [])
+    refuseShapelessRule(rule, `rules[${index}].`)
+}
+
+function flawsOfList(list: unknown, path: string, message: string, ofItem: string): ErrorDetail[] {
+  if (!Array.isArray(list)) return [{ path, message }]
+  return list.flatMap((item, i) => (isRecord(item) ? [] : [{ path: `${path}[${i}]`, message: ofItem }]))
 }
 
 const schemaResolution = t.Object({

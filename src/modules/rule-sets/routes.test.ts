@@ -219,13 +219,37 @@ describe('errors and warnings of a push', () => {
     [{ source: { repo: 5 } }, 'source'],
     [
       { rules: [answerRule('/fine', '1'), proxy('https://api.test', { headerConfig: 'x' })] },
-      'rules.1.headerConfig',
+      'rules[1].headerConfig',
     ],
-    [{ rules: [answerRule('/a', '1', { pipelineConfig: 5 })] }, 'rules.0.pipelineConfig'],
+    [{ rules: [answerRule('/a', '1', { pipelineConfig: 5 })] }, 'rules[0].pipelineConfig'],
   ])('%j is not taken for something empty', async (more, path) => {
     const body = await sync({ ...push([answerRule('/fine', '1')]), ...more }, { key }, 400)
     expect(body['details']).toEqual([{ path, message: expect.stringMatching(/^An object /) }])
     expect(await get(`/api/proxy-rule-sets/project/${projectId}`)).toEqual({ ruleSets: [] })
+  })
+
+  test.each<[more: Json, message: string]>([
+    [{ rules: {} }, 'rules: A list of at most 5000 rules'],
+    [{ rules: { pathPattern: '/a', targetUrl: 'https://api.test' } }, 'rules: A list of at most 5000 rules'],
+    [{ rules: [5] }, 'rules[0]: A rule is an object with pathPattern, and with targetUrl or pipelineConfig'],
+    [{ schemas: [5] }, 'schemas[0]: A schema is an object with name and fields'],
+    [
+      { ruleSet: undefined },
+      'ruleSet: An object with name, and description and environment if there are any',
+    ],
+    [
+      { ruleSet: { name: 'a', description: 5 } },
+      'ruleSet.description: A text of at most 2000 characters, or null',
+    ],
+    [
+      { rules: [proxy('https://api.test', { timeout: 5 })] },
+      'rules[0].timeout: Milliseconds: a whole number from 100 to 60000',
+    ],
+    [{ rules: [proxy('https://api.test', { isEnabled: 'x' })] }, 'rules[0].isEnabled: Must be true or false'],
+  ])('%j is refused in a sentence', async (more, message) => {
+    const body = await sync({ ...push([answerRule('/fine', '1')]), ...more }, { key }, 400)
+    const [path = '', ...rest] = message.split(': ')
+    expect([body['message'], body['details']]).toEqual([message, [{ path, message: rest.join(': ') }]])
   })
 
   test('a secret that the project lacks is a warning until it is set', async () => {

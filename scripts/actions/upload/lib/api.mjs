@@ -135,13 +135,22 @@ function describeRefusal(apiUrl, { status, headers }, json) {
   return `${apiUrl} answered ${status} without JSON; is it the address of the API?`
 }
 
-/** @param {Json} json */
-function detailsOf({ details }) {
+/**
+ * What the message does not say already: it is often the first detail, with or without its place.
+ *
+ * @param {Json} json
+ */
+function detailsOf({ message, details }) {
   const list = Array.isArray(details) ? details : []
   return list
     .filter((one) => typeof one?.path === 'string' && typeof one.message === 'string')
     .slice(0, MAX_DETAILS)
-    .map(({ path, message }) => `  ${shown(path)}: ${shown(message)}`)
+    .filter(
+      (one) => ![one.message, `${one.path}: ${one.message}`, `The body: ${one.message}`].includes(message),
+    )
+    .map((one) =>
+      one.path === '' ? `  ${shown(one.message)}` : `  ${shown(one.path)}: ${shown(one.message)}`,
+    )
 }
 
 /** @param {string} text */
