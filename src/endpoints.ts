@@ -83,7 +83,7 @@ export function createEndpoints(ctx: Context): Endpoints {
 
 /** The service's own pages on a site host. */
 const pagesOf = (ctx: Context): Endpoints['pages'] => ({
-  notFound: () => page(notFoundPage(), 404),
+  notFound: (path) => page(notFoundPage({ isStart: path === '/' }), 404),
   noSite: (host) => noSiteAnswer(ctx, host),
   hidden: (host) => noSiteAnswer(ctx, host),
   unproven: (host) => page(unprovenDomainPage(host), 421),

@@ -8,10 +8,10 @@ import { callerOf } from '../src/modules/auth/caller.ts'
 import { destinationOf, visitAddress } from '../src/modules/auth/handover.ts'
 import type { SignedIn } from '../src/modules/auth/sessions.ts'
 import { type Form, readForm } from './form.ts'
-import { page } from './html.ts'
+import { type Html, page } from './html.ts'
 import { type ContinuePageProps, continuePage } from './pages/auth/continue.ts'
 import { withRedirect } from './pages/auth/with-redirect.ts'
-import { errorPage } from './pages/error.ts'
+import { type ErrorPageProps, errorPage } from './pages/error.ts'
 
 /** The person who views a page. Throws `unauthenticated`, which leads to the sign-in page. */
 export function viewerOf(ctx: Context, request: Request): { caller: Caller; user: SessionUser } {
@@ -77,10 +77,17 @@ export const leadOn = (url: string, after: ContinuePageProps['after'] = 'sign-in
   page(continuePage({ url, after }))
 
 /** An error as a page. Clients that do not accept HTML get the API's error body. */
-export function failurePage(ctx: Pick<Context, 'log'>, request: Request, error: unknown): Response {
+export function failurePage(
+  ctx: Pick<Context, 'log'>,
+  request: Request,
+  error: unknown,
+  show: ShowFailure = errorPage,
+): Response {
   const failure = toAppError(ctx, error, request)
-  return acceptsHtml(request) ? showFailure(failure, failure.headers) : errorResponse(failure)
+  return acceptsHtml(request) ? showFailure(failure, failure.headers, show) : errorResponse(failure)
 }
+
+type ShowFailure = (props: ErrorPageProps) => Html
 
 /** Shows errors as pages for the API calls that browsers visit while signing in. */
 export async function visitedAnswer(request: Request, answer: Response): Promise<Response> {
@@ -93,9 +100,10 @@ export async function visitedAnswer(request: Request, answer: Response): Promise
 function showFailure(
   { status, message }: { status: number; message: string },
   headers: HeadersInit,
+  show: ShowFailure = errorPage,
 ): Response {
   const { title, hint } = WORDS[status] ?? UNFORESEEN
-  return page(errorPage({ status, title, message, hint }), status, headers)
+  return page(show({ status, title, message, hint }), status, headers)
 }
 
 /** Redirects to the sign-in page and from there back here. */

@@ -11,6 +11,7 @@ import { refuseCrossOrigin } from '../src/http/same-origin.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
 import { workspaceHasAdmin } from '../src/modules/setup/service.ts'
 import { accountPages } from './account-pages.ts'
+import { framedFailure } from './admin-failure.ts'
 import { adminPages } from './admin-pages.ts'
 import { authPages } from './auth-pages.ts'
 import { linkPages } from './link-pages.ts'
@@ -64,7 +65,8 @@ export const pageRoutes = (ctx: Context, explainer: Explainer) =>
 /** A page that needs a signed-in person redirects to the sign-in page. */
 function answerFailure(ctx: Context, request: Request, error: unknown): Response {
   const isStranger = error instanceof AppError && error.kind === 'unauthenticated'
-  return isStranger && acceptsHtml(request) ? toSignIn(request) : failurePage(ctx, request, error)
+  if (isStranger && acceptsHtml(request)) return toSignIn(request)
+  return failurePage(ctx, request, error, (props) => framedFailure(ctx, request, props))
 }
 
 const ROBOTS = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }

@@ -4,7 +4,7 @@ import { errorResponse } from '../http/error-response.ts'
 
 /** The service's own pages on a site host, provided by the front door. */
 export type SitePages = {
-  notFound(): Response
+  notFound(path: string): Response
   /** For visitors who may not know that a site exists: identical to the page of a host without one, for every path. */
   hidden(host: string): Response
   forbidden(props: { email: string; siteHost: string; adminUrl: string }): Response
@@ -12,7 +12,7 @@ export type SitePages = {
 
 /** The response for anything that does not exist or that the caller may not know about: the two must be identical. */
 export function notFound(pages: SitePages, request: Request): Response {
-  return acceptsHtml(request) ? pages.notFound() : plainNotFound()
+  return acceptsHtml(request) ? pages.notFound(new URL(request.url).pathname) : plainNotFound()
 }
 
 /** The same without a page, whatever the request accepts. */

@@ -32,7 +32,7 @@ const WORKSPACE: readonly [place: WorkspacePlace, label: string, href: string, i
 ]
 
 /** The navigation of the admin host. Only global admins see the workspace (spec: Global roles; contract §7). */
-export function mainNav(user: PageUser, place: MainPlace): NavSection[] {
+export function mainNav(user: PageUser, place: MainPlace | undefined): NavSection[] {
   const item = (at: MainPlace, label: string, href: string, icon: IconName): NavItem => ({
     label,
     href,

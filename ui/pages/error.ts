@@ -1,7 +1,7 @@
-import { type Html, html } from '../html.ts'
+import { type Content, type Html, html } from '../html.ts'
 import { authLayout } from '../layout.ts'
 
-type ErrorPageProps = {
+export type ErrorPageProps = {
   status: number
   title: string
   /** What happened, in one sentence. */
@@ -9,7 +9,7 @@ type ErrorPageProps = {
   /** The likely way on, above the hint. */
   way?: Html | undefined
   /** What to do about it. */
-  hint?: string | undefined
+  hint?: Content
   /** True if the host has no start page for the visitor. */
   isNowhere?: boolean
 }

@@ -149,7 +149,7 @@ const authSamples = [
   sample('sign-up-closed', signUpPage, { allowSignup: false }),
   sample('forgot', forgotPage, { canMail: true }),
   sample('forgot-sent', forgotPage, { canMail: true, isSent: true, email: admin.email }),
-  sample('forgot-no-mail', forgotPage, { canMail: false, isSent: true, email: admin.email }),
+  sample('forgot-no-mail', forgotPage, { canMail: false }),
   sample('reset', resetPage, { token: 'tok-2', purpose: 'reset', email: admin.email }),
   sample('reset-invite', resetPage, {
     token: 'tok-2',
@@ -178,7 +178,7 @@ const siteSamples = [
     accountUrl: `${apiUrl}/account`,
     signOutUrl: '/_svc/auth/signout',
   }),
-  sample('not-found', notFoundPage, undefined),
+  sample('not-found', notFoundPage, { isStart: false }),
   sample('no-site', noSitePage, {
     host: 'nowhere.sites.example.com',
     signInUrl: `${apiUrl}/signin?redirect=x`,

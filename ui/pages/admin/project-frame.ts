@@ -29,7 +29,8 @@ export type ProjectPageBase = {
 }
 
 type Frame = {
-  tab: ProjectTab
+  /** Undefined on a page that belongs to none of them. */
+  tab: ProjectTab | undefined
   title: string
   /** Shown beside the title. */
   aside?: Content
@@ -84,7 +85,7 @@ const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyo
   ['settings', 'Settings', '/settings', 'manageSettings'],
 ]
 
-const tabsOf = ({ project, can }: ProjectPageBase, current: ProjectTab) =>
+const tabsOf = ({ project, can }: ProjectPageBase, current: ProjectTab | undefined) =>
   TABS.filter(([, , , needs]) => needs === undefined || can[needs]).map(([tab, label, path]) => ({
     label,
     href: projectHref(project.id, path),

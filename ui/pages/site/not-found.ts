@@ -2,11 +2,11 @@ import { linkButton } from '../../components/button.ts'
 import type { Html } from '../../html.ts'
 import { errorPage } from '../error.ts'
 
-/** 404 for a path. The page is the same for private and missing files. */
-export const notFoundPage = (): Html =>
+/** 404 for a path. The page is the same for private and missing files. `isStart`: the path is `/` itself. */
+export const notFoundPage = ({ isStart }: { isStart: boolean }): Html =>
   errorPage({
     status: 404,
-    isNowhere: true,
+    isNowhere: isStart,
     title: 'Page not found',
     message: 'There is nothing at this address.',
     hint: 'Check the spelling, or go back to where you came from.',
