@@ -12,7 +12,7 @@ import { publishSnippets } from './publish-snippets.ts'
 import { formatSize } from './size.ts'
 import { table } from './table.ts'
 import { tabs } from './tabs.ts'
-import { formatTime, time } from './time.ts'
+import { day, formatTime, time } from './time.ts'
 
 const rows = [{ name: 'a', size: 3 }]
 const options = [
@@ -112,6 +112,8 @@ const pieces: [name: string, piece: Html, expected: string[], unexpected: string
     [],
   ],
   ['no moment', time(null), ['Never'], ['<time']],
+  ['a day', day('2026-11-20T09:05:00.000Z'), ['data-day="true">20 Nov 2026<'], ['data-ago']],
+  ['no day', day(null, 'Always'), ['Always'], ['<time']],
 ]
 
 test.each(pieces)('%s', (_name, piece, expected, unexpected) => {

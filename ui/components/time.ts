@@ -19,7 +19,11 @@ export function formatTime(iso: string): string {
   return `${Number(match[3])} ${month} ${match[1]}, ${match[4]} UTC`
 }
 
-/** Only the day: `20 Nov 2026`. */
-export const day = (iso: string): Html => html`
-  <time datetime=${iso} title=${formatTime(iso)} data-day>${formatTime(iso).split(',')[0]}</time>
-`
+/** Only the day, for what lasts since then: `20 Nov 2026`. `none` is shown for null. */
+export function day(iso: string | null, none = 'Never'): Html {
+  if (iso === null) return html`<span class="muted">${none}</span>`
+  return html`<time datetime=${iso} title=${formatTime(iso)} data-day>${formatTime(iso).split(',')[0]}</time>`
+}
+
+/** A moment that people have entered, such as that of a booking. How long ago it was would not tell it. */
+export const moment = (iso: string): Html => html`<time datetime=${iso}>${formatTime(iso)}</time>`

@@ -228,6 +228,7 @@ const contents: [page: string, expected: string][] = [
   ],
   ['people-invited', '/invite?token=tok-3'],
   ['person', 'The group Editors'],
+  ['people', 'title="20 Nov 2026, 08:12 UTC" data-day="true">20 Nov 2026<'],
   ['person', 'Delete the project'],
   ['workspace-settings', 'FEATURE_REQUIRE_PROJECT_MEMBERSHIP'],
   ['audit', '<del>false</del> → <ins>true</ins>'],

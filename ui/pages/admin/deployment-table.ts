@@ -1,5 +1,6 @@
 import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
 import { badge } from '../../components/badge.ts'
+import { formatCount } from '../../components/chart.ts'
 import { shortSha } from '../../components/sha.ts'
 import { formatSize } from '../../components/size.ts'
 import { type Column, table } from '../../components/table.ts'
@@ -33,7 +34,7 @@ const COLUMNS: Column<DeploymentView>[] = [
         ? html`<span class="muted">Not live</span>`
         : html`<span class="facts">${aliases.map((name) => badge(name, 'good'))}</span>`,
   },
-  { label: 'Files', align: 'end', cell: (deployment) => deployment.fileCount },
+  { label: 'Files', align: 'end', cell: (deployment) => formatCount(deployment.fileCount) },
   { label: 'Size', align: 'end', cell: (deployment) => formatSize(deployment.totalSize) },
   {
     label: 'Published',

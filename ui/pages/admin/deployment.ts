@@ -4,6 +4,7 @@ import type { DeploymentView } from '../../../src/modules/deployments/service.ts
 import { badge } from '../../components/badge.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
+import { formatCount } from '../../components/chart.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
 import { field, fieldError, formError, hidden } from '../../components/field.ts'
@@ -71,7 +72,7 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
       ],
       ['By', makerName(deployment.createdBy)],
       ['Run', runOf(deployment)],
-      ['Files', `${deployment.fileCount}, together ${formatSize(deployment.totalSize)}`],
+      ['Files', `${formatCount(deployment.fileCount)}, together ${formatSize(deployment.totalSize)}`],
       ['Address', html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>`],
     ]),
   )

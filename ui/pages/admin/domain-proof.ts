@@ -5,7 +5,7 @@ import { card } from '../../components/card.ts'
 import { copyable } from '../../components/copyable.ts'
 import { details } from '../../components/details.ts'
 import { hidden } from '../../components/field.ts'
-import { time } from '../../components/time.ts'
+import { day, time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { type CertificateProps, certificateSection } from './domain-certificate.ts'
 
@@ -35,7 +35,7 @@ const doneProof = ({ verification }: DomainView): Html =>
     { id: 'proof', title: 'Verification', aside: badge('Verified', 'good') },
     details([
       ['How', PROVEN_BY[verification.method]],
-      ['Since', time(verification.verifiedAt)],
+      ['Since', day(verification.verifiedAt)],
     ]),
   )
 

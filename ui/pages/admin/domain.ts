@@ -7,7 +7,7 @@ import { details } from '../../components/details.ts'
 import { formError, hidden } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { roleLabel } from '../../components/role.ts'
-import { time } from '../../components/time.ts'
+import { day, time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { aliasField, otherFields, shortened } from './domain-form.ts'
@@ -89,7 +89,7 @@ function facts({ domain, split, aliasNames, can }: DomainPageProps): Html {
         [domain.redirectTo === null ? 'Shows' : 'Redirects', shownBy({ ...domain, split })],
         ['Folder', domain.pathPrefix !== null && html`<code>${domain.pathPrefix}</code>`],
         ['Visibility', visibilityOf(domain)],
-        ['Added', time(domain.createdAt)],
+        ['Added', day(domain.createdAt)],
         ['Changed', time(domain.updatedAt)],
       ])}
     `,

@@ -19,6 +19,7 @@ import { time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import { type Failed, queryText } from '../../project-request.ts'
 import { projectHref } from './project-frame.ts'
+import { durationText } from './runs-table.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 type StoragePageProps = WorkspacePageBase & { storage: Storage; page: number }
@@ -261,7 +262,7 @@ const LOG_COLUMNS: Column<RequestView>[] = [
     cell: ({ bot }) =>
       html`<span class=${bot === null ? 'muted nowrap' : 'nowrap'}>${bot ?? 'A visitor'}</span>`,
   },
-  { label: 'Took', align: 'end', cell: ({ durationMs }) => `${Math.round(durationMs)}\u00a0ms` },
+  { label: 'Took', align: 'end', cell: ({ durationMs }) => durationText(durationMs) },
   { label: 'Size', align: 'end', cell: ({ sizeBytes }) => (sizeBytes === null ? '' : formatSize(sizeBytes)) },
   { label: 'When', align: 'end', cell: ({ at }) => time(at) },
 ]

@@ -17,7 +17,7 @@ import { notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { roleLabel } from '../../components/role.ts'
 import { type Column, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { day, time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { type Failed, queryText } from '../../project-request.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
@@ -131,7 +131,7 @@ const personColumns = (projectId: string): Column<Person>[] => [
           ? 'Their own'
           : 'A group',
   },
-  { label: 'Member since', cell: ({ joinedAt }) => time(joinedAt, 'Not a member') },
+  { label: 'Member since', cell: ({ joinedAt }) => day(joinedAt, 'Not a member') },
 ]
 
 const ROLE_HINTS = {
@@ -198,7 +198,7 @@ function groupCard({ permissions, groups, can, failed }: PeoplePageProps): Html 
 const groupColumns = (canManage: boolean): Column<GroupPermissionView>[] => [
   { label: 'Group', cell: (group) => html`<strong>${group.name}</strong>` },
   { label: 'Role', cell: (group) => roleLabel(group.role) },
-  { label: 'Since', cell: (group) => time(group.grantedAt) },
+  { label: 'Since', cell: (group) => day(group.grantedAt) },
   {
     label: 'Actions',
     hideLabel: true,

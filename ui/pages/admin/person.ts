@@ -10,7 +10,7 @@ import { fieldError, formError, hidden } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { roleLabel } from '../../components/role.ts'
 import { type Column, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { day } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { roleField } from './people.ts'
@@ -49,10 +49,7 @@ const standing = ({ person }: PersonPageProps): Html =>
     details([
       ['Role here', person.effectiveRole === null ? 'None' : roleLabel(person.effectiveRole)],
       ['In the workspace', roleLabel(person.user.role)],
-      [
-        'Member',
-        person.membership.joinedAt === null ? 'No' : html`Since ${time(person.membership.joinedAt)}`,
-      ],
+      ['Member', person.membership.joinedAt === null ? 'No' : html`Since ${day(person.membership.joinedAt)}`],
       ['Sees the site', `${person.site.mayView ? 'Yes' : 'No'}. ${person.site.reason}.`],
     ]),
   )
@@ -70,7 +67,7 @@ const sources = ({ person }: PersonPageProps): Html =>
 const SOURCE_COLUMNS: Column<Source>[] = [
   { label: 'Source', cell: sourceName },
   { label: 'Role', cell: ({ role }) => roleLabel(role) },
-  { label: 'Since', cell: ({ grantedAt }) => time(grantedAt, 'Always') },
+  { label: 'Since', cell: ({ grantedAt }) => day(grantedAt, 'Always') },
 ]
 
 function sourceName({ kind, name }: Source): string {

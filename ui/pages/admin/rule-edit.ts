@@ -142,7 +142,7 @@ const deed = (props: RuleEditPageProps): Html =>
           ${field({
             ...of(props, 'timeout'),
             label: 'Timeout in milliseconds',
-            hint: '100 to 60000. After that, the visitor gets 504.',
+            hint: '100 to 60\u00a0000. After that, the visitor gets 504.',
             required: false,
             isPlain: true,
             inputmode: 'numeric',

@@ -3,6 +3,7 @@ import type { RunView } from '../../../src/modules/runs/service.ts'
 import { badge } from '../../components/badge.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
+import { formatCount } from '../../components/chart.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
 import { formError, hidden } from '../../components/field.ts'
@@ -144,7 +145,7 @@ function facts({ rule, place, project }: RulePageProps): Html {
       ['About', rule.description],
       ['Where', placeOf(project.id, place)],
       ['Path', isProxy && pathWord(rule)],
-      ['Timeout', isProxy && `${rule.timeout} ms until the response starts`],
+      ['Timeout', isProxy && `${formatCount(rule.timeout)} ms until the response starts`],
       ['Host header', isProxy && (rule.preserveHost ? 'The visitor’s' : 'The server’s own')],
       ['Cookies', isProxy && (rule.forwardCookies ? 'Forwarded, except the session' : 'Not forwarded')],
       ['Headers set', isProxy && rule.headers.length > 0 && headerNames(rule.headers)],

@@ -1,5 +1,6 @@
 import type { RunView } from '../../../src/modules/runs/service.ts'
 import { badge } from '../../components/badge.ts'
+import { formatCount } from '../../components/chart.ts'
 import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
@@ -12,7 +13,11 @@ export const outcomeBadge = ({ status }: Pick<RunView, 'status'>): Html =>
   badge(String(status), status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good')
 
 export const durationText = (ms: number): string =>
-  ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+  ms < 10
+    ? `${ms.toFixed(1)}\u00a0ms`
+    : ms < 10_000
+      ? `${formatCount(Math.round(ms))}\u00a0ms`
+      : `${(ms / 1000).toFixed(1)}\u00a0s`
 
 export const runRuleName = (run: Pick<RunView, 'ruleName' | 'pathPattern'>): string =>
   run.ruleName ?? run.pathPattern

@@ -7,7 +7,7 @@ import { formatCount } from '../../components/chart.ts'
 import { details } from '../../components/details.ts'
 import { checkbox, field, fieldError, formError, hidden } from '../../components/field.ts'
 import { type Column, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { day, time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import type { FieldRow } from '../../schema-form.ts'
@@ -80,7 +80,7 @@ const facts = ({ project, schema, usage, uses }: SchemaPageProps): Html =>
       ['Size', sizeText(usage)],
       ['Used by', useList(project.id, uses)],
       ['In pipelines', html`<code>$schema:${schema.name}</code>`],
-      ['Created', time(schema.createdAt)],
+      ['Created', day(schema.createdAt)],
       ['Changed', time(schema.updatedAt)],
     ]),
   )

@@ -11,7 +11,7 @@ import { pagination } from '../../components/pagination.ts'
 import { roleLabel } from '../../components/role.ts'
 import { searchForm } from '../../components/search-form.ts'
 import { type Column, table } from '../../components/table.ts'
-import { day, time } from '../../components/time.ts'
+import { day } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import { type Failed, queryText } from '../../project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
@@ -130,7 +130,7 @@ export const userPage = (props: UserPageProps): Html =>
         details([
           ['Email', props.account.email],
           ['Id', html`<code>${props.account.id}</code>`],
-          ['Since', time(props.account.createdAt)],
+          ['Since', day(props.account.createdAt)],
         ]),
       )}
       ${roleCard(props)} ${resetCard(props)} ${removal(props)}
