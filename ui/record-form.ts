@@ -18,6 +18,7 @@ export const inputName = (field: string): string => `field.${field}`
 /** A value as text, for inputs and display. Empty for null. */
 export function valueText({ type }: SchemaField, value: unknown): string {
   if (value === null || value === undefined) return ''
+  if (type === 'datetime' && typeof value === 'string') return value.replace('.000Z', 'Z')
   if (type === 'json') return JSON.stringify(value, null, 2)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

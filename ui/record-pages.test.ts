@@ -93,6 +93,21 @@ describe('the records', () => {
     expect((await exported.text()).match(/Ann|Ben|Cleo/g)).toEqual(['Cleo', 'Ben'])
   })
 
+  test('show when a booking is, not how long ago, and say it once where they are edited', async () => {
+    const schema = await makeSchema('bookings', [
+      { name: 'startsAt', type: 'datetime' },
+      { name: 'endsAt', type: 'datetime' },
+    ])
+    const id = await add({ startsAt: '2026-01-19T12:30:00Z', endsAt: '2026-01-19T13:45:00Z' }, schema)
+    for (const rest of ['', `/${id}`]) {
+      const html = await (await browser.open(at(rest, schema), { as: viewer })).text()
+      expect(html).toContain('>19 Jan 2026, 12:30 UTC<')
+      expect(html).toContain('<time datetime="2026-01-19T13:45:00.000Z">19 Jan 2026, 13:45 UTC</time>')
+    }
+    const form = await (await browser.open(at(`/${id}`, schema), { as: contributor })).text()
+    expect(form).toContain('value="2026-01-19T12:30:00Z"')
+  })
+
   test.each([
     ['?filter%5Bstars%5D=many', 'is compared with a value that is not of type integer'],
     ['?filter%5Bnone%5D=1', 'The schema has no field none'],

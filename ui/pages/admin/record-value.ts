@@ -1,5 +1,5 @@
 import type { SchemaField } from '../../../src/domain/schema-fields.ts'
-import { time } from '../../components/time.ts'
+import { formatTime, moment } from '../../components/time.ts'
 import { type Content, html } from '../../html.ts'
 import { valueText } from '../../record-form.ts'
 
@@ -9,7 +9,7 @@ const MAX_LETTERS = 100
 export function valueCell(field: SchemaField, value: unknown): Content {
   if (value === null || value === undefined || value === '') return html`<span class="muted">–</span>`
   if (field.type === 'boolean') return value === true ? 'Yes' : 'No'
-  if (field.type === 'datetime' && typeof value === 'string') return time(value)
+  if (field.type === 'datetime' && typeof value === 'string') return moment(value)
   return shorten(field.type === 'json' ? JSON.stringify(value) : valueText(field, value))
 }
 
@@ -21,9 +21,12 @@ export function recordName(
   record: { id: string } & Readonly<Record<string, unknown>>,
 ): string {
   const [first] = fields
-  const text = first === undefined ? '' : valueText(first, record[first.name])
+  const text = first === undefined ? '' : nameText(first, record[first.name])
   return shorten(text.replace(/\s+/g, ' ').trim() || record.id.slice(-12))
 }
+
+const nameText = (field: SchemaField, value: unknown): string =>
+  field.type === 'datetime' ? formatTime(valueText(field, value)) : valueText(field, value)
 
 export const isNumeric = ({ type }: SchemaField): boolean => type === 'number' || type === 'integer'
 

@@ -6,7 +6,7 @@ import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
 import { formError, hidden } from '../../components/field.ts'
-import { time } from '../../components/time.ts'
+import { moment, time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { tooLong, valueText } from '../../record-form.ts'
@@ -103,7 +103,7 @@ const reading = ({ schema, record }: RecordPageProps): Html =>
 /** The complete value. A long one scrolls in its own box. */
 function whole(field: SchemaField, value: unknown): Content {
   if (value === null || value === undefined || value === '') return html`<span class="muted">Empty</span>`
-  if (field.type === 'datetime' && typeof value === 'string') return time(value)
+  if (field.type === 'datetime' && typeof value === 'string') return moment(value)
   const text = valueText(field, value)
   if (field.type !== 'json' && !text.includes('\n') && text.length < 500) return text
   return html`<pre class="preview" tabindex="0" role="group" aria-label=${field.name}>${text}</pre>`
