@@ -83,7 +83,9 @@ for (const javaScriptEnabled of [true, false])
         await expect(page.getByRole('button', { name: 'Delete selected (2)' })).toBeVisible()
       }
       await page.getByRole('button', { name: 'Delete selected' }).click()
-      const question = page.getByRole('dialog', { name: 'Delete the selected records?' })
+      const question = page.getByRole('dialog', {
+        name: javaScriptEnabled ? 'Delete 2 records?' : 'Delete the selected records?',
+      })
       await question.getByRole('button', { name: 'Delete the records' }).click()
       await expect(page.getByRole('status')).toContainText('The selected records were deleted.')
       await expect(page.getByRole('rowheader')).toHaveText(['cleo@example.com'])

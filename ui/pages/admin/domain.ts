@@ -122,14 +122,17 @@ function settings(props: DomainPageProps): Html {
 
 const removal = ({ domain }: DomainPageProps): Html =>
   card(
-    { id: 'removal', title: 'Remove this domain', about: 'The alias and its deployments are kept.' },
+    { id: 'removal', title: 'Delete this domain', about: 'The alias and its deployments are kept.' },
     confirmDialog(
       {
         id: 'delete-domain',
         opener: 'Delete this domain',
         openerKind: 'danger',
         title: `Delete ${domain.hostname}?`,
-        text: html`The site is no longer available at <strong>${domain.hostname}</strong>, and its traffic split is lost. To add the domain again, you must verify it again.`,
+        text: html`The site is no longer available at <strong>${domain.hostname}</strong>, and its traffic split is lost.${
+          domain.verification.method !== 'base_domain' &&
+          ' To add the domain again, you must verify it again.'
+        }`,
         confirm: 'Delete the domain',
       },
       hidden('intent', 'delete'),

@@ -164,7 +164,7 @@ const removal = ({ set }: RuleSetPageProps): Html =>
           id: 'delete-set',
           opener: 'Delete this rule set',
           openerKind: 'danger',
-          title: `Delete ${set.name}?`,
+          title: `Delete the rule set ${set.name}?`,
           text: 'Requests that matched its rules go to the next rule or to a file.',
           confirm: 'Delete the rule set',
         },

@@ -2,6 +2,7 @@ import type { TrafficView } from '../../../src/modules/traffic/service.ts'
 import { badge } from '../../components/badge.ts'
 import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
+import { confirmDialog } from '../../components/confirm.ts'
 import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
@@ -59,14 +60,26 @@ const target = (rule: Rule, at: number): Html => html`
 `
 
 const ruleActions = (rule: Rule, at: number, count: number): Html => html`
-  <form method="post" class="actions">
-    ${target(rule, at)}
-    ${ruleButton('rule-up', 'Up', rule, at === 0)} ${ruleButton('rule-down', 'Down', rule, at === count - 1)}
-    ${ruleButton('delete-rule', 'Delete', rule)}
-  </form>
+  <div class="actions">
+    <form method="post" class="actions">
+      ${target(rule, at)}
+      ${ruleButton('rule-up', 'Up', rule, at === 0)} ${ruleButton('rule-down', 'Down', rule, at === count - 1)}
+    </form>
+    ${confirmDialog(
+      {
+        id: `delete-rule-${at}`,
+        opener: 'Delete',
+        accessibleName: `Delete: ${nameOf(rule)}`,
+        title: `Delete the rule ${nameOf(rule)}?`,
+        text: 'Visitors who match it follow the next rule or the shares.',
+        confirm: 'Delete the rule',
+      },
+      html`${hidden('intent', 'delete-rule')} ${target(rule, at)}`,
+    )}
+  </div>
 `
 
-const ruleButton = (intent: string, label: string, rule: Rule, disabled = false): Html =>
+const ruleButton = (intent: string, label: string, rule: Rule, disabled: boolean): Html =>
   button({
     label,
     kind: 'secondary',
