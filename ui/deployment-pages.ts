@@ -120,14 +120,16 @@ const MAX_MOVES = 10
 function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   const aliases = aliasesOf(ctx, looking)
   const own = aliases.find(({ deploymentId }) => deploymentId === deployment.id)
+  const live = aliases.find(({ name }) => name === 'production') ?? aliases[0]
   const candidate =
     own === undefined
-      ? (aliases.find(({ name }) => name === 'production') ?? aliases[0])?.deploymentId
+      ? live?.deploymentId
       : historyOf(ctx, looking.grant, own.id).find(({ deploymentId }) => deploymentId !== deployment.id)
           ?.deploymentId
   if (candidate === undefined || aboutDeployment(ctx, candidate).projectId !== looking.project.id) return null
   return {
     deployment: getDeployment(ctx, looking.grant, candidate),
+    liveAs: own === undefined ? (live?.name ?? null) : null,
     comparison: compareDeployments(ctx, looking.grant, candidate, deployment.id),
   }
 }

@@ -71,6 +71,12 @@ describe('deployments', () => {
     expect(html).toContain('2 added, 1 changed, 1 removed')
     for (const path of ['new.html', 'old.html', 'data.bin']) expect(html).toContain(`<code>${path}</code>`)
     expect(html).not.toContain('assets/a.css')
+    expect(html).toMatch(/Since\s*<a href/)
+  })
+
+  test('one that is not live is compared with the one that is, which may be newer', async () => {
+    const html = await read(at(`/deployments/${first.deploymentId}`))
+    expect(html).toMatch(/Compared with\s*<a [^>]*>.*<\/a>, which is live as production/)
   })
 
   test('one that is live cannot be deleted, and says so', async () => {

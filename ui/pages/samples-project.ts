@@ -105,7 +105,7 @@ export const projectSamples = [
     visitUrl: newest.urls.preview,
     waysBack: null,
     aliases,
-    before: { deployment: older, comparison },
+    before: { deployment: older, liveAs: null, comparison },
   }),
   sample('deployment-failed', deploymentPage, {
     ...owner,
@@ -122,7 +122,7 @@ export const projectSamples = [
     visitUrl: newest.urls.preview,
     waysBack: [{ alias: production, deployment: older }],
     aliases,
-    before: { deployment: older, comparison },
+    before: { deployment: older, liveAs: 'production', comparison },
   }),
   sample('deployment-viewer', deploymentPage, {
     ...viewer,

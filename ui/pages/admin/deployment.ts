@@ -26,8 +26,11 @@ type DeploymentPageProps = ProjectPageBase & {
   /** To what its aliases showed before; null if it has a start page itself. */
   waysBack: readonly WayBack[] | null
   aliases: readonly AliasView[]
-  /** The differences from the previous deployment; null if there is none. */
-  before: { deployment: DeploymentView; comparison: Comparison } | null
+  /**
+   * The differences from the deployment that its alias showed before, or, while it is not live, from the one that is
+   * live as `liveAs` and may be newer. Null if there is none.
+   */
+  before: { deployment: DeploymentView; liveAs: string | null; comparison: Comparison } | null
   failed?: Failed | undefined
 }
 
@@ -141,7 +144,10 @@ const differences = ({ project, before }: DeploymentPageProps): Html | null =>
           id: 'differences',
           title: comparisonSummary(before.comparison),
           about: html`
-            Since <a href=${deploymentHref(project.id, before.deployment.id)}>${shortSha(before.deployment.commitSha)}</a>
+            ${before.liveAs === null ? 'Since' : 'Compared with'}${' '}
+            <a href=${deploymentHref(project.id, before.deployment.id)}>${shortSha(before.deployment.commitSha)}</a>${
+              before.liveAs !== null && `, which is live as ${before.liveAs}`
+            }
           `,
         },
         comparisonList(before.comparison),
