@@ -102,6 +102,7 @@ describe('a new project', () => {
     expect(status).toBe(303)
     const html = await textOf(await browser.open(String(location), { as: USER }))
     expect(html).toContain('grace/notes')
+    expect(html).toContain('The project was created.')
     expect(html).toContain('--project grace/notes')
     expect(html).not.toContain('Visit the site')
   })

@@ -139,7 +139,7 @@ const submitProject = (ctx: Context, request: Request): Promise<Response> =>
             const { displayName, ...others } = projectValues(form)
             const input = displayName === '' ? others : { ...others, displayName }
             checkInput(ctx, request, newProjectBody, input)
-            return `/projects/${createProject(ctx, grant, input).id}`
+            return `/projects/${createProject(ctx, grant, input).id}?done=created`
           },
         },
       },
@@ -171,7 +171,7 @@ async function showProject(ctx: Context, request: Request, id: string): Promise<
       deploymentCount: latest.pagination.total,
       ...publishing(ctx),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
-      notices: doneNotice(request, { published: 'Published.' }),
+      notices: doneNotice(request, { created: 'The project was created.', published: 'Published.' }),
     }),
   )
 }

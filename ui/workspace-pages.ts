@@ -148,7 +148,7 @@ const submitGroups = (ctx: Context, request: Request) =>
         run({ grant, form }) {
           const input = groupInput(form)
           checkInput(ctx, request, newGroupBody, input)
-          return `/admin/groups/${createGroup(ctx, grant, input).id}`
+          return `/admin/groups/${createGroup(ctx, grant, input).id}?done=created`
         },
       },
     },
@@ -160,6 +160,7 @@ function showGroup(ctx: Context, request: Request, id: string, failed?: Failed):
   const group = getGroup(ctx, grant, id)
   const members = pageOf(request, 'page', (asked) => listMemberPage(ctx, grant, id, asked))
   const notices = doneNotice(request, {
+    created: 'The group was created.',
     saved: 'Saved.',
     added: 'Added.',
     removed: 'Removed from the group.',
