@@ -179,9 +179,7 @@ async function saveSchema(
   const { fields, removed, inRows } = readFields(form, schema.fields)
   const isAsked = removed.length > 0 && (await usageOf(ctx, grant, schemaId)).records > 0
   if (isAsked && !form.isTicked('isRemovalMeant')) {
-    const message = 'Removing a field deletes its values in all records. Tick the box to confirm.'
-    const error = { message, status: 400 }
-    const failed = { intent: 'save', error, values: form.all() }
+    const failed = { intent: 'save', error: { message: '', status: 400 }, values: form.all() }
     return showSchema(ctx, request, place, { failed, removing: removed })
   }
   const name = form.text('name').trim()

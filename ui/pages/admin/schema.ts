@@ -6,6 +6,7 @@ import { card } from '../../components/card.ts'
 import { formatCount } from '../../components/chart.ts'
 import { details } from '../../components/details.ts'
 import { checkbox, field, fieldError, formError, hidden } from '../../components/field.ts'
+import { notice } from '../../components/notice.ts'
 import { type Column, table } from '../../components/table.ts'
 import { day, time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
@@ -99,12 +100,13 @@ function editing(props: SchemaPageProps): Html {
     },
     html`
       <form method="post" class="stack">
-        ${formError(failed?.error)} ${nameField(props.name, failed, props.uses.length > 0)}
+        ${props.removing.length > 0 ? askAboutRemoval : formError(failed?.error)}
+        ${nameField(props.name, failed, props.uses.length > 0)}
         ${schemaFields({ rows: props.rows, hasRecords: records > 0, error: failed?.error })}
         ${
           props.removing.length > 0 &&
           checkbox({
-            name: 'isRemovalMeant',
+            name: MEANT,
             label: `Yes, remove ${props.removing.join(', ')} from ${recordsWords(records)}`,
             hint: 'The values of these fields are lost.',
           })
@@ -114,6 +116,15 @@ function editing(props: SchemaPageProps): Html {
     `,
   )
 }
+
+/** The name of the box, and its id, to which the notice leads. */
+const MEANT = 'isRemovalMeant'
+
+const askAboutRemoval: Html = notice({
+  tone: 'bad',
+  message: html`Removing a field deletes its values in all records. <a href=${`#${MEANT}`}>Tick the box</a> to confirm.`,
+  live: true,
+})
 
 const nameField = (name: string, failed: Failed | undefined, isUsed: boolean): Html => html`
   <div class="narrow">
