@@ -1,11 +1,13 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
+import type { ErrorDetail } from '../src/domain/errors.ts'
 import { isCommitSha } from '../src/domain/names.ts'
 import { isProjectRole } from '../src/domain/roles.ts'
 import {
   type AliasChange,
   type AliasView,
   changeAlias,
+  checkAliasName,
   createAlias,
   deleteAlias,
   getAlias,
@@ -16,7 +18,7 @@ import { compareDeployments } from '../src/modules/deployments/browse.ts'
 import { aboutDeployment, getDeployment, listDeployments } from '../src/modules/deployments/service.ts'
 import { ruleSetsOfAlias } from '../src/modules/rule-sets/service.ts'
 import type { CertificateState } from '../src/platform/certificates.ts'
-import { booleanOf, type Form, marked, UNREAD_BODY } from './form.ts'
+import { booleanOf, type Form, flawsOf, marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { queryOf, visitUrl } from './page-request.ts'
 import { aliasPage } from './pages/admin/alias.ts'
@@ -68,9 +70,10 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
       create: {
         isOnce: true,
         run({ grant, form }) {
-          const commitSha = form.text('commitSha').trim()
-          if (!isCommitSha(commitSha)) throw notASha()
-          const alias = createAlias(ctx, grant, { name: form.text('name').trim(), commitSha })
+          const input = { name: form.text('name').trim(), commitSha: form.text('commitSha').trim() }
+          const details = [...flawsOf(() => checkAliasName(input.name)), ...flawsOfSha(input.commitSha)]
+          if (details.length > 0) throw marked(...details)
+          const alias = createAlias(ctx, grant, input)
           return `/projects/${id}/aliases/${alias.id}?done=created`
         },
       },
@@ -78,8 +81,15 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
     show: (failed) => showAliases(ctx, request, id, failed),
   })
 
-const notASha = () =>
-  marked({ path: 'commitSha', message: 'Enter 7 to 64 hexadecimal digits: the commit SHA or its beginning' })
+const flawsOfSha = (text: string): ErrorDetail[] =>
+  isCommitSha(text)
+    ? []
+    : [
+        {
+          path: 'commitSha',
+          message: 'Enter 7 to 64 hexadecimal digits: the commit SHA or its beginning',
+        },
+      ]
 
 type Place = { id: string; aliasId: string }
 

@@ -55,6 +55,17 @@ export const unknownIntent = (): AppError => new AppError('invalid', 'The form d
 export const marked = (...details: readonly ErrorDetail[]): AppError =>
   new AppError('invalid', 'Check the marked fields.', details.length > 0 ? { details } : {})
 
+/** The details of the error that the check throws. Rethrows an error without. */
+export function flawsOf(check: () => void): readonly ErrorDetail[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    if (error instanceof AppError && error.details !== undefined) return error.details
+    throw error
+  }
+}
+
 /** Checks a form's input with the API's schema. Throws `invalid` and names the fields. */
 export function checkInput<T extends TSchema>(
   ctx: Context,

@@ -212,6 +212,12 @@ describe('aliases', () => {
       expect(answer.status).toBe(status)
       expect(await answer.text()).toContain(said)
     }
+    const bad = await browser.submit(
+      at('/aliases'),
+      { intent: 'create', name: 'a b', commitSha: 'zz' },
+      { as: ADMIN },
+    )
+    expect((await bad.text()).match(/id="(name|commitSha)-error"/g)).toHaveLength(2)
     expect((await make('c0ffee1')).status).toBe(303)
   })
 

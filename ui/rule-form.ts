@@ -1,11 +1,11 @@
 import type { Context } from '../src/context.ts'
-import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
+import type { ErrorDetail } from '../src/domain/errors.ts'
 import { isRecord } from '../src/domain/is-record.ts'
 import type { Grant } from '../src/modules/auth/authorize.ts'
 import { REDACTED } from '../src/modules/proxy-rules/header-values.ts'
 import { headerConfigBody, newRuleBody } from '../src/modules/proxy-rules/model.ts'
 import { findRuleFlaws, type NewRule, type RuleLevel } from '../src/modules/proxy-rules/service.ts'
-import { checkInput, type Form } from './form.ts'
+import { checkInput, type Form, flawsOf } from './form.ts'
 import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
 
 /** A pipeline with its code is larger than other forms. */
@@ -23,8 +23,9 @@ export async function flawsOfForm(
   const values = form.all()
   const own = [...flawOfJson(form), ...flawsOfHeaders(values)]
   const input = ruleOf(form)
-  const flaws = flawsOfShape(ctx, request, input)
-  const found = flaws.length > 0 ? flaws : await findRuleFlaws(ctx, grant, level, id, input)
+  // Text that is not a number must not hide what is wrong elsewhere.
+  const { order, timeout, ...texts } = input
+  const found = [...flawsOfShape(ctx, request, input), ...(await findRuleFlaws(ctx, grant, level, id, texts))]
   const named = together(found.map(({ path, message }) => toField(path, message, values)))
   const all = [...own, ...named]
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at)
@@ -35,21 +36,11 @@ function flawsOfShape(ctx: Context, request: Request, input: NewRule): ErrorDeta
   // NaN becomes null in JSON, which the check then rejects as not a number.
   const { headerConfig, ...rest } = JSON.parse(JSON.stringify(input))
   return [
-    ...checked(() => checkInput(ctx, request, newRuleBody, rest)),
-    ...checked(() => checkInput(ctx, request, headerConfigBody, headerConfig ?? {})).map(
+    ...flawsOf(() => checkInput(ctx, request, newRuleBody, rest)),
+    ...flawsOf(() => checkInput(ctx, request, headerConfigBody, headerConfig ?? {})).map(
       ({ path, message }) => ({ path: `headerConfig.${path}`, message }),
     ),
   ]
-}
-
-function checked(check: () => void): readonly ErrorDetail[] {
-  try {
-    check()
-    return []
-  } catch (error) {
-    if (error instanceof AppError && error.details !== undefined) return error.details
-    throw error
-  }
 }
 
 /** The form as input for the API. Invalid numbers and JSON are left for the checks to report. */

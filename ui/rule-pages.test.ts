@@ -156,13 +156,14 @@ describe('a rule', () => {
   test('with a description that is too long is refused beside it', async () => {
     const long = { ...RULE_FORM, description: 'x'.repeat(2001), intent: 'check' }
     const { details } = await (await project.submit('/new', long)).json()
-    expect(details).toEqual([{ path: 'description', message: 'A text of at most 2000 characters' }])
+    expect(details).toEqual([{ path: 'description', message: 'A text of at most 2000 characters.' }])
   })
 
   test('all errors are reported together, and a check stores nothing', async () => {
-    const wrong = { ...RULE_FORM, pathPattern: 'api', targetUrl: 'http://x', intent: 'check' }
+    const texts = { pathPattern: 'api', targetUrl: 'http://x', methods: 'G3T', timeout: 'long' }
+    const wrong = { ...RULE_FORM, ...texts, intent: 'check' }
     const { details } = await (await project.submit('/new', wrong)).json()
-    expect(details.map(({ path }: { path: string }) => path)).toEqual(['pathPattern', 'targetUrl'])
+    expect(details.map(({ path }: { path: string }) => path).sort()).toEqual(Object.keys(texts).sort())
     expect(await (await project.submit('/new', { ...RULE_FORM, intent: 'check' })).json()).toEqual({
       details: [],
     })

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
+import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
 import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
 import {
   changeRule,
@@ -11,6 +11,7 @@ import {
 } from '../src/modules/proxy-rules/service.ts'
 import { getRuleSet } from '../src/modules/rule-sets/service.ts'
 import { listRuns } from '../src/modules/runs/service.ts'
+import { sentence } from './components/field.ts'
 import type { Form } from './form.ts'
 import { marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
@@ -225,9 +226,11 @@ const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
 /** For the script: the errors while somebody is still typing. */
 const answerCheck = async (ctx: Context, request: Request, typed: TypedRule): Promise<Response> =>
   Response.json(
-    { details: await flawsOfForm(ctx, request, typed) },
+    { details: (await flawsOfForm(ctx, request, typed)).map(inWords) },
     { headers: { 'cache-control': 'no-store' } },
   )
+
+const inWords = ({ path, message }: ErrorDetail): ErrorDetail => ({ path, message: sentence(message) })
 
 async function requireFlawless(ctx: Context, request: Request, typed: TypedRule): Promise<void> {
   const details = await flawsOfForm(ctx, request, typed)

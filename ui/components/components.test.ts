@@ -122,6 +122,17 @@ test.each(pieces)('%s', (_name, piece, expected, unexpected) => {
   for (const part of unexpected) expect(markup).not.toContain(part)
 })
 
+const sentences: [message: string, shown: string][] = [
+  ['must be JSON', 'Must be JSON.'],
+  ['At most 20 characters', 'At most 20 characters.'],
+  ['Is this yours?', 'Is this yours?'],
+  ['steps[0].id: is required', 'steps[0].id: is required.'],
+]
+test.each(sentences)('beside a field, %p is a sentence', (message, shown) => {
+  const error = { message: 'Check the marked fields.', details: [{ path: 'a', message }] }
+  expect(fieldError(error, 'a')).toBe(shown)
+})
+
 const hrefOf = (at: number) => `?page=${at}`
 
 test('pagination leads to the neighbours that exist', () => {

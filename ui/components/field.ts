@@ -173,8 +173,13 @@ export const formError = (error: FormError | undefined): Html | null =>
 
 /** The error of one field. */
 export function fieldError(error: FormError | undefined, name: string): string | undefined {
-  return error?.details?.find((detail) => detail.path === name)?.message
+  const message = error?.details?.find((detail) => detail.path === name)?.message
+  return message && sentence(message)
 }
+
+/** Some messages of the API are parts of a sentence; beside a field each is a whole one. */
+export const sentence = (message: string): string =>
+  message.replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase()).replace(/[^.!?…]$/, '$&.')
 
 /** The name of the field to focus: the first with an error, else the page's choice. */
 export function startField(error: FormError | undefined, otherwise: string): string {
