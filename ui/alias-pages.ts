@@ -54,13 +54,13 @@ function showAliases(ctx: Context, request: Request, id: string, failed?: Failed
   const looking = lookAt(ctx, request, id)
   const query = { projectId: id, page: queryOf(request, 'page'), sort: 'updatedAt' }
   const found = listAliases(ctx, looking.grant, query)
-  const { total } = listDeployments(ctx, looking.grant, { projectId: id, limit: '1' }).pagination
+  const { data: latest } = listDeployments(ctx, looking.grant, { projectId: id, limit: LATEST })
   const notices = doneNotice(request, { deleted: 'The alias was deleted.' })
-  return page(
-    aliasesPage({ ...looking, found, hasDeployments: total > 0, failed, notices }),
-    failed?.error.status,
-  )
+  return page(aliasesPage({ ...looking, found, latest, failed, notices }), failed?.error.status)
 }
+
+/** The number of deployments to choose from. The commit of any other can be typed. */
+const LATEST = '50'
 
 const submitAliases = (ctx: Context, request: Request, id: string) =>
   submitProjectForm(ctx, request, {

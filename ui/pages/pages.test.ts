@@ -64,7 +64,12 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s'
     expect(unnamed).toEqual([])
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
     const references = ['aria-describedby', 'aria-labelledby', 'for', 'popovertarget']
-    const dangling = references.flatMap((name) => valuesOf(elements, name)).filter((id) => !ids.includes(id))
+    const links = valuesOf(elements, 'href').filter((href) => href.length > 1 && href.startsWith('#'))
+    const named = [
+      ...references.flatMap((name) => valuesOf(elements, name)),
+      ...links.map((href) => href.slice(1)),
+    ]
+    const dangling = named.filter((id) => !ids.includes(id))
     expect(dangling).toEqual([])
     expect(withTag(elements, 'img').filter(({ attributes }) => !attributes.get('alt'))).toEqual([])
   })
@@ -230,6 +235,14 @@ const contents: [page: string, expected: string][] = [
     'name="weight-0" type="number" min="0" max="100" step="1" inputmode="numeric" value="70"',
   ],
   ['people-invited', '/invite?token=tok-3'],
+  ['users', 'href="#new-user"'],
+  ['groups', 'href="#new-group"'],
+  ['keys', 'href="#new-key"'],
+  ['domains', 'href="#new-domain"'],
+  ['people', 'href="#invite"'],
+  ['aliases', 'href="#new-alias"'],
+  ['aliases', 'list="commits"'],
+  ['aliases', 'label="20 Nov 2026, '],
   ['person', 'The group Editors'],
   ['people', 'Remove Editors from the project?'],
   ['people', 'title="20 Nov 2026, 08:12 UTC" data-day="true">20 Nov 2026<'],
@@ -273,6 +286,9 @@ const absences: [page: string, unexpected: string][] = [
   ['deployment-viewer', 'Move staging here'],
   ['deployment-viewer', 'intent'],
   ['people-viewer', 'intent'],
+  ['people-viewer', '#invite'],
+  ['aliases-failed', '#new-alias'], // the form is in view
+  ['domains-no-alias', '#new-domain'],
   ['records-viewer', 'type="checkbox"'],
   ['schema', 'fields[0].name" value="email" type="text"'], // a stored field keeps its name
   ['domain-viewer', 'intent'],

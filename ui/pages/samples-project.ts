@@ -162,12 +162,12 @@ export const projectSamples = [
   sample('aliases', aliasesPage, {
     ...owner,
     found: { data: aliases, pagination: one },
-    hasDeployments: true,
+    latest: [newest, older],
   }),
   sample('aliases-failed', aliasesPage, {
     ...owner,
     found: none,
-    hasDeployments: true,
+    latest: [newest, older],
     failed: { intent: 'create', error: wrong('commitSha'), values: { name: 'x', commitSha: 'zz' } },
   }),
   sample('alias', aliasPage, {

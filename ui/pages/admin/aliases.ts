@@ -1,5 +1,6 @@
 import type { Paginated } from '../../../src/domain/pagination.ts'
 import type { AliasView } from '../../../src/modules/aliases/service.ts'
+import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
 import { badge, visibilityBadge } from '../../components/badge.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
@@ -8,7 +9,7 @@ import { field, fieldError, formError, hidden } from '../../components/field.ts'
 import { pagination } from '../../components/pagination.ts'
 import { shortSha } from '../../components/sha.ts'
 import { type Column, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { formatTime, time } from '../../components/time.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { deploymentHref } from './deployment-table.ts'
@@ -16,7 +17,8 @@ import { type ProjectPageBase, projectFrame, projectHref } from './project-frame
 
 type AliasesPageProps = ProjectPageBase & {
   found: Paginated<AliasView>
-  hasDeployments: boolean
+  /** The latest deployments, as suggestions for a new alias. */
+  latest: readonly DeploymentView[]
   failed?: Failed | undefined
 }
 
@@ -31,12 +33,19 @@ export const aliasesPage = (props: AliasesPageProps): Html =>
       tab: 'aliases',
       title: 'Aliases',
       about: html`<p class="muted">Names such as production. Each has its own address and can point at any deployment.</p>`,
+      aside:
+        mayAdd(props) &&
+        props.found.pagination.total > 0 &&
+        linkButton({ label: 'New alias', href: '#new-alias' }),
     },
     html`
       ${props.found.pagination.total === 0 ? nothing(props) : list(props)}
-      ${props.can.moveAliases && props.hasDeployments && newAlias(props)}
+      ${mayAdd(props) && newAlias(props)}
     `,
   )
+
+/** Without a deployment there is nothing to point at. */
+const mayAdd = ({ can, latest }: AliasesPageProps): boolean => can.moveAliases && latest.length > 0
 
 const list = ({ project, found }: AliasesPageProps): Html => html`
   ${table<AliasView>({ caption: 'Aliases', rows: found.data, columns: COLUMNS })}
@@ -46,21 +55,22 @@ const list = ({ project, found }: AliasesPageProps): Html => html`
   })}
 `
 
-const nothing = ({ project, can, hasDeployments }: AliasesPageProps): Html =>
+const nothing = ({ project, can, latest }: AliasesPageProps): Html =>
   emptyState(
     {
       icon: 'projects',
       title: 'No aliases yet',
-      text: hasDeployments
-        ? 'Point an alias at a deployment to make the deployment live at the alias’s address.'
-        : 'An alias points at a deployment, so publish one first. You can name the alias while publishing.',
+      text:
+        latest.length > 0
+          ? 'Point an alias at a deployment to make the deployment live at the alias’s address.'
+          : 'An alias points at a deployment, so publish one first. You can name the alias while publishing.',
     },
-    !hasDeployments &&
+    latest.length === 0 &&
       can.publish &&
       linkButton({ label: 'Publish', href: projectHref(project.id, '/publish') }),
   )
 
-function newAlias({ failed }: AliasesPageProps): Html {
+function newAlias({ latest, failed }: AliasesPageProps): Html {
   return card(
     { id: 'new-alias', title: 'New alias' },
     html`
@@ -78,15 +88,22 @@ function newAlias({ failed }: AliasesPageProps): Html {
         ${field({
           name: 'commitSha',
           label: 'Commit',
-          hint: 'The commit of a deployment: at least its first 7 digits.',
+          hint: 'Choose one of the latest deployments, or type the commit of any: at least its first 7 digits.',
           value: failed?.values['commitSha'],
           error: fieldError(failed?.error, 'commitSha'),
           verbatim: true,
+          list: 'commits',
         })}
+        <datalist id="commits">${latest.map(suggestion)}</datalist>
         <div>${button({ label: 'Create alias' })}</div>
       </form>
     `,
   )
+}
+
+const suggestion = ({ commitSha, branch, description, createdAt }: DeploymentView): Html => {
+  const words = [formatTime(createdAt), branch, description].filter((part) => part !== null)
+  return html`<option value=${commitSha} label=${words.join(', ')}></option>`
 }
 
 /** Its name, its address and what it shows. */

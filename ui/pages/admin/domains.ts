@@ -34,12 +34,19 @@ export const domainsPage = (props: DomainsPageProps): Html =>
       tab: 'domains',
       title: 'Domains',
       about: html`<p class="muted">Your own hosts, in addition to the address of each alias.</p>`,
+      aside:
+        mayAdd(props) &&
+        props.found.pagination.total > 0 &&
+        linkButton({ label: 'New domain', href: '#new-domain' }),
     },
     html`
       ${props.found.pagination.total === 0 ? nothing(props) : list(props)}
-      ${props.can.manageDomains && props.aliasNames.length > 0 && newDomain(props)}
+      ${mayAdd(props) && newDomain(props)}
     `,
   )
+
+/** A domain shows an alias. */
+const mayAdd = ({ can, aliasNames }: DomainsPageProps): boolean => can.manageDomains && aliasNames.length > 0
 
 const list = ({ project, found, aliasNames }: DomainsPageProps): Html => html`
   ${table<DomainListRow>({ caption: 'Domains', rows: found.data, columns: columnsOf(aliasNames) })}

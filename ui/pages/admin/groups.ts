@@ -1,6 +1,6 @@
 import type { Paginated } from '../../../src/domain/pagination.ts'
 import type { GroupMemberView, GroupView } from '../../../src/modules/groups/service.ts'
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { emptyState } from '../../components/empty-state.ts'
@@ -19,7 +19,12 @@ type GroupsPageProps = WorkspacePageBase & { found: Paginated<GroupView>; failed
 export const groupsPage = (props: GroupsPageProps): Html =>
   workspaceFrame(
     props,
-    { place: 'groups', title: 'Groups', about: 'A group gives all its people the same role on a project.' },
+    {
+      place: 'groups',
+      title: 'Groups',
+      aside: props.found.pagination.total > 0 && linkButton({ label: 'New group', href: '#new-group' }),
+      about: 'A group gives all its people the same role on a project.',
+    },
     html`
       ${
         props.found.pagination.total === 0

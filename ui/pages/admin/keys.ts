@@ -1,5 +1,5 @@
 import type { Paginated } from '../../../src/domain/pagination.ts'
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
@@ -55,6 +55,7 @@ export const keysPage = (props: KeysPageProps): Html =>
           <h1>API keys</h1>
           <p class="muted">For the command line, CI and scripts. Send the key in the <code>X-API-Key</code> header.</p>
         </div>
+        ${props.found.pagination.total > 0 && linkButton({ label: 'New key', href: '#new-key' })}
       </header>
       <div class="cards">
         ${

@@ -8,7 +8,7 @@ import type {
   PermissionsView,
 } from '../../../src/modules/members/permissions.ts'
 import { badge } from '../../components/badge.ts'
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
@@ -44,6 +44,7 @@ export const peoplePage = (props: PeoplePageProps): Html =>
       tab: 'people',
       title: 'People',
       about: html`<p class="muted">A person’s role is the highest of their own and those of their groups.</p>`,
+      aside: props.can.managePeople && linkButton({ label: 'Invite somebody', href: '#invite' }),
     },
     html`
       ${looseError(props.failed)} ${props.invited && invitedCard(props.invited)}

@@ -1,6 +1,6 @@
 import type { Paginated } from '../../../src/domain/pagination.ts'
 import type { UserView } from '../../../src/modules/users/service.ts'
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
@@ -31,6 +31,7 @@ export const usersPage = (props: UsersPageProps): Html =>
     {
       place: 'users',
       title: 'Users',
+      aside: linkButton({ label: 'New user', href: '#new-user' }),
       about: 'One account works on every site. Each project decides what it may do there.',
     },
     html`
