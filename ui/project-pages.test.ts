@@ -47,6 +47,21 @@ async function read(path: string, as = ADMIN): Promise<string> {
   return answer.text()
 }
 
+test('the overview shows production first, then the aliases that changed last', async () => {
+  const seeds = { owner: 'acme', repo: 'busy', files: { 'index.html': '' } }
+  let projectId = ''
+  for (const alias of ['production', 'a', 'b', 'c', 'd', 'e']) {
+    app.advance(60_000)
+    projectId = (await seedDeployment(app, { ...seeds, sha: app.ctx.newId().replaceAll('-', ''), alias }))
+      .projectId
+  }
+  const html = await read(`/projects/${projectId}`)
+  const [, live = ''] = html.match(/<caption[^>]*>Live aliases(.*?)<\/table>/s) ?? []
+  const names = [...live.matchAll(/<strong>(\w+)<\/strong>/g)].map(([, name]) => name)
+  expect(names).toEqual(['production', 'e', 'd', 'c', 'b'])
+  expect(html).toContain(`<a href="/projects/${projectId}/aliases">All 6</a>`)
+})
+
 test('the overview shows two weeks of visits to people who may see them', async () => {
   expect(await read(at())).toContain('0 views and 0 visitors in two weeks')
   expect(await read(at(), contributor)).not.toContain('in two weeks')

@@ -160,13 +160,16 @@ const LATEST = '5'
 async function showProject(ctx: Context, request: Request, id: string): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const { caller, grant, project } = looking
-  const aliases = listAliases(ctx, grant, { projectId: project.id, limit: '50', sort: 'updatedAt' }).data
+  const { data: aliases, pagination } = listAliases(ctx, grant, {
+    ...{ projectId: project.id, limit: '50', sort: 'updatedAt' },
+  })
   const latest = listDeployments(ctx, grant, { projectId: project.id, limit: LATEST })
   return page(
     projectPage({
       ...looking,
       project: { ...project, url: visitUrlOf(ctx, request, project, aliases) },
       aliases,
+      aliasCount: pagination.total,
       deployments: latest.data,
       deploymentCount: latest.pagination.total,
       ...publishing(ctx),

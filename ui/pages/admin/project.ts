@@ -17,7 +17,9 @@ import { projectFrame, projectHref } from './project-frame.ts'
 import { type PublishPageProps, publishCards } from './publish.ts'
 
 type ProjectPageProps = PublishPageProps & {
+  /** Those that changed last, first. */
   aliases: readonly AliasView[]
+  aliasCount: number
   /** Newest first. */
   deployments: readonly DeploymentView[]
   deploymentCount: number
@@ -67,10 +69,17 @@ const firstUpload = (props: ProjectPageProps): Html => html`
 const published = (props: ProjectPageProps): Html => html`
   ${attention(props)}
   ${card(
-    { id: 'live', title: 'Live', about: 'Names that point at a deployment. Moving one is a release.' },
+    {
+      id: 'live',
+      title: 'Live',
+      about: 'Names that point at a deployment. Moving one is a release.',
+      aside:
+        props.aliasCount > MAX_ALIASES &&
+        html`<a href=${projectHref(props.project.id, '/aliases')}>All ${props.aliasCount}</a>`,
+    },
     props.aliases.length === 0
       ? html`<p class="muted">Nothing is live: no alias points at a deployment.</p>`
-      : table<AliasView>({ caption: 'Live aliases', rows: props.aliases, columns: COLUMNS }),
+      : table<AliasView>({ caption: 'Live aliases', rows: liveRows(props.aliases), columns: COLUMNS }),
   )}
   ${card(
     {
@@ -84,6 +93,14 @@ const published = (props: ProjectPageProps): Html => html`
   )}
   ${props.visits !== undefined && visits(props.project.id, props.visits)}
 `
+
+const MAX_ALIASES = 5
+
+/** `production` first, wherever it last moved. */
+const liveRows = (aliases: readonly AliasView[]): AliasView[] => {
+  const isMain = ({ name }: AliasView) => name === 'production'
+  return [...aliases.filter(isMain), ...aliases.filter((one) => !isMain(one))].slice(0, MAX_ALIASES)
+}
 
 const visits = (projectId: string, { series, totals }: Visits): Html =>
   card(
