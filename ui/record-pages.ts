@@ -162,7 +162,7 @@ type Place = SchemaPlace & { recordId: string }
 function showRecord(ctx: Context, request: Request, place: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, place.id)
   const record = getRecord(ctx, looking.grant, place.schemaId, place.recordId)
-  const notices = doneNotice(request, { created: 'The record was added.', saved: 'Saved.' })
+  const notices = doneNotice(request, { created: 'The record was created.', saved: 'Saved.' })
   const schema = getSchema(ctx, looking.grant, place.schemaId)
   return page(recordPage({ ...looking, schema, record, failed, notices }), failed?.error.status)
 }

@@ -1,7 +1,10 @@
 import { type Content, type Html, html } from '../html.ts'
 import { button } from './button.ts'
 
-/** A form that only reads, so it uses GET and its address can be bookmarked. */
+/**
+ * A form that only reads, so it uses GET and its address can be bookmarked. `submit` is `Filter` where fields narrow a
+ * list, and `Show` where one chooses what the page shows.
+ */
 export const searchForm = (
   label: string,
   inputs: Content,

@@ -36,14 +36,11 @@ for (const javaScriptEnabled of [true, false])
         ['ben@example.com', '47'],
         ['cleo@example.com', '52'],
       ] as const) {
-        await page
-          .getByRole('link', { name: /Add (a record|the first one)/ })
-          .first()
-          .click()
+        await page.getByRole('link', { name: 'New record' }).first().click()
         await page.getByLabel('email').fill(email)
         await page.getByLabel('age').fill(age)
-        await page.getByRole('button', { name: 'Add the record' }).click()
-        await expect(page.getByRole('status')).toContainText('The record was added.')
+        await page.getByRole('button', { name: 'Create record' }).click()
+        await expect(page.getByRole('status')).toContainText('The record was created.')
         await page
           .getByRole('navigation', { name: 'Breadcrumb' })
           .getByRole('link', { name: 'guests' })

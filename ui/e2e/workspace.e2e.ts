@@ -33,7 +33,7 @@ for (const javaScriptEnabled of [true, false])
 
       await page.getByRole('link', { name: 'Audit log' }).click()
       await page.getByLabel('Action').fill('settings.change')
-      await page.getByRole('button', { name: 'Search' }).click()
+      await page.getByRole('button', { name: 'Filter' }).click()
       const row = page.getByRole('row').filter({ hasText: 'settings.change' })
       await expect(row).toContainText('allowPublicSignups false → true')
 

@@ -1,5 +1,5 @@
 import { badge } from '../../components/badge.ts'
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { copyable } from '../../components/copyable.ts'
 import { accountHint, type FormError, field, fieldError, formError, hidden } from '../../components/field.ts'
@@ -69,7 +69,7 @@ const enrollment = ({ secret, qrSvg }: MfaEnrollment, error: FormError | undefin
           error: fieldError(error, 'code'),
         })}
         <div class="actions">
-          ${button({ label: 'Turn on' })} <a class="btn btn-quiet" href="/account">Cancel</a>
+          ${button({ label: 'Turn on' })} ${linkButton({ label: 'Cancel', href: '/account', kind: 'secondary' })}
         </div>
       </form>
     </li>

@@ -34,7 +34,7 @@ export function auditPage(props: AuditPageProps): Html {
       about: 'Every change: who made it, from where, and the values before.',
     },
     html`
-      ${searchForm('Audit log', filterFields(props), isFiltered(filters) ? '/admin/audit' : undefined)}
+      ${searchForm('Audit log', filterFields(props), isFiltered(filters) ? '/admin/audit' : undefined, 'Filter')}
       ${props.problem !== undefined && notice({ tone: 'bad', message: props.problem, live: true })}
       ${found !== null && entries(found, props)}
     `,

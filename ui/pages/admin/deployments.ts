@@ -72,6 +72,7 @@ function list({ project, found, filters, aliasNames }: DeploymentsPageProps): Ht
         })}
       `,
       isFiltered(filters) ? here : undefined,
+      'Filter',
     )}
     ${
       found.data.length === 0 ? html`<p class="muted">No deployments match.</p>` : deploymentTable(found.data)

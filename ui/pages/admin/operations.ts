@@ -174,7 +174,7 @@ export const logsPage = (props: LogsPageProps): Html => {
     props,
     { place: 'logs', title: 'Requests', about: 'IP addresses, query strings and cookies are not stored.' },
     html`
-      ${searchForm('Requests', logFields(props), isFiltered ? '/admin/logs' : undefined)}
+      ${searchForm('Requests', logFields(props), isFiltered ? '/admin/logs' : undefined, 'Filter')}
       ${statusError(failed) === undefined && formError(failed)}
       ${newestId !== null && found?.pagination.page === 1 && logTail(newestId)}
       ${found !== null && logEntries(found, filters)}

@@ -1,7 +1,7 @@
 import type { SchemaField } from '../../../src/domain/schema-fields.ts'
 import type { RecordView } from '../../../src/modules/records/service.ts'
 import type { SchemaView } from '../../../src/modules/schemas/service.ts'
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
@@ -28,7 +28,10 @@ export const newRecordPage = (props: Base): Html =>
         <form method="post" class="stack">
           ${formError(props.failed?.error)} ${hidden('intent', 'create')}
           ${props.schema.fields.map((one) => recordInput(one, one.default, props.failed))}
-          <div>${button({ label: 'Add the record' })}</div>
+          <div class="actions">
+            ${button({ label: 'Create record' })}
+            ${linkButton({ label: 'Cancel', href: schemaHref(props.project.id, props.schema.id), kind: 'secondary' })}
+          </div>
         </form>
       `,
     ),

@@ -36,12 +36,12 @@ export const recordsPage = (props: RecordsPageProps): Html =>
       crumbs: [{ label: 'Data', href: dataHref(props.project.id) }],
       aside: html`
         <div class="actions">
+          ${props.can.configureTraffic && linkButton({ label: 'New record', href: hrefOf(props, '/new') })}
           ${linkButton({
             label: props.can.configureTraffic ? 'Edit schema' : 'Schema',
             href: hrefOf(props, '/schema'),
             kind: 'secondary',
           })}
-          ${props.can.configureTraffic && linkButton({ label: 'Add a record', href: hrefOf(props, '/new') })}
         </div>
       `,
     },
@@ -88,7 +88,7 @@ function nothing(props: RecordsPageProps): Html {
     },
     props.can.configureTraffic &&
       (hasFields
-        ? linkButton({ label: 'Add the first one', href: hrefOf(props, '/new'), kind: 'secondary' })
+        ? linkButton({ label: 'New record', href: hrefOf(props, '/new'), kind: 'secondary' })
         : linkButton({ label: 'Add fields', href: hrefOf(props, '/schema'), kind: 'secondary' })),
   )
 }

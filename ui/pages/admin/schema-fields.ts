@@ -1,5 +1,5 @@
 import { FIELD_TYPES } from '../../../src/domain/field-types.ts'
-import { button } from '../../components/button.ts'
+import { button, linkButton } from '../../components/button.ts'
 import { checkbox, type FormError, field, fieldError, hidden, selectField } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
@@ -18,10 +18,11 @@ export const schemaFields = (props: SchemaFieldsProps): Html => html`
 `
 
 /** Saves, or asks for the same form with more rows. Enter triggers the first button. */
-export const schemaButtons = (save: string): Html => html`
+export const schemaButtons = (save: string, cancelHref?: string): Html => html`
   <div class="actions">
     ${button({ label: save, name: 'intent', value: 'save' })}
     ${button({ label: 'More fields', kind: 'secondary', name: 'intent', value: 'more', skipsChecks: true })}
+    ${cancelHref !== undefined && linkButton({ label: 'Cancel', href: cancelHref, kind: 'secondary' })}
   </div>
 `
 

@@ -37,7 +37,7 @@ export const newSchemaPage = (props: NewSchemaPageProps): Html =>
         <form method="post" class="stack">
           ${formError(props.failed?.error)} ${nameField(props.name, props.failed, false)}
           ${schemaFields({ rows: props.rows, hasRecords: false, error: props.failed?.error })}
-          ${schemaButtons('Create schema')}
+          ${schemaButtons('Create schema', dataHref(props.project.id))}
         </form>
       `,
     ),

@@ -97,7 +97,7 @@ function sharesForm(props: TrafficPageProps): Html {
           checked: values === undefined ? (split?.sticky ?? true) : values['sticky'] === 'true',
         })}
         <div class="narrow">${periodField(values?.['stickySeconds'] ?? String(split?.stickySeconds ?? DAY_SECONDS))}</div>
-        <div>${button({ label: 'Save the shares' })}</div>
+        <div>${button({ label: 'Save', accessibleName: 'Save the shares' })}</div>
       </form>
     `,
   )

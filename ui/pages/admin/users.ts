@@ -145,7 +145,7 @@ const roleCard = ({ account, failed }: UserPageProps): Html =>
       <form method="post" class="stack narrow">
         ${formError(failed?.intent === 'change' ? failed.error : undefined)} ${hidden('intent', 'change')}
         ${selectField({ name: 'role', label: 'Role', value: account.role, options: ROLES })}
-        <div>${button({ label: 'Save the role' })}</div>
+        <div>${button({ label: 'Save', accessibleName: 'Save the role' })}</div>
       </form>
     `,
   )
