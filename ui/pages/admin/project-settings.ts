@@ -13,7 +13,8 @@ import {
 } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { roleLabel } from '../../components/role.ts'
-import { type Html, html } from '../../html.ts'
+import type { PageUser } from '../../components/user-menu.ts'
+import { type Content, type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { spaWord } from './alias.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
@@ -115,11 +116,17 @@ function visibility(props: ProjectSettingsPageProps): Html {
             { value: 'login', label: roleLabel(RESPONSES.login) },
           ],
         })}
-        <div>${button({ label: 'Save the visibility' })}</div>
+        <div>${button({ label: 'Save', accessibleName: 'Save the visibility' })}</div>
       </form>
     `,
   )
 }
+
+/** Only administrators can open it. */
+const membershipSettings = ({ role }: PageUser): Content =>
+  role === 'admin'
+    ? html`<a href="/admin/settings/auth">Settings, Project Membership</a>`
+    : 'Settings, Project Membership'
 
 function signup(props: ProjectSettingsPageProps): Html {
   const { project, settings } = props
@@ -136,8 +143,7 @@ function signup(props: ProjectSettingsPageProps): Html {
           !settings.requireProjectMembership.value &&
           notice({
             tone: 'info',
-            message:
-              'Membership is not required in this workspace, so this switch has no effect. An administrator can require it under Settings, Project Membership.',
+            message: html`Membership is not required in this workspace, so this switch has no effect. An administrator can require it under ${membershipSettings(props.user)}.`,
           })
         }
         ${checkbox({
@@ -146,7 +152,7 @@ function signup(props: ProjectSettingsPageProps): Html {
           hint: 'Whoever signs up gets the role guest. Otherwise people need an invitation.',
           checked: project.allowPublicSignup,
         })}
-        <div>${button({ label: 'Save the sign-up' })}</div>
+        <div>${button({ label: 'Save', accessibleName: 'Save the sign-up' })}</div>
       </form>
     `,
   )

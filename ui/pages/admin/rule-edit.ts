@@ -18,7 +18,7 @@ import type { ShownRule } from './rule.ts'
 import { PIPELINE_EXAMPLE } from './rule-example.ts'
 import { headerFields } from './rule-headers.ts'
 import type { RuleValues } from './rule-values.ts'
-import { ruleHref, ruleName, rulesHref } from './rule-words.ts'
+import { KEEP_STEPS, ruleHref, ruleName, rulesHref } from './rule-words.ts'
 
 type RuleEditPageProps = ProjectPageBase & {
   /** Null for a new rule. */
@@ -219,7 +219,7 @@ const more = (props: RuleEditPageProps): Html =>
       </div>
       ${tick(props, 'isEnabled', 'Enabled', 'A disabled rule is skipped.')}
       <div class="only-pipeline">
-        ${tick(props, 'debugEnabled', 'Keep the input and output of each step in the run log', 'Secrets are masked. Turn it off when you are done.')}
+        ${tick(props, 'debugEnabled', KEEP_STEPS, 'Secrets are masked. Turn it off when you are done.')}
       </div>
     `,
   )

@@ -12,6 +12,9 @@ export const ruleHref = (projectId: string, ruleId: string, rest = ''): string =
 
 export const setHref = (projectId: string, setId: string): string => rulesHref(projectId, `/sets/${setId}`)
 
+/** The label of `debugEnabled`. */
+export const KEEP_STEPS = 'Keep the input and output of each step in the run log'
+
 type Matching = Pick<RuleView, 'pathPattern' | 'method' | 'methods'>
 
 /** The methods that the rule matches; empty for all. */

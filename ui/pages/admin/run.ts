@@ -8,7 +8,7 @@ import { time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { codeOf } from './pipeline-steps.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
-import { ruleHref, rulesHref } from './rule-words.ts'
+import { KEEP_STEPS, ruleHref, rulesHref } from './rule-words.ts'
 import { durationText, outcomeBadge, runRuleName } from './runs-table.ts'
 
 type RunPageProps = ProjectPageBase & {
@@ -60,7 +60,8 @@ function steps({ run, project, isRuleThere }: RunPageProps): Html {
       { id: 'steps', title: 'Steps' },
       html`
         <p class="muted">
-          The input and output of the steps were not kept. To keep them for the next runs, edit ${rule} and turn that on.
+          The input and output of the steps were not kept. To keep them for the next runs, edit ${rule} and turn
+          on “${KEEP_STEPS}”.
         </p>
       `,
     )

@@ -49,6 +49,7 @@ function passwordPage(props: PasswordStep): Html {
     'Sign in',
     html`
       <h1>Sign in</h1>
+      ${destination(props.redirect)}
       ${props.notice && notice(props.notice)}
       <form method="post" class="stack">
         ${formError(props.error)} ${hidden('redirect', props.redirect)}
@@ -73,6 +74,12 @@ function passwordPage(props: PasswordStep): Html {
       </ul>
     `,
   )
+}
+
+/** A site that sends its visitors here. An address of this host is a path. */
+function destination(redirect: string | undefined): Html | null {
+  const host = redirect === undefined ? undefined : URL.parse(redirect)?.host
+  return host === undefined ? null : html`<p class="muted">To see <strong>${host}</strong></p>`
 }
 
 const mfaPage = (props: MfaStep): Html =>
