@@ -246,6 +246,7 @@ const contents: [page: string, expected: string][] = [
   ['aliases', 'list="commits"'],
   ['aliases', 'label="20 Nov 2026, '],
   ['project-settings-failed', '<a href="/admin/settings/auth">Settings, Project Membership</a>'],
+  ['audit', '<option value="domain.verify">'],
   ['person', 'The group Editors'],
   ['people', 'Remove Editors from the project?'],
   ['people', 'title="20 Nov 2026, 08:12 UTC" data-day="true">20 Nov 2026<'],
