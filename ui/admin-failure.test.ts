@@ -25,7 +25,7 @@ test('a page of a project that needs another role keeps the project in view and 
   const html = await answer.text()
   expect(answer.status).toBe(403)
   expect(html).toContain(MENU)
-  expect(html).toContain('This needs the role admin')
+  expect(html).toContain('This needs the role admin or higher on the project; you have viewer.<')
   expect(html).toContain(`href="/projects/${site.projectId}/deployments"`)
   expect(html).toContain(`<a href="/projects/${site.projectId}/people">People</a>`)
 })

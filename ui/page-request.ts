@@ -7,6 +7,7 @@ import type { Grant } from '../src/modules/auth/authorize.ts'
 import { callerOf } from '../src/modules/auth/caller.ts'
 import { destinationOf, visitAddress } from '../src/modules/auth/handover.ts'
 import type { SignedIn } from '../src/modules/auth/sessions.ts'
+import { sentence } from './components/field.ts'
 import { type Form, readForm } from './form.ts'
 import { type Html, page } from './html.ts'
 import { type ContinuePageProps, continuePage } from './pages/auth/continue.ts'
@@ -103,7 +104,7 @@ function showFailure(
   show: ShowFailure = errorPage,
 ): Response {
   const { title, hint } = WORDS[status] ?? UNFORESEEN
-  return page(show({ status, title, message, hint }), status, headers)
+  return page(show({ status, title, message: sentence(message), hint }), status, headers)
 }
 
 /** Redirects to the sign-in page and from there back here. */

@@ -169,7 +169,7 @@ export const accountHint = (email: string): Html => html`
 
 /** The sentence above a rejected form. */
 export const formError = (error: FormError | undefined): Html | null =>
-  error === undefined ? null : notice({ tone: 'bad', message: error.message, live: true })
+  error === undefined ? null : notice({ tone: 'bad', message: sentence(error.message), live: true })
 
 /** The error of one field. */
 export function fieldError(error: FormError | undefined, name: string): string | undefined {
@@ -177,7 +177,7 @@ export function fieldError(error: FormError | undefined, name: string): string |
   return message && sentence(message)
 }
 
-/** Some messages of the API are parts of a sentence; beside a field each is a whole one. */
+/** Some messages of the API are parts of a sentence or end without a full stop. A page shows whole ones. */
 export const sentence = (message: string): string =>
   message.replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase()).replace(/[^.!?…]$/, '$&.')
 
