@@ -45,5 +45,7 @@ const sent = ({ email }: ForgotPageProps): Html => html`
 
 const NO_MAIL: Html = html`
   <p>This server cannot send mail. Ask an admin to create a link for you under Users.</p>
-  <p class="muted">If no admin can sign in, the operator of the server must set up mail first.</p>
+  <p class="muted">
+    If no admin can sign in, the operator of the server can: <code>svc admin reset-password EMAIL</code>.
+  </p>
 `
