@@ -12,7 +12,7 @@ let schemaId = ''
 beforeAll(async () => {
   app = await testApp()
   await app.addUser(ROOT, 'admin')
-  const seeded = await seedDeployment(app, DOCS)
+  const seeded = await seedDeployment(app, { ...DOCS, alias: 'live' })
   projectId = seeded.projectId
   const json = { projectId, name: 'notes', fields: [{ name: 'text', type: 'string' }] }
   schemaId = String((await ask(app, 'POST', '/api/schemas', { as: ROOT, json })).body['id'])
@@ -45,4 +45,19 @@ test.each([
   })
   for (const query of ['limit=101', 'limit=0', 'page=0', 'page=x', 'sort=nothing', 'order=up'])
     expect((await get(query)).status).toBe(400)
+})
+
+/** A form sends a field that was left empty. */
+test.each([
+  '/api/deployments?projectId=&owner=&repo=&branch=&commitSha=&alias=',
+  '/api/aliases?projectId=&owner=&repo=&name=',
+  '/api/api-keys?projectId=',
+  '/api/users?email=&role=',
+])('%s is the whole list', async (path) => {
+  await app.addUser(`${path.length}@example.com`, 'user')
+  await ask(app, 'POST', '/api/api-keys', { as: ROOT, json: { name: 'ci', isGlobal: true } })
+  const { body } = await ask(app, 'GET', path, { as: ROOT })
+  const all = await ask(app, 'GET', path.replace(/\?.*/, ''), { as: ROOT })
+  expect(body).toEqual(all.body)
+  expect(body['data']).not.toBeEmpty()
 })

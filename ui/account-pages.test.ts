@@ -42,6 +42,12 @@ describe('/account', () => {
     expect(text).toContain('This one')
   })
 
+  test('the sign-in methods are named where there is only the password', async () => {
+    const text = await (await browser.open('/account', { as: ANN })).text()
+    expect(text).toContain('Connected sign-in methods')
+    expect(text).toContain('This server offers no others')
+  })
+
   test('an owner cannot press Leave', async () => {
     const text = await (await browser.open('/account', { as: ADMIN })).text()
     expect(text).toMatch(/<button[^>]*disabled[^>]*>Leave/)

@@ -1,3 +1,5 @@
+import { isIsoDate, isoTime, parseDateTime } from './iso-time.ts'
+
 /** Types of schema fields and, except `text` and `datetime`, of form fields. contract §9.3 and §9.4. */
 export const FIELD_TYPES = [
   'string',
@@ -24,10 +26,6 @@ const DEEPEST = 100
 const LARGEST = 16 * 1024 * 1024
 
 const EMAIL = /^[^\s@"<>(),:;[\]\\]{1,64}@(?=.{1,253}$)[^\s@"<>(),:;[\]\\.]+(\.[^\s@"<>(),:;[\]\\.]+)+$/
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
-const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
-
 /** Checks that a value has the type and returns the value to store. A `datetime` is stored in UTC with milliseconds. */
 export function checkFieldValue(type: FieldType, value: unknown): Checked {
   switch (type) {
@@ -45,7 +43,9 @@ export function checkFieldValue(type: FieldType, value: unknown): Checked {
     case 'boolean':
       return typeof value === 'boolean' ? ok(value) : bad('must be true or false')
     case 'date':
-      return isDate(value) ? ok(value) : bad('must be a date such as 2026-11-20')
+      return typeof value === 'string' && isIsoDate(value)
+        ? ok(value)
+        : bad('must be a date such as 2026-11-20')
     case 'datetime':
       return checkDateTime(value)
     case 'json':
@@ -96,24 +96,9 @@ function isWebUrl(value: unknown): boolean {
   return typeof value === 'string' && /^https?:\/\//i.test(value) && !/\s/.test(value) && URL.canParse(value)
 }
 
-function isDate(value: unknown): value is string {
-  const [, year, month, day] = (typeof value === 'string' ? DATE.exec(value) : null) ?? []
-  if (year === undefined || month === undefined || day === undefined) return false
-  const time = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).getUTCDate() === Number(day)
-}
-
 function checkDateTime(value: unknown): Checked {
-  const [whole, date, hour, minute, second = '00', zone = 'Z'] =
-    (typeof value === 'string' ? DATE_TIME.exec(value) : null) ?? []
-  const fraction = whole === undefined ? '' : (/\.\d{1,9}/.exec(whole)?.[0] ?? '').slice(0, 4)
-  const offset = zone.toUpperCase() === 'Z' ? 'Z' : zone.replace(/^(.\d{2}):?(\d{2})$/, '$1:$2')
-  const time = isDate(date)
-    ? Date.parse(`${date}T${hour}:${minute}:${second}${fraction}${offset}`)
-    : Number.NaN
-  return Number.isNaN(time)
-    ? bad('must be a date and time such as 2026-11-20T12:00:00Z')
-    : ok(new Date(time).toISOString())
+  const at = typeof value === 'string' ? parseDateTime(value) : null
+  return at === null ? bad('must be a date and time such as 2026-11-20T12:00:00Z') : ok(isoTime(at))
 }
 
 function parseJson(text: string): Checked {

@@ -3,3 +3,9 @@ export function given<T extends object>(input: T): { [K in keyof T]?: Exclude<T[
   const fields = Object.entries(input).filter(([, value]) => value !== undefined)
   return Object.fromEntries(fields) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
+
+/** A copy of a query without empty values: a form sends a field that was left empty. */
+export function withoutEmpty<T extends object>(query: T): { [K in keyof T]: T[K] | undefined } {
+  const fields = Object.entries(query).map(([name, value]) => [name, value === '' ? undefined : value])
+  return Object.fromEntries(fields)
+}

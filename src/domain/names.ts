@@ -24,6 +24,13 @@ export const isAliasName = matcher(ALIAS_NAME)
 export const COMMIT_SHA = '^[0-9a-fA-F]{7,64}$'
 export const isCommitSha = matcher(COMMIT_SHA)
 
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
+const INVISIBLE = `${CONTROLS}\\s\\u00ad\\u200b-\\u200f\\u2060\\ufeff`
+
+/** What people call something: any text that shows, without control characters and what turns the direction of text. */
+export const TITLE = `^(?=.*[^${INVISIBLE}])[^${CONTROLS}]*$`
+export const isTitle = matcher(TITLE)
+
 /** RFC 9110 §5.6.2. */
 export const HEADER_NAME = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
 export const isHeaderName = matcher(HEADER_NAME)

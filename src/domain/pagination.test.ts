@@ -28,7 +28,10 @@ const good: [query: PaginationQuery, expected: object][] = [
     { ...DEFAULTS, sort: 'commitSha', order: 'asc' },
   ],
   [{ page: '1000000' }, { ...DEFAULTS, page: 1_000_000, offset: 19_999_980 }],
-  [{ page: '9'.repeat(20) }, { ...DEFAULTS, page: 1e20, offset: Number.MAX_SAFE_INTEGER }],
+  ...['9007199254740993', '9'.repeat(20), '9'.repeat(400)].map((page): (typeof good)[number] => [
+    { page },
+    { ...DEFAULTS, page: Number.MAX_SAFE_INTEGER, offset: Number.MAX_SAFE_INTEGER },
+  ]),
 ]
 
 test.each(good)('%j', (query, expected) => {

@@ -79,7 +79,7 @@ export function pageOfRows<T>(
 function positiveInteger(value: string | number | undefined, fallback: number): number | null {
   if (value === undefined || value === '') return fallback
   const text = String(value)
-  const number = /^\d{1,20}$/.test(text) ? Number(text) : 0
+  const number = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : 0
   return number >= 1 ? number : null
 }
 

@@ -3,6 +3,7 @@ import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
+import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { aboutRow, type Grant, mayDo, within } from '../auth/authorize.ts'
@@ -55,7 +56,7 @@ export function listAliases(
     defaultSort: 'createdAt',
     defaultOrder: 'desc',
   })
-  const { projectId, owner, repo, name } = query
+  const { projectId, owner, repo, name } = withoutEmpty(query)
   const filter = { projectIds: readableProjectIds(ctx, grant), projectId, owner, repo, name }
   const data = listAliasRecords(ctx.db.orm, filter, page).map((record) => toView(ctx, record))
   return paginated(data, countAliases(ctx.db.orm, filter), page)

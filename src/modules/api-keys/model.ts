@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { TITLE } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
@@ -9,8 +10,8 @@ export const newKeyBody = t.Object({
   name: t.String({
     minLength: 1,
     maxLength: 100,
-    pattern: '\\S',
-    error: '1 to 100 characters, not only spaces',
+    pattern: TITLE,
+    error: '1 to 100 characters, not only spaces, on one line',
     examples: ['ci'],
   }),
   projectId: t.Optional(textOrNull),
@@ -23,8 +24,10 @@ export const newKeyBody = t.Object({
   ),
   isGlobal: t.Optional(t.Boolean()),
   expiresAt: t.Optional(
-    t.Union([t.String({ format: 'date-time' }), t.Null()], {
-      error: 'A time in ISO 8601, such as 2030-01-01T00:00:00.000Z',
+    t.Union([t.String(), t.Null()], {
+      description: 'A time in ISO 8601; UTC unless it says otherwise',
+      examples: ['2030-01-01T00:00:00.000Z'],
+      error: 'A time in ISO 8601, such as 2030-01-01T00:00:00.000Z, or null',
     }),
   ),
 })

@@ -87,7 +87,11 @@ const refused: [status: number, body: Record<string, unknown>][] = [
   [400, { isGlobal: true }],
   [400, { name: '', isGlobal: true }],
   [400, { name: 'x'.repeat(101), isGlobal: true }],
-  [400, { name: 'x', isGlobal: true, expiresAt: 'tomorrow' }],
+  [400, { name: ' ', isGlobal: true }],
+  [400, { name: 'a\nb', isGlobal: true }],
+  ...['tomorrow', '', '02/03/2099', '2099-2-3', '2099-02-30', '2099-02-30T00:00:00Z'].map(
+    (expiresAt): (typeof refused)[number] => [400, { name: 'x', isGlobal: true, expiresAt }],
+  ),
   [400, { name: 'x', isGlobal: true, expiresAt: '2026-11-20T12:00:00.000Z' }],
   [400, { name: 'x', repository: 'acme' }],
   [404, { name: 'x', projectId: NO_ID }],

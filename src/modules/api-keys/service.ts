@@ -2,7 +2,8 @@ import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError, invalidChoice, invalidField } from '../../domain/errors.ts'
-import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
+import { isoTime, isoTimeOrNull, requireTime } from '../../domain/iso-time.ts'
+import { isTitle } from '../../domain/names.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { apiKeyPrefix, hashToken, newApiKey } from '../../platform/tokens.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -35,8 +36,8 @@ export function createKey(ctx: Context, grant: Grant, input: NewApiKey): { apiKe
 /** A key made with access to the data directory; global without a repository (`owner/repo`). Returns the key. */
 export function createOperatorKey(ctx: Context, input: { name: string; repository: string | null }): string {
   const name = input.name.trim()
-  if (name === '' || name.length > 100)
-    throw new AppError('invalid', 'The name of a key must have 1 to 100 characters')
+  if (!isTitle(name) || name.length > 100)
+    throw new AppError('invalid', 'The name of a key must have 1 to 100 characters on one line')
   const projectId = input.repository === null ? null : idOfRepository(ctx, input.repository)
   return addKey(ctx, { kind: 'operator' }, { name, projectId, expiresAt: null }).key
 }
@@ -115,7 +116,7 @@ function idOfRepository(ctx: Context, repository: string): string {
 /** Milliseconds; null for never. */
 function expiryOf(ctx: Context, text: string | null | undefined): number | null {
   if (text === null || text === undefined) return null
-  const at = Date.parse(text)
+  const at = requireTime('expiresAt', text)
   if (at > ctx.now()) return at
   throw invalidField('expiresAt', 'Must be a time in the future')
 }

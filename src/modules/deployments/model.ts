@@ -14,7 +14,7 @@ export const deploymentQuery = t.Object({
   branch: optionalText,
   commitSha: t.Optional(
     t.String({
-      pattern: COMMIT_SHA,
+      pattern: `^$|${COMMIT_SHA}`,
       error: '7 to 64 hexadecimal digits: the full commit SHA or a prefix',
     }),
   ),

@@ -5,6 +5,7 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { encodePath } from '../../domain/asset-path.ts'
 import { mimeTypeOf } from '../../domain/content-type.ts'
 import { AppError } from '../../domain/errors.ts'
+import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { listAliasesOf, listLabelsOf } from '../aliases/host-labels.ts'
@@ -45,8 +46,8 @@ export function listDeployments(
     defaultSort: 'createdAt',
     defaultOrder: 'desc',
   })
-  const { projectId, owner, repo, branch, alias } = query
-  const commitSha = query.commitSha?.toLowerCase()
+  const { projectId, owner, repo, branch, alias, ...others } = withoutEmpty(query)
+  const commitSha = others.commitSha?.toLowerCase()
   const projectIds = readableProjectIds(ctx, grant)
   const filter = { projectIds, projectId, owner, repo, branch, commitSha, alias }
   const records = listDeploymentRecords(ctx.db.orm, filter, page)

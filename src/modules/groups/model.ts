@@ -1,12 +1,13 @@
 import { type Static, t } from 'elysia'
+import { TITLE } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
 
 const name = t.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '\\S',
-  error: '1 to 100 characters, not only spaces',
+  pattern: TITLE,
+  error: '1 to 100 characters, not only spaces, on one line',
   examples: ['Editors'],
 })
 const EXAMPLE_ID = '01a1f95d-adc8-7540-85f5-eb591f10b29b'

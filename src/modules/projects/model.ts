@@ -1,5 +1,5 @@
 import { type Static, t } from 'elysia'
-import { OWNER_NAME, PROJECT_NAME } from '../../domain/names.ts'
+import { OWNER_NAME, PROJECT_NAME, TITLE } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
 
@@ -22,7 +22,8 @@ export const nameField = t.String({
 const displayName = t.String({
   minLength: 1,
   maxLength: 200,
-  error: '1 to 200 characters',
+  pattern: TITLE,
+  error: '1 to 200 characters, not only spaces, on one line',
   examples: ['Documentation'],
 })
 const privateSiteResponse = t.Union([t.Literal('not_found'), t.Literal('login'), t.Null()], {

@@ -11,10 +11,9 @@ export type Connection = { provider: string; email: string; connectedAt: string 
 export function connectionsSection(
   connections: readonly Connection[],
   providers: readonly LoginProvider[],
-): Html | null {
+): Html {
   const connected = new Set(connections.map((connection) => connection.provider))
   const offered = providers.filter((provider) => !connected.has(provider.id))
-  if (connections.length === 0 && offered.length === 0) return null
   return card(
     {
       id: 'connections',
@@ -23,6 +22,10 @@ export function connectionsSection(
     },
     html`
       ${connections.length > 0 && connectionTable(connections, providers)}
+      ${
+        connections.length + offered.length === 0 &&
+        html`<p class="muted">This server offers no others. Its operator can add Google, Keycloak and the like.</p>`
+      }
       ${
         offered.length > 0 &&
         html`<div class="actions">${offered.map((provider) =>

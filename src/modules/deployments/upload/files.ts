@@ -30,7 +30,8 @@ export class UploadedFiles {
 
   /** Throws `invalid` when there are no files. `whatToSend` tells the sender what to send. */
   all(whatToSend: string): UploadedFile[] {
-    if (this.#byPath.size === 0) throw invalidChoice('file', `The upload holds no files: ${whatToSend}`)
+    if (this.#byPath.size === 0)
+      throw invalidChoice('file', `The upload holds no files: ${whatToSend}. ${LEFT_OUT}`)
     return [...this.#byPath.values()]
   }
 }
@@ -51,5 +52,8 @@ export function tooManyFiles(ctx: Context): AppError {
     `A deployment may have ${ctx.config.maxDeploymentFiles} files (MAX_DEPLOYMENT_FILES); this one would have more`,
   )
 }
+
+const LEFT_OUT =
+  'Files and folders whose name begins with a dot (except .well-known), node_modules and __MACOSX are left out.'
 
 const shown = (path: string): string => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)

@@ -133,7 +133,8 @@ describe('malformed archives', () => {
 
   test('with only skipped files', async () => {
     const nothing = { '.git/config': 'x', 'node_modules/x.js': 'x' }
-    const message = /^The upload holds no files/
+    const message =
+      /^The upload holds no files: .+ begins with a dot .+ node_modules and __MACOSX are left out\.$/
     for (const body of [
       await asTar(nothing),
       await asGzip({}),
@@ -266,6 +267,8 @@ describe('forms', () => {
     await refused('/api/assets/upload', form(...fieldParts(DOCS)), 400, none)
     await refused('/api/assets/upload', form(...fieldParts({ ...DOCS, file: 'text' })), 400, none)
     await refused('/api/assets/upload', form({ file: '', content: '' }, ...fieldParts(DOCS)), 400, none)
+    const hidden = form({ file: '.env', content: 'A=1' }, ...fieldParts(DOCS))
+    await refused('/api/assets/upload', hidden, 400, /begins with a dot/)
     await refused('/api/deployments/zip', form(...fieldParts(DOCS)), 400, /has no archive/)
     for (const path of ['/api/assets/upload', '/api/deployments/zip']) {
       const { body } = await world.send('POST', path, { key: world.keys.docs, ...form(...fieldParts(DOCS)) })
