@@ -3,7 +3,7 @@ import type { Context } from '../src/context.ts'
 import type { AppError } from '../src/domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../src/domain/schema-fields.ts'
 import { listSchemaUses, type SchemaUse } from '../src/modules/proxy-rules/uses.ts'
-import { usageOf } from '../src/modules/records/usage.ts'
+import { isInUse, usageOf } from '../src/modules/records/usage.ts'
 import {
   changeSchema,
   createSchema,
@@ -167,17 +167,20 @@ const submitSchema = (ctx: Context, request: Request, place: Place) => {
   })
 }
 
-/** Removing a field deletes its values in all records, so the form asks for confirmation first. */
-async function saveSchema(
+/**
+ * Removing a field deletes its values in all records, so the form asks for confirmation first. Waits for nothing before it
+ * saves: meanwhile the sender could lose access, or others change the fields.
+ */
+function saveSchema(
   ctx: Context,
   request: Request,
   place: Place,
   { grant, form }: Doing,
-): Promise<string | Response> {
+): string | Promise<Response> {
   const { id, schemaId } = place
   const schema = getSchema(ctx, grant, schemaId)
   const { fields, removed, inRows } = readFields(form, schema.fields)
-  const isAsked = removed.length > 0 && (await usageOf(ctx, grant, schemaId)).records > 0
+  const isAsked = removed.length > 0 && isInUse(ctx, grant, schemaId)
   if (isAsked && !form.isTicked('isRemovalMeant')) {
     const failed = { intent: 'save', error: { message: '', status: 400 }, values: form.all() }
     return showSchema(ctx, request, place, { failed, removing: removed })

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { AppError } from '../domain/errors.ts'
+import { boundedQueue } from './bounded-queue.ts'
 import { onPasswordThread } from './password-threads.ts'
 
 /** Argon2id behind a queue: a hash costs 30 ms and 19 MiB, so only a few run at once and only a few may wait. */
@@ -27,7 +28,11 @@ const DECOY =
 const EFFORT: PasswordEffort = { costs: ARGON2, decoy: DECOY }
 
 export function createPasswords(limits = LIMITS, { costs, decoy } = EFFORT): Passwords {
-  const inTurn = boundedQueue(limits)
+  const refusal = () =>
+    new AppError('unavailable', 'Too many sign-ins at once. Try again in a few seconds.', {
+      headers: { 'retry-after': '5' },
+    })
+  const inTurn = boundedQueue({ ...limits, refusal })
   const run = (password: string, hash: string | null) =>
     inTurn(() => onPasswordThread({ password, hash, costs }))
   return {
@@ -36,36 +41,5 @@ export function createPasswords(limits = LIMITS, { costs, decoy } = EFFORT): Pas
       const isMatch = await run(password, hash ?? decoy)
       return isMatch === true && hash !== null
     },
-  }
-}
-
-/** Runs `atOnce` jobs, lets `waiting` more wait and rejects the rest, so that a flood of sign-ins cannot pile up. */
-function boundedQueue({ atOnce, waiting }: PasswordLimits): <T>(job: () => Promise<T>) => Promise<T> {
-  const queue: (() => void)[] = []
-  let running = 0
-  const enter = (): Promise<void> | undefined => {
-    if (running < atOnce) {
-      running += 1
-      return undefined
-    }
-    if (queue.length >= waiting)
-      throw new AppError('unavailable', 'Too many sign-ins at once. Try again in a few seconds.', {
-        headers: { 'retry-after': '5' },
-      })
-    return new Promise((resolve) => queue.push(resolve))
-  }
-  /** Passes the place to the next in the queue, so that no new job can take it first. */
-  const leave = (): void => {
-    const next = queue.shift()
-    if (next === undefined) running -= 1
-    else next()
-  }
-  return async (job) => {
-    await enter()
-    try {
-      return await job()
-    } finally {
-      leave()
-    }
   }
 }

@@ -4,7 +4,7 @@ import { operatorGrant } from '../modules/auth/authorize.ts'
 import { createSchema } from '../modules/schemas/service.ts'
 import type { PipelineConfig, PipelineRule, PipelineStep } from '../pipelines/model.ts'
 import { servePipeline } from '../site/serve-pipeline.ts'
-import { type TestApp, testApp } from './test-app.ts'
+import { type TestApp, type TestStorage, testApp } from './test-app.ts'
 
 export const IP = '203.0.113.7'
 export const ANONYMOUS: Caller = { actor: { kind: 'anonymous', ip: IP }, site: null, refused: null }
@@ -44,8 +44,8 @@ export type PipelineApp = TestApp & {
 }
 
 /** A server with a project, `acme/site`, whose owner is ann@example.com. */
-export async function pipelineApp(env?: Record<string, string>): Promise<PipelineApp> {
-  const app = await testApp(env)
+export async function pipelineApp(env?: Record<string, string>, storage?: TestStorage): Promise<PipelineApp> {
+  const app = await testApp(env, {}, storage)
   const { ctx } = app
   const ownerId = await app.addUser('ann@example.com')
   const addProject = (name: string): string => {

@@ -58,8 +58,15 @@ const resolveTestName = async (name: string): Promise<string[]> => {
   throw new Error(`${name} does not resolve in tests`)
 }
 
+/** The database is in memory, which is quicker, unless it is to be a file. */
+export type TestStorage = { isOnDisk: boolean }
+
 /** `env` is the server's environment; rate limits are off unless it sets them. */
-export async function testApp(env: Record<string, string> = {}, outside: Outside = {}): Promise<TestApp> {
+export async function testApp(
+  env: Record<string, string> = {},
+  outside: Outside = {},
+  { isOnDisk }: TestStorage = { isOnDisk: false },
+): Promise<TestApp> {
   const root = mkdtempSync(join(tmpdir(), 'svc-test-'))
   const config = loadConfig({
     env: { RATE_LIMIT_API: '0', RATE_LIMIT_UPLOAD: '0', LOG_LEVEL: 'error', DATA_DIR: root, ...env },
@@ -73,7 +80,7 @@ export async function testApp(env: Record<string, string> = {}, outside: Outside
     now: () => at,
     secretKeys: [config.secretKey ?? Buffer.alloc(32, 7).toString('base64')],
     setupToken: 'test-setup-token',
-    db: openDb(':memory:', at),
+    db: openDb(isOnDisk ? join(root, 'svc.db') : ':memory:', at),
     logsDb: openLogsDb(':memory:'),
     port: () => config.port,
     resolveTxt,

@@ -52,6 +52,25 @@ test('those who ask at the same time share one load, unless something was writte
   expect(loads).toBe(2)
 })
 
+test('of one question one load is under way at a time, and those who asked meanwhile share the next', async () => {
+  let running = 0
+  const slow = async () => {
+    loads += 1
+    running += 1
+    expect(running).toBe(1)
+    const text = String(loads)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    running -= 1
+    return text
+  }
+  const asked: (string | Promise<string>)[] = []
+  for (let i = 0; i < 10; i++) {
+    asked.push(cachedText(db, 's', 'a', slow))
+    noteChange(db, 's')
+  }
+  expect(await Promise.all(asked)).toEqual(['1', ...Array(9).fill('2')])
+})
+
 test('a failure is not cached', async () => {
   const fail = async () => {
     throw new Error('no')

@@ -1,8 +1,11 @@
 import type { Db } from '../../db/open.ts'
 import { changesOf } from './changes.ts'
 
-/** `changes`: of the records of its schema, at the time when loading began. */
-type Entry = { changes: number; text: string | Promise<string>; size: number }
+/**
+ * `changes`: of the records of its schema, at the time when loading began. `next`: the load for those who asked after a
+ * write, when this one was still under way.
+ */
+type Entry = { changes: number; text: string | Promise<string>; size: number; next?: Promise<string> }
 type Kept = { size: number; entries: Map<string, Entry> }
 const keptOf = new WeakMap<Db, Kept>()
 
@@ -12,7 +15,8 @@ const MAX_CHARACTERS = 4 * 1024 * 1024
 
 /**
  * The result of `load`, cached until records of the schema are written. Those who ask while it is being loaded share
- * it, unless something was written since. Inside a transaction nothing is cached, because it may be rolled back.
+ * it; if something was written since, they share the next load, so that of one question no more than one load is ever
+ * under way. Inside a transaction nothing is cached, because it may be rolled back.
  */
 export function cachedText(
   db: Db,
@@ -26,6 +30,11 @@ export function cachedText(
   const changes = changesOf(db, schemaId)
   const known = kept.entries.get(key)
   if (known?.changes === changes) return known.text
+  if (known?.text instanceof Promise) {
+    const again = () => cachedText(db, schemaId, name, load)
+    known.next ??= known.text.then(again, again)
+    return known.next
+  }
   const text = load()
   const entry = { changes, text, size: 0 }
   put(kept, key, entry)

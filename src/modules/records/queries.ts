@@ -1,7 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 import { noteChange } from './changes.ts'
-import type { Value } from './compare.ts'
 import type { Order, Sql } from './where.ts'
 
 /** `data` is the JSON of the schema's fields. */
@@ -73,36 +72,26 @@ export function listMatchingIds(db: Db, schemaId: string, where: Sql): string[] 
 
 export type Window = { limit: number; offset: number }
 
-export function listRecordRows(
-  db: Db,
+export const recordRows = (
   schemaId: string,
   where: Sql,
   { key, direction }: Order,
   { limit, offset }: Window,
-): RecordRow[] {
-  return prepared<RecordRow>(
-    db,
-    `SELECT ${COLUMNS} FROM records WHERE schema_id = ? AND ${where.sql}
+): Sql => ({
+  sql: `SELECT ${COLUMNS} FROM records WHERE schema_id = ? AND ${where.sql}
      ORDER BY ${key.sql} ${direction}, id DESC LIMIT ? OFFSET ?`,
-  ).all(schemaId, ...where.values, ...key.values, limit, offset)
-}
+  values: [schemaId, ...where.values, ...key.values, limit, offset],
+})
 
-/** A record, and what it is sorted by. */
-export type RecordKey = { id: string; key: Value }
-
-/** The first records of the order. */
-export function listKeys(
+export function listRecordRows(
   db: Db,
   schemaId: string,
   where: Sql,
-  { key, direction }: Order,
-  max: number,
-): RecordKey[] {
-  return prepared<RecordKey>(
-    db,
-    `SELECT id, ${key.sql} AS key FROM records WHERE schema_id = ? AND ${where.sql}
-     ORDER BY 2 ${direction}, id DESC LIMIT ?`,
-  ).all(...key.values, schemaId, ...where.values, max)
+  order: Order,
+  window: Window,
+): RecordRow[] {
+  const { sql, values } = recordRows(schemaId, where, order, window)
+  return prepared<RecordRow>(db, sql).all(...values)
 }
 
 /** The last id of the next `size` records after an id, in the order of ids. Undefined if there are fewer. */
@@ -120,13 +109,14 @@ export function lastOfWindow(
   ).get(schemaId, after, size - 1)?.id
 }
 
+export const recordCount = (schemaId: string, where: Sql): Sql => ({
+  sql: `SELECT count(*) AS n FROM records WHERE schema_id = ? AND ${where.sql}`,
+  values: [schemaId, ...where.values],
+})
+
 export function countRecords(db: Db, schemaId: string, where: Sql): number {
-  return (
-    prepared<{ n: number }>(db, `SELECT count(*) AS n FROM records WHERE schema_id = ? AND ${where.sql}`).get(
-      schemaId,
-      ...where.values,
-    )?.n ?? 0
-  )
+  const { sql, values } = recordCount(schemaId, where)
+  return prepared<{ n: number }>(db, sql).get(...values)?.n ?? 0
 }
 
 /** Counts the newest `max` records and the bytes of their fields. */
@@ -140,23 +130,18 @@ export function sampleOf(db: Db, schemaId: string, max: number): { records: numb
   )
 }
 
-export type AggregateRow = { value: Value; grouped: Value; counted?: number | null }
+/** What SQLite returns for a field of a record. */
+type Value = number | string | null
+export type AggregateRow = { value: Value; grouped: Value }
 
-/** `measure` is an aggregate over one column, or `count(*)`; `counted` is a second one. */
-export function aggregateRows(
-  db: Db,
-  schemaId: string,
-  where: Sql,
-  measure: Sql,
-  group: Sql | null,
-  counted: Sql = { sql: 'NULL', values: [] },
-): AggregateRow[] {
-  const columns = `${measure.sql} AS value, ${group?.sql ?? 'NULL'} AS grouped, ${counted.sql} AS counted`
+/** `measure` is an aggregate over one column, or `count(*)`. */
+export function recordAggregate(schemaId: string, where: Sql, measure: Sql, group: Sql | null): Sql {
+  const columns = `${measure.sql} AS value, ${group?.sql ?? 'NULL'} AS grouped`
   const tail = group === null ? '' : ' GROUP BY 2 ORDER BY 2'
-  return prepared<AggregateRow>(
-    db,
-    `SELECT ${columns} FROM records WHERE schema_id = ? AND ${where.sql}${tail}`,
-  ).all(...measure.values, ...(group?.values ?? []), ...counted.values, schemaId, ...where.values)
+  return {
+    sql: `SELECT ${columns} FROM records WHERE schema_id = ? AND ${where.sql}${tail}`,
+    values: [...measure.values, ...(group?.values ?? []), schemaId, ...where.values],
+  }
 }
 
 export const hasRecords = (db: Db, schemaId: string): boolean =>

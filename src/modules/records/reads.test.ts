@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { SchemaField } from '../../domain/schema-fields.ts'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
 import { operatorGrant } from '../auth/authorize.ts'
-import { findSchemaOf, type Schema } from '../schemas/service.ts'
+import { deleteSchema, findSchemaOf, type Schema } from '../schemas/service.ts'
 import { readAggregate } from './aggregate.ts'
 import { exportRecords } from './export.ts'
 import { listRecords } from './manage.ts'
-import { aggregateRows, countRecords, listMatchingIds, listRecordRows } from './queries.ts'
+import { countRecords, listMatchingIds, listRecordRows, recordAggregate } from './queries.ts'
 import { readCount, readIds, readRows } from './reads.ts'
 import { isSmall, WINDOW, windowsOf } from './scan.ts'
 import {
@@ -45,7 +45,7 @@ const RECORDS = 2 * WINDOW + 700
 let app: PipelineApp
 let schema: Schema
 beforeAll(async () => {
-  app = await pipelineApp()
+  app = await pipelineApp({}, { isOnDisk: true })
   schema = madeSchema('large')
   fill(schema, RECORDS)
 })
@@ -143,9 +143,12 @@ describe.each(CONDITIONS)('records of %j', (filters, logic = 'and') => {
         const column = columnOf(schema.fields, field)
         const measure = { sql: `${name}(${column.sql})`, values: column.values }
         const rows = await readAggregate(db(), schema.id, where(), { operation, column }, group)
-        expect(text(rows.map(({ grouped, value }) => [grouped, value]))).toBe(
+        const { sql, values } = recordAggregate(schema.id, where(), measure, group)
+        expect(text(rows)).toBe(
           text(
-            aggregateRows(db(), schema.id, where(), measure, group).map((one) => [one.grouped, one.value]),
+            db()
+              .sqlite.prepare(sql)
+              .all(...values),
           ),
         )
       }
@@ -160,6 +163,33 @@ test('an export has every record once, and those of a filter', async () => {
   expect(all.map(({ id }) => id)).toEqual(Array.from({ length: RECORDS }, (_, i) => idOf(RECORDS - 1 - i)))
   const oldest = await exported([{ field: 'number', op: 'lt', value: 2 }])
   expect(oldest.map(({ id }) => id)).toEqual([idOf(1), idOf(0)])
+})
+
+test('an export of a schema that is deleted meanwhile does not look whole', async () => {
+  const large = madeSchema('leaving')
+  fill(large, RECORDS)
+  const answer = exportRecords(app.ctx, operatorGrant(app.projectId), large.id, 'json', [])
+  const reader = answer.body?.getReader()
+  expect((await reader?.read())?.done).toBe(false)
+  await deleteSchema(app.ctx, operatorGrant(app.projectId), large.id)
+  const rest = async () => {
+    while ((await reader?.read())?.done === false);
+  }
+  await expect(rest()).rejects.toThrow()
+})
+
+test('the first of an order is found while others take it', async () => {
+  const large = madeSchema('queue')
+  fill(large, RECORDS)
+  const filters: Filter[] = [{ field: 'isOpen', op: 'eq', value: true }]
+  const orderBy = { field: 'number', direction: 'desc' } as const
+  const query = { filters, logic: 'and', orderBy, limit: 1, offset: 0 } as const
+  for (let round = 0; round < 20; round++) {
+    const asked = queryRecordsJson(app.ctx, large, query)
+    const [top = ''] = listMatchingIds(db(), large.id, whereOf(large, filters, 'and'))
+    await updateRecords(app.ctx, large, { recordId: top }, { isOpen: false })
+    expect(JSON.parse(await asked)).toHaveLength(1)
+  }
 })
 
 test('lists, queries and aggregates see a record as soon as it is stored', async () => {

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { requireSchema } from '../schemas/service.ts'
 import { countKept } from './counts.ts'
-import { sampleOf } from './queries.ts'
+import { hasRecords, sampleOf } from './queries.ts'
 import { EVERY_RECORD } from './where.ts'
 
 /** How much a schema holds. With many records, `sizeBytes` is estimated from the newest. */
@@ -16,4 +16,10 @@ export async function usageOf(ctx: Context, grant: Grant, schemaId: string): Pro
   const sample = sampleOf(ctx.db, schemaId, SAMPLE)
   const mean = sample.records === 0 ? 0 : sample.bytes / sample.records
   return { records, sizeBytes: Math.round(mean * records), isSizeExact: records <= sample.records }
+}
+
+/** Whether the schema holds any record. */
+export function isInUse(ctx: Context, grant: Grant, schemaId: string): boolean {
+  requireSchema(ctx.db.orm, grant, schemaId)
+  return hasRecords(ctx.db, schemaId)
 }
