@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 
-type Tab = { label: string; href: string; isCurrent?: boolean; count?: number }
+type Tab = { label: string; href: string; isCurrent?: boolean }
 
 /** Links between the pages of one thing. Each tab is a separate page, so this is navigation, not a tab widget. */
 export const tabs = (label: string, items: readonly Tab[]): Html => html`
@@ -9,10 +9,8 @@ export const tabs = (label: string, items: readonly Tab[]): Html => html`
   </nav>
 `
 
-const tab = ({ label, href, isCurrent, count }: Tab): Html => html`
+const tab = ({ label, href, isCurrent }: Tab): Html => html`
   <li>
-    <a href=${href} aria-current=${isCurrent ? 'page' : undefined}>
-      ${label}${count !== undefined && html`<span class="count">${count}</span>`}
-    </a>
+    <a href=${href} aria-current=${isCurrent ? 'page' : undefined}>${label}</a>
   </li>
 `
