@@ -104,7 +104,6 @@ function rowOf(
   const mayRead = mayDo(ctx, caller, 'project:read', project.id)
   return {
     ...project,
-    role: project.role ?? 'guest',
     lastDeploymentAt: mayRead ? at : null,
     health: mayRead && at !== null ? health : null,
     pageUrl: mayRead ? `/projects/${project.id}` : null,

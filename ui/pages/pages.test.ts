@@ -171,6 +171,8 @@ const contents: [page: string, expected: string][] = [
   ['account-codes', '7hqf-29dk\npw4m-x8ct'],
   ['account-leave-failed', 'Owners cannot leave their own site.'],
   ['home', 'href="/projects/p1"'],
+  // One element, as a cell on a phone has two columns: the label and this.
+  ['home', 'data-label="Health"><div><a'],
   ['home-empty', 'href="/projects/new"'],
   ['home-none-found', 'No project has “zebra” in its name.'],
   ['new-project-failed', 'value="web site"'],

@@ -23,7 +23,6 @@ export const projects: ProjectRow[] = [
     displayName: 'Acme Website',
     isPublic: true,
     url: 'https://production--website--acme.sites.example.com/',
-    role: 'owner',
     lastDeploymentAt: at,
     health: [
       { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
@@ -38,7 +37,6 @@ export const projects: ProjectRow[] = [
     displayName: 'Employee handbook',
     isPublic: false,
     url: 'https://handbook.example.com/',
-    role: 'guest',
     lastDeploymentAt: null,
     health: null,
     pageUrl: null,

@@ -5,7 +5,6 @@ import { field } from '../../components/field.ts'
 import { mainNav } from '../../components/main-nav.ts'
 import type { Notice, Tone } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
-import { roleLabel } from '../../components/role.ts'
 import { searchForm } from '../../components/search-form.ts'
 import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
@@ -25,7 +24,6 @@ export type ProjectRow = {
   isPublic: boolean
   /** The site's address; null while nothing is published. */
   url: string | null
-  role: string
   lastDeploymentAt: string | null
   /** Empty if there are no problems; null while nothing is published and for people who may only view the site. */
   health: readonly HealthPoint[] | null
@@ -139,7 +137,6 @@ const COLUMNS: Column<ProjectRow>[] = [
     `,
   },
   { label: 'Visibility', cell: (project) => visibilityBadge(project.isPublic) },
-  { label: 'Your role', cell: (project) => roleLabel(project.role) },
   {
     label: 'Last deployment',
     cell: (project) => time(project.lastDeploymentAt, project.pageUrl === null ? '–' : 'Not yet'),
@@ -166,7 +163,7 @@ const fullName = ({ owner, name }: ProjectRow): string => `${owner}/${name}`
 function healthCell({ health, pageUrl }: ProjectRow): Content {
   if (health === null) return html`<span class="muted">–</span>`
   if (health.length === 0) return badge('Good', 'good')
-  return health.map(
+  return html`<div>${health.map(
     ({ tone, label, page }) => html`<a href=${`${pageUrl}/${page}`}>${badge(label, tone)}</a> `,
-  )
+  )}</div>`
 }
