@@ -9,6 +9,7 @@ import { notice } from './notice.ts'
 import { pagination } from './pagination.ts'
 import { progress } from './progress.ts'
 import { publishSnippets } from './publish-snippets.ts'
+import { shortSha } from './sha.ts'
 import { formatSize } from './size.ts'
 import { table } from './table.ts'
 import { tabs } from './tabs.ts'
@@ -54,7 +55,14 @@ const pieces: [name: string, piece: Html, expected: string[], unexpected: string
   ['a refusal', notice({ tone: 'bad', message: 'No', live: true }), ['role="alert"'], []],
   ['a success', notice({ tone: 'good', message: 'Yes', live: true }), ['role="status"'], []],
   ['a remark', notice({ tone: 'info', message: 'Note' }), [], ['role=']],
-  ['a badge', badge('On', 'good'), ['badge-good'], []],
+  ['a badge', badge('On', 'good'), ['badge-good'], ['title=']],
+  ['a badge with a long label', badge('a-branch', 'good', 'a-branch'), ['title="a-branch"'], []],
+  [
+    'a commit',
+    shortSha('0123456789abcdef'),
+    ['class="nowrap"', 'title="0123456789abcdef"', '>0123456789ab<'],
+    [],
+  ],
   ['a public site', visibilityBadge(true), ['Public'], []],
   ['a private site', visibilityBadge(false), ['Private'], []],
   [

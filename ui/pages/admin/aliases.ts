@@ -111,7 +111,7 @@ export const ALIAS_COLUMNS: Column<AliasView>[] = [
   {
     label: 'Alias',
     cell: (alias) => html`
-      <a href=${aliasHref(alias.projectId, alias.id)}><strong>${alias.name}</strong></a>
+      <a href=${aliasHref(alias.projectId, alias.id)}><strong>${alias.name}</strong></a>${' '}
       ${alias.isLocked && badge('Locked', 'warn')}
     `,
   },

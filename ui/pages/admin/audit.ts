@@ -169,12 +169,12 @@ const columns = (names: ReadonlyMap<string, string>): Column<AuditEntry>[] => [
     label: 'Change',
     cell: (entry) => html`
       <code class="nowrap">${entry.action}</code>
-      <div class="muted small">${entry.projectId === null ? '' : names.get(entry.projectId)}</div>
+      <div class="muted small roomy">${entry.projectId === null ? '' : names.get(entry.projectId)}</div>
     `,
   },
   {
     label: 'By',
-    cell: ({ actor, ip }) => html`<div>
+    cell: ({ actor, ip }) => html`<div class="roomy">
       ${
         actor.id === null
           ? makerName(actor)

@@ -19,20 +19,22 @@ const COLUMNS: Column<DeploymentView>[] = [
     label: 'Commit',
     cell: (deployment) => html`
       <a href=${deploymentHref(deployment.projectId, deployment.id)}>${shortSha(deployment.commitSha)}</a>
-      ${deployment.description !== null && html`<div class="muted small clip">${deployment.description}</div>`}
+      ${deployment.description !== null && html`<div class="muted small clip" title=${deployment.description}>${deployment.description}</div>`}
     `,
   },
   {
     label: 'Branch',
     cell: ({ branch }) =>
-      branch === null ? html`<span class="muted">None</span>` : html`<div class="clip">${branch}</div>`,
+      branch === null
+        ? html`<span class="muted">None</span>`
+        : html`<div class="clip" title=${branch}>${branch}</div>`,
   },
   {
     label: 'Live as',
     cell: ({ aliases }) =>
       aliases.length === 0
         ? html`<span class="muted">Not live</span>`
-        : html`<span class="facts">${aliases.map((name) => badge(name, 'good'))}</span>`,
+        : html`<span class="facts">${aliases.map((name) => badge(name, 'good', name))}</span>`,
   },
   { label: 'Files', align: 'end', cell: (deployment) => formatCount(deployment.fileCount) },
   { label: 'Size', align: 'end', cell: (deployment) => formatSize(deployment.totalSize) },

@@ -143,10 +143,12 @@ const keyColumns = (names: ReadonlyMap<string, string>): Column<KeyRow>[] => [
   {
     label: 'Name',
     cell: (key) =>
-      html`<strong>${key.name}</strong><div class="muted small"><code>${key.prefix}…</code></div>`,
+      html`
+      <strong>${key.name}</strong>
+      <div class="muted small"><code>${key.prefix}…</code>, created ${day(key.createdAt)}</div>
+    `,
   },
   { label: 'Works on', cell: (key) => (key.isGlobal ? 'All projects' : names.get(key.projectId ?? '')) },
-  { label: 'Created', cell: (key) => day(key.createdAt) },
   { label: 'Last used', cell: (key) => time(key.lastUsedAt) },
   { label: 'Expires', cell: (key) => time(key.expiresAt) },
   { label: 'Actions', hideLabel: true, align: 'end', cell: revoke },
