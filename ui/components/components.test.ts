@@ -4,7 +4,7 @@ import { type Html, html, renderPage } from '../html.ts'
 import { badge, visibilityBadge } from './badge.ts'
 import { confirmDialog } from './confirm.ts'
 import { describeUserAgent } from './describe-user-agent.ts'
-import { checkbox, field, fieldError, formError, selectField } from './field.ts'
+import { checkbox, field, fieldError, formError, lineError, selectField } from './field.ts'
 import { notice } from './notice.ts'
 import { pagination } from './pagination.ts'
 import { progress } from './progress.ts'
@@ -162,6 +162,13 @@ test('an AppError is a form error', () => {
   expect(fieldError(error, 'password')).toBeUndefined()
   expect(renderPage(html`<div>${formError(error)}</div>`)).toContain('Check it.')
   expect(formError(undefined)).toBeNull()
+  expect(lineError(undefined)).toBeNull()
+  expect(renderPage(html`<div>${lineError(error)}</div>`)).toContain('Check it.')
+})
+
+test('a form on one line does not repeat what its field says', () => {
+  const message = 'No account has this email.'
+  expect(lineError({ message, details: [{ path: 'email', message }] })).toBeNull()
 })
 
 const moments: [iso: string, expected: string][] = [

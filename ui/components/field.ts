@@ -27,7 +27,6 @@ export type FieldProps = {
   minlength?: number
   maxlength?: number
   required?: boolean
-  readonly?: boolean
   autofocus?: boolean
   /** For codes, keys and names: turns off capitalisation and spell checking. */
   verbatim?: boolean
@@ -57,7 +56,6 @@ export function field(props: FieldProps): Html {
         minlength=${props.minlength}
         maxlength=${props.maxlength}
         required=${props.required ?? true}
-        readonly=${props.readonly}
         autofocus=${props.autofocus}
         autocapitalize=${props.verbatim ? 'none' : undefined}
         spellcheck=${props.verbatim ? 'false' : undefined}
@@ -170,6 +168,10 @@ export const accountHint = (email: string): Html => html`
 /** The sentence above a rejected form. */
 export const formError = (error: FormError | undefined): Html | null =>
   error === undefined ? null : notice({ tone: 'bad', message: sentence(error.message), live: true })
+
+/** The sentence above a form on one line, whose field is next to it; null if the field says the same. */
+export const lineError = (error: FormError | undefined): Html | null =>
+  error?.details?.some(({ message }) => message === error.message) ? null : formError(error)
 
 /** The error of one field. */
 export function fieldError(error: FormError | undefined, name: string): string | undefined {

@@ -7,7 +7,7 @@ import { card } from '../../components/card.ts'
 import { formatCount } from '../../components/chart.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
-import { field, fieldError, formError, hidden } from '../../components/field.ts'
+import { field, fieldError, hidden, lineError } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { shortSha } from '../../components/sha.ts'
 import { formatSize } from '../../components/size.ts'
@@ -118,8 +118,9 @@ function releases({ project, can, deployment, aliases, failed }: DeploymentPageP
       ${
         can.moveAliases &&
         html`
+          ${lineError(error)}
           <form method="post" class="inline-form">
-            ${formError(error)} ${hidden('intent', 'create-alias')}
+            ${hidden('intent', 'create-alias')}
             ${field({
               name: 'name',
               label: 'New alias',

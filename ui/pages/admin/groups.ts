@@ -4,7 +4,7 @@ import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { emptyState } from '../../components/empty-state.ts'
-import { type FormError, field, fieldError, formError, hidden } from '../../components/field.ts'
+import { type FormError, field, fieldError, formError, hidden, lineError } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { type Column, table } from '../../components/table.ts'
@@ -109,8 +109,9 @@ function members({ group, members: { data: rows, pagination: place }, failed }: 
           : table<GroupMemberView>({ caption: 'People', rows, columns: MEMBER_COLUMNS })
       }
       ${pagination({ ...place, hrefOf: (page) => `/admin/groups/${group.id}?page=${page}` })}
+      ${lineError(mine?.error)}
       <form method="post" class="inline-form">
-        ${formError(mine?.error)} ${hidden('intent', 'add')}
+        ${hidden('intent', 'add')}
         ${field({
           name: 'email',
           label: 'Email',

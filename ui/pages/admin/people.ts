@@ -12,7 +12,7 @@ import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
-import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
+import { field, fieldError, formError, hidden, lineError, selectField } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { roleLabel } from '../../components/role.ts'
@@ -120,20 +120,22 @@ const personColumns = (projectId: string): Column<Person>[] => [
     label: 'Person',
     cell: (person) => html`<a href=${projectHref(projectId, `/people/${person.userId}`)}>${person.email}</a>`,
   },
-  { label: 'Role', cell: ({ effective }) => (effective === null ? 'None' : roleLabel(effective)) },
+  {
+    label: 'Role',
+    cell: ({ effective }) =>
+      html`<span class="nowrap">${effective === null ? 'None' : roleLabel(effective)}</span>`,
+  },
   {
     label: 'From',
-    cell: ({ direct, effective }) =>
-      direct === null
-        ? effective === null
-          ? 'Membership only'
-          : 'A group'
-        : direct === effective
-          ? 'Their own'
-          : 'A group',
+    cell: (person) => html`<span class="nowrap">${grantedBy(person)}</span>`,
   },
   { label: 'Member since', cell: ({ joinedAt }) => day(joinedAt, 'Not a member') },
 ]
+
+function grantedBy({ direct, effective }: Person): string {
+  if (effective === null) return 'Membership only'
+  return direct === effective ? 'Their own' : 'A group'
+}
 
 const ROLE_HINTS = {
   guest: 'sees the private site',
@@ -229,8 +231,9 @@ function groupForm(groups: PeoplePageProps['groups'], failed: Failed | undefined
     error: fieldError(failed?.error, 'groupId'),
   }
   return html`
+    ${lineError(failed?.error)}
     <form method="post" class="inline-form">
-      ${formError(failed?.error)} ${hidden('intent', 'grant-group')}
+      ${hidden('intent', 'grant-group')}
       ${
         groups === null
           ? field({

@@ -6,7 +6,7 @@ import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
-import { fieldError, formError, hidden } from '../../components/field.ts'
+import { fieldError, hidden, lineError } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { roleLabel } from '../../components/role.ts'
 import { type Column, table } from '../../components/table.ts'
@@ -82,8 +82,9 @@ function change(props: PersonPageProps): Html {
   return card(
     { id: 'change', title: 'Change the role' },
     html`
+      ${lineError(error)}
       <form method="post" class="inline-form">
-        ${formError(error)} ${hidden('intent', 'grant')}
+        ${hidden('intent', 'grant')}
         ${roleField('role', failed?.values['role'] ?? direct, fieldError(error, 'role'))}
         ${button({ label: 'Save' })}
       </form>
