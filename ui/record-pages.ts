@@ -48,7 +48,7 @@ export const recordPages = (ctx: Context) =>
       UNREAD_BODY,
     )
 
-const PER_PAGE = 50
+const PER_PAGE = 25
 
 type SchemaPlace = { id: string; schemaId: string }
 
