@@ -166,6 +166,17 @@ describe('files', () => {
     expect(await read(files('assets/'))).toContain('text/css')
   })
 
+  test('are sorted by the numbers in their names', async () => {
+    const photos = ['photo-1.svg', 'photo-2.svg', 'photo-10.svg']
+    const { projectId, deploymentId } = await seedDeployment(app, {
+      ...SITE,
+      sha: app.ctx.newId().replaceAll('-', ''),
+      files: Object.fromEntries(photos.map((name) => [name, 'x'])),
+    })
+    const html = await read(`/projects/${projectId}/deployments/${deploymentId}/files`)
+    expect([...html.matchAll(/photo-\d+\.svg(?=<)/g)].map(String)).toEqual(photos)
+  })
+
   const contents: [path: string, shown: string[]][] = [
     ['index.html', ['&lt;h1>Two&lt;/h1>', 'text/html', 'private, max-age=0, must-revalidate']],
     ['data.bin', ['This is not a text file', `/repo/acme/website/${SECOND_SHA}/data.bin`]],

@@ -27,11 +27,17 @@ const MAX_ENTRIES = 1000
 const MAX_PATHS = 200
 const MAX_TEXT_BYTES = 256 * 1024
 
+/** `photo-2` comes before `photo-10`. */
+const names = new Intl.Collator('en', { numeric: true })
+
 /** `folder` is empty or ends in `/`. Returns the first 1000 entries; `total` counts all. */
 export function listFolder(ctx: Context, grant: Grant, deploymentId: string, folder: string): Folder {
   const { id } = requireDeployment(ctx.db.orm, grant, deploymentId)
   const rows = listEntries(ctx.db, id, folder)
-  const entries = rows.slice(0, MAX_ENTRIES).map((row) => ({ ...row, path: folder + row.name }))
+  const entries = rows
+    .slice(0, MAX_ENTRIES)
+    .map((row) => ({ ...row, path: folder + row.name }))
+    .sort((a, b) => names.compare(a.name, b.name))
   const isFolder = ({ name }: FolderEntry) => name.endsWith('/')
   return {
     folders: entries.filter(isFolder),
