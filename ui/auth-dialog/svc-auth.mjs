@@ -14,22 +14,24 @@ const STYLE = `
 :host {
   --accent: var(--svc-accent, #1d55c4); --on-accent: var(--svc-on-accent, #fff);
   --bg: var(--svc-background, #fff); --text: var(--svc-text, #1b1f27); --muted: var(--svc-muted, #586174);
-  --line: var(--svc-border, #c3c9d4); --bad: var(--svc-error, #b3261e); --radius: var(--svc-radius, 8px);
+  --line: var(--svc-border, #c3c9d4); --control: var(--svc-border, #7c8796);
+  --bad: var(--svc-error, #b3261e); --radius: var(--svc-radius, 8px);
   display: inline-block; font: var(--svc-font, 16px/1.5 system-ui, sans-serif); color-scheme: light dark;
 }
 @media (prefers-color-scheme: dark) { :host {
   --accent: var(--svc-accent, #8ab4ff); --on-accent: var(--svc-on-accent, #0b1a33);
   --bg: var(--svc-background, #1b1f27); --text: var(--svc-text, #eef1f6); --muted: var(--svc-muted, #a9b2c3);
-  --line: var(--svc-border, #495267); --bad: var(--svc-error, #ff8a80);
+  --line: var(--svc-border, #495267); --control: var(--svc-border, #7f8aa0); --bad: var(--svc-error, #ff8a80);
 } }
 * { box-sizing: border-box; font: inherit; }
-button, .provider { padding: .5em 1em; border: 1px solid var(--line); border-radius: var(--radius);
+button, .provider { padding: .5em 1em; border: 1px solid var(--control); border-radius: var(--radius);
   background: none; color: inherit; cursor: pointer; }
 .main { background: var(--accent); border-color: var(--accent); color: var(--on-accent); font-weight: 600; }
 .link, a { padding: 0; border: 0; color: var(--accent); text-decoration: underline; }
 button:disabled { opacity: .6; cursor: progress; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.who { margin-inline-end: .6em; }
+.who { display: inline-block; max-width: 16em; margin-inline-end: .6em; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; vertical-align: middle; }
 dialog { width: min(26rem, calc(100vw - 2rem)); padding: 1.5rem; border: 1px solid var(--line);
   border-radius: calc(var(--radius) * 1.5); background: var(--bg); color: var(--text); }
 dialog::backdrop { background: rgb(0 0 0 / .45); }
@@ -37,7 +39,7 @@ header { display: flex; justify-content: space-between; align-items: start; gap:
 h2 { margin: 0; font-size: 1.35em; font-weight: 700; line-height: 1.3; }
 form, .providers { display: grid; gap: .9rem; margin-top: 1rem; }
 label { display: grid; gap: .25rem; font-weight: 600; }
-input { width: 100%; padding: .5em .7em; border: 1px solid var(--line); border-radius: var(--radius);
+input { width: 100%; padding: .5em .7em; border: 1px solid var(--control); border-radius: var(--radius);
   background: transparent; color: inherit; font-weight: 400; }
 .provider { display: block; text-align: center; color: inherit; text-decoration: none; }
 p { margin: .75rem 0 0; }
