@@ -34,7 +34,10 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
     ${formError(props.error)}
     <div class="dropzone" data-dropzone>
       ${icon('upload')}
-      <p data-scripted hidden><strong>Drop a folder, files or a zip here</strong></p>
+      <div data-scripted hidden>
+        <p><strong>Drop a folder, files or a zip here</strong></p>
+        <p class="muted">or choose</p>
+      </div>
       <div class="field">
         <label for="file">Zip archive of the site</label>
         <p class="hint" id="file-hint">It must contain <code>index.html</code> at the top level, not inside a folder.</p>
@@ -53,7 +56,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       ${field({
         name: 'alias',
         label: 'Alias',
-        hint: 'The site appears at the alias’s address. Leave it empty to change no address.',
+        hint: 'The site appears at its address. Empty: no address changes.',
         value: props.alias ?? 'production',
         required: false,
         isPlain: true,
@@ -97,9 +100,9 @@ const formAddress = ({ projectId, repository, commitSha }: PublishPanelProps): s
 
 /** Shown until the first deployment arrives. A script checks for it; without scripts the link does. */
 export const waitingForFirst = (projectId: string): Html => html`
-  <p class="waiting" data-wait-for=${projectId}>
+  <p data-wait-for=${projectId}>
     <span class="pulse" aria-hidden="true"></span>
-    <span role="status">Waiting for the first deployment.</span>
+    <span role="status">Waiting for the first deployment.</span>${' '}
     <a href=${`/projects/${projectId}`}>Check again</a>
   </p>
 `

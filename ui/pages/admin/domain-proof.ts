@@ -96,7 +96,7 @@ const status = ({ domain, mayVerify }: ProofProps): Html => html`
       `
     }
     <div data-scripted hidden>
-      <p class="muted waiting"><span class="pulse"></span>This page checks again automatically.</p>
+      <p class="muted"><span class="pulse"></span>This page checks again automatically.</p>
     </div>
   </div>
 `

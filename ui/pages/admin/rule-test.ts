@@ -11,7 +11,6 @@ import {
   selectField,
   textArea,
 } from '../../components/field.ts'
-import type { Tone } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import type { RuleValues } from './rule-values.ts'
@@ -95,27 +94,25 @@ const form = (props: RuleTestPageProps): Html =>
     `,
   )
 
-const OUTCOMES: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
-  answer: ['svc answers itself', 'info'],
-  forward: ['A rule forwards it', 'good'],
-  pipeline: ['A pipeline answers', 'good'],
-  service: ['This path belongs to svc', 'info'],
-  nothing: ['Nothing answers', 'bad'],
+const OUTCOMES: Readonly<Record<string, string>> = {
+  answer: 'svc answers itself',
+  forward: 'A rule forwards it',
+  pipeline: 'A pipeline answers',
+  service: 'This path belongs to svc',
+  nothing: 'Nothing answers',
 }
 
 function result(projectId: string, { url, method, steps, outcome }: Explained): Html {
-  const [words, tone] = OUTCOMES[outcome.kind] ?? [outcome.kind, 'info' as const]
   return card(
     {
       id: 'trace',
       title: 'What happens',
       about: html`<code>${method} ${url}</code>`,
-      aside: badge(words, tone),
     },
     html`
       <div role="status">
         ${details([
-          ['Result', words],
+          ['Result', OUTCOMES[outcome.kind] ?? outcome.kind],
           ['Status', outcome.status === null ? false : String(outcome.status)],
           ['Target', outcome.target !== null && html`<code>${outcome.target}</code>`],
           [
