@@ -87,7 +87,7 @@ const ofWorkspace = (ids: Ids): string[] => [
   ...[`/admin/users/${ids.user}`, `/admin/groups/${ids.group}`],
 ]
 
-/** Serious accessibility faults of the open page, in both themes and on a phone. */
+/** Serious accessibility faults of the open page, in both themes, and what sticks out on a phone or a tablet. */
 async function faultsOf(page: Page): Promise<string[]> {
   // Reduced motion: a colour in transition belongs to neither theme.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
@@ -95,14 +95,18 @@ async function faultsOf(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   const dark = await new AxeBuilder({ page }).withRules(['color-contrast']).analyze()
   const wide = page.viewportSize()
-  await page.setViewportSize({ width: 390, height: 800 })
-  const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  const excesses: string[] = []
+  for (const width of [390, 768]) {
+    await page.setViewportSize({ width, height: 800 })
+    const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    if (excess > 0) excesses.push(`${excess} pixels too wide for ${width}`)
+  }
   if (wide !== null) await page.setViewportSize(wide)
   return [
     ...[...light.violations, ...dark.violations]
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-    ...(excess > 0 ? [`${excess} pixels too wide for a phone`] : []),
+    ...excesses,
   ]
 }
 
