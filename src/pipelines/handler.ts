@@ -57,6 +57,8 @@ export type Handler = {
   isLiteral?: (path: readonly string[], text: string) => boolean
   /** Checks what the schema cannot express. The configuration may violate the schema. */
   check?: (config: Readonly<Record<string, unknown>>) => ErrorDetail[]
+  /** Finds what is written out and makes every run fail, such as code that is no JavaScript. As for `check`. */
+  foresee?: (config: Readonly<Record<string, unknown>>) => ErrorDetail[]
   /** The handler limits its own time. Every other step is limited to 30 s. */
   boundsOwnTime?: true
   run(step: StepContext, config: Readonly<Record<string, unknown>>): unknown

@@ -210,6 +210,13 @@ describe('says where the problem is', () => {
   })
 })
 
+/** Errors, and what a push only warns of because it fails when it runs. */
+function foreseen(pipeline: object): { path: string; message: string }[] {
+  const { errors, warnings } = validatePipelineConfig(pipeline)
+  const late = warnings.filter(({ kind }) => kind === 'never_works')
+  return [...errors, ...late].map(({ path, message }) => ({ path, message }))
+}
+
 describe('numbers of a step', () => {
   const NUMBERS: [handler: string, key: string, config: object, least: number, most: number][] = [
     ['function_handler', 'timeout', { code: 'function handler() {}' }, 1, 30_000],
@@ -217,23 +224,22 @@ describe('numbers of a step', () => {
     ['data_query', 'pageSize', { schemaId: 's' }, 1, 1000],
     ['data_query', 'limit', { schemaId: 's' }, 1, 1000],
   ]
-  const errorsOf = (handler: string, config: object) =>
-    validatePipelineConfig({ steps: [step(handler, config)] }).errors
+  const flawsOf = (handler: string, config: object) => foreseen({ steps: [step(handler, config)] })
 
   test.each(NUMBERS)('%s: %s keeps its limits', (handler, key, config, least, most) => {
     const message = `must be a whole number from ${least} to ${most}`
     for (const value of [least - 1, most + 1, String(most + 1), `'${most + 1}'`, 1.5, 'many'])
-      expect([value, errorsOf(handler, { ...config, [key]: value })]).toEqual([
+      expect([value, flawsOf(handler, { ...config, [key]: value })]).toEqual([
         value,
         [{ path: `steps[0].config.${key}`, message }],
       ])
     for (const value of [least, most, String(most), `'${most}'`, '', 'input.most', '{{input.most}}'])
-      expect([value, errorsOf(handler, { ...config, [key]: value })]).toEqual([value, []])
+      expect([value, flawsOf(handler, { ...config, [key]: value })]).toEqual([value, []])
   })
 
   test('page and offset have no upper limit', () => {
-    expect(errorsOf('data_query', { schemaId: 's', page: 1_000_000, offset: 0 })).toEqual([])
-    expect(errorsOf('data_query', { schemaId: 's', page: 0, offset: -1 })).toEqual([
+    expect(flawsOf('data_query', { schemaId: 's', page: 1_000_000, offset: 0 })).toEqual([])
+    expect(flawsOf('data_query', { schemaId: 's', page: 0, offset: -1 })).toEqual([
       { path: 'steps[0].config.page', message: 'must be a whole number of at least 1' },
       { path: 'steps[0].config.offset', message: 'must be a whole number of at least 0' },
     ])
@@ -242,7 +248,7 @@ describe('numbers of a step', () => {
 
 describe('a constant that can never work', () => {
   const flawsOf = (handler: string, config: object) =>
-    validatePipelineConfig({ steps: [step(handler, config)] }).errors.map(({ path }) => path)
+    foreseen({ steps: [step(handler, config)] }).map(({ path }) => path)
 
   test.each<[handler: string, config: object, key: string]>([
     ['response_handler', { status: 999 }, 'status'],
@@ -292,10 +298,8 @@ describe('a constant that can never work', () => {
       { headers: { location: '/日本', 'x-a': 'Zoë', 'x-b': '日本{{input.a}}', 'x-c': { a: '日本' } } },
     ],
   ])('%s %j is good', (handler, config) => {
-    const { errors } = validatePipelineConfig({
-      steps: [step('form_handler', { fields: {} }, { id: 'b' }), step(handler, config)],
-    })
-    expect(errors).toEqual([])
+    const steps = [step('form_handler', { fields: {} }, { id: 'b' }), step(handler, config)]
+    expect(foreseen({ steps })).toEqual([])
   })
 
   test('is told together with whatever else is wrong with the step', () => {
@@ -312,9 +316,9 @@ describe('a constant that can never work', () => {
 
   test('a role that does not exist', () => {
     const config = { roles: ['contributor', 'editor', 'member', 'Admin'] }
-    const { errors } = validatePipelineConfig({ steps: [], validators: [{ type: 'auth_required', config }] })
+    const found = foreseen({ steps: [], validators: [{ type: 'auth_required', config }] })
     const message = 'must be one of guest, viewer, contributor, admin, owner, user, member'
-    expect(errors).toEqual([
+    expect(found).toEqual([
       { path: 'validators[0].config.roles[1]', message },
       { path: 'validators[0].config.roles[3]', message },
     ])
@@ -322,8 +326,7 @@ describe('a constant that can never work', () => {
 })
 
 describe('the default of a field', () => {
-  const flawOf = (field: object) =>
-    validatePipelineConfig({ steps: [step('form_handler', { fields: { f: field } })] }).errors
+  const flawOf = (field: object) => foreseen({ steps: [step('form_handler', { fields: { f: field } })] })
 
   test.each<[field: object, message: string]>([
     [{ type: 'integer', default: 'x' }, 'must be a whole number'],

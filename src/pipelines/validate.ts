@@ -15,8 +15,13 @@ import { VALIDATOR_CONFIGS } from './validators.ts'
 // The default is 8 errors; one union of eight branches would use them all.
 Settings.Set({ maxErrors: 1000 })
 
-/** Something that a newer version may know: a push stores it and warns, but a rule file must not contain it. */
-type ConfigWarning = ErrorDetail & { kind: 'unknown_handler' | 'unknown_key' | 'unknown_name' }
+/**
+ * Something that a newer version may know, or that fails only when it runs: a push stores it and warns, but a rule file
+ * must not contain it.
+ */
+type ConfigWarning = ErrorDetail & {
+  kind: 'unknown_handler' | 'unknown_key' | 'unknown_name' | 'never_works'
+}
 
 /** Returns all problems of a pipeline at once. Paths look like `steps[0].config.fields.email.type`. */
 export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[]; warnings: ConfigWarning[] } {
@@ -97,10 +102,16 @@ function checkStep(
   for (const { path, message } of unknownNames(step, handler, before))
     found.warnings.push({ kind: 'unknown_name', path: `${pathText(at)}.${path}`, message })
   const told = new Set(found.errors.slice(errorsBefore).map(({ path }) => path))
-  for (const { path, message } of handler.check?.(config) ?? []) {
-    const place = `${pathText(at)}.config${path === '' ? '' : `.${path}`}`
-    if (!told.has(place)) found.errors.push({ path: place, message })
-  }
+  const untold = (details: readonly ErrorDetail[] = []) =>
+    details
+      .map(({ path, message }) => ({
+        path: `${pathText(at)}.config${path === '' ? '' : `.${path}`}`,
+        message,
+      }))
+      .filter(({ path }) => !told.has(path))
+  found.errors.push(...untold(handler.check?.(config)))
+  for (const detail of untold(handler.foresee?.(config)))
+    found.warnings.push({ kind: 'never_works', ...detail })
 }
 
 function checkValidator(validator: PipelineValidator, index: number, found: Found): void {
@@ -117,7 +128,8 @@ function checkRoles(roles: unknown, at: readonly string[], found: Found): void {
   const known = [...new Set<string>([...PROJECT_ROLES, ...GLOBAL_ROLES])]
   for (const [i, role] of Array.isArray(roles) ? roles.entries() : [])
     if (typeof role === 'string' && !known.includes(role))
-      found.errors.push({
+      found.warnings.push({
+        kind: 'never_works',
         path: pathText([...at, 'config', 'roles', String(i)]),
         message: `must be one of ${known.join(', ')}`,
       })

@@ -49,8 +49,8 @@ export function flawsOfRule(rule: RuleRow, isKept = false): ErrorDetail[] {
   return isKept ? pattern : [...pattern, ...flawsOfPipeline(rule)]
 }
 
-/** Keys that this version does not know but the API stores; in a form they are typos. contract §9.1. */
-export function unknownInPipeline({ proxyType, pipelineConfig }: RuleRow): ErrorDetail[] {
+/** What the API stores, though this version does not know it or it fails at every run; in a form it is a mistake. contract §9.1. */
+export function doubtsOfPipeline({ proxyType, pipelineConfig }: RuleRow): ErrorDetail[] {
   if (proxyType !== 'pipeline' || pipelineConfig === null) return []
   return inPipeline(validatePipelineConfig(JSON.parse(pipelineConfig)).warnings)
 }

@@ -10,9 +10,9 @@ import {
   checkRule,
   checkSchemas,
   detailsOf,
+  doubtsOfPipeline,
   flawsOfRule,
   flawsOfSchemas,
-  unknownInPipeline,
 } from './check-rule.ts'
 import { parseStored, sealHeaderConfig, withoutValues } from './header-values.ts'
 import { DEFAULT_TIMEOUT_MS } from './limits.ts'
@@ -135,9 +135,9 @@ export async function findRuleFlaws(
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
   const isKept = hasSamePipeline(before, rule)
   const flaws = flawsOfRule(rule, isKept)
-  const unknown = rule.pipelineConfig === before.pipelineConfig ? [] : unknownInPipeline(rule)
+  const doubts = rule.pipelineConfig === before.pipelineConfig ? [] : doubtsOfPipeline(rule)
   const schemas = flaws.length === 0 && !isKept ? flawsOfSchemas(ctx, grant, rule) : []
-  return [...flaws, ...unknown, ...schemas, ...(await target), ...(await headers)]
+  return [...flaws, ...doubts, ...schemas, ...(await target), ...(await headers)]
 }
 
 /**

@@ -264,6 +264,22 @@ describe('errors and warnings of a push', () => {
     expect((await sync(push(rules)))['warnings']).toEqual([])
   })
 
+  test('what can never work is stored, and each of it is a warning', async () => {
+    const steps = [
+      { id: 'f', handlerType: 'function_handler', config: { code: 'const main = () => 1', timeout: 40_000 } },
+      { id: 'a', handlerType: 'response_handler', config: { status: 'created' } },
+    ]
+    const { created, warnings } = await sync(push([answerRule('/n', '1', { pipelineConfig: { steps } })]))
+    expect([created, warnings]).toEqual([
+      1,
+      [
+        expect.stringMatching(/^GET \/n: steps\[0\]\.config\.code must declare a function named handler/),
+        'GET /n: steps[0].config.timeout must be a whole number from 1 to 30000',
+        'GET /n: steps[1].config.status must be a whole number from 200 to 599',
+      ],
+    ])
+  })
+
   test('the response does not outgrow the push', async () => {
     const rulesOf = (handlerType: string, config: Json) =>
       Array.from({ length: 20 }, (_, i) =>

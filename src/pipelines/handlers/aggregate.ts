@@ -29,11 +29,8 @@ export const aggregateHandler: Handler = {
     },
     { additionalProperties: false },
   ),
-  check: (config) => [
-    ...checkWord(config['operation'], 'operation', OPERATIONS),
-    ...checkField(config),
-    ...checkFilters(config),
-  ],
+  check: (config) => [...checkWord(config['operation'], 'operation', OPERATIONS), ...checkFilters(config)],
+  foresee: checkField,
   run(step, config) {
     const operation = OPERATIONS.find((one) => one === config['operation'])
     if (operation === undefined)

@@ -50,7 +50,8 @@ export const dataQueryHandler: Handler = {
     },
     { additionalProperties: false },
   ),
-  check: (config) => [...checkFilters(config), ...checkDirection(config), ...checkNumbers(config)],
+  check: (config) => [...checkFilters(config), ...checkDirection(config)],
+  foresee: (config) => checkNumbers(config),
   run(step, config) {
     const schema = schemaOf(step, config)
     const selected = selectOf(config)

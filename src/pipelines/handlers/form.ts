@@ -58,7 +58,8 @@ export const formHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: (path) => !(path[0] === 'fields' && path[2] === 'default'),
-  check: ({ fields, failOnError }) => [...checkFields(fields), ...checkErrors(fields, failOnError)],
+  check: ({ fields, failOnError }) => [...checkPatterns(fields), ...checkErrors(fields, failOnError)],
+  foresee: ({ fields }) => checkDefaults(fields),
   run(step, config) {
     const { values, isText } = submitted(step)
     if (isTrapped(config['honeypotField'], values)) return new Answer({ ...SUCCESS, isFinal: true })
@@ -114,13 +115,18 @@ const SUCCESS = {
   body: '{"success":true}',
 }
 
-function checkFields(fields: unknown): ErrorDetail[] {
-  if (!isRecord(fields)) return []
-  return Object.entries(fields).flatMap(([name, one]) => {
-    if (!isField(one)) return []
-    if (!isPattern(one.pattern))
-      return [{ path: `fields.${name}.pattern`, message: 'is not a regular expression' }]
-    const { message } = readDefault({ ...one, required: false }, constantOf(one.default))
+const fieldsOf = (fields: unknown): [name: string, field: Field][] =>
+  Object.entries(isRecord(fields) ? fields : {}).flatMap(([name, one]) => (isField(one) ? [[name, one]] : []))
+
+const checkPatterns = (fields: unknown): ErrorDetail[] =>
+  fieldsOf(fields).flatMap(([name, { pattern }]) =>
+    isPattern(pattern) ? [] : [{ path: `fields.${name}.pattern`, message: 'is not a regular expression' }],
+  )
+
+function checkDefaults(fields: unknown): ErrorDetail[] {
+  return fieldsOf(fields).flatMap(([name, field]) => {
+    if (!isPattern(field.pattern)) return []
+    const { message } = readDefault({ ...field, required: false }, constantOf(field.default))
     return message === null ? [] : [{ path: `fields.${name}.default`, message }]
   })
 }

@@ -31,7 +31,7 @@ export const functionHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: ([key]) => key === 'code',
-  check: (config) => [
+  foresee: (config) => [
     ...checkCode(config['code']),
     ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
   ],

@@ -44,11 +44,11 @@ export const httpRequestHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: (path, text) => path.length === 1 && path[0] === 'body' && hasTags(text),
-  check: (config) => [
+  check: (config) => checkTemplate(config['body']),
+  foresee: (config) => [
     ...checkUrl(config['url']),
     ...checkMethod(config['method']),
     ...checkHeaders(config['headers']),
-    ...checkTemplate(config['body']),
     ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
   ],
   boundsOwnTime: true,

@@ -36,9 +36,9 @@ export const responseHandler: Handler = {
     { additionalProperties: false },
   ),
   isLiteral: ([key, ...deeper]) => key === 'body' && deeper.length === 0,
-  check: (config) => [
+  check: checkBody,
+  foresee: (config) => [
     ...checkWholeNumber(config, 'status', 200, 599),
-    ...checkBody(config),
     ...checkJson(config),
     ...checkHeaders(config['headers']),
   ],
