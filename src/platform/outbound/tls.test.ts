@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -188,10 +188,12 @@ test.each([
   [300, [0x31, 0x82, 1, 44], false],
   [0, [0x30], false],
 ])('a certificate of %p bytes after %p is read: %p', (size, head, isGood) => {
-  const path = join(mkdtempSync(join(tmpdir(), 'svc-ca-')), 'ca.pem')
+  const folder = mkdtempSync(join(tmpdir(), 'svc-ca-'))
+  const path = join(folder, 'ca.pem')
   const body = Buffer.from([...head, ...new Uint8Array(size)]).toString('base64')
   writeFileSync(path, `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`)
   const read = () => readExtraCas(path)
   if (isGood) expect(read()).toContain(body)
   else expect(read).toThrow('NODE_EXTRA_CA_CERTS')
+  rmSync(folder, { recursive: true })
 })
