@@ -72,16 +72,27 @@ export function listMatchingIds(db: Db, schemaId: string, where: Sql): string[] 
 
 export type Window = { limit: number; offset: number }
 
-export const recordRows = (
+/** Sorts only what it sorts by, and takes the records themselves afterwards: a deep page would sort all their fields. */
+export function recordRows(
   schemaId: string,
   where: Sql,
   { key, direction }: Order,
   { limit, offset }: Window,
-): Sql => ({
-  sql: `SELECT ${COLUMNS} FROM records WHERE schema_id = ? AND ${where.sql}
-     ORDER BY ${key.sql} ${direction}, id DESC LIMIT ? OFFSET ?`,
-  values: [schemaId, ...where.values, ...key.values, limit, offset],
-})
+): Sql {
+  const from = `FROM records WHERE schema_id = ? AND ${where.sql}`
+  const found = [schemaId, ...where.values]
+  if (key.sql === 'id')
+    return {
+      sql: `SELECT ${COLUMNS} ${from} ORDER BY id ${direction} LIMIT ? OFFSET ?`,
+      values: [...found, limit, offset],
+    }
+  return {
+    sql: `SELECT ${COLUMNS} FROM records
+          JOIN (SELECT seq AS place, ${key.sql} AS key ${from} ORDER BY key ${direction}, id DESC LIMIT ? OFFSET ?)
+          ON seq = place ORDER BY key ${direction}, id DESC`,
+    values: [...key.values, ...found, limit, offset],
+  }
+}
 
 export function listRecordRows(
   db: Db,
