@@ -7,6 +7,7 @@ import lists from './0006_lists.sql' with { type: 'text' }
 import publishedUploads from './0007_published_uploads.sql' with { type: 'text' }
 import largeLists from './0008_large_lists.sql' with { type: 'text' }
 import removedProjects from './0009_removed_projects.sql' with { type: 'text' }
+import auditNames from './0010_audit_names.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   { name: '0007_published_uploads', sql: publishedUploads },
   { name: '0008_large_lists', sql: largeLists },
   { name: '0009_removed_projects', sql: removedProjects },
+  { name: '0010_audit_names', sql: auditNames },
 ]
 
 export type Migration = { name: string; sql: string }

@@ -2,10 +2,13 @@ import type { Actor, Context } from '../context.ts'
 import type { DbOrTx } from './open.ts'
 import { auditLog } from './schema.ts'
 
+/** `name` is what people call it, at the time of the change. */
+type Target = { kind: string; id: string | null; name: string | null }
+
 type Change = {
   /** Noun and verb: `project.create`, `alias.move`. */
   action: string
-  target: { kind: string; id: string | null }
+  target: Target
   projectId?: string | null
   /** The record before and after, without secrets: never pass values of keys, passwords or headers. */
   before?: unknown
@@ -22,6 +25,7 @@ export function audit(ctx: Pick<Context, 'now' | 'newId'>, tx: DbOrTx, actor: Ac
       action: change.action,
       targetKind: change.target.kind,
       targetId: change.target.id,
+      targetName: change.target.name,
       projectId: change.projectId ?? null,
       before: asJson(change.before),
       after: asJson(change.after),

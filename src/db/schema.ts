@@ -392,6 +392,7 @@ export const auditLog = sqliteTable('audit_log', {
   projectId: text('project_id'),
   before: text('before'),
   after: text('after'),
+  targetName: text('target_name'),
 })
 
 export const siteGeneration = sqliteTable('site_generation', {

@@ -31,7 +31,7 @@ export function removeConnection(ctx: Context, grant: Grant, provider: string): 
     deleteConnection(tx, actor.user.id, provider)
     audit(ctx, tx, actor, {
       action: 'user.disconnect',
-      target: { kind: 'user', id: actor.user.id },
+      target: { kind: 'user', id: actor.user.id, name: actor.user.email },
       before: { provider },
     })
   })

@@ -85,7 +85,8 @@ export async function confirmEnrollment(ctx: Context, grant: Grant, code: string
     turnOnTotp(tx, actor.user.id, pending.sealed, step, ctx.now())
     deleteEnrollment(tx, actor.user.id)
     replaceRecoveryCodes(tx, actor.user.id, codes.map(hashRecoveryCode))
-    audit(ctx, tx, actor, { action: 'user.mfa-on', target: { kind: 'user', id: actor.user.id } })
+    const target = { kind: 'user', id: actor.user.id, name: actor.user.email }
+    audit(ctx, tx, actor, { action: 'user.mfa-on', target })
   })
   return codes
 }
@@ -99,7 +100,7 @@ export async function turnOffSecondStep(ctx: Context, grant: Grant, password: st
     if (currentUser?.passwordHash !== hash) throw wrongPassword('The password was changed meanwhile')
     authorizeAgain(ctx, grant, 'account:use')
     if (currentUser.totpSecret === null) throw new AppError('not_found', 'Two-step sign-in is already off')
-    removeSecondStep(ctx, tx, actor.user.id, actor)
+    removeSecondStep(ctx, tx, currentUser, actor)
   })
 }
 
@@ -112,14 +113,19 @@ export function resetSecondStep(ctx: Context, email: string, actor: Actor): void
     const user = findUserByEmail(tx, normalizeEmail(email))
     if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
     if (user.totpSecret === null) throw new AppError('conflict', `${user.email} has no second step`)
-    removeSecondStep(ctx, tx, user.id, actor)
+    removeSecondStep(ctx, tx, user, actor)
     endSessionsOf(tx, user.id)
   })
 }
 
-function removeSecondStep(ctx: Context, tx: DbOrTx, userId: string, actor: Actor): void {
-  updateUser(tx, userId, { totpSecret: null, updatedAt: ctx.now() })
-  deleteEnrollment(tx, userId)
-  replaceRecoveryCodes(tx, userId, [])
-  audit(ctx, tx, actor, { action: 'user.mfa-off', target: { kind: 'user', id: userId } })
+function removeSecondStep(
+  ctx: Context,
+  tx: DbOrTx,
+  { id, email }: { id: string; email: string },
+  actor: Actor,
+): void {
+  updateUser(tx, id, { totpSecret: null, updatedAt: ctx.now() })
+  deleteEnrollment(tx, id)
+  replaceRecoveryCodes(tx, id, [])
+  audit(ctx, tx, actor, { action: 'user.mfa-off', target: { kind: 'user', id, name: email } })
 }

@@ -41,7 +41,7 @@ export function leaveSite(ctx: Context, grant: Grant, projectId: string): void {
     const before = endMembership(tx, projectId, actor.user.id)
     audit(ctx, tx, actor, {
       action: 'membership.leave',
-      target: { kind: 'user', id: actor.user.id },
+      target: { kind: 'user', id: actor.user.id, name: actor.user.email },
       projectId,
       before,
     })

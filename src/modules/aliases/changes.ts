@@ -6,7 +6,14 @@ import { isAliasName, isCommitSha } from '../../domain/names.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
-import { type AliasRow, findAliasOfProject, insertAlias, insertHistory, updateAlias } from './queries.ts'
+import {
+  type AliasRow,
+  findAliasOfProject,
+  insertAlias,
+  insertHistory,
+  listHistory,
+  updateAlias,
+} from './queries.ts'
 
 /** What points an alias at a deployment: an upload or a person. `basePath` is `''` or a folder such as `/dist`. */
 type Pointing = {
@@ -103,13 +110,14 @@ export function moveAlias(
   basePath: string,
 ): AliasRow {
   if (alias.deploymentId === deployment.id && alias.basePath === basePath) return alias
+  const from = listHistory(tx, alias.id, 1)[0]?.commitSha
   const moved = { ...alias, deploymentId: deployment.id, basePath, updatedAt: ctx.now() }
   updateAlias(tx, alias.id, { deploymentId: deployment.id, basePath, updatedAt: moved.updatedAt })
   addHistory(ctx, tx, actor, moved, deployment)
   audit(ctx, tx, actor, {
     ...aboutChange('alias.move', alias),
-    before: { deploymentId: alias.deploymentId, basePath: alias.basePath },
-    after: { deploymentId: deployment.id, basePath },
+    before: { commitSha: from, deploymentId: alias.deploymentId, basePath: alias.basePath },
+    after: { commitSha: deployment.commitSha, deploymentId: deployment.id, basePath },
   })
   return moved
 }
@@ -149,8 +157,8 @@ function addHistory(
   })
 }
 
-export const aboutChange = (action: string, { id, projectId }: AliasRow) => ({
+export const aboutChange = (action: string, { id, name, projectId }: AliasRow) => ({
   action,
-  target: { kind: 'alias', id },
+  target: { kind: 'alias', id, name },
   projectId,
 })

@@ -121,7 +121,7 @@ function expiryOf(ctx: Context, text: string | null | undefined): number | null 
   throw invalidField('expiresAt', 'Must be a time in the future')
 }
 
-const subject = ({ id, projectId }: ApiKey) => ({ target: { kind: 'api-key', id }, projectId })
+const subject = ({ id, name, projectId }: ApiKey) => ({ target: { kind: 'api-key', id, name }, projectId })
 
 const toView = (key: ApiKey): ApiKeyView => ({
   id: key.id,

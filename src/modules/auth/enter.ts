@@ -53,7 +53,7 @@ function tryToEnter(
     const { signedIn, actor } = openFor(ctx, tx, currentUser, origin)
     audit(ctx, tx, actor, {
       action: 'session.open',
-      target: { kind: 'session', id: signedIn.sessionId },
+      target: { kind: 'session', id: signedIn.sessionId, name: origin.facts.host },
     })
     onEntry(tx, actor)
     return signedIn
@@ -74,7 +74,7 @@ export async function enterNew(
       const { signedIn, actor } = openFor(ctx, tx, user, origin)
       audit(ctx, tx, actor, {
         action: 'user.create',
-        target: { kind: 'user', id: user.id },
+        target: { kind: 'user', id: user.id, name: user.email },
         after: publicUser(user),
       })
       onEntry?.(tx, actor)

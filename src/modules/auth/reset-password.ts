@@ -37,7 +37,7 @@ function createResetUrl(ctx: Context, email: string, ip: string): string | undef
   return inTransaction(ctx.db, (tx) => {
     const user = findUserByEmail(tx, email)
     // Unknown emails are written to the audit log too: a commit takes time, which the next request would show.
-    const target = { kind: 'user', id: user?.id ?? null }
+    const target = { kind: 'user', id: user?.id ?? null, name: user?.email ?? null }
     audit(ctx, tx, { kind: 'anonymous', ip }, { action: 'user.forgot-password', target })
     return user && addPasswordLink(ctx, tx, user.id, 'reset').url
   })

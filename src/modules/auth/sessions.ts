@@ -134,7 +134,7 @@ export function signOut(ctx: Context, cookieHeader: string | null, facts: Reques
 /** Ends one of the actor's sessions and those handed over from it, in the caller's transaction. */
 export function endSession(ctx: Context, tx: DbOrTx, actor: UserActor, sessionId: string): void {
   deleteSession(tx, sessionId)
-  audit(ctx, tx, actor, { action: 'session.end', target: { kind: 'session', id: sessionId } })
+  audit(ctx, tx, actor, { action: 'session.end', target: { kind: 'session', id: sessionId, name: null } })
 }
 
 /** Ends every session of the user except `keep`, in the caller's transaction. */

@@ -3,7 +3,7 @@ import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
-import { findUserByEmail, updateUser } from '../users/accounts.ts'
+import { findUser, findUserByEmail, updateUser } from '../users/accounts.ts'
 import { endOneTimeTokens } from './one-time-tokens.ts'
 import { endSessionsOf } from './sessions.ts'
 
@@ -32,5 +32,6 @@ export function storePassword(
   updateUser(tx, userId, { passwordHash, updatedAt: ctx.now() })
   endSessionsOf(tx, userId, keepSession)
   endOneTimeTokens(tx, userId, ['reset', 'invite', 'site_code'])
-  audit(ctx, tx, actor, { action: 'user.set-password', target: { kind: 'user', id: userId } })
+  const target = { kind: 'user', id: userId, name: findUser(tx, userId)?.email ?? null }
+  audit(ctx, tx, actor, { action: 'user.set-password', target })
 }

@@ -58,7 +58,10 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
       code: 'BACKUPS_NOT_SET_UP',
     })
   inTransaction(ctx.db, (tx) =>
-    audit(ctx, tx, grant.actor, { action: 'backup.create', target: { kind: 'backup', id: null } }),
+    audit(ctx, tx, grant.actor, {
+      action: 'backup.create',
+      target: { kind: 'backup', id: null, name: null },
+    }),
   )
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => late.resolve(undefined), ANSWER_MS)

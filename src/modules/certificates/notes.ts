@@ -25,7 +25,7 @@ export function noteFailed(ctx: Context, about: About, record: HostRecord, cause
 
 /** Audited without an actor, because the operator's settings ask for it. A full disk must not stop serving. */
 function write(ctx: Context, { host, projectId }: About, action: string, after: object): void {
-  const target = { kind: 'certificate', id: host }
+  const target = { kind: 'certificate', id: host, name: host }
   try {
     inTransaction(ctx.db, (tx) => audit(ctx, tx, { kind: 'operator' }, { action, target, projectId, after }))
   } catch (error) {

@@ -107,7 +107,7 @@ export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
     deleteDeploymentRow(ctx.db, id)
     audit(ctx, tx, grant.actor, {
       action: 'deployment.delete',
-      target: { kind: 'deployment', id },
+      target: { kind: 'deployment', id, name: deployment.commitSha },
       projectId: deployment.projectId,
       before: deployment,
     })
@@ -141,7 +141,7 @@ export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
     recountDeployment(tx, asset.deploymentId, ctx.now())
     audit(ctx, tx, grant.actor, {
       action: 'asset.delete',
-      target: { kind: 'asset', id },
+      target: { kind: 'asset', id, name: asset.path },
       projectId: grant.projectId,
       before: asset,
     })

@@ -24,6 +24,7 @@ import {
 } from './queries.ts'
 
 export type { DomainChange, DomainView } from './model.ts'
+export type { DomainRow } from './queries.ts'
 
 /** The domains of the projects that the caller may read. */
 export function listDomains(
@@ -217,8 +218,8 @@ function certificateOf(ctx: Context, hostname: string): DomainView['certificate'
   return { status, expiresAt: isoTimeOrNull(expiresAt), error }
 }
 
-const aboutChange = (action: string, { id, projectId }: DomainRow) => ({
+const aboutChange = (action: string, { id, hostname, projectId }: DomainRow) => ({
   action,
-  target: { kind: 'domain', id },
+  target: { kind: 'domain', id, name: hostname },
   projectId,
 })

@@ -60,7 +60,7 @@ export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupV
   }
   inTransaction(ctx.db, (tx) => {
     refuseTaken(taken(group.name), () => insertGroup(tx, group))
-    audit(ctx, tx, grant.actor, { action: 'group.create', target: targetOf(group.id), after: group })
+    audit(ctx, tx, grant.actor, { action: 'group.create', target: targetOf(group), after: group })
   })
   return toView({ ...group, memberCount: 0 })
 }
@@ -75,7 +75,7 @@ export function changeGroup(ctx: Context, grant: Grant, id: string, change: Grou
       description: change.description === undefined ? description : change.description,
     }
     refuseTaken(taken(after.name), () => updateGroup(tx, id, { ...after, updatedAt: ctx.now() }))
-    audit(ctx, tx, grant.actor, { action: 'group.change', target: targetOf(id), before, after })
+    audit(ctx, tx, grant.actor, { action: 'group.change', target: targetOf({ id, name }), before, after })
     return toView(getGroupRow(tx, id))
   })
 }
@@ -85,7 +85,7 @@ export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const before = getGroupRow(tx, id)
     deleteGroupRow(tx, id)
-    audit(ctx, tx, grant.actor, { action: 'group.delete', target: targetOf(id), before })
+    audit(ctx, tx, grant.actor, { action: 'group.delete', target: targetOf(before), before })
   })
 }
 
@@ -115,7 +115,8 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
     refuseTaken(`${user.email} is already in the group ${group.name}`, () =>
       insertGroupMember(tx, id, userId, addedAt),
     )
-    audit(ctx, tx, grant.actor, { action: 'group.add-member', target: targetOf(id), after: { userId } })
+    const after = { userId, email: user.email }
+    audit(ctx, tx, grant.actor, { action: 'group.add-member', target: targetOf(group), after })
     return { userId, email: user.email, addedAt: isoTime(addedAt) }
   })
 }
@@ -123,9 +124,10 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
 /** Removes a user, who loses the group's roles at once. Throws 404 for an unknown group or a user who is not in it. */
 export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId: string): void {
   inTransaction(ctx.db, (tx) => {
-    getGroupRow(tx, id)
+    const group = getGroupRow(tx, id)
     if (!deleteGroupMember(tx, id, userId)) throw new AppError('not_found', 'That user is not in the group')
-    audit(ctx, tx, grant.actor, { action: 'group.remove-member', target: targetOf(id), before: { userId } })
+    const before = { userId, email: getAccount(tx, { userId }).email }
+    audit(ctx, tx, grant.actor, { action: 'group.remove-member', target: targetOf(group), before })
   })
 }
 
@@ -144,4 +146,4 @@ const memberView = ({ addedAt, ...rest }: GroupMember): GroupMemberView => ({
   addedAt: isoTime(addedAt),
 })
 
-const targetOf = (id: string) => ({ kind: 'group', id })
+const targetOf = ({ id, name }: { id: string; name: string }) => ({ kind: 'group', id, name })

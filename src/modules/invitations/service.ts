@@ -176,7 +176,7 @@ function record(
   after?: { userId?: string; role: ProjectRole },
 ): void {
   const details = after === undefined ? { before: { email } } : { after: { email, ...after } }
-  audit(ctx, tx, actor, { action, target: { kind: 'invitation', id }, projectId, ...details })
+  audit(ctx, tx, actor, { action, target: { kind: 'invitation', id, name: email }, projectId, ...details })
 }
 
 const unknownInvitation = () =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask } from '../../testing/ask.ts'
+import { seedDeployment } from '../../testing/seed.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
 let app: TestApp
@@ -31,10 +32,50 @@ test('who changed what, newest first', async () => {
     credential: expect.stringMatching(/^session [0-9a-f-]{36}$/),
     ip: '127.0.0.1',
     action: 'project.change',
-    target: { kind: 'project', id: docs },
+    target: { kind: 'project', id: docs, name: 'acme/docs' },
     projectId: docs,
     before: { displayName: 'docs' },
     after: { displayName: 'Docs' },
+  })
+})
+
+test('says by name what was changed, also once that is gone', async () => {
+  const latest = async (action: string) => (await entries(`?action=${action}`))[0]
+  const ann = app.ctx.db.sqlite
+    .query<{ id: string }, [string]>('SELECT id FROM users WHERE email = ?')
+    .get('ann@example.com')?.id
+  const { body: group } = await call('POST', '/api/groups', { name: 'Wardens' })
+  await call('POST', `/api/groups/${group['id']}/members`, { userId: ann })
+  expect(await latest('group.add-member')).toMatchObject({
+    target: { kind: 'group', name: 'Wardens' },
+    after: { userId: ann, email: 'ann@example.com' },
+  })
+  await call('DELETE', `/api/groups/${group['id']}`)
+  expect(await latest('group.delete')).toMatchObject({ target: { id: group['id'], name: 'Wardens' } })
+  await app.addUser('lee@example.com')
+  await call(
+    'POST',
+    `/api/projects/${docs}/permissions/users`,
+    { email: 'lee@example.com', role: 'viewer' },
+    'ann',
+  )
+  expect(await latest('permission.grant')).toMatchObject({
+    target: { kind: 'user', name: 'lee@example.com' },
+  })
+})
+
+test('says which commit an alias moved from and to', async () => {
+  const [from, to] = ['a'.repeat(40), 'b'.repeat(40)]
+  for (const sha of [from, to])
+    await seedDeployment(app, { owner: 'acme', repo: 'docs', sha, files: { 'index.html': sha } })
+  const created = { projectId: docs, name: 'production', commitSha: from }
+  const { body: alias } = await call('POST', '/api/aliases', created, 'ann')
+  await call('PATCH', `/api/aliases/${alias['id']}`, { commitSha: to }, 'ann')
+  const [moved] = await entries('?action=alias.move')
+  expect(moved).toMatchObject({
+    target: { kind: 'alias', name: 'production' },
+    before: { commitSha: from },
+    after: { commitSha: to },
   })
 })
 

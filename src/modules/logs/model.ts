@@ -22,7 +22,13 @@ const auditEntry = t.Object({
   credential: t.String(),
   ip: textOrNull,
   action: t.String(),
-  target: t.Object({ kind: t.String(), id: textOrNull }),
+  target: t.Object({
+    kind: t.String(),
+    id: textOrNull,
+    name: t.Union([t.String(), t.Null()], {
+      description: 'Its name at that time; null if it has none',
+    }),
+  }),
   projectId: textOrNull,
   before: t.Unknown({ description: 'The state before, without secrets; null if there was none' }),
   after: t.Unknown({ description: 'The state after, without secrets; null if there is none' }),

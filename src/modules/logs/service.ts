@@ -41,7 +41,7 @@ const toEntry = (row: AuditRow): AuditEntry => ({
   credential: row.credential,
   ip: row.ip,
   action: row.action,
-  target: { kind: row.targetKind, id: row.targetId },
+  target: { kind: row.targetKind, id: row.targetId, name: row.targetName },
   projectId: row.projectId,
   before: fromJson(row.before),
   after: fromJson(row.after),

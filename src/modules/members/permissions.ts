@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { inTransaction } from '../../db/open.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
@@ -51,7 +51,7 @@ export function grantRole(
     giveRole(tx, id, user.id, role, grantedAt)
     audit(ctx, tx, grant.actor, {
       action: 'permission.grant',
-      target: { kind: 'user', id: user.id },
+      target: { kind: 'user', id: user.id, name: user.email },
       projectId: id,
       before: before && { role: before.role },
       after: { role },
@@ -70,7 +70,7 @@ export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
     deletePermission(tx, id, userId)
     audit(ctx, tx, grant.actor, {
       action: 'permission.revoke',
-      target: { kind: 'user', id: userId },
+      target: targetOf(tx, userId),
       projectId: id,
       before: { role: before.role },
     })
@@ -95,7 +95,7 @@ export function grantGroupRole(
     upsertGroupPermission(tx, id, groupId, role, grantedAt)
     audit(ctx, tx, grant.actor, {
       action: 'permission.grant',
-      target: { kind: 'group', id: groupId },
+      target: { kind: 'group', id: groupId, name },
       projectId: id,
       before,
       after: { role },
@@ -113,7 +113,7 @@ export function revokeGroupRole(ctx: Context, grant: Grant, groupId: string): vo
     deleteGroupPermission(tx, id, groupId)
     audit(ctx, tx, grant.actor, {
       action: 'permission.revoke',
-      target: { kind: 'group', id: groupId },
+      target: { kind: 'group', id: groupId, name: getGroupRow(tx, groupId).name },
       projectId: id,
       before,
     })
@@ -139,12 +139,18 @@ export function removeMember(ctx: Context, grant: Grant, userId: string): void {
     const before = endMembership(tx, id, userId)
     audit(ctx, tx, grant.actor, {
       action: 'member.remove',
-      target: { kind: 'user', id: userId },
+      target: targetOf(tx, userId),
       projectId: id,
       before,
     })
   })
 }
+
+const targetOf = (tx: DbOrTx, userId: string) => ({
+  kind: 'user',
+  id: userId,
+  name: getAccount(tx, { userId }).email,
+})
 
 function refuseOwnerRole(role: ProjectRole): void {
   if (role !== 'owner') return

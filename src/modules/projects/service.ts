@@ -148,7 +148,7 @@ export function transferOwnership(ctx: Context, grant: Grant, to: UserRef): Proj
       target: targetOf(project),
       projectId: project.id,
       before: { ownerId: from },
-      after: { ownerId: user.id },
+      after: { ownerId: user.id, owner: user.email },
     })
   })
   return getProject(ctx, grant)
@@ -185,4 +185,4 @@ export const findProjectById = (ctx: Context, id: string): Project | undefined =
 export const allowsSignup = (ctx: Context, projectId: string): boolean =>
   findProject(ctx.db.orm, projectId)?.allowPublicSignup ?? false
 
-const targetOf = ({ id }: Project) => ({ kind: 'project', id })
+const targetOf = ({ id, owner, name }: Project) => ({ kind: 'project', id, name: `${owner}/${name}` })

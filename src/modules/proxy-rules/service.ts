@@ -179,10 +179,7 @@ export function reorderRules(
     for (const [order, id] of ruleIds.entries()) updateRule(tx, id, { order, updatedAt: ctx.now() })
     audit(ctx, tx, grant.actor, {
       action: 'proxy_rule.reorder',
-      target:
-        level.aliasId === null
-          ? { kind: 'project', id: level.projectId }
-          : { kind: 'alias', id: level.aliasId },
+      target: levelTarget(ctx, tx, grant, level),
       projectId: level.projectId,
       before,
       after: ruleIds,
@@ -267,8 +264,14 @@ function getRuleRecord(db: DbOrTx, grant: Grant, id: string): RuleRecord {
   return rule
 }
 
-const aboutRule = (action: string, { id, projectId }: RuleRow) => ({
+function levelTarget(ctx: Context, tx: DbOrTx, grant: Grant, { projectId, aliasId }: RuleLevel) {
+  if (aliasId !== null) return { kind: 'alias', id: aliasId, name: requireAlias(tx, grant, aliasId).name }
+  const { owner, name } = projectOf(ctx, grant, tx)
+  return { kind: 'project', id: projectId, name: `${owner}/${name}` }
+}
+
+const aboutRule = (action: string, { id, pathPattern, projectId }: RuleRow) => ({
   action,
-  target: { kind: 'proxy_rule', id },
+  target: { kind: 'proxy_rule', id, name: pathPattern },
   projectId,
 })

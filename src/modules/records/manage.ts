@@ -95,12 +95,12 @@ export function removeRecord(ctx: Context, grant: Grant, schemaId: string, id: s
 
 /** Who changed which record, not its fields: records hold what visitors wrote. */
 function auditRecord(ctx: Context, grant: Grant, action: string, schema: Schema, id: string): void {
-  const target = { kind: 'record', id }
+  const target = { kind: 'record', id, name: null }
   audit(ctx, ctx.db.orm, grant.actor, {
     action,
     target,
     projectId: schema.projectId,
-    after: { schemaId: schema.id },
+    after: { schemaId: schema.id, schema: schema.name },
   })
 }
 

@@ -37,7 +37,7 @@ export function attachToAlias(
     attach(tx, aliasId, set.id)
     audit(ctx, tx, actor, {
       action: 'rule_set.attach',
-      target: { kind: 'rule_set', id: set.id },
+      target: { kind: 'rule_set', id: set.id, name: set.name },
       projectId,
       after: { aliasId },
     })

@@ -187,9 +187,9 @@ function getRuleSetRow(db: DbOrTx, grant: Grant, id: string): RuleSetRow {
 
 const noSuchSet = () => new AppError('not_found', 'There is no such rule set')
 
-const about = (action: string, { id, projectId }: RuleSetRow) => ({
+const about = (action: string, { id, name, projectId }: RuleSetRow) => ({
   action,
-  target: { kind: 'rule_set', id },
+  target: { kind: 'rule_set', id, name },
   projectId,
 })
 

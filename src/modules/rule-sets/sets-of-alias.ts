@@ -31,7 +31,7 @@ export const ruleSetsOfAlias = (ctx: Context, grant: Grant, aliasId: string): Ru
  */
 export function placeRuleSets(ctx: Context, grant: Grant, aliasId: string, setIds: readonly string[]): void {
   inTransaction(ctx.db, (tx) => {
-    const { projectId } = requireAlias(tx, grant, aliasId)
+    const { name, projectId } = requireAlias(tx, grant, aliasId)
     const isKnown = setIds.every((id) => findSet(tx, id)?.projectId === projectId)
     if (!isKnown || new Set(setIds).size !== setIds.length)
       throw new AppError(
@@ -44,7 +44,7 @@ export function placeRuleSets(ctx: Context, grant: Grant, aliasId: string, setId
     for (const [position, id] of setIds.entries()) placeSet(tx, aliasId, id, position)
     audit(ctx, tx, grant.actor, {
       action: 'rule_set.place',
-      target: { kind: 'alias', id: aliasId },
+      target: { kind: 'alias', id: aliasId, name },
       projectId,
       before,
       after: setIds,

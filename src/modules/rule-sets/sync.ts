@@ -114,7 +114,7 @@ function auditPush(
 ): void {
   audit(ctx, tx, grant.actor, {
     action: isNew ? 'rule_set.create' : 'rule_set.sync',
-    target: { kind: 'rule_set', id },
+    target: { kind: 'rule_set', id, name },
     projectId,
     after: { name, created, updated, deleted, gitSha },
   })

@@ -243,9 +243,9 @@ function toView(row: SchemaRow): SchemaView {
   }
 }
 
-const about = (action: string, { id, projectId }: SchemaRow) => ({
+const about = (action: string, { id, name, projectId }: SchemaRow) => ({
   action,
-  target: { kind: 'schema', id },
+  target: { kind: 'schema', id, name },
   projectId,
 })
 

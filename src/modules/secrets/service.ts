@@ -59,4 +59,7 @@ export const secretNamesOf = (db: DbOrTx, projectId: string): ReadonlySet<string
 
 export const sealContext = (projectId: string, name: string): string => `project:${projectId}:secret:${name}`
 
-const subject = (projectId: string, name: string) => ({ target: { kind: 'secret', id: name }, projectId })
+const subject = (projectId: string, name: string) => ({
+  target: { kind: 'secret', id: name, name },
+  projectId,
+})

@@ -61,7 +61,7 @@ export function changeSettings(ctx: Context, grant: Grant, patch: SettingsPatch)
     for (const [key, value] of given) upsertSetting(tx, key, String(value), ctx.now())
     audit(ctx, tx, grant.actor, {
       action: 'settings.change',
-      target: { kind: 'settings', id: null },
+      target: { kind: 'settings', id: null, name: null },
       before: Object.fromEntries(given.map(([key]) => [key, before[key as keyof Settings].value])),
       after: Object.fromEntries(given),
     })

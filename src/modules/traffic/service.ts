@@ -5,7 +5,7 @@ import { DAY_SECONDS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { TrafficRule, TrafficWeight } from '../../domain/traffic.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { aliasNameOf, requireDomain } from '../domains/service.ts'
+import { aliasNameOf, type DomainRow, requireDomain } from '../domains/service.ts'
 import type { NewTraffic, TrafficView } from './model.ts'
 import { deleteTrafficRow, findTraffic, type TrafficRow, upsertTraffic } from './queries.ts'
 
@@ -29,11 +29,11 @@ export function findSplit(ctx: Context, grant: Grant, domainId: string): Traffic
  * since the split named it may stay, and takes effect again when it is back.
  */
 export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: NewTraffic): TrafficView {
-  const { projectId } = requireDomain(ctx.db.orm, grant, domainId)
+  const domain = requireDomain(ctx.db.orm, grant, domainId)
   checkWeights(input.weights)
   const known = new Set(namesIn(findSplit(ctx, grant, domainId)))
   const named = <T extends { alias: string }>(one: T): T =>
-    known.has(one.alias) ? one : { ...one, alias: aliasNameOf(ctx, projectId, one.alias) }
+    known.has(one.alias) ? one : { ...one, alias: aliasNameOf(ctx, domain.projectId, one.alias) }
   const row: TrafficRow = {
     domainId,
     weights: JSON.stringify(input.weights.map(named)),
@@ -46,7 +46,7 @@ export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: 
     const before = findTraffic(tx, domainId)
     upsertTraffic(tx, row)
     audit(ctx, tx, grant.actor, {
-      ...aboutTraffic('traffic.set', grant, domainId),
+      ...aboutTraffic('traffic.set', domain),
       before: before && toView(before),
       after: toView(row),
     })
@@ -57,13 +57,11 @@ export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: 
 /** The domain shows its own alias to everybody again. Does nothing if it already does. */
 export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): void {
   inTransaction(ctx.db, (tx) => {
-    const before = findTraffic(tx, requireDomain(tx, grant, domainId).id)
+    const domain = requireDomain(tx, grant, domainId)
+    const before = findTraffic(tx, domain.id)
     if (before === undefined) return
     deleteTrafficRow(tx, domainId)
-    audit(ctx, tx, grant.actor, {
-      ...aboutTraffic('traffic.delete', grant, domainId),
-      before: toView(before),
-    })
+    audit(ctx, tx, grant.actor, { ...aboutTraffic('traffic.delete', domain), before: toView(before) })
   })
 }
 
@@ -88,8 +86,8 @@ const toView = ({ weights, sticky, stickySeconds, rules }: TrafficRow): TrafficV
   rules: JSON.parse(rules) as TrafficRule[],
 })
 
-const aboutTraffic = (action: string, { projectId }: Grant, domainId: string) => ({
+const aboutTraffic = (action: string, { id, hostname, projectId }: DomainRow) => ({
   action,
-  target: { kind: 'domain', id: domainId },
+  target: { kind: 'domain', id, name: hostname },
   projectId,
 })

@@ -143,4 +143,4 @@ const toView = (user: User): UserView => ({
   createdAt: isoTime(user.createdAt),
 })
 
-const targetOf = ({ id }: { id: string }) => ({ kind: 'user', id })
+const targetOf = ({ id, email }: { id: string; email: string }) => ({ kind: 'user', id, name: email })

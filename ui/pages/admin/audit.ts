@@ -183,16 +183,27 @@ const columns = (names: ReadonlyMap<string, string>): Column<AuditEntry>[] => [
       <div class="muted small">${ip}</div>
     </div>`,
   },
-  { label: 'What', cell: changes },
+  { label: 'What', cell: subjectAndChanges },
   { label: 'When', align: 'end', cell: ({ at }) => time(at) },
 ]
 
-/** The values that differ, before → after. Long lists are folded. */
-function changes({ before, after, target }: AuditEntry): Html {
+/** What was changed, as people call it, and the values that differ. */
+const subjectAndChanges = (entry: AuditEntry): Html =>
+  html`<div class="roomy">${subject(entry.target)}</div>${changes(entry)}`
+
+function subject({ kind, id, name }: AuditEntry['target']): Html {
+  const what = kind.replace(/[-_]/g, ' ')
+  if (name === null) return html`<span class="muted small">${what} ${id}</span>`
+  return html`<span class="muted">${what}</span> ${kind === 'deployment' ? name.slice(0, 12) : name}`
+}
+
+/** Before → after. Long lists are folded. */
+function changes({ before, after }: AuditEntry): Html {
   const [was, is] = [asRecord(before), asRecord(after)]
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
-    (name) => shown(was[name]) !== shown(is[name]),
+    (name) => shown(was[name]) !== shown(is[name]) && !isNamed(name, is) && !isNamed(name, was),
   )
+  if (names.length === 0) return NOTHING
   const list = html`
     <ul class="changes">
       ${names.map(
@@ -202,9 +213,21 @@ function changes({ before, after, target }: AuditEntry): Html {
       )}
     </ul>
   `
-  if (names.length === 0) return html`<span class="muted small">${target.kind} ${target.id}</span>`
   if (names.length <= MAX_OPEN) return list
   return html`<details class="more"><summary>${names.length} values</summary>${list}</details>`
+}
+
+const NOTHING = html``
+
+/** Ids that the entry or its project already says by name; the API has them. */
+const isNamed = (name: string, values: Record<string, unknown>): boolean =>
+  name === 'id' || name === 'projectId' || (NAMES[name] ?? '') in values
+
+const NAMES: Readonly<Record<string, string | undefined>> = {
+  deploymentId: 'commitSha',
+  ownerId: 'owner',
+  schemaId: 'schema',
+  userId: 'email',
 }
 
 const MAX_OPEN = 3

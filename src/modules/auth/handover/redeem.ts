@@ -54,7 +54,8 @@ function openHere(ctx: Context, tx: DbOrTx, user: User, openedFrom: string, orig
   deleteHandedOver(tx, openedFrom, facts.host, ctx.now() - TABS_MS)
   const from = { ip: facts.ip, userAgent, onlyOn: facts.host, openedFrom }
   const { id, tokens } = openSession(ctx, tx, user.id, from)
-  audit(ctx, tx, actorOf(user, id, origin), { action: 'session.open', target: { kind: 'session', id } })
+  const target = { kind: 'session', id, name: facts.host }
+  audit(ctx, tx, actorOf(user, id, origin), { action: 'session.open', target })
   return sessionCookies(ctx, tokens, facts)
 }
 

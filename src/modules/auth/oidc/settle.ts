@@ -85,7 +85,7 @@ function addUser(ctx: Context, tx: DbOrTx, email: string, { redirect }: Wish, ac
   insertUser(tx, user)
   const projectId = projectAskedFor(ctx, redirect)
   if (projectId !== null) joinAsGuest(ctx, tx, projectId, user.id)
-  const target = { kind: 'user', id: user.id }
+  const target = { kind: 'user', id: user.id, name: email }
   audit(ctx, tx, actor, { action: 'user.create', target, after: { email, role: user.role } })
   return user.id
 }
@@ -106,6 +106,6 @@ function connect(
     email: email ?? '',
     connectedAt: ctx.now(),
   })
-  const target = { kind: 'user', id: user.id }
+  const target = { kind: 'user', id: user.id, name: user.email }
   audit(ctx, tx, actor, { action: 'user.connect', target, after: { provider: provider.id } })
 }

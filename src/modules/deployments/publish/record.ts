@@ -75,7 +75,7 @@ export function recordPublication(
   recountDeployment(tx, deployment.id, ctx.now())
   audit(ctx, tx, actor, {
     action: before === undefined ? 'deployment.create' : 'deployment.add_files',
-    target: { kind: 'deployment', id: deployment.id },
+    target: { kind: 'deployment', id: deployment.id, name: deployment.commitSha },
     projectId: project.id,
     after: { commitSha: deployment.commitSha, branch: publication.branch, files: files.length },
   })
