@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts'
-import { boundedQueue } from '../platform/bounded-queue.ts'
+import { fairQueue } from '../platform/fair-queue.ts'
 import { niceThreads } from '../platform/nice-threads.ts'
 import { onePer } from '../platform/one-per.ts'
 import type { Db } from './open.ts'
@@ -17,11 +17,14 @@ const onReadThread = niceThreads<ReadJob, unknown[]>({
   program,
 })
 
-/** One at a time: together they would only be slower, and use memory at the same time. */
+/**
+ * One at a time: together they would only be slower, and use memory at the same time. Schemas take turns, so that one whose
+ * visitors ask for very much does not take the thread from all others.
+ */
 const queueOf = onePer((_: Db) =>
-  boundedQueue({
-    atOnce: 1,
-    waiting: 64,
+  fairQueue({
+    waitingOfOne: 64,
+    waiting: 512,
     refusal: () =>
       new AppError('unavailable', 'Too many large reads at once. Try again in a few seconds.', {
         headers: { 'retry-after': '5' },
@@ -32,14 +35,16 @@ const queueOf = onePer((_: Db) =>
 /**
  * The rows of a statement that may have to read very much, on a thread and a connection of its own: it holds up nobody,
  * and sees one state of the database, with everything that is committed when it begins. At once inside a transaction,
- * whose changes only its own connection sees, and for a database in memory. Throws `unavailable` if too many wait.
+ * whose changes only its own connection sees, and for a database in memory. Throws `unavailable` if too many wait; `turn`
+ * names those who share one.
  */
 export function readApart<Row>(
   db: Db,
+  turn: string,
   sql: string,
   values: (string | number | null)[],
 ): Row[] | Promise<Row[]> {
   const { filename, inTransaction } = db.sqlite
   if (inTransaction || filename === ':memory:') return prepared<Row>(db, sql).all(...values)
-  return queueOf(db)(() => onReadThread({ file: filename, sql, values }) as Promise<Row[]>)
+  return queueOf(db)(turn, () => onReadThread({ file: filename, sql, values }) as Promise<Row[]>)
 }

@@ -21,14 +21,16 @@ export function toAppError(ctx: Pick<Context, 'log'>, error: unknown, request: R
   const failure =
     known ??
     new AppError('internal', 'Something went wrong on the server. See the log for details.', { cause: error })
-  if (failure.status >= 500)
-    ctx.log.error('request failed', {
-      method: request.method,
-      path: pathOf(request.url),
-      status: failure.status,
-      error: failure.cause ?? failure,
-    })
+  if (failure.status >= 500) logFailure(ctx, failure, request)
   return failure
+}
+
+/** A refusal while there is too much to do is no fault, and there may be thousands of them. */
+function logFailure({ log }: Pick<Context, 'log'>, failure: AppError, { method, url }: Request): void {
+  const about = { method, path: pathOf(url), status: failure.status }
+  const isBusy = failure.kind === 'unavailable' && failure.cause === undefined
+  if (isBusy) log.warn('request refused', { ...about, reason: failure.message })
+  else log.error('request failed', { ...about, error: failure.cause ?? failure })
 }
 
 function knownFailure(error: unknown): AppError | undefined {

@@ -41,11 +41,17 @@ export function authorize(
 }
 
 /**
- * Checks again, in the transaction that writes. The role may have been taken away, or the session or key may have
- * ended, while the request waited for the network or a password hash.
+ * Checks again, in the transaction that writes, or before what was read is shown. The role may have been taken away, or
+ * the session or key may have ended, while the request waited for the network, a password hash or a long read.
  */
-export function authorizeAgain(ctx: Context, { caller, projectId }: Grant, action: Action): Grant {
-  return authorize(ctx, asOfNow(ctx, caller), action, projectId === null ? undefined : { projectId }, false)
+export function authorizeAgain(
+  ctx: Context,
+  { caller, projectId }: Grant,
+  action: Action,
+  isRead = false,
+): Grant {
+  const about = projectId === null ? undefined : { projectId }
+  return authorize(ctx, asOfNow(ctx, caller), action, about, isRead)
 }
 
 /** True when `authorize` would grant it. Used to leave out what a list may not show. */

@@ -97,11 +97,13 @@ export function changeProject(ctx: Context, grant: Grant, change: ProjectChange)
 }
 
 const REMOVED_AT_ONCE = 250
+/** Much longer, and a client or a proxy would give up waiting for the answer. */
+const ANSWER_WITHIN_MS = 2_000
 
 /**
  * Deletes the project and everything in it. With the first commit all of it is gone for everybody. The rows are then
- * deleted in steps, so that nobody waits; `removeDeletedProjects` finishes what a crash leaves. Contents that nothing
- * else refers to are freed after the grace time.
+ * deleted in steps, so that nobody waits; `removeDeletedProjects` finishes what is left when the answer is due, or by a
+ * crash. Contents that nothing else refers to are freed after the grace time.
  */
 export async function deleteProject(ctx: Context, grant: Grant): Promise<void> {
   const id = leavingReferences(ctx.db, (tx) => {
@@ -115,12 +117,18 @@ export async function deleteProject(ctx: Context, grant: Grant): Promise<void> {
     })
     return project.id
   })
-  await removeProject(ctx, id, GO_ON)
+  await removeProject(ctx, id, stopAt(performance.now() + ANSWER_WITHIN_MS))
 }
 
 export async function removeDeletedProjects(ctx: Context, stop: Stop = GO_ON): Promise<void> {
   for (const id of listRemovedProjects(ctx.db)) await removeProject(ctx, id, stop)
 }
+
+const stopAt = (time: number): Stop => ({
+  get aborted() {
+    return performance.now() > time
+  },
+})
 
 async function removeProject(ctx: Context, id: string, stop: Stop): Promise<void> {
   const removeSome = () => deleteSomeOf(ctx.db, id, REMOVED_AT_ONCE)

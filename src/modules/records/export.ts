@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts'
+import type { Db } from '../../db/open.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
-import { listRecordRows, type RecordRow } from './queries.ts'
+import { listRecordRows, type RecordRow, recordRows } from './queries.ts'
+import { readAll } from './reads.ts'
 import { windowsOf } from './scan.ts'
 import { jsonOfRow, viewOfRow } from './store.ts'
-import { type Filter, NEWEST_FIRST, type Sql, whereOf } from './where.ts'
+import { type Filter, NEWEST_FIRST, type Where, whereOf } from './where.ts'
 
 type ExportFormat = 'csv' | 'json'
 
@@ -37,14 +39,22 @@ async function* batchesOf(
   { db }: Context,
   grant: Grant,
   schemaId: string,
-  where: Sql,
+  where: Where,
 ): AsyncGenerator<RecordRow[]> {
   for await (const part of windowsOf(db, schemaId, where, 'DESC', ROWS_AT_ONCE)) {
-    const rows = listRecordRows(db, schemaId, part, NEWEST_FIRST, { limit: ROWS_AT_ONCE, offset: 0 })
+    const rows = await rowsOf(db, schemaId, { ...where, ...part })
     if (rows.length > 0) yield rows
   }
   // What a deleted schema had is not whole: the connection breaks, so that nobody takes it for that.
   requireSchema(db.orm, grant, schemaId)
+}
+
+/** A `like` is read apart: with a long pattern a single record may take a second. */
+function rowsOf(db: Db, schemaId: string, where: Where): RecordRow[] | Promise<RecordRow[]> {
+  const all = { limit: ROWS_AT_ONCE, offset: 0 }
+  return where.effort === 1
+    ? listRecordRows(db, schemaId, where, NEWEST_FIRST, all)
+    : readAll<RecordRow>(db, schemaId, where, recordRows(schemaId, where, NEWEST_FIRST, all))
 }
 
 async function* jsonOf(batches: AsyncIterable<RecordRow[]>): AsyncGenerator<string> {

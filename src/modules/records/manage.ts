@@ -4,7 +4,7 @@ import { groupCommit } from '../../db/group-commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { RECORD_COLUMNS } from '../../domain/schema-fields.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
 import { cachedText } from './cached-text.ts'
 import { countKept } from './counts.ts'
@@ -34,6 +34,8 @@ export async function listRecords(
     rowsKept(ctx, schemaId, where, order, page),
     countKept(ctx.db, schemaId, where),
   ])
+  // A read of a large schema may have waited: meanwhile the sender may have lost the right, or the schema be gone.
+  requireSchema(ctx.db.orm, authorizeAgain(ctx, grant, 'project:read', true), schemaId)
   return paginated(rows.map(viewOfRow), total, page)
 }
 

@@ -61,12 +61,15 @@ export function deleteRecordRow(db: Db, schemaId: string, id: string): boolean {
 }
 
 /** Ids of the matching records, newest first. */
+export const matchingIds = (schemaId: string, where: Sql): Sql => ({
+  sql: `SELECT id FROM records WHERE schema_id = ? AND ${where.sql} ORDER BY id DESC`,
+  values: [schemaId, ...where.values],
+})
+
 export function listMatchingIds(db: Db, schemaId: string, where: Sql): string[] {
-  return prepared<{ id: string }>(
-    db,
-    `SELECT id FROM records WHERE schema_id = ? AND ${where.sql} ORDER BY id DESC`,
-  )
-    .all(schemaId, ...where.values)
+  const { sql, values } = matchingIds(schemaId, where)
+  return prepared<{ id: string }>(db, sql)
+    .all(...values)
     .map(({ id }) => id)
 }
 
@@ -118,6 +121,12 @@ export function lastOfWindow(
     db,
     `SELECT id FROM records WHERE schema_id = ? AND id ${beyond} ? ORDER BY id ${direction} LIMIT 1 OFFSET ?`,
   ).get(schemaId, after, size - 1)?.id
+}
+
+/** The bytes of the records that `where` selects: their lengths are stored, so they are not read for it. */
+export function bytesOfRecords(db: Db, schemaId: string, where: Sql): number {
+  const sql = `SELECT total(octet_length(data)) AS bytes FROM records WHERE schema_id = ? AND ${where.sql}`
+  return prepared<{ bytes: number }>(db, sql).get(schemaId, ...where.values)?.bytes ?? 0
 }
 
 export const recordCount = (schemaId: string, where: Sql): Sql => ({

@@ -4,6 +4,7 @@ import { prepared } from '../../db/statements.ts'
 import {
   listMatchingIds,
   listRecordRows,
+  matchingIds,
   type RecordRow,
   recordCount,
   recordRows,
@@ -14,7 +15,8 @@ import type { Order, Sql, Where } from './where.ts'
 
 /**
  * Reads of records that may have to look at all of a schema. A small schema is read at once. Of a large one the newest or
- * oldest are read in windows (`windowsOf`); whatever may need all of it is read apart (`readApart`).
+ * oldest are read in windows (`windowsOf`); whatever may need all of it is read apart (`readApart`), and so is `like`: with a
+ * long pattern a single record may take a second.
  */
 
 /** What is read: some of the matching records of a schema, in an order. */
@@ -25,7 +27,8 @@ export function readRows(db: Db, read: Read): RecordRow[] | Promise<RecordRow[]>
   const isById = order.key.sql === 'id'
   const isNear = isById && where.reach === 'all' && window.offset + window.limit <= WINDOW
   if (isNear) return listRecordRows(db, schemaId, where, order, window)
-  if (isById && window.offset === 0 && !isReadAtOnce(db, schemaId, where)) return firstById(db, read)
+  const isInWindows = isById && window.offset === 0 && where.effort === 1
+  if (isInWindows && !isReadAtOnce(db, schemaId, where)) return firstById(db, read)
   return readAll<RecordRow>(db, schemaId, where, recordRows(schemaId, where, order, window))
 }
 
@@ -42,6 +45,10 @@ export async function readCount(db: Db, schemaId: string, where: Where): Promise
 
 /** Ids of the matching records, newest first. */
 export async function readIds(db: Db, schemaId: string, where: Where): Promise<string[]> {
+  if (where.effort > 1) {
+    const rows = await readAll<{ id: string }>(db, schemaId, where, matchingIds(schemaId, where))
+    return rows.map(({ id }) => id)
+  }
   const ids: string[] = []
   for await (const part of windowsOf(db, schemaId, where))
     for (const id of listMatchingIds(db, schemaId, part)) ids.push(id)
@@ -50,7 +57,7 @@ export async function readIds(db: Db, schemaId: string, where: Where): Promise<s
 
 /** Whether one statement on the server's own thread is quick enough. */
 export const isReadAtOnce = (db: Db, schemaId: string, where: Where): boolean =>
-  where.reach === 'index' || isSmall(db, schemaId)
+  where.reach === 'index' || isSmall(db, schemaId, where)
 
 /** The rows of a statement over the records for which `where` holds. */
 export const readAll = <Row>(
@@ -59,7 +66,9 @@ export const readAll = <Row>(
   where: Where,
   { sql, values }: Sql,
 ): Row[] | Promise<Row[]> =>
-  isReadAtOnce(db, schemaId, where) ? prepared<Row>(db, sql).all(...values) : readApart<Row>(db, sql, values)
+  isReadAtOnce(db, schemaId, where)
+    ? prepared<Row>(db, sql).all(...values)
+    : readApart<Row>(db, schemaId, sql, values)
 
 /** The first of the newest or oldest. Ends as soon as there are enough, which is mostly in the first window. */
 async function firstById(db: Db, { schemaId, where, order, window }: Read): Promise<RecordRow[]> {

@@ -101,11 +101,12 @@ function committed<T>(
   findSchemaOf(ctx, projectId, id)
   return groupCommit(ctx.db, (db) => {
     const currentSchema = findSchemaOf(ctx, projectId, id)
-    if (currentSchema === undefined)
-      throw new AppError('internal', 'The schema of this step was deleted just now')
+    if (currentSchema === undefined) throw deletedMeanwhile()
     return write(db, currentSchema)
   })
 }
+
+const deletedMeanwhile = () => new AppError('internal', 'The schema of this step was deleted just now')
 
 /**
  * Ids of records that the filters select now, if that cannot be found out at once: the transaction then checks only
@@ -154,10 +155,18 @@ export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuer
     query.orderBy === null
       ? NEWEST_FIRST
       : orderOf(schema.fields, query.orderBy.field, query.orderBy.direction)
-  return cachedText(ctx.db, schema.id, `json ${nameOfRead(where, order, query)}`, () => {
+  const json = cachedText(ctx.db, schema.id, `json ${nameOfRead(where, order, query)}`, () => {
     const rows = readRows(ctx.db, { schemaId: schema.id, where, order, window: query })
     return rows instanceof Promise ? rows.then(jsonOfRows) : jsonOfRows(rows)
   })
+  return json instanceof Promise ? ifStillThere(ctx, schema, json) : json
+}
+
+/** What was read of a schema that is deleted meanwhile is not whole. */
+async function ifStillThere<T>(ctx: Context, { id, projectId }: Schema, read: Promise<T>): Promise<T> {
+  const found = await read
+  if (findSchemaOf(ctx, projectId, id) === undefined) throw deletedMeanwhile()
+  return found
 }
 
 const jsonOfRows = (rows: RecordRow[]): string => `[${rows.map(jsonOfRow).join(',')}]`
@@ -186,7 +195,8 @@ export async function aggregateRecords(
   const where = whereOf(schema, filters, logic)
   const read = () => readAggregate(ctx.db, schema.id, where, measure, group)
   const name = nameOfAggregate(where, measure, group)
-  const text = await cachedText(ctx.db, schema.id, name, async () => JSON.stringify(await read()))
+  const json = cachedText(ctx.db, schema.id, name, async () => JSON.stringify(await read()))
+  const text = typeof json === 'string' ? json : await ifStillThere(ctx, schema, json)
   const found: AggregateRow[] = JSON.parse(text)
   const rows = found.map(({ grouped, value }) => ({
     grouped: valueOfType(group?.type, grouped),

@@ -10,8 +10,11 @@ export type FilterLogic = 'and' | 'or'
 /** A piece of SQL with the values to bind. Text from visitors or authors never becomes part of the SQL. */
 export type Sql = { sql: string; values: (string | number | null)[] }
 
-/** `reach`: whether the condition holds for all records, an index finds those it holds for, or all must be read. */
-export type Where = Sql & { reach: 'all' | 'index' | 'scan' }
+/**
+ * `reach`: whether the condition holds for all records, an index finds those it holds for, or all must be read.
+ * `effort`: how often a byte of a record may have to be looked at: once, but `like` may compare its whole pattern at each.
+ */
+export type Where = Sql & { reach: 'all' | 'index' | 'scan'; effort: number }
 
 /** The fields of a schema, and its id. */
 type Fields = { id: string; fields: readonly SchemaField[] }
@@ -19,7 +22,7 @@ type Fields = { id: string; fields: readonly SchemaField[] }
 const MAX_FILTERS = 50
 const MAX_LIKE = 500
 
-export const EVERY_RECORD: Where = { sql: 'TRUE', values: [], reach: 'all' }
+export const EVERY_RECORD: Where = { sql: 'TRUE', values: [], reach: 'all', effort: 1 }
 
 /** Throws 400 for an unknown field and for a value that is not of the field's type. No filters: every record. */
 export function whereOf(schema: Fields, filters: readonly Filter[], logic: FilterLogic): Where {
@@ -35,8 +38,12 @@ export function whereOf(schema: Fields, filters: readonly Filter[], logic: Filte
     sql: `(${all.map(({ sql }) => sql).join(logic === 'or' ? ' OR ' : ' AND ')})`,
     values: all.flatMap(({ values }) => values),
     reach: isNarrowed && (narrow.length > 0 || parts.some(isOfId)) ? 'index' : 'scan',
+    effort: Math.max(...parts.map(({ filter }) => effortOf(filter))),
   }
 }
+
+const effortOf = ({ op, value }: Filter): number =>
+  op === 'like' && typeof value === 'string' ? 1 + value.length : 1
 
 /** A condition, and the filter it came from. */
 type Condition = Sql & { filter: Filter; type: FieldType }

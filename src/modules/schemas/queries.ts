@@ -1,5 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
+import { projects } from '../../db/schema.ts'
 import { recordSchemas } from '../../db/schema-records.ts'
 import { prepared } from '../../db/statements.ts'
 import { deleteRecordsOf } from '../records/delete-all.ts'
@@ -8,10 +9,11 @@ export type SchemaRow = typeof recordSchemas.$inferSelect
 
 /**
  * A deleted schema has this and its id as its name until its records are gone. No other name begins so, and nothing
- * finds such a schema.
+ * finds such a schema. The same goes for one whose project is being deleted.
  */
 const DELETED = '/'
-const isThere = sql`substr(${recordSchemas.name}, 1, 1) <> ${DELETED}`
+const isThere = sql`substr(${recordSchemas.name}, 1, 1) <> ${DELETED}
+  AND EXISTS (SELECT 1 FROM ${projects} WHERE ${projects.id} = ${recordSchemas.projectId})`
 
 export function findSchemaRow(db: DbOrTx, id: string): SchemaRow | undefined {
   return db
