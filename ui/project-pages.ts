@@ -4,7 +4,7 @@ import { DAY_MS } from '../src/domain/durations.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { isoTime } from '../src/domain/iso-time.ts'
 import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
-import { type AliasView, findAliasByName, listAliases } from '../src/modules/aliases/service.ts'
+import { type AliasView, listAliases, productionAliases } from '../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
@@ -62,12 +62,13 @@ function showHome(ctx: Context, request: Request): Response {
   const ids = projects.map(({ id }) => id)
   const times = lastDeploymentTimes(ctx, ids)
   const healthOf = projectHealth(ctx, caller, ids)
+  const productions = productionAliases(ctx, ids)
   return page(
     homePage({
       user,
       projects: projects.map((project) => ({
         ...rowOf(ctx, caller, project, { at: times.get(project.id) ?? null, health: healthOf(project.id) }),
-        url: visitUrlOf(ctx, request, project),
+        url: visitUrlOf(ctx, request, project, productions.get(project.id)),
       })),
       search,
       ...place,
@@ -85,15 +86,17 @@ function visitUrlOf(
   ctx: Context,
   request: Request,
   project: ProjectView,
-  aliases: readonly AliasView[] = [],
+  alias: Pick<AliasView, 'isPublic'> | undefined,
 ): string | null {
-  const { id, url } = project
+  const { url } = project
   if (url === null) return null
-  const alias = findAliasByName(ctx, id, 'production') ?? aliases.find((one) => one.url === url)
   // For an alias not known here, go by the sign-in page, which leads to public sites too.
   const isPublic = alias !== undefined && (alias.isPublic ?? project.isPublic)
   return visitUrl(ctx, request, { url, isPublic })
 }
+
+const primaryOf = (ctx: Context, { id, url }: ProjectView, aliases: readonly AliasView[]) =>
+  productionAliases(ctx, [id]).get(id) ?? aliases.find((one) => one.url === url)
 
 function rowOf(
   ctx: Context,
@@ -166,7 +169,7 @@ async function showProject(ctx: Context, request: Request, id: string): Promise<
   return page(
     projectPage({
       ...looking,
-      project: { ...project, url: visitUrlOf(ctx, request, project, aliases) },
+      project: { ...project, url: visitUrlOf(ctx, request, project, primaryOf(ctx, project, aliases)) },
       aliases,
       aliasCount: pagination.total,
       deployments: latest.data,

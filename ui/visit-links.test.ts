@@ -71,3 +71,17 @@ test('aliases other than production do not matter', async () => {
   expect((await app.call('POST', '/api/aliases', { as: ADMIN, json })).status).toBe(201)
   expect(await linksTo(site)).toEqual([site.url, site.url])
 })
+
+test('in a list of several projects each link goes by its own alias', async () => {
+  const sites = [
+    await publish({ name: 'production', isPublic: true }, false),
+    await publish({ name: 'production', isPublic: false }, true),
+    await publish({ name: 'production', isPublic: null }, true),
+  ]
+  const home = await (await browser.open('/', { as: ADMIN })).text()
+  const links = sites.map(
+    ({ repo }) => new RegExp(`href="([^"]+)" aria-label="Visit acme/${repo}"`).exec(home)?.[1],
+  )
+  const [open, hidden, inherited] = sites.map(({ url }) => url)
+  expect(links).toEqual([open, bySignIn(hidden ?? ''), inherited])
+})

@@ -61,6 +61,20 @@ export function findAliasOfProject(db: DbOrTx, projectId: string, name: string):
     .get()
 }
 
+/** Whether the alias of this name is public, of each project that has one; null: as the project. */
+export const listVisibilities = (
+  db: Db,
+  projectIds: readonly string[],
+  name: string,
+): { projectId: string; isPublic: boolean | null }[] =>
+  prepared<{ projectId: string; isPublic: number | null }>(
+    db,
+    `SELECT project_id AS projectId, is_public AS isPublic FROM aliases
+     WHERE project_id IN (SELECT value FROM json_each(?)) AND name = ?`,
+  )
+    .all(JSON.stringify(projectIds), name)
+    .map(({ projectId, isPublic }) => ({ projectId, isPublic: isPublic === null ? null : isPublic === 1 }))
+
 export function listAliasRecords(db: DbOrTx, filter: AliasFilter, page: Page<AliasSort>): AliasRecord[] {
   const matching = joined(db).where(conditionOf(filter)).$dynamic()
   return inPage(matching, page, SORT[page.sort], aliases.id).all().map(flat)

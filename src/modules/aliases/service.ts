@@ -23,6 +23,7 @@ import {
   findFormerBasePath,
   listAliasRecords,
   listHistory,
+  listVisibilities,
 } from './queries.ts'
 
 export { changesSettings, checkAliasName, pointAlias } from './changes.ts'
@@ -40,6 +41,13 @@ export function aliasView(ctx: Context, { id }: Pick<AliasRow, 'id'>): AliasView
 
 export const findAliasByName = (ctx: Context, projectId: string, name: string): AliasRow | undefined =>
   findAliasOfProject(ctx.db.orm, projectId, name)
+
+/** The aliases `production` of the projects, by project id. */
+export const productionAliases = (
+  ctx: Context,
+  projectIds: readonly string[],
+): ReadonlyMap<string, Pick<AliasView, 'isPublic'>> =>
+  new Map(listVisibilities(ctx.db, projectIds, 'production').map((alias) => [alias.projectId, alias]))
 
 /** For routes that name an alias in the path. */
 export const aboutAlias = (ctx: Context, id: string | undefined): { projectId: string | null } =>

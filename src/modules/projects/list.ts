@@ -50,9 +50,16 @@ function seenBy(ctx: Context, caller: Caller, q = ''): readonly ProjectNames[] {
   return seesAll(caller) ? named : named.filter(({ id }) => mayDo(ctx, caller, 'project:see', id))
 }
 
-/** The text that a search matches. */
-const textOf = ({ owner, name, displayName }: ProjectNames): string =>
-  `${owner}/${name} ${displayName}`.toLowerCase()
+const texts = new WeakMap<ProjectNames, string>()
+
+/** The text that a search matches, cached as long as the names are: a workspace may have a thousand. */
+function textOf(project: ProjectNames): string {
+  const known = texts.get(project)
+  if (known !== undefined) return known
+  const text = `${project.owner}/${project.name} ${project.displayName}`.toLowerCase()
+  texts.set(project, text)
+  return text
+}
 
 const keptOf = new WeakMap<Db, { writes: number; all: readonly ProjectNames[] }>()
 

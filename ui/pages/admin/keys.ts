@@ -127,7 +127,9 @@ const LIFETIMES = [
 ]
 
 function keyList({ found, projects }: KeysPageProps): Html {
-  const names = new Map(projects.map((project) => [project.id, projectLabel(project)]))
+  const ids = new Set(found.data.map(({ projectId }) => projectId))
+  const shown = projects.filter(({ id }) => ids.has(id))
+  const names = new Map(shown.map((project) => [project.id, projectLabel(project)]))
   return card(
     { id: 'keys', title: 'Keys' },
     found.pagination.total === 0
