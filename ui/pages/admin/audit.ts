@@ -54,16 +54,18 @@ const entries = (found: Paginated<AuditEntry>, { filters, projects }: AuditPageP
       : table<AuditEntry>({
           caption: 'Changes',
           rows: found.data,
-          columns: columns(new Map(projects.map(nameById))),
+          columns: columns(namesOf(found.data, projects)),
         })
   }
   ${pagination({ ...found.pagination, hrefOf: (page) => `/admin/audit${queryText({ ...filters, page })}` })}
 `
 
-const nameById = ({ id, owner, name }: AuditPageProps['projects'][number]): [string, string] => [
-  id,
-  `${owner}/${name}`,
-]
+/** The names of the projects that the entries are about, by id. */
+function namesOf(entries: readonly AuditEntry[], projects: AuditPageProps['projects']): Map<string, string> {
+  const ids = new Set(entries.map(({ projectId }) => projectId))
+  const shown = projects.filter(({ id }) => ids.has(id))
+  return new Map(shown.map(({ id, owner, name }) => [id, `${owner}/${name}`]))
+}
 
 /** Suggestions: the log may hold others of an older version. */
 const ACTIONS = [
