@@ -9,7 +9,7 @@ import { authorize, type Grant, operatorGrant } from '../auth/authorize.ts'
 import { deleteProject } from '../projects/service.ts'
 import { deleteSchema, findSchemaOf, type Schema } from '../schemas/service.ts'
 import { listRecords } from './manage.ts'
-import { listMatchingIds } from './queries.ts'
+import { listMatchingIds, MAX_GROUPS } from './queries.ts'
 import { isReadAtOnce } from './reads.ts'
 import { isSmall, WINDOW, windowsOf } from './scan.ts'
 import { aggregateRecords, createRecord, type Filter, queryRecordsJson } from './service.ts'
@@ -67,6 +67,18 @@ test('a long pattern makes the same records large', async () => {
   expect(JSON.parse(await queryRecordsJson(app.ctx, schema, query))).toHaveLength(10)
   await createRecord(app.ctx, schema, { word: 'x'.repeat(MEGABYTE) })
   expect(isReadAtOnce(db(), schema.id, whereOf(schema, like('%b%b'), 'and'))).toBe(false)
+})
+
+test('a field of very many values is no group', async () => {
+  const schema = madeSchema('groups')
+  const record = db().sqlite.prepare('INSERT INTO records VALUES (NULL, ?, ?, ?, 0, 0)')
+  db().sqlite.transaction(() => {
+    for (let i = 0; i < MAX_GROUPS; i++) record.run(schema.id, idOf(i), JSON.stringify({ word: `w${i}` }))
+  })()
+  const count = { operation: 'count', field: null, groupBy: 'word', filters: [], logic: 'and' } as const
+  expect(await aggregateRecords(app.ctx, schema, count)).toHaveLength(MAX_GROUPS)
+  await createRecord(app.ctx, schema, { word: 'one more' })
+  await expect(aggregateRecords(app.ctx, schema, count)).rejects.toThrow('more than 10000 groups')
 })
 
 function grantOfKey(): Grant {

@@ -155,9 +155,13 @@ type Value = number | string | null
 export type AggregateRow = { value: Value; grouped: Value }
 
 /** `measure` is an aggregate over one column, or `count(*)`. */
+/** More would be made, kept and sent in one piece, on the thread that serves every site. */
+export const MAX_GROUPS = 10_000
+
+/** With a group too many if there are more than `MAX_GROUPS`. */
 export function recordAggregate(schemaId: string, where: Sql, measure: Sql, group: Sql | null): Sql {
   const columns = `${measure.sql} AS value, ${group?.sql ?? 'NULL'} AS grouped`
-  const tail = group === null ? '' : ' GROUP BY 2 ORDER BY 2'
+  const tail = group === null ? '' : ` GROUP BY 2 ORDER BY 2 LIMIT ${MAX_GROUPS + 1}`
   return {
     sql: `SELECT ${columns} FROM records WHERE schema_id = ? AND ${where.sql}${tail}`,
     values: [...measure.values, ...(group?.values ?? []), schemaId, ...where.values],

@@ -6,7 +6,7 @@ import { isoTime } from '../../domain/iso-time.ts'
 import { findSchemaOf, type Schema } from '../schemas/service.ts'
 import { type Measure, nameOfAggregate, type Operation, readAggregate } from './aggregate.ts'
 import { cachedText } from './cached-text.ts'
-import { type AggregateRow, findRecordRow, listMatchingIds, type RecordRow } from './queries.ts'
+import { type AggregateRow, findRecordRow, listMatchingIds, MAX_GROUPS, type RecordRow } from './queries.ts'
 import { among, isReadAtOnce, nameOfRead, readIds, readRows } from './reads.ts'
 import {
   deleteStored,
@@ -198,6 +198,11 @@ export async function aggregateRecords(
   const json = cachedText(ctx.db, schema.id, name, async () => JSON.stringify(await read()))
   const text = typeof json === 'string' ? json : await ifStillThere(ctx, schema, json)
   const found: AggregateRow[] = JSON.parse(text)
+  if (found.length > MAX_GROUPS)
+    throw new AppError(
+      'invalid',
+      `There are more than ${MAX_GROUPS} groups: filter the records, or group by another field`,
+    )
   const rows = found.map(({ grouped, value }) => ({
     grouped: valueOfType(group?.type, grouped),
     value: valueOfType(measure.type, value),

@@ -25,7 +25,9 @@ export const aggregateHandler: Handler = {
       field: Type.Optional(expression('the field to compute from; `count` needs none')),
       filters: Type.Optional(filters),
       filterLogic: Type.Optional(filterLogic),
-      groupBy: Type.Optional(expression('a field to group by: one result for each of its values')),
+      groupBy: Type.Optional(
+        expression('a field to group by: one result for each of its values, at most 10 000'),
+      ),
     },
     { additionalProperties: false },
   ),
