@@ -57,7 +57,7 @@ export async function readIds(db: Db, schemaId: string, where: Where): Promise<s
 
 /** Whether one statement on the server's own thread is quick enough. */
 export const isReadAtOnce = (db: Db, schemaId: string, where: Where): boolean =>
-  where.reach === 'index' || isSmall(db, schemaId, where)
+  (where.reach === 'index' && where.effort === 1) || isSmall(db, schemaId, where)
 
 /** The rows of a statement over the records for which `where` holds. */
 export const readAll = <Row>(
