@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { httpDate } from './domain/http-date.ts'
 import { clientAddress, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
 import { logRequest, observe } from './observe.ts'
 import { isFileOnly } from './site/file-only.ts'
@@ -25,6 +26,7 @@ export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering
   }
   const { requestLog } = ctx
   const seen = (request: Request, peer: Peer, response: Response, startedAt: number): Response => {
+    if (request.method === 'HEAD') date(ctx, response)
     const weight = requestLog.weigh(response.status, startedAt)
     if (weight === 0 && !ctx.log.isInfo) return response
     const { path } = splitUrl(request.url)
@@ -40,6 +42,11 @@ export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering
     if (answered instanceof Response) return seen(request, peer, answered, startedAt)
     return answered.then((response) => seen(request, peer, response, startedAt))
   }
+}
+
+/** The runtime dates all responses except those to HEAD. RFC 9110 §6.6.1. */
+function date(ctx: Context, { headers }: Response): void {
+  if (!headers.has('date')) headers.set('date', httpDate(ctx.now()))
 }
 
 /**

@@ -244,4 +244,9 @@ describe('ifRangeAllows', () => {
   test.each(cases)('%p for %s: %p', (ifRange, etag, expected) => {
     expect(ifRangeAllows(ifRange, etag, MODIFIED)).toBe(expected)
   })
+
+  test('no date counts where it stands for different bytes', () => {
+    expect(ifRangeAllows(SAME, '"a"', null)).toBe(false)
+    expect(ifRangeAllows('"a"', '"a"', null)).toBe(true)
+  })
 })

@@ -80,14 +80,14 @@ export function parseRange(header: string | null, size: number): RangeResult {
 
 /**
  * Whether `If-Range` allows a partial response: it is absent, or has the same strong tag or exactly the same second.
- * RFC 9110 §13.1.5. If false, the whole file is sent with 200.
+ * RFC 9110 §13.1.5. If false, the whole file is sent with 200. `lastModified` null: no date can be relied on.
  */
-export function ifRangeAllows(ifRange: string | null, etag: string, lastModified: number): boolean {
+export function ifRangeAllows(ifRange: string | null, etag: string, lastModified: number | null): boolean {
   if (ifRange === null) return true
   const value = ifRange.trim()
   if (value.startsWith('"') || value.startsWith('W/')) return value === etag && !isWeak(etag)
   const date = parseHttpDate(value)
-  return date !== null && date === wholeSeconds(lastModified)
+  return date !== null && lastModified !== null && date === wholeSeconds(lastModified)
 }
 
 /** Null if the date is unreadable. HTTP dates have no milliseconds, so the comparison ignores them. */

@@ -11,9 +11,12 @@ type Body = Uint8Array<ArrayBuffer> | Blob
 type Cache = { bodies: Map<string, Body>; bytes: number }
 const caches = new WeakMap<Context, Cache>()
 
-/** The body for a stored file: from memory up to 2 MiB, otherwise streamed from the disk by the runtime. */
+/**
+ * The body for a stored file: from memory up to 2 MiB, otherwise streamed from the disk by the runtime. Throws if content
+ * is missing or too short.
+ */
 export function bodyOf(ctx: Context, blob: StoredBlob): Body {
-  if (blob.sizeBytes > LARGEST_KEPT) return ctx.blobs.file(blob)
+  if (blob.sizeBytes > LARGEST_KEPT) return fileOf(ctx, blob)
   const cache = caches.get(ctx) ?? newCache(ctx)
   const known = cache.bodies.get(blob.sha256)
   if (known !== undefined) return known
@@ -27,6 +30,13 @@ export function bodyOf(ctx: Context, blob: StoredBlob): Body {
     cache.bytes -= oldest instanceof Blob ? oldest.size : oldest.length
   }
   return body
+}
+
+/** The runtime would send a file that lost bytes as if it were whole. */
+function fileOf(ctx: Context, blob: StoredBlob): Blob {
+  const file = ctx.blobs.file(blob)
+  if (file.size === blob.sizeBytes) return file
+  throw new Error(`Stored content ${blob.sha256} has ${file.size} of ${blob.sizeBytes} bytes on the disk`)
 }
 
 /** Part of a stored file; both ends are inclusive. */

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rmSync, truncateSync } from 'node:fs'
+import type { BunFile } from 'bun'
+import type { StoredBlob } from '../platform/blob-store.ts'
 import { seedDeployment } from '../testing/seed.ts'
 import { listening, type TestApp, testApp } from '../testing/test-app.ts'
 
@@ -66,6 +69,7 @@ test.each(sizes)('%s of %p bytes arrives complete, and HEAD agrees', async (name
   expect((await bodyOf(head)).length).toBe(0)
   for (const header of ['etag', 'content-type', 'cache-control', 'last-modified'])
     expect(head.headers.get(header)).toBe(got.headers.get(header))
+  expect(head.headers.get('date')).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/)
 })
 
 test.each(sizes.filter(([, size]) => size > 0))('ranges of %s', async (name, size) => {
@@ -117,3 +121,44 @@ test.each(['br', 'zstd', 'gzip'])('%s: the length is that of the encoded bytes',
   const head = await ask('text.js', { 'accept-encoding': encoding }, 'HEAD')
   expect(head.headers.get('content-length')).toBe(String(length))
 })
+
+test.each(['missing', 'too short'])(
+  'a large file whose content is %s is an error, also for HEAD and ranges',
+  async (what) => {
+    const host = `production--${what.replace(' ', '-')}--acme.localhost`
+    const repo = what.replace(' ', '-')
+    const large = bytes(3 * 1024 * 1024 + what.length)
+    const seed = {
+      owner: 'acme',
+      repo,
+      sha: 'b'.repeat(40),
+      alias: 'production',
+      files: { 'large.bin': large },
+    }
+    await seedDeployment(app, seed)
+    const blob = app.ctx.db.sqlite
+      .query<StoredBlob, [string]>(
+        'SELECT sha256, pack, "offset", size_bytes AS sizeBytes FROM blobs WHERE sha256 = ?',
+      )
+      .get(sha256(large))
+    const path = (blob && (app.ctx.blobs.file(blob) as BunFile))?.name ?? ''
+    if (what === 'missing') rmSync(path)
+    else truncateSync(path, 1_000_000)
+    for (const [method, range] of [
+      ['GET', ''],
+      ['HEAD', ''],
+      ['GET', 'bytes=0-9'],
+    ]) {
+      const headers = { host, ...(range ? { range } : {}) }
+      const answer = await fetch(`http://127.0.0.1:${server.port}/large.bin`, {
+        method: method ?? '',
+        headers,
+      })
+      expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('etag')]).toEqual([
+        500,
+        'no-store',
+        null,
+      ])
+    }
+  },
+)

@@ -35,11 +35,15 @@ export function serveFile(
   if (
     range !== null &&
     request.method === 'GET' &&
-    ifRangeAllows(asked.get('if-range'), form.etag, file.lastModified)
+    ifRangeAllows(asked.get('if-range'), form.etag, dateOfBytes(file))
   )
     return serveRange(ctx, range, form, headers)
   return whole(ctx, form, headers)
 }
+
+/** With several codings the same date stands for different bytes. */
+const dateOfBytes = ({ available, lastModified }: SiteFile): number | null =>
+  available.length === 0 ? lastModified : null
 
 /** Returns 304 or 412 if a condition requires it. Most requests have none. */
 function answerCondition(

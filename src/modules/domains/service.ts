@@ -99,6 +99,10 @@ export function changeDomain(ctx: Context, grant: Grant, id: string, change: Dom
   return getDomain(ctx, grant, id)
 }
 
+/** For changes of what the domain shows that are not in its own row. */
+export const touchDomain = (ctx: Context, tx: DbOrTx, id: string): void =>
+  updateDomain(tx, id, { updatedAt: ctx.now() })
+
 export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const domain = requireDomain(tx, grant, id)

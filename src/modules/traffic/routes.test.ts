@@ -77,6 +77,16 @@ test('set, read, deleted; without a split everybody sees the alias of the domain
   expect([plain.text, plain.variant, plain.cookies]).toEqual(['stable', null, []])
 })
 
+test('after a split was deleted a date of before does not say that nothing changed', async () => {
+  await put({ weights: weights(0, 100) })
+  app.advance(10_000)
+  const since = new Date(app.ctx.now()).toUTCString()
+  app.advance(10_000)
+  await ask(app, 'DELETE', path, { as: CONTRIBUTOR })
+  const { answer, text } = await visit({ 'if-modified-since': since })
+  expect([answer.status, text]).toEqual([200, 'stable'])
+})
+
 test.each([
   [{ weights: weights(90, 11) }, 400],
   [{ weights: weights(110, -10) }, 400],

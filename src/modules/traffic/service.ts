@@ -5,7 +5,7 @@ import { DAY_SECONDS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { TrafficRule, TrafficWeight } from '../../domain/traffic.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { aliasNameOf, type DomainRow, requireDomain } from '../domains/service.ts'
+import { aliasNameOf, type DomainRow, requireDomain, touchDomain } from '../domains/service.ts'
 import type { NewTraffic, TrafficView } from './model.ts'
 import { deleteTrafficRow, findTraffic, type TrafficRow, upsertTraffic } from './queries.ts'
 
@@ -61,6 +61,8 @@ export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): voi
     const before = findTraffic(tx, domain.id)
     if (before === undefined) return
     deleteTrafficRow(tx, domainId)
+    // The host shows something else from now on, which a visitor's If-Modified-Since has to learn.
+    touchDomain(ctx, tx, domainId)
     audit(ctx, tx, grant.actor, { ...aboutTraffic('traffic.delete', domain), before: toView(before) })
   })
 }
