@@ -109,13 +109,16 @@ function rowsOf(values: RuleValues, kind: 'header' | 'new'): HeaderRow[] {
   return rows
 }
 
-/** Values are not shown again, so an empty one was probably forgotten. */
+/** Values are not shown again: an empty one was probably forgotten, and a typed one that is not stored is lost. */
 const flawsOfHeaders = (values: RuleValues): ErrorDetail[] => [
-  ...rowsOf(values, 'header').flatMap(({ deed, value, field }) =>
-    deed === 'replace' && value === ''
-      ? [{ path: `${field}-value`, message: 'Enter the new value, or keep the stored one' }]
-      : [],
-  ),
+  ...rowsOf(values, 'header').flatMap(({ deed, value, field }) => {
+    const path = `${field}-value`
+    if (deed === 'replace' && value === '')
+      return [{ path, message: 'Enter the new value, or keep the stored one' }]
+    if (deed !== 'replace' && value !== '')
+      return [{ path, message: 'Choose “Replace it” above to store this value, or leave it empty' }]
+    return []
+  }),
   ...rowsOf(values, 'new').flatMap(({ name, value, field }) => {
     if (name === '' && value !== '')
       return [{ path: `${field}-name`, message: 'Enter the name of the header' }]

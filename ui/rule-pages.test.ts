@@ -177,7 +177,7 @@ describe('a rule', () => {
       'header-0-value': value,
     })
     const cases: [name: string, fields: Record<string, string>, expected: unknown][] = [
-      ['keeps them', header('keep', 'not this'), { add: { 'x-key': 'old' } }],
+      ['keeps them', header('keep'), { add: { 'x-key': 'old' } }],
       ['replaces one', header('replace', 'new'), { add: { 'x-key': 'new' } }],
       ['removes one', header('remove'), null],
       [
@@ -195,13 +195,17 @@ describe('a rule', () => {
       expect((await project.json('GET', `/api/proxy-rules/${id}`)).headerConfig).toEqual(expected)
     })
 
-    test('an empty value in place of a stored one is refused', async () => {
+    test.each([
+      header('replace'),
+      header('keep', 'typed, but not chosen'),
+      header('remove', 'typed, but not chosen'),
+    ])('a choice and a value that contradict each other are refused: %j', async (fields) => {
       const { id } = await project.makeRule('/api/*', {
         ...RULE_FORM,
         isEnabled: true,
         headerConfig: { add: { 'x-key': 'old' } },
       })
-      const answer = await project.submit(`/${id}/edit`, { ...RULE_FORM, ...header('replace') })
+      const answer = await project.submit(`/${id}/edit`, { ...RULE_FORM, ...fields })
       expect(answer.status).toBe(400)
       expect(await answer.text()).toContain('id="header-0-value-error"')
     })

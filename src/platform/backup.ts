@@ -109,11 +109,11 @@ async function writeTar(
   const out = await open(partial, 'wx', 0o600)
   const sum = new BackupSum()
   let sizeBytes = 0
-  let files = 1
+  let files = 0
   try {
     const counted = async function* (): AsyncGenerator<TarSource> {
       for await (const { name, sizeBytes, body } of backupSources(dataDir, databaseCopy)) {
-        files += 1
+        if (name !== BACKUP_FORMAT.name) files += 1
         yield { name, sizeBytes, body: sum.entry(name, body) }
       }
       yield textSource(BACKUP_END, sum.text())

@@ -85,7 +85,7 @@ function serveRange(ctx: Context, range: string, form: Representation, headers: 
   if (asked.kind === 'none') return whole(ctx, form, headers)
   if (asked.kind === 'unsatisfiable')
     return errorResponse(
-      new AppError('range_not_satisfiable', `The file has ${size} bytes`, {
+      new AppError('range_not_satisfiable', `The file has ${size} ${size === 1 ? 'byte' : 'bytes'}`, {
         headers: { 'content-range': `bytes */${size}` },
       }),
     )

@@ -32,3 +32,14 @@ test('a node_modules folder inside of what was built is left out, and it is name
   expect([...at.server.site().keys()]).toEqual(['index.html'])
   expect((await at.deploy(['--dry-run'])).err()).toContain('node_modules and 1 more')
 })
+
+test('what other aliases show of the same commit changes too, and it is said', async () => {
+  const to = (alias: string) => at.deploy(['--sha', 'abcdef1234', '--alias', alias])
+  at.write('index.html', '<h1>first</h1>')
+  expect((await to('production')).err()).not.toContain('this commit too')
+  expect((await to('staging')).err()).not.toContain('this commit too')
+  at.write('index.html', '<h1>unfinished</h1>')
+  expect((await to('staging')).err()).toContain(
+    'production shows this commit too, and so what was just published',
+  )
+})

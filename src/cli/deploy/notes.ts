@@ -15,6 +15,7 @@ export function writeNotes(
   noteAlias(target, published, progress)
   noteIndex(files, folder, progress)
   noteEarlier(files, published, progress)
+  noteOthers(target, published, progress)
   noteLeftOut(leftOut, progress)
 }
 
@@ -68,5 +69,16 @@ function noteEarlier(files: readonly HashedFile[], { answer }: Published, progre
   if (more > 0)
     progress.note(
       `this commit was published before with ${more} other ${more === 1 ? 'file, which stays' : 'files, which stay'} in its deployment; publish a new commit, or another --sha, to be without`,
+    )
+}
+
+/** The same again: whoever only thought of one alias has changed what the others show. */
+function noteOthers({ alias }: Target, { answer, sent }: Published, progress: Progress): void {
+  const { aliases } = isRecord(answer['deployment']) ? answer['deployment'] : {}
+  if (!Array.isArray(aliases) || sent.files === 0) return
+  const others = aliases.filter((name) => typeof name === 'string' && name !== alias).map(printable)
+  if (others.length > 0)
+    progress.note(
+      `${others.join(', ')} ${others.length === 1 ? 'shows' : 'show'} this commit too, and so what was just published; commit first, or give another --sha, to change one alias`,
     )
 }

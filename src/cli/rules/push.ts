@@ -117,7 +117,7 @@ function writeReport(set: LoadedSet, report: SyncReport | undefined, io: Io): vo
     )
   if (report.missingSecrets.length > 0)
     io.stderr.write(
-      `${counted(report.missingSecrets.length, 'header')} without a value: ${printable(report.missingSecrets.join(', '))}; set it on the page of the rule\n`,
+      `${counted(report.missingSecrets.length, 'header')} without a value: ${printable(report.missingSecrets.join(', '))}; set it in the admin: unlock the rule, then Edit\n`,
     )
   for (const warning of warningsBeyond(set, report.warnings))
     io.stderr.write(`warning: ${printable(warning)}\n`)

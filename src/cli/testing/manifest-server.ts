@@ -45,6 +45,8 @@ export function startManifestServer(apiKey: string): ManifestServer {
   }
   const published: Map<string, string>[] = []
   const commits = new Map<string, Set<string>>()
+  /** The commit of each alias. */
+  const pointed = new Map<string, string>()
   const receiving = new Set<Promise<Response>>()
 
   const openUpload = async (request: Request) => {
@@ -70,7 +72,11 @@ export function startManifestServer(apiKey: string): ManifestServer {
     const [missing] = missingOf(manifest, held)
     if (missing !== undefined) return failure(400, 'UPLOAD_INCOMPLETE', `${missing} is missing`)
     published.push(new Map(manifest.files.map(({ path, sha256 }) => [path, held.get(sha256) ?? ''])))
-    return Response.json(publishedAnswer(manifest, state.lockedAliases, keep(manifest)), { status: 201 })
+    const isPublished = manifest.alias !== undefined && !state.lockedAliases.has(manifest.alias)
+    if (isPublished) pointed.set(manifest.alias ?? '', manifest.commitSha)
+    const aliases = [...pointed].flatMap(([name, sha]) => (sha === manifest.commitSha ? [name] : []))
+    const kept = { fileCount: keep(manifest), aliases }
+    return Response.json(publishedAnswer(manifest, isPublished, kept), { status: 201 })
   }
   /** How many files the commit has, with those of its earlier uploads. */
   const keep = ({ commitSha, files }: ReceivedManifest): number => {
@@ -115,16 +121,15 @@ function missingOf(manifest: ReceivedManifest, held: ReadonlyMap<string, unknown
 
 function publishedAnswer(
   manifest: ReceivedManifest,
-  lockedAliases: ReadonlySet<string>,
-  fileCount: number,
+  isPublished: boolean,
+  kept: { fileCount: number; aliases: string[] },
 ): object {
-  const { owner, repo, commitSha, alias, files } = manifest
-  const isPublished = alias !== undefined && !lockedAliases.has(alias)
+  const { owner, repo, commitSha, alias = '', files } = manifest
   const host = (name: string) => `http://${name}--${repo}--${owner}.localhost/`
   const deployment = {
     id: 'd1',
     commitSha,
-    fileCount,
+    ...kept,
     totalSize: files.reduce((sum, { size }) => sum + size, 0),
     urls: {
       sha: `http://localhost/repo/${owner}/${repo}/${commitSha}/`,
@@ -132,7 +137,7 @@ function publishedAnswer(
       alias: isPublished ? host(alias) : null,
     },
   }
-  const record = alias === undefined ? {} : { alias: { name: alias, url: host(alias) } }
+  const record = alias === '' ? {} : { alias: { name: alias, url: host(alias) } }
   return { success: true, deployment, published: isPublished, ...record }
 }
 

@@ -46,7 +46,10 @@ export const ruleEditPage = (props: RuleEditPageProps): Html => {
     html`
       ${
         props.isUnlocked &&
-        notice({ tone: 'warn', message: 'The next push from the repository overwrites these changes.' })
+        notice({
+          tone: 'warn',
+          message: 'The next push from the repository overwrites these changes, except header values.',
+        })
       }
       <form method="post" class="cards rule-form" data-check>
         ${formError(props.error)} ${hidden('intent', 'save')}

@@ -102,7 +102,9 @@ const managed = (props: RulePageProps, source: NonNullable<RuleView['source']>):
       id: 'managed',
       title: 'Managed by the repository',
       about: `This rule comes from files. To change it, edit them and push.${
-        props.rule.headers.length > 0 ? ' Only its header values are set here.' : ''
+        props.rule.headers.length > 0
+          ? ' Only its header values are set here: unlock it, choose Edit, and enter them under Headers.'
+          : ''
       }`,
     },
     html`
@@ -110,7 +112,7 @@ const managed = (props: RulePageProps, source: NonNullable<RuleView['source']>):
       ${
         props.can.configureTraffic &&
         (props.isUnlocked
-          ? html`<p>${badge('Unlocked', 'warn')} You can change it here. The next push overwrites your changes.</p>`
+          ? html`<p>${badge('Unlocked', 'warn')} You can change it here. The next push overwrites your changes, except header values.</p>`
           : unlockDialog)
       }
     `,
