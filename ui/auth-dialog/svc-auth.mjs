@@ -115,6 +115,15 @@ async function signOut() {
   return true
 }
 
+/** Whether this page is not for strangers: it must not stay on the screen. Its address then redirects or is an error. */
+async function isHidden() {
+  try {
+    return !(await fetch(location.href, { method: 'HEAD', redirect: 'manual', cache: 'no-store' })).ok
+  } catch {
+    return false
+  }
+}
+
 /** The dialog of the first element on the page. Adds an element if there is none. */
 function open(view = 'signin') {
   let [element] = elements
@@ -204,7 +213,7 @@ class SvcAuth extends HTMLElement {
     if (this.#isBusy) return
     this.#isBusy = true
     if ((await session()) === null) await this.open()
-    else if ((await signOut()) && this.hasAttribute('reload')) location.reload()
+    else if ((await signOut()) && (this.hasAttribute('reload') || (await isHidden()))) location.reload()
     this.#isBusy = false
   }
 

@@ -97,4 +97,9 @@ test('signing up, in and out on a site, with the keyboard and the second step', 
   ).toBe(ADMIN.email)
   await page.reload()
   await expect(page.getByText(ADMIN.email)).toBeVisible()
+
+  const { projects } = await (await appliance.asAdmin('GET', '/api/projects')).json()
+  await appliance.asAdmin('PATCH', `/api/projects/${projects[0].id}`, { isPublic: false })
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByRole('heading', { name: 'Club' })).toBeHidden()
 })
