@@ -8,6 +8,7 @@ import publishedUploads from './0007_published_uploads.sql' with { type: 'text' 
 import largeLists from './0008_large_lists.sql' with { type: 'text' }
 import removedProjects from './0009_removed_projects.sql' with { type: 'text' }
 import auditNames from './0010_audit_names.sql' with { type: 'text' }
+import damagedContents from './0011_damaged_contents.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   { name: '0008_large_lists', sql: largeLists },
   { name: '0009_removed_projects', sql: removedProjects },
   { name: '0010_audit_names', sql: auditNames },
+  { name: '0011_damaged_contents', sql: damagedContents },
 ]
 
 export type Migration = { name: string; sql: string }

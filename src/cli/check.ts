@@ -19,16 +19,19 @@ content. Reads all of them, so it takes a while on a large store. The server may
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
     requireDatabase(config)
     let found = 0
-    let isUnreadable = false
+    const hints = new Set<string>()
     try {
       await onDataDir(config, io, async (ctx) => {
         const say = ({ kind, detail }: { kind: string; detail: string }): void => {
           found += 1
           io.stdout.write(`${kind}: ${printable(detail)}\n`)
         }
-        for await (const problem of findProblems(ctx)) say(problem)
+        for await (const problem of findProblems(ctx)) {
+          if (problem.kind.startsWith('content_')) hints.add(CONTENT_HINT)
+          say(problem)
+        }
         for (const problem of findUnreadableSecrets(ctx)) {
-          isUnreadable = true
+          hints.add(keyHint(config))
           say(problem)
         }
       })
@@ -40,12 +43,14 @@ content. Reads all of them, so it takes a while on a large store. The server may
     }
     if (found > 0)
       throw new CommandFailure(
-        `${found} ${found === 1 ? 'problem' : 'problems'} found in ${config.dataDir}${isUnreadable ? keyHint(config) : ''}`,
+        `${found} ${found === 1 ? 'problem' : 'problems'} found in ${config.dataDir}${[...hints].join('')}`,
       )
     io.stdout.write('all is well\n')
     return EXIT.ok
   },
 }
+
+const CONTENT_HINT = '; publish the named files again, which stores their contents anew'
 
 /** The service often has other settings than the shell that runs this command. */
 const keyHint = ({ secretKey }: Config): string =>

@@ -196,6 +196,7 @@ export const blobs = sqliteTable('blobs', {
   pack: text('pack'),
   offset: integer('offset').notNull(),
   variantsAt: integer('variants_at'),
+  damaged: integer('damaged', { mode: 'boolean' }).notNull().default(false),
 })
 
 export const blobVariants = sqliteTable(

@@ -14,7 +14,7 @@ let store: BlobStore
 let rows: Map<string, StoredBlob>
 let ids: number
 
-const isStored = (sha256: string) => rows.has(sha256)
+const stateOf = (sha256: string) => (rows.has(sha256) ? 'stored' : 'absent')
 const newId = () => `id-${++ids}`
 const commit = (blobs: StoredBlob[]) => {
   for (const blob of blobs) if (!rows.has(blob.sha256)) rows.set(blob.sha256, blob)
@@ -47,7 +47,7 @@ function filesOnDisk(): string[] {
 
 /** Stages, seals and commits these contents. */
 async function storeAll(...contents: Uint8Array[]): Promise<StoredBlob[]> {
-  const stage = store.stage(isStored)
+  const stage = store.stage(stateOf)
   for (const content of contents) await stage.add(content)
   const blobs = await stage.seal()
   commit(blobs)
@@ -76,7 +76,7 @@ describe('storing', () => {
     'returns %p bytes, streamed or whole',
     async (length) => {
       const content = randomBytes(length, length)
-      const stage = store.stage(isStored)
+      const stage = store.stage(stateOf)
       const streamed = await stage.add(chunked(content, 40_000))
       expect(streamed).toEqual({ sha256: hashOf(content), sizeBytes: length })
       expect(await stage.add(content)).toEqual(streamed)
@@ -100,7 +100,7 @@ describe('storing', () => {
 
   test('takes a copy: the caller may use its array again', async () => {
     const content = Buffer.from('first')
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(content)
     content.write('later')
     const [blob] = await stage.seal()
@@ -140,7 +140,7 @@ describe('refused contents', () => {
     ['large', 2 * MIB, 2 * MIB - 1],
   ])('a %s one over the limit keeps nothing, and the stage stays usable', async (_, length, limit) => {
     const content = randomBytes(length, 1)
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     for (const body of [content, chunked(content, 30_000)])
       expect(await failureOf(stage.add(body, limit))).toMatchObject({ kind: 'too_large' })
     expect(await stage.add(content, length)).toMatchObject({ sizeBytes: length })
@@ -153,7 +153,7 @@ describe('refused contents', () => {
     ['small', small],
     ['large', large],
   ])('a %s one that is not what its hash promised is not kept', async (_, content) => {
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     const failure = await failureOf(stage.add(chunked(content, 5000), undefined, hashOf(other)))
     expect(failure).toMatchObject({ kind: 'invalid' })
     await stage.add(other, undefined, hashOf(other))
@@ -168,7 +168,7 @@ describe('refused contents', () => {
       yield randomBytes(length, 3)
       throw new Error('gone')
     }
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(small)
     expect((await failureOf(stage.add(broken()))).message).toBe('gone')
     await stage.add(other)
@@ -182,7 +182,7 @@ describe('refused contents', () => {
 
 describe('discard', () => {
   test.each(['before', 'after'])('%s the seal removes everything, any number of times', async (when) => {
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(small)
     await stage.add(large)
     if (when === 'after') await stage.seal()
@@ -194,7 +194,7 @@ describe('discard', () => {
   })
 
   test('after release does nothing', async () => {
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(small)
     await stage.add(large)
     commit(await stage.seal())
@@ -206,7 +206,7 @@ describe('discard', () => {
 
   test('removes nothing that was stored before', async () => {
     await storeAll(small, large)
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(small)
     await stage.add(large)
     await stage.seal()
@@ -318,7 +318,7 @@ describe('two uploads of the same contents at once', () => {
   ]
 
   test.each(orders)('%j keeps them: %p', async (steps, isKept) => {
-    const stages = [store.stage(isStored), store.stage(isStored)] as const
+    const stages = [store.stage(stateOf), store.stage(stateOf)] as const
     for (const stage of stages) {
       await stage.add(small)
       await stage.add(large)
@@ -340,7 +340,7 @@ describe('two uploads of the same contents at once', () => {
   })
 
   test('concurrent seals and discards lose nothing that was committed', async () => {
-    const stages = Array.from({ length: 8 }, () => store.stage(isStored))
+    const stages = Array.from({ length: 8 }, () => store.stage(stateOf))
     await Promise.all(stages.map((stage) => stage.add(chunked(large, 100_000))))
     await Promise.all(
       stages.map(async (stage, index) => {
@@ -369,7 +369,7 @@ describe('the garbage collector', () => {
   test('sees the contents that an upload relies on, until it ends', async () => {
     await storeAll(large)
     for (const end of ['release', 'discard'] as const) {
-      const stage = store.stage(isStored)
+      const stage = store.stage(stateOf)
       await stage.add(large)
       expect(store.isPinned(hashOf(large))).toBe(true)
       await stage.seal()
@@ -382,7 +382,7 @@ describe('the garbage collector', () => {
   test('keeps a file that an upload has stored again since its row was deleted', async () => {
     await storeAll(large)
     rows.clear()
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(large)
     const blobs = await stage.seal()
     await store.removeFiles([hashOf(large)])
@@ -394,7 +394,7 @@ describe('the garbage collector', () => {
   test('a file that it kept for an upload is removed when that upload fails', async () => {
     await storeAll(large)
     rows.clear()
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(large)
     await store.removeFiles([hashOf(large)])
     await stage.discard()
@@ -431,11 +431,11 @@ describe('sweep', () => {
   test('removes leftovers of a crash, and nothing else', async () => {
     await storeAll(small, large)
     const kept = filesOnDisk()
-    const lost = store.stage(isStored)
+    const lost = store.stage(stateOf)
     await lost.add(randomBytes(10, 8))
     await lost.add(randomBytes(2 * MIB, 9))
     await lost.seal()
-    const unsealed = store.stage(isStored)
+    const unsealed = store.stage(stateOf)
     await unsealed.add(randomBytes(2 * MIB, 10))
     writeFileSync(join(dataDir, 'tmp/restore.db'), 'not ours')
     expect(filesOnDisk().length).toBe(kept.length + 4)
@@ -447,7 +447,7 @@ describe('sweep', () => {
   })
 
   test('keeps the files of running uploads', async () => {
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(small)
     await stage.add(large)
     expect(await store.sweep(isKnown)).toBe(0)
@@ -462,7 +462,7 @@ describe('sweep', () => {
 
 test('the name of a removed pack is not used again', async () => {
   const [packed] = await storeAll(small)
-  const given = store.stage(isStored)
+  const given = store.stage(stateOf)
   await given.add(randomBytes(10, 11))
   await given.seal()
   const before = filesOnDisk().filter((name) => name.endsWith('.pack'))
@@ -502,7 +502,7 @@ describe('a full disk', () => {
 
   test('while a pack is written', async () => {
     fill(2) // the pack's own id is the first
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     await stage.add(small)
     expect(await failureOf(stage.seal())).toMatchObject({ kind: 'storage_full', status: 507 })
     await stage.discard()
@@ -511,7 +511,7 @@ describe('a full disk', () => {
 
   test('during thousands of contents: the upload ends before it has read them all', async () => {
     fill(2)
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     const addAll = async () => {
       for (let seed = 0; seed < 100; seed++) await stage.add(randomBytes(100_000, seed))
     }
@@ -522,7 +522,7 @@ describe('a full disk', () => {
 
   test('while a large content is written', async () => {
     fill(1)
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     expect(await failureOf(stage.add(randomBytes(5 * MIB, 1)))).toMatchObject({ kind: 'storage_full' })
     await stage.add(small)
     commit(await stage.seal())
@@ -533,7 +533,7 @@ describe('a full disk', () => {
 
   test('while a content just too large for a pack is written', async () => {
     fill(1)
-    const stage = store.stage(isStored)
+    const stage = store.stage(stateOf)
     const writing = stage.add(large).then(() => stage.seal())
     expect(await failureOf(writing)).toMatchObject({ kind: 'storage_full' })
     await stage.discard()

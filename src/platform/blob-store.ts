@@ -1,13 +1,13 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { access, rename } from 'node:fs/promises'
 import { BlobPlaces, type StoredBlob } from './blob-store/places.ts'
-import { type BlobStage, Stage } from './blob-store/stage.ts'
+import { type BlobStage, type BlobState, Stage } from './blob-store/stage.ts'
 import { sweepBlobs } from './blob-store/sweep.ts'
 import { type ByteStream, limitBytes } from './byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
 
 export type { StoredBlob } from './blob-store/places.ts'
-export type { AddedBlob, BlobStage } from './blob-store/stage.ts'
+export type { AddedBlob, BlobStage, BlobState } from './blob-store/stage.ts'
 
 /** A body kept on disk for as long as something needs random access to it. */
 export type SpooledFile = { path: string; sizeBytes: number; remove(): Promise<void> }
@@ -17,8 +17,10 @@ export type SpooledFile = { path: string; sizeBytes: number; remove(): Promise<v
  * method fails with `AppError('storage_full')` if the disk is full.
  */
 export type BlobStore = {
-  /** `isStored` must be true for every content with a committed row, whoever uploaded it. */
-  stage(isStored: (sha256: string) => boolean): BlobStage
+  /** Changes when stored bytes are replaced: whoever keeps bytes in memory then drops them. */
+  replacements: number
+  /** `stateOf` is `absent` for contents without a committed row, whoever uploaded them. */
+  stage(stateOf: (sha256: string) => BlobState): BlobStage
   /**
    * Whether a running upload relies on this content, so that its row and bytes must stay. Ask inside the transaction
    * that deletes.
@@ -51,7 +53,8 @@ export async function openBlobStore(dataDir: string, newId: () => string): Promi
   const descriptors = new PackDescriptors(places)
   const read = (blob: StoredBlob) => readBlob(places, descriptors, blob)
   return {
-    stage: (isStored) => new Stage(places, isStored),
+    replacements: 0,
+    stage: (stateOf) => new Stage(places, stateOf),
     isPinned: (sha256) => places.isPinned(sha256),
     readSync: read,
     file(blob) {

@@ -8,7 +8,7 @@ export const LARGEST_KEPT = 2 * 1024 * 1024
 const BLOB_FROM = 4 * 1024
 
 type Body = Uint8Array<ArrayBuffer> | Blob
-type Cache = { bodies: Map<string, Body>; bytes: number }
+type Cache = { bodies: Map<string, Body>; bytes: number; replacements: number }
 const caches = new WeakMap<Context, Cache>()
 
 /**
@@ -17,7 +17,7 @@ const caches = new WeakMap<Context, Cache>()
  */
 export function bodyOf(ctx: Context, blob: StoredBlob): Body {
   if (blob.sizeBytes > LARGEST_KEPT) return fileOf(ctx, blob)
-  const cache = caches.get(ctx) ?? newCache(ctx)
+  const cache = cacheOf(ctx)
   const known = cache.bodies.get(blob.sha256)
   if (known !== undefined) return known
   const bytes = new Uint8Array(ctx.blobs.readSync(blob))
@@ -45,8 +45,11 @@ export function rangeOf(ctx: Context, blob: StoredBlob, start: number, end: numb
   return body instanceof Blob ? body.slice(start, end + 1) : body.subarray(start, end + 1)
 }
 
-function newCache(ctx: Context): Cache {
-  const cache: Cache = { bodies: new Map(), bytes: 0 }
+function cacheOf(ctx: Context): Cache {
+  const { replacements } = ctx.blobs
+  const known = caches.get(ctx)
+  if (known?.replacements === replacements) return known
+  const cache: Cache = { bodies: new Map(), bytes: 0, replacements }
   caches.set(ctx, cache)
   return cache
 }

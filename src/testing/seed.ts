@@ -3,6 +3,7 @@ import { assets, blobs, deployments } from '../db/schema.ts'
 import { deploymentRef } from '../domain/hostname.ts'
 import { claimLabel } from '../modules/aliases/host-labels.ts'
 import { pointAlias } from '../modules/aliases/service.ts'
+import { openStage } from '../modules/deployments/blob-queries.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { addProject, type Project } from '../modules/projects/service.ts'
 import type { TestApp } from './test-app.ts'
@@ -46,9 +47,7 @@ const operator = { kind: 'operator' } as const
 export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> {
   const { ctx } = app
   const project = await projectOf(app, seed)
-  const isStored = (sha256: string) =>
-    ctx.db.sqlite.query('SELECT 1 FROM blobs WHERE sha256 = ?').get(sha256) !== null
-  const stage = ctx.blobs.stage(isStored)
+  const stage = openStage(ctx)
   const files: { path: string; sha256: string; sizeBytes: number }[] = []
   for (const [path, content] of Object.entries(seed.files)) {
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content

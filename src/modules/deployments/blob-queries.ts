@@ -1,5 +1,7 @@
+import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
-import type { StoredBlob } from '../../platform/blob-store.ts'
+import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
+import { replaceDamaged } from './damage.ts'
 
 /** Stored contents, for several parts of this module. */
 
@@ -18,10 +20,14 @@ export function findBlob(db: Db, sha256: string): StoredBlob | null {
     .get(sha256)
 }
 
-/** Returns a lookup of whether a content is stored. Prepared once, because it runs for each file of an upload. */
-export function blobLookup(db: Db): (sha256: string) => boolean {
-  const find = db.sqlite.query<unknown, [string]>('SELECT 1 FROM blobs WHERE sha256 = ?')
-  return (sha256) => find.get(sha256) !== null
+/** Prepared once, because it looks up each file of an upload. */
+export function openStage({ blobs, db }: Context): BlobStage {
+  const find = db.sqlite.query<{ damaged: 0 | 1 }, [string]>('SELECT damaged FROM blobs WHERE sha256 = ?')
+  return blobs.stage((sha256) => {
+    const row = find.get(sha256)
+    if (row === null) return 'absent'
+    return row.damaged === 1 ? 'damaged' : 'stored'
+  })
 }
 
 /** Those of the contents that have a row, whichever upload brought them. */
@@ -35,8 +41,16 @@ export function listStored(db: Db, sha256s: readonly string[]): string[] {
     .map(({ sha256 }) => sha256)
 }
 
-/** `variantsAt` null: the compressed forms are still to be made. A content that already has a row keeps it. */
-export function insertBlobs(db: Db, blobs: readonly (StoredBlob & { variantsAt: number | null })[]): void {
+/**
+ * `variantsAt` null: the compressed forms are still to be made. A content that already has a row keeps it, unless it was
+ * damaged.
+ */
+export function insertBlobs(
+  ctx: Context,
+  blobs: readonly (StoredBlob & { variantsAt: number | null })[],
+): void {
+  const { db } = ctx
+  replaceDamaged(ctx, blobs)
   const insert = db.sqlite.query<unknown, [string, number, string | null, number, number | null]>(
     'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, variants_at) VALUES (?, ?, ?, ?, ?)',
   )

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
 import { findBlob } from './blob-queries.ts'
 import { inspectDatabase, listBlobsAfter, listFilesOf, type Problem } from './check/queries.ts'
+import { noteDamaged, noteIntact } from './damage.ts'
 
 export type { Problem } from './check/queries.ts'
 
@@ -9,17 +10,23 @@ const PAGE = 500
 
 /**
  * Checks everything that was published and reports damage: the database itself, the references between its rows, and
- * every stored content, whose bytes are all read again. Yields nothing when all is well.
+ * every stored content, whose bytes are all read again. Yields nothing when all is well. Notes which contents are damaged,
+ * so that publishing them again stores them again.
  */
 export async function* findProblems(ctx: Context): AsyncGenerator<Problem, void, undefined> {
   yield* inspectDatabase(ctx.db)
   for (let after = ''; ; ) {
     const blobs = listBlobsAfter(ctx.db, after, PAGE)
     for (const blob of blobs) {
-      if (await ctx.blobs.verify(blob)) continue
+      if (await ctx.blobs.verify(blob)) {
+        if (blob.damaged === 1) noteIntact(ctx, blob.sha256)
+        continue
+      }
       const problem = await problemOf(ctx, blob)
       // The server may be running: the content may have been freed or moved while its bytes were read.
-      if (problem !== undefined) yield problem
+      if (problem === undefined) continue
+      noteDamaged(ctx, blob.sha256)
+      yield problem
     }
     const last = blobs.at(-1)
     if (last === undefined) return

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { openStage } from './blob-queries.ts'
 import { findProblems } from './check.ts'
 import { collectGarbage, GRACE_MS, sweepStore } from './collect.ts'
 
@@ -178,9 +179,7 @@ describe('an upload in progress', () => {
     await remove(await seed({ 'a.txt': 'wanted', 'b.txt': LARGE, 'c.txt': 'unwanted' }))
     await collectGarbage(app.ctx)
     app.advance(GRACE_MS)
-    const stage = app.ctx.blobs.stage(
-      (sha256) => app.ctx.db.sqlite.query('SELECT 1 FROM blobs WHERE sha256 = ?').get(sha256) !== null,
-    )
+    const stage = openStage(app.ctx)
     await stage.add(new TextEncoder().encode('wanted'))
     await stage.add(new TextEncoder().encode(LARGE))
     expect(await collectGarbage(app.ctx)).toBe(1)

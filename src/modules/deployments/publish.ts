@@ -3,7 +3,7 @@ import type { DbOrTx } from '../../db/open.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
 import { type AliasView, aliasView } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
-import { blobLookup } from './blob-queries.ts'
+import { openStage } from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
 import { type Publication, type Recorded, recordPublication } from './publish/record.ts'
@@ -54,8 +54,6 @@ async function publishReceived(
     throw error
   }
 }
-
-export const openStage = (ctx: Context): BlobStage => ctx.blobs.stage(blobLookup(ctx.db))
 
 /**
  * Seals the stage and publishes what was received. `allowedProject` checks access again, in the transaction. The caller

@@ -7,7 +7,14 @@ import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { findBlob, insertBlobs, listStored, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from './blob-queries.ts'
+import {
+  findBlob,
+  insertBlobs,
+  listStored,
+  MIN_COMPRESSED_BYTES,
+  NEVER_COMPRESSED,
+  openStage,
+} from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
 import { bumpVersions } from './queries.ts'
 import { whenNoUpload } from './upload/activity.ts'
@@ -169,7 +176,7 @@ class Batch {
   }
 
   async add(blob: StoredBlob, worker: Worker): Promise<void> {
-    this.#stage ??= this.#ctx.blobs.stage((sha256) => findBlob(this.#ctx.db, sha256) !== null)
+    this.#stage ??= openStage(this.#ctx)
     const stage = this.#stage
     const variants =
       blob.pack === null
@@ -199,7 +206,7 @@ class Batch {
       const now = this.#ctx.now()
       const present = listStored(db, [...this.#made.keys()])
       insertBlobs(
-        db,
+        this.#ctx,
         stored.map((blob) => ({ ...blob, variantsAt: now })),
       )
       insertVariants(

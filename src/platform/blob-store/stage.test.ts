@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true })
 })
 
-const never = (): boolean => {
+const never = (): never => {
   throw new Error('looked for one by one')
 }
 
@@ -48,7 +48,7 @@ test('a discarded stage keeps no pins', async () => {
 })
 
 test('bytes that do not match the expected hash are rejected and not stored', async () => {
-  const stage = store.stage(() => false)
+  const stage = store.stage(() => 'absent')
   const failure = await failureOf(Promise.resolve().then(() => stage.addSmall(one, hashOf(two))))
   expect(failure).toMatchObject({ kind: 'invalid' })
   expect(await stage.seal()).toEqual([])

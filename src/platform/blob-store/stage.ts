@@ -8,6 +8,9 @@ import type { BlobPlaces, StoredBlob } from './places.ts'
 /** Contents up to this size share a pack; larger ones are files of their own. */
 const PACKED_BYTES = 1024 * 1024
 
+/** `damaged`: it has a row, but its bytes must be written again. */
+export type BlobState = 'absent' | 'stored' | 'damaged'
+
 export type AddedBlob = { sha256: string; sizeBytes: number }
 
 /** One upload on its way to the disk. A failed `add` leaves the stage as if that content had never come. */
@@ -20,8 +23,8 @@ export type BlobStage = {
   /** The same for one of thousands of small contents. If it returns a promise, await it before adding the next. */
   addSmall(bytes: Uint8Array, expectedSha256: string): Promise<void> | undefined
   /**
-   * Announces the contents that may come. `listStored` is called once and returns those with a committed row, which
-   * stay until the stage ends. Afterwards no content is looked up individually.
+   * Announces the contents that may come. `listStored` is called once and returns those that are stored, which stay
+   * until the stage ends. Afterwards no content is looked up individually.
    */
   expect(sha256s: Iterable<string>, listStored: () => Iterable<string>): void
   /**
@@ -48,7 +51,7 @@ type Content =
 
 export class Stage implements BlobStage {
   readonly #places: BlobPlaces
-  readonly #isStored: (sha256: string) => boolean
+  readonly #stateOf: (sha256: string) => BlobState
   readonly #contents = new Map<string, Content>()
   /**
    * The contents from `expect`, and whether each was stored then. A row added since costs a copy; no row can have been
@@ -60,9 +63,9 @@ export class Stage implements BlobStage {
   /** The large file that is being synced while the next content arrives. */
   #syncing: Promise<unknown> = Promise.resolve()
 
-  constructor(places: BlobPlaces, isStored: (sha256: string) => boolean) {
+  constructor(places: BlobPlaces, stateOf: (sha256: string) => BlobState) {
     this.#places = places
-    this.#isStored = isStored
+    this.#stateOf = stateOf
   }
 
   async add(
@@ -128,7 +131,7 @@ export class Stage implements BlobStage {
       if (content.kind !== 'file') continue
       await this.#removeTmp(content.file)
       // Sealed by us, or by a stage that had the same content and left it to us: without a row it belongs to nobody.
-      if (!this.#isStored(sha256)) await this.#places.removeUnpinned(sha256)
+      if (this.#stateOf(sha256) === 'absent') await this.#places.removeUnpinned(sha256)
     }
   }
 
@@ -201,7 +204,7 @@ export class Stage implements BlobStage {
   /** Pins the content and returns whether this stage must write its bytes. */
   #isNew(sha256: string): boolean {
     if (this.#contents.has(sha256)) return false
-    const isStored = this.#expected.get(sha256) ?? this.#isStored(sha256)
+    const isStored = this.#expected.get(sha256) ?? this.#stateOf(sha256) === 'stored'
     this.#places.pin(sha256)
     if (isStored) this.#contents.set(sha256, { kind: 'stored' })
     return !isStored

@@ -87,11 +87,14 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
   },
 ]
 
+/** `damaged`: an earlier check found it so. */
+type CheckedBlob = StoredBlob & { damaged: 0 | 1 }
+
 /** The next contents after the SHA-256 `after`. */
-export function listBlobsAfter(db: Db, after: string, limit: number): StoredBlob[] {
+export function listBlobsAfter(db: Db, after: string, limit: number): CheckedBlob[] {
   return db.sqlite
-    .query<StoredBlob, [string, number]>(
-      `SELECT sha256, size_bytes AS sizeBytes, pack, offset FROM blobs
+    .query<CheckedBlob, [string, number]>(
+      `SELECT sha256, size_bytes AS sizeBytes, pack, offset, damaged FROM blobs
        WHERE sha256 > ? ORDER BY sha256 LIMIT ?`,
     )
     .all(after, limit)

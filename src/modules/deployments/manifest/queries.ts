@@ -33,11 +33,12 @@ export type Holdings = {
   elsewhere: readonly string[]
 }
 
-/** Which of these contents exist. */
+/** Which of these contents exist, undamaged. */
 export function findHoldings(db: Db, projectId: string, sha256s: Iterable<string>, now: number): Holdings {
   const rows = db.sqlite
     .query<unknown, { asked: string; projectId: string; now: number }>(
-      `SELECT b.sha256, b.size_bytes, ${HELD} FROM json_each(:asked) a CROSS JOIN blobs b ON b.sha256 = a.value`,
+      `SELECT b.sha256, b.size_bytes, ${HELD} FROM json_each(:asked) a CROSS JOIN blobs b ON b.sha256 = a.value
+       WHERE b.damaged = 0`,
     )
     .values({ asked: JSON.stringify([...sha256s]), projectId, now }) as [string, number, 0 | 1][]
   const held = new Map<string, number>()

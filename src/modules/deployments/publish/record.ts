@@ -101,7 +101,7 @@ export function recordBlobs(
   }
   // In the table's order, so that its pages are written from front to back.
   insertBlobs(
-    ctx.db,
+    ctx,
     stored
       .map((blob) => ({ ...blob, variantsAt: variantsAt(blob) }))
       .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1)),

@@ -1,0 +1,57 @@
+import type { Context } from '../../context.ts'
+import { inTransaction } from '../../db/open.ts'
+import { prepared } from '../../db/statements.ts'
+import type { StoredBlob } from '../../platform/blob-store.ts'
+import { listSenders } from './collect/queries.ts'
+import { bumpVersions } from './queries.ts'
+
+/**
+ * Notes that the stored bytes of a content differ from those that were uploaded. It no longer counts as stored, so an
+ * upload that has it stores it again. A compressed form is no longer sent, and made again.
+ */
+export function noteDamaged(ctx: Context, sha256: string): void {
+  const { db } = ctx
+  inTransaction(db, () => {
+    prepared(db, 'UPDATE blobs SET damaged = 1 WHERE sha256 = ?').run(sha256)
+    bumpVersions(db, listSenders(db, [sha256]))
+    prepared(
+      db,
+      `UPDATE blobs SET variants_at = NULL
+       WHERE sha256 IN (SELECT sha256 FROM blob_variants WHERE variant_sha256 = ?)`,
+    ).run(sha256)
+    prepared(db, 'DELETE FROM blob_variants WHERE variant_sha256 = ?').run(sha256)
+  })
+}
+
+/** Its bytes are there again, such as after a disk was away. */
+export function noteIntact(ctx: Context, sha256: string): void {
+  inTransaction(ctx.db, () => {
+    prepared(ctx.db, 'UPDATE blobs SET damaged = 0 WHERE sha256 = ?').run(sha256)
+  })
+}
+
+/** Contents that were damaged are from now on where they were stored now. Runs in the transaction that adds the rows. */
+export function replaceDamaged(ctx: Context, stored: readonly StoredBlob[]): void {
+  const { db } = ctx
+  const damaged = new Set(listDamaged(ctx))
+  const replaced = stored.filter(({ sha256 }) => damaged.has(sha256))
+  if (replaced.length === 0) return
+  const place = prepared(
+    db,
+    'UPDATE blobs SET pack = ?, offset = ?, variants_at = NULL, damaged = 0 WHERE sha256 = ?',
+  )
+  for (const { sha256, pack, offset } of replaced) place.run(pack, offset, sha256)
+  bumpVersions(
+    db,
+    listSenders(
+      db,
+      replaced.map(({ sha256 }) => sha256),
+    ),
+  )
+  ctx.blobs.replacements += 1
+}
+
+const listDamaged = ({ db }: Context): string[] =>
+  prepared<{ sha256: string }>(db, 'SELECT sha256 FROM blobs WHERE damaged = 1')
+    .all()
+    .map(({ sha256 }) => sha256)
