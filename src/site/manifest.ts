@@ -191,7 +191,9 @@ function forget(store: Store, key: string, kept: Kept): void {
   store.files -= kept.manifest.fileCount
 }
 
-function readManifest(ctx: Context, source: Source): Manifest {
+function readManifest(ctx: Context, row: Source): Manifest {
+  // `Last-Modified` may not lie ahead, not even where the clock did (RFC 9110 §8.8.2.1).
+  const source = { ...row, updatedAt: Math.min(row.updatedAt, ctx.now()) }
   const prefix = source.basePath === '' ? '' : `${source.basePath.slice(1)}/`
   const variants = new Map<string, VariantBlob[]>()
   for (const { of, encoding, ...blob } of listVariants(ctx.db, source.deploymentId))

@@ -397,6 +397,13 @@ test('after a rollback a cached copy of the newer deployment is stale, also by i
   expect((await get(first.aliasHost, '/page.html', { 'if-modified-since': own })).status).toBe(304)
 })
 
+test('what was published while the clock was ahead has no date in the future', async () => {
+  const { host } = await site({ 'page.html': 'x' })
+  app.advance(-60_000)
+  const { headers } = await get(host, '/page.html')
+  expect(headers.get('last-modified')).toBe(new Date(app.ctx.now()).toUTCString())
+})
+
 describe('a deploy under open tabs', () => {
   const old = {
     'index.html': 'old',
