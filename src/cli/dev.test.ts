@@ -135,6 +135,15 @@ test('a secret that cannot be one is named', async () => {
   expect(io.err()).toStartWith('svc dev: SVC_SECRET_9: The name of a secret has')
 })
 
+test.each([
+  ['PROXY_ALLOWED_TARGETS', 'a/b/c', 'a comma-separated list'],
+  ['NODE_EXTRA_CA_CERTS', '/nowhere.pem', 'a readable file of PEM certificates'],
+])('a %s that is none ends it in one line, with 78', async (name, value, expected) => {
+  const io = testIo({ cwd: folder, env: { [name]: value } })
+  expect(await runCommand({ dev: () => devCommand }, ['dev', '.', '--port', '0'], io, 'serve')).toBe(78)
+  expect(io.err()).toMatch(new RegExp(`^svc dev: ${name} is "${value}", but must be ${expected}.*\n$`))
+})
+
 test('says which rules were found', () => {
   const io = testIo({ cwd: folder })
   expect(greeting(folder, io, 'http://x')).toContain('. is at http://x;')

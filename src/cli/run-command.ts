@@ -1,3 +1,4 @@
+import { ConfigError } from '../config.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { ServeError } from '../listeners.ts'
 import {
@@ -56,6 +57,8 @@ function wantsHelp(args: readonly string[]): boolean {
 function reportFailure(name: string, command: Command, error: unknown, io: Io): number {
   if (error instanceof DataDirError || error instanceof ServeError)
     return reportFailure(name, command, new CommandFailure(error.message), io)
+  if (error instanceof ConfigError)
+    return reportFailure(name, command, new CommandFailure(error.message, EXIT.badConfig), io)
   if (!(error instanceof CommandFailure)) {
     const refused = systemErrorOf(error)
     if (refused === undefined) throw error
