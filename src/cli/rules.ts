@@ -1,4 +1,5 @@
 import { type Command, CommandFailure, EXIT, type Io, printableJson, UsageError } from './command.ts'
+import { LAB_HELP } from './lab-settings.ts'
 import { devRules } from './rules/dev.ts'
 import { initRules } from './rules/init.ts'
 import { pullRules } from './rules/pull.ts'
@@ -36,8 +37,11 @@ Rules as code: rule sets kept as YAML files below .svc/proxy-rules. Without DIR,
   --name-suffix TEXT    push under another name: -pr-12, -preview and -dev make preview copies
   --json                print JSON on stdout
 
+Of test and dev:
+${LAB_HELP}
+
 The key comes from SVC_API_KEY alone.
-Exit code: 0; 1 invalid or refused; 2 wrong usage; 3 server not reachable.`
+Exit code: 0; 1 invalid or refused; 2 wrong usage; 3 server not reachable; 78 a bad setting.`
 
 export const rulesCommand: Command = {
   summary: 'Rules as code: init, validate, build, test, push, pull, diff, dev',

@@ -11,11 +11,12 @@ import { CommandFailure, type Io, parseFlags, printable, printableJson, UsageErr
 import { findConfigFile } from '../config-file.ts'
 import { parseProject, requireConnection } from '../deploy/settings.ts'
 import { readGit } from '../git.ts'
+import { LAB_OPTIONS, type LabFlags } from '../lab-settings.ts'
 import { strangeAnswer } from '../strange-answer.ts'
 import { ruleFolders } from './rule-folders.ts'
 
 /** contract §9.1. */
-export type RulesFlags = {
+export type RulesFlags = LabFlags & {
   'api-url'?: string | undefined
   project?: string | undefined
   prune: boolean
@@ -40,6 +41,7 @@ export function readRulesFlags(args: string[]): { words: string[]; flags: RulesF
       json: { type: 'boolean', default: false },
       rule: { type: 'string' },
       schema: { type: 'string' },
+      ...LAB_OPTIONS,
     },
     allowPositionals: true,
     strict: true,

@@ -6,6 +6,7 @@ import { readFunctionTests, readRuleTests } from '../../rules/test-file.ts'
 import { readYaml } from '../../rules/yaml-file.ts'
 import { EXIT, type Io, printable, printableJson } from '../command.ts'
 import { openLab } from '../lab.ts'
+import { labSettings } from '../lab-settings.ts'
 import { counted, type LoadedSet, loadSets, type RulesFlags, requireValid } from './settings.ts'
 import { runFunctionTest, runRuleTest } from './test-run.ts'
 
@@ -14,7 +15,7 @@ type TestResult = { file: string; line: number; name: string; failure: string | 
 /** Runs the tests of the sets on a service of their own, kept in memory. 1 when any fails, or a file is wrong. */
 export async function testRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {
   const sets = requireValid(await loadSets(words, io), flags, io)
-  const { results, problems } = await runTests(sets)
+  const { results, problems } = await runTests(sets, labSettings(flags, io.env))
   const failed = results.filter(({ failure }) => failure !== null)
   if (flags.json)
     io.stdout.write(
@@ -24,13 +25,14 @@ export async function testRules(words: string[], flags: RulesFlags, io: Io): Pro
   return failed.length + problems.length > 0 ? EXIT.failed : EXIT.ok
 }
 
-/** Every test of valid sets. `problems`: what is wrong with the test files themselves. */
+/** Every test of valid sets. `problems`: what is wrong with the test files themselves. `settings` are those of the lab. */
 export async function runTests(
   sets: readonly LoadedSet[],
+  settings: Record<string, string>,
 ): Promise<{ results: TestResult[]; problems: Problem[] }> {
   const results: TestResult[] = []
   const problems: Problem[] = []
-  const lab = await openLab()
+  const lab = await openLab(settings)
   try {
     for (const set of sets)
       for (const path of set.files.paths.filter(isTestFile)) {
