@@ -12,6 +12,7 @@ import { findFiles } from './deploy/files.ts'
 import { folderOf } from './deploy/settings.ts'
 import { isOwnHost, notOurs } from './dev-host.ts'
 import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
+import { headersWithoutValue, withHeaderValues } from './header-values.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
 import { LAB_HELP, LAB_OPTIONS, type LabFlags, labSettings } from './lab-settings.ts'
 import { ruleFolders, rulesElsewhere } from './rules/rule-folders.ts'
@@ -24,7 +25,8 @@ const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1] [FLAGS]
 Serves a folder with its rules as a server would: the same router, engine and headers, and a store that is thrown away
 in the end. The rules are the "ruleSets" of .svc/config.json, else all of .svc/proxy-rules, in DIR or the nearest above
 it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. SVC_SECRET_NAME=value
-is the secret NAME of the project. Mails are printed and not sent.
+is the secret NAME of the project, SVC_HEADER_X_KEY=value the value of the secret header x-key of a proxy rule. Mails
+are printed and not sent.
 
 ${LAB_HELP}
 
@@ -228,7 +230,11 @@ async function publishRules(lab: Lab, projectId: string, folder: string, io: Io)
     writeWarnings([loaded], io)
     for (const problem of compiled.problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
     if (compiled.push === null) continue
-    const push = { ...compiled.push, options: { ...compiled.push.options, prune: true } }
+    const push = {
+      ...withHeaderValues(compiled.push, io.env),
+      options: { ...compiled.push.options, prune: true },
+    }
+    for (const missing of headersWithoutValue(push.rules)) io.stderr.write(`warning: ${printable(missing)}\n`)
     const { warnings } = await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, push)
     for (const warning of warningsBeyond(loaded, warnings as string[]))
       io.stderr.write(`warning: ${printable(warning)}\n`)

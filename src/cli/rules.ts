@@ -39,6 +39,7 @@ Rules as code: rule sets kept as YAML files below .svc/proxy-rules. Without DIR,
 
 Of test and dev:
 ${LAB_HELP}
+  SVC_HEADER_X_KEY=value        in the environment: the value of the secret header x-key of a proxy rule
 
 The key comes from SVC_API_KEY alone.
 Exit code: 0; 1 invalid or refused; 2 wrong usage; 3 server not reachable; 78 a bad setting.`

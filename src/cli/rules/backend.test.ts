@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestCa } from '../../testing/test-ca.ts'
@@ -21,14 +21,14 @@ beforeEach(() => {
     hostname: '127.0.0.1',
     port: 0,
     tls: ca.issue({ names: ['localhost'] }),
-    fetch: () => new Response('reached'),
+    fetch: ({ headers }) => new Response(`reached ${headers.get('x-service-key')}`),
   })
   mkdirSync(join(folder, 'rules/app'), { recursive: true })
   writeFileSync(join(folder, 'ruleset.yaml'), 'name: app\n')
   writeFileSync(join(folder, 'rules/app/get.rule.yaml'), `targetUrl: https://localhost:${backend.port}\n`)
   writeFileSync(
     join(folder, 'rules/app/get.rule.test.yaml'),
-    'tests:\n  - name: is reached\n    expect: { body: reached }\n',
+    'tests:\n  - name: is reached\n    expect: { bodyContains: reached }\n',
   )
 })
 afterEach(async () => {
@@ -57,5 +57,23 @@ test.each([['test'], ['dev']])('%s does not begin with a bad setting', async (ve
   expect([code, err]).toEqual([
     78,
     expect.stringMatching(/^svc rules: PROXY_ALLOWED_TARGETS is "a\/b\/c", but/),
+  ])
+})
+
+test('a secret header has the value that the environment gives, and a failure says where none is', async () => {
+  const at = join(folder, 'rules/app/get.rule')
+  appendFileSync(`${at}.yaml`, "headerConfig:\n  add:\n    x-service-key: ''\n")
+  const run = (env: Record<string, string>) =>
+    tests(['test', '.', '--proxy-allowed-targets=localhost', '--node-extra-ca-certs', caFile], env)
+  expect(await run({})).toMatchObject({ code: 0, err: '' })
+  writeFileSync(`${at}.test.yaml`, 'tests:\n  - name: knows us\n    expect: { body: reached sesame }\n')
+  expect((await run({ SVC_HEADER_X_SERVICE_KEY: 'sesame' })).out).toContain('1 test passed')
+  expect((await run({})).out).toContain(
+    '; the header x-service-key has no value here; SVC_HEADER_X_SERVICE_KEY gives it one',
+  )
+  const wrong = await run({ SVC_HEADER_X_SERVICE_KEY: 'a\nb' })
+  expect([wrong.code, wrong.err]).toEqual([
+    1,
+    expect.stringContaining('SVC_HEADER_X_SERVICE_KEY is no header value'),
   ])
 })

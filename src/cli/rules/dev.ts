@@ -47,7 +47,7 @@ async function look(
     writeWarnings(fresh, io)
     for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
     if (problems.length > 0) return
-    const { results, problems: wrong } = await runTests(fresh, settings)
+    const { results, problems: wrong } = await runTests(fresh, settings, io.env)
     writeResults(results, wrong, io)
     const isGood = wrong.length === 0 && results.every(({ failure }) => failure === null)
     if (isGood && flags['name-suffix'])
