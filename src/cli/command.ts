@@ -27,6 +27,8 @@ export type Command = {
   summary: string
   /** The whole text of `svc help COMMAND`; its first line is the synopsis. */
   usage: string
+  /** The second words that it takes, such as push in `svc rules push`; `usage` explains them all. */
+  verbs?: readonly string[]
   run(args: string[], io: Io): Promise<number> | number
 }
 

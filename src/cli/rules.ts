@@ -47,6 +47,9 @@ Exit code: 0; 1 invalid or refused; 2 wrong usage; 3 server not reachable; 78 a 
 export const rulesCommand: Command = {
   summary: 'Rules as code: init, validate, build, test, push, pull, diff, dev',
   usage: USAGE,
+  get verbs() {
+    return Object.keys(VERBS)
+  },
   async run(args, io) {
     const { words, flags } = readRulesFlags(args)
     const [verb, ...rest] = words
