@@ -312,6 +312,7 @@ test.each([
   ['two folders', ['deploy', '.', 'dist', '--project', 'a/b']],
   ['a flag that is unknown', ['deploy', '.', '--prod']],
   ['a flag without its value', ['deploy', '.', '--sha']],
+  ['an empty folder name', ['deploy', '', '--project', 'a/b']],
   ['a project without repo', ['deploy', '.', '--project', 'acme']],
   ['no project at all', ['deploy', '.']],
   ['a SHA that is none', ['deploy', '.', '--project', 'a/b', '--sha', 'main']],

@@ -123,7 +123,14 @@ test('secrets come from the environment, and mails are shown and not sent', asyn
   }
 })
 
-test.each([[[]], [['a', 'b']], [['nowhere']], [['.', '--port', 'x']]])('%j is wrong usage', async (args) => {
+test.each([
+  [[]],
+  [['']],
+  [['a', 'b']],
+  [['nowhere']],
+  [['.', '--port', 'x']],
+  [['.', '--port', '0', '--host', '']],
+])('%j is wrong usage', async (args) => {
   expect(
     await runCommand({ dev: () => devCommand }, ['dev', ...args], testIo({ cwd: folder }), 'serve'),
   ).toBe(2)

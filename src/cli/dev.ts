@@ -53,6 +53,7 @@ export const devCommand: Command = {
     if (argument === undefined || extra !== undefined) throw new UsageError('name one folder')
     const port = Number(values.port)
     if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new UsageError(`"${values.port}" is no port`)
+    if (values.host === '') throw new UsageError('--host is empty, which would stand for every address')
     const folder = folderOf(argument, io)
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
       throw new UsageError(`there is no folder ${argument}`)
