@@ -1,6 +1,7 @@
 import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { systemNow } from '../open-context.ts'
 import { type Command, EXIT, type Io, UsageError } from './command.ts'
+import { parseProject } from './deploy/settings.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { settingsOf } from './settings.ts'
@@ -31,8 +32,9 @@ Backups keep the key that they were made with.`,
 async function createKey({ config, values }: Settings, words: string[], io: Io): Promise<number> {
   const [name, ...others] = words
   if (name === undefined || others.length > 0) throw new UsageError('name the key')
-  requireDatabase(config)
   const project = typeof values['project'] === 'string' ? values['project'] : null
+  if (project !== null) parseProject(project)
+  requireDatabase(config)
   const key = await onDataDir(config, io, (ctx) => createOperatorKey(ctx, { name, repository: project }))
   io.stdout.write(`${key}\n`)
   return EXIT.ok

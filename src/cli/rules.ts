@@ -13,6 +13,7 @@ import {
   sourceOf,
 } from './rules/settings.ts'
 import { testRules } from './rules/test.ts'
+import { systemErrorOf } from './system-error.ts'
 
 const USAGE = `usage: svc rules init [NAME] [--rule "POST /api/messages"] [--schema messages]
        svc rules validate|build|test|push|diff|dev [DIR…] [FLAGS]
@@ -76,10 +77,11 @@ const VERBS: Readonly<Record<string, Run>> = {
   dev: (words, flags, io) => devRules(words, flags, io),
 }
 
-/** For diff, 1 means that something differs, so a refusal is exit code 2. */
+/** For diff, 1 means that something differs, so a refusal, also of the machine, is exit code 2. */
 function asDiffError(error: unknown): unknown {
   const isRefusal = error instanceof CommandFailure && error.exitCode === EXIT.failed
-  return isRefusal ? new CommandFailure(error.message, EXIT.usage, { cause: error }) : error
+  const refused = isRefusal ? error : systemErrorOf(error)
+  return refused === undefined ? error : new CommandFailure(refused.message, EXIT.usage, { cause: error })
 }
 
 async function validateRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {

@@ -16,7 +16,7 @@ const serve: Command = {
   summary: 'Run the appliance',
   usage: 'usage: svc serve [--port N]',
   run(args, io) {
-    const { values } = parseFlags({ args, options: { port: { type: 'string' } } })
+    const { values } = parseFlags({ args, options: { port: { type: 'string' }, all: { type: 'boolean' } } })
     if (values.port === 'taken') throw new CommandFailure('the port is taken\x1b[2J', 78)
     io.stdout.write(`serving on ${values.port ?? 3000}\n`)
     return 0
@@ -64,6 +64,28 @@ test.each([
   expect(await runCommand(commands, argv, io, 'serve')).toBe(2)
   expect(io.err()).toContain('usage: svc')
   expect(io.out()).toBe('')
+})
+
+test.each([
+  [
+    ['serve', '--port', '--help-me'],
+    '--port needs a value; one that begins with a dash is written as --port=-…',
+  ],
+  [['serve', '--all=1'], '--all takes no value'],
+  [['serve', "it's"], 'it takes flags only, not "it\'s"'],
+])('svc %p says in one line what was wrong', async (argv, message) => {
+  const io = testIo()
+  expect(await runCommand(commands, argv, io, 'serve')).toBe(2)
+  expect(io.err()).toStartWith(`svc serve: ${message}\n\nusage`)
+})
+
+test('help that cannot be written is a refusal of the machine', async () => {
+  const write = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  const io = testIo({ stdout: { write, put: async () => 0 } })
+  expect(await runCommand(commands, ['serve', '--help'], io, 'serve')).toBe(1)
+  expect(io.err()).toBe('svc serve: ENOSPC: no space left on device, write\n')
 })
 
 test('a flag without its value is named', async () => {

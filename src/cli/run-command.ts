@@ -29,12 +29,10 @@ export async function runCommand(
     return EXIT.usage
   }
   const command = await load()
-  if (wantsHelp(args)) {
+  try {
+    if (!wantsHelp(args)) return await command.run(args, io)
     io.stdout.write(`${command.usage.trimEnd()}\n`)
     return EXIT.ok
-  }
-  try {
-    return await command.run(args, io)
   } catch (error) {
     return reportFailure(name, command, error, io)
   }
