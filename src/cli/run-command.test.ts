@@ -127,6 +127,8 @@ test('a bug is not dressed up as a refusal', async () => {
 
 test.each([
   ['EACCES', "EACCES: permission denied, open '/x'"],
+  ['ENOENT', "ENOENT: no such file or directory, mkdtemp '/nowhere/svc-lab-XXXXXX'"],
+  ['EEXIST', "EEXIST: file already exists, mkdir '/a-file'"],
   ['ENOSPC', 'ENOSPC: no space left on device'],
   ['SQLITE_FULL', 'database or disk is full'],
 ])('what the machine refuses by %s is one line', async (code, text) => {
