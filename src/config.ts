@@ -56,10 +56,8 @@ export type PrivateSiteResponse = 'not_found' | 'login'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type LogFormat = 'pretty' | 'json'
 
-/** An invalid setting. The process exits with `EX_CONFIG` (78). */
+/** An invalid setting. The process exits with 78. */
 export class ConfigError extends Error {}
-
-export const EX_CONFIG = 78
 
 type Option<T> = Omit<PlainOption<T>, 'fallback'> & {
   fallback: (soFar: Partial<Config>, isTerminal: boolean) => T

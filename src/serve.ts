@@ -1,6 +1,5 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
 import { type App, createApp } from './app.ts'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { keepCheckpointed } from './db/checkpoint.ts'
 import { watchOtherWriters } from './db/generation.ts'
@@ -9,6 +8,7 @@ import { createSockets, type SocketOwner } from './http/wire.ts'
 import { type Handlers, type Listeners, listeningAt, ServeError } from './listeners.ts'
 import { hasAdmin } from './modules/users/has-admin.ts'
 import { keepToOurselves, openContext } from './open-context.ts'
+import { makeDataDir } from './platform/data-dir.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
 import { linesOut, type Put } from './platform/lines-out.ts'
 import type { Log } from './platform/log.ts'
@@ -72,18 +72,6 @@ function warnOfUntrustedProxy({ config: { tls, publicUrl, trustProxy }, log }: C
   log.warn(
     "PUBLIC_URL is https, but TRUST_PROXY names no proxy: cookies are not Secure, and all visitors have the proxy's address",
   )
-}
-
-function makeDataDir(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-  } catch (error) {
-    const why = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    throw new ConfigError(
-      `DATA_DIR is "${path}", but must be a folder that can be created and written to${why}`,
-    )
-  }
 }
 
 /** Listens as configured. Stopping closes WebSockets at once. */

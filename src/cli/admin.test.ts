@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../../migrations/index.ts'
@@ -102,4 +102,14 @@ describe('reset-mfa', () => {
 test('reset-mfa makes no database', async () => {
   const { code, err } = await admin(['reset-mfa', 'ann@example.com'])
   expect([code, err]).toEqual([1, expect.stringContaining('there is no svc.db')])
+})
+
+test('create on what can be no data directory names it: exit code 78', async () => {
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const { code, err } = await admin(['create', 'ann@example.com', '--data-dir', file], 'hunter2-or-more')
+  expect([code, err]).toEqual([
+    78,
+    expect.stringMatching(/^svc admin: DATA_DIR is ".*file", but must be a folder.*\n$/),
+  ])
 })

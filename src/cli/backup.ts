@@ -15,7 +15,7 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     const [file, ...others] = words
-    if (file === undefined || others.length > 0) throw new UsageError('name the file to write')
+    if (!file || others.length > 0) throw new UsageError('name the file to write')
     if (file === '-') throw new UsageError('a backup goes into a file, which is there once it is whole')
     requireDatabase(config)
     try {

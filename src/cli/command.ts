@@ -27,6 +27,8 @@ export type Command = {
   summary: string
   /** The whole text of `svc help COMMAND`; its first line is the synopsis. */
   usage: string
+  /** The second words that it takes, such as push in `svc rules push`; `usage` explains them all. */
+  verbs?: readonly string[]
   run(args: string[], io: Io): Promise<number> | number
 }
 
@@ -60,11 +62,17 @@ export function parseFlags<const T extends ParseArgsConfig>(config: T): ReturnTy
   }
 }
 
-/** Cuts off Node's advice about arguments that begin with a dash: svc has none. */
+/** Node gives advice that does not fit here, and several lines of it. */
 const inOurWords = (message: string): string =>
   message
     .replace(/^Unknown option '([^']*)'.*$/s, 'there is no flag $1')
     .replace(/^Option '(--[\w-]+) <value>' argument missing$/, '$1 needs a value')
+    .replace(
+      /^Option '(--[\w-]+)' argument is ambiguous.*$/s,
+      '$1 needs a value; one that begins with a dash is written as $1=-…',
+    )
+    .replace(/^Option '(--[\w-]+)' does not take an argument$/, '$1 takes no value')
+    .replace(/^Unexpected argument '(.*)'\. This command .*$/s, 'it takes flags only, not "$1"')
 
 /**
  * Untrusted text (file names, a server's message) without control sequences for a terminal, changes of text direction, and

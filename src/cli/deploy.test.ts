@@ -84,16 +84,40 @@ test('outside git the SHA is that of the manifest', async () => {
   expect(at.server.manifests[0]?.commitSha).toBe(sha256(`${sha256('one')}  a.txt\n${sha256('two')}  b.txt\n`))
 })
 
+function git(...args: string[]): string {
+  const identity = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', '-c', 'commit.gpgsign=false']
+  const { stdout, success } = Bun.spawnSync(['git', '-C', at.folder, ...identity, ...args], {
+    env: { PATH: process.env['PATH'] },
+  })
+  expect(success).toBe(true)
+  return stdout.toString().trim()
+}
+
+test('what is not committed and goes under HEAD all the same is said before anything is sent', async () => {
+  for (const name of ['index.html', 'a.txt', 'b.txt']) at.write(name, 'one')
+  git('init', '--quiet')
+  git('add', '--all')
+  git('commit', '--quiet', '--message=first')
+  const env = { SVC_API_URL: at.server.url, SVC_API_KEY: at.key, PATH: process.env['PATH'] }
+  const deploy = async (...args: string[]) => {
+    const io = testIo({ env, cwd: at.folder })
+    const given = ['deploy', '.', '--project=ann/pages', ...args]
+    expect(await runCommand({ deploy: () => deployCommand }, given, io, 'serve')).toBe(0)
+    return io.err()
+  }
+  expect(await deploy()).not.toContain('not committed')
+  at.write('index.html', 'two')
+  rmSync(join(at.folder, 'b.txt'))
+  const note = `there are changes that are not committed (b.txt and 1 more), and this goes under the commit ${git('rev-parse', 'HEAD').slice(0, 12)} all the same`
+  const said = await deploy()
+  expect(said).toContain(note)
+  expect(said.indexOf(note)).toBeLessThan(said.indexOf('sending'))
+  expect(await deploy('--dry-run')).toContain(note)
+  expect(await deploy('--sha', 'f'.repeat(40))).not.toContain('not committed')
+})
+
 test('the SHA, branch and message come from git', async () => {
   at.write('a.txt', 'one')
-  const git = (...args: string[]) => {
-    const identity = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', '-c', 'commit.gpgsign=false']
-    const { stdout, success } = Bun.spawnSync(['git', '-C', at.folder, ...identity, ...args], {
-      env: { PATH: process.env['PATH'] },
-    })
-    expect(success).toBe(true)
-    return stdout.toString().trim()
-  }
   git('init', '--quiet', '--initial-branch=trunk')
   git('commit', '--quiet', '--allow-empty', '--message=Say hello\n\nAt length.')
   git('remote', 'add', 'origin', 'git@example.com:ann/pages.git')
@@ -288,6 +312,7 @@ test.each([
   ['two folders', ['deploy', '.', 'dist', '--project', 'a/b']],
   ['a flag that is unknown', ['deploy', '.', '--prod']],
   ['a flag without its value', ['deploy', '.', '--sha']],
+  ['an empty folder name', ['deploy', '', '--project', 'a/b']],
   ['a project without repo', ['deploy', '.', '--project', 'acme']],
   ['no project at all', ['deploy', '.']],
   ['a SHA that is none', ['deploy', '.', '--project', 'a/b', '--sha', 'main']],

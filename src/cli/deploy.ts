@@ -12,7 +12,7 @@ import {
 import { type FoundFile, findFiles } from './deploy/files.ts'
 import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha } from './deploy/manifest.ts'
-import { noteLeftOut, noteStillPrivate, writeNotes } from './deploy/notes.ts'
+import { noteLeftOut, noteStillPrivate, noteUncommitted, writeNotes } from './deploy/notes.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
 import {
   type DeployFlags,
@@ -22,7 +22,7 @@ import {
   requireConnection,
 } from './deploy/settings.ts'
 import { type Published, publish, type Target } from './deploy/upload.ts'
-import { isInCheckout } from './git.ts'
+import { isInCheckout, uncommittedChanges } from './git.ts'
 
 const USAGE = `usage: svc deploy DIR [FLAGS]
 
@@ -85,8 +85,7 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
   const { settings, found, leftOut } = await prepare(folder, flags, io)
   const client = apiClient(requireConnection(settings, io))
   const progress = createProgress(io)
-  const files = await readFiles(found(), progress, thread)
-  const target = withSha(settings.target, files, folder, progress)
+  const { files, target } = await readTarget(found(), { settings, folder, flags, io, progress, thread })
   const published = await publish(client, { target, files, progress, io })
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
   else writeSummary(io, target, files, published)
@@ -102,8 +101,7 @@ async function showDeploy(
 ): Promise<void> {
   const { settings, found, leftOut } = await prepare(folder, flags, io)
   const progress = createProgress(io)
-  const files = await readFiles(found(), progress, thread)
-  const target = withSha(settings.target, files, folder, progress)
+  const { files, target } = await readTarget(found(), { settings, folder, flags, io, progress, thread })
   noteLeftOut(leftOut, progress)
   const { files: fileCount, bytes: totalSize } = amountOf(files)
   if (flags.json) {
@@ -150,6 +148,28 @@ function outcomeOf<T>(work: () => T): () => T {
       throw error
     }
   }
+}
+
+type Reading = {
+  settings: DeploySettings
+  folder: string
+  flags: Flags
+  io: Io
+  progress: Progress
+  thread: HashThread | undefined
+}
+
+/** What is to be published, and as what. Says first when the SHA stands for something else. */
+async function readTarget(
+  found: readonly FoundFile[],
+  { settings, folder, flags, io, progress, thread }: Reading,
+): Promise<{ files: HashedFile[]; target: Target }> {
+  const isHead = flags.sha === undefined && settings.target.commitSha !== undefined
+  const changes = isHead ? uncommittedChanges(folder, io.env) : []
+  const files = await readFiles(found, progress, thread)
+  const target = withSha(settings.target, files, folder, progress)
+  noteUncommitted(await changes, target.commitSha, progress)
+  return { files, target }
 }
 
 async function readFiles(

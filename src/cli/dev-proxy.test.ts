@@ -8,12 +8,13 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { createTestCa } from '../testing/test-ca.ts'
 import { startTwin, type Twin } from './dev.ts'
-import { testIo } from './testing/test-io.ts'
+import { type TestIo, testIo } from './testing/test-io.ts'
 
 /** What lies behind the rules of a folder that `svc dev` serves. */
 let folder: string
 let twin: Twin
 let backend: Server
+let io: TestIo
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 
 beforeEach(async () => {
@@ -30,10 +31,14 @@ beforeEach(async () => {
   writeFileSync(join(rules, 'ruleset.yaml'), 'name: app\n')
   writeFileSync(
     join(rules, 'rules/app/[...path]/any.rule.yaml'),
-    `targetUrl: https://localhost:${port}\nforwardCookies: true\n`,
+    `targetUrl: https://localhost:${port}\nforwardCookies: true\nheaderConfig:\n  add:\n    x-service-key: ''\n    Authorization: ''\n`,
   )
-  const env = { PROXY_ALLOWED_TARGETS: 'localhost', NODE_EXTRA_CA_CERTS: caFile }
-  const io = testIo({ cwd: folder, env })
+  const env = {
+    PROXY_ALLOWED_TARGETS: 'localhost',
+    NODE_EXTRA_CA_CERTS: caFile,
+    SVC_HEADER_X_SERVICE_KEY: 'sesame',
+  }
+  io = testIo({ cwd: folder, env })
   twin = await startTwin(join(folder, 'site'), io, { port: 0, hostname: '127.0.0.1' })
 })
 afterEach(async () => {
@@ -51,6 +56,15 @@ test('a backend is told the host and the origin that stand in the browser', asyn
   const { host, origin } = new URL(twin.url)
   const got = await fetch(`${twin.url}/app/x`, { method: 'POST', body: 'a=1', headers: { origin } })
   expect(await got.json()).toEqual([host, origin])
+})
+
+test('a backend gets the secret headers that the environment holds; another is named', async () => {
+  answer = ({ headers }, response) =>
+    response.end(JSON.stringify([headers['x-service-key'], headers.authorization]))
+  expect(await (await fetch(`${twin.url}/app/x`)).json()).toEqual(['sesame', null])
+  expect(io.err()).toBe(
+    'warning: the header Authorization has no value here; SVC_HEADER_AUTHORIZATION gives it one\n',
+  )
 })
 
 test('whoever is signed in writes from the page that is shown, and from no other', async () => {

@@ -123,7 +123,14 @@ test('secrets come from the environment, and mails are shown and not sent', asyn
   }
 })
 
-test.each([[[]], [['a', 'b']], [['nowhere']], [['.', '--port', 'x']]])('%j is wrong usage', async (args) => {
+test.each([
+  [[]],
+  [['']],
+  [['a', 'b']],
+  [['nowhere']],
+  [['.', '--port', 'x']],
+  [['.', '--port', '0', '--host', '']],
+])('%j is wrong usage', async (args) => {
   expect(
     await runCommand({ dev: () => devCommand }, ['dev', ...args], testIo({ cwd: folder }), 'serve'),
   ).toBe(2)
@@ -133,6 +140,15 @@ test('a secret that cannot be one is named', async () => {
   const io = testIo({ cwd: folder, env: { SVC_SECRET_9: 'x' } })
   expect(await runCommand({ dev: () => devCommand }, ['dev', '.', '--port', '0'], io, 'serve')).toBe(1)
   expect(io.err()).toStartWith('svc dev: SVC_SECRET_9: The name of a secret has')
+})
+
+test.each([
+  ['PROXY_ALLOWED_TARGETS', 'a/b/c', 'a comma-separated list'],
+  ['NODE_EXTRA_CA_CERTS', '/nowhere.pem', 'a readable file of PEM certificates'],
+])('a %s that is none ends it in one line, with 78', async (name, value, expected) => {
+  const io = testIo({ cwd: folder, env: { [name]: value } })
+  expect(await runCommand({ dev: () => devCommand }, ['dev', '.', '--port', '0'], io, 'serve')).toBe(78)
+  expect(io.err()).toMatch(new RegExp(`^svc dev: ${name} is "${value}", but must be ${expected}.*\n$`))
 })
 
 test('says which rules were found', () => {

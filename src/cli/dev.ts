@@ -12,20 +12,25 @@ import { findFiles } from './deploy/files.ts'
 import { folderOf } from './deploy/settings.ts'
 import { isOwnHost, notOurs } from './dev-host.ts'
 import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
+import { headersWithoutValue, withHeaderValues } from './header-values.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
+import { LAB_HELP, LAB_OPTIONS, type LabFlags, labSettings } from './lab-settings.ts'
 import { ruleFolders, rulesElsewhere } from './rules/rule-folders.ts'
 import { loadSet, warningsBeyond, writeWarnings } from './rules/settings.ts'
 import { signIn } from './rules/test-run.ts'
 import { watchFolder } from './watch-folder.ts'
 
-const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1]
+const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1] [FLAGS]
 
 Serves a folder with its rules as a server would: the same router, engine and headers, and a store that is thrown away
 in the end. The rules are the "ruleSets" of .svc/config.json, else all of .svc/proxy-rules, in DIR or the nearest above
-it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. Rules reach private
-backends that PROXY_ALLOWED_TARGETS names, as on a server. SVC_SECRET_NAME=value is the secret NAME of the project. Mails
+it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. SVC_SECRET_NAME=value
+is the secret NAME of the project, SVC_HEADER_X_KEY=value the value of the secret header x-key of a proxy rule. Mails
 are printed and not sent.
-Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage.`
+
+${LAB_HELP}
+
+Exit code: 0 when it is stopped; 1 when it cannot serve; 2 wrong usage; 78 a bad setting.`
 
 const REPO = 'site'
 /** The longest that Bun allows: the stream of changes is often silent. */
@@ -40,6 +45,7 @@ export const devCommand: Command = {
       options: {
         port: { type: 'string', default: '4400' },
         host: { type: 'string', default: '127.0.0.1' },
+        ...LAB_OPTIONS,
       },
       allowPositionals: true,
     })
@@ -47,10 +53,11 @@ export const devCommand: Command = {
     if (argument === undefined || extra !== undefined) throw new UsageError('name one folder')
     const port = Number(values.port)
     if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new UsageError(`"${values.port}" is no port`)
+    if (values.host === '') throw new UsageError('--host is empty, which would stand for every address')
     const folder = folderOf(argument, io)
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
       throw new UsageError(`there is no folder ${argument}`)
-    const twin = await startTwin(folder, io, { port, hostname: values.host })
+    const twin = await startTwin(folder, io, { port, hostname: values.host }, values)
     io.stdout.write(greeting(folder, io, twin.url))
     await signalled()
     await twin.close()
@@ -72,8 +79,10 @@ export async function startTwin(
   folder: string,
   io: Io,
   at: { port: number; hostname: string },
+  flags: LabFlags = {},
 ): Promise<Twin> {
-  const lab = await openLab({ LOG_FORMAT: 'pretty', ...outside(io.env) }, (line) => io.stderr.write(line))
+  const settings = { LOG_FORMAT: 'pretty', ...labSettings(flags, io.env) }
+  const lab = await openLab(settings, (line) => io.stderr.write(line))
   lab.onMail = ({ to, subject, text }) =>
     io.stderr.write(`mail to ${printable(to.join(', '))}: ${printable(subject)}\n${indented(text)}\n`)
   const site = { host: `production--${REPO}--${SITE_OWNER}.${lab.ctx.config.baseDomain}`, projectId: '' }
@@ -119,12 +128,6 @@ export async function startTwin(
       await lab.close()
     },
   }
-}
-
-/** Settings that a server's operator would choose: private backends that rules may reach, and their CA. */
-function outside(env: Io['env']): Record<string, string> {
-  const given = ['PROXY_ALLOWED_TARGETS', 'NODE_EXTRA_CA_CERTS'].map((name) => [name, env[name]] as const)
-  return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
 const SECRET = 'SVC_SECRET_'
@@ -228,7 +231,11 @@ async function publishRules(lab: Lab, projectId: string, folder: string, io: Io)
     writeWarnings([loaded], io)
     for (const problem of compiled.problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
     if (compiled.push === null) continue
-    const push = { ...compiled.push, options: { ...compiled.push.options, prune: true } }
+    const push = {
+      ...withHeaderValues(compiled.push, io.env),
+      options: { ...compiled.push.options, prune: true },
+    }
+    for (const missing of headersWithoutValue(push.rules)) io.stderr.write(`warning: ${printable(missing)}\n`)
     const { warnings } = await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, push)
     for (const warning of warningsBeyond(loaded, warnings as string[]))
       io.stderr.write(`warning: ${printable(warning)}\n`)

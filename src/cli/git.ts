@@ -38,6 +38,28 @@ const NO_FACTS: GitFacts = {
   project: undefined,
 }
 
+/**
+ * Paths of tracked files, anywhere in the checkout, that are not as HEAD has them; empty where git does not say. A changed file
+ * of Git LFS and the like is among them only once it is staged: what it is in git, only the program of its filter can tell.
+ */
+export async function uncommittedChanges(folder: string, env: Io['env']): Promise<string[]> {
+  const settings = await runGit(folder, ['config', '--list', '--name-only', '-z'], env)
+  if (settings === undefined) return []
+  const git = (...args: string[]) => runGit(folder, [...withoutFilters(settings.split('\0')), ...args], env)
+  const lists = await Promise.all([
+    git('ls-files', '--modified', '--deleted', '--full-name', '-z', '--', ':(top,attr:!filter)'),
+    git('diff-index', '--cached', '--name-only', '--ignore-submodules', '-z', 'HEAD'),
+  ])
+  const paths = lists.flatMap((list) => (list ?? '').split('\0')).filter((path) => path !== '')
+  return [...new Set(paths)].sort()
+}
+
+/** `ls-files` runs the program of a filter, for any file that may have changed. A git without `--config-env` refuses to begin. */
+const withoutFilters = (settings: readonly string[]): string[] =>
+  settings
+    .filter((name) => /^filter\..*(clean|process|required)$/s.test(name))
+    .map((name) => `--config-env=${name}=${NOTHING}`)
+
 /** True when `folder` is inside a checkout, even if git cannot or will not read it. */
 export function isInCheckout(folder: string): boolean {
   for (let current = folder; ; current = dirname(current)) {
@@ -65,7 +87,13 @@ export function projectOfRemote(remote: string): string | undefined {
  * An unpacked or copied folder brings its author's git configuration, which may name programs to run. None of these calls
  * needs one: nothing is fetched (git would do so for an object missing from a partial clone), signed or watched.
  */
-const HARMLESS_ENV = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1', GIT_OPTIONAL_LOCKS: '0' }
+const NOTHING = 'SVC_NOTHING'
+const HARMLESS_ENV = {
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  [NOTHING]: '',
+}
 const HARMLESS_CONFIG = ['core.fsmonitor=false', 'log.showSignature=false', 'log.mailmap=false'].flatMap(
   (one) => ['-c', one],
 )

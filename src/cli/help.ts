@@ -4,7 +4,7 @@ import { type Command, type Commands, EXIT, parseFlags, UsageError } from './com
 export function helpCommand(commands: () => Commands): Command {
   return {
     summary: 'List the commands, or explain one',
-    usage: 'usage: svc help [COMMAND]\n\nLists the commands, or explains COMMAND and its flags.',
+    usage: 'usage: svc help [COMMAND [VERB]]\n\nLists the commands, or explains COMMAND and its flags.',
     async run(args, io) {
       const { positionals } = parseFlags({ args, options: {}, allowPositionals: true })
       io.stdout.write(`${(await helpText(commands(), positionals)).trimEnd()}\n`)
@@ -14,12 +14,15 @@ export function helpCommand(commands: () => Commands): Command {
 }
 
 async function helpText(commands: Commands, positionals: readonly string[]): Promise<string> {
-  const [name, extra] = positionals
+  const [name, verb, extra] = positionals
   if (extra !== undefined) throw new UsageError('svc help explains one command at a time')
   if (name === undefined) return commandList(commands)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command === undefined) throw new UsageError(`there is no command "${name}"; svc help lists them`)
-  return (await command()).usage
+  const { usage, verbs = [] } = await command()
+  if (verb !== undefined && !verbs.includes(verb))
+    throw new UsageError(`there is no command "${name} ${verb}"`)
+  return usage
 }
 
 async function commandList(commands: Commands): Promise<string> {

@@ -54,6 +54,7 @@ test.each([
   [[], {}, 2, 'create or rotate-secret'],
   [['create'], {}, 2, 'name the key'],
   [['create', 'a', 'b'], {}, 2, 'name the key'],
+  [['create', 'ci', '--project', 'docs'], {}, 2, '"docs" is no project'],
   [['create', 'ci', '--project', 'acme/docs'], {}, 1, 'acme/docs: make it in the admin, or publish to it'],
   [['rotate-secret'], { SECRET_KEY: KEY }, 1, 'SECRET_KEY gives the key'],
   [['rotate-secret'], { SECRET_KEY: 'short' }, 78, 'SECRET_KEY'],

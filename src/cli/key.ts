@@ -1,6 +1,7 @@
 import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { systemNow } from '../open-context.ts'
 import { type Command, EXIT, type Io, UsageError } from './command.ts'
+import { parseProject } from './deploy/settings.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { settingsOf } from './settings.ts'
@@ -18,6 +19,7 @@ The server may be running.
 rotate-secret replaces the key in secret.key that stored secrets are encrypted with: header values of proxy rules,
 secrets of projects, TOTP secrets, keys of certificates. Stop the server first. Stopped half-way, the data can be read and it is run again.
 Backups keep the key that they were made with.`,
+  verbs: ['create', 'rotate-secret'],
   async run(args, io) {
     const settings = settingsOf(args, io, { project: { type: 'string' } })
     const [verb, ...words] = settings.words
@@ -30,8 +32,9 @@ Backups keep the key that they were made with.`,
 async function createKey({ config, values }: Settings, words: string[], io: Io): Promise<number> {
   const [name, ...others] = words
   if (name === undefined || others.length > 0) throw new UsageError('name the key')
-  requireDatabase(config)
   const project = typeof values['project'] === 'string' ? values['project'] : null
+  if (project !== null) parseProject(project)
+  requireDatabase(config)
   const key = await onDataDir(config, io, (ctx) => createOperatorKey(ctx, { name, repository: project }))
   io.stdout.write(`${key}\n`)
   return EXIT.ok

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { openContext } from '../open-context.ts'
+import { makeDataDir } from '../platform/data-dir.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { newSecretKey } from '../platform/secret-keys.ts'
 import { CommandFailure, type Io } from './command.ts'
@@ -15,6 +16,7 @@ export async function onDataDir<T>(
   io: Io,
   work: (ctx: Context) => Promise<T> | T,
 ): Promise<T> {
+  if (!hasDatabase(config)) makeDataDir(config.dataDir)
   const beforeMigrating = () => refuseBesideOlder(config)
   const quiet: Config = { ...config, logLevel: 'error', secretKey: config.secretKey ?? keyOfNobody(config) }
   const { ctx, close } = await openContext(quiet, VERSION, io.stderr.write, { beforeMigrating })

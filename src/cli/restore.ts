@@ -12,7 +12,7 @@ The data directory must be empty or not there yet. A bad file changes nothing.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     const [file, ...others] = words
-    if (file === undefined || others.length > 0) throw new UsageError('name the file to restore')
+    if (!file || others.length > 0) throw new UsageError('name the file to restore')
     try {
       const { files } = await untilSignalled((stop) =>
         restoreBackup(resolve(io.cwd, file), config.dataDir, Bun.randomUUIDv7(), stop),

@@ -1,5 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createOperatorKey } from '../modules/api-keys/service.ts'
@@ -166,6 +175,14 @@ describe('push and diff', () => {
     expect(await visit('/api/notes/page')).toContain('Nobody has left a note yet.')
   })
 
+  test('diff of what the machine refuses is an error and no difference', async () => {
+    symlinkSync('loop', join(folder, 'loop'))
+    expect(await onServer(['diff', 'loop'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^svc rules: ELOOP.*\n$/),
+    })
+  })
+
   test('diff names what differs', async () => {
     writeSet()
     write(`${SET}/rules/api/b/get.rule.yaml`, answer('1'))
@@ -263,6 +280,7 @@ describe('push and diff', () => {
     expect((await onServer(['push'], { SVC_API_KEY: 'svc_wrong' })).code).toBe(1)
     expect((await onServer(['push'], { SVC_API_URL: 'http://127.0.0.1:1' })).code).toBe(3)
     expect((await onServer(['push', '--api-key', 'x'])).code).toBe(2)
+    expect((await onServer(['push', ''])).err).toStartWith('svc rules: the name of the folder is empty\n')
   })
 })
 

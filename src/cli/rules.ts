@@ -1,4 +1,5 @@
 import { type Command, CommandFailure, EXIT, type Io, printableJson, UsageError } from './command.ts'
+import { LAB_HELP } from './lab-settings.ts'
 import { devRules } from './rules/dev.ts'
 import { initRules } from './rules/init.ts'
 import { pullRules } from './rules/pull.ts'
@@ -12,6 +13,7 @@ import {
   sourceOf,
 } from './rules/settings.ts'
 import { testRules } from './rules/test.ts'
+import { systemErrorOf } from './system-error.ts'
 
 const USAGE = `usage: svc rules init [NAME] [--rule "POST /api/messages"] [--schema messages]
        svc rules validate|build|test|push|diff|dev [DIR…] [FLAGS]
@@ -36,12 +38,19 @@ Rules as code: rule sets kept as YAML files below .svc/proxy-rules. Without DIR,
   --name-suffix TEXT    push under another name: -pr-12, -preview and -dev make preview copies
   --json                print JSON on stdout
 
+Of test and dev:
+${LAB_HELP}
+  SVC_HEADER_X_KEY=value        in the environment: the value of the secret header x-key of a proxy rule
+
 The key comes from SVC_API_KEY alone.
-Exit code: 0; 1 invalid or refused; 2 wrong usage; 3 server not reachable.`
+Exit code: 0; 1 invalid or refused; 2 wrong usage; 3 server not reachable; 78 a bad setting.`
 
 export const rulesCommand: Command = {
   summary: 'Rules as code: init, validate, build, test, push, pull, diff, dev',
   usage: USAGE,
+  get verbs() {
+    return Object.keys(VERBS)
+  },
   async run(args, io) {
     const { words, flags } = readRulesFlags(args)
     const [verb, ...rest] = words
@@ -68,10 +77,11 @@ const VERBS: Readonly<Record<string, Run>> = {
   dev: (words, flags, io) => devRules(words, flags, io),
 }
 
-/** For diff, 1 means that something differs, so a refusal is exit code 2. */
+/** For diff, 1 means that something differs, so a refusal, also of the machine, is exit code 2. */
 function asDiffError(error: unknown): unknown {
   const isRefusal = error instanceof CommandFailure && error.exitCode === EXIT.failed
-  return isRefusal ? new CommandFailure(error.message, EXIT.usage, { cause: error }) : error
+  const refused = isRefusal ? error : systemErrorOf(error)
+  return refused === undefined ? error : new CommandFailure(refused.message, EXIT.usage, { cause: error })
 }
 
 async function validateRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {

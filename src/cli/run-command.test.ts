@@ -3,8 +3,11 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { adminCommand } from './admin.ts'
 import { type Command, CommandFailure, type Commands, parseFlags } from './command.ts'
 import { helpCommand } from './help.ts'
+import { keyCommand } from './key.ts'
+import { rulesCommand } from './rules.ts'
 import { runCommand } from './run-command.ts'
 import { testIo } from './testing/test-io.ts'
 import { VERSION, versionCommand } from './version.ts'
@@ -13,7 +16,7 @@ const serve: Command = {
   summary: 'Run the appliance',
   usage: 'usage: svc serve [--port N]',
   run(args, io) {
-    const { values } = parseFlags({ args, options: { port: { type: 'string' } } })
+    const { values } = parseFlags({ args, options: { port: { type: 'string' }, all: { type: 'boolean' } } })
     if (values.port === 'taken') throw new CommandFailure('the port is taken\x1b[2J', 78)
     io.stdout.write(`serving on ${values.port ?? 3000}\n`)
     return 0
@@ -21,6 +24,7 @@ const serve: Command = {
 }
 const commands: Commands = {
   serve: () => serve,
+  key: () => ({ ...serve, usage: 'usage: svc key create NAME', verbs: ['create'] }),
   version: () => versionCommand,
   help: () => helpCommand(() => commands),
 }
@@ -32,6 +36,8 @@ const cases: [argv: string[], code: number, out: string, err: string][] = [
   [['serve', '--help'], 0, 'usage: svc serve [--port N]\n', ''],
   [['help', 'serve'], 0, 'usage: svc serve [--port N]\n', ''],
   [['--help', 'serve'], 0, 'usage: svc serve [--port N]\n', ''],
+  [['help', 'key', 'create'], 0, 'usage: svc key create NAME\n', ''],
+  [['key', 'create', '--help'], 0, 'usage: svc key create NAME\n', ''],
   [['version'], 0, `svc ${VERSION}\n`, ''],
   [['--version'], 0, `svc ${VERSION}\n`, ''],
   [['serve', '--port', 'taken'], 78, '', 'svc serve: the port is taken [2J\n'],
@@ -51,11 +57,35 @@ test.each([
   [['version', '--long']],
   [['help', 'fly']],
   [['help', 'serve', 'version']],
+  [['help', 'key', 'destroy']],
+  [['help', 'key', 'create', 'x']],
 ])('svc %p: code 2 and the usage', async (argv) => {
   const io = testIo()
   expect(await runCommand(commands, argv, io, 'serve')).toBe(2)
   expect(io.err()).toContain('usage: svc')
   expect(io.out()).toBe('')
+})
+
+test.each([
+  [
+    ['serve', '--port', '--help-me'],
+    '--port needs a value; one that begins with a dash is written as --port=-…',
+  ],
+  [['serve', '--all=1'], '--all takes no value'],
+  [['serve', "it's"], 'it takes flags only, not "it\'s"'],
+])('svc %p says in one line what was wrong', async (argv, message) => {
+  const io = testIo()
+  expect(await runCommand(commands, argv, io, 'serve')).toBe(2)
+  expect(io.err()).toStartWith(`svc serve: ${message}\n\nusage`)
+})
+
+test('help that cannot be written is a refusal of the machine', async () => {
+  const write = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  const io = testIo({ stdout: { write, put: async () => 0 } })
+  expect(await runCommand(commands, ['serve', '--help'], io, 'serve')).toBe(1)
+  expect(io.err()).toBe('svc serve: ENOSPC: no space left on device, write\n')
 })
 
 test('a flag without its value is named', async () => {
@@ -97,6 +127,8 @@ test('a bug is not dressed up as a refusal', async () => {
 
 test.each([
   ['EACCES', "EACCES: permission denied, open '/x'"],
+  ['ENOENT', "ENOENT: no such file or directory, mkdtemp '/nowhere/svc-lab-XXXXXX'"],
+  ['EEXIST', "EEXIST: file already exists, mkdir '/a-file'"],
   ['ENOSPC', 'ENOSPC: no space left on device'],
   ['SQLITE_FULL', 'database or disk is full'],
 ])('what the machine refuses by %s is one line', async (code, text) => {
@@ -122,4 +154,17 @@ test('of a database that is held it is said by whom', async () => {
 test('a fault of ours is thrown on', async () => {
   const failing: Command = { ...serve, run: () => Promise.reject(new TypeError('x is undefined')) }
   await expect(runCommand({ serve: () => failing }, [], testIo(), 'serve')).rejects.toThrow('x is undefined')
+})
+
+test.each([
+  ['rules', rulesCommand, 'push'],
+  ['admin', adminCommand, 'reset-mfa'],
+  ['key', keyCommand, 'rotate-secret'],
+])('svc help %s explains what it can be told to do', async (name, command, verb) => {
+  const io = testIo()
+  const real: Commands = { [name]: () => command, help: () => helpCommand(() => real) }
+  expect(await runCommand(real, ['help', name, verb], io, 'serve')).toBe(0)
+  expect(io.out()).toBe(`${command.usage}\n`)
+  for (const one of command.verbs ?? [])
+    expect(command.usage).toMatch(new RegExp(`^ *${one}\\b|; ${one}\\b`, 'm'))
 })

@@ -1,3 +1,4 @@
+import { ConfigError } from '../config.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { ServeError } from '../listeners.ts'
 import {
@@ -28,12 +29,10 @@ export async function runCommand(
     return EXIT.usage
   }
   const command = await load()
-  if (wantsHelp(args)) {
+  try {
+    if (!wantsHelp(args)) return await command.run(args, io)
     io.stdout.write(`${command.usage.trimEnd()}\n`)
     return EXIT.ok
-  }
-  try {
-    return await command.run(args, io)
   } catch (error) {
     return reportFailure(name, command, error, io)
   }
@@ -56,6 +55,8 @@ function wantsHelp(args: readonly string[]): boolean {
 function reportFailure(name: string, command: Command, error: unknown, io: Io): number {
   if (error instanceof DataDirError || error instanceof ServeError)
     return reportFailure(name, command, new CommandFailure(error.message), io)
+  if (error instanceof ConfigError)
+    return reportFailure(name, command, new CommandFailure(error.message, EXIT.badConfig), io)
   if (!(error instanceof CommandFailure)) {
     const refused = systemErrorOf(error)
     if (refused === undefined) throw error

@@ -1,6 +1,6 @@
-import { ConfigError, configHelp, EX_CONFIG } from '../config.ts'
+import { configHelp } from '../config.ts'
 import { serve } from '../serve.ts'
-import { type Command, CommandFailure, UsageError } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
 import { VERSION } from './version.ts'
 
@@ -14,11 +14,6 @@ ${configHelp()}`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc serve takes no arguments, and got "${words[0]}"`)
-    try {
-      return await serve(config, VERSION, { put: io.stdout.put, isTerminal: io.isTerminal })
-    } catch (error) {
-      if (error instanceof ConfigError) throw new CommandFailure(error.message, EX_CONFIG)
-      throw error
-    }
+    return serve(config, VERSION, { put: io.stdout.put, isTerminal: io.isTerminal })
   },
 }

@@ -1,11 +1,11 @@
-import { type Config, ConfigError, configFlags, EX_CONFIG, loadConfig } from '../config.ts'
-import { CommandFailure, type Io, parseFlags } from './command.ts'
+import { type Config, configFlags, loadConfig } from '../config.ts'
+import { type Io, parseFlags } from './command.ts'
 
 type Flags = Record<string, { type: 'string' | 'boolean' }>
 
 /**
  * The settings of the server from flags (the variable's name in kebab-case) and environment, for commands that work on
- * the data directory, with the command's own flags and words beside them. A bad setting ends the process with 78.
+ * the data directory, with the command's own flags and words beside them. Throws `ConfigError` for a bad setting.
  */
 export function settingsOf(
   args: string[],
@@ -26,14 +26,9 @@ export function settingsOf(
     const key = configFlags[flag]?.key
     if (key !== undefined && typeof value === 'string') flags[key] = value
   }
-  try {
-    return {
-      config: loadConfig({ env: io.env, flags, isTerminal: io.isTerminal }),
-      values,
-      words: positionals,
-    }
-  } catch (error) {
-    if (error instanceof ConfigError) throw new CommandFailure(error.message, EX_CONFIG)
-    throw error
+  return {
+    config: loadConfig({ env: io.env, flags, isTerminal: io.isTerminal }),
+    values,
+    words: positionals,
   }
 }

@@ -1,4 +1,4 @@
-import { ActionFailure, messageOf } from './lib/failure.mjs'
+import { ActionFailure, isExpected, messageOf } from './lib/failure.mjs'
 import { findFiles } from './lib/files.mjs'
 import { createMatcher } from './lib/glob.mjs'
 import { readInputs } from './lib/inputs.mjs'
@@ -12,7 +12,7 @@ try {
   await upload()
 } catch (error) {
   runner.error(messageOf(error))
-  if (!(error instanceof ActionFailure)) console.error(error)
+  if (!isExpected(error)) console.error(error)
   process.exitCode = 1
 }
 

@@ -232,6 +232,26 @@ describe('faults', () => {
     expect(server.publishedCount()).toBe(0)
   })
 
+  test.each<[what: string, make: (path: Buffer) => void]>([
+    ['file', (path) => writeFileSync(path, 'two')],
+    ['folder', (path) => mkdirSync(path)],
+  ])('a %s whose name is not in UTF-8 is named in one line', async (_what, make) => {
+    write('a\uFFFD.txt', 'a replacement character of its own')
+    expect((await run({ files: '**' })).code).toBe(0)
+    make(Buffer.concat([Buffer.from(join(folder, 'work', 'f\n')), Buffer.from([0xfc]), Buffer.from('r')]))
+    const { code, log } = await run({ files: '**' })
+    expect(code).toBe(1)
+    expect(log).toBe(`::add-mask::${KEY}\n::error::f%0A\uFFFDr has a name that is not in UTF-8; rename it\n`)
+  })
+
+  test('what the machine refuses is one line too', async () => {
+    write('a.txt', 'one')
+    symlinkSync('loop', join(folder, 'work', 'loop'))
+    const { code, log } = await run({ files: '**', path: 'loop' })
+    expect(code).toBe(1)
+    expect(log).toMatch(/^::add-mask::.*\n::error::ELOOP: .*loop'\n$/)
+  })
+
   test("a server's message gives the runner no commands", async () => {
     write('a.txt', 'one')
     server.refusals = [failure(403, 'Forbidden', 'no\n::set-env name=PATH::/tmp 100%')]

@@ -19,6 +19,19 @@ export function writeNotes(
   noteLeftOut(leftOut, progress)
 }
 
+/** For whoever publishes under HEAD's SHA. `changes` are paths in the checkout. */
+export function noteUncommitted(
+  [first, ...more]: readonly string[],
+  commitSha: string,
+  progress: Progress,
+): void {
+  if (first === undefined) return
+  const files = `${printable(first)}${more.length === 0 ? '' : ` and ${more.length} more`}`
+  progress.note(
+    `there are changes that are not committed (${files}), and this goes under the commit ${commitSha.slice(0, 12)} all the same; commit first, or give another --sha, to tell the two apart`,
+  )
+}
+
 /** `--public` only affects the upload that creates the project. Given later, people would wonder why nobody sees the site. */
 export async function noteStillPrivate(
   client: ApiClient,

@@ -63,7 +63,9 @@ export function requireConnection(
   return { apiUrl: api.url, apiKey }
 }
 
+/** An unset variable of a script is an empty argument, and must not stand for the folder that the script runs in. */
 export function folderOf(argument: string, io: Io): string {
+  if (argument === '') throw new UsageError('the name of the folder is empty')
   return resolve(io.cwd, argument)
 }
 

@@ -2,6 +2,7 @@ import { messageOf } from '../../domain/errors.ts'
 import { signalled } from '../../platform/signalled.ts'
 import { formatProblem } from '../../rules/problems.ts'
 import { EXIT, type Io, printable } from '../command.ts'
+import { labSettings } from '../lab-settings.ts'
 import { watchFolder } from '../watch-folder.ts'
 import { pushRules } from './push.ts'
 import { type LoadedSet, loadSet, loadSets, type RulesFlags, writeWarnings } from './settings.ts'
@@ -18,9 +19,10 @@ export async function devRules(
   stopped = signalled(),
 ): Promise<number> {
   const sets = await loadSets(words, io)
+  const settings = labSettings(flags, io.env)
   let running: Promise<void> = Promise.resolve()
   const lookAgain = () => {
-    running = running.then(() => look(sets, flags, io))
+    running = running.then(() => look(sets, settings, flags, io))
     return running
   }
   const watched = sets.map(({ folder }) => watchFolder(folder, lookAgain))
@@ -33,14 +35,19 @@ export async function devRules(
 }
 
 /** An error is printed and waits for the next change: a file may disappear while it is read. */
-async function look(sets: readonly LoadedSet[], flags: RulesFlags, io: Io): Promise<void> {
+async function look(
+  sets: readonly LoadedSet[],
+  settings: Record<string, string>,
+  flags: RulesFlags,
+  io: Io,
+): Promise<void> {
   try {
     const fresh = await Promise.all(sets.map(({ folder }) => loadSet(folder, io)))
     const problems = fresh.flatMap(({ compiled }) => compiled.problems)
     writeWarnings(fresh, io)
     for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
     if (problems.length > 0) return
-    const { results, problems: wrong } = await runTests(fresh)
+    const { results, problems: wrong } = await runTests(fresh, settings, io.env)
     writeResults(results, wrong, io)
     const isGood = wrong.length === 0 && results.every(({ failure }) => failure === null)
     if (isGood && flags['name-suffix'])

@@ -9,13 +9,14 @@ import { findApiAddress } from '../api-address.ts'
 import { type ApiClient, ApiFailure, apiClient } from '../api-client.ts'
 import { CommandFailure, type Io, parseFlags, printable, printableJson, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
-import { parseProject, requireConnection } from '../deploy/settings.ts'
+import { folderOf, parseProject, requireConnection } from '../deploy/settings.ts'
 import { readGit } from '../git.ts'
+import { LAB_OPTIONS, type LabFlags } from '../lab-settings.ts'
 import { strangeAnswer } from '../strange-answer.ts'
 import { ruleFolders } from './rule-folders.ts'
 
 /** contract §9.1. */
-export type RulesFlags = {
+export type RulesFlags = LabFlags & {
   'api-url'?: string | undefined
   project?: string | undefined
   prune: boolean
@@ -40,6 +41,7 @@ export function readRulesFlags(args: string[]): { words: string[]; flags: RulesF
       json: { type: 'boolean', default: false },
       rule: { type: 'string' },
       schema: { type: 'string' },
+      ...LAB_OPTIONS,
     },
     allowPositionals: true,
     strict: true,
@@ -63,7 +65,7 @@ export async function loadSets(words: readonly string[], io: Io): Promise<Loaded
   const config = findConfigFile([io.cwd])
   const folders =
     words.length > 0
-      ? words.map((word) => resolve(io.cwd, word))
+      ? words.map((word) => folderOf(word, io))
       : (config.ruleSets ?? []).map((one) => resolve(config.root, one))
   if (folders.length === 0)
     throw new UsageError(

@@ -5,7 +5,9 @@ import { fileProblem, shownPath } from '../../rules/set-files.ts'
 import { readFunctionTests, readRuleTests } from '../../rules/test-file.ts'
 import { readYaml } from '../../rules/yaml-file.ts'
 import { EXIT, type Io, printable, printableJson } from '../command.ts'
+import { headersWithoutValue, withHeaderValues } from '../header-values.ts'
 import { openLab } from '../lab.ts'
+import { labSettings } from '../lab-settings.ts'
 import { counted, type LoadedSet, loadSets, type RulesFlags, requireValid } from './settings.ts'
 import { runFunctionTest, runRuleTest } from './test-run.ts'
 
@@ -14,7 +16,7 @@ type TestResult = { file: string; line: number; name: string; failure: string | 
 /** Runs the tests of the sets on a service of their own, kept in memory. 1 when any fails, or a file is wrong. */
 export async function testRules(words: string[], flags: RulesFlags, io: Io): Promise<number> {
   const sets = requireValid(await loadSets(words, io), flags, io)
-  const { results, problems } = await runTests(sets)
+  const { results, problems } = await runTests(sets, labSettings(flags, io.env), io.env)
   const failed = results.filter(({ failure }) => failure !== null)
   if (flags.json)
     io.stdout.write(
@@ -24,15 +26,18 @@ export async function testRules(words: string[], flags: RulesFlags, io: Io): Pro
   return failed.length + problems.length > 0 ? EXIT.failed : EXIT.ok
 }
 
-/** Every test of valid sets. `problems`: what is wrong with the test files themselves. */
+/** Every test of valid sets. `problems`: what is wrong with the test files themselves. `settings` are those of the lab. */
 export async function runTests(
   sets: readonly LoadedSet[],
+  settings: Record<string, string>,
+  env: Io['env'],
 ): Promise<{ results: TestResult[]; problems: Problem[] }> {
   const results: TestResult[] = []
   const problems: Problem[] = []
-  const lab = await openLab()
+  const ready = sets.map((set) => withValues(set, env))
+  const lab = await openLab(settings)
   try {
-    for (const set of sets)
+    for (const set of ready)
       for (const path of set.files.paths.filter(isTestFile)) {
         const found = path.endsWith('.rule.test.yaml')
           ? await runRuleFile(lab, set, path, problems)
@@ -43,6 +48,11 @@ export async function runTests(
     await lab.close()
   }
   return { results, problems }
+}
+
+function withValues(set: LoadedSet, env: Io['env']): LoadedSet {
+  const { push } = set.compiled
+  return push === null ? set : { ...set, compiled: { ...set.compiled, push: withHeaderValues(push, env) } }
 }
 
 type Lab = Awaited<ReturnType<typeof openLab>>
@@ -62,7 +72,11 @@ async function runRuleFile(
   if (rule === undefined)
     problems.push(fileProblem(set.files, path, `there is no rule ${rulePath}; name it as "rule"`))
   if (wrong.length > 0 || rule === undefined) return []
-  return inTurn(yaml.file, tests, (test) => runRuleTest(lab, set, rule, test))
+  const reasons = headersWithoutValue([rule])
+  return inTurn(yaml.file, tests, async (test) => {
+    const failure = await runRuleTest(lab, set, rule, test)
+    return failure === null ? null : [failure, ...reasons].join('; ')
+  })
 }
 
 async function runFunctionFile(

@@ -23,3 +23,12 @@ export class ServerUnreachable extends ActionFailure {}
 export function messageOf(error) {
   return error instanceof Error ? error.message : String(error)
 }
+
+/**
+ * Also what the machine refuses (a file that may not be read, say): its message names the call and the path.
+ *
+ * @param {unknown} error
+ */
+export function isExpected(error) {
+  return error instanceof ActionFailure || (error instanceof Error && 'syscall' in error)
+}

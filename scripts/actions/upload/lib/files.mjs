@@ -1,5 +1,5 @@
 /** @import { Dirent } from 'node:fs' */
-import { readdirSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { ActionFailure } from './failure.mjs'
 
@@ -21,8 +21,11 @@ export function findFiles(folder, takes) {
     for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
       if (isLeftOut(entry.name)) continue
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
-      if (entry.isDirectory()) pending.push(entryPath)
-      else if (takes(entryPath)) files.push(publishedFile(root, entryPath, entry))
+      const isFolder = entry.isDirectory()
+      if (!isFolder && !takes(entryPath)) continue
+      refuseOtherEncoding(root, entryPath)
+      if (isFolder) pending.push(entryPath)
+      else files.push(publishedFile(root, entryPath, entry))
     }
   }
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -38,6 +41,18 @@ function realFolder(folder) {
 /** @param {string} name */
 function isLeftOut(name) {
   return (name.startsWith('.') && name !== '.well-known') || name === 'node_modules' || name === '__MACOSX'
+}
+
+/**
+ * Node replaces bytes that are not UTF-8 by U+FFFD, and no file is found under such a name. A folder of such a name is
+ * refused whatever the patterns take, because nobody can look into it for what they would.
+ *
+ * @param {string} root
+ * @param {string} path
+ */
+function refuseOtherEncoding(root, path) {
+  if (!path.includes('\uFFFD') || lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined) return
+  throw new ActionFailure(`${path} has a name that is not in UTF-8; rename it`)
 }
 
 /**
