@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../domain/durations.ts'
 import { invalidField } from '../../domain/errors.ts'
 import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type DayKind, startOf } from '../../platform/request-log/sums.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
 import { addUp, countNames, type NameCount } from './add-up.ts'
 import type { AnalyticsQuery, Overview, ProjectAnalytics, Sums, WorkspaceAnalytics } from './model.ts'
@@ -33,23 +33,26 @@ export async function getProjectAnalytics(
   ctx.requestLog.flush()
   const named = namesOf(ctx, asked, projectId)
   const { overview } = await read(ctx, asked, projectId)
+  const [pages, referrers, missing] = [await named('page'), await named('referrer'), await named('missing')]
+  authorizeAgain(ctx, grant, 'analytics:read', true)
   return {
     ...overview,
-    pages: (await named('page')).map(({ name, count }) => ({ path: name, views: count })),
-    referrers: (await named('referrer')).map(({ name, count }) => ({ host: name, views: count })),
-    missing: (await named('missing')).map(({ name, count }) => ({ path: name, requests: count })),
+    pages: pages.map(({ name, count }) => ({ path: name, views: count })),
+    referrers: referrers.map(({ name, count }) => ({ host: name, views: count })),
+    missing: missing.map(({ name, count }) => ({ path: name, requests: count })),
   }
 }
 
 /** The same for the whole workspace, with the share of each project. */
 export async function getWorkspaceAnalytics(
   ctx: Context,
-  _grant: Grant,
+  grant: Grant,
   query: AnalyticsQuery,
 ): Promise<WorkspaceAnalytics> {
   const asked = parseQuery(ctx, query)
   ctx.requestLog.flush()
   const { overview, projects } = await read(ctx, asked, undefined)
+  authorizeAgain(ctx, grant, 'workspace:administer', true)
   return { ...overview, projects: sharesOf(ctx, projects) }
 }
 

@@ -156,9 +156,9 @@ export async function askCertificate(ctx: Context, grant: Grant, id: string): Pr
       'conflict',
       'This server does not order certificates: the proxy in front of it holds them',
     )
-  await ctx.certificates.tryNow(hostname)
   inTransaction(ctx.db, (tx) => audit(ctx, tx, grant.actor, aboutChange('domain.certificate', domain)))
-  return getDomain(ctx, grant, id)
+  await ctx.certificates.tryNow(hostname)
+  return getDomain(ctx, authorizeAgain(ctx, grant, 'domain:manage'), id)
 }
 
 /** For routes that name a domain in the path. */

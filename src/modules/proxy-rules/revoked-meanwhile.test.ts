@@ -87,6 +87,26 @@ describe('a role that is taken away while a target is looked up', () => {
     expect(targets()).toEqual(['https://elsewhere.example'])
   })
 
+  test('shows no secret of a rule set that is rolled back all the same', async () => {
+    const [root, boss] = ['root@example.com', 'boss@example.com'] as const
+    const rootId = await app.addUser(root, 'admin')
+    await app.addUser(boss, 'admin')
+    const as = boss
+    const json = { userId: rootId, role: 'contributor' }
+    await app.call('POST', `/api/projects/${projectId}/permissions/users`, { as, json })
+    const withSecret = { ...rule, headerConfig: { add: { 'x-key': 'hush-hush-value' } } }
+    const other = { pathPattern: '/other/*', targetUrl: 'https://other.example' }
+    const sync = { ruleSet: { name: 'main' }, rules: [withSecret, other], options: {} }
+    const pushed = await app.call('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, { as, json: sync })
+    const path = `/api/proxy-rule-sets/${(await pushed.json()).ruleSetId}`
+    const { revisions } = await (await app.call('GET', `${path}/revisions`, { as })).json()
+    app.ctx.db.sqlite.run("UPDATE rule_set_revisions SET content = replace(content, 'other.', 'another.')")
+    expect(await (await app.call('GET', path, { as: root })).text()).toContain('hush-hush-value')
+    onLookUp = () => app.call('PATCH', `/api/users/${rootId}`, { as, json: { role: 'user' } })
+    const answer = await app.call('POST', `${path}/rollback/${revisions[0].id}`, { as: root })
+    expect([answer.status, await answer.text()]).toEqual([200, expect.not.stringContaining('hush-hush')])
+  })
+
   test('nor does a key that is revoked', async () => {
     const root = 'root@example.com'
     await app.addUser(root, 'admin')

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
 import { listRecordRows, type RecordRow, recordRows } from './queries.ts'
 import { readAll } from './reads.ts'
@@ -35,17 +35,19 @@ export function exportRecords(
   })
 }
 
+/** What a deleted schema had is not whole, and the role may be taken away: the connection then breaks. */
 async function* batchesOf(
-  { db }: Context,
+  ctx: Context,
   grant: Grant,
   schemaId: string,
   where: Where,
 ): AsyncGenerator<RecordRow[]> {
+  const { db } = ctx
   for await (const part of windowsOf(db, schemaId, where, 'DESC', ROWS_AT_ONCE)) {
     const rows = await rowsOf(db, schemaId, { ...where, ...part })
+    authorizeAgain(ctx, grant, 'project:read', true)
     if (rows.length > 0) yield rows
   }
-  // What a deleted schema had is not whole: the connection breaks, so that nobody takes it for that.
   requireSchema(db.orm, grant, schemaId)
 }
 

@@ -154,11 +154,10 @@ export function sampleOf(db: Db, schemaId: string, max: number): { records: numb
 type Value = number | string | null
 export type AggregateRow = { value: Value; grouped: Value }
 
-/** `measure` is an aggregate over one column, or `count(*)`. */
 /** More would be made, kept and sent in one piece, on the thread that serves every site. */
 export const MAX_GROUPS = 10_000
 
-/** With a group too many if there are more than `MAX_GROUPS`. */
+/** `measure` is an aggregate over one column, or `count(*)`. With a group too many if there are more than `MAX_GROUPS`. */
 export function recordAggregate(schemaId: string, where: Sql, measure: Sql, group: Sql | null): Sql {
   const columns = `${measure.sql} AS value, ${group?.sql ?? 'NULL'} AS grouped`
   const tail = group === null ? '' : ` GROUP BY 2 ORDER BY 2 LIMIT ${MAX_GROUPS + 1}`

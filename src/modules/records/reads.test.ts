@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { inTransaction } from '../../db/open.ts'
 import type { SchemaField } from '../../domain/schema-fields.ts'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
 import { operatorGrant } from '../auth/authorize.ts'
@@ -172,6 +173,25 @@ test('an export of a schema that is deleted meanwhile does not look whole', asyn
   const reader = answer.body?.getReader()
   expect((await reader?.read())?.done).toBe(false)
   await deleteSchema(app.ctx, operatorGrant(app.projectId), large.id)
+  const rest = async () => {
+    while ((await reader?.read())?.done === false);
+  }
+  await expect(rest()).rejects.toThrow()
+})
+
+test('an export ends with the right to read', async () => {
+  const large = madeSchema('shown')
+  fill(large, RECORDS)
+  const vic = await app.addUser('vic@example.com')
+  const role = (run: string) =>
+    inTransaction(app.ctx.db, () => void app.ctx.db.sqlite.run(run, [app.projectId, vic]))
+  role("INSERT INTO permissions VALUES (?, ?, 'viewer', 0)")
+  const answer = await app.call('GET', `/api/schemas/${large.id}/records/export?format=json`, {
+    as: 'vic@example.com',
+  })
+  const reader = answer.body?.getReader()
+  expect((await reader?.read())?.done).toBe(false)
+  role('DELETE FROM permissions WHERE project_id = ? AND user_id = ?')
   const rest = async () => {
     while ((await reader?.read())?.done === false);
   }

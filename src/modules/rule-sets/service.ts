@@ -145,15 +145,15 @@ export async function rollbackRuleSet(
   const { rules, ruleSet, schemas } = parseContent(revision.content)
   const { drafts } = readRules(rules)
   await checkTargets(ctx, drafts)
-  inTransaction(ctx.db, (tx) => {
-    const { caller } = authorizeAgain(ctx, grant, 'traffic:configure')
+  const currentGrant = inTransaction(ctx.db, (tx) => {
+    const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     const before = getRuleSetRow(tx, grant, id)
-    const maySeeValues = mayDo(ctx, caller, 'secret:read', before.projectId)
+    const maySeeValues = mayDo(ctx, currentGrant.caller, 'secret:read', before.projectId)
     const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
     const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
     const isRedescribed =
       before.description !== ruleSet.description || before.environment !== ruleSet.environment
-    if (created + updated + deleted === 0 && !isRedescribed) return
+    if (created + updated + deleted === 0 && !isRedescribed) return currentGrant
     const patch = { ...ruleSet, sourceGitSha: revision.gitSha, updatedAt: ctx.now() }
     updateSet(tx, id, patch)
     keepRevision(ctx, tx, grant.actor, { ...before, ...patch }, schemas)
@@ -161,8 +161,9 @@ export async function rollbackRuleSet(
       ...about('rule_set.rollback', before),
       after: { revisionId, created, updated, deleted },
     })
+    return currentGrant
   })
-  return getRuleSet(ctx, grant, id)
+  return getRuleSet(ctx, currentGrant, id)
 }
 
 /** For routes that name a rule set in the path. */
