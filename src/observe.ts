@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
 import { normalizeHost } from './domain/hostname.ts'
+import { loggedPath } from './http/logged-path.ts'
 import { sizeOf } from './http/sent-size.ts'
 import { projectOfPathForm } from './site/parse-path-form.ts'
 import { resolveHost } from './site/resolve-site.ts'
@@ -64,17 +65,6 @@ export function logRequest(
     ip: address,
   })
 }
-
-/** A token in a path is a credential and must not be logged. contract §3. */
-function loggedPath(path: string): string {
-  // Also in a mistyped path that matches no route: the token is still valid.
-  const plain = path.replace(/%([0-7][0-9a-f])/gi, (_, code) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
-  return TOKEN_PATH.test(plain) ? plain.replace(TOKEN_PATH, '/api/invitations/[token]') : path
-}
-
-const TOKEN_PATH = /^[/\s]*api[/\s]+invitations[/\s]+[^/]+/i
 
 function projectOf(ctx: Context, hostHeader: string, path: string): string | null {
   const place = resolveHost(ctx, hostHeader)

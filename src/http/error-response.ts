@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { isDiskFull } from '../db/open.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import { expectation } from './expectation.ts'
+import { loggedPath } from './logged-path.ts'
 
 /** Turns a failure into an API response. spec: Errors. */
 export function errorResponse(failure: AppError): Response {
@@ -27,7 +28,7 @@ export function toAppError(ctx: Pick<Context, 'log'>, error: unknown, request: R
 
 /** A refusal while there is too much to do is no fault, and there may be thousands of them. */
 function logFailure({ log }: Pick<Context, 'log'>, failure: AppError, { method, url }: Request): void {
-  const about = { method, path: pathOf(url), status: failure.status }
+  const about = { method, path: loggedPath(new URL(url).pathname), status: failure.status }
   const isBusy = failure.kind === 'unavailable' && failure.cause === undefined
   if (isBusy) log.warn('request refused', { ...about, reason: failure.message })
   else log.error('request failed', { ...about, error: failure.cause ?? failure })
@@ -72,5 +73,3 @@ function toDetail(problem: ValidationError['all'][number]): ErrorDetail {
     .replaceAll('/', '.')
   return { path, message: expectation(problem.schema, problem.message) }
 }
-
-const pathOf = (url: string): string => new URL(url).pathname

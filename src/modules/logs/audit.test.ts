@@ -8,7 +8,7 @@ let root: string
 let docs: string
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({ LOG_LEVEL: 'info' })
   root = await app.addUser('root@example.com', 'admin')
   await app.addUser('ann@example.com')
   docs = String((await call('POST', '/api/projects', { owner: 'acme', name: 'docs' }, 'ann')).body['id'])
@@ -149,6 +149,11 @@ test('no password, token, key or secret is in the audit log or the log', async (
   )
   const token = tokenOf(invited.body['url'])
   take(token)
+  // A fault is logged too, with the path that the token is part of.
+  const { sqlite } = app.ctx.db
+  sqlite.run('ALTER TABLE invitations RENAME TO away')
+  expect((await ask(app, 'GET', `/api/invitations/${token}`)).status).toBe(500)
+  sqlite.run('ALTER TABLE away RENAME TO invitations')
   await ask(app, 'POST', '/api/auth/signup', {
     json: { email: 'guest@example.com', password: PASSWORD, invitationToken: token },
   })
@@ -162,6 +167,7 @@ test('no password, token, key or secret is in the audit log or the log', async (
     JSON.stringify(app.ctx.db.sqlite.query('SELECT * FROM audit_log').all()) + app.lines.join('')
   for (const action of ['api-key.create', 'secret.put', 'invitation.accept', 'user.reset-link'])
     expect(written).toContain(`"${action}"`)
+  expect(written).toContain('/api/invitations/[token]')
   expect(secrets).toHaveLength(8)
   for (const secret of secrets) {
     expect(secret.length).toBeGreaterThan(10)
