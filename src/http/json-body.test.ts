@@ -30,6 +30,13 @@ test.each([
   })
 })
 
+test('1 MiB is the limit, whatever a path ends in', async () => {
+  const as = SEED_OWNER
+  const json = { value: 'x'.repeat(1024 * 1024) }
+  for (const name of ['MAIL', 'sync'])
+    expect((await app.call('PUT', `${path}/secrets/${name}`, { as, json })).status).toBe(413)
+})
+
 test('null is not valid either, and an object without keys changes nothing', async () => {
   expect((await patch('null')).status).toBe(400)
   expect((await patch('{}')).status).toBe(200)

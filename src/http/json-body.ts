@@ -10,11 +10,13 @@ export const MAX_SYNC_BYTES = 16 * 1024 * 1024
 /**
  * For routes without a guard. Routes with one read the body after it (`readJson`), so that a stranger's is never read.
  */
-export const jsonBody = new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, readJson)
+export const jsonBody = new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, ({ request }) =>
+  readJson(request),
+)
 
 /** Reads a JSON body and enforces the limit while reading. Undefined if there is none. */
-export async function readJson({ request, path }: { request: Request; path: string }): Promise<unknown> {
-  const bytes = await readBody(request, path.endsWith('/sync') ? MAX_SYNC_BYTES : MAX_JSON_BYTES)
+export async function readJson(request: Request, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
+  const bytes = await readBody(request, maxBytes)
   if (bytes.length === 0) return undefined
   const type = request.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
   if (!/^application\/([\w.-]+\+)?json$/i.test(type))

@@ -25,6 +25,8 @@ type Rule = {
   onBody?: (input: Unchecked) => About
   /** Throws 404 when the path names something of the workspace that does not exist. Runs only for allowed callers. */
   mustFind?: (input: Unchecked, grant: Grant) => unknown
+  /** Unless given, that of `readJson`. */
+  maxBodyBytes?: number
 }
 
 /**
@@ -51,7 +53,7 @@ export const guard = (ctx: Context) => {
     may: (rule: Rule) => ({
       parse: (input) => {
         refuseEarly(input as Unchecked, rule)
-        return readJson(input)
+        return readJson(input.request, rule.maxBodyBytes)
       },
       transform: (input) => void grants.set(input.request, decide(input as Unchecked, rule)),
       resolve: ({ request }) => ({ grant: grantOf(request) }),

@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { MAX_SYNC_BYTES } from '../../http/json-body.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutProject } from '../projects/service.ts'
 import {
@@ -31,7 +32,7 @@ export const ruleSetRoutes = (ctx: Context) => {
   return new Elysia({ prefix: '/api/proxy-rule-sets', tags: ['Rule sets'] })
     .use(guard(ctx))
     .put('/project/:projectId/sync', ({ grant, body }) => syncRuleSet(ctx, grant, body), {
-      may: { action: 'traffic:configure', ...onProject },
+      may: { action: 'traffic:configure', ...onProject, maxBodyBytes: MAX_SYNC_BYTES },
       transform: refuseShapelessPush,
       body: syncBody,
       response: syncAnswer,
