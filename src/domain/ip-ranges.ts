@@ -110,10 +110,11 @@ export function parseCidr(text: string): Cidr | null {
 
 /** A mapped IPv4 address (`::ffff:10.0.0.1`, as a dual-stack listener sees it) counts as the IPv4 address itself. */
 export function cidrContains(range: Cidr, ip: IpAddress): boolean {
-  if (range.version === 4 && ip.version === 6 && matches(MAPPED, ip))
-    return matches(range, { version: 4, bits: ip.bits & 0xffff_ffffn })
+  if (range.version === 4 && ip.version === 6 && matches(MAPPED, ip)) return matches(range, unmapped(ip))
   return matches(range, ip)
 }
+
+const unmapped = ({ bits }: IpAddress): IpAddress => ({ version: 4, bits: bits & 0xffff_ffffn })
 
 /** Whether this is a loopback address. A name is not. */
 export function isLoopback(address: string): boolean {
@@ -128,7 +129,8 @@ export function isLoopback(address: string): boolean {
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const ip = parseIp(address)
-  if (ip === null || ip.version === 4 || matches(MAPPED, ip)) return address
+  if (ip === null || ip.version === 4) return address
+  if (matches(MAPPED, ip)) return formatIp(unmapped(ip))
   return `${formatIp({ version: 6, bits: (ip.bits >> 64n) << 64n })}/64`
 }
 

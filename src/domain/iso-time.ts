@@ -2,7 +2,7 @@ import { invalidField } from './errors.ts'
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)? ?([Zz]|[+-]\d{2}:?\d{2})?$/
 
 /** Whether this is a date of the calendar, such as 2026-11-20. */
 export function isIsoDate(text: string): boolean {
@@ -12,7 +12,10 @@ export function isIsoDate(text: string): boolean {
   return !Number.isNaN(at) && new Date(at).getUTCDate() === Number(day)
 }
 
-/** A date and time in milliseconds; null if it is none. Without an offset it is UTC. ISO 8601; RFC 3339. */
+/**
+ * A date and time in milliseconds; null if it is none. Without an offset it is UTC; a space may stand before it, as git
+ * writes it. ISO 8601; RFC 3339.
+ */
 export function parseDateTime(text: string): number | null {
   const [whole, date = '', hour, minute, second = '00', zone = 'Z'] = DATE_TIME.exec(text) ?? []
   if (whole === undefined || !isIsoDate(date)) return null

@@ -55,6 +55,6 @@ function addressOfHop(hop: string): string | null {
 /** Whether the address is one of our proxies, whose headers about the visitor are trusted. `TRUST_PROXY`. */
 export function isTrusted(ctx: Context, address: string): boolean {
   if (ctx.config.trustProxy.length === 0) return false
-  const ip = parseIp(address.replace(/^::ffff:(?=\d+\.)/, ''))
+  const ip = parseIp(address)
   return ip !== null && ctx.config.trustProxy.some((range) => cidrContains(range, ip))
 }
