@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from '../context.ts'
 import { errorResponse, toAppError } from './error-response.ts'
 
-/** The only place that turns a thrown value into an API response. */
+/** Every route's thrown values become responses here. */
 export const errorResponses = (ctx: Context) =>
   new Elysia({ name: 'http/errors' }).onError({ as: 'global' }, ({ error, request }) =>
     errorResponse(toAppError(ctx, error, request)),

@@ -3,7 +3,7 @@ import { isRecent } from '../domain/recent.ts'
 
 /** Counts requests in fixed windows of a minute. Kept in memory, so a restart resets it. spec: Limits. */
 type RateLimiter = {
-  /** Counts one request. `limit` 0 means no limit. */
+  /** Counts one request. */
   take(key: string): RateState
 }
 export type RateState = {

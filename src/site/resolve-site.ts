@@ -68,7 +68,7 @@ export function resolveHost(ctx: Context, hostHeader: string): Place | undefined
 function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
   const host = normalizeHost(hostHeader)
   if (host === null) return undefined
-  // All spellings of a host share one entry, because a visitor can make up any number of them.
+  // Other spellings get the same place as the usual one. A visitor can make up many; the cache has its limit.
   if (host !== hostHeader) return resolveHost(ctx, host)
   if (host === ctx.config.adminHost || host === 'localhost' || isIpLiteral(host)) return ADMIN
   const mapping = findMapping(ctx.db, host)

@@ -25,7 +25,7 @@ export function serveAsset(
   isRewrite = false,
 ): Response {
   const { request } = asked
-  if (request.method !== 'GET' && request.method !== 'HEAD')
+  if (!isPlainRead(request))
     return errorResponse(
       new AppError('method_not_allowed', `Files support GET and HEAD, not ${request.method}`, {
         headers: { allow: 'GET, HEAD' },

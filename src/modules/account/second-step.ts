@@ -4,6 +4,7 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isRecent } from '../../domain/recent.ts'
 import { qrSvg } from '../../platform/qr.ts'
 import { hashRecoveryCode, newRecoveryCodes } from '../../platform/recovery-codes.ts'
 import { asTotpCode, matchingStep, newTotpSecret, otpauthUrl } from '../../platform/totp.ts'
@@ -57,7 +58,7 @@ function showEnrollment(ctx: Context, email: string, secret: string): Enrollment
 
 function pendingSecret(ctx: Context, userId: string): { secret: string; sealed: string } | undefined {
   const found = findEnrollment(ctx.db.orm, userId)
-  if (found === undefined || ctx.now() - found.createdAt > HOUR_MS) return undefined
+  if (found === undefined || !isRecent(found.createdAt, ctx.now(), HOUR_MS)) return undefined
   return { secret: ctx.secrets.open(found.secret, totpSealContext(userId)), sealed: found.secret }
 }
 

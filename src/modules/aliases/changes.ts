@@ -94,7 +94,7 @@ export function addAlias(
     updatedAt: now,
     ...settings,
   }
-  refuseTaken(`There is already an alias ${name}`, () => insertAlias(tx, alias))
+  refuseTaken(`${project.owner}/${project.name} already has an alias ${name}`, () => insertAlias(tx, alias))
   claimLabel(ctx, tx, { ref: name, repo: project.name, owner: project.owner }, { aliasId: alias.id })
   addHistory(ctx, tx, actor, alias, deployment)
   audit(ctx, tx, actor, { ...aboutChange('alias.create', alias), after: alias })

@@ -81,8 +81,6 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
     const deployment = chooseDeployment(tx, project.id, input)
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
-    if (findAliasOfProject(tx, project.id, name) !== undefined)
-      throw new AppError('conflict', `${project.owner}/${project.name} already has an alias ${name}`)
     const pointing = { project, name, deployment, basePath: deployment.basePath }
     return addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
   })

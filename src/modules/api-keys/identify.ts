@@ -2,6 +2,7 @@ import type { ApiKeyIdentity, Context } from '../../context.ts'
 import { generationCache } from '../../db/generation.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
+import { isRecent } from '../../domain/recent.ts'
 import { hashToken } from '../../platform/tokens.ts'
 import { type ApiKey, findKey, findKeyByHash, touchKey } from './queries.ts'
 
@@ -13,7 +14,7 @@ export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | undefi
   const hash = hashToken(sent)
   const key = keyCache.get(ctx.db, hash, () => findKeyByHash(ctx.db.orm, hash))
   if (!isGood(ctx, key)) return undefined
-  if (ctx.now() - (key.lastUsedAt ?? 0) > TOUCH_EVERY_MS) {
+  if (!isRecent(key.lastUsedAt ?? 0, ctx.now(), TOUCH_EVERY_MS)) {
     key.lastUsedAt = ctx.now()
     inRelaxedTransaction(ctx.db, (tx) => touchKey(tx, key.id, ctx.now()))
   }

@@ -8,7 +8,8 @@ import { isProjectThere } from '../projects/removed.ts'
 import { asOfNow } from './caller.ts'
 
 /**
- * Proof that access was checked. Services that change or show something take one, and only `authorize` makes them.
+ * Proof that access was checked. Services that change or show something take one. `authorize` makes them, and for the
+ * operator of the machine `operatorGrant`.
  * `role` is the actor's role on the project; null for workspace actions.
  */
 export type Grant = { actor: Actor; caller: Caller; projectId: string | null; role: ProjectRole | null }

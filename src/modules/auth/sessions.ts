@@ -4,6 +4,7 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isRecent } from '../../domain/recent.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { publicUser } from '../users/accounts.ts'
 import { passesGate } from './gate.ts'
@@ -169,7 +170,7 @@ function renew(
 
 /** Records now and then that the session is in use, and from where. */
 function touch(ctx: Context, found: FoundToken, { ip }: RequestFacts): void {
-  if (ctx.now() - found.lastSeenAt <= TOUCH_EVERY_MS) return
+  if (isRecent(found.lastSeenAt, ctx.now(), TOUCH_EVERY_MS)) return
   found.lastSeenAt = ctx.now()
   inRelaxedTransaction(ctx.db, (tx) => touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip }))
 }

@@ -37,11 +37,10 @@ export async function listBackupFiles(folder: string, now: number): Promise<Back
 
 export const makeFolder = (folder: string): void => void mkdirSync(folder, { recursive: true, mode: 0o700 })
 
-/** Removes our backups except the newest `keep`. Returns the names removed. */
-export async function removeOldBackups(folder: string, keep: number, now: number): Promise<string[]> {
-  const old = (await listBackupFiles(folder, now)).slice(keep).map(({ name }) => name)
-  for (const name of old) await rm(join(folder, name), { force: true })
-  return old
+/** Removes our backups except the newest `keep`. */
+export async function removeOldBackups(folder: string, keep: number, now: number): Promise<void> {
+  const old = (await listBackupFiles(folder, now)).slice(keep)
+  for (const { name } of old) await rm(join(folder, name), { force: true })
 }
 
 /** Removes leftovers of killed backups: partial file, database copy and marker. `folder` may be missing. */

@@ -49,7 +49,10 @@ export async function collectGarbage(ctx: Context, stop: Stop = GO_ON): Promise<
     after = candidates.at(-1)
     await nextTurn()
   }
-  while (inTransaction(ctx.db, () => stampCandidates(ctx.db, ctx.now(), STAMPED_AT_ONCE)) > 0)
+  while (
+    !stop.aborted &&
+    inTransaction(ctx.db, () => stampCandidates(ctx.db, ctx.now(), STAMPED_AT_ONCE)) > 0
+  )
     await nextTurn()
   for (const pack of packs) {
     if (stop.aborted) break

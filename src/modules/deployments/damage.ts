@@ -36,10 +36,7 @@ export function replaceDamaged(ctx: Context, stored: readonly StoredBlob[]): voi
   const damaged = new Set(listDamaged(ctx))
   const replaced = stored.filter(({ sha256 }) => damaged.has(sha256))
   if (replaced.length === 0) return
-  const place = prepared(
-    db,
-    'UPDATE blobs SET pack = ?, offset = ?, variants_at = NULL, damaged = 0 WHERE sha256 = ?',
-  )
+  const place = prepared(db, 'UPDATE blobs SET pack = ?, offset = ?, damaged = 0 WHERE sha256 = ?')
   for (const { sha256, pack, offset } of replaced) place.run(pack, offset, sha256)
   bumpVersions(
     db,

@@ -95,6 +95,8 @@ test.each([
   ['2026-11-20T12:00:00Z', Date.UTC(2026, 10, 20, 12)],
   ['2026-11-20T12:00:00.250+02:00', Date.UTC(2026, 10, 20, 10, 0, 0, 250)],
   ['2026-11-20', Date.UTC(2026, 10, 20)],
+  ['2026-11-20T12:00:00', Date.UTC(2026, 10, 20, 12)],
+  ['2026-11-20 12:00:00 +0200', Date.UTC(2026, 10, 20, 10)],
 ])('committedAt %p', (given, expected) => {
   expect(parse(['committedAt', given]).committedAt).toBe(expected)
 })

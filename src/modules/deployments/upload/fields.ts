@@ -1,5 +1,6 @@
 import { normalizeAssetPath } from '../../../domain/asset-path.ts'
 import { AppError, type ErrorDetail } from '../../../domain/errors.ts'
+import { isIsoDate, parseDateTime } from '../../../domain/iso-time.ts'
 import { isCommitSha, isOwnerName, isProjectName } from '../../../domain/names.ts'
 import { checkAliasName } from '../../aliases/service.ts'
 import { nameField, ownerField } from '../../projects/model.ts'
@@ -36,7 +37,6 @@ export class UploadFields {
 const MAX_NAME = 255
 const MAX_DESCRIPTION = 10_000
 const MAX_TAGS = 100
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /** The target of the upload: `owner` and `repo`, or `repository`. Undefined while a part of it is unknown. */
 export function targetOf(fields: UploadFields): UploadTarget | undefined {
@@ -139,8 +139,8 @@ class FieldCheck {
   time(name: string): number | null {
     const value = this.fields.first(name)
     if (value === undefined) return null
-    const at = ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
-    return Number.isNaN(at) ? this.fail(name, 'must be an ISO 8601 time, such as 2026-11-20T12:00:00Z') : at
+    const at = isIsoDate(value) ? Date.parse(value) : parseDateTime(value)
+    return at ?? this.fail(name, 'must be an ISO 8601 time, such as 2026-11-20T12:00:00Z')
   }
 
   boolean(name: string): boolean {
