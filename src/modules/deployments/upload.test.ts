@@ -299,6 +299,20 @@ describe('POST /api/deployments/zip', () => {
       expect(world.leftovers()).toEqual(before)
     },
   )
+
+  test('nor is the rule set of another project one', async () => {
+    world.ctx.db.sqlite.run(
+      `INSERT INTO rule_sets (id, project_id, name, is_preview, live_on, created_at, updated_at)
+       SELECT 'theirs', id, 'main', 0, 'project', 0, 0 FROM projects WHERE name = 'blog'`,
+    )
+    const answer = await world.sendForm(
+      '/api/deployments/zip',
+      world.keys.docs,
+      ...fieldParts({ ...DOCS, alias: 'production', proxyRuleSetId: 'theirs' }),
+      archive,
+    )
+    expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'proxyRuleSetId' }] } })
+  })
 })
 
 test('prepare-batch-upload: there are no presigned addresses', async () => {

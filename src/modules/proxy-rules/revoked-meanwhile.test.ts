@@ -119,6 +119,19 @@ describe('a role that is taken away while a target is looked up', () => {
   })
 })
 
+test('a rule that got another target while its own was looked up is not turned on', async () => {
+  const { id } = await (await addRule({ ...rule, isEnabled: false })).json()
+  const path = `/api/proxy-rules/${id}`
+  // A name that was not looked up yet, because results are cached.
+  app.ctx.db.sqlite.run("UPDATE proxy_rules SET target_url = 'https://slower.example'")
+  onLookUp = async () => {
+    onLookUp = async () => {}
+    await app.call('PATCH', path, { as: SEED_OWNER, json: { targetUrl: 'https://theirs.example' } })
+  }
+  expect((await app.call('PATCH', path, { as: CON, json: { isEnabled: true } })).status).toBe(409)
+  expect(targets()).toEqual(['https://theirs.example'])
+})
+
 describe('deletions while a target is looked up', () => {
   test('an alias: 404, not a server error', async () => {
     onLookUp = () => app.call('DELETE', `/api/aliases/${aliasId}`, { as: SEED_OWNER })
