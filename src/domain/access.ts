@@ -79,7 +79,7 @@ export function decideAccess(question: AccessQuestion): Decision {
 }
 
 function decideAnonymous(action: Action): Decision {
-  if (action === 'invitation:see') return allow(null, 'Whoever holds the link may see the invitation')
+  if (isWorkspaceAction(action) && WORKSPACE_ACTIONS[action] === 'anybody') return allow(null, FOR_ANYBODY)
   return deny('unauthenticated', null, 'Sign in or send an API key')
 }
 
@@ -87,19 +87,21 @@ function decideWorkspace(
   action: WorkspaceAction,
   asker: Exclude<Asker, { kind: 'anonymous' | 'operator' }>,
 ): Decision {
-  if (action === 'project:list') return allow(null, 'Lists show what the caller may see')
-  if (action === 'invitation:see') return allow(null, 'Whoever holds the link may see the invitation')
+  const needed = WORKSPACE_ACTIONS[action]
+  if (needed === 'anybody') return allow(null, FOR_ANYBODY)
+  if (needed === 'any_credential') return allow(null, 'Lists show what the caller may see')
   if (asker.kind === 'key') return deny('forbidden', null, 'An API key cannot do this: sign in as a person')
-  if (action === 'account:use') return allow(null, 'Everybody manages their own account')
-  const isEnough =
-    asker.globalRole === 'admin' || (action === 'project:create' && asker.globalRole === 'user')
+  if (needed === 'signed_in') return allow(null, 'Everybody manages their own account')
+  const isEnough = asker.globalRole === 'admin' || asker.globalRole === needed
   if (isEnough) return allow(null, `The global role ${asker.globalRole} allows it`)
-  return deny('forbidden', null, WORKSPACE_REFUSALS[action])
+  return deny('forbidden', null, ROLE_REFUSALS[needed])
 }
 
-const WORKSPACE_REFUSALS = {
-  'workspace:administer': 'Only administrators of the workspace may do this',
-  'project:create': 'Members cannot create projects: ask an administrator for the user role',
+const FOR_ANYBODY = 'Whoever holds the link may see the invitation'
+
+const ROLE_REFUSALS = {
+  admin: 'Only administrators of the workspace may do this',
+  user: 'Members cannot create projects: ask an administrator for the user role',
 }
 
 function decideOnProject(question: AccessQuestion, action: ProjectAction): Decision {
