@@ -8,6 +8,7 @@
  * `svc.signOut()`, `svc.open('signin' | 'signup' | 'forgot')`. Looks: the custom properties at the top of STYLE.
  */
 const HUB = '%ADMIN_URL%'
+const CAN_MAIL = Boolean('%CAN_MAIL%')
 const AUTH = '/_svc/auth'
 
 const STYLE = `
@@ -73,7 +74,13 @@ const VIEWS = {
     links: ['signin'],
   },
   code: { title: 'Enter your code', fields: ['code'], submit: 'Continue', links: ['signin'] },
-  forgot: { title: 'Forgot your password?', fields: ['email'], submit: 'Send a link', links: ['signin'] },
+  forgot: {
+    title: 'Forgot your password?',
+    ...(CAN_MAIL
+      ? { fields: ['email'], submit: 'Send a link' }
+      : { fields: [], hint: 'This server cannot send mail. Ask an admin to create a link for you.' }),
+    links: ['signin'],
+  },
 }
 
 const LINKS = { signin: 'Sign in instead', signup: 'Create an account', forgot: 'Forgot your password?' }
@@ -228,20 +235,25 @@ class SvcAuth extends HTMLElement {
     this.#isBusy = false
   }
 
-  #show(name, message = '') {
+  #show(name, message = VIEWS[name].hint ?? '') {
     const view = VIEWS[name]
     this.#title.textContent = view.title
     this.#say('', message)
-    const submit = make('button', { type: 'submit', className: 'main', textContent: view.submit })
-    const form = make('form', { method: 'dialog' }, ...view.fields.map((field) => this.#field(field)), submit)
-    form.onsubmit = (event) => {
-      event.preventDefault()
-      this.#submit(name, form, submit)
-    }
+    const form = view.submit === undefined ? [] : [this.#form(name, view)]
     const links = view.links.filter((link) => link !== 'signup' || this.#methods.allowSignup)
     const nav = make('p', {}, ...links.flatMap((link) => [this.#link(link), ' ']))
-    this.#body.replaceChildren(form, ...(name === 'signin' ? this.#providers() : []), nav)
+    this.#body.replaceChildren(...form, ...(name === 'signin' ? this.#providers() : []), nav)
     this.#focus()
+  }
+
+  #form(name, { fields, submit }) {
+    const button = make('button', { type: 'submit', className: 'main', textContent: submit })
+    const form = make('form', { method: 'dialog' }, ...fields.map((field) => this.#field(field)), button)
+    form.onsubmit = (event) => {
+      event.preventDefault()
+      this.#submit(name, form, button)
+    }
+    return form
   }
 
   #field(name) {

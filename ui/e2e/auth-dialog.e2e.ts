@@ -65,8 +65,9 @@ test('signing up, in and out on a site, with the keyboard and the second step', 
   await fill(page, { Email: ADMIN.email, Password: 'not the password' }, 'Sign in')
   await expect(page.getByRole('alert')).toHaveText('Email or password is wrong')
   await page.getByRole('button', { name: 'Forgot your password?' }).click()
-  await fill(page, { Email: ADMIN.email }, 'Send a link')
-  await expect(page.getByRole('status')).toContainText('a link is on its way')
+  await expect(page.getByRole('status')).toContainText('This server cannot send mail. Ask an admin')
+  await expect(page.getByRole('dialog').getByRole('textbox')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Sign in instead' }).click()
 
   await page.getByRole('button', { name: 'Create an account' }).click()
   await fill(page, { Email: ADMIN.email, Password: 'some other password' }, 'Create account')
@@ -141,6 +142,18 @@ test('the page does not move when the script comes, nor when it is known who is 
   await fill(page, { Email: ADMIN.email, Password: ADMIN.password }, 'Sign in')
   await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
   expect(await places()).toEqual(before)
+})
+
+test.describe('with a mail server', () => {
+  test.use({ env: { ...WITH_ADMIN, BASE_DOMAIN: 'svc.localhost', SMTP_URL: 'smtp://127.0.0.1:1' } })
+
+  test('a forgotten password is answered with a mail', async ({ page, appliance, folder }) => {
+    await page.goto(await publish(appliance, folder(SITE)))
+    await page.getByRole('button', { name: 'Members' }).click()
+    await page.getByRole('button', { name: 'Forgot your password?' }).click()
+    await fill(page, { Email: 'nobody@example.com' }, 'Send a link')
+    await expect(page.getByRole('status')).toContainText('a link is on its way')
+  })
 })
 
 /** Requests to that address wait until they are released. */
