@@ -84,6 +84,9 @@ if (wrong !== null && !startsElsewhere) {
   else popover?.removeAttribute('hidden')
   if (wrong.matches('.notice')) wrong.setAttribute('tabindex', '-1')
   wrong.focus()
+  // `/people#invite`: the browser goes to the fragment after this script, and takes the focus away.
+  const again = () => document.activeElement === document.body && wrong.focus()
+  if (location.hash !== '') addEventListener('load', () => setTimeout(again))
 }
 
 /*

@@ -5,9 +5,11 @@ import script from './svc-auth.mjs' with { type: 'text' }
 export const AUTH_DIALOG_PATH = '/_svc/auth.js'
 
 /** Sites write the address by hand, so it has no hash. Browsers revalidate it and mostly get 304. */
-export function authDialogAnswer(ctx: Pick<Context, 'adminUrl'>, request: Request): Response {
-  // Only the address of the account hub depends on the server.
-  const body = script.replace("'%ADMIN_URL%'", JSON.stringify(ctx.adminUrl()))
+export function authDialogAnswer(ctx: Pick<Context, 'adminUrl' | 'mail'>, request: Request): Response {
+  // Only the address of the account hub and whether there is mail depend on the server.
+  const body = script
+    .replace("'%ADMIN_URL%'", JSON.stringify(ctx.adminUrl()))
+    .replace("'%CAN_MAIL%'", String(ctx.mail.isConfigured))
   const etag = `"${new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 16)}"`
   const headers = {
     'content-type': 'text/javascript; charset=utf-8',

@@ -8,6 +8,7 @@
  * `svc.signOut()`, `svc.open('signin' | 'signup' | 'forgot')`. Looks: the custom properties at the top of STYLE.
  */
 const HUB = '%ADMIN_URL%'
+const CAN_MAIL = Boolean('%CAN_MAIL%')
 const AUTH = '/_svc/auth'
 
 const STYLE = `
@@ -16,8 +17,10 @@ const STYLE = `
   --bg: var(--svc-background, #fff); --text: var(--svc-text, #1b1f27); --muted: var(--svc-muted, #586174);
   --line: var(--svc-border, #c3c9d4); --control: var(--svc-border, #7c8796);
   --bad: var(--svc-error, #b3261e); --radius: var(--svc-radius, 8px);
-  display: inline-block; font: var(--svc-font, 16px/1.5 system-ui, sans-serif); color-scheme: light dark;
+  display: inline-block; max-width: 100%; font: var(--svc-font, 16px/1.5 system-ui, sans-serif);
+  color-scheme: light dark;
 }
+:host([dialog-only]) { display: contents; }
 @media (prefers-color-scheme: dark) { :host {
   --accent: var(--svc-accent, #8ab4ff); --on-accent: var(--svc-on-accent, #0b1a33);
   --bg: var(--svc-background, #1b1f27); --text: var(--svc-text, #eef1f6); --muted: var(--svc-muted, #a9b2c3);
@@ -30,10 +33,13 @@ button, .provider { padding: .5em 1em; border: 1px solid var(--control); border-
 .link, a { padding: 0; border: 0; color: var(--accent); text-decoration: underline; }
 button:disabled { opacity: .6; cursor: progress; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.who { display: inline-block; max-width: 16em; margin-inline-end: .6em; overflow: hidden; text-overflow: ellipsis;
-  white-space: nowrap; vertical-align: middle; }
+.bar { display: inline-flex; align-items: center; gap: .6em; max-width: 100%; }
+.bar button { flex: none; }
+.who { max-width: 16em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+/* The button keeps its place until it is known who is signed in. */
+:host(:not([data-state])) .bar { visibility: hidden; }
 dialog { width: min(26rem, calc(100vw - 2rem)); padding: 1.5rem; border: 1px solid var(--line);
-  border-radius: calc(var(--radius) * 1.5); background: var(--bg); color: var(--text); }
+  border-radius: calc(var(--radius) * 1.5); background: var(--bg); color: var(--text); text-align: start; }
 dialog::backdrop { background: rgb(0 0 0 / .45); }
 header { display: flex; justify-content: space-between; align-items: start; gap: 1rem; }
 h2 { margin: 0; font-size: 1.35em; font-weight: 700; line-height: 1.3; }
@@ -68,7 +74,13 @@ const VIEWS = {
     links: ['signin'],
   },
   code: { title: 'Enter your code', fields: ['code'], submit: 'Continue', links: ['signin'] },
-  forgot: { title: 'Forgot your password?', fields: ['email'], submit: 'Send a link', links: ['signin'] },
+  forgot: {
+    title: 'Forgot your password?',
+    ...(CAN_MAIL
+      ? { fields: ['email'], submit: 'Send a link' }
+      : { fields: [], hint: 'This server cannot send mail. Ask an admin to create a link for you.' }),
+    links: ['signin'],
+  },
 }
 
 const LINKS = { signin: 'Sign in instead', signup: 'Create an account', forgot: 'Forgot your password?' }
@@ -185,6 +197,7 @@ class SvcAuth extends HTMLElement {
 
   connectedCallback() {
     elements.add(this)
+    this.#button.textContent = this.#label()
     this.show()
   }
 
@@ -192,11 +205,16 @@ class SvcAuth extends HTMLElement {
     elements.delete(this)
   }
 
+  #label() {
+    return this.getAttribute('label') ?? 'Sign in'
+  }
+
   async show() {
     const user = await session()
     this.#who.textContent = user?.email ?? ''
+    this.#who.title = user?.email ?? ''
     this.#who.hidden = user === null
-    this.#button.textContent = user === null ? (this.getAttribute('label') ?? 'Sign in') : 'Sign out'
+    this.#button.textContent = user === null ? this.#label() : 'Sign out'
     this.#button.classList.toggle('main', user === null)
     this.dataset.state = user === null ? 'anonymous' : 'signed-in'
   }
@@ -217,20 +235,25 @@ class SvcAuth extends HTMLElement {
     this.#isBusy = false
   }
 
-  #show(name, message = '') {
+  #show(name, message = VIEWS[name].hint ?? '') {
     const view = VIEWS[name]
     this.#title.textContent = view.title
     this.#say('', message)
-    const submit = make('button', { type: 'submit', className: 'main', textContent: view.submit })
-    const form = make('form', { method: 'dialog' }, ...view.fields.map((field) => this.#field(field)), submit)
-    form.onsubmit = (event) => {
-      event.preventDefault()
-      this.#submit(name, form, submit)
-    }
+    const form = view.submit === undefined ? [] : [this.#form(name, view)]
     const links = view.links.filter((link) => link !== 'signup' || this.#methods.allowSignup)
     const nav = make('p', {}, ...links.flatMap((link) => [this.#link(link), ' ']))
-    this.#body.replaceChildren(form, ...(name === 'signin' ? this.#providers() : []), nav)
+    this.#body.replaceChildren(...form, ...(name === 'signin' ? this.#providers() : []), nav)
     this.#focus()
+  }
+
+  #form(name, { fields, submit }) {
+    const button = make('button', { type: 'submit', className: 'main', textContent: submit })
+    const form = make('form', { method: 'dialog' }, ...fields.map((field) => this.#field(field)), button)
+    form.onsubmit = (event) => {
+      event.preventDefault()
+      this.#submit(name, form, button)
+    }
+    return form
   }
 
   #field(name) {

@@ -85,6 +85,12 @@ const pieces: [name: string, piece: Html, expected: string[], unexpected: string
     ['data-label="Actions"'],
   ],
   [
+    'a table that is scanned',
+    table({ caption: 'Log', rows, columns: [{ label: 'Name', cell: (row) => row.name }], isDense: true }),
+    ['<table class="table dense" role="table">'],
+    [],
+  ],
+  [
     'tabs',
     tabs('Project', [
       { label: 'One', href: '/1', isCurrent: true },

@@ -14,15 +14,17 @@ type TableProps<Row> = {
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
+  /** On a phone the values of a row follow each other, for long lists that are scanned rather than read. */
+  isDense?: boolean
 }
 
 /**
  * A table of facts. On a phone each row becomes a block of labels and values. Roles are explicit because changing
  * `display` removes the implicit ones. The first column is the row header.
  */
-export function table<Row>({ caption, columns, rows }: TableProps<Row>): Html {
+export function table<Row>({ caption, columns, rows, isDense = false }: TableProps<Row>): Html {
   return html`
-    <table class="table" role="table">
+    <table class=${isDense ? 'table dense' : 'table'} role="table">
       <caption class="visually-hidden">${caption}</caption>
       <thead role="rowgroup">
         <tr role="row">${columns.map(headCell)}</tr>

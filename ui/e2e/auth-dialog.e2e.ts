@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { totpCodeAt } from '../../src/platform/totp.ts'
 import { ADMIN, type Appliance, expect, siteTest as test, WITH_ADMIN } from './journey.ts'
@@ -12,6 +14,9 @@ for (const name of ['svc-signin', 'svc-signout'])
   document.addEventListener(name, (event) => heard.push([name, event.detail.user.email]))`,
   'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
 }
+
+const README = readFileSync(join(import.meta.dirname, '../../packages/auth-dialog/README.md'), 'utf8')
+const KEPT_PLACE = README.match(/```css\n(.*?)```/s)?.[1] ?? ''
 
 test.use({ env: { ...WITH_ADMIN, BASE_DOMAIN: 'svc.localhost' } })
 
@@ -60,8 +65,9 @@ test('signing up, in and out on a site, with the keyboard and the second step', 
   await fill(page, { Email: ADMIN.email, Password: 'not the password' }, 'Sign in')
   await expect(page.getByRole('alert')).toHaveText('Email or password is wrong')
   await page.getByRole('button', { name: 'Forgot your password?' }).click()
-  await fill(page, { Email: ADMIN.email }, 'Send a link')
-  await expect(page.getByRole('status')).toContainText('a link is on its way')
+  await expect(page.getByRole('status')).toContainText('This server cannot send mail. Ask an admin')
+  await expect(page.getByRole('dialog').getByRole('textbox')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Sign in instead' }).click()
 
   await page.getByRole('button', { name: 'Create an account' }).click()
   await fill(page, { Email: ADMIN.email, Password: 'some other password' }, 'Create account')
@@ -103,3 +109,63 @@ test('signing up, in and out on a site, with the keyboard and the second step', 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await expect(page.getByRole('heading', { name: 'Club' })).toBeHidden()
 })
+
+test('the page does not move when the script comes, nor when it is known who is there', async ({
+  page,
+  appliance,
+  folder,
+}) => {
+  const text = '<p>Below the button</p>'
+  const url = await publish(
+    appliance,
+    folder({
+      'index.html': `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Club</title>
+<style>${KEPT_PLACE}</style><script type="module" src="/_svc/auth.js"></script>
+<div><svc-auth></svc-auth></div>${text}<div><svc-auth dialog-only></svc-auth></div>${text}`,
+    }),
+  )
+  const script = await heldBack(page, '**/_svc/auth.js')
+  const session = await heldBack(page, '**/_svc/auth/session')
+  await page.goto(url, { waitUntil: 'commit' })
+  const texts = page.getByText('Below the button')
+  await expect(texts).toHaveCount(2)
+  const places = () => texts.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
+  const before = await places()
+  script.release()
+  await session.asked
+  expect(await places()).toEqual(before)
+  session.release()
+  await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+  expect(await places()).toEqual(before)
+
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await fill(page, { Email: ADMIN.email, Password: ADMIN.password }, 'Sign in')
+  await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible()
+  expect(await places()).toEqual(before)
+})
+
+test.describe('with a mail server', () => {
+  test.use({ env: { ...WITH_ADMIN, BASE_DOMAIN: 'svc.localhost', SMTP_URL: 'smtp://127.0.0.1:1' } })
+
+  test('a forgotten password is answered with a mail', async ({ page, appliance, folder }) => {
+    await page.goto(await publish(appliance, folder(SITE)))
+    await page.getByRole('button', { name: 'Members' }).click()
+    await page.getByRole('button', { name: 'Forgot your password?' }).click()
+    await fill(page, { Email: 'nobody@example.com' }, 'Send a link')
+    await expect(page.getByRole('status')).toContainText('a link is on its way')
+  })
+})
+
+/** Requests to that address wait until they are released. */
+async function heldBack(page: Page, address: string) {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const asked = page.waitForRequest(address)
+  await page.route(address, async (route) => {
+    await released
+    await route.continue()
+  })
+  return { asked, release }
+}

@@ -6,6 +6,25 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
+    test('on a phone what is done with the chosen records stays in sight', async ({ page, appliance }) => {
+      const send = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
+      const { id: projectId } = await send('/api/projects', { owner: 'acme', name: 'website' })
+      const fields = [{ name: 'name', type: 'string' }]
+      const schema = await send('/api/schemas', { projectId, name: 'guests', fields })
+      for (let at = 0; at < 20; at++) await send(`/api/schemas/${schema.id}/records`, { name: `Guest ${at}` })
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.goto(`${appliance.url}/projects/${projectId}/data/${schema.id}`)
+      await signIn(page)
+      if (javaScriptEnabled) await scripted(page)
+      const remove = page.getByRole('button', { name: /^Delete selected/ })
+      if (javaScriptEnabled) await expect(remove).not.toBeInViewport()
+      await page.getByLabel('Select Guest 17').check()
+      await expect(remove).toBeInViewport({ ratio: 1 })
+      await remove.click()
+      await page.getByRole('button', { name: 'Delete the records' }).click()
+      await expect(page.getByRole('heading', { name: '19 records' })).toBeVisible()
+    })
+
     test('a schema is created, filled, searched, changed and deleted', async ({ page, appliance }) => {
       const { id } = await (
         await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })

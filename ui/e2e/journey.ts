@@ -73,7 +73,8 @@ export function surprisesOf(context: BrowserContext, port: number, baseDomain = 
   const surprises: string[] = []
   const refusedPages = new Set<string>()
   context.on('response', (response) => {
-    if (response.request().isNavigationRequest() && response.status() >= 400) refusedPages.add(response.url())
+    if (response.request().isNavigationRequest() && response.status() >= 400)
+      refusedPages.add(withoutFragment(response.url()))
   })
   context.on('request', (request) => {
     const url = new URL(request.url())
@@ -83,12 +84,15 @@ export function surprisesOf(context: BrowserContext, port: number, baseDomain = 
   })
   context.on('console', (message) => {
     const isRefusedPage =
-      message.text().startsWith('Failed to load resource') && refusedPages.has(message.location().url)
+      message.text().startsWith('Failed to load resource') &&
+      refusedPages.has(withoutFragment(message.location().url))
     if (message.type() === 'error' && !isRefusedPage) surprises.push(`console: ${message.text()}`)
   })
   context.on('weberror', (error) => void surprises.push(`script: ${error.error().message}`))
   return surprises
 }
+
+const withoutFragment = (url: string) => url.replace(/#.*/, '')
 
 export async function signIn(page: Page, who = ADMIN): Promise<void> {
   await page.getByLabel('Email').fill(who.email)

@@ -1,4 +1,5 @@
-import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
+import type { Locator } from '@playwright/test'
+import { type Appliance, expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
@@ -41,3 +42,44 @@ test('after a form is refused, the first error has the focus', async ({ page, ap
   await expect(page.getByLabel('Repository')).toBeFocused()
   await expect(page.getByLabel('Owner')).toHaveValue('acme')
 })
+
+test('the first error has the focus where a link led to the form, too', async ({ page, appliance }) => {
+  await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website', isPublic: true })
+  await page.goto(`${appliance.url}/projects/${await projectId(appliance)}/people`)
+  await signIn(page)
+  await scripted(page)
+  await page.getByRole('link', { name: 'Invite somebody' }).click()
+  await page.getByLabel('Email').fill('not an email')
+  await skipChecks(page.getByRole('button', { name: 'Invite' }))
+  await expect(page.getByRole('alert')).toHaveText('Check the marked fields.')
+  expect(new URL(page.url()).hash).toBe('#invite')
+  await expect(page.getByLabel('Email')).toBeFocused()
+  await expect(page.getByLabel('Email')).toHaveValue('not an email')
+})
+
+test('a name that was typed wrongly to confirm is still there to be corrected', async ({
+  page,
+  appliance,
+}) => {
+  await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website', isPublic: true })
+  await page.goto(`${appliance.url}/projects/${await projectId(appliance)}/settings`)
+  await signIn(page)
+  const removal = page.getByRole('region', { name: 'Delete the project' })
+  await removal.getByLabel('Type the name to confirm').fill('acme/websit')
+  await removal.getByRole('button', { name: 'Delete the project' }).click()
+  await expect(removal.getByRole('alert')).toBeVisible()
+  await expect(removal.getByLabel('Type the name to confirm')).toBeFocused()
+  await expect(removal.getByLabel('Type the name to confirm')).toHaveValue('acme/websit')
+})
+
+async function projectId(appliance: Appliance): Promise<string> {
+  const { projects } = await (await appliance.asAdmin('GET', '/api/projects')).json()
+  return projects[0].id
+}
+
+/** Sends the form as it is, so that the server's checks are tested. */
+const skipChecks = (button: Locator) =>
+  button.evaluate((element: HTMLButtonElement) => {
+    element.formNoValidate = true
+    element.click()
+  })

@@ -43,6 +43,38 @@ describe('records', () => {
     return (body as { data: { email: string }[] }).data.map(({ email }) => email[0]).join('')
   }
 
+  const careful = (fields: Record<string, unknown>) =>
+    step('made', 'data_create', { schemaId: '$schema:people', fields, failOnError: false })
+
+  test('with failOnError false a refused record is an output', async () => {
+    expect(await app.answer([careful({ email: "'a@x.ch'" })])).toEqual(
+      data({ errors: { email: 'There is already a record with this email' } }),
+    )
+    expect(await app.answer([careful({ email: "'a@'", age: "'old'" })])).toEqual(
+      data({ errors: { email: 'email must be an email address', age: 'age must be a whole number' } }),
+    )
+    expect((await app.answer([careful({ email: "'d@x.ch'" })])).body).toMatchObject({
+      data: { email: 'd@x.ch', id: expect.any(String), errors: null },
+    })
+    expect(await emails({})).toBe('dcba')
+  })
+
+  test('of two equal forms at once the second gets the page that a later one gets', async () => {
+    const page = { status: 409, contentType: 'text/html; charset=utf-8', body: '{{steps.made.errors.email}}' }
+    const join = async () => {
+      const answer = await app.run([
+        careful({ email: "'d@x.ch'" }),
+        step('again', 'response_handler', { condition: 'steps.made.errors', ...page }),
+        step('joined', 'response_handler', { status: 303, headers: { location: '/welcome' } }),
+      ])
+      return { status: answer.status, text: await answer.text() }
+    }
+    const known = { status: 409, text: 'There is already a record with this email' }
+    const both = await Promise.all([join(), join()])
+    expect(both.toSorted((a, b) => a.status - b.status)).toEqual([{ status: 303, text: '' }, known])
+    expect(await join()).toEqual(known)
+  })
+
   test('data_create returns the record, with defaults and every field', async () => {
     const { body } = await app.answer([create({ email: 'input.email' })], { json: { email: 'd@x.ch' } })
     expect(body).toEqual({

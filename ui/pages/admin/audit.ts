@@ -53,6 +53,7 @@ const entries = (found: Paginated<AuditEntry>, { filters, projects }: AuditPageP
         })
       : table<AuditEntry>({
           caption: 'Changes',
+          isDense: true,
           rows: found.data,
           columns: columns(namesOf(found.data, projects)),
         })

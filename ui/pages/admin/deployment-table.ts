@@ -12,7 +12,7 @@ export const deploymentHref = (projectId: string, deploymentId: string, rest = '
   projectHref(projectId, `/deployments/${deploymentId}${rest}`)
 
 export const deploymentTable = (rows: readonly DeploymentView[]): Html =>
-  table<DeploymentView>({ caption: 'Deployments', rows, columns: COLUMNS })
+  table<DeploymentView>({ caption: 'Deployments', isDense: true, rows, columns: COLUMNS })
 
 const COLUMNS: Column<DeploymentView>[] = [
   {

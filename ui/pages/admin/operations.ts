@@ -190,7 +190,7 @@ const logEntries = (found: Paginated<RequestView>, filters: LogFilters): Html =>
           title: 'Nothing found',
           text: 'No requests match. Remove a filter.',
         })
-      : table<RequestView>({ caption: 'Requests', rows: found.data, columns: LOG_COLUMNS })
+      : table<RequestView>({ caption: 'Requests', isDense: true, rows: found.data, columns: LOG_COLUMNS })
   }
   ${pagination({ ...found.pagination, hrefOf: (page) => `/admin/logs${queryText({ ...filters, page })}` })}
 `
@@ -201,7 +201,7 @@ const logTail = (newestId: string): Html => html`
     <button type="button" class=${buttonClass('secondary')}>Follow live</button>
     <span class="muted" data-state></span>
     <span class="visually-hidden" aria-live="polite" data-said></span>
-    <template>${table<RequestView>({ caption: 'Requests', rows: [BLANK], columns: LOG_COLUMNS })}</template>
+    <template>${table<RequestView>({ caption: 'Requests', isDense: true, rows: [BLANK], columns: LOG_COLUMNS })}</template>
   </div>
 `
 

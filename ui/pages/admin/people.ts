@@ -164,7 +164,8 @@ function inviteCard({ failed }: PeoplePageProps): Html {
     {
       id: 'invite',
       title: 'Invite somebody',
-      about: 'An existing account gets the role immediately. Anybody else gets a link to create an account.',
+      about:
+        'An existing account gets the role immediately. For anybody else you get a link to send to them. No email is sent.',
     },
     html`
       <form method="post" class="stack narrow">

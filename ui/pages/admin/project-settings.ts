@@ -159,7 +159,6 @@ function signup(props: ProjectSettingsPageProps): Html {
 }
 
 function transfer(props: ProjectSettingsPageProps): Html {
-  const { project } = props
   const error = errorOf(props, 'transfer')
   return card(
     {
@@ -178,7 +177,7 @@ function transfer(props: ProjectSettingsPageProps): Html {
           value: typedIn(props, 'transfer', 'email'),
           error: fieldError(error, 'email'),
         })}
-        ${typedField('transfer-confirm', project, fieldError(error, 'confirm'))}
+        ${typedField(props, 'transfer', error)}
         <div>${button({ label: 'Transfer the ownership', kind: 'danger' })}</div>
       </form>
     `,
@@ -186,7 +185,6 @@ function transfer(props: ProjectSettingsPageProps): Html {
 }
 
 function removal(props: ProjectSettingsPageProps): Html {
-  const { project } = props
   const error = errorOf(props, 'delete')
   return card(
     {
@@ -198,23 +196,20 @@ function removal(props: ProjectSettingsPageProps): Html {
     html`
       <form method="post" class="stack narrow">
         ${formError(error)} ${hidden('intent', 'delete')}
-        ${typedField('delete-confirm', project, fieldError(error, 'confirm'))}
+        ${typedField(props, 'delete', error)}
         <div>${button({ label: 'Delete the project', kind: 'danger' })}</div>
       </form>
     `,
   )
 }
 
-const typedField = (
-  id: string,
-  { owner, name }: { owner: string; name: string },
-  error: string | undefined,
-): Html =>
+const typedField = (props: ProjectSettingsPageProps, intent: string, error: FormError | undefined): Html =>
   field({
     name: 'confirm',
-    id,
+    id: `${intent}-confirm`,
     label: 'Type the name to confirm',
-    hint: html`<code>${owner}/${name}</code>`,
-    error,
+    hint: html`<code>${props.project.owner}/${props.project.name}</code>`,
+    value: typedIn(props, intent, 'confirm'),
+    error: fieldError(error, 'confirm'),
     verbatim: true,
   })

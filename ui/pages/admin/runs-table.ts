@@ -23,7 +23,7 @@ export const runRuleName = (run: Pick<RunView, 'ruleName' | 'pathPattern'>): str
   run.ruleName ?? run.pathPattern
 
 export const runsTable = (projectId: string, rows: readonly RunView[]): Html =>
-  table<RunView>({ caption: 'Runs', rows, columns: columnsOf(projectId) })
+  table<RunView>({ caption: 'Runs', isDense: true, rows, columns: columnsOf(projectId) })
 
 const columnsOf = (projectId: string): Column<RunView>[] => [
   {

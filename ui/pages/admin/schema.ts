@@ -177,6 +177,7 @@ function removal({ schema, usage, uses, failed }: SchemaPageProps): Html {
           name: 'confirm',
           label: 'Type the name to confirm',
           hint: html`<code>${schema.name}</code>`,
+          value: failed?.intent === 'delete' ? failed.values['confirm'] : undefined,
           error: fieldError(error, 'confirm'),
           verbatim: true,
         })}

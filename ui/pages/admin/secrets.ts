@@ -56,13 +56,20 @@ const putForm = (failed: Failed | undefined): Html =>
         ${field({
           name: 'name',
           label: 'Name',
-          hint: 'Letters, digits and underscores.',
+          hint: 'Letters, digits and underscores, with no digit first.',
+          pattern: '[A-Za-z_][A-Za-z0-9_]*',
+          maxlength: 100,
           placeholder: 'MAIL_API_KEY',
           value: failed?.values['name'],
           error: fieldError(failed?.error, 'name'),
           verbatim: true,
         })}
-        ${textArea({ name: 'value', label: 'Value', error: fieldError(failed?.error, 'value') })}
+        ${textArea({
+          name: 'value',
+          label: 'Value',
+          hint: failed && 'Enter it again: the page never shows a value.',
+          error: fieldError(failed?.error, 'value'),
+        })}
         <div>${button({ label: 'Store' })}</div>
       </form>
     `,
