@@ -156,8 +156,8 @@ export async function askCertificate(ctx: Context, grant: Grant, id: string): Pr
       'conflict',
       'This server does not order certificates: the proxy in front of it holds them',
     )
-  inTransaction(ctx.db, (tx) => audit(ctx, tx, grant.actor, aboutChange('domain.certificate', domain)))
   await ctx.certificates.tryNow(hostname)
+  inTransaction(ctx.db, (tx) => audit(ctx, tx, grant.actor, aboutChange('domain.certificate', domain)))
   return getDomain(ctx, authorizeAgain(ctx, grant, 'domain:manage'), id)
 }
 
