@@ -9,6 +9,7 @@ import largeLists from './0008_large_lists.sql' with { type: 'text' }
 import removedProjects from './0009_removed_projects.sql' with { type: 'text' }
 import auditNames from './0010_audit_names.sql' with { type: 'text' }
 import damagedContents from './0011_damaged_contents.sql' with { type: 'text' }
+import expiryAndFilters from './0012_expiry_and_filters.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -23,6 +24,7 @@ export const migrations: readonly Migration[] = [
   { name: '0009_removed_projects', sql: removedProjects },
   { name: '0010_audit_names', sql: auditNames },
   { name: '0011_damaged_contents', sql: damagedContents },
+  { name: '0012_expiry_and_filters', sql: expiryAndFilters },
 ]
 
 export type Migration = { name: string; sql: string }

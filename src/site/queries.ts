@@ -108,8 +108,15 @@ export function listVariants(db: Db, deploymentId: string): VariantRow[] {
   ).all(deploymentId)
 }
 
-/** Deployments that the alias has shown since `since`, newest first, excluding the current one. */
-export function listEarlierDeployments(db: Db, aliasId: string, since: number): EarlierDeployment[] {
+/**
+ * Deployments that the alias has shown since `since`, newest first, excluding the current one, of those that have one
+ * of the files: `paths` are relative to the base path followed by `pathPrefix`.
+ */
+export function listEarlierDeployments(
+  db: Db,
+  { aliasId, since, pathPrefix }: { aliasId: string; since: number; pathPrefix: string },
+  paths: readonly string[],
+): EarlierDeployment[] {
   return prepared<EarlierDeployment>(
     db,
     `SELECT d.id AS deploymentId, d.version, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
@@ -122,17 +129,11 @@ export function listEarlierDeployments(db: Db, aliasId: string, since: number): 
        JOIN deployments d ON d.id = h.deployment_id
        WHERE h.shown_until >= ?2
          AND d.id <> (SELECT deployment_id FROM aliases WHERE id = ?1)
+         AND EXISTS (SELECT 1 FROM json_each(?3) p
+                     CROSS JOIN assets f ON f.deployment_id = h.deployment_id
+                       AND f.path = substr(h.base_path || ?4 || '/' || p.value, 2))
        GROUP BY d.id ORDER BY max(h.moved_at) DESC`,
-  ).all(aliasId, since)
-}
-
-/** Whether the deployment has a file at one of the paths. */
-export function hasFileAt(db: Db, deploymentId: string, paths: readonly string[]): boolean {
-  const found = prepared(
-    db,
-    'SELECT 1 FROM assets WHERE deployment_id = ? AND path IN (SELECT value FROM json_each(?)) LIMIT 1',
-  ).get(deploymentId, JSON.stringify(paths))
-  return found !== null
+  ).all(aliasId, since, JSON.stringify(paths), pathPrefix)
 }
 
 type EarlierDeployment = {

@@ -8,7 +8,7 @@ import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
 import { notFound, plainNotFound, type SitePages } from './pages.ts'
-import { hasFileAt, listEarlierDeployments } from './queries.ts'
+import { listEarlierDeployments } from './queries.ts'
 import type { Site } from './resolve-site.ts'
 import { serveFile } from './serve-file.ts'
 import type { SiteRequest } from './serve-site.ts'
@@ -108,10 +108,11 @@ function serveMissing(
  */
 function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefined {
   if (site.alias === null) return undefined
-  for (const earlier of listEarlierDeployments(ctx.db, site.alias.id, ctx.now() - KEEP_EARLIER_MS)) {
-    const basePath = `${earlier.basePath}${site.pathPrefix}`
-    // Loading a manifest is slow, and anybody can request files that no deployment ever had.
-    if (!hasFileAt(ctx.db, earlier.deploymentId, storedPaths(basePath, path))) continue
+  const { pathPrefix } = site
+  const shown = { aliasId: site.alias.id, since: ctx.now() - KEEP_EARLIER_MS, pathPrefix }
+  // Loading a manifest is slow, and anybody can request files that no deployment ever had.
+  for (const earlier of listEarlierDeployments(ctx.db, shown, storedPaths(path))) {
+    const basePath = `${earlier.basePath}${pathPrefix}`
     const { targets } = loadManifest(ctx, {
       ...earlier,
       basePath,
@@ -123,11 +124,10 @@ function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefin
   return undefined
 }
 
-/** The stored paths that could answer `path`: `/about` may be `about.html`. */
-function storedPaths(basePath: string, path: string): string[] {
-  const folder = `${basePath}/`.slice(1)
+/** The stored paths below the base path that could answer `path`: `/about` may be `about.html`. */
+function storedPaths(path: string): string[] {
   const names = new Set([requestPathToAssetPath(path) ?? '', path.slice(1)])
-  return [...names].flatMap((name) => [`${folder}${name}`, `${folder}${name}.html`])
+  return [...names].flatMap((name) => [name, `${name}.html`])
 }
 
 /** Defaults to true for a deployment with an index and no 404 page of its own. */

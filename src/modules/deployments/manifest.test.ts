@@ -213,7 +213,7 @@ describe('incomplete uploads', () => {
     await put(idOf(slot), await tar(byHash('A')))
     world.advance(60 * 60 * 1000 + 1)
     expect(missingOf(await begin(manifestOf(files)))).toContain(sha256('A'))
-    removeExpiredUploads(world.ctx)
+    await removeExpiredUploads(world.ctx)
     expect(world.leftovers()).toMatchObject({ upload_blobs: 0 })
     expect(world.ctx.db.sqlite.query('SELECT sha256 FROM blob_candidates').all()).toEqual([
       { sha256: sha256('A') },
@@ -224,9 +224,26 @@ describe('incomplete uploads', () => {
       expect.stringContaining('send the manifest again'),
     ])
     world.advance(26 * 60 * 60 * 1000)
-    removeExpiredUploads(world.ctx)
+    await removeExpiredUploads(world.ctx)
     expect(world.ctx.db.sqlite.query('SELECT count(*) AS n FROM uploads').get()).toEqual({ n: 0 })
   })
+})
+
+test('expired uploads and contents are removed in pieces, others stay', async () => {
+  const { sqlite } = world.ctx.db
+  const slot = await begin(manifestOf({ 'a.txt': 'A', 'b.txt': 'B' }))
+  await put(idOf(slot), await tar(byHash('A')))
+  const many = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1201)`
+  const fake = `printf('%064x', i)`
+  sqlite.run(`${many} INSERT INTO blobs (sha256, size_bytes, offset) SELECT ${fake}, 1, 0 FROM n`)
+  sqlite.run(`${many} INSERT INTO upload_blobs SELECT project_id, ${fake}, 1 FROM n, uploads`)
+  sqlite.run(
+    `${many} INSERT INTO uploads SELECT i, project_id, manifest, created_by, 1, NULL FROM n, uploads WHERE i <= 25`,
+  )
+  await removeExpiredUploads(world.ctx)
+  expect(sqlite.query('SELECT id FROM uploads').all()).toEqual([{ id: idOf(slot) }])
+  expect(sqlite.query('SELECT sha256 FROM upload_blobs').all()).toEqual([{ sha256: sha256('A') }])
+  expect(sqlite.query('SELECT count(*) AS n FROM blob_candidates').get()).toEqual({ n: 1201 })
 })
 
 describe('two projects', () => {

@@ -1,12 +1,14 @@
 import type { Caller, Context } from '../../context.ts'
 import { actorRef } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { DAY_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { MAX_SYNC_BYTES, readBody } from '../../http/json-body.ts'
 import { parseJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
+import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
 import {
   contentsOf,
@@ -123,10 +125,15 @@ async function readManifest(request: Request): Promise<unknown> {
   return parseJson(await readBody(request, MAX_SYNC_BYTES))
 }
 
+/** A manifest has up to 16 MiB, which its deletion reads. */
+const UPLOADS_AT_ONCE = 10
+const CONTENTS_AT_ONCE = 500
+
 /** Upkeep: removes expired uploads and frees the contents that nothing else refers to. */
-export function removeExpiredUploads(ctx: Context): void {
-  inTransaction(ctx.db, (tx) => {
-    deleteUploadsBefore(tx, ctx.now() - REMEMBERED_MS)
-    deleteUploadBlobsBefore(tx, ctx.now())
-  })
+export async function removeExpiredUploads(ctx: Context, stop: Stop = GO_ON): Promise<void> {
+  const now = ctx.now()
+  const removeUploads = () => deleteUploadsBefore(ctx.db, now - REMEMBERED_MS, UPLOADS_AT_ONCE)
+  const removeContents = () => deleteUploadBlobsBefore(ctx.db, now, CONTENTS_AT_ONCE)
+  await inSteps(stop, () => inRelaxedTransaction(ctx.db, removeUploads) === UPLOADS_AT_ONCE)
+  await inSteps(stop, () => inRelaxedTransaction(ctx.db, removeContents) === CONTENTS_AT_ONCE)
 }

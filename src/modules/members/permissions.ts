@@ -20,7 +20,7 @@ import {
   listPermissions,
   upsertGroupPermission,
 } from './queries.ts'
-import { endMembership, giveRole, standingOf } from './service.ts'
+import { effectiveRoles, endMembership, giveRole } from './service.ts'
 
 export type { GroupPermissionView, MemberView, PermissionsView } from './model.ts'
 
@@ -124,9 +124,10 @@ export function revokeGroupRole(ctx: Context, grant: Grant, groupId: string): vo
 export function listMembers(ctx: Context, grant: Grant): MemberView[] {
   const { id } = projectOf(ctx, grant)
   const ownerId = findOwnerId(ctx.db.orm, id)
+  const roles = effectiveRoles(ctx, id)
   return listMemberRows(ctx.db.orm, id).map(({ joinedAt, ...row }) => ({
     ...row,
-    role: standingOf(ctx, id, row.userId).role,
+    role: roles.get(row.userId) ?? null,
     isOwner: row.userId === ownerId,
     joinedAt: isoTime(joinedAt),
   }))

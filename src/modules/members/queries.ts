@@ -26,6 +26,17 @@ export function findRoles(db: Db, projectId: string, userId: string): ProjectRol
     .map(({ role }) => role)
 }
 
+/** The roles of everybody who has one on the project: as many rows for a user as there are sources. */
+export function listRoles(db: Db, projectId: string): { userId: string; role: ProjectRole }[] {
+  return prepared<{ userId: string; role: ProjectRole }>(
+    db,
+    `SELECT user_id AS userId, role FROM permissions WHERE project_id = ?1
+       UNION
+       SELECT gm.user_id, gp.role FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
+       WHERE gp.project_id = ?1`,
+  ).all(projectId)
+}
+
 export function findMembership(
   db: DbOrTx,
   projectId: string,

@@ -13,6 +13,7 @@ import {
   insertMembership,
   insertOwnershipTransfer,
   insertPermissionIfNone,
+  listRoles,
   upsertPermission,
 } from './queries.ts'
 
@@ -37,6 +38,14 @@ const loadStanding = (ctx: Context, projectId: string, userId: string): Standing
   role: highestRole(findRoles(ctx.db, projectId, userId)),
   isMember: findMembership(ctx.db.orm, projectId, userId) !== undefined,
 })
+
+/** The effective roles of everybody on the project, for lists. */
+export function effectiveRoles(ctx: Context, projectId: string): ReadonlyMap<string, ProjectRole> {
+  const roles = new Map<string, ProjectRole>()
+  for (const { userId, role } of listRoles(ctx.db, projectId))
+    roles.set(userId, highestRole([roles.get(userId), role]) ?? role)
+  return roles
+}
 
 /** Makes a user the owner of a new project: the permission and the membership row, in the caller's transaction. */
 export function makeOwner(ctx: Context, tx: DbOrTx, projectId: string, userId: string): void {

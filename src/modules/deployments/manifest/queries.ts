@@ -1,6 +1,7 @@
-import { and, eq, isNull, lt } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
-import { uploadBlobs, uploads } from '../../../db/schema.ts'
+import { uploads } from '../../../db/schema.ts'
+import { prepared } from '../../../db/statements.ts'
 
 export type UploadRow = typeof uploads.$inferSelect
 
@@ -68,10 +69,19 @@ export function upsertUploadBlobs(
   for (const sha256 of sha256s) upsert.run(projectId, sha256, expiresAt)
 }
 
-export function deleteUploadsBefore(db: DbOrTx, before: number): void {
-  db.delete(uploads).where(lt(uploads.expiresAt, before)).run()
+/** Deletes at most `limit`, and returns how many. */
+export function deleteUploadsBefore(db: Db, before: number, limit: number): number {
+  return prepared(
+    db,
+    'DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE expires_at < ? LIMIT ?) RETURNING 1',
+  ).all(before, limit).length
 }
 
-export function deleteUploadBlobsBefore(db: DbOrTx, before: number): void {
-  db.delete(uploadBlobs).where(lt(uploadBlobs.expiresAt, before)).run()
+/** Deletes at most `limit`, and returns how many. */
+export function deleteUploadBlobsBefore(db: Db, before: number, limit: number): number {
+  return prepared(
+    db,
+    `DELETE FROM upload_blobs WHERE (project_id, sha256) IN
+       (SELECT project_id, sha256 FROM upload_blobs WHERE expires_at < ? LIMIT ?) RETURNING 1`,
+  ).all(before, limit).length
 }
