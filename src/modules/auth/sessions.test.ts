@@ -154,6 +154,11 @@ describe('refresh-token theft', () => {
     expect([stolen.status, stolen.headers.getSetCookie()]).toEqual([401, []])
     expect(await whoIs(header(second))).toBeNull()
     expect((await refresh(second)).status).toBe(401)
+    const audit = '/api/audit?action=session.end&limit=1'
+    const { body } = await ask(app, 'GET', audit, { as: 'boss@example.com', host: ADMIN })
+    expect(body['data']).toMatchObject([
+      { actor: { name: 'ann@example.com' }, after: { reason: 'a replaced refresh token was used again' } },
+    ])
   })
 
   test('the same through a page, without a refresh request', async () => {

@@ -119,6 +119,17 @@ test('a failure is reported, and tried again an hour later', async () => {
   await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
 })
 
+test('a folder that cannot be made is a failure like any other', async () => {
+  mkdirSync(folder)
+  const place = mkdtempSync(join(folder, 'place-'))
+  ctx = { ...ctx, config: { ...ctx.config, backupDir: join(place, 'backups') } }
+  rmSync(place, { recursive: true })
+  writeFileSync(place, 'a file where the folder was')
+  await expect(makeBackup(ctx, operatorGrant())).rejects.toThrow('The backup failed: ')
+  const lastFailure = { at: '2026-11-20T12:00:00.000Z', message: expect.stringContaining('ENOTDIR') }
+  expect(await view()).toMatchObject({ backups: [], running: null, lastFailure })
+})
+
 test('stopping the server stops the backup, and its leftovers are removed a day later', async () => {
   const outcome = makeBackup(ctx, operatorGrant()).catch((error: Error) => error.message)
   // Viewed and stopped in one turn: a moment later it might be done.

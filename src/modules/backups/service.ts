@@ -57,12 +57,13 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
     throw new AppError('conflict', 'No folder is set for backups: start svc with BACKUP_DIR', {
       code: 'BACKUPS_NOT_SET_UP',
     })
-  inTransaction(ctx.db, (tx) =>
-    audit(ctx, tx, grant.actor, {
-      action: 'backup.create',
-      target: { kind: 'backup', id: null, name: null },
-    }),
-  )
+  if (stateOf(ctx).running === null)
+    inTransaction(ctx.db, (tx) =>
+      audit(ctx, tx, grant.actor, {
+        action: 'backup.create',
+        target: { kind: 'backup', id: null, name: null },
+      }),
+    )
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => late.resolve(undefined), ANSWER_MS)
   try {
@@ -127,13 +128,21 @@ function start(ctx: Context, folder: string): Promise<BackupFile> {
   if (state.running !== null) return state.running.result
   const startedAt = ctx.now()
   const name = backupName(startedAt)
-  makeFolder(folder)
-  const process = spawnBackup(resolve(ctx.config.dataDir), resolve(folder, name))
+  const process = startProcess(ctx, state, folder, name)
   const result = finish(ctx, state, folder, name, process)
   // Whoever awaits the result gets the failure, but it may be that nobody does.
   result.catch(() => {})
   state.running = { startedAt, process, result }
   return result
+}
+
+function startProcess(ctx: Context, state: State, folder: string, name: string): BackupProcess {
+  try {
+    makeFolder(folder)
+    return spawnBackup(resolve(ctx.config.dataDir), resolve(folder, name))
+  } catch (error) {
+    throw failed(ctx, state, error)
+  }
 }
 
 async function finish(
@@ -152,11 +161,16 @@ async function finish(
     ctx.log.info('backup written', { name, sizeBytes: made.sizeBytes })
     return made
   } catch (error) {
-    state.lastFailure = { at: ctx.now(), message: messageOf(error) }
-    throw error
+    throw failed(ctx, state, error)
   } finally {
     state.running = null
   }
+}
+
+/** Remembers the failure: `backup.lastFailure` shows it, and the next try waits. */
+function failed(ctx: Context, state: State, error: unknown): unknown {
+  state.lastFailure = { at: ctx.now(), message: messageOf(error) }
+  return error
 }
 
 const toView = ({ name, sizeBytes, createdAt }: BackupFile): BackupView => ({

@@ -132,10 +132,10 @@ test('what a crash or a stop left of it is deleted later', async () => {
   expect(app.ctx.db.sqlite.query('SELECT * FROM removed_projects').all()).toEqual([])
 })
 
-/** Deletes the project and fails after the first commit. */
+/** Deletes the project and fails after the first commit: that is logged, not answered. */
 async function deleteUntilCrash(projectId: string): Promise<void> {
   const { sqlite } = app.ctx.db
   sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON pipeline_runs BEGIN SELECT RAISE(ABORT, 'crash'); END")
-  await expect(deleteProject(app.ctx, operatorGrant(projectId))).rejects.toThrow('crash')
+  await deleteProject(app.ctx, operatorGrant(projectId))
   sqlite.run('DROP TRIGGER crash')
 }

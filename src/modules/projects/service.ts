@@ -5,7 +5,7 @@ import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given } from '../../domain/given.ts'
-import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
+import { GO_ON, inSteps, type Stop, whileAnswerWaits } from '../../platform/in-steps.ts'
 import { authorize, type Grant } from '../auth/authorize.ts'
 import { changeOwner, isTied, makeOwner } from '../members/service.ts'
 import { getAccount, type UserRef } from '../users/accounts.ts'
@@ -97,9 +97,6 @@ export function changeProject(ctx: Context, grant: Grant, change: ProjectChange)
 }
 
 const REMOVED_AT_ONCE = 250
-/** Much longer, and a client or a proxy would give up waiting for the answer. */
-const ANSWER_WITHIN_MS = 2_000
-
 /**
  * Deletes the project and everything in it. With the first commit all of it is gone for everybody. The rows are then
  * deleted in steps, so that nobody waits; `removeDeletedProjects` finishes what is left when the answer is due, or by a
@@ -117,18 +114,15 @@ export async function deleteProject(ctx: Context, grant: Grant): Promise<void> {
     })
     return project.id
   })
-  await removeProject(ctx, id, stopAt(performance.now() + ANSWER_WITHIN_MS))
+  // The deletion is committed, whatever happens to the rows that nobody sees any more.
+  await removeProject(ctx, id, whileAnswerWaits()).catch((error) =>
+    ctx.log.error('a deleted project is not yet removed', { project: id, error }),
+  )
 }
 
 export async function removeDeletedProjects(ctx: Context, stop: Stop = GO_ON): Promise<void> {
   for (const id of listRemovedProjects(ctx.db)) await removeProject(ctx, id, stop)
 }
-
-const stopAt = (time: number): Stop => ({
-  get aborted() {
-    return performance.now() > time
-  },
-})
 
 async function removeProject(ctx: Context, id: string, stop: Stop): Promise<void> {
   const removeSome = () => deleteSomeOf(ctx.db, id, REMOVED_AT_ONCE)

@@ -35,12 +35,7 @@ export function attachToAlias(
   for (const set of sets) {
     if (isAttached(tx, aliasId, set.id)) continue
     attach(tx, aliasId, set.id)
-    audit(ctx, tx, actor, {
-      action: 'rule_set.attach',
-      target: { kind: 'rule_set', id: set.id, name: set.name },
-      projectId,
-      after: { aliasId },
-    })
+    audit(ctx, tx, actor, { ...about('rule_set.attach', set), after: { aliasId } })
   }
 }
 
@@ -57,11 +52,20 @@ export function replaceAliases(
     if (alias === undefined) throw new AppError('not_found', `The project has no alias ${name}`)
     return alias.id
   })
-  for (const { aliasId } of listAttachments(tx, [set.id]))
-    if (!wanted.includes(aliasId)) detach(tx, aliasId, set.id)
+  for (const { aliasId } of listAttachments(tx, [set.id])) {
+    if (wanted.includes(aliasId)) continue
+    detach(tx, aliasId, set.id)
+    audit(ctx, tx, actor, { ...about('rule_set.detach', set), before: { aliasId } })
+  }
   for (const aliasId of new Set(wanted))
     attachToAlias(ctx, tx, actor, { projectId: set.projectId, aliasId }, { names: [], ids: [set.id] })
 }
+
+const about = (action: string, { id, name, projectId }: RuleSetRow) => ({
+  action,
+  target: { kind: 'rule_set', id, name },
+  projectId,
+})
 
 function setOfProject(tx: DbOrTx, projectId: string, id: string): RuleSetRow | undefined {
   const set = findSet(tx, id)

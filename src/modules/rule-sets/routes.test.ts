@@ -526,6 +526,10 @@ describe('previews and aliases', () => {
     expect((await app.call('PATCH', path, { key, json: { liveOn: 'project' } })).status).toBe(400)
     await app.call('PATCH', path, { key, json: { aliases: [] } })
     expect(await visit('/a')).toStartWith('404')
+    const detached = app.ctx.db.sqlite.query(
+      `SELECT target_id FROM audit_log WHERE action = 'rule_set.detach'`,
+    )
+    expect(detached.all()).toEqual([{ target_id: path.split('/').at(-1) }])
     await app.call('PATCH', path, { key, json: { liveOn: 'project' } })
     expect(await visit('/a')).toBe('200 2')
     expect((await app.call('DELETE', path, { key })).status).toBe(204)

@@ -73,11 +73,11 @@ test('a project is deleted with what is left of a deleted schema', async () => {
   expect([count('records'), count('schemas')]).toEqual([0, 0])
 })
 
-/** Deletes the schema and fails after the first commit. */
+/** Deletes the schema and fails after the first commit: that is logged, not answered. */
 async function deleteUntilCrash(): Promise<void> {
   const { sqlite } = app.ctx.db
   sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 'crash'); END")
-  await expect(deleteSchema(app.ctx, grant(), people)).rejects.toThrow('crash')
+  await deleteSchema(app.ctx, grant(), people)
   sqlite.run('DROP TRIGGER crash')
   expect(count('records')).toBe(MANY)
 }

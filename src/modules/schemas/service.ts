@@ -11,7 +11,7 @@ import {
   SCHEMA_NAME,
   type SchemaField,
 } from '../../domain/schema-fields.ts'
-import { GO_ON, type Stop } from '../../platform/in-steps.ts'
+import { GO_ON, type Stop, whileAnswerWaits } from '../../platform/in-steps.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { type About, aboutRow, type Grant, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
@@ -88,7 +88,7 @@ export function changeSchema(
 
 /**
  * Deletes the schema with its records. The first commit makes it invisible. The records are then deleted in steps, so
- * that nobody waits; `removeDeletedSchemas` finishes what a crash leaves.
+ * that nobody waits; `removeDeletedSchemas` finishes what is left when the answer is due, or by a crash.
  */
 export async function deleteSchema(ctx: Context, grant: Grant, id: string): Promise<void> {
   inTransaction(ctx.db, (tx) => {
@@ -96,7 +96,10 @@ export async function deleteSchema(ctx: Context, grant: Grant, id: string): Prom
     markSchemaDeleted(tx, id)
     audit(ctx, tx, grant.actor, { ...about('schema.delete', row), before: summary(row) })
   })
-  await removeSchema(ctx, id, GO_ON)
+  // The deletion is committed, whatever happens to the records that nobody sees any more.
+  await removeSchema(ctx, id, whileAnswerWaits()).catch((error) =>
+    ctx.log.error('a deleted schema is not yet removed', { schema: id, error }),
+  )
 }
 
 export async function removeDeletedSchemas(ctx: Context, stop: Stop = GO_ON): Promise<void> {

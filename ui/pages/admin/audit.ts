@@ -116,6 +116,7 @@ const ACTIONS = [
   'rule_set.change',
   'rule_set.create',
   'rule_set.delete',
+  'rule_set.detach',
   'rule_set.place',
   'rule_set.rollback',
   'rule_set.sync',

@@ -1,4 +1,5 @@
 import type { Context, RequestFacts } from '../../../context.ts'
+import { audit } from '../../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../../db/open.ts'
 import { MINUTE_MS } from '../../../domain/durations.ts'
 import { deleteSession, type FoundToken, findToken, markTokenReplaced, touchSession } from './queries.ts'
@@ -23,7 +24,7 @@ export function exchange(
     // Looked up again: the cache does not know of an exchange that happened a moment ago.
     const found = findToken(ctx.db, hash)
     if (found === undefined) return undefined
-    if (isStale(ctx, found)) return endStolen(ctx, tx, found)
+    if (isStale(ctx, found)) return endStolen(ctx, tx, found, ip)
     if (found.replacedAt === null) markTokenReplaced(tx, hash, ctx.now())
     touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip })
     return { found, tokens: issueTokens(ctx, tx, found.sessionId) }
@@ -33,10 +34,18 @@ export function exchange(
 const isStale = (ctx: Context, { replacedAt }: FoundToken): boolean =>
   replacedAt !== null && Math.abs(ctx.now() - replacedAt) > REUSE_GRACE_MS
 
-function endStolen(ctx: Context, tx: DbOrTx, found: FoundToken): undefined {
-  deleteSession(tx, found.sessionId)
-  ctx.log.warn('a replaced refresh token was used again: session ended', {
-    session: found.sessionId,
-    user: found.user.id,
-  })
+function endStolen(ctx: Context, tx: DbOrTx, { sessionId, user }: FoundToken, ip: string): undefined {
+  deleteSession(tx, sessionId)
+  const reason = 'a replaced refresh token was used again'
+  audit(
+    ctx,
+    tx,
+    { kind: 'user', user, sessionId, ip },
+    {
+      action: 'session.end',
+      target: { kind: 'session', id: sessionId, name: null },
+      after: { reason },
+    },
+  )
+  ctx.log.warn(`${reason}: session ended`, { session: sessionId, user: user.id })
 }
