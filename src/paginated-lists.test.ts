@@ -52,7 +52,7 @@ test.each([
   '/api/deployments?projectId=&owner=&repo=&branch=&commitSha=&alias=',
   '/api/aliases?projectId=&owner=&repo=&name=',
   '/api/api-keys?projectId=',
-  '/api/users?email=&role=',
+  '/api/users?email=&search=',
 ])('%s is the whole list', async (path) => {
   await app.addUser(`${path.length}@example.com`, 'user')
   await ask(app, 'POST', '/api/api-keys', { as: ROOT, json: { name: 'ci', isGlobal: true } })

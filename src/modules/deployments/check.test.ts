@@ -50,7 +50,7 @@ test('what is left of a project that is being deleted is no problem', async () =
   const kept = { owner: 'acme', repo: 'kept', sha: 'b'.repeat(40), files: { 'large.bin': LARGE } }
   await seedDeployment(app, kept)
   ctx.db.sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON aliases BEGIN SELECT RAISE(ABORT, 'crash'); END")
-  await expect(deleteProject(ctx, operatorGrant(seeded.projectId))).rejects.toThrow('crash')
+  await deleteProject(ctx, operatorGrant(seeded.projectId))
   ctx.db.sqlite.run("DELETE FROM assets WHERE path = 'app.js'")
   ctx.db.sqlite.run('DELETE FROM host_labels WHERE deployment_id = ?', [seeded.deploymentId])
   expect(await problems()).toEqual([])

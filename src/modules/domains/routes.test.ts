@@ -171,6 +171,10 @@ test('an unproven host responds 421 until a TXT record proves it', async () => {
     verifiedAt: '2026-11-20T12:00:00.000Z',
     error: null,
   })
+  const entries = app.ctx.db.sqlite.query(
+    "SELECT target_id, after FROM audit_log WHERE action = 'domain.verify'",
+  )
+  expect(entries.all()).toEqual([{ target_id: body['id'], after: '{"by":"txt"}' }])
   expect(await textAt('www.example.com')).toBe('home')
   clear()
 })

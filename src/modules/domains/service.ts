@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { newToken } from '../../platform/tokens.ts'
@@ -85,6 +86,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
 }
 
 export function changeDomain(ctx: Context, grant: Grant, id: string, change: DomainChange): DomainView {
+  if (isEmpty(given(change))) return getDomain(ctx, grant, id)
   inTransaction(ctx.db, (tx) => {
     const before = requireDomain(tx, grant, id)
     const patch = patchOf(ctx, grant, before, change)

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -67,6 +68,7 @@ export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupV
 
 /** Renames or describes a group; fields left out stay as they are. Throws 404, or 409 if the name is taken. */
 export function changeGroup(ctx: Context, grant: Grant, id: string, change: GroupChange): GroupView {
+  if (isEmpty(given(change))) return toView(getGroupRow(ctx.db.orm, id))
   return inTransaction(ctx.db, (tx) => {
     const { name, description } = getGroupRow(tx, id)
     const before = { name, description }

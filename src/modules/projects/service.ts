@@ -4,7 +4,7 @@ import { leavingReferences } from '../../db/leaving-references.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { AppError } from '../../domain/errors.ts'
-import { given } from '../../domain/given.ts'
+import { given, isEmpty } from '../../domain/given.ts'
 import { GO_ON, inSteps, type Stop, whileAnswerWaits } from '../../platform/in-steps.ts'
 import { authorize, type Grant } from '../auth/authorize.ts'
 import { changeOwner, isTied, makeOwner } from '../members/service.ts'
@@ -82,6 +82,7 @@ export function addProject(
 
 export function changeProject(ctx: Context, grant: Grant, change: ProjectChange): ProjectView {
   const patch = given(change)
+  if (isEmpty(patch)) return getProject(ctx, grant)
   inTransaction(ctx.db, (tx) => {
     const before = projectOf(ctx, grant, tx)
     updateProject(tx, before.id, { ...patch, updatedAt: ctx.now() })

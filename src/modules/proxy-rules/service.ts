@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
-import { given } from '../../domain/given.ts'
+import { given, isEmpty } from '../../domain/given.ts'
 import { requireAlias } from '../aliases/service.ts'
 import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
@@ -89,6 +89,7 @@ export async function changeRule(
   id: string,
   change: RuleChange,
 ): Promise<RuleView> {
+  if (isEmpty(given(change))) return getRule(ctx, grant, id)
   const stored = getRuleRecord(ctx.db.orm, grant, id)
   const checked = { ...stored, ...columnsOf(change) }
   if (hasNewUse(stored, checked)) await checkTarget(ctx, checked)

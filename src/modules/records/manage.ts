@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { groupCommit } from '../../db/group-commit.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isEmpty } from '../../domain/given.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { RECORD_COLUMNS } from '../../domain/schema-fields.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
@@ -72,13 +73,14 @@ export function addRecord(
   })
 }
 
-export function changeRecord(
+export async function changeRecord(
   ctx: Context,
   grant: Grant,
   schemaId: string,
   id: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<RecordView> {
+  if (isEmpty(input)) return getRecord(ctx, grant, schemaId, id)
   return groupCommit(ctx.db, (db) => {
     const schema = requireSchema(db.orm, grant, schemaId)
     const record = updateChecked(ctx, db, schema, id, input) ?? noSuchRecord()

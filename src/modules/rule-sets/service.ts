@@ -3,7 +3,7 @@ import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
-import { given } from '../../domain/given.ts'
+import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
@@ -81,6 +81,7 @@ export function changeRuleSet(
   id: string,
   change: RuleSetChange,
 ): RuleSetWithRules {
+  if (isEmpty(given(change))) return getRuleSet(ctx, grant, id)
   inTransaction(ctx.db, (tx) => {
     const before = getRuleSetRow(tx, grant, id)
     const { aliases, liveOn, ...plain } = change

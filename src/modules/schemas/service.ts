@@ -4,6 +4,7 @@ import { generationCache } from '../../db/generation.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import {
   parseSchemaFields,
@@ -71,6 +72,7 @@ export function changeSchema(
 ): SchemaView {
   const fields = change.fields === undefined ? undefined : readFields(change.fields)
   if (change.name !== undefined) checkName(change.name)
+  if (isEmpty(given(change))) return getSchema(ctx, grant, id)
   return inTransaction(ctx.db, (tx) => {
     const row = getSchemaRow(tx, grant, id)
     if (fields !== undefined) applyFieldChanges(ctx.db, id, toSchema(row).fields, fields)

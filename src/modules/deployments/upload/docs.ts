@@ -38,6 +38,14 @@ const ruleSetFields: Record<string, Schema> = {
   proxyRuleSetIds: text('The same as proxyRuleSetId'),
 }
 
+/** The fields that every way of publishing takes. */
+const fields: Record<string, Schema> = {
+  ...targetFields,
+  ...aboutFields,
+  ...workflowFields,
+  ...ruleSetFields,
+}
+
 const object = (properties: Record<string, Schema>, required: string[]) => ({
   schema: { type: 'object' as const, properties, required },
 })
@@ -52,10 +60,7 @@ const manyFiles: Record<string, Schema> = {
   filePaths: text('JSON array of paths, instead of the file names', '["index.html","css/main.css"]'),
 }
 
-const filesForm = object(
-  { ...manyFiles, ...targetFields, ...aboutFields, ...workflowFields, ...ruleSetFields },
-  ['file', 'commitSha'],
-)
+const filesForm = object({ ...manyFiles, ...fields }, ['file', 'commitSha'])
 
 const archive = (what: string) => ({ schema: { ...binary(what), type: 'string' as const } })
 
@@ -78,9 +83,7 @@ export const zipBody = {
     'multipart/form-data': object(
       {
         file: binary('The zip archive, first or last in the form'),
-        ...targetFields,
-        ...aboutFields,
-        ...ruleSetFields,
+        ...fields,
       },
       ['file', 'commitSha'],
     ),
@@ -92,9 +95,7 @@ export const manifestBody = {
   content: {
     'application/json': object(
       {
-        ...targetFields,
-        ...aboutFields,
-        ...workflowFields,
+        ...fields,
         files: {
           type: 'array',
           items: {
@@ -121,12 +122,7 @@ export const contentsBody = {
 }
 
 /** The fields in the query string of a raw archive. */
-export const archiveQuery = Object.entries({
-  ...targetFields,
-  ...aboutFields,
-  ...workflowFields,
-  ...ruleSetFields,
-}).map(([name, { description, example }]) => ({
+export const archiveQuery = Object.entries(fields).map(([name, { description, example }]) => ({
   name,
   in: 'query' as const,
   required: false,
