@@ -43,7 +43,7 @@ beforeAll(async () => {
   ctx.db.sqlite.run(
     "CREATE TRIGGER crash BEFORE DELETE ON pipeline_runs BEGIN SELECT RAISE(ABORT, 'crash'); END",
   )
-  await expect(deleteProject(ctx, operatorGrant(world.foreignIds['projectId']))).rejects.toThrow('crash')
+  await deleteProject(ctx, operatorGrant(world.foreignIds['projectId']))
   expect(deployments()).toBe(2)
   for (const each of CASES) during.set(each, await answersTo(each))
   ctx.db.sqlite.run('DROP TRIGGER crash')

@@ -36,7 +36,7 @@ test('a start removes leftovers of a crash and continues pending work; stopping 
   })
   const { sqlite } = app.ctx.db
   sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON deployments BEGIN SELECT RAISE(ABORT, 'crash'); END")
-  await expect(deleteProject(app.ctx, operatorGrant(projectId))).rejects.toThrow('crash')
+  await deleteProject(app.ctx, operatorGrant(projectId))
   sqlite.run('DROP TRIGGER crash')
   const leftover = join(app.ctx.config.dataDir, 'blobs', 'packs', 'left-over.pack')
   writeFileSync(leftover, 'x')
@@ -50,6 +50,6 @@ test('a start removes leftovers of a crash and continues pending work; stopping 
   expect(sqlite.query('SELECT commit_sha FROM deployments').values()).toEqual([['a'.repeat(40)]])
   const answer = await app.call('GET', '/app.js', { host, headers: { 'accept-encoding': 'br' } })
   expect(answer.headers.get('content-encoding')).toBe('br')
-  expect(app.lines).toEqual([])
+  expect(app.lines).toEqual([expect.stringContaining('a deleted project is not yet removed')])
   app.close()
 })

@@ -97,7 +97,7 @@ describe('post steps', () => {
     const work = '{"rule":{},"input":{},"outputs":{}}'
     sqlite.query("INSERT INTO post_steps VALUES ('left', ?, ?, 0, 0)").run(gone.projectId, work)
     sqlite.run("CREATE TRIGGER crash BEFORE DELETE ON post_steps BEGIN SELECT RAISE(ABORT, 'crash'); END")
-    await expect(deleteProject(gone.ctx, operatorGrant(gone.projectId))).rejects.toThrow('crash')
+    await deleteProject(gone.ctx, operatorGrant(gone.projectId))
     await resumePostSteps(gone.ctx)
     expect(sqlite.query('SELECT attempts FROM post_steps').values()).toEqual([[0]])
     gone.close()
