@@ -3,17 +3,11 @@ import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isAliasName, isCommitSha } from '../../domain/names.ts'
+import { findCommitOf } from '../deployments/service.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
-import {
-  type AliasRow,
-  findAliasOfProject,
-  insertAlias,
-  insertHistory,
-  listHistory,
-  updateAlias,
-} from './queries.ts'
+import { type AliasRow, findAliasOfProject, insertAlias, insertHistory, updateAlias } from './queries.ts'
 
 /** What points an alias at a deployment: an upload or a person. `basePath` is `''` or a folder such as `/dist`. */
 type Pointing = {
@@ -110,7 +104,7 @@ export function moveAlias(
   basePath: string,
 ): AliasRow {
   if (alias.deploymentId === deployment.id && alias.basePath === basePath) return alias
-  const from = listHistory(tx, alias.id, 1)[0]?.commitSha
+  const from = findCommitOf(ctx.db, alias.deploymentId)
   const moved = { ...alias, deploymentId: deployment.id, basePath, updatedAt: ctx.now() }
   updateAlias(tx, alias.id, { deploymentId: deployment.id, basePath, updatedAt: moved.updatedAt })
   addHistory(ctx, tx, actor, moved, deployment)

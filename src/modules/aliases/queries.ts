@@ -140,15 +140,12 @@ export function listHistory(db: DbOrTx, aliasId: string, limit: number): History
 }
 
 /** The folder of this deployment that the alias served when it last pointed at it. */
-export function findFormerBasePath(db: DbOrTx, aliasId: string, deploymentId: string): string | undefined {
-  return db
-    .select({ basePath: aliasHistory.basePath })
-    .from(aliasHistory)
-    .where(and(eq(aliasHistory.aliasId, aliasId), eq(aliasHistory.deploymentId, deploymentId)))
-    .orderBy(desc(aliasHistory.movedAt), desc(aliasHistory.id))
-    .limit(1)
-    .get()?.basePath
-}
+export const findFormerBasePath = (db: Db, aliasId: string, deploymentId: string): string | undefined =>
+  prepared<{ basePath: string }>(
+    db,
+    `SELECT base_path AS basePath FROM alias_history WHERE alias_id = ? AND deployment_id = ?
+     ORDER BY moved_at DESC, id DESC LIMIT 1`,
+  ).get(aliasId, deploymentId)?.basePath
 
 export type LabelTarget = { aliasId: string } | { deploymentId: string }
 

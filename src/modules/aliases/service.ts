@@ -78,7 +78,7 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
   checkAliasName(input.name)
   const alias = inTransaction(ctx.db, (tx) => {
     const project = projectOf(ctx, grant, tx)
-    const deployment = chooseDeployment(tx, project.id, input)
+    const deployment = chooseDeployment(ctx, tx, project.id, input)
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
     const pointing = { project, name, deployment, basePath: deployment.basePath }
@@ -94,10 +94,10 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
 export function changeAlias(ctx: Context, grant: Grant, id: string, change: AliasChange): AliasView {
   inTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
-    const deployment = chooseDeployment(tx, alias.projectId, change)
+    const deployment = chooseDeployment(ctx, tx, alias.projectId, change)
     if (deployment !== undefined) {
       refuseLocked(ctx, grant, alias)
-      const basePath = findFormerBasePath(tx, alias.id, deployment.id) ?? deployment.basePath
+      const basePath = findFormerBasePath(ctx.db, alias.id, deployment.id) ?? deployment.basePath
       moveAlias(ctx, tx, grant.actor, alias, deployment, basePath)
     }
     changeSettings(ctx, tx, grant.actor, alias, settingsOf(change))
@@ -129,7 +129,12 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
 }
 
 /** Undefined when no deployment is named. Throws 404 if it is not the project's, 400 if a short SHA matches several. */
-function chooseDeployment(tx: DbOrTx, projectId: string, choice: AliasChange): PointedAt | undefined {
+function chooseDeployment(
+  ctx: Context,
+  tx: DbOrTx,
+  projectId: string,
+  choice: AliasChange,
+): PointedAt | undefined {
   const { deploymentId, commitSha } = choice
   if (deploymentId !== undefined) {
     const found = findDeploymentOfProject(tx, projectId, deploymentId)
@@ -143,7 +148,7 @@ function chooseDeployment(tx: DbOrTx, projectId: string, choice: AliasChange): P
   }
   if (commitSha === undefined) return undefined
   const sha = commitSha.toLowerCase()
-  const [first, second] = findDeploymentsBySha(tx, projectId, sha)
+  const [first, second] = findDeploymentsBySha(ctx.db, projectId, sha)
   if (first === undefined)
     throw new AppError('not_found', `The project has no deployment of the commit ${sha}`)
   if (second !== undefined && first.commitSha !== sha)

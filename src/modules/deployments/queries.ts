@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, lt, not, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, not, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import { runInPieces } from '../../db/pieces.ts'
 import { aliases, assets, deployments, projects, removedProjects } from '../../db/schema.ts'
@@ -127,21 +127,16 @@ export function findDeploymentOfProject(db: DbOrTx, projectId: string, id: strin
 }
 
 /** Deployments whose SHA has this prefix, an exact match first. Two results mean that the prefix is ambiguous. */
-export function findDeploymentsBySha(db: DbOrTx, projectId: string, prefix: string): PointedAt[] {
-  return db
-    .select(pointedAt)
-    .from(deployments)
-    .where(
-      and(
-        eq(deployments.projectId, projectId),
-        gte(deployments.commitSha, prefix),
-        lt(deployments.commitSha, `${prefix}g`),
-      ),
-    )
-    .orderBy(asc(deployments.commitSha))
-    .limit(2)
-    .all()
-}
+export const findDeploymentsBySha = (db: Db, projectId: string, prefix: string): PointedAt[] =>
+  prepared<PointedAt>(
+    db,
+    `SELECT id, commit_sha AS commitSha, base_path AS basePath FROM deployments
+     WHERE project_id = ? AND commit_sha >= ? AND commit_sha < ? ORDER BY commit_sha LIMIT 2`,
+  ).all(projectId, prefix, `${prefix}g`)
+
+export const findCommitOf = (db: Db, id: string): string | undefined =>
+  prepared<{ commitSha: string }>(db, 'SELECT commit_sha AS commitSha FROM deployments WHERE id = ?').get(id)
+    ?.commitSha
 
 /** Also deletes its files. */
 export function deleteDeploymentRow(db: Db, id: string): void {

@@ -31,7 +31,7 @@ import {
 
 export type { AssetView, DeploymentView } from './model.ts'
 export type { PointedAt } from './queries.ts'
-export { findDeploymentOfProject, findDeploymentsBySha } from './queries.ts'
+export { findCommitOf, findDeploymentOfProject, findDeploymentsBySha } from './queries.ts'
 
 type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
 
