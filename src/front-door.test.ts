@@ -243,6 +243,16 @@ describe('a file that was sent before', () => {
     expect(await ask()).toStartWith('HTTP/1.1 404')
   })
 
+  test('is sent to a GET only, and with a query too', async () => {
+    const app = await twoSites()
+    const ask = (method: string, path = '/a.txt') => app.call(method, path, { host: hostOf('one') })
+    expect(await (await ask('GET')).text()).toBe('of one')
+    const { status, headers } = await ask('HEAD')
+    expect([status, headers.get('content-length'), headers.has('date')]).toEqual([200, '6', true])
+    expect((await ask('POST')).status).toBe(405)
+    expect(await (await ask('GET', '/a.txt?x=1')).text()).toBe('of one')
+  })
+
   const rows: [what: string, env: Record<string, string>, target: string, headers: Record<string, string>][] =
     [
       ['a request line with another host', {}, `http://${hostOf('two')}/a.txt`, { host: hostOf('one') }],

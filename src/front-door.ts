@@ -3,6 +3,7 @@ import { httpDate } from './domain/http-date.ts'
 import { clientAddress, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
 import { logRequest, observe } from './observe.ts'
 import { isFileOnly } from './site/file-only.ts'
+import { serveKnownUrl } from './site/known-urls.ts'
 import type { SitePages } from './site/pages.ts'
 import { resolveHost } from './site/resolve-site.ts'
 import { isOurs, isPlainRead, serveAsset } from './site/serve-asset.ts'
@@ -16,6 +17,8 @@ type Answering = (request: Request, peer: Peer) => Response | Promise<Response>
 export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering>): Answering {
   let route: Answering | undefined
   const answer: Answering = (request, peer) => {
+    const known = serveKnownUrl(ctx, request)
+    if (known !== undefined) return known
     if (route !== undefined) return route(request, peer)
     const file = serveOpenFile(ctx, request, peer)
     if (file !== undefined) return file

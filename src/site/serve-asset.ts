@@ -6,6 +6,7 @@ import { AppError } from '../domain/errors.ts'
 import { mayBeHashedPart } from '../domain/hashed-part.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
+import { knowUrl } from './known-urls.ts'
 import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
 import { notFound, plainNotFound, type SitePages } from './pages.ts'
 import { listEarlierDeployments } from './queries.ts'
@@ -39,6 +40,7 @@ export function serveAsset(
   traceFile(asked.visit?.trace, asked.path, target)
   if ('redirectTo' in target)
     return redirect(`${asked.mount}${encodePath(target.redirectTo)}${asked.search}`, site)
+  if (asked.mount === '' && asked.visit === undefined) knowUrl(ctx, request, site, target)
   return serveFile(ctx, request, target, site)
 }
 

@@ -53,14 +53,14 @@ function answerCondition(
   site: Shown & Pick<Site, 'shownSince'>,
 ): Response | undefined {
   const ifNoneMatch = asked.get('if-none-match')
-  const ifModifiedSince = asked.get('if-modified-since')
   const ifMatch = asked.get('if-match')
   const ifUnmodifiedSince = asked.get('if-unmodified-since')
-  if (ifNoneMatch === null && ifModifiedSince === null && ifMatch === null && ifUnmodifiedSince === null)
-    return undefined
-  // The usual case: a browser sends the one tag it received.
+  // The usual case: a browser sends the one tag it received, and the date does not matter then.
   if (ifNoneMatch === form.etag && ifMatch === null && ifUnmodifiedSince === null)
     return form.notModified(site)
+  const ifModifiedSince = asked.get('if-modified-since')
+  if (ifNoneMatch === null && ifModifiedSince === null && ifMatch === null && ifUnmodifiedSince === null)
+    return undefined
 
   const condition = { method, ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince }
   const decision = decideConditional(condition, {
