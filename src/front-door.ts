@@ -17,8 +17,6 @@ type Answering = (request: Request, peer: Peer) => Response | Promise<Response>
 export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering>): Answering {
   let route: Answering | undefined
   const answer: Answering = (request, peer) => {
-    const known = serveKnownUrl(ctx, request)
-    if (known !== undefined) return known
     if (route !== undefined) return route(request, peer)
     const file = serveOpenFile(ctx, request, peer)
     if (file !== undefined) return file
@@ -29,7 +27,6 @@ export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering
   }
   const { requestLog } = ctx
   const seen = (request: Request, peer: Peer, response: Response, startedAt: number): Response => {
-    if (request.method === 'HEAD') date(ctx, response)
     const weight = requestLog.weigh(response.status, startedAt)
     if (weight === 0 && !ctx.log.isInfo) return response
     const { path } = splitUrl(request.url)
@@ -41,15 +38,18 @@ export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering
   }
   return (request, peer) => {
     const startedAt = performance.now()
+    const file = serveKnownUrl(ctx, request)
+    if (file !== undefined) return seen(request, peer, file, startedAt)
     const answered = answer(request, peer)
-    if (answered instanceof Response) return seen(request, peer, answered, startedAt)
-    return answered.then((response) => seen(request, peer, response, startedAt))
+    if (answered instanceof Response) return seen(request, peer, dated(ctx, request, answered), startedAt)
+    return answered.then((response) => seen(request, peer, dated(ctx, request, response), startedAt))
   }
 }
 
 /** The runtime dates all responses except those to HEAD. RFC 9110 §6.6.1. */
-function date(ctx: Context, { headers }: Response): void {
-  if (!headers.has('date')) headers.set('date', httpDate(ctx.now()))
+function dated(ctx: Context, { method }: Request, response: Response): Response {
+  if (method === 'HEAD' && !response.headers.has('date')) response.headers.set('date', httpDate(ctx.now()))
+  return response
 }
 
 /**
