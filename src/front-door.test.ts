@@ -243,6 +243,24 @@ describe('a file that was sent before', () => {
     expect(await ask()).toStartWith('HTTP/1.1 404')
   })
 
+  test('is not sent where a rule takes the GET, whoever asked for the file by HEAD', async () => {
+    const app = await open()
+    const { aliasId } = await deploy(app, 'one', 'a', 'of one')
+    const rule = {
+      pathPattern: '/a.txt',
+      methods: ['GET'],
+      targetUrl: '/b.txt',
+      proxyType: 'internal_rewrite',
+    }
+    await app.addUser(ROOT.email, 'admin')
+    const made = await app.call('POST', `/api/proxy-rules/alias/${aliasId}`, { as: ROOT.email, json: rule })
+    expect(made.status).toBe(201)
+    const statusOf = async (method: string) =>
+      (await app.call(method, '/a.txt', { host: hostOf('one') })).status
+    for (let round = 0; round < 2; round++)
+      expect([await statusOf('HEAD'), await statusOf('GET')]).toEqual([200, 404])
+  })
+
   test('is sent to a GET only, and with a query too', async () => {
     const app = await twoSites()
     const ask = (method: string, path = '/a.txt') => app.call(method, path, { host: hostOf('one') })

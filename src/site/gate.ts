@@ -1,5 +1,4 @@
 import type { Caller, Context } from '../context.ts'
-import { generationCache } from '../db/generation.ts'
 import { decideView } from '../domain/access.ts'
 import { AppError } from '../domain/errors.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
@@ -8,6 +7,7 @@ import { isPartOfAnother } from '../http/part-of-another.ts'
 import { signInAddress } from '../http/safe-redirect.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { readSettings } from '../modules/settings/service.ts'
+import { rememberView } from './gate-memory.ts'
 import { nobody } from './nobody.ts'
 import type { SitePages } from './pages.ts'
 import type { Site } from './resolve-site.ts'
@@ -37,34 +37,6 @@ export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: V
   if (person === null) return refuseAnonymous(ctx, pages, site, viewer)
   const about = { email: person.email, siteHost: site.host, adminUrl: ctx.adminUrl() }
   return refusePerson(pages, request, about)
-}
-
-/** Longer headers contain the site's own cookies. They are checked each time, so that nobody can fill the memory. */
-const MAX_COOKIE = 1024
-
-/** For each `Cookie` header, the sites it was allowed to see and until when, if nothing is written. */
-const shown = generationCache<WeakMap<Site, number>>('access')
-
-/**
- * Whether the sender may see the site because the same cookies could a moment ago. Needs no hashing, reading or
- * comparing: any change of access clears this cache, and any change of the site creates a new `Site`. False if access
- * has to be decided.
- */
-export function maySeeStill(ctx: Context, request: Request, site: Site): boolean {
-  const cookies = request.headers.get('cookie')
-  if (cookies === null || request.headers.get('x-api-key') !== null || isPartOfAnother(request)) return false
-  const until = shown.get(ctx.db, cookies, nothing)?.get(site)
-  return until !== undefined && until > ctx.now()
-}
-
-const nothing = () => undefined
-
-/** Caches only decisions made on the site's own host: the gate does not apply elsewhere. */
-function rememberView(ctx: Context, request: Request, site: Site, { goodUntil, site: place }: Caller): void {
-  const cookies = request.headers.get('cookie')
-  const isHere = place?.host === site.host && place.projectId === site.project.id
-  if (goodUntil === undefined || !isHere || cookies === null || cookies.length > MAX_COOKIE) return
-  shown.get(ctx.db, cookies, () => new WeakMap())?.set(site, goodUntil)
 }
 
 function refusePerson(

@@ -40,7 +40,7 @@ export function serveAsset(
   traceFile(asked.visit?.trace, asked.path, target)
   if ('redirectTo' in target)
     return redirect(`${asked.mount}${encodePath(target.redirectTo)}${asked.search}`, site)
-  if (asked.mount === '' && asked.visit === undefined) knowUrl(ctx, request, site, target)
+  if (asked.visit === undefined) knowUrl(ctx, request, site, target)
   return serveFile(ctx, request, target, site)
 }
 

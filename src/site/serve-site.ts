@@ -17,7 +17,7 @@ export type SiteRequest = {
   path: string
   search: string
   mount: string
-  /** Missing on an open site, which only has files. */
+  /** Missing if only a file can answer, and the visitor may see it. */
   visit?: Visit
 }
 
