@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type AssetPathSource, findClash, normalizeAssetPath, requestPathToAssetPath } from './asset-path.ts'
 
-const SOURCES: AssetPathSource[] = ['form', 'manifest', 'archive']
+const SOURCES: AssetPathSource[] = ['sender', 'archive']
 const NFC = 'caf\u00e9.html'
 const NFD = 'cafe\u0301.html'
 
@@ -94,14 +94,13 @@ describe('normalizeAssetPath of a path that begins with /', () => {
     ['//a/b.html', 'a/b.html'],
     ['\\a\\b.html', 'a/b.html'],
     ['/', 'directory'],
-  ])('%s is %s in a form or manifest, and refused in an archive', (raw, expected) => {
-    expect(outcome(raw, 'form')).toBe(expected)
-    expect(outcome(raw, 'manifest')).toBe(expected)
+  ])('%s is %s from a sender, and refused in an archive', (raw, expected) => {
+    expect(outcome(raw, 'sender')).toBe(expected)
     expect(outcome(raw, 'archive')).toBe('refused: a path in an archive must not begin with /')
   })
 
   test('a drive letter after it is still refused', () => {
-    expect(outcome('/C:/x', 'form')).toBe('refused: a path must not begin with a drive letter')
+    expect(outcome('/C:/x', 'sender')).toBe('refused: a path must not begin with a drive letter')
   })
 })
 
@@ -187,6 +186,6 @@ test('the shortcut for plain paths gives the same result as the full check', () 
     const raw = Array.from({ length: 1 + (round % 6) }, next).join('')
     // A path that begins with ./ does not take the shortcut.
     if (!raw.startsWith('/'))
-      expect([raw, outcome(raw, 'manifest')]).toEqual([raw, outcome(`./${raw}`, 'manifest')])
+      expect([raw, outcome(raw, 'sender')]).toEqual([raw, outcome(`./${raw}`, 'sender')])
   }
 })

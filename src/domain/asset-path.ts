@@ -1,5 +1,5 @@
-/** Where a path came from. In a form or manifest it may start with `/`, in an archive it may not. */
-export type AssetPathSource = 'form' | 'manifest' | 'archive'
+/** Who wrote a path. A sender (in a form or manifest) may start it with `/`, an archive may not. */
+export type AssetPathSource = 'sender' | 'archive'
 
 /** `reason` completes "<entry>: ..." and says what to change. */
 type AssetPathResult =

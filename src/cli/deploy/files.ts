@@ -21,7 +21,7 @@ export function findFiles(folder: string, onModules: (path: string) => void = ()
     const folderPath = join(root, path)
     for (const entry of listFolder(folderPath)) {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
-      const stored = normalizeAssetPath(entryPath, 'manifest')
+      const stored = normalizeAssetPath(entryPath, 'sender')
       if (path !== '' && entry.name === 'node_modules' && entry.isDirectory()) onModules(entryPath)
       if (stored.kind === 'left_out') continue
       refuseOtherEncoding(folderPath, entryPath, entry)

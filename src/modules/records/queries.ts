@@ -134,11 +134,6 @@ export const recordCount = (schemaId: string, where: Sql): Sql => ({
   values: [schemaId, ...where.values],
 })
 
-export function countRecords(db: Db, schemaId: string, where: Sql): number {
-  const { sql, values } = recordCount(schemaId, where)
-  return prepared<{ n: number }>(db, sql).get(...values)?.n ?? 0
-}
-
 /** Counts the newest `max` records and the bytes of their fields. */
 export function sampleOf(db: Db, schemaId: string, max: number): { records: number; bytes: number } {
   return (

@@ -86,7 +86,7 @@ function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail
 
 function readPath(path: string): string | null | AppError {
   try {
-    return storedPath(path, 'manifest')
+    return storedPath(path, 'sender')
   } catch (error) {
     if (error instanceof AppError) return error
     throw error

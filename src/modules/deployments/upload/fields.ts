@@ -173,7 +173,7 @@ class FieldCheck {
   basePath(): string | null {
     const given = this.fields.first('basePath')
     if (given === undefined) return null
-    const result = normalizeAssetPath(withoutSlashBehind(given) || '/', 'form')
+    const result = normalizeAssetPath(withoutSlashBehind(given) || '/', 'sender')
     if (result.kind === 'refused') return this.fail('basePath', result.reason)
     if (result.kind === 'left_out')
       return this.fail('basePath', 'names a folder whose files are left out of deployments')

@@ -87,7 +87,7 @@ function nameContents(ctx: Context, contents: NamedContent[], fields: UploadFiel
   for (const [index, { filename, blob }] of contents.entries()) {
     // Browsers send this for a file input that was left empty.
     if (filePaths === undefined && filename === '' && blob.sizeBytes === 0) continue
-    const path = storedPath(filePaths?.[index] ?? filename, 'form')
+    const path = storedPath(filePaths?.[index] ?? filename, 'sender')
     if (path !== null) files.add(path, blob)
   }
   return files.all(WHAT_TO_SEND)
