@@ -28,6 +28,15 @@ test('a value is cached until its part of the generation changes', () => {
   expect([counted(), counted()]).toEqual(['2', '2'])
 })
 
+test('a look at the cache loads nothing, and sees no value of an earlier generation', () => {
+  const look = () => cache.peek(db, 'seen')
+  expect(look()).toBeUndefined()
+  cache.get(db, 'seen', () => 'a value')
+  expect(look()).toBe('a value')
+  set('new')
+  expect(look()).toBeUndefined()
+})
+
 test.each([true, false])(
   'what a transaction cached of its own writes is dropped with it (generation known before: %p)',
   (isKnown) => {

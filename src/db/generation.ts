@@ -25,6 +25,8 @@ export function currentGeneration(db: Db): Generation {
 }
 
 type GenerationCache<V> = {
+  /** The cached value, if there is one. */
+  peek(db: Db, key: string): V | undefined
   /** Caches what `load` returns until something changes. Undefined is not cached, so it is loaded again. */
   get(db: Db, key: string, load: () => V | undefined): V | undefined
 }
@@ -35,20 +37,24 @@ type GenerationCache<V> = {
  */
 export function generationCache<V>(part: keyof Generation, max = 10_000): GenerationCache<V> {
   const byDb = new WeakMap<Db, { from: number; entries: Map<string, V> }>()
+  const currentEntries = (db: Db): Map<string, V> => {
+    const from = currentGeneration(db)[part]
+    const kept = byDb.get(db)
+    if (kept?.from === from) return kept.entries
+    const entries = new Map<string, V>()
+    byDb.set(db, { from, entries })
+    return entries
+  }
   return {
+    peek: (db, key) => currentEntries(db).get(key),
     get(db, key, load) {
-      const from = currentGeneration(db)[part]
-      let kept = byDb.get(db)
-      if (kept === undefined || kept.from !== from) {
-        kept = { from, entries: new Map() }
-        byDb.set(db, kept)
-      }
-      const cached = kept.entries.get(key)
+      const entries = currentEntries(db)
+      const cached = entries.get(key)
       if (cached !== undefined) return cached
       const loaded = load()
       if (loaded === undefined || db.sqlite.inTransaction) return loaded
-      if (kept.entries.size >= max) kept.entries.clear()
-      kept.entries.set(key, loaded)
+      if (entries.size >= max) entries.clear()
+      entries.set(key, loaded)
       return loaded
     },
   }

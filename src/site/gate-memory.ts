@@ -17,11 +17,9 @@ const shown = generationCache<WeakMap<Site, number>>('access')
 export function maySeeStill(ctx: Context, request: Request, site: Site): boolean {
   const cookies = request.headers.get('cookie')
   if (cookies === null || request.headers.get('x-api-key') !== null || isPartOfAnother(request)) return false
-  const until = shown.get(ctx.db, cookies, nothing)?.get(site)
+  const until = shown.peek(ctx.db, cookies)?.get(site)
   return until !== undefined && until > ctx.now()
 }
-
-const nothing = () => undefined
 
 /** Caches only decisions made on the site's own host: the gate does not apply elsewhere. */
 export function rememberView(

@@ -15,7 +15,7 @@ const byUrl = generationCache<KnownFile>('sites', 20_000)
  * the same request next.
  */
 export function serveKnownUrl(ctx: Context, request: Request): Response | undefined {
-  const known = byUrl.get(ctx.db, request.url, nothing)
+  const known = byUrl.peek(ctx.db, request.url)
   if (known === undefined || known.host !== request.headers.get('host') || request.method !== 'GET')
     return undefined
   const { site, file } = known
@@ -26,8 +26,6 @@ export function serveKnownUrl(ctx: Context, request: Request): Response | undefi
     return undefined
   }
 }
-
-const nothing = () => undefined
 
 /**
  * For a GET on the site's own host that only a file can answer. URLs with a query are not kept, because anybody can make

@@ -78,7 +78,7 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
   checkAliasName(input.name)
   const alias = inTransaction(ctx.db, (tx) => {
     const project = projectOf(ctx, grant, tx)
-    const deployment = chooseDeployment(ctx, tx, project.id, input)
+    const deployment = chooseDeployment(ctx, project.id, input)
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
     const pointing = { project, name, deployment, basePath: deployment.basePath }
@@ -94,7 +94,7 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
 export function changeAlias(ctx: Context, grant: Grant, id: string, change: AliasChange): AliasView {
   inTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
-    const deployment = chooseDeployment(ctx, tx, alias.projectId, change)
+    const deployment = chooseDeployment(ctx, alias.projectId, change)
     if (deployment !== undefined) {
       refuseLocked(ctx, grant, alias)
       const basePath = findFormerBasePath(ctx.db, alias.id, deployment.id) ?? deployment.basePath
@@ -129,16 +129,11 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
 }
 
 /** Undefined when no deployment is named. Throws 404 if it is not the project's, 400 if a short SHA matches several. */
-function chooseDeployment(
-  ctx: Context,
-  tx: DbOrTx,
-  projectId: string,
-  choice: AliasChange,
-): PointedAt | undefined {
+function chooseDeployment(ctx: Context, projectId: string, choice: AliasChange): PointedAt | undefined {
   const { deploymentId, commitSha } = choice
   if (deploymentId !== undefined) {
-    const found = findDeploymentOfProject(tx, projectId, deploymentId)
-    if (found === undefined) throw new AppError('not_found', 'The project has no such deployment')
+    const found = findDeploymentOfProject(ctx.db, projectId, deploymentId)
+    if (found === null) throw new AppError('not_found', 'The project has no such deployment')
     if (commitSha !== undefined && !found.commitSha.startsWith(commitSha.toLowerCase()))
       throw invalidChoice(
         'commitSha',

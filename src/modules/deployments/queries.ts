@@ -112,26 +112,16 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
 /** The part of a deployment that aliases need. */
 export type PointedAt = { id: string; commitSha: string; basePath: string }
 
-const pointedAt = {
-  id: deployments.id,
-  commitSha: deployments.commitSha,
-  basePath: deployments.basePath,
-}
+const POINTED_AT = 'SELECT id, commit_sha AS commitSha, base_path AS basePath FROM deployments'
 
-export function findDeploymentOfProject(db: DbOrTx, projectId: string, id: string): PointedAt | undefined {
-  return db
-    .select(pointedAt)
-    .from(deployments)
-    .where(and(eq(deployments.projectId, projectId), eq(deployments.id, id)))
-    .get()
-}
+export const findDeploymentOfProject = (db: Db, projectId: string, id: string): PointedAt | null =>
+  prepared<PointedAt>(db, `${POINTED_AT} WHERE project_id = ? AND id = ?`).get(projectId, id)
 
 /** Deployments whose SHA has this prefix, an exact match first. Two results mean that the prefix is ambiguous. */
 export const findDeploymentsBySha = (db: Db, projectId: string, prefix: string): PointedAt[] =>
   prepared<PointedAt>(
     db,
-    `SELECT id, commit_sha AS commitSha, base_path AS basePath FROM deployments
-     WHERE project_id = ? AND commit_sha >= ? AND commit_sha < ? ORDER BY commit_sha LIMIT 2`,
+    `${POINTED_AT} WHERE project_id = ? AND commit_sha >= ? AND commit_sha < ? ORDER BY commit_sha LIMIT 2`,
   ).all(projectId, prefix, `${prefix}g`)
 
 export const findCommitOf = (db: Db, id: string): string | undefined =>

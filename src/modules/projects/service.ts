@@ -98,6 +98,7 @@ export function changeProject(ctx: Context, grant: Grant, change: ProjectChange)
 }
 
 const REMOVED_AT_ONCE = 250
+
 /**
  * Deletes the project and everything in it. With the first commit all of it is gone for everybody. The rows are then
  * deleted in steps, so that nobody waits; `removeDeletedProjects` finishes what is left when the answer is due, or by a
