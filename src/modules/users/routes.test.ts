@@ -192,6 +192,13 @@ test('the last admin cannot be demoted or deleted', async () => {
   const demote = await call('PATCH', `/api/users/${root}`, { role: 'user' })
   expect(demote.status).toBe(400)
   expect((await call('DELETE', `/api/users/${root}`)).status).toBe(400)
+  await call('POST', '/api/projects', { owner: 'acme', name: 'docs' })
+  const asOwner = await call('DELETE', `/api/users/${root}`)
+  expect([asOwner.status, asOwner.body['message']]).toEqual([
+    400,
+    'The last administrator cannot be deleted: make another one first',
+  ])
+  app.ctx.db.sqlite.run('DELETE FROM projects')
   await call('PATCH', `/api/users/${ann}`, { role: 'admin' })
   expect((await call('PATCH', `/api/users/${root}`, { role: 'user' })).status).toBe(200)
   expect((await call('PATCH', `/api/users/${root}`, { role: 'admin' })).status).toBe(403)
@@ -227,6 +234,7 @@ test('an owner cannot be deleted: the response names the projects', async () => 
   const refused = await call('DELETE', `/api/users/${ann}`)
   expect(refused.status).toBe(409)
   expect(refused.body['message']).toContain('acme/api, acme/docs')
+  expect((await call('GET', `/api/users/${ann}`)).body['role']).toBe('user')
   expect(() => app.ctx.db.sqlite.run('DELETE FROM users WHERE id = ?', [ann])).toThrow('user owns projects')
   app.ctx.db.sqlite.run('DELETE FROM projects')
 })

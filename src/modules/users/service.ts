@@ -104,13 +104,15 @@ export function changeUser(ctx: Context, grant: Grant, id: string, change: UserC
 export function deleteUser(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const user = getUserRow(tx, { userId: id })
+    // Who is the last administrator is told so even when they own projects: giving those away would not help.
+    keepLastAdmin('deleted', () => updateUser(tx, id, { role: 'member' }))
     const owned = listOwnedProjects(tx, id).map(({ owner, name }) => `${owner}/${name}`)
     if (owned.length > 0)
       throw new AppError(
         'conflict',
         `${user.email} owns ${owned.join(', ')}. Transfer the ownership or delete the project first.`,
       )
-    keepLastAdmin('deleted', () => deleteUserRow(tx, id))
+    deleteUserRow(tx, id)
     audit(ctx, tx, grant.actor, { action: 'user.delete', target: targetOf(user), before: publicUser(user) })
   })
 }
