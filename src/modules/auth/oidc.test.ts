@@ -120,7 +120,7 @@ describe('coming back', () => {
     const again = await signInAs({ ...ANN, email: 'renamed@example.com' })
     expect(await whoIs(again)).toEqual(await whoIs(first))
     const account = await ask(app, 'GET', '/api/account', { headers: { cookie: again.cookie } })
-    expect(account.body['connections']).toMatchObject([{ provider: 'one', email: 'Ann@example.com' }])
+    expect(account.body['connections']).toMatchObject([{ provider: 'one', email: 'ann@example.com' }])
   })
 
   test('signing up follows the setting', async () => {

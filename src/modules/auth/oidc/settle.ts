@@ -43,7 +43,7 @@ export function settle(
       if (user === undefined) throw new AppError('unauthenticated', 'The account was deleted')
       // Otherwise whoever has the invitation link could set a password on an account that somebody already uses.
       if (outcome.do === 'claim') endPasswordLinks(tx, userId)
-      if (outcome.do !== 'sign-in') connect(ctx, tx, provider, proven, user, actor)
+      if (outcome.do !== 'sign-in') connect(ctx, tx, provider, identity, user, actor)
       return outcome.do === 'connect' ? outcome : { do: 'enter', user }
     })
   } catch (error) {
