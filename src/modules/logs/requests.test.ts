@@ -129,6 +129,28 @@ test('the tail shows new requests that match, and missed ones', async () => {
   )
 })
 
+test.each<[what: string, end: (email: string, id: string) => Promise<Response>]>([
+  [
+    'is no administrator anymore',
+    (_email, id) =>
+      app.call('PATCH', `/api/users/${id}`, { as: 'root@example.com', json: { role: 'member' } }),
+  ],
+  ['signed out', (email) => app.call('POST', '/api/auth/signout', { as: email })],
+  ['was deleted', (_email, id) => app.call('DELETE', `/api/users/${id}`, { as: 'root@example.com' })],
+])('the tail ends before the next request when its reader %s', async (_what, end) => {
+  const email = 'second@example.com'
+  const id = await app.addUser(email, 'admin')
+  const answer = await app.call('GET', '/api/logs/tail', { as: email })
+  await visit('/before')
+  app.ctx.requestLog.flush()
+  expect((await end(email, id)).ok).toBe(true)
+  await visit('/after')
+  app.ctx.requestLog.flush()
+  const text = await answer.text()
+  expect(text).toContain('/before')
+  expect(text).not.toContain('/after')
+})
+
 test.each([
   ['0', true],
   ['', false],

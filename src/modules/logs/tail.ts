@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { onePer } from '../../platform/one-per.ts'
 import type { LoggedRequest } from '../../platform/request-log/row.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { parseBots, parseStatus, requestView } from './requests.ts'
 import { listRequestsAfter } from './requests-queries.ts'
 
@@ -16,7 +16,7 @@ type TailQuery = {
 
 /** A keep-alive, sent well before a silent connection would be closed. */
 const COMMENT_MS = 20_000
-/** Then the browser reconnects automatically, and a reader who lost access is refused. */
+/** Then the browser reconnects automatically. */
 const LONGEST_MS = 5 * MINUTE_MS
 const MAX_TAILS = 20
 /** How many missed rows a reconnecting browser gets. */
@@ -29,12 +29,12 @@ const tailsOf = onePer((_: Context) => new Set<() => void>())
 
 /**
  * The request log as it grows, as server-sent events: `request` with a row, whose id is the event's; `skipped` with the
- * number of rows that a slow reader missed. `after` (or `Last-Event-ID`) returns what came since. Throws 429 when too
- * many people watch.
+ * number of rows that a slow reader missed. `after` (or `Last-Event-ID`) returns what came since. Ends before the next
+ * row once the reader may not see it anymore. Throws 429 when too many people watch.
  */
 export function tailRequests(
   ctx: Context,
-  _grant: Grant,
+  grant: Grant,
   query: TailQuery,
   lastEventId: string | null,
 ): Response {
@@ -49,7 +49,7 @@ export function tailRequests(
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        end = follow(ctx, tails, controller, isWanted, since)
+        end = follow(ctx, grant, { tails, controller, isWanted, since })
       },
       cancel: () => end(),
     },
@@ -70,13 +70,14 @@ export function endTails(ctx: Context): void {
   for (const end of [...tailsOf(ctx)]) end()
 }
 
-function follow(
-  ctx: Context,
-  tails: Set<() => void>,
-  controller: ReadableStreamDefaultController<Uint8Array>,
-  isWanted: (row: LoggedRequest) => boolean,
-  since: number | undefined,
-): () => void {
+type Tail = {
+  tails: Set<() => void>
+  controller: ReadableStreamDefaultController<Uint8Array>
+  isWanted: (row: LoggedRequest) => boolean
+  since: number | undefined
+}
+
+function follow(ctx: Context, grant: Grant, { tails, controller, isWanted, since }: Tail): () => void {
   const encoder = new TextEncoder()
   let skipped = 0
   const send = (text: string) => controller.enqueue(encoder.encode(text))
@@ -102,7 +103,10 @@ function follow(
     }
   }
   ctx.requestLog.flush()
-  const stopListening = ctx.requestLog.listen((rows) => rows.forEach(show))
+  const stopListening = ctx.requestLog.listen((rows) => {
+    if (maySeeStill(ctx, grant)) rows.forEach(show)
+    else end()
+  })
   const comments = setInterval(() => send(': still here\n\n'), COMMENT_MS).unref()
   const longest = setTimeout(end, LONGEST_MS).unref()
   tails.add(end)
@@ -110,6 +114,16 @@ function follow(
   if (since !== undefined)
     for (const row of listRequestsAfter(ctx.requestLog.db, since, MAX_MISSED)) show(row)
   return end
+}
+
+/** The session may have ended, or the role may have been taken away, since the tail began. */
+function maySeeStill(ctx: Context, grant: Grant): boolean {
+  try {
+    authorizeAgain(ctx, grant, 'workspace:administer', true)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** 0 comes before all of them. */
