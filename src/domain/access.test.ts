@@ -211,7 +211,7 @@ const onSites: [
     'admin_host_only',
     'admin_host_only',
   ],
-  ['the list of projects', 'project:list', 'member', null, true, 'yes', 'yes'],
+  ['a list of what may be seen', 'project:list', 'member', null, true, 'yes', 'admin_host_only'],
   ['a new project', 'project:create', 'user', null, false, 'admin_host_only', 'admin_host_only'],
   ["the caller's own account", 'account:use', 'user', null, true, 'admin_host_only', 'admin_host_only'],
   ['users as admin', 'workspace:administer', 'admin', null, true, 'admin_host_only', 'admin_host_only'],

@@ -44,6 +44,7 @@ export type Action = ProjectAction | WorkspaceAction
 /** The caller, reduced to the facts that decide. */
 export type Asker =
   | { kind: 'anonymous' }
+  /** `other_site`: the request names another project than the one that the site belongs to. */
   | { kind: 'user'; globalRole: GlobalRole; place: 'admin_host' | 'own_site' | 'other_site' }
   /** `covers`: the key is global, or belongs to the project in question. */
   | { kind: 'key'; isGlobal: boolean; covers: boolean }
@@ -134,9 +135,9 @@ function decideOnSite(
 ): Decision {
   const { action, isRead, exists } = question
   const only = 'On a site this works only with an API key: use the admin host'
-  if (action === 'project:list' && isRead) return allow(null, 'Lists show what the caller may see')
-  if (isWorkspaceAction(action) || !isRead || !exists || place !== 'own_site')
-    return deny('admin_host_only', null, only)
+  if (!isRead || !exists || place !== 'own_site') return deny('admin_host_only', null, only)
+  if (action === 'project:list') return allow(null, 'Lists show what the caller may see')
+  if (isWorkspaceAction(action)) return deny('admin_host_only', null, only)
   const role = lowerRole(globalRole === 'admin' ? 'viewer' : question.role, 'viewer')
   if (role === null) return deny('hidden', null, 'You have no role on this project')
   if (!hasAtLeast('viewer', PROJECT_ACTIONS[action])) return deny('admin_host_only', role, only)

@@ -4,7 +4,7 @@ import { bodyText } from '../../http/body-text.ts'
 import { pageOf } from '../../http/pagination.ts'
 import type { About } from '../auth/authorize.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
-import { aboutProject, aboutProjectName } from '../projects/service.ts'
+import { aboutFilters, aboutProject, aboutProjectName } from '../projects/service.ts'
 import { aliasPatchBody, aliasQuery, aliasView, historyView, newAliasBody } from './model.ts'
 import {
   aboutAlias,
@@ -20,12 +20,13 @@ import {
 const actionFor = ({ body }: BodyInput) => (changesSettings(body) ? 'alias:manage' : 'alias:write')
 
 export const aliasRoutes = (ctx: Context) => {
+  const onFilters = { on: ({ query }: PathInput) => aboutFilters(ctx, query) }
   const onAlias = { on: ({ params }: PathInput) => aboutAlias(ctx, params['id']) }
   const onBody = ({ body }: BodyInput) => aboutNamedProject(ctx, body)
   return new Elysia({ prefix: '/api/aliases', tags: ['Aliases'] })
     .use(guard(ctx))
     .get('/', ({ grant, query }) => listAliases(ctx, grant, query), {
-      may: { action: 'project:list' },
+      may: { action: 'project:list', ...onFilters },
       query: aliasQuery,
       response: pageOf(aliasView),
       detail: { summary: 'Aliases of the projects that the caller may read' },

@@ -15,7 +15,8 @@ import { asOfNow } from './caller.ts'
 export type Grant = { actor: Actor; caller: Caller; projectId: string | null; role: ProjectRole | null }
 
 /**
- * The project that the request is about: its id, or null when it does not exist. Undefined for workspace actions.
+ * The project that the request is about: its id, or null when it does not exist. Undefined for workspace actions, unless
+ * a list is filtered by a project.
  * `isUnnamed`: the request names no project, so there is nothing to hide and the input is invalid.
  */
 export type About = { projectId: string | null; isUnnamed?: boolean } | undefined
@@ -31,7 +32,7 @@ export function authorize(
   const projectId = about?.projectId ?? null
   const decision = decideAccess({
     action,
-    asker: askerOf(caller, projectId),
+    asker: askerOf(caller, projectId, about === undefined),
     isRead,
     role: roleOn(ctx, caller.actor, projectId),
     exists: about === undefined || (projectId !== null && isProjectThere(ctx.db, projectId)),
@@ -99,13 +100,14 @@ export const operatorGrant = (projectId: string | null = null): Grant => ({
   role: 'owner',
 })
 
-function askerOf({ actor, site }: Caller, projectId: string | null): Asker {
+function askerOf({ actor, site }: Caller, projectId: string | null, namesNone = false): Asker {
   if (actor.kind === 'key') {
     const covers = actor.key.isGlobal || (projectId !== null && actor.key.projectId === projectId)
     return { kind: 'key', isGlobal: actor.key.isGlobal, covers }
   }
   if (actor.kind !== 'user') return { kind: actor.kind }
-  const place = site === null ? 'admin_host' : site.projectId === projectId ? 'own_site' : 'other_site'
+  const isOwn = namesNone || site?.projectId === projectId
+  const place = site === null ? 'admin_host' : isOwn ? 'own_site' : 'other_site'
   return { kind: 'user', globalRole: actor.user.role, place }
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ask } from '../../testing/ask.ts'
+import { ask, NO_ID } from '../../testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 
@@ -325,6 +325,31 @@ describe('CSRF', () => {
     expect([status, body['error']]).toEqual([403, 'ADMIN_HOST_ONLY'])
     expect((await ask(app, 'GET', '/api/account', { host: SITE })).status).toBe(401)
   })
+})
+
+test('on a site a list may be filtered by the own project only', async () => {
+  const seed = { owner: 'acme', alias: 'live', files: { 'index.html': '' } }
+  const own = await seedDeployment(app, { ...seed, repo: 'own', sha: 'b'.repeat(40) })
+  const other = await seedDeployment(app, { ...seed, repo: 'other', sha: 'c'.repeat(40) })
+  const headers = { cookie: header(await signIn(SEED_OWNER)) }
+  const answerTo = async (path: string, host: string) => {
+    const { status, body } = await ask(app, 'GET', path, { host, headers })
+    return body['error'] ?? status
+  }
+  const named = ({ projectId }: { projectId: string }, repo: string) => [
+    `/api/deployments?projectId=${projectId}`,
+    `/api/deployments?owner=acme&repo=${repo}`,
+    `/api/aliases?projectId=${projectId}`,
+    `/api/aliases?owner=acme&repo=${repo}`,
+    `/api/domains?projectId=${projectId}`,
+  ]
+  const site = `live--own--acme.${BASE}`
+  for (const path of [...named(own, 'own'), '/api/aliases', '/api/aliases?owner=acme'])
+    expect([path, await answerTo(path, site)]).toEqual([path, 200])
+  for (const path of [...named(other, 'other'), `/api/domains?projectId=${NO_ID}`]) {
+    expect([path, await answerTo(path, site)]).toEqual([path, 'ADMIN_HOST_ONLY'])
+    expect([path, await answerTo(path, ADMIN)]).toEqual([path, 200])
+  }
 })
 
 test('a role change applies from the next request on', async () => {

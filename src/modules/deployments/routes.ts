@@ -2,15 +2,17 @@ import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
+import { aboutFilters } from '../projects/service.ts'
 import { deploymentQuery, deploymentView, fileQuery, fileView } from './model.ts'
 import { aboutDeployment, deleteDeployment, getDeployment, listDeployments, listFiles } from './service.ts'
 
 export const deploymentRoutes = (ctx: Context) => {
+  const onFilters = { on: ({ query }: PathInput) => aboutFilters(ctx, query) }
   const onDeployment = { on: ({ params }: PathInput) => aboutDeployment(ctx, params['id']) }
   return new Elysia({ prefix: '/api/deployments', tags: ['Deployments'] })
     .use(guard(ctx))
     .get('/', ({ grant, query }) => listDeployments(ctx, grant, query), {
-      may: { action: 'project:list' },
+      may: { action: 'project:list', ...onFilters },
       query: deploymentQuery,
       response: pageOf(deploymentView),
       detail: { summary: 'Deployments of the projects that the caller may read' },

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { bodyText } from '../../http/body-text.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
-import { aboutProject } from '../projects/service.ts'
+import { aboutFilters, aboutProject } from '../projects/service.ts'
 import { domainPatchBody, domainQuery, domainView, newDomainBody, verifyBody } from './model.ts'
 import {
   aboutDomain,
@@ -17,12 +17,13 @@ import {
 } from './service.ts'
 
 export const domainRoutes = (ctx: Context) => {
+  const onFilters = { on: ({ query }: PathInput) => aboutFilters(ctx, query) }
   const onDomain = { on: ({ params }: PathInput) => aboutDomain(ctx, params['id']) }
   const onBody = ({ body }: BodyInput) => aboutProject(ctx, bodyText(body, 'projectId'))
   return new Elysia({ prefix: '/api/domains', tags: ['Domains'] })
     .use(guard(ctx))
     .get('/', ({ grant, query }) => listDomains(ctx, grant, query), {
-      may: { action: 'project:list' },
+      may: { action: 'project:list', ...onFilters },
       query: domainQuery,
       response: pageOf(domainView),
       detail: { summary: 'Domains of the projects that the caller may read' },

@@ -182,6 +182,15 @@ export const aboutProjectName = (
   projectId: findProjectByName(ctx.db.orm, owner ?? '', name ?? '')?.id ?? null,
 })
 
+/** The project that the filters of a list name, if they do. */
+export const aboutFilters = (
+  ctx: Context,
+  { projectId, owner, repo }: Record<string, string | undefined>,
+): { projectId: string | null } | undefined => {
+  if (projectId) return aboutProject(ctx, projectId)
+  return owner && repo ? aboutProjectName(ctx, owner, repo) : undefined
+}
+
 /** A project by id, for services that already have the id. */
 export const findProjectById = (ctx: Context, id: string): Project | undefined => findProject(ctx.db.orm, id)
 
