@@ -5,7 +5,7 @@ import { SITE_SIGN_OUT } from '../ui/auth-pages.ts'
 import { page } from '../ui/html.ts'
 import { failurePage, visitedAnswer } from '../ui/page-request.ts'
 import { forbiddenPage } from '../ui/pages/site/forbidden.ts'
-import { noSitePage, notFoundPage, unprovenDomainPage } from '../ui/pages/site/not-found.ts'
+import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../ui/pages/site/not-found.ts'
 import { createPages } from '../ui/pages-app.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Context } from './context.ts'
@@ -84,6 +84,7 @@ export function createEndpoints(ctx: Context): Endpoints {
 /** The service's own pages on a site host. */
 const pagesOf = (ctx: Context): Endpoints['pages'] => ({
   notFound: (path) => page(notFoundPage({ isStart: path === '/' }), 404),
+  badHost: () => page(badHostPage(), 400),
   noSite: (host) => noSiteAnswer(ctx, host),
   hidden: (host) => noSiteAnswer(ctx, host),
   unproven: (host) => page(unprovenDomainPage(host), 421),

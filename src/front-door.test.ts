@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { assetUrl } from '../ui/assets/manifest.ts'
 import { inTransaction } from './db/open.ts'
 import { seedDeployment } from './testing/seed.ts'
 import { listening, type TestApp, testApp } from './testing/test-app.ts'
@@ -41,17 +42,31 @@ describe('which hosts are the admin', () => {
     if (!isAdmin) expect(await answer.text()).toContain('No site lives here')
   })
 
-  test.each(['', 'a b', 'a/b', 'a..b', '-:x', 'localhost:99999', 'localhost@evil'])(
-    'a malformed Host is unknown, and no link leads back to it: %p',
+  test.each(['a..b', '*.example.com', 'localhost:99999'])(
+    'a Host that cannot be ours is unknown, and no link leads back to it: %p',
     async (host) => {
       const app = await open()
-      const request = new Request('http://x/', { headers: { host } })
-      const answer = await app.app.fetch(request, { address: '127.0.0.1' })
+      const answer = await visit(app, host)
       expect(answer.status).toBe(404)
       expect(await answer.text()).toContain(`href="${app.ctx.adminUrl()}/signin"`)
     },
   )
+
+  test.each(['', 'a b', 'a/b', '-:x', 'localhost@evil', 'localhost, localhost', '[::1'])(
+    'a Host field that is no host is refused, also for files of the pages: %p',
+    async (host) => {
+      const app = await open()
+      for (const path of ['/', '/api/health', assetUrl('app.css')]) {
+        const answer = await visit(app, host, path)
+        expect(answer.status).toBe(400)
+        expect(await answer.text()).toContain('one Host header')
+      }
+    },
+  )
 })
+
+const visit = (app: TestApp, host: string, path = '/') =>
+  app.app.fetch(new Request(`http://x${path}`, { headers: { host } }), { address: '127.0.0.1' })
 
 describe('a proxy in front', () => {
   const forwarded = { 'x-forwarded-host': 'admin.example.com', 'x-forwarded-proto': 'https' }

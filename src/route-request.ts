@@ -1,6 +1,6 @@
 import type { Context, RequestFacts } from './context.ts'
 import { hasSessionCookie } from './domain/cookies.ts'
-import { normalizeHost } from './domain/hostname.ts'
+import { isHostField, normalizeHost } from './domain/hostname.ts'
 import { isLoopback } from './domain/ip-ranges.ts'
 import { acceptsHtml } from './http/accepts-html.ts'
 import { type RequestState, recordFacts } from './http/request-facts.ts'
@@ -27,7 +27,11 @@ export type Endpoints = {
   asset(path: string): Response | undefined
   /** Turns a thrown value into a response: a page for people, the error body for the API and for programs. */
   failure(request: Request, path: string, error: unknown): Response
-  pages: SitePages & { noSite(host: string | null): Response; unproven(host: string): Response }
+  pages: SitePages & {
+    badHost(): Response
+    noSite(host: string | null): Response
+    unproven(host: string): Response
+  }
 }
 
 /** Routes every request by its host. contract §1 Hosts. */
@@ -40,8 +44,7 @@ export function routeRequest(
   try {
     const hostHeader = visitedHost(ctx, request, peer)
     const place = resolveHost(ctx, hostHeader)
-    if (place === undefined)
-      return endpoints.asset(splitUrl(request.url).path) ?? endpoints.pages.noSite(normalizeHost(hostHeader))
+    if (place === undefined) return serveNowhere(endpoints, request, hostHeader)
     if (place.kind === 'site')
       return (
         serveFileAtOnce(ctx, endpoints, request, place) ??
@@ -55,6 +58,11 @@ export function routeRequest(
   } catch (error) {
     return endpoints.failure(request, splitUrl(request.url).path, error)
   }
+}
+
+function serveNowhere({ asset, pages }: Endpoints, request: Request, hostHeader: string): Response {
+  if (!isHostField(hostHeader)) return pages.badHost()
+  return asset(splitUrl(request.url).path) ?? pages.noSite(normalizeHost(hostHeader))
 }
 
 /** People get a page and its assets; programs get the error. */

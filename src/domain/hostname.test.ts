@@ -1,7 +1,39 @@
 import { describe, expect, test } from 'bun:test'
-import { clashLabel, deploymentRef, hostLabel, isIpLiteral, normalizeHost, siteLabelOf } from './hostname.ts'
+import {
+  clashLabel,
+  deploymentRef,
+  hostLabel,
+  isHostField,
+  isIpLiteral,
+  normalizeHost,
+  siteLabelOf,
+} from './hostname.ts'
 
 const LABEL_63 = 'a'.repeat(63)
+
+describe('isHostField', () => {
+  const hosts = ['example.com', 'EXAMPLE.com.:80', 'a_b:', '[::1]', '[2001:DB8::A]:443', 'a..b', '%65x.com']
+  test.each([...hosts, `${LABEL_63}a.example`, 'a;b', 'localhost:99999'])('%p can be', (text) => {
+    expect(isHostField(text)).toBe(true)
+  })
+
+  const others = [
+    '',
+    ':80',
+    'a b',
+    'a/b',
+    'a, b',
+    'user@a',
+    'a:b',
+    'a:80:80',
+    '[::1',
+    '::1',
+    'bücher.example',
+  ]
+  test.each([...others, 'a?b', 'a#b', 'a\\b', 'a\0', '<b>'])('%p cannot be', (text) => {
+    expect(isHostField(text)).toBe(false)
+  })
+})
 
 describe('normalizeHost', () => {
   const cases: [header: string | null, expected: string | null][] = [

@@ -23,6 +23,11 @@ export function normalizeHost(hostHeader: string | null): string | null {
   return spelling === 'mixed' ? host.toLowerCase() : host
 }
 
+const HOST_FIELD = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?$/i
+
+/** Whether a text can be the value of a `Host` field. Two fields arrive as `a, b`, which cannot. RFC 9112 §3.2. */
+export const isHostField = (text: string): boolean => HOST_FIELD.test(text)
+
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
 /** Whether a lower-case text can be a host name: labels of letters, digits and inner hyphens. RFC 1123 §2.1. */

@@ -22,7 +22,7 @@ import { projectSamples } from './samples-project.ts'
 import { rulesSamples } from './samples-rules.ts'
 import { workspaceSamples } from './samples-workspace.ts'
 import { forbiddenPage } from './site/forbidden.ts'
-import { noSitePage, notFoundPage, unprovenDomainPage } from './site/not-found.ts'
+import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from './site/not-found.ts'
 
 const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
 const guest: PageUser = { email: 'grace@example.com', role: 'member' }
@@ -179,6 +179,7 @@ const siteSamples = [
     signOutUrl: '/_svc/auth/signout',
   }),
   sample('not-found', notFoundPage, { isStart: false }),
+  sample('bad-host', badHostPage, {}),
   sample('no-site', noSitePage, {
     host: 'nowhere.sites.example.com',
     signInUrl: `${apiUrl}/signin?redirect=x`,

@@ -23,6 +23,16 @@ export const noSitePage = ({ host, signInUrl }: { host: string; signInUrl: strin
     hint: 'If this should be your site, map the domain to a project in the admin, or check the alias, repository and owner in the name.',
   })
 
+/** 400 for a request whose `Host` field is no host, or that has two. */
+export const badHostPage = (): Html =>
+  errorPage({
+    status: 400,
+    isNowhere: true,
+    title: 'This request names no host',
+    message: 'A request must have one Host header, with the name or address of a host and at most a port.',
+    hint: 'If a proxy stands in front of this server, check the Host header that it sends.',
+  })
+
 /** 421 for a mapped domain that is not verified yet. */
 export const unprovenDomainPage = (host: string): Html =>
   errorPage({
