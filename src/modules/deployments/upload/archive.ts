@@ -6,7 +6,7 @@ import { readZip } from '../../../platform/archive/zip.ts'
 import type { BlobStage } from '../../../platform/blob-store.ts'
 import { limitBytes } from '../../../platform/byte-stream.ts'
 import { uploadBody } from './body.ts'
-import { storedPath, type UploadedFile, UploadedFiles } from './files.ts'
+import { MAX_LEFT_OUT, storedPath, type UploadedFile, UploadedFiles } from './files.ts'
 
 export type ArchiveKind = 'zip' | 'tar' | 'tar.gz'
 
@@ -20,8 +20,6 @@ export const ARCHIVE_TYPES: ReadonlyMap<string, ArchiveKind> = new Map([
   ['application/x-gzip', 'tar.gz'],
 ] as const)
 
-/** Skipped files (`.git`, `node_modules`) do not count for the deployment, but reading them needs a limit too. */
-const LEFT_OUT_FILES = 200_000
 /** What a tar adds per file: its header, a pax header, and padding. */
 const TAR_BYTES_PER_FILE = 2048
 
@@ -53,7 +51,7 @@ export function receiveZip(ctx: Context, path: string, stage: BlobStage): Promis
 }
 
 export const archiveLimits = ({ config }: Context): ArchiveLimits => ({
-  maxFiles: config.maxDeploymentFiles + LEFT_OUT_FILES,
+  maxFiles: config.maxDeploymentFiles + MAX_LEFT_OUT,
   maxBytes: config.maxUploadBytes,
 })
 

@@ -3,6 +3,9 @@ import { type AssetPathSource, findClash, normalizeAssetPath } from '../../../do
 import { AppError, invalidChoice } from '../../../domain/errors.ts'
 import type { AddedBlob } from '../../../platform/blob-store.ts'
 
+/** Skipped files (`.git`, `node_modules`) do not count for the deployment, but reading them needs a limit too. */
+export const MAX_LEFT_OUT = 200_000
+
 /** A file of an upload: its stored path, and its staged content. */
 export type UploadedFile = { path: string; sha256: string; sizeBytes: number }
 

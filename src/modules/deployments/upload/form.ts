@@ -4,7 +4,7 @@ import { type FormPart, readMultipart } from '../../../http/multipart.ts'
 import type { AddedBlob, BlobStage, SpooledFile } from '../../../platform/blob-store.ts'
 import { uploadBody } from './body.ts'
 import type { UploadFields } from './fields.ts'
-import { storedPath, type UploadedFile, UploadedFiles } from './files.ts'
+import { MAX_LEFT_OUT, storedPath, type UploadedFile, UploadedFiles } from './files.ts'
 import { UploadGate } from './gate.ts'
 
 type FilePart = Extract<FormPart, { kind: 'file' }>
@@ -67,7 +67,7 @@ async function readForm(
   gate.check()
   const limits = {
     maxBytes: ctx.config.maxUploadBytes,
-    maxFiles: ctx.config.maxDeploymentFiles,
+    maxFiles: ctx.config.maxDeploymentFiles + MAX_LEFT_OUT,
     largeFields: { filePaths: MAX_FILE_PATHS_BYTES },
   }
   const type = request.headers.get('content-type')

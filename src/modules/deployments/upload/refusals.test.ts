@@ -173,12 +173,13 @@ describe('limits', () => {
   })
 
   test('skipped files do not count', async () => {
-    const files = Object.fromEntries(Object.keys(many).map((name) => [`node_modules/${name}`, 'x']))
-    const answer = await world.send('POST', `/api/deployments?${QUERY}&commitSha=`, {
-      key: world.keys.docs,
-      ...(await asTar({ ...files, 'index.html': 'A' })),
-    })
-    expect(answer.status).toBe(201)
+    const skipped = Object.fromEntries(Object.keys(many).map((name) => [`node_modules/${name}`, 'x']))
+    const files = { ...skipped, 'index.html': 'A' }
+    const bodies = [await asTar(files), asZip(files), form(...fileParts(files), ...fieldParts(DOCS))]
+    for (const body of bodies) {
+      const answer = await world.send('POST', `/api/deployments?${QUERY}`, { key: world.keys.docs, ...body })
+      expect(answer.body['deployment']).toMatchObject({ fileCount: 1 })
+    }
   })
 
   test('too many together with those in the deployment', async () => {
