@@ -116,10 +116,12 @@ function sqlOf(column: Sql & { type: FieldType }, { field, op, value }: Filter):
   const isTime = column.sql !== 'id' && column.values.length === 0
   const bound = (one: unknown) => boundValue(field, column.type, isTime, one)
   if (op === 'in') {
-    if (!Array.isArray(value)) throw wrong(field, 'in needs a list')
+    if (value === null || value === undefined) throw wrong(field, 'in needs a list')
+    // A query with one value arrives as that value, not as a list.
+    const list = Array.isArray(value) ? value : [value]
     return {
       sql: `${column.sql} IN (SELECT value FROM json_each(?))`,
-      values: [...column.values, JSON.stringify(value.map(bound))],
+      values: [...column.values, JSON.stringify(list.map(bound))],
     }
   }
   if (op === 'like') {

@@ -120,6 +120,7 @@ describe('records', () => {
     [{ filters: { email: { op: 'like', value: "'b@%'" } } }, 'b'],
     [{ filters: { age: { op: 'in', value: [30, 40] } } }, 'ba'],
     [{ filters: { age: { op: 'in', value: [] } } }, ''],
+    [{ filters: { age: { op: 'in', value: 30 } } }, 'a'],
     [{ filters: { createdAt: { op: 'lte', value: '2026-11-20' } } }, ''],
     [{ filters: { createdAt: { op: 'gt', value: '2026-11-20' } } }, 'cba'],
     [

@@ -24,7 +24,13 @@ describe('response_handler', () => {
       '<p>A &quot;b&quot; &lt;c&gt;</p>',
       'text/html; charset=utf-8',
     ],
-    [{ body: 'request.body.name', contentType: 'text/plain' }, 'request.body.name', 'text/plain'],
+    [
+      { body: 'request.body.name', contentType: 'text/plain' },
+      'request.body.name',
+      'text/plain; charset=utf-8',
+    ],
+    [{ body: 'x', contentType: 'Text/CSV; Charset=UTF-8' }, 'x', 'Text/CSV; Charset=UTF-8'],
+    [{ body: '<svg/>', contentType: 'image/svg+xml' }, '<svg/>', 'image/svg+xml'],
     [{ body: '' }, '', 'application/json'],
     [{}, '', 'application/json'],
   ])('%j', async (config, body, type) => {

@@ -25,7 +25,7 @@ export const responseHandler: Handler = {
       ),
       status: Type.Optional(numberOr('default 200')),
       contentType: Type.Optional(
-        expression('default `application/json`; a page needs `text/html; charset=utf-8`'),
+        expression('default `application/json`; for a page `text/html`. A text is sent as UTF-8'),
       ),
       headers: Type.Optional(
         valuesByName(
@@ -44,11 +44,15 @@ export const responseHandler: Handler = {
   ],
   run(step, config) {
     const status = statusOf(config['status'])
-    const contentType = optionalText(config, 'contentType') ?? 'application/json'
+    const contentType = withCharset(optionalText(config, 'contentType') ?? 'application/json')
     const body = WITHOUT_BODY.has(status) ? null : renderBody(step, config['body'], contentType)
     return new Answer({ status, headers: headersOf(config, contentType, body !== null), body })
   },
 }
+
+/** Without a charset browsers read a text as Windows-1252. All that is sent is UTF-8. */
+const withCharset = (type: string): string =>
+  /^text\//i.test(type) && !/;\s*charset=/i.test(type) ? `${type}; charset=utf-8` : type
 
 /** A wrong status is a fault of the rule, whatever value it came from: 500. */
 function statusOf(given: unknown): number {
