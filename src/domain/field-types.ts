@@ -114,17 +114,24 @@ function parseJson(text: string): Checked {
 export function nestingOf(json: string): number {
   let depth = 0
   let deepest = 0
-  let isInString = false
   for (let i = 0; i < json.length; i++) {
     const code = json.charCodeAt(i)
-    if (isInString) {
-      if (code === 0x5c) i++
-      else if (code === 0x22) isInString = false
-    } else if (code === 0x22) isInString = true
+    if (code === 0x22) i = endOfString(json, i)
     else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
     else if (code === 0x5d || code === 0x7d) depth--
   }
   return deepest
+}
+
+/** The index of the quote that closes the string opened at `start`; the length of the text if none does. */
+function endOfString(json: string, start: number): number {
+  for (let quote = start; ; ) {
+    quote = json.indexOf('"', quote + 1)
+    if (quote === -1) return json.length
+    let backslashes = 0
+    while (json.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++
+    if (backslashes % 2 === 0) return quote
+  }
 }
 
 function checkJson(value: unknown): Checked {
