@@ -74,7 +74,8 @@ export function createEndpoints(ctx: Context): Endpoints {
     },
     failure(request, path, error) {
       if (!isApiPath(path)) return failurePage(ctx, request, error)
-      if (api.isApiRoute(path) && hasFacts(request)) return api.refuse(request, path, error)
+      if (hasFacts(request) && (api.isApiRoute(path) || factsOf(request).site === null))
+        return api.refuse(request, path, error)
       return errorResponse(toAppError(ctx, error, request))
     },
     pages: pagesOf(ctx),

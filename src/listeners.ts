@@ -1,3 +1,4 @@
+import { ConfigError } from './config.ts'
 import type { SocketOwner } from './http/wire.ts'
 
 /** The server cannot start; the message says why. */
@@ -21,17 +22,24 @@ export type Handlers = {
 }
 
 /**
- * Opens a listener at that address. Throws `ServeError` if the system refuses, for example because the port is in use.
+ * Opens a listener at that address. Throws `ServeError` if the system refuses, for example because the port is in use,
+ * and `ConfigError` if the host is not this machine.
  */
 export function listeningAt<T>({ host, port }: { host: string; port: number }, open: () => T): T {
   try {
     return open()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
+    if (ELSEWHERE.has(error.code))
+      throw new ConfigError(
+        `HOST is "${host}", but must be an address or name of this machine (${error.code})`,
+      )
     const why = REASONS.get(error.code) ?? error.message
     throw new ServeError(`cannot listen on ${host}:${port}: ${why} (${error.code})`)
   }
 }
+
+const ELSEWHERE: ReadonlySet<unknown> = new Set(['EINVAL', 'EADDRNOTAVAIL', 'ENOTFOUND'])
 
 const REASONS: ReadonlyMap<unknown, string> = new Map([
   ['EACCES', 'a port below 1024 needs CAP_NET_BIND_SERVICE'],

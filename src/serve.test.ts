@@ -171,6 +171,15 @@ test('a second server on the same data directory is rejected', async () => {
   expect(second.stderr).toContain('another svc serves')
 })
 
+test.each(['nothing.invalid', '192.0.2.1'])(
+  'HOST=%s, which is not this machine, stops the start',
+  async (host) => {
+    const run = await runSvc(['serve'], { env: { DATA_DIR: dataDir(), PORT: '0', HOST: host } })
+    expect(run.code).toBe(78)
+    expect(run.stderr).toContain(`HOST is "${host}", but must be an address or name of this machine`)
+  },
+)
+
 test('after kill -9 the data directory is free again', async () => {
   const path = dataDir()
   const server = await start(path)

@@ -62,3 +62,13 @@ test.each(['{"toString":1}', '[{"valueOf":"x"}, {"toString":{}}]', '{"to\\u0053t
     })
   },
 )
+
+test('half of a surrogate pair is refused, as it could not be stored; a whole one is a character', async () => {
+  const half = { status: 400, body: { message: expect.stringContaining('half of a surrogate pair') } }
+  for (const body of ['{"displayName":"\\ud800x"}', '{"displayName":"\\uDE00\\uD83D"}', '{"\\udfff":1}'])
+    expect(await patch(body)).toMatchObject(half)
+  expect(await patch('{"displayName":"\\ud83d\\ude00"}')).toMatchObject({
+    status: 200,
+    body: { displayName: '\u{1f600}' },
+  })
+})

@@ -15,9 +15,9 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (text.length > 2 * DEEPEST && nestingOf(text) > DEEPEST)
     throw new AppError('invalid', `The body is nested more than ${DEEPEST} levels deep`)
   try {
-    return JSON.parse(text, ODD_KEY.test(text) ? printable : undefined)
-  } catch {
-    throw notJson()
+    return JSON.parse(text, ODD.test(text) ? checked : undefined)
+  } catch (error) {
+    throw error instanceof AppError ? error : notJson()
   }
 }
 
@@ -32,12 +32,22 @@ function decoded(bytes: Uint8Array): string {
 const notJson = (): AppError => new AppError('invalid', 'The body is not valid JSON in UTF-8')
 
 /**
- * Such a key, plain or with escaped letters (`\u0041` to `\u007a`). Other texts are parsed without checking each value.
+ * A key that needs care, plain or with escaped letters (`\u0041` to `\u007a`), or an escaped surrogate. Other texts are
+ * parsed without checking each value.
  */
-const ODD_KEY = /"(toString|valueOf)"|\\u00[4-7]/
+const ODD = /"(toString|valueOf)"|\\u(00[4-7]|[dD][89a-fA-F])/
+
+function checked(key: string, value: unknown): unknown {
+  if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
+    throw new AppError(
+      'invalid',
+      'The body has half of a surrogate pair, such as \\ud800, which is no character',
+    )
+  return printable(value)
+}
 
 /** The validator prints rejected values, and throws for an object whose `toString` is not a function. */
-function printable(_key: string, value: unknown): unknown {
+function printable(value: unknown): unknown {
   const isOdd = isRecord(value) && (Object.hasOwn(value, 'toString') || Object.hasOwn(value, 'valueOf'))
   return isOdd ? Object.defineProperty(value, Symbol.toPrimitive, { value: () => 'an object' }) : value
 }

@@ -19,6 +19,13 @@ export function recordFacts(request: Request, facts: RequestFacts): RequestState
   return state
 }
 
+/** The same request as a GET: what answers a HEAD, before the runtime leaves out the body. RFC 9110 §9.3.2. */
+export function asGet(request: Request): Request {
+  const get = new Request(request.url, { headers: request.headers, signal: request.signal })
+  states.set(get, requestState(request))
+  return get
+}
+
 /** Throws for a request that did not come through the front door. */
 export function requestState(request: Request): RequestState {
   const state = states.get(request)

@@ -90,7 +90,7 @@ describe('the way to the provider', () => {
     expect(await state()).not.toBe(await state())
   })
 
-  test('starts on the admin host, wherever the button is', async () => {
+  test('starts and ends on the admin host, wherever the button is', async () => {
     const { aliasHost } = await seedDeployment(app, {
       owner: 'acme',
       repo: 'docs',
@@ -98,12 +98,13 @@ describe('the way to the provider', () => {
       alias: 'production',
       files: { 'index.html': 'x' },
     })
-    const answer = await app.call('GET', '/_svc/auth/oidc/one/start?redirect=%2Fguide', {
-      host: aliasHost ?? '',
-    })
+    const onSite = { host: aliasHost ?? '' }
+    const answer = await app.call('GET', '/_svc/auth/oidc/one/start?redirect=%2Fguide', onSite)
     expect(answer.headers.get('location')).toBe(
       `http://localhost:3000${START}?redirect=${encodeURIComponent(`http://${aliasHost}:3000/guide`)}`,
     )
+    const back = await app.call('GET', '/_svc/auth/oidc/one/callback?state=x', onSite)
+    expect(back.headers.get('location')).toBe(`${CALLBACK}?state=x`)
   })
 
   test('an unknown provider is 404', async () => {

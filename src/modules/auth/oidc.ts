@@ -47,7 +47,7 @@ export function getProvider(ctx: Context, id: string): OidcProvider {
 }
 
 /** The address registered at the provider: always on the admin host, whichever host was visited. */
-const callbackUrl = (ctx: Context, { id }: OidcProvider): string =>
+export const callbackUrl = (ctx: Context, { id }: OidcProvider): string =>
   `${ctx.adminUrl()}/api/auth/oidc/${id}/callback`
 
 /** Where to send the browser, and the flow to keep meanwhile. Throws 502 when the provider does not respond. */

@@ -23,6 +23,11 @@ test('a request is shown as it arrives; stopping the server ends the tail, and t
     body: JSON.stringify({ email: 'root@example.com', password: PASSWORD }),
   })
   const headers = { cookie: cookieHeader(signin) }
+  // More than may watch at once: each is answered without its body, and takes no place.
+  for (let i = 0; i < 25; i++) {
+    const head = await fetch(`${url}/api/logs/tail`, { method: 'HEAD', headers })
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, null])
+  }
   const tail = await fetch(`${url}/api/logs/tail?status=404`, { headers })
   const reader = tail.body?.pipeThrough(new TextDecoderStream()).getReader()
   await fetch(`${url}/api/nothing?token=hunter2`)

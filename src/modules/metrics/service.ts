@@ -23,7 +23,7 @@ export async function metricsAnswer(ctx: Context, request: Request, facts: Reque
       new AppError('method_not_allowed', 'Metrics are read with GET', { headers: { allow: 'GET, HEAD' } }),
     )
   const text = metricsText(await collect(ctx))
-  return new Response(request.method === 'HEAD' ? null : text, {
+  return new Response(text, {
     headers: {
       'content-type': PROMETHEUS_TYPE,
       'cache-control': 'no-store',

@@ -4,7 +4,15 @@ import { cookieValues, setCookie } from '../../../domain/cookies.ts'
 import { requestState } from '../../../http/request-facts.ts'
 import { callerOf, originOf } from '../caller.ts'
 import { destinationOf } from '../handover.ts'
-import { FLOW_COOKIE, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, startOidc } from '../oidc.ts'
+import {
+  callbackUrl,
+  FLOW_COOKIE,
+  FLOW_SECONDS,
+  finishOidc,
+  getProvider,
+  type OidcResult,
+  startOidc,
+} from '../oidc.ts'
 
 const leadsOn = { 302: t.Undefined() }
 
@@ -77,6 +85,8 @@ function absolute(ctx: Context, { site, host }: RequestFacts, redirect = '/'): s
 async function callback(ctx: Context, request: Request, id: string): Promise<Response> {
   const provider = getProvider(ctx, id)
   const state = requestState(request)
+  // No provider leads here, and the page that explains a failure is not on a site.
+  if (state.facts.site !== null) return found(`${callbackUrl(ctx, provider)}${new URL(request.url).search}`)
   const { actor } = callerOf(ctx, request, 'ignore')
   const result = await finishOidc(ctx, provider, {
     sealedFlows: cookieValues(request.headers.get('cookie'), FLOW_COOKIE),
