@@ -1,8 +1,12 @@
-/** Whether a person may be looking: browsers send `text/html` when they navigate to a page, programs do not. */
+/**
+ * Whether a person may be looking: browsers name `text/html` when they navigate to a page; programs and scripts do not,
+ * or accept anything.
+ */
 export function acceptsHtml(request: Request): boolean {
-  const accept = request.headers.get('accept')
-  return accept !== null && HTML.test(accept)
+  const ranges = request.headers.get('accept')?.split(',') ?? []
+  return ranges.some((range) => PAGE.test(range) && !REFUSED.test(range))
 }
 
-/** By name, as scripts accept anything too; and not with the weight 0, which refuses it. */
-const HTML = /(text\/html|application\/xhtml\+xml)(?![^,]*;\s*q=0(\.0*)?\s*(,|$))/i
+const PAGE = /^\s*(text\/html|application\/xhtml\+xml)\b/i
+/** The weight 0. RFC 9110 §12.4.2. */
+const REFUSED = /;\s*q=0(\.0*)?\s*$/i
