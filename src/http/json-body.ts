@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../domain/errors.ts'
-import { parseJson } from './parse-json.ts'
+import { parseStorableJson } from './parse-json.ts'
 import { arrivingBody } from './upload-progress.ts'
 
 /** Maximum bytes of a JSON body, unless a route sets its own. */
@@ -21,7 +21,7 @@ export async function readJson(request: Request, maxBytes = MAX_JSON_BYTES): Pro
   const type = request.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
   if (!/^application\/([\w.-]+\+)?json$/i.test(type))
     throw new AppError('invalid', 'Send JSON, with Content-Type: application/json')
-  const body = parseJson(bytes)
+  const body = parseStorableJson(bytes)
   // They would pass for an empty object if every key is optional. The schemas decide about null.
   if (typeof body !== 'object' || Array.isArray(body)) {
     const message = `Send a JSON object, not a ${Array.isArray(body) ? 'list' : typeof body}`

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { MAX_SYNC_BYTES, readBody } from '../../http/json-body.ts'
-import { parseJson } from '../../http/parse-json.ts'
+import { parseStorableJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
@@ -122,7 +122,7 @@ function refuseHopeless(ctx: Context, projectId: string, { files, publication }:
 async function readManifest(request: Request): Promise<unknown> {
   const type = mediaTypeOf(request)
   if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw unsupportedType(type, 'application/json')
-  return parseJson(await readBody(request, MAX_SYNC_BYTES))
+  return parseStorableJson(await readBody(request, MAX_SYNC_BYTES))
 }
 
 /** A manifest has up to 16 MiB, which its deletion reads. */
