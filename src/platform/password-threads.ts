@@ -3,8 +3,8 @@ import { niceThreads } from './nice-threads.ts'
 import program from './password-program.ts' with { type: 'text' }
 import type { PasswordJob } from './password-program.ts'
 
-/** Such a thread gets about a sixth of a core that the server also wants: sign-ins may wait, visitors may not. */
-const NICENESS = 7
+/** Such a thread gets about a twentieth of a core that the server also wants: sign-ins may wait, visitors may not. */
+const NICENESS = 13
 
 /** The caller must limit how many run at once. */
 export const onPasswordThread = niceThreads<PasswordJob, string | boolean>({

@@ -41,7 +41,7 @@ test('the hashing thread has a lower priority than those that serve', async () =
   const own = nicenessOf('self')
   await createPasswords().hash('x')
   expect(nicenessOf('self')).toBe(own)
-  expect(readdirSync('/proc/self/task').map((id) => nicenessOf(`self/task/${id}`))).toContain(7)
+  expect(readdirSync('/proc/self/task').map((id) => nicenessOf(`self/task/${id}`))).toContain(13)
 })
 
 /** The 19th field of `/proc/…/stat`; the second may contain spaces. Null for a thread that has ended meanwhile. */
