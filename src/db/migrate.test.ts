@@ -83,6 +83,55 @@ test('guards may prevent the first migration and a change, and are not called if
   expect(migrate(sqlite, 2, [first, second], { beforeFirst })).toEqual(['2_second'])
 })
 
+test('contents that get numbers keep their files, forms and interrupted uploads; the rest is freed', () => {
+  const before = migrations.filter(({ name }) => name < '0013')
+  const sqlite = new Database(':memory:')
+  sqlite.run('PRAGMA foreign_keys = ON')
+  migrate(sqlite, 1, before)
+  sqlite.run(`
+    INSERT INTO projects (id, owner, name, display_name, is_public, allow_public_signup, required_role, created_at, updated_at)
+      VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', 1, 1);
+    INSERT INTO deployments (id, project_id, commit_sha, file_count, total_size, created_by, created_at, updated_at)
+      VALUES ('d', 'p', 'abc', 2, 8, 'operator', 1, 1);
+    INSERT INTO blobs VALUES ('a', 5, 'pack', 9, 7, 0), ('b', 3, 'pack', 0, NULL, 1), ('z', 2, NULL, 0, 7, 0);
+    INSERT INTO assets VALUES ('1', 'd', 'a.txt', 'a', 5), ('2', 'd', 'b.txt', 'b', 3);
+    INSERT INTO blob_variants VALUES ('a', 'br', 'z');
+    INSERT INTO upload_blobs VALUES ('p', 'b', 9);
+    PRAGMA foreign_keys = OFF;
+    INSERT INTO upload_blobs VALUES ('deleted', 'z', 9);
+    INSERT INTO blob_variants VALUES ('lost', 'br', 'z'), ('b', 'br', 'lost');
+    INSERT INTO assets VALUES ('3', 'd', 'c.txt', 'lost', 5), ('4', 'deleted', 'a.txt', 'a', 5);
+    PRAGMA foreign_keys = ON;`)
+  migrate(sqlite, 2)
+  const rowsOf = (sql: string) => sqlite.query(sql).values()
+  expect(
+    rowsOf(`SELECT a.id, a.deployment_id, a.path, b.sha256, a.size_bytes
+            FROM assets a JOIN blobs b ON b.id = a.blob_id ORDER BY 1`),
+  ).toEqual([
+    ['1', 'd', 'a.txt', 'a', 5],
+    ['2', 'd', 'b.txt', 'b', 3],
+  ])
+  expect(
+    rowsOf('SELECT sha256, size_bytes, pack, offset, variants_at, damaged FROM blobs ORDER BY 1'),
+  ).toEqual([
+    ['a', 5, 'pack', 9, 7, 0],
+    ['b', 3, 'pack', 0, null, 1],
+    ['z', 2, null, 0, 7, 0],
+  ])
+  expect(rowsOf('SELECT * FROM blob_variants')).toEqual([['a', 'br', 'z']])
+  expect(rowsOf('SELECT * FROM upload_blobs')).toEqual([['p', 'b', 9]])
+  expect(rowsOf('PRAGMA foreign_key_check')).toEqual([])
+  expect(rowsOf('SELECT sha256 FROM blob_candidates ORDER BY 1')).toEqual([['a'], ['lost'], ['z']])
+  sqlite.run('DELETE FROM blob_candidates')
+
+  expect(() => sqlite.run("DELETE FROM blobs WHERE sha256 = 'a'")).toThrow('FOREIGN KEY')
+  sqlite.run('DELETE FROM upload_blobs')
+  sqlite.run("UPDATE assets SET blob_id = (SELECT blob_id FROM assets WHERE id = '2') WHERE id = '1'")
+  sqlite.run("DELETE FROM blobs WHERE sha256 = 'a'")
+  sqlite.run("DELETE FROM deployments WHERE id = 'd'")
+  expect(rowsOf('SELECT sha256 FROM blob_candidates ORDER BY 1')).toEqual([['a'], ['b'], ['z']])
+})
+
 const tables = Object.values({ ...schema, ...recordTables }).filter((value) => is(value, SQLiteTable))
 
 test.each(tables.map((table) => [getTableName(table), table] as const))(

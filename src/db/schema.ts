@@ -191,7 +191,8 @@ export const apiKeys = sqliteTable('api_keys', {
 })
 
 export const blobs = sqliteTable('blobs', {
-  sha256: text('sha256').primaryKey(),
+  id: integer('id').primaryKey(),
+  sha256: text('sha256').notNull(),
   sizeBytes: integer('size_bytes').notNull(),
   pack: text('pack'),
   offset: integer('offset').notNull(),
@@ -237,7 +238,7 @@ export const assets = sqliteTable('assets', {
   id: text('id').primaryKey(),
   deploymentId: text('deployment_id').notNull(),
   path: text('path').notNull(),
-  sha256: text('sha256').notNull(),
+  blobId: integer('blob_id').notNull(),
   sizeBytes: integer('size_bytes').notNull(),
 })
 

@@ -90,8 +90,8 @@ type FileRow = StoredBlob & { path: string }
 export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow[] {
   return prepared<FileRow>(
     db,
-    `SELECT f.path, f.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
-       FROM assets f JOIN blobs b ON b.sha256 = f.sha256
+    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+       FROM assets f JOIN blobs b ON b.id = f.blob_id
        WHERE f.deployment_id = ? AND f.path >= ? AND f.path < ?`,
   ).all(deploymentId, prefix, `${prefix}\u{10ffff}`)
 }
@@ -102,8 +102,9 @@ export function listVariants(db: Db, deploymentId: string): VariantRow[] {
   return prepared<VariantRow>(
     db,
     `SELECT v.sha256 AS "of", v.encoding, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
-       FROM (SELECT DISTINCT sha256 FROM assets WHERE deployment_id = ?) f
-       JOIN blob_variants v ON v.sha256 = f.sha256
+       FROM (SELECT DISTINCT blob_id FROM assets WHERE deployment_id = ?) f
+       JOIN blobs o ON o.id = f.blob_id
+       JOIN blob_variants v ON v.sha256 = o.sha256
        JOIN blobs b ON b.sha256 = v.variant_sha256`,
   ).all(deploymentId)
 }

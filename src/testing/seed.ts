@@ -1,9 +1,10 @@
 import { inTransaction } from '../db/open.ts'
-import { assets, blobs, deployments } from '../db/schema.ts'
+import { blobs, deployments } from '../db/schema.ts'
 import { deploymentRef } from '../domain/hostname.ts'
 import { claimLabel } from '../modules/aliases/host-labels.ts'
 import { pointAlias } from '../modules/aliases/service.ts'
 import { openStage } from '../modules/deployments/blob-queries.ts'
+import { insertAssets } from '../modules/deployments/publish/queries.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { addProject, type Project } from '../modules/projects/service.ts'
 import type { TestApp } from './test-app.ts'
@@ -71,10 +72,11 @@ export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> 
         updatedAt: ctx.now(),
       })
       .run()
-    for (const file of files)
-      tx.insert(assets)
-        .values({ id: ctx.newId(), deploymentId: id, ...file })
-        .run()
+    insertAssets(
+      ctx.db,
+      id,
+      files.map((file) => ({ ...file, id: ctx.newId() })),
+    )
     const names = { owner: project.owner, repo: project.name }
     const label = claimLabel(ctx, tx, { ref: deploymentRef(seed.sha), ...names }, { deploymentId: id })
     const hostOf = (label: string) => `${label}.${ctx.config.baseDomain}`

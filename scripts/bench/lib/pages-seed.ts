@@ -60,9 +60,9 @@ const DEPLOYMENTS = `INSERT INTO deployments (id, project_id, commit_sha, branch
     model.total_size, 1, model.created_by, ${THEN}, ${THEN}
   FROM numbers, (SELECT * FROM deployments WHERE id = $deployment) AS model`
 
-const ASSETS = `INSERT INTO assets (id, deployment_id, path, sha256, size_bytes)
+const ASSETS = `INSERT INTO assets (id, deployment_id, path, blob_id, size_bytes)
   SELECT printf('01900000-%04x-7000-8%03x-%012x', ${ASSET}, row_number() OVER (PARTITION BY n), n), ${idOf(DEPLOYMENT)},
-    path, sha256, size_bytes
+    path, blob_id, size_bytes
   FROM numbers, (SELECT * FROM assets WHERE deployment_id = $deployment)`
 
 const ALIASES = `INSERT INTO aliases (id, project_id, name, deployment_id, created_at, updated_at)

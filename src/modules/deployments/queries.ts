@@ -1,13 +1,15 @@
 import { and, eq, gte, lt, not, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import { runInPieces } from '../../db/pieces.ts'
-import { aliases, assets, deployments, projects, removedProjects } from '../../db/schema.ts'
+import { aliases, assets, blobs, deployments, projects, removedProjects } from '../../db/schema.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type DeploymentRow = typeof deployments.$inferSelect
-export type AssetRow = typeof assets.$inferSelect
+
+/** A file of a deployment. */
+export type AssetRow = { id: string; deploymentId: string; path: string; sha256: string; sizeBytes: number }
 
 /** A deployment with the names of its project. */
 export type DeploymentRecord = DeploymentRow & { owner: string; repo: string }
@@ -36,6 +38,18 @@ const joined = (db: DbOrTx) =>
     .select({ deployment: deployments, owner: projects.owner, repo: projects.name })
     .from(deployments)
     .innerJoin(projects, eq(projects.id, deployments.projectId))
+
+const files = (db: DbOrTx) =>
+  db
+    .select({
+      id: assets.id,
+      deploymentId: assets.deploymentId,
+      path: assets.path,
+      sha256: blobs.sha256,
+      sizeBytes: assets.sizeBytes,
+    })
+    .from(assets)
+    .innerJoin(blobs, eq(blobs.id, assets.blobId))
 
 export function findDeployment(db: DbOrTx, id: string): DeploymentRow | undefined {
   return db.select().from(deployments).where(eq(deployments.id, id)).get()
@@ -154,7 +168,7 @@ export function recountDeployment(db: DbOrTx, id: string, updatedAt: number): vo
 }
 
 export function findAsset(db: DbOrTx, id: string): AssetRow | undefined {
-  return db.select().from(assets).where(eq(assets.id, id)).get()
+  return files(db).where(eq(assets.id, id)).get()
 }
 
 export function deleteAssetRow(db: DbOrTx, id: string): void {
@@ -168,7 +182,7 @@ export function listAssets(
   prefix: string,
   page: Page<FileSort>,
 ): AssetRow[] {
-  const matching = db.select().from(assets).where(below(deploymentId, prefix)).$dynamic()
+  const matching = files(db).where(below(deploymentId, prefix)).$dynamic()
   return inPage(matching, page, FILE_SORT[page.sort], assets.path).all()
 }
 
@@ -222,7 +236,7 @@ export const listIdsOfProject = (db: Db, projectId: string): string[] =>
 export const listContents = (db: Db, deploymentId: string): { sha256: string; sizeBytes: number }[] =>
   prepared<{ sha256: string; sizeBytes: number }>(
     db,
-    'SELECT sha256, size_bytes AS sizeBytes FROM assets WHERE deployment_id = ?',
+    'SELECT b.sha256, b.size_bytes AS sizeBytes FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.deployment_id = ?',
   ).all(deploymentId)
 
 export type Stored = { contents: number; bytes: number }

@@ -31,8 +31,8 @@ async function fullProject(app: TestApp, repo: string): Promise<string> {
     sqlite
       .query(`INSERT INTO ${into} ${NUMBERS} SELECT ${columns} FROM numbers`)
       .run(...values.map((v) => v ?? null))
-  const asset = sqlite.query<{ sha256: string }, []>('SELECT sha256 FROM assets LIMIT 1').get()
-  add('assets', "?1 || i, ?1, 'f' || i, ?2, 1", deploymentId, asset?.sha256)
+  const asset = sqlite.query<{ id: string }, []>('SELECT blob_id AS id FROM assets LIMIT 1').get()
+  add('assets', "?1 || i, ?1, 'f' || i, ?2, 1", deploymentId, asset?.id)
   add('alias_history', "?1 || i, ?1, ?2, 'x', '', 'operator', i", aliasId, deploymentId)
   add('records (schema_id, id, data, created_at, updated_at)', "?, i, '{}', i, i", String(schema.body['id']))
   add('record_uniques', "?, 'email', i, i", String(schema.body['id']))

@@ -20,7 +20,7 @@ export const findContent = (db: Db, deploymentId: string, path: string): StoredB
   prepared<StoredBlob>(
     db,
     `SELECT b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
-     FROM assets a JOIN blobs b ON b.sha256 = a.sha256 WHERE a.deployment_id = ? AND a.path = ?`,
+     FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.deployment_id = ? AND a.path = ?`,
   ).get(deploymentId, path)
 
 export type PathChange = { kind: 'added' | 'changed' | 'removed'; path: string; sizeBytes: number }
@@ -34,7 +34,7 @@ export const listChanges = (db: Db, fromId: string, toId: string): PathChange[] 
      WHERE n.deployment_id = ?2 AND o.path IS NULL
      UNION ALL SELECT 'changed', n.path, n.size_bytes
      FROM assets n JOIN assets o ON o.deployment_id = ?1 AND o.path = n.path
-     WHERE n.deployment_id = ?2 AND o.sha256 <> n.sha256
+     WHERE n.deployment_id = ?2 AND o.blob_id <> n.blob_id
      UNION ALL SELECT 'removed', o.path, o.size_bytes
      FROM assets o LEFT JOIN assets n ON n.deployment_id = ?2 AND n.path = o.path
      WHERE o.deployment_id = ?1 AND n.path IS NULL`,

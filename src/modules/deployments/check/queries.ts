@@ -83,7 +83,7 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
     kind: 'asset_size',
     sql: `SELECT 'asset ' || a.id || ' (' || a.path || ') says ' || a.size_bytes || ' bytes, its content has '
                  || b.size_bytes AS detail
-          FROM assets a JOIN blobs b ON b.sha256 = a.sha256 WHERE a.size_bytes <> b.size_bytes`,
+          FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.size_bytes <> b.size_bytes`,
   },
 ]
 
@@ -105,8 +105,8 @@ export function listFilesOf(db: Db, sha256: string, limit: number): string[] {
   return db.sqlite
     .query<{ file: string }, [string, number]>(
       `SELECT p.owner || '/' || p.name || '@' || substr(d.commit_sha, 1, 12) || ': ' || a.path AS file
-       FROM assets a JOIN deployments d ON d.id = a.deployment_id JOIN projects p ON p.id = d.project_id
-       WHERE a.sha256 = ? LIMIT ?`,
+       FROM blobs b JOIN assets a ON a.blob_id = b.id JOIN deployments d ON d.id = a.deployment_id
+       JOIN projects p ON p.id = d.project_id WHERE b.sha256 = ? LIMIT ?`,
     )
     .all(sha256, limit)
     .map(({ file }) => file)

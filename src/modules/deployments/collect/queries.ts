@@ -27,7 +27,7 @@ export function listCandidates(db: Db, until: number, after: Candidate, limit: n
 export function isReferenced(db: Db, sha256: string): boolean {
   const found = db.sqlite
     .query<{ is: number }, [string, string, string]>(
-      `SELECT EXISTS (SELECT 1 FROM assets WHERE sha256 = ?)
+      `SELECT EXISTS (SELECT 1 FROM assets WHERE blob_id = (SELECT id FROM blobs WHERE sha256 = ?))
            OR EXISTS (SELECT 1 FROM upload_blobs WHERE sha256 = ?)
            OR EXISTS (SELECT 1 FROM blob_variants WHERE variant_sha256 = ?) AS "is"`,
     )
@@ -108,9 +108,10 @@ export function listSenders(db: Db, sha256s: readonly string[]): string[] {
   const list = JSON.stringify(sha256s)
   return db.sqlite
     .query<{ id: string }, [string, string]>(
-      `SELECT deployment_id AS id FROM assets WHERE sha256 IN (SELECT value FROM json_each(?))
-       UNION SELECT a.deployment_id FROM blob_variants v JOIN assets a ON a.sha256 = v.sha256
-       WHERE v.variant_sha256 IN (SELECT value FROM json_each(?))`,
+      `SELECT a.deployment_id AS id FROM blobs b JOIN assets a ON a.blob_id = b.id
+       WHERE b.sha256 IN (SELECT value FROM json_each(?))
+       UNION SELECT a.deployment_id FROM blob_variants v JOIN blobs b ON b.sha256 = v.sha256
+       JOIN assets a ON a.blob_id = b.id WHERE v.variant_sha256 IN (SELECT value FROM json_each(?))`,
     )
     .all(list, list)
     .map(({ id }) => id)

@@ -54,7 +54,7 @@ export function findHoldings(db: Db, projectId: string, sha256s: Iterable<string
 const HELD = `(
   EXISTS (SELECT 1 FROM upload_blobs WHERE project_id = :projectId AND sha256 = b.sha256 AND expires_at > :now)
   OR EXISTS (SELECT 1 FROM assets f JOIN deployments d ON d.id = f.deployment_id
-             WHERE f.sha256 = b.sha256 AND d.project_id = :projectId))`
+             WHERE f.blob_id = b.id AND d.project_id = :projectId))`
 
 export function upsertUploadBlobs(
   db: Db,

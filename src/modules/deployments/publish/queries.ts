@@ -54,7 +54,9 @@ type PathRow = { id: string; path: string; sha256: string }
 
 export function listPaths(db: Db, deploymentId: string): PathRow[] {
   return db.sqlite
-    .query<PathRow, [string]>('SELECT id, path, sha256 FROM assets WHERE deployment_id = ?')
+    .query<PathRow, [string]>(
+      'SELECT a.id, a.path, b.sha256 FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.deployment_id = ?',
+    )
     .all(deploymentId)
 }
 
@@ -62,7 +64,8 @@ export type NewAsset = { id: string; path: string; sha256: string; sizeBytes: nu
 
 export function insertAssets(db: Db, deploymentId: string, assets: readonly NewAsset[]): void {
   const insert = db.sqlite.query<unknown, [string, string, string, string, number]>(
-    'INSERT INTO assets (id, deployment_id, path, sha256, size_bytes) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO assets (id, deployment_id, path, blob_id, size_bytes)
+     VALUES (?, ?, ?, (SELECT id FROM blobs WHERE sha256 = ?), ?)`,
   )
   for (const { id, path, sha256, sizeBytes } of assets) insert.run(id, deploymentId, path, sha256, sizeBytes)
 }
@@ -70,7 +73,7 @@ export function insertAssets(db: Db, deploymentId: string, assets: readonly NewA
 /** A path whose content changes keeps its row and id. */
 export function replaceContents(db: Db, assets: readonly NewAsset[]): void {
   const update = db.sqlite.query<unknown, [string, number, string]>(
-    'UPDATE assets SET sha256 = ?, size_bytes = ? WHERE id = ?',
+    'UPDATE assets SET blob_id = (SELECT id FROM blobs WHERE sha256 = ?), size_bytes = ? WHERE id = ?',
   )
   for (const { id, sha256, sizeBytes } of assets) update.run(sha256, sizeBytes, id)
 }

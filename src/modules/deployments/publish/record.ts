@@ -99,12 +99,9 @@ export function recordBlobs(
     if (compressed.has(sha256)) return null
     return sizeBytes < MIN_COMPRESSED_BYTES ? ctx.now() : NEVER_COMPRESSED
   }
-  // In the table's order, so that its pages are written from front to back.
   insertBlobs(
     ctx,
-    stored
-      .map((blob) => ({ ...blob, variantsAt: variantsAt(blob) }))
-      .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1)),
+    stored.map((blob) => ({ ...blob, variantsAt: variantsAt(blob) })),
   )
   // Contents replaced by a later file of the same path, or left out after all.
   insertCandidates(

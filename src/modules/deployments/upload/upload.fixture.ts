@@ -193,7 +193,7 @@ function filesOf({ ctx }: TestApp, commitSha: string): Record<string, string> {
       [string]
     >(
       `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset FROM deployments d
-       JOIN assets f ON f.deployment_id = d.id JOIN blobs b ON b.sha256 = f.sha256
+       JOIN assets f ON f.deployment_id = d.id JOIN blobs b ON b.id = f.blob_id
        WHERE d.commit_sha = ? ORDER BY f.path`,
     )
     .all(commitSha)

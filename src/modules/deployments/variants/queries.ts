@@ -9,8 +9,8 @@ export type PendingFile = { path: string; sha256: string; sizeBytes: number; var
 export function listFilesAfter(db: Db, deploymentId: string, after: string, limit: number): PendingFile[] {
   return db.sqlite
     .query<PendingFile, [string, string, number]>(
-      `SELECT a.path, a.sha256, b.size_bytes AS sizeBytes, b.variants_at AS variantsAt
-       FROM assets a JOIN blobs b ON b.sha256 = a.sha256
+      `SELECT a.path, b.sha256, b.size_bytes AS sizeBytes, b.variants_at AS variantsAt
+       FROM assets a JOIN blobs b ON b.id = a.blob_id
        WHERE a.deployment_id = ? AND a.path > ? ORDER BY a.path LIMIT ?`,
     )
     .all(deploymentId, after, limit)
@@ -23,16 +23,16 @@ export function listWaiting(
   limit: number,
 ): { sha256: string; deploymentIds: string[] }[] {
   const contents = db.sqlite
-    .query<{ sha256: string }, [string, number]>(
-      'SELECT sha256 FROM blobs WHERE variants_at IS NULL AND sha256 > ? ORDER BY sha256 LIMIT ?',
+    .query<{ id: number; sha256: string }, [string, number]>(
+      'SELECT id, sha256 FROM blobs WHERE variants_at IS NULL AND sha256 > ? ORDER BY sha256 LIMIT ?',
     )
     .all(after, limit)
-  const deploymentsOf = db.sqlite.query<{ id: string }, [string]>(
-    'SELECT deployment_id AS id FROM assets WHERE sha256 = ? LIMIT 3',
+  const deploymentsOf = db.sqlite.query<{ id: string }, [number]>(
+    'SELECT deployment_id AS id FROM assets WHERE blob_id = ? LIMIT 3',
   )
-  return contents.map(({ sha256 }) => ({
+  return contents.map(({ id, sha256 }) => ({
     sha256,
-    deploymentIds: deploymentsOf.all(sha256).map(({ id }) => id),
+    deploymentIds: deploymentsOf.all(id).map(({ id }) => id),
   }))
 }
 
@@ -55,7 +55,7 @@ export function addUnreferenced(db: Db, sha256s: readonly string[]): void {
       `INSERT OR IGNORE INTO blob_candidates
        SELECT value, NULL FROM json_each(?)
        WHERE NOT EXISTS (SELECT 1 FROM blob_variants WHERE variant_sha256 = value)
-         AND NOT EXISTS (SELECT 1 FROM assets WHERE sha256 = value)`,
+         AND NOT EXISTS (SELECT 1 FROM blobs b JOIN assets a ON a.blob_id = b.id WHERE b.sha256 = value)`,
     )
     .run(JSON.stringify(sha256s))
 }
@@ -80,7 +80,8 @@ export function markUnwanted(db: Db, sha256s: readonly string[]): void {
 export function listUsers(db: Db, sha256s: readonly string[]): string[] {
   return db.sqlite
     .query<{ id: string }, [string]>(
-      'SELECT DISTINCT deployment_id AS id FROM assets WHERE sha256 IN (SELECT value FROM json_each(?))',
+      `SELECT DISTINCT a.deployment_id AS id FROM blobs b JOIN assets a ON a.blob_id = b.id
+       WHERE b.sha256 IN (SELECT value FROM json_each(?))`,
     )
     .all(JSON.stringify(sha256s))
     .map(({ id }) => id)
