@@ -9,6 +9,7 @@ import { migrations } from '../../migrations/index.ts'
 import { migrate } from './migrate.ts'
 import { openDb } from './open.ts'
 import * as schema from './schema.ts'
+import * as contentTables from './schema-contents.ts'
 import * as recordTables from './schema-records.ts'
 
 test('the names are unique and in order', () => {
@@ -132,7 +133,9 @@ test('contents that get numbers keep their files, forms and interrupted uploads;
   expect(rowsOf('SELECT sha256 FROM blob_candidates ORDER BY 1')).toEqual([['a'], ['b'], ['z']])
 })
 
-const tables = Object.values({ ...schema, ...recordTables }).filter((value) => is(value, SQLiteTable))
+const tables = Object.values({ ...schema, ...contentTables, ...recordTables }).filter((value) =>
+  is(value, SQLiteTable),
+)
 
 test.each(tables.map((table) => [getTableName(table), table] as const))(
   '%s is the same in SQL and in schema.ts',

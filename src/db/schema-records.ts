@@ -1,6 +1,6 @@
 import { integer, primaryKey, real, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
 
-/** The tables of `0003_records.sql`; `schema.ts` has the others. */
+/** The tables of schemas, records and runs of pipelines. */
 
 export const recordSchemas = sqliteTable('schemas', {
   id: text('id').primaryKey(),

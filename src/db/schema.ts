@@ -2,8 +2,8 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
 
 /**
- * All tables, for typed queries. The SQL in `migrations/` creates them; a test compares the two. Columns ending in `At`
- * are milliseconds since 1970 in UTC.
+ * The tables, for typed queries; those of contents and records have files of their own. The SQL in `migrations/` creates
+ * them; a test compares the two. Columns ending in `At` are milliseconds since 1970 in UTC.
  */
 
 export const settings = sqliteTable('settings', {
@@ -190,31 +190,6 @@ export const apiKeys = sqliteTable('api_keys', {
   lastUsedAt: integer('last_used_at'),
 })
 
-export const blobs = sqliteTable('blobs', {
-  id: integer('id').primaryKey(),
-  sha256: text('sha256').notNull(),
-  sizeBytes: integer('size_bytes').notNull(),
-  pack: text('pack'),
-  offset: integer('offset').notNull(),
-  variantsAt: integer('variants_at'),
-  damaged: integer('damaged', { mode: 'boolean' }).notNull().default(false),
-})
-
-export const blobVariants = sqliteTable(
-  'blob_variants',
-  {
-    sha256: text('sha256').notNull(),
-    encoding: text('encoding').$type<'br' | 'zstd' | 'gzip'>().notNull(),
-    variantSha256: text('variant_sha256').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.sha256, table.encoding] })],
-)
-
-export const blobCandidates = sqliteTable('blob_candidates', {
-  sha256: text('sha256').primaryKey(),
-  seenAt: integer('seen_at'),
-})
-
 export const deployments = sqliteTable('deployments', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
@@ -271,25 +246,6 @@ export const hostLabels = sqliteTable('host_labels', {
   aliasId: text('alias_id'),
   deploymentId: text('deployment_id'),
 })
-
-export const uploads = sqliteTable('uploads', {
-  id: text('id').primaryKey(),
-  projectId: text('project_id').notNull(),
-  manifest: text('manifest').notNull(),
-  createdBy: text('created_by').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-  publishedAt: integer('published_at'),
-})
-
-export const uploadBlobs = sqliteTable(
-  'upload_blobs',
-  {
-    projectId: text('project_id').notNull(),
-    sha256: text('sha256').notNull(),
-    expiresAt: integer('expires_at').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.projectId, table.sha256] })],
-)
 
 export const ruleSets = sqliteTable('rule_sets', {
   id: text('id').primaryKey(),

@@ -1,5 +1,6 @@
 import { inTransaction } from '../db/open.ts'
-import { blobs, deployments } from '../db/schema.ts'
+import { deployments } from '../db/schema.ts'
+import { blobs } from '../db/schema-contents.ts'
 import { deploymentRef } from '../domain/hostname.ts'
 import { claimLabel } from '../modules/aliases/host-labels.ts'
 import { pointAlias } from '../modules/aliases/service.ts'

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
-import { uploads } from '../../../db/schema.ts'
+import { uploads } from '../../../db/schema-contents.ts'
 import { prepared } from '../../../db/statements.ts'
 
 export type UploadRow = typeof uploads.$inferSelect
