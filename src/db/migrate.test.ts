@@ -3,14 +3,11 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getTableColumns, getTableName, is } from 'drizzle-orm'
-import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { getTableColumns, getTableName } from 'drizzle-orm'
 import { migrations } from '../../migrations/index.ts'
+import { tables } from '../testing/tables.ts'
 import { migrate } from './migrate.ts'
 import { openDb } from './open.ts'
-import * as schema from './schema.ts'
-import * as contentTables from './schema-contents.ts'
-import * as recordTables from './schema-records.ts'
 
 test('the names are unique and in order', () => {
   const names = migrations.map(({ name }) => name)
@@ -133,11 +130,7 @@ test('contents that get numbers keep their files, forms and interrupted uploads;
   expect(rowsOf('SELECT sha256 FROM blob_candidates ORDER BY 1')).toEqual([['a'], ['b'], ['z']])
 })
 
-const tables = Object.values({ ...schema, ...contentTables, ...recordTables }).filter((value) =>
-  is(value, SQLiteTable),
-)
-
-test.each(tables.map((table) => [getTableName(table), table] as const))(
+test.each(tables.map(({ table }) => [getTableName(table), table] as const))(
   '%s is the same in SQL and in schema.ts',
   (name, table) => {
     const { sqlite } = openDb(':memory:', 0)
@@ -167,5 +160,5 @@ test('schema.ts has every table', () => {
     .all()
     .map(({ name }) => name)
   const notQueried = ['schema_migrations']
-  expect([...tables.map(getTableName), ...notQueried].sort()).toEqual(inSql)
+  expect([...tables.map(({ table }) => getTableName(table)), ...notQueried].sort()).toEqual(inSql)
 })

@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { getTableName, is } from 'drizzle-orm'
-import { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import * as schema from './schema.ts'
-import * as recordTables from './schema-records.ts'
+import { getTableName } from 'drizzle-orm'
+import { tables } from '../testing/tables.ts'
 
 /**
  * Only one folder writes each table, so that the invariants of its rows are kept in one place. Exceptions: triggers write
@@ -29,10 +27,10 @@ function writersOf(variable: string, table: string): string[] {
   return [...new Set(writing)].sort()
 }
 
-const tables = Object.entries({ ...schema, ...recordTables })
-  .flatMap(([variable, table]) => (is(table, SQLiteTable) ? [{ variable, table: getTableName(table) }] : []))
+const written = tables
+  .map(({ variable, table }) => ({ variable, table: getTableName(table) }))
   .filter(({ table }) => table !== 'site_generation')
 
-test.each(tables)('$table is written by one folder', ({ variable, table }) => {
+test.each(written)('$table is written by one folder', ({ variable, table }) => {
   expect(writersOf(variable, table)).toHaveLength(1)
 })

@@ -1,0 +1,12 @@
+import { is } from 'drizzle-orm'
+import { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import * as schema from '../db/schema.ts'
+import * as contents from '../db/schema-contents.ts'
+import * as records from '../db/schema-records.ts'
+
+/** Every table that queries know, with the name of its variable. */
+export const tables: { variable: string; table: SQLiteTable }[] = Object.entries({
+  ...schema,
+  ...contents,
+  ...records,
+}).flatMap(([variable, table]) => (is(table, SQLiteTable) ? [{ variable, table }] : []))
