@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts'
+import { isIpLiteral } from './domain/hostname.ts'
 import type { SocketOwner } from './http/wire.ts'
 
 /** The server cannot start; the message says why. */
@@ -30,16 +31,27 @@ export function listeningAt<T>({ host, port }: { host: string; port: number }, o
     return open()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    if (ELSEWHERE.has(error.code))
-      throw new ConfigError(
-        `HOST is "${host}", but must be an address or name of this machine (${error.code})`,
-      )
+    if (ELSEWHERE.has(error.code)) throw notThisMachine(host, error.code)
     const why = REASONS.get(error.code) ?? error.message
     throw new ServeError(`cannot listen on ${host}:${port}: ${why} (${error.code})`)
   }
 }
 
-const ELSEWHERE: ReadonlySet<unknown> = new Set(['EINVAL', 'EADDRNOTAVAIL', 'ENOTFOUND'])
+/**
+ * Throws `ConfigError` for a name that does not resolve. Listening there fails too, but with whatever error the system
+ * had last.
+ */
+export async function requireKnownHost(host: string): Promise<void> {
+  if (isIpLiteral(host)) return
+  await Bun.dns.lookup(host, { backend: 'getaddrinfo' }).catch(({ code }) => {
+    throw notThisMachine(host, code)
+  })
+}
+
+const notThisMachine = (host: string, code: unknown): ConfigError =>
+  new ConfigError(`HOST is "${host}", but must be an address or name of this machine (${code})`)
+
+const ELSEWHERE: ReadonlySet<unknown> = new Set(['EINVAL', 'EADDRNOTAVAIL'])
 
 const REASONS: ReadonlyMap<unknown, string> = new Map([
   ['EACCES', 'a port below 1024 needs CAP_NET_BIND_SERVICE'],

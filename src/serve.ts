@@ -5,7 +5,7 @@ import { keepCheckpointed } from './db/checkpoint.ts'
 import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
 import { createSockets, type SocketOwner } from './http/wire.ts'
-import { type Handlers, type Listeners, listeningAt, ServeError } from './listeners.ts'
+import { type Handlers, type Listeners, listeningAt, requireKnownHost, ServeError } from './listeners.ts'
 import { hasAdmin } from './modules/users/has-admin.ts'
 import { keepToOurselves, openContext } from './open-context.ts'
 import { makeDataDir } from './platform/data-dir.ts'
@@ -90,6 +90,7 @@ export async function openListeners(ctx: Context): Promise<Listeners> {
 
 async function listen(ctx: Context, app: App, handlers: Handlers): Promise<Listeners> {
   const { tls, host, port } = ctx.config
+  await requireKnownHost(host)
   if (tls !== 'off') return (await import('./listen-tls.ts')).listenTls(ctx, app, handlers)
   const server = listeningAt({ host, port }, () => Bun.serve({ port, hostname: host, ...handlers }))
   return { port: server.port ?? port, stop: (isForced) => server.stop(isForced) }
