@@ -38,15 +38,26 @@ export function listeningAt<T>({ host, port }: { host: string; port: number }, o
 }
 
 /**
- * Throws `ConfigError` for a name that does not resolve. Listening there fails too, but with whatever error the system
- * had last.
+ * Throws `ConfigError` for a name that does not exist, and `ServeError` if nobody can say now, as at the start of a
+ * machine whose network is not up yet. Listening there fails too, but with whatever error the system had last.
  */
-export async function requireKnownHost(host: string): Promise<void> {
+export async function requireKnownHost(host: string, lookUp: LookUp = lookUpHere): Promise<void> {
   if (isIpLiteral(host)) return
-  await Bun.dns.lookup(host, { backend: 'getaddrinfo' }).catch(({ code }) => {
-    throw notThisMachine(host, code)
-  })
+  try {
+    await lookUp(host)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error
+    if (UNKNOWN_NAME.has(code)) throw notThisMachine(host, code)
+    throw new ServeError(`cannot listen on ${host}: the name could not be looked up (${code})`)
+  }
 }
+
+type LookUp = (host: string) => Promise<unknown>
+
+/** As listening does it, and not by DNS alone. */
+const lookUpHere: LookUp = (host) => Bun.dns.lookup(host, { backend: 'getaddrinfo' })
+
+const UNKNOWN_NAME: ReadonlySet<unknown> = new Set(['DNS_ENOTFOUND', 'DNS_ENODATA'])
 
 const notThisMachine = (host: string, code: unknown): ConfigError =>
   new ConfigError(`HOST is "${host}", but must be an address or name of this machine (${code})`)
