@@ -3,17 +3,26 @@ import { join } from 'node:path'
 
 /**
  * npm test: types, lint, every test, the executable, and the browser's journeys on it. Ends with `N passed, N failed`.
- * `npm test -- PATTERN …` runs only the tests whose file matches, without the rest.
+ * `npm test -- PATTERN …` runs only the tests whose file matches, without the rest. `npm run test:long` (`--long`) runs
+ * the property tests, `npm run test:crash` (`--crash`) those that kill the server, both in all their rounds.
  */
 const root = join(import.meta.dir, '..')
-const only = Bun.argv.slice(2)
+const LONG_RUNS: Record<string, string> = { '--long': '.property.test.', '--crash': 'crash.process.test.' }
+const args = Bun.argv.slice(2)
+const isLong = args.some((arg) => arg in LONG_RUNS)
+const only = args.map((arg) => LONG_RUNS[arg] ?? arg)
 
 type Count = { passed: number; failed: number }
 type Step = { name: string; run: () => Promise<Count> }
 
 const steps: Step[] =
   only.length > 0
-    ? [{ name: 'tests', run: () => unitTests(only) }]
+    ? [
+        ...(isLong
+          ? [{ name: 'executable', run: () => command([process.execPath, 'scripts/build.ts']) }]
+          : []),
+        { name: 'tests', run: () => unitTests(only) },
+      ]
     : [
         ...['tsconfig.json', 'tsconfig.scripts.json', 'tsconfig.browser.json'].map((project) => ({
           name: `types of ${project}`,
@@ -49,13 +58,16 @@ async function command(argv: string[]): Promise<Count> {
 }
 
 async function unitTests(patterns: string[]): Promise<Count> {
-  const { exitCode, output } = await capture([
-    process.execPath,
-    'test',
-    '--timeout',
-    '60000',
-    ...(patterns.length > 0 ? patterns : ['src', 'ui', 'scripts']),
-  ])
+  const { exitCode, output } = await capture(
+    [
+      process.execPath,
+      'test',
+      '--timeout',
+      isLong ? '3600000' : '60000',
+      ...(patterns.length > 0 ? patterns : ['src', 'ui', 'scripts']),
+    ],
+    isLong ? { SVC_TEST_LONG: '1' } : {},
+  )
   console.log(output)
   const count = {
     passed: lastNumber(output, /^\s*(\d+) pass$/gm),
