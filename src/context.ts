@@ -91,6 +91,8 @@ export type RequestFacts = {
   site: SitePlace
   /** The address at the other end of the connection: the client, or a proxy in front of us. */
   peerAddress: string
+  /** The peer is in `TRUST_PROXY`. */
+  isBehindProxy: boolean
   /** The `X-Forwarded-For` of a peer in `TRUST_PROXY`; null from any other peer. */
   forwardedFor: string | null
   /** The peer is loopback, and no header says that it forwards for somebody else. */

@@ -151,6 +151,7 @@ function factsAbout(ctx: Context, { request, peer, hostHeader }: Arrival, site: 
     hostWithPort: (peer.shownHost ?? hostHeader).toLowerCase(),
     site: site === null ? null : { projectId: site.project.id, host: site.host },
     peerAddress: peer.address,
+    isBehindProxy,
     forwardedFor: isBehindProxy ? request.headers.get('x-forwarded-for') : null,
     // Lazy, because few requests need it.
     get isDirectLoopback() {

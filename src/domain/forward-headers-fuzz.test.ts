@@ -68,6 +68,7 @@ test('no visitor headers or rule let a session, a key, a hop-by-hop header or a 
       forwardCookies: below(2) === 0,
       preserveHost: below(2) === 0,
       peerAddress: '192.0.2.1',
+      isTrustedPeer: false,
       trustedXff: null,
       proto: 'https',
       host: 'site.test',

@@ -13,6 +13,7 @@ const OPTIONS: ForwardOptions = {
   forwardCookies: false,
   preserveHost: false,
   peerAddress: '198.51.100.7',
+  isTrustedPeer: false,
   trustedXff: null,
   proto: 'https',
   host: 'www.example.com',

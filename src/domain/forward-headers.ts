@@ -1,4 +1,5 @@
 import { SESSION_COOKIES } from './cookies.ts'
+import { foldedName, isClaim, isOursToSay } from './visitor-claims.ts'
 
 /** A name with several values appears in several pairs. */
 export type HeaderPair = [name: string, value: string]
@@ -16,6 +17,8 @@ export type ForwardOptions = {
   preserveHost: boolean
   /** The address at the other end of the connection: the client itself, or a trusted proxy. */
   peerAddress: string
+  /** Whether the peer is in `TRUST_PROXY`, so that what it says about the visitor counts. */
+  isTrustedPeer: boolean
   /** The `X-Forwarded-For` sent by a peer in `TRUST_PROXY`; null from any other peer. */
   trustedXff: string | null
   /** The visitor's scheme and Host, as determined by the front door. */
@@ -48,6 +51,20 @@ const OWN: ReadonlySet<string> = new Set([
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-proto',
+])
+
+/** From every peer: what the service says about the visitor itself, in any spelling. */
+const ALWAYS_OURS: ReadonlySet<string> = new Set([...OWN].filter((name) => name !== 'host'))
+
+/** Names of ours and of the message's framing, which some backends also read in other spellings. */
+const NEVER_IN_ANOTHER_SPELLING: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'authorization',
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+  'x-api-key',
 ])
 
 /** Request headers that are never forwarded. An API key is meant for us alone. */
@@ -114,9 +131,27 @@ export function withoutSessionCookies(cookieHeader: string): string {
     .join('; ')
 }
 
+/**
+ * What a pipeline sees of the visitor's headers, names in lower case: neither what is meant for us alone (session cookies,
+ * the key) nor what a visitor may not say about himself. contract §8, 12.5.
+ */
+export function requestHeadersToShow(
+  visitorHeaders: Iterable<readonly [string, string]>,
+  isTrustedPeer: boolean,
+): HeaderPair[] {
+  const shown: HeaderPair[] = []
+  for (const [rawName, rawValue] of visitorHeaders) {
+    const name = rawName.toLowerCase()
+    if (name === 'x-api-key' || isForged(name, isTrustedPeer, NO_POLICY)) continue
+    const value = name === 'cookie' ? withoutSessionCookies(rawValue) : rawValue
+    if (name !== 'cookie' || value !== '') shown.push([name, value])
+  }
+  return shown
+}
+
 function visitorHeadersThatPass(
   visitorHeaders: Iterable<readonly [string, string]>,
-  { forwardCookies }: ForwardOptions,
+  { forwardCookies, isTrustedPeer }: ForwardOptions,
   policy: Policy,
 ): HeaderPair[] {
   const passed: HeaderPair[] = []
@@ -124,7 +159,7 @@ function visitorHeadersThatPass(
   for (const [rawName, rawValue] of visitorHeaders) {
     const name = rawName.toLowerCase()
     if (name === 'connection') options += `,${rawValue}`
-    if (isTwin(name, policy) || NEVER_SENT.has(name) || !mayPass(policy, name)) continue
+    if (NEVER_SENT.has(name) || !mayPass(policy, name) || isForged(name, isTrustedPeer, policy)) continue
     if (name !== 'cookie') passed.push([name, rawValue])
     else if (forwardCookies) {
       const value = withoutSessionCookies(rawValue)
@@ -135,25 +170,24 @@ function visitorHeadersThatPass(
 }
 
 /**
- * Many backends (CGI) read `x_forwarded_for` and `x-forwarded-for` as the same name. A visitor must not use this to add
- * a second value to a header that the service or the rule sets, or to restore one that the rule strips.
+ * Whether the header says of the visitor what only a trusted proxy may say, or is another spelling of a name that the
+ * service or the rule sets, or that the rule strips: many backends (CGI) read both spellings as one name.
  */
-function isTwin(name: string, { strip, replaced }: Policy): boolean {
-  if (!UNUSUAL.test(name)) return false
-  const twin = name.replaceAll(UNUSUAL_ALL, '-')
-  return NEVER_SENT.has(twin) || replaced.has(twin) || strip.has(twin)
+function isForged(name: string, isTrustedPeer: boolean, { strip, replaced }: Policy): boolean {
+  const folded = foldedName(name)
+  if (ALWAYS_OURS.has(folded) || isOursToSay(folded) || (!isTrustedPeer && isClaim(folded))) return true
+  if (strip.has(folded) || replaced.has(folded)) return true
+  return folded !== name && NEVER_IN_ANOTHER_SPELLING.has(folded)
 }
-
-const UNUSUAL = /[^a-z0-9-]/
-const UNUSUAL_ALL = /[^a-z0-9-]/g
 
 /** A rule's header settings, with names prepared for comparison. */
 type Policy = {
   /** The complete list of forwarded headers; null forwards all except `authorization`. */
   forward: ReadonlySet<string> | null
+  /** Folded names. */
   strip: ReadonlySet<string>
   added: readonly HeaderPair[]
-  /** The names in `added`. */
+  /** The folded names in `added`. */
   replaced: ReadonlySet<string>
 }
 
@@ -168,19 +202,18 @@ function policyOf(config: HeaderConfig | null): Policy {
   const added = addedHeaders(config)
   const policy = {
     forward: config.forward === undefined ? null : lowerCaseSet(config.forward),
-    strip: lowerCaseSet(config.strip ?? []),
+    strip: foldedSet((config.strip ?? []).filter((name) => name.trim().toLowerCase() !== 'content-length')),
     added,
-    replaced: new Set(added.map(([name]) => name)),
+    replaced: foldedSet(added.map(([name]) => name)),
   }
   policies.set(config, policy)
   return policy
 }
 
 /** If given, `forward` is the complete list. The body's length always goes with the body. */
-function mayPass({ forward, strip, replaced }: Policy, name: string): boolean {
-  if (replaced.has(name)) return false
+function mayPass({ forward }: Policy, name: string): boolean {
   if (name === 'content-length') return true
-  if (name.startsWith(':') || strip.has(name)) return false
+  if (name.startsWith(':')) return false
   return forward === null ? name !== 'authorization' : forward.has(name)
 }
 
@@ -206,6 +239,9 @@ function withoutNamed(headers: HeaderPair[], connectionOptions: string): HeaderP
   const named = lowerCaseSet(connectionOptions.split(','))
   return headers.filter(([name]) => !named.has(name))
 }
+
+const foldedSet = (names: readonly string[]): ReadonlySet<string> =>
+  names.length === 0 ? NO_NAMES : new Set(names.map(foldedName))
 
 function lowerCaseSet(names: readonly string[]): ReadonlySet<string> {
   return names.length === 0 ? NO_NAMES : new Set(names.map((name) => name.trim().toLowerCase()))

@@ -1,7 +1,7 @@
 import type { Caller, Context } from '../context.ts'
 import { currentGeneration, generationCache } from '../db/generation.ts'
 import { AppError } from '../domain/errors.ts'
-import { withoutSessionCookies } from '../domain/forward-headers.ts'
+import { requestHeadersToShow } from '../domain/forward-headers.ts'
 import { toAppError } from '../http/error-response.ts'
 import { asOfNow } from '../modules/auth/caller.ts'
 import { findProjectById } from '../modules/projects/service.ts'
@@ -24,6 +24,8 @@ export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'> &
     site: Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
     rule: PipelineRule
     caller: Caller
+    /** The peer is in `TRUST_PROXY`, so that what it says about the visitor counts. */
+    isBehindProxy: boolean
   }
 
 /** Answers a request with a pipeline: access check, then the body, then the steps. contract §9.3. Never rejects. */
@@ -134,7 +136,7 @@ function toResponse({ status, headers, body }: Answer): Response {
 
 function inputOf(
   ctx: Context,
-  { site, rule, request, path, search }: PipelineRequest,
+  { site, rule, request, path, search, isBehindProxy }: PipelineRequest,
   caller: Caller,
   read: ReadBody,
 ): PipelineInput {
@@ -146,7 +148,7 @@ function inputOf(
     params: paramsOf(rule.pathPattern, path),
     /** Lazy: few pipelines use the headers, and reading all of them costs more than a step. */
     get headers() {
-      headers ??= headersOf(request)
+      headers ??= Object.fromEntries(requestHeadersToShow(request.headers, isBehindProxy))
       return headers
     },
     ip: addressOf(caller),
@@ -161,16 +163,6 @@ function inputOf(
       alias: site.alias?.name ?? null,
     },
   }
-}
-
-/** Leaves out session cookies and the key, which belong to the service. contract §8. */
-function headersOf(request: Request): Record<string, string> {
-  const headers: [string, string][] = []
-  for (const [name, value] of request.headers) {
-    const shown = name === 'cookie' ? withoutSessionCookies(value) : value
-    if (name !== 'x-api-key' && (name !== 'cookie' || shown !== '')) headers.push([name, shown])
-  }
-  return Object.fromEntries(headers)
 }
 
 function userOf({ actor }: Caller): PipelineUser | null {

@@ -153,6 +153,7 @@ function factsOf(input: ExplainInput, site: Caller['site']): RequestFacts {
     hostWithPort: url.host,
     site,
     peerAddress: ip,
+    isBehindProxy: false,
     forwardedFor: null,
     isDirectLoopback: false,
   }

@@ -22,6 +22,7 @@ export function planForward(
       forwardCookies,
       preserveHost,
       peerAddress: facts.peerAddress,
+      isTrustedPeer: facts.isBehindProxy,
       trustedXff: facts.forwardedFor,
       proto: facts.isSecure ? 'https' : 'http',
       host: facts.hostWithPort,

@@ -97,8 +97,9 @@ function serveChosen(
       return serveAsset(ctx, pages, site, { ...asked, path: rewritten(rule, path) }, true)
     case 'pipeline': {
       if (trace !== undefined) return explainPipeline(ctx, rule.pipeline(), callerOf(), trace)
-      const call = { site, rule: rule.pipeline(), request, path, search, caller: callerOf(), allowSilence }
-      return servePipeline(ctx, call)
+      const { isBehindProxy } = facts
+      const asker = { request, path, search, caller: callerOf(), allowSilence, isBehindProxy }
+      return servePipeline(ctx, { site, rule: rule.pipeline(), ...asker })
     }
     case 'external_proxy': {
       const proxied = { request, path, search, facts, allowSilence, upgrade, trace }

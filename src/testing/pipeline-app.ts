@@ -84,7 +84,7 @@ export async function pipelineApp(env?: Record<string, string>, storage?: TestSt
       ...options.rule,
     }
     const site = { project, commitSha: 'abc1234', alias: { id: 'alias-1', name: 'production' } }
-    return servePipeline(ctx, { site, rule, request, path: pathname, search, caller })
+    return servePipeline(ctx, { site, rule, request, path: pathname, search, caller, isBehindProxy: false })
   }
 
   return {

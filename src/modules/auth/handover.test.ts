@@ -43,6 +43,7 @@ const adminFacts = {
   site: null,
   isDirectLoopback: true,
   peerAddress: '127.0.0.1',
+  isBehindProxy: false,
   forwardedFor: null,
 }
 

@@ -21,6 +21,7 @@ const originAt = (ip: string) => {
     site: null,
     isDirectLoopback: false,
     peerAddress: ip,
+    isBehindProxy: false,
     forwardedFor: null,
   }
   return { facts, userAgent: 'test' }
