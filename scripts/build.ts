@@ -23,6 +23,8 @@ const built = Bun.spawnSync(
     // What lies in the folder where somebody runs it (a clone, a shared /tmp) must not run code or set variables in it.
     '--no-compile-autoload-bunfig',
     '--no-compile-autoload-dotenv',
+    // A request head of 64 KiB, so that the cookies of sibling sites do not lock people out so soon.
+    '--compile-exec-argv=--max-http-header-size=65536',
     ...(values.target === undefined ? [] : [`--target=${values.target}`]),
     'src/main.ts',
     '--outfile',

@@ -2,6 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { assets } from '../ui/assets/manifest.ts'
 import { AUTH_DIALOG_PATH, authDialogAnswer } from '../ui/auth-dialog/serve.ts'
 import { SITE_SIGN_OUT } from '../ui/auth-pages.ts'
+import { CLEAR_COOKIES } from '../ui/cookie-pages.ts'
 import { page } from '../ui/html.ts'
 import { failurePage, visitedAnswer } from '../ui/page-request.ts'
 import { forbiddenPage } from '../ui/pages/site/forbidden.ts'
@@ -16,6 +17,7 @@ import { errorResponse, toAppError } from './http/error-response.ts'
 import { errorResponses } from './http/errors.ts'
 import { factsOf, hasFacts } from './http/request-facts.ts'
 import { signInAddress } from './http/safe-redirect.ts'
+import { splitUrl } from './http/visitor.ts'
 import { accountRoutes } from './modules/account/routes.ts'
 import { aliasRoutes } from './modules/aliases/routes.ts'
 import { analyticsRoutes } from './modules/analytics/routes.ts'
@@ -60,6 +62,7 @@ export function createEndpoints(ctx: Context): Endpoints {
   const adminPages = createPages(ctx, explainerOf(ctx, api.isApiRoute))
   return {
     isApiRoute: api.isApiRoute,
+    isForEveryHost: (path) => path === CLEAR_COOKIES,
     asset: assetAnswer,
     async admin(request) {
       const path = new URL(request.url).pathname
@@ -86,8 +89,8 @@ export function createEndpoints(ctx: Context): Endpoints {
 const pagesOf = (ctx: Context): Endpoints['pages'] => ({
   notFound: (path) => page(notFoundPage({ isStart: path === '/' }), 404),
   badHost: () => page(badHostPage(), 400),
-  noSite: (host) => noSiteAnswer(ctx, host),
-  hidden: (host) => noSiteAnswer(ctx, host),
+  noSite: (host, request) => noSiteAnswer(ctx, host, request),
+  hidden: (host, request) => noSiteAnswer(ctx, host, request),
   unproven: (host) => page(unprovenDomainPage(host), 421),
   forbidden: ({ email, siteHost, adminUrl }) =>
     page(
@@ -101,9 +104,14 @@ const pagesOf = (ctx: Context): Endpoints['pages'] => ({
     ),
 })
 
-/** `host` null: the request named no valid host, so the page has no link back to it. */
-function noSiteAnswer(ctx: Context, host: string | null): Response {
-  const signInUrl = host === null ? `${ctx.adminUrl()}/signin` : signInAddress(ctx, `${ctx.siteUrl(host)}/`)
+/**
+ * The sign-in leads back to the whole address, path and query, whether there is a site or not. `host` null: the request
+ * named no valid host, so the page has no link back to it.
+ */
+function noSiteAnswer(ctx: Context, host: string | null, request: Request): Response {
+  const { path, search } = splitUrl(request.url)
+  const address = host === null ? null : `${ctx.siteUrl(host)}${path}${search}`
+  const signInUrl = address === null ? `${ctx.adminUrl()}/signin` : signInAddress(ctx, address)
   return page(noSitePage({ host: host ?? 'this address', signInUrl }), 404)
 }
 

@@ -23,13 +23,15 @@ export type Endpoints = {
   admin(request: Request): Promise<Response>
   /** Whether the path is an API route (not a page), whatever the method. */
   isApiRoute(path: string): boolean
+  /** Whether the path is a page that also answers on hosts without a site. */
+  isForEveryHost(path: string): boolean
   /** A file of the pages, on any host: unknown hosts also show a page. */
   asset(path: string): Response | undefined
   /** Turns a thrown value into a response: a page for people, the error body for the API and for programs. */
   failure(request: Request, path: string, error: unknown): Response
   pages: SitePages & {
     badHost(): Response
-    noSite(host: string | null): Response
+    noSite(host: string | null, request: Request): Response
     unproven(host: string): Response
   }
 }
@@ -44,6 +46,12 @@ export function routeRequest(
   try {
     const hostHeader = visitedHost(ctx, request, peer)
     const place = resolveHost(ctx, hostHeader)
+    if (
+      place?.kind !== 'site' &&
+      place?.kind !== 'admin' &&
+      endpoints.isForEveryHost(splitUrl(request.url).path)
+    )
+      return serveAdmin(ctx, endpoints, { request, peer, hostHeader })
     if (place === undefined) return serveNowhere(endpoints, request, hostHeader)
     if (place.kind === 'site')
       return (
@@ -62,7 +70,7 @@ export function routeRequest(
 
 function serveNowhere({ asset, pages }: Endpoints, request: Request, hostHeader: string): Response {
   if (!isHostField(hostHeader)) return pages.badHost()
-  return asset(splitUrl(request.url).path) ?? pages.noSite(normalizeHost(hostHeader))
+  return asset(splitUrl(request.url).path) ?? pages.noSite(normalizeHost(hostHeader), request)
 }
 
 /** People get a page and its assets; programs get the error. */
@@ -102,7 +110,7 @@ function serveHosted(
   refuseForgery(request, facts)
   const visitor = { request, path, facts, callerOf: callerBehind(ctx, request), peer }
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
-  if (way.to === 'service') return finish(state, endpoints.admin(request))
+  if (way.to === 'service') return finish(state, askService(endpoints, request, path, facts))
   const asked = { request, path, search, mount: '', visit: way.visit }
   const answer = serveSite(ctx, endpoints.pages, way.shown, asked)
   return answer instanceof Response ? withCookies(state, answer) : finish(state, answer)
@@ -116,9 +124,24 @@ function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Respo
   refuseForgery(request, facts)
   const asked = { request, path, search, facts, callerOf: callerBehind(ctx, request), peer }
   const hosted = servePathForm(ctx, endpoints.pages, asked)
-  if (hosted === undefined) return finish(state, endpoints.admin(request))
+  if (hosted === undefined) return finish(state, askService(endpoints, request, path, facts))
   return hosted instanceof Response ? withCookies(state, hosted) : finish(state, hosted)
 }
+
+/** The API and the pages. A page of another site must not sign anybody in or out, even one without a session. */
+function askService(
+  endpoints: Endpoints,
+  request: Request,
+  path: string,
+  facts: RequestFacts,
+): Promise<Response> {
+  if (SESSION_ROUTES.test(path) && !request.headers.has('x-api-key'))
+    refuseCrossOrigin(request, facts.hostWithPort)
+  return endpoints.admin(request)
+}
+
+/** Routes of the API whose writes make or end a session, set a password or claim the server. contract 12.6: Origin. */
+const SESSION_ROUTES = /^\/(?:api\/auth|_svc\/auth|api\/setup|api\/invitations)\//
 
 const callerBehind = (ctx: Context, request: Request) => () => callerOf(ctx, request, 'ignore')
 

@@ -286,7 +286,7 @@ describe('on other hosts', () => {
     const html = (await hidden.text()).replaceAll(host(), 'nobody.localhost')
     expect([hidden.status, html]).toEqual([missing.status, await missing.text()])
     expect(html.indexOf('Is it a private site? Sign in')).toBeGreaterThan(0)
-    expect(html.indexOf('Is it a private site? Sign in')).toBeLessThan(html.indexOf('map the domain'))
+    expect(html.indexOf('Is it a private site? Sign in')).toBeLessThan(html.indexOf('Check the address'))
   })
 
   test('the admin pages are not found', async () => {

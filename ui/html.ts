@@ -26,6 +26,9 @@ export function renderPage(document: Html): string {
   return `<!doctype html>${render(document)}`
 }
 
+/** The markup of a part of a page, for a response that is changed on its way. */
+export const renderPart = (part: Html): string => render(part)
+
 /** Returns http, https, mailto and relative URLs unchanged, and `#` for anything else, especially `javascript:`. */
 export function safeHref(url: string): string {
   if (BELOW_THIS_HOST.test(url)) return url

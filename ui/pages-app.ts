@@ -14,6 +14,7 @@ import { accountPages } from './account-pages.ts'
 import { framedFailure } from './admin-failure.ts'
 import { adminPages } from './admin-pages.ts'
 import { authPages } from './auth-pages.ts'
+import { cookiePages, withCookieNotice } from './cookie-pages.ts'
 import { linkPages } from './link-pages.ts'
 import { failurePage, redirectTo, toSignIn } from './page-request.ts'
 import { setupPages } from './setup-pages.ts'
@@ -42,11 +43,8 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
   return {
     isSiteRoute: (path) => path.startsWith('/_svc/') && table.methodsOf(path).length > 0,
     async handle(request, path) {
-      try {
-        return await answer(request, path)
-      } catch (error) {
-        return answerFailure(ctx, request, error)
-      }
+      const shown = answer(request, path).catch((error) => answerFailure(ctx, request, error))
+      return withCookieNotice(request, await shown)
     },
   }
 }
@@ -59,6 +57,7 @@ export const pageRoutes = (ctx: Context, explainer: Explainer) =>
     .use(setupPages(ctx))
     .use(authPages(ctx))
     .use(linkPages(ctx))
+    .use(cookiePages(ctx))
     .use(accountPages(ctx))
     .use(adminPages(ctx, explainer))
 

@@ -18,6 +18,13 @@ export function cookieValues(header: string | null, name: string): string[] {
   return values
 }
 
+/** The names in a `Cookie` header, each once, as a browser would send them back. */
+export function cookieNames(header: string | null): string[] {
+  const pairs = (header ?? '').split(';').map((pair) => pair.trim())
+  const names = pairs.map((pair) => (pair.includes('=') ? pair.slice(0, pair.indexOf('=')).trim() : ''))
+  return [...new Set(names)].filter((name) => name !== '')
+}
+
 export const hasSessionCookie = (header: string | null): boolean =>
   header !== null && (header.includes(`${ACCESS_COOKIE}=`) || header.includes(`${REFRESH_COOKIE}=`))
 

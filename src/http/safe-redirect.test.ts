@@ -58,7 +58,7 @@ const refused: [attack: string, address: string][] = [
   ['an address', 'https://127.0.0.1/'],
   ['a relative path', 'keys'],
   ['a query alone', '?redirect=x'],
-  ['too long', `/${'a'.repeat(2048)}`],
+  ['too long', `/${'a'.repeat(8192)}`],
 ]
 
 test.each([

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 
-const MAX_LENGTH = 2048
+const MAX_LENGTH = 8192
 /** `/path` on this host, but not `//host`. */
 const OWN_PATH = /^\/(?!\/)/
 const ABSOLUTE = /^https?:\/\/[^/]/i
@@ -21,9 +21,12 @@ export function safeRedirect(ctx: Context, address: string | null | undefined): 
   return isOwnDomain ? `${ctx.siteUrl(url.hostname)}${url.pathname}${url.search}${url.hash}` : undefined
 }
 
-/** The sign-in URL that continues to `address`, if it is in the workspace; it is checked after the sign-in. */
+/**
+ * The sign-in URL that continues to `address`, if it is in the workspace; it is checked after the sign-in. A backslash
+ * that a client sent as it is would look like a trap then.
+ */
 export const signInAddress = (ctx: Context, address: string): string =>
-  `${ctx.adminUrl()}/signin?redirect=${encodeURIComponent(address)}`
+  `${ctx.adminUrl()}/signin?redirect=${encodeURIComponent(address.replaceAll('\\', '%5C'))}`
 
 /** Encodes only what a header cannot contain. A URL parser would turn `//evil.example` into `/.//evil.example`. */
 const inAscii = (path: string): string =>

@@ -3,9 +3,10 @@ import { AppError } from '../domain/errors.ts'
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Rejects a write that a page of another origin sent with somebody's cookies. `hostWithPort` is the host that the
- * request was sent to. Schemes may differ, because a proxy may be in front. contract §2: Cookies never authorise a
- * cross-site write. A WebSocket counts as a write, although it starts with a GET.
+ * Rejects a write that a page of another origin sent, with somebody's cookies or to give them a session.
+ * `hostWithPort` is the host that the request was sent to. Schemes may differ, because a proxy may be in front.
+ * contract §2: Cookies never authorise a cross-site write; 12.6: Origin. A WebSocket counts as a write, although it
+ * starts with a GET.
  */
 export function refuseCrossOrigin(
   request: Request,
@@ -24,8 +25,8 @@ export function refuseCrossOrigin(
 
 /** If a proxy drops the host or its port, one of our own pages looks like a foreign one. */
 const refusal = (from: string | null, to: string): string =>
-  `This request was sent to ${to} from a page of another site${from === null ? '' : ` (${from})`}, so the session does ` +
-  'not count. If both are the same site, the proxy in front must pass Host unchanged, including its port.'
+  `This request was sent to ${to} from a page of another site${from === null ? '' : ` (${from})`}, so it was ` +
+  'refused. If both are the same site, the proxy in front must pass Host unchanged, including its port.'
 
 /** Host and port of an origin or URL; null if it has none (`null` from a sandboxed page). */
 function hostOf(address: string): string | null {

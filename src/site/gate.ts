@@ -57,7 +57,7 @@ function refuseAnonymous(
   { request, origin = ctx.siteUrl(site.host) }: Viewer,
 ): Response {
   const answer = site.privateSiteResponse ?? readSettings(ctx).privateSiteResponse.value
-  if (answer === 'not_found') return pages.hidden(site.host)
+  if (answer === 'not_found') return pages.hidden(site.host, request)
   if (isNavigation(request) && !isPartOfAnother(request)) return redirectToSignIn(ctx, request, origin)
   return errorResponse(
     new AppError('unauthenticated', `This site is private: sign in at ${ctx.adminUrl()}/signin`),

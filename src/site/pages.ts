@@ -6,7 +6,7 @@ import { errorResponse } from '../http/error-response.ts'
 export type SitePages = {
   notFound(path: string): Response
   /** For visitors who may not know that a site exists: identical to the page of a host without one, for every path. */
-  hidden(host: string): Response
+  hidden(host: string, request: Request): Response
   forbidden(props: { email: string; siteHost: string; adminUrl: string }): Response
 }
 

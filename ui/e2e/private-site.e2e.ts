@@ -29,8 +29,13 @@ test.describe('below a base domain', () => {
     folder,
   }) => {
     const site = await publish(appliance, folder(HANDBOOK))
-    await page.goto(site.url)
+    await page.goto(`${site.url}?page=2&q=a%26b`)
     await expect(page.getByRole('heading', { name: 'No site lives here' })).toBeVisible()
+    await page.getByRole('link', { name: 'Is it a private site? Sign in' }).click()
+    await signIn(page)
+    await expect(page).toHaveURL(`${site.url}?page=2&q=a%26b`)
+    await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
+    await page.context().clearCookies()
 
     await appliance.asAdmin('PATCH', `/api/projects/${site.id}`, { privateSiteResponse: 'login' })
     await page.goto(`${site.url}?page=1`)
@@ -64,7 +69,7 @@ test.describe('on localhost, where no cookie is shared', () => {
     await expect(page.getByRole('heading', { name: 'No site lives here' })).toBeVisible()
     await page.getByRole('link', { name: 'Sign in' }).click()
     await signIn(page)
-    await expect(page).toHaveURL(site.url)
+    await expect(page).toHaveURL(`${site.url}?page=1`)
     await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
   })
 

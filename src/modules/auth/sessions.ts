@@ -22,7 +22,7 @@ import {
 import { strayCookies } from './sessions/strays.ts'
 import { issueTokens, type LiveToken, liveTokens, type Tokens } from './sessions/tokens.ts'
 
-export { clearedCookies, sessionCookies } from './sessions/cookies.ts'
+export { clearedCookies, cookieDomain, sessionCookies } from './sessions/cookies.ts'
 export { deleteHandedOver, findSession, findSessionUser, listSessions } from './sessions/queries.ts'
 
 const TOUCH_EVERY_MS = 5 * MINUTE_MS

@@ -20,7 +20,7 @@ export const noSitePage = ({ host, signInUrl }: { host: string; signInUrl: strin
     title: 'No site lives here',
     message: `This server has no site at ${host}.`,
     way: linkButton({ label: 'Is it a private site? Sign in', href: signInUrl }),
-    hint: 'If this should be your site, map the domain to a project in the admin, or check the alias, repository and owner in the name.',
+    hint: 'Check the address. If you were invited to a site here, sign in with the email that was invited, or ask whoever sent you the link.',
   })
 
 /** 400 for a request whose `Host` field is no host, or that has two. */
