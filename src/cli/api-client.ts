@@ -1,8 +1,10 @@
+import { messageOf } from '../domain/errors.ts'
 import { parseHttpDate } from '../domain/http-date.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { parseRetryAfter } from '../domain/retry-after.ts'
 import { textOfAnswer } from './answer-text.ts'
-import { CommandFailure, EXIT, printable, UsageError } from './command.ts'
+import { CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
+import { type HttpProxy, proxyFor } from './proxy.ts'
 import { unreachableReason } from './unreachable.ts'
 import { VERSION } from './version.ts'
 
@@ -33,6 +35,13 @@ export class ServerUnreachable extends CommandFailure {
   }
 }
 
+/** The trouble is the proxy's, not the server's. A retry would not help where it wants a password. */
+class ProxyFailed extends CommandFailure {
+  constructor({ address, variable }: HttpProxy, why: string, cause?: unknown) {
+    super(`the proxy ${address} (${variable}) ${why}`, EXIT.unreachable, { cause })
+  }
+}
+
 /** Something answers, but it may be the wrong server: a retry would not help. */
 class ServerUntrusted extends CommandFailure {
   constructor(origin: string, cause: Error & { code: unknown }) {
@@ -48,6 +57,9 @@ type FailedAnswer = Pick<ApiFailure, 'status' | 'code' | 'message' | 'details' |
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type StreamedBody = { contentType: string; body: ReadableStream<Uint8Array> | null; signal?: AbortSignal }
 
+/** `env` may name a proxy. */
+export type Connection = { apiUrl: string; apiKey: string; env: Io['env'] }
+
 /** One request per call; `retrying` repeats it. Answers are parsed JSON, undefined where there is none (204). */
 export type ApiClient = {
   json(method: Method, path: string, body?: unknown): Promise<unknown>
@@ -60,11 +72,12 @@ const LONGEST_TEXT = 2_000
 const MAX_DETAILS = 200
 
 /** `apiUrl` as a person gives it: with or without a path, a last slash or a last `/api`. */
-export function apiClient(options: { apiUrl: string; apiKey: string }): ApiClient {
+export function apiClient(options: Connection): ApiClient {
   const base = parseApiUrl(options.apiUrl)
   const apiKey = parseApiKey(options.apiKey)
+  const proxy = proxyFor(base, options.env)
   const call = (method: Method, path: string, init: RequestInit) =>
-    request(`${base}${path}`, {
+    request(`${base}${path}`, proxy, {
       ...init,
       method,
       // A redirect would carry the key to another host and turn a POST into a GET.
@@ -109,22 +122,56 @@ function parseApiKey(text: string): string {
   return key
 }
 
-async function request(url: string, init: RequestInit): Promise<unknown> {
-  let response: Response
-  let text: string
+async function request(url: string, proxy: HttpProxy | undefined, init: RequestInit): Promise<unknown> {
+  const { response, text } = await fetched(url, proxy, init, async (response) => ({
+    response,
+    text: await textOfAnswer(response),
+  }))
+  const json = parseJson(text)
+  if (response.ok && (json !== undefined || text === '')) return json
+  if (proxy !== undefined && response.status === 407) throw new ProxyFailed(proxy, WANTS_A_PASSWORD)
+  throw new ApiFailure(failedAnswer(response, json, proxy))
+}
+
+/** What `read` makes of the answer. Throws a `CommandFailure` that says whether the server or the proxy is in trouble. */
+export async function fetched<T>(
+  url: string,
+  proxy: HttpProxy | undefined,
+  init: RequestInit,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   try {
-    response = await fetch(url, init)
-    text = await textOfAnswer(response)
+    // NO_PROXY has been read already.
+    const through = proxy === undefined ? false : { url: proxy.url, respectNoProxy: false }
+    return await read(await fetch(url, { ...init, proxy: through }))
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     const { origin } = new URL(url)
     if (isAboutCertificate(error)) throw new ServerUntrusted(origin, error)
+    if (proxy !== undefined) throw throughProxy(proxy, origin, error)
     throw new ServerUnreachable(`${origin} is not reachable: ${unreachableReason(error)}`, error)
   }
-  const json = parseJson(text)
-  if (response.ok && (json !== undefined || text === '')) return json
-  throw new ApiFailure(failedAnswer(response, json))
 }
+
+/** Through a proxy there is no connection to the server itself: whatever failed before an answer is the proxy's. */
+function throughProxy(proxy: HttpProxy, origin: string, error: unknown): CommandFailure {
+  const refusal = /refused to open a tunnel: ((\d+).*)$/.exec(messageOf(error))
+  if (refusal === null)
+    return new ServerUnreachable(
+      `${origin} is not reached through the proxy ${proxy.address} (${proxy.variable}): ${unreachableReason(error)}`,
+      error,
+    )
+  const [, answer = '', status] = refusal
+  if (status === '407') return new ProxyFailed(proxy, WANTS_A_PASSWORD, error)
+  return new ProxyFailed(
+    proxy,
+    `refuses to lead to ${origin}: ${printable(answer)}. NO_PROXY takes a host out`,
+    error,
+  )
+}
+
+const WANTS_A_PASSWORD =
+  'wants a password (407); write it into the variable, as in http://user:password@proxy.example.com:3128'
 
 /** By the error codes of OpenSSL and of the host name check. */
 const isAboutCertificate = (error: unknown): error is Error & { code: unknown } =>
@@ -140,13 +187,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-function failedAnswer(response: Response, json: unknown): FailedAnswer {
+function failedAnswer(response: Response, json: unknown, proxy: HttpProxy | undefined): FailedAnswer {
   const body = isRecord(json) ? json : {}
   const { message, error, details } = body
   return {
     status: response.status,
     code: typeof error === 'string' ? error : response.statusText,
-    message: typeof message === 'string' ? shown(message) : describeStranger(response),
+    message: typeof message === 'string' ? shown(message) : describeStranger(response, proxy),
     details: Array.isArray(details) ? details.filter(isDetail).slice(0, MAX_DETAILS).map(shownDetail) : [],
     retryAfterMs: retryAfterOf(response.headers),
     isOfApi: typeof message === 'string',
@@ -163,8 +210,11 @@ const shownDetail = ({ path, message }: ApiDetail): ApiDetail => ({
 })
 
 /** For answers not written by the API: a proxy's page, a redirect, another site at this address. */
-function describeStranger(response: Response): string {
+function describeStranger(response: Response, proxy: HttpProxy | undefined): string {
   const { origin } = new URL(response.url)
+  // Plain HTTP through a proxy: either may have written it.
+  if (proxy !== undefined && origin.startsWith('http:'))
+    return `the proxy ${proxy.address} (${proxy.variable}), or ${origin} behind it, answered ${response.status} without JSON`
   const location = response.headers.get('location')
   if (location !== null) return `${origin} redirects to ${location}; give that address as --api-url`
   if (response.status >= 500) return `${origin} answered ${response.status} ${response.statusText}`

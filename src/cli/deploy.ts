@@ -31,14 +31,18 @@ Publishes the folder DIR. Only what the project does not hold yet is sent.
   --api-url URL         the server; else SVC_API_URL, else "apiUrl" in .svc/config.json
   --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes
   --project OWNER/REPO  else "project" in .svc/config.json, else the git remote origin
-  --sha SHA             the commit; else git's HEAD, else the SHA-256 of the contents
+  --sha SHA             the commit; else git's HEAD (in a job for a pull request its head), else the SHA-256 of the
+                        contents
   --alias NAME          the alias to move here, such as production; without it none is moved
-  --branch NAME         else git's branch
+  --branch NAME         else git's branch, else the one that the CI job names
   --message TEXT        the deployment's description; else the first line of the commit's message
   --public              when this makes the project (a global key may): its site is for everybody; a project that
                         is there keeps its visibility, which its settings change
   --dry-run             show what would be published, and send nothing
   --json                print one JSON object on stdout
+
+A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY. Where git refuses to read the checkout, give
+--sha or allow it (safe.directory).
 
 Names that begin with a dot are left out, except .well-known; node_modules and __MACOSX too.
 Exit code: 0 published, 1 refused, 2 wrong usage, 3 server not reachable after 5 tries.`

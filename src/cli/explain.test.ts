@@ -47,9 +47,28 @@ test('an address of somebody else, a key that is wrong, no address', async () =>
   expect((await run(['http://nowhere.example/'])).code).toBe(1)
   expect((await run(['http://nowhere.example/'], { SVC_API_KEY: 'svc_wrong' })).code).toBe(1)
   expect((await run([])).code).toBe(2)
-  const keyless = await run(['http://x.example/'], { SVC_API_KEY: '' })
-  expect([keyless.code, keyless.stderr.split('\n')[0]]).toEqual([
-    2,
-    'svc explain: no API key: set SVC_API_KEY',
-  ])
+})
+
+test('without a key it shows what anybody gets there, and says what the trace needs', async () => {
+  const url = `http://${fixture.site.aliasHost}/`
+  const page = await run([url], { SVC_API_KEY: '' })
+  expect(page.code).toBe(0)
+  expect(page.stdout).toMatch(/^status +200 OK\n/)
+  expect(page.stdout).toMatch(/content-type +text\/html/)
+  expect(page.stdout.trimEnd().split('\n').at(-1)).toContain('SVC_API_KEY')
+  const missing = await run([`${url}nothing.png?a=b`, '--json'], { SVC_API_KEY: '' })
+  expect(JSON.parse(missing.stdout)).toMatchObject({
+    url: `${url}nothing.png?a=b`,
+    status: 404,
+    headers: { 'cache-control': 'no-store' },
+  })
+  const unknown = await run(['http://nowhere.example/'], { SVC_API_KEY: '' })
+  expect([unknown.code, unknown.stdout.split('\n')[0]]).toEqual([0, 'status            404 Not Found'])
+})
+
+test('without a key nothing is carried out', async () => {
+  const url = `http://${fixture.site.aliasHost}/`
+  expect((await run([url, '--method', 'POST'], { SVC_API_KEY: '' })).code).toBe(2)
+  expect((await run(['nowhere'], { SVC_API_KEY: '' })).code).toBe(2)
+  expect((await run([url], { SVC_API_KEY: '', SVC_API_URL: 'http://127.0.0.1:9' })).code).toBe(3)
 })

@@ -4,13 +4,15 @@ import { apiClient } from './api-client.ts'
 import { type Command, EXIT, parseFlags, printable, printableJson, UsageError } from './command.ts'
 import { findConfigFile } from './config-file.ts'
 import { requireConnection } from './deploy/settings.ts'
+import { showVisit } from './explain/visit.ts'
 import { strangeAnswer } from './strange-answer.ts'
 
 const USAGE = `usage: svc explain URL [--method GET] [--accept text/html] [--api-url URL] [--json]
 
 Says why an address gets the answer that it gets: host, project, traffic, rules, visibility, file. Asks the server, which
 sends nothing to any backend. The key comes from SVC_API_KEY; the server from --api-url, SVC_API_URL or "apiUrl" in
-.svc/config.json.
+.svc/config.json. Without a key it shows what anybody gets there: the address is asked as a visitor would, at that server.
+A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY.
 Exit code: 0; 1 refused, or not an address of a project of the key; 2 usage; 3 not reachable.`
 
 export const explainCommand: Command = {
@@ -31,12 +33,11 @@ export const explainCommand: Command = {
     const [url, ...others] = positionals
     if (url === undefined || others.length > 0) throw new UsageError('name one address')
     const api = findApiAddress(values['api-url'], io.env, findConfigFile([io.cwd]))
-    const connection = requireConnection({ api, apiKey: io.env['SVC_API_KEY'] }, io, 'set SVC_API_KEY')
-    const query = new URLSearchParams({
-      url,
-      method: values.method ?? 'GET',
-      accept: values.accept ?? 'text/html',
-    })
+    const asked = { url, method: values.method ?? 'GET', accept: values.accept ?? 'text/html' }
+    const apiKey = io.env['SVC_API_KEY']
+    if (!apiKey) return showVisit({ ...asked, apiUrl: api?.url, isJson: values.json === true }, io)
+    const connection = requireConnection({ api, apiKey }, io)
+    const query = new URLSearchParams(asked)
     const answer = await apiClient(connection).json('GET', `/api/explain?${query}`)
     io.stdout.write(values.json === true ? `${printableJson(answer, 2)}\n` : lines(answer))
     return EXIT.ok

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readCiJob } from './ci-job.ts'
 import type { Io } from './command.ts'
 
 /** What git knows about a folder; each part is undefined when git does not know it. */
@@ -11,32 +12,81 @@ export type GitFacts = {
   branch: string | undefined
   /** `owner/repo` of the remote `origin`. */
   project: string | undefined
+  /** Why git will not read the checkout that is there, in its own words. */
+  refusal: string | undefined
 }
 
-/** Asks the `git` on the path. Never throws: without git, a checkout or a commit, the facts are undefined. */
+/**
+ * Asks the `git` on the path, and the environment of a CI job, where the checkout may be a merge or a commit without a
+ * branch: the commit and branch are those that people know. Never throws: without git, a checkout or a commit, the facts are
+ * undefined. contract 12.12.
+ */
 export async function readGit(folder: string, env: Io['env']): Promise<GitFacts> {
-  if (!isInCheckout(folder) && env['GIT_DIR'] === undefined) return NO_FACTS
+  const job = readCiJob(env)
+  const hasCheckout = isInCheckout(folder) || env['GIT_DIR'] !== undefined
+  const facts = hasCheckout ? await readCheckout(folder, env) : NO_FACTS
+  const head = job.commitSha ?? (job.mayBeMerge ? facts.secondParent : undefined)
+  const isHead = head === undefined || head === facts.commitSha
+  return {
+    commitSha: head ?? facts.commitSha,
+    subject: isHead ? facts.subject : (job.title ?? (await subjectOf(head, folder, env))),
+    branch:
+      head === undefined
+        ? (facts.branch ?? (hasCheckout ? job.branch : undefined))
+        : (job.branch ?? facts.branch),
+    project: facts.project,
+    refusal: facts.refusal,
+  }
+}
+
+/** What the checkout itself says. `secondParent`: of a HEAD that is a detached merge. */
+type Checkout = GitFacts & { secondParent: string | undefined }
+
+const NO_FACTS: Checkout = {
+  commitSha: undefined,
+  subject: undefined,
+  branch: undefined,
+  project: undefined,
+  refusal: undefined,
+  secondParent: undefined,
+}
+
+async function readCheckout(folder: string, env: Io['env']): Promise<Checkout> {
   const git = (...args: string[]) => runGit(folder, args, env)
-  const [head, branch, remote] = await Promise.all([
+  const [refusal, head, branch, remote, raw] = await Promise.all([
+    refusalOf(folder, env),
     git('log', '-1', '--no-show-signature', '--format=%H%n%s'),
     git('symbolic-ref', '--short', '--quiet', 'HEAD'),
     git('remote', 'get-url', 'origin'),
+    git('cat-file', 'commit', 'HEAD'),
   ])
   const [commitSha, subject] = head?.split('\n') ?? []
+  // A shallow clone has the parents' names in the commit, and nowhere else.
+  const [, secondParent] = [...(raw?.split('\n\n')[0] ?? '').matchAll(/^parent ([0-9a-f]+)$/gm)].map(
+    ([, sha]) => sha,
+  )
   return {
     commitSha,
     subject: subject || undefined,
     branch: commitSha === undefined ? undefined : branch,
     project: remote === undefined ? undefined : projectOfRemote(remote),
+    refusal,
+    secondParent: branch === undefined ? secondParent : undefined,
   }
 }
 
-const NO_FACTS: GitFacts = {
-  commitSha: undefined,
-  subject: undefined,
-  branch: undefined,
-  project: undefined,
+/** A shallow clone of a merge does not have the commit itself. */
+const subjectOf = (sha: string, folder: string, env: Io['env']): Promise<string | undefined> =>
+  runGit(folder, ['log', '-1', '--no-show-signature', '--format=%s', sha], env)
+
+/** Undefined where git reads the checkout, where it sees none in what is called `.git`, and where there is no git. */
+async function refusalOf(folder: string, env: Io['env']): Promise<string | undefined> {
+  const asked = await askGit(folder, ['rev-parse', '--git-dir'], { ...env, LC_ALL: 'C' })
+  if (asked === undefined || asked.exitCode === 0 || SEES_NONE.test(asked.errors)) return undefined
+  return asked.errors.trim() || `git rev-parse ended with ${asked.exitCode}`
 }
+
+const SEES_NONE = /not a git repository \(or any/
 
 /**
  * Paths of tracked files, anywhere in the checkout, that are not as HEAD has them; empty where git does not say. A changed file
@@ -101,17 +151,29 @@ const HARMLESS_CONFIG = ['core.fsmonitor=false', 'log.showSignature=false', 'log
 const LONGEST_MS = 30_000
 
 async function runGit(folder: string, args: string[], env: Io['env']): Promise<string | undefined> {
+  const asked = await askGit(folder, args, env)
+  return asked?.exitCode === 0 && asked.text.trim() !== '' ? asked.text.trim() : undefined
+}
+
+type Asked = { exitCode: number; text: string; errors: string }
+
+/** Undefined where there is no git on this machine. */
+async function askGit(folder: string, args: string[], env: Io['env']): Promise<Asked | undefined> {
   try {
     const child = Bun.spawn(['git', '-C', folder, ...HARMLESS_CONFIG, ...args], {
       env: { ...env, ...HARMLESS_ENV },
       stdin: 'ignore',
-      stderr: 'ignore',
+      stderr: 'pipe',
       timeout: LONGEST_MS,
       killSignal: 'SIGKILL',
     })
-    const [text, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited])
-    return exitCode === 0 && text.trim() !== '' ? text.trim() : undefined
+    const [text, errors, exitCode] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return { exitCode, text, errors }
   } catch {
-    return undefined // no git on this machine
+    return undefined
   }
 }

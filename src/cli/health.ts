@@ -45,6 +45,8 @@ async function askHealth(address: string): Promise<{ isWell: boolean; text: stri
   try {
     const response = await fetch(`${address}/api/health`, {
       redirect: 'manual',
+      // It runs on this machine.
+      proxy: false,
       // No certificate covers this address of the same machine, and nothing secret is sent.
       tls: { rejectUnauthorized: false },
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),

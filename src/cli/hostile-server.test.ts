@@ -59,7 +59,7 @@ function expectHarmless(text: string): void {
 test('an answer without an end is not read on', async () => {
   const piece = new Uint8Array(1024 * 1024).fill(0x78)
   answers['/api/x'] = new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) }))
-  const client = apiClient({ apiUrl: server.url.origin, apiKey: 'svc_k' })
+  const client = apiClient({ apiUrl: server.url.origin, apiKey: 'svc_k', env: {} })
   await expect(client.json('GET', '/api/x')).rejects.toThrow('answered more than any svc does')
 })
 
@@ -69,7 +69,7 @@ test('what a refusal says is one line each, and not a screenful', async () => {
     { statusCode: 400, error: EVIL, message: `${EVIL}${'m'.repeat(1e6)}`, details },
     { status: 400 },
   )
-  const client = apiClient({ apiUrl: server.url.origin, apiKey: 'svc_k' })
+  const client = apiClient({ apiUrl: server.url.origin, apiKey: 'svc_k', env: {} })
   const failure = await client.json('GET', '/api/x').catch((error: unknown) => error)
   if (!(failure instanceof ApiFailure)) throw new Error('it was refused')
   expect(failure.message.split('\n')).toHaveLength(2)

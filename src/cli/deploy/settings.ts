@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { isCommitSha, isProjectName } from '../../domain/names.ts'
 import { type ApiAddress, findApiAddress, sayDestination } from '../api-address.ts'
-import { type Io, UsageError } from '../command.ts'
+import type { Connection } from '../api-client.ts'
+import { type Io, printable, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
 import { type GitFacts, readGit } from '../git.ts'
 import type { Target } from './upload.ts'
@@ -35,6 +36,7 @@ export async function readDeploySettings(
 ): Promise<DeploySettings> {
   const config = findConfigFile([folder, io.cwd])
   const git = await readGit(folder, io.env)
+  if (git.refusal !== undefined && !flags.sha) throw new UsageError(refusedByGit(folder, git.refusal))
   const project = flags.project ?? config.project ?? git.project
   if (project === undefined)
     throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
@@ -50,17 +52,29 @@ export async function readDeploySettings(
   }
 }
 
+/** In a container the checkout often belongs to somebody else, and git reads no such one. */
+function refusedByGit(folder: string, reason: string): string {
+  const lines = reason.split('\n').map((line) => `  ${printable(line.trimEnd())}`)
+  const allow = `git config --global --add safe.directory ${folder}`
+  return [
+    `git does not read the checkout of ${folder}, so the commit is unknown:`,
+    ...lines,
+    `If the checkout belongs to another user, allow it: ${allow}`,
+    'Or name the commit: --sha SHA',
+  ].join('\n')
+}
+
 /** Both. Throws a `UsageError` that says where they can come from. */
 export function requireConnection(
   { api, apiKey }: Pick<DeploySettings, 'api' | 'apiKey'>,
   io: Io,
   wherefrom = 'set SVC_API_KEY or give --api-key',
-): { apiUrl: string; apiKey: string } {
+): Connection {
   if (api === undefined)
     throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
   if (!apiKey) throw new UsageError(`no API key: ${wherefrom}`)
   sayDestination(api, io)
-  return { apiUrl: api.url, apiKey }
+  return { apiUrl: api.url, apiKey, env: io.env }
 }
 
 /** An unset variable of a script is an empty argument, and must not stand for the folder that the script runs in. */
