@@ -21,10 +21,10 @@ import type { CertificateState } from '../src/platform/certificates.ts'
 import { booleanOf, type Form, flawsOf, marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { queryOf, visitUrl } from './page-request.ts'
-import { aliasPage } from './pages/admin/alias.ts'
+import { aliasPage, hasHistory } from './pages/admin/alias.ts'
 import { aliasesPage } from './pages/admin/aliases.ts'
 import { movePage } from './pages/admin/move-alias.ts'
-import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
+import { doneNotice, type Failed, lookAt, requireTyped, submitProjectForm } from './project-request.ts'
 
 /** The aliases of a project, and where they point. */
 export const aliasPages = (ctx: Context) =>
@@ -149,7 +149,9 @@ const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
       },
       delete: {
         isOnce: true,
-        run({ grant }) {
+        run({ grant, form }) {
+          if (hasHistory(historyOf(ctx, grant, aliasId)))
+            requireTyped(form, getAlias(ctx, grant, aliasId).name)
           deleteAlias(ctx, grant, aliasId)
           return `/projects/${id}/aliases?done=deleted`
         },

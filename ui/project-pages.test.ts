@@ -205,7 +205,7 @@ describe('aliases', () => {
       as: ADMIN,
     })
     expect((await alias.json()).data[0].commitSha).toBe(FIRST_SHA)
-    expect(await read(aliasAt())).toContain(`Roll back to ${SECOND_SHA.slice(0, 12)}`)
+    expect(await read(aliasAt())).toContain(`Move to ${SECOND_SHA.slice(0, 12)}`)
   })
 
   test('a contributor cannot move a locked one', async () => {
@@ -248,7 +248,7 @@ describe('aliases', () => {
   })
 
   test('are deleted', async () => {
-    const gone = await browser.submit(aliasAt(), { intent: 'delete' }, { as: ADMIN })
+    const gone = await browser.submit(aliasAt(), { intent: 'delete', confirm: 'production' }, { as: ADMIN })
     expect(redirectOf(gone)).toEqual([303, `${at('/aliases')}?done=deleted`])
     expect((await browser.open(aliasAt(), { as: ADMIN })).status).toBe(404)
   })

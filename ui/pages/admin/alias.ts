@@ -7,7 +7,7 @@ import { card } from '../../components/card.ts'
 import { certificateState } from '../../components/certificate-state.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
-import { checkbox, formError, hidden, selectField } from '../../components/field.ts'
+import { checkbox, field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
 import { roleLabel } from '../../components/role.ts'
 import { shortSha } from '../../components/sha.ts'
 import { type Column, table } from '../../components/table.ts'
@@ -55,9 +55,12 @@ export const aliasPage = (props: AliasPageProps): Html =>
     `,
   )
 
-/** The last different deployment that still exists; undefined if there is none. */
+/** The last earlier deployment that still exists; undefined if there is none. */
 const formerOf = ({ alias, history }: AliasPageProps): Move | undefined =>
-  history.find((move) => move.isThere && move.deploymentId !== alias.deploymentId)
+  history.find((move) => move.isThere && isEarlier(move, alias))
+
+/** Ids begin with the time of their making, so that after a rollback the newer deployment is not taken for a way back. */
+const isEarlier = (move: Move, alias: AliasView): boolean => move.deploymentId < alias.deploymentId
 
 const moveHref = (alias: AliasView, deploymentId: string): string =>
   `${aliasHref(alias.projectId, alias.id, '/move')}?to=${deploymentId}`
@@ -111,27 +114,29 @@ const historyColumns = (props: AliasPageProps): Column<Move>[] => [
     hideLabel: true,
     align: 'end',
     cell(move) {
-      if (move.deploymentId === props.alias.deploymentId) return badge('Now', 'good')
-      if (!move.isThere || !props.can.moveAliases) return ''
+      if (move === props.history[0]) return badge('Now', 'good')
+      if (move.deploymentId === props.alias.deploymentId || !move.isThere || !props.can.moveAliases) return ''
+      const verb = isEarlier(move, props.alias) ? 'Roll back' : 'Move'
       return html`
         <a
           class="btn btn-secondary btn-small"
           href=${moveHref(props.alias, move.deploymentId)}
-          aria-label=${`Roll back to ${move.commitSha.slice(0, 12)}`}
-        >Roll back</a>
+          aria-label=${`${verb} to ${move.commitSha.slice(0, 12)}`}
+        >${verb}</a>
       `
     },
   },
 ]
 
 function settings({ alias, project, failed }: AliasPageProps): Html {
-  const values = failed?.values
+  const mine = failed?.intent === 'settings' ? failed : undefined
+  const values = mine?.values
   const inherited = (what: string) => ({ value: '', label: `As the project: ${what}` })
   return card(
     { id: 'settings', title: 'Who sees it, and how', about: 'These settings override those of the project.' },
     html`
       <form method="post" class="stack narrow">
-        ${formError(failed?.error)} ${hidden('intent', 'settings')}
+        ${formError(mine?.error)} ${hidden('intent', 'settings')}
         ${selectField({
           name: 'isPublic',
           label: 'Visibility',
@@ -180,10 +185,15 @@ const textOf = (value: boolean | null): string => (value === null ? '' : String(
 export const spaWord = (isSpa: boolean | null): string =>
   isSpa === null ? 'depends on its files' : isSpa ? 'index.html' : 'the 404 page'
 
-const removal = ({ alias }: AliasPageProps): Html =>
-  card(
+/** Whether deleting it loses more than a name: it has shown several deployments. */
+export const hasHistory = (history: readonly unknown[]): boolean => history.length > 1
+
+function removal({ alias, history, failed }: AliasPageProps): Html {
+  const mine = failed?.intent === 'delete' ? failed : undefined
+  return card(
     { id: 'removal', title: 'Delete', about: 'Its address stops working. Its deployments stay.' },
-    confirmDialog(
+    html`${formError(mine?.error)}
+    ${confirmDialog(
       {
         id: 'delete-alias',
         opener: 'Delete this alias',
@@ -192,6 +202,21 @@ const removal = ({ alias }: AliasPageProps): Html =>
         text: html`Nobody can reach <strong>${alias.url}</strong> any more, and its history is lost.`,
         confirm: 'Delete the alias',
       },
-      hidden('intent', 'delete'),
-    ),
+      html`
+        ${hidden('intent', 'delete')}
+        ${
+          hasHistory(history) &&
+          field({
+            name: 'confirm',
+            id: 'delete-confirm',
+            label: 'Type the name to confirm',
+            hint: alias.name,
+            value: mine?.values['confirm'],
+            error: fieldError(mine?.error, 'confirm'),
+            verbatim: true,
+          })
+        }
+      `,
+    )}`,
   )
+}

@@ -89,7 +89,7 @@ function newAlias({ latest, failed }: AliasesPageProps): Html {
           name: 'commitSha',
           label: 'Commit',
           hint: 'Choose one of the latest deployments, or type the commit of any: at least its first 7 digits.',
-          value: failed?.values['commitSha'],
+          value: failed?.values['commitSha'] ?? latest[0]?.commitSha,
           error: fieldError(failed?.error, 'commitSha'),
           verbatim: true,
           list: 'commits',

@@ -83,7 +83,7 @@ const found = ({ projects, search, page, pages, total }: HomePageProps): Html =>
   ${
     projects.length === 0
       ? html`<p class="muted">No project has “${search}” in its name.</p>`
-      : table<ProjectRow>({ caption: 'Projects', rows: projects, columns: COLUMNS })
+      : table<ProjectRow>({ caption: 'Projects', rows: projects, columns: columnsFor(projects) })
   }
   ${pagination({ page, pages, total, hrefOf: (to) => `/${queryText({ q: search, page: to })}` })}
 `
@@ -123,6 +123,12 @@ function noProjects({ canCreate, user }: HomePageProps): Html {
     `,
   )
 }
+
+/** Guests of all of them see neither when something was published nor how it fares: columns without any value. */
+const columnsFor = (projects: readonly ProjectRow[]): Column<ProjectRow>[] =>
+  projects.some(({ pageUrl }) => pageUrl !== null)
+    ? COLUMNS
+    : COLUMNS.filter(({ label }) => label !== 'Last deployment' && label !== 'Health')
 
 const COLUMNS: Column<ProjectRow>[] = [
   {
