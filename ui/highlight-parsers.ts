@@ -7,7 +7,7 @@ import { parser as json } from '@lezer/json'
 import { parser as markdown } from '@lezer/markdown'
 import { parser as yaml } from '@lezer/yaml'
 import { nextTurn } from '../src/platform/next-turn.ts'
-import type { Language, Piece, PieceKind } from './highlight.ts'
+import type { Language, Piece, PieceKind } from './highlight-language.ts'
 
 /**
  * The complete text, split into pieces. Null if parsing exceeds the limits: contributors write the files, and some

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { highlight, languageOf, type Piece } from './highlight.ts'
+import { highlight, languageOf } from './highlight.ts'
+import type { Piece } from './highlight-language.ts'
 
 const textOf = (pieces: Awaited<ReturnType<typeof highlight>>): string | undefined =>
   pieces?.map(({ text }) => text).join('')

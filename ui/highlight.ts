@@ -1,8 +1,4 @@
-/** A piece of the text, in order. `kind` is null if it has no colour. */
-export type Piece = { text: string; kind: PieceKind | null }
-export type PieceKind = 'keyword' | 'string' | 'value' | 'comment' | 'name'
-
-export type Language = 'html' | 'css' | 'javascript' | 'typescript' | 'json' | 'yaml' | 'markdown'
+import type { Language, Piece } from './highlight-language.ts'
 
 /** Longer texts are shown plain, because the page would be many times as large as the file. */
 const MAX_LETTERS = 64 * 1024

@@ -1,11 +1,11 @@
 import { addMembersOnly, keepSigningIn, type SignIns } from './lib/accounts.ts'
 import { ALL_CORES, type Lab, SERVER_CORE } from './lib/lab.ts'
 import { ask, type LoadResult, load } from './lib/load.ts'
+import type { Pace } from './lib/pace.ts'
 import { untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
 import { publish, type Svc, startSvc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 import { writeSite } from './static.ts'
 
 const PATHS = { '1 KB': '/1k.html', '10 KB': '/10k.html' } as const

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { noise, writeTree } from './lib/content.ts'
 import { startCountingProxy, type Traffic } from './lib/counting-proxy.ts'
 import { ALL_CORES, type Lab, run, svcExecutable } from './lib/lab.ts'
+import type { Pace } from './lib/pace.ts'
 import { peakMegabytes, resetPeak, untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { median, ratios } from './lib/stats.ts'
 import { deploy, PROJECT, type Svc, startSvc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 const FILES = 5000
 const FILE_BYTES = 10_240

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { words } from './lib/content.ts'
 import type { Lab } from './lib/lab.ts'
 import { ask, load } from './lib/load.ts'
+import type { Pace } from './lib/pace.ts'
 import { untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { cloneSites, siteHost } from './lib/seed.ts'
 import type { Server } from './lib/servers.ts'
 import { interleave, ratios } from './lib/stats.ts'
 import { publish, type Svc, startSvc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 const SITES = 100_000
 const FILES_PER_SITE = 10

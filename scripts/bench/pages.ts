@@ -1,12 +1,12 @@
 import { call, cookieOf } from './lib/accounts.ts'
 import type { Lab } from './lib/lab.ts'
+import type { Pace } from './lib/pace.ts'
 import { type Crowd, fillUp } from './lib/pages-seed.ts'
 import { makeOneOfEach, pagePaths } from './lib/pages-world.ts'
 import { threadMicros, untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { median } from './lib/stats.ts'
 import { type Svc, startSvc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 const FEW: Crowd = { projects: 10, deployments: 10, records: 10 }
 const MANY: Crowd = { projects: 1000, deployments: 10_000, records: 100_000 }

@@ -1,10 +1,10 @@
 import { createConnection, type Socket } from 'node:net'
 import type { Backends } from './lib/backends.ts'
 import { load } from './lib/load.ts'
+import type { Pace } from './lib/pace.ts'
 import type { Line } from './lib/report.ts'
 import { ratios } from './lib/stats.ts'
 import type { Svc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 const HANGING = 300
 /** So many of them reach the backend, which is the most that one backend is given; the others wait for their turn. */

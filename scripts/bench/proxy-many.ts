@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { MANY } from './lib/backends.ts'
 import type { Lab } from './lib/lab.ts'
 import { load } from './lib/load.ts'
+import type { Pace } from './lib/pace.ts'
 import type { Line } from './lib/report.ts'
 import { interleave, ratios } from './lib/stats.ts'
 import type { Svc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 /** Enough that each of the backends has kept connections before it is measured. */
 const WARM_UP_SECONDS = 3

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lab } from './lib/lab.ts'
 import { ask } from './lib/load.ts'
+import type { Pace } from './lib/pace.ts'
 import { untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
 import { api, PROJECT, publish, type Svc, startSvc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 const COMMITS = [
   'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',

@@ -2,6 +2,7 @@ import { benchAccounts } from './accounts.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchHosts } from './hosts.ts'
 import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
+import type { Pace } from './lib/pace.ts'
 import { isHeld, type Line, printLines } from './lib/report.ts'
 import { benchPages } from './pages.ts'
 import { benchPipelines } from './pipelines.ts'
@@ -9,9 +10,6 @@ import { benchProxy } from './proxy.ts'
 import { benchRollback } from './rollback.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
-
-/** How long to measure: rounds of every subject in turn, and seconds of load in each. */
-export type Pace = { rounds: number; seconds: number }
 
 type Bench = (lab: Lab, pace: Pace) => Promise<Line[]>
 

@@ -3,12 +3,12 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { words } from './lib/content.ts'
 import type { Lab, Process } from './lib/lab.ts'
+import type { Pace } from './lib/pace.ts'
 import { pssMegabytes, untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { freePort, spawnCaddy } from './lib/servers.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
 import { publish, spawnSvc, startSvc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 const IDLE_MS = 1000
 

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { noise, words } from './lib/content.ts'
 import type { Lab } from './lib/lab.ts'
 import { type Answer, ask, type LoadResult, load } from './lib/load.ts'
+import type { Pace } from './lib/pace.ts'
 import { untilQuiet } from './lib/proc.ts'
 import type { Bar, Line } from './lib/report.ts'
 import { type Server, startCaddy, startNginx } from './lib/servers.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
 import { publish, startSvc } from './lib/svc.ts'
-import type { Pace } from './run.ts'
 
 /** One kind of request. `prepare` gives the headers for a server, and fails unless it answers as it should. */
 type Case = {

@@ -7,6 +7,9 @@ import { CommandFailure, UsageError } from '../command.ts'
 /** A file to publish. `path` is its path in the deployment: `/` between the parts, NFC. */
 export type FoundFile = { path: string; absolutePath: string }
 
+/** What was read of a file. `modifiedMs` and `changedMs` (which cannot be set back) tell whether it changed since. */
+export type FileFacts = { size: number; sha256: string; modifiedMs: number; changedMs: number }
+
 /**
  * The files below `folder` that belong to a deployment, by path. Skips and refuses what the server would skip and refuse.
  * A symbolic link to a file inside the folder counts as that file. Every other link, and anything that is neither file nor

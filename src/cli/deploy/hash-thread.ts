@@ -1,9 +1,8 @@
 import { programUrl } from '../../platform/program-url.ts'
-import type { FoundFile } from './files.ts'
+import type { FileFacts, FoundFile } from './files.ts'
 // @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
 import program from './hash-program.ts' with { type: 'text' }
 import type { HashAnswer, HashJob } from './hash-program.ts'
-import type { FileFacts } from './manifest.ts'
 
 /** A second thread for hashing. Start it early: starting takes about as long as listing a folder. */
 export type HashThread = {

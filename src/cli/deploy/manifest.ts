@@ -1,10 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { CommandFailure } from '../command.ts'
-import { type FoundFile, unreadable } from './files.ts'
+import { type FileFacts, type FoundFile, unreadable } from './files.ts'
 import type { HashThread } from './hash-thread.ts'
-
-/** What was read of a file. `modifiedMs` and `changedMs` (which cannot be set back) tell whether it changed since. */
-export type FileFacts = { size: number; sha256: string; modifiedMs: number; changedMs: number }
 
 /** A file as it was when it was hashed. `sha256` is hex. */
 export type HashedFile = FoundFile & FileFacts

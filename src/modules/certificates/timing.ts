@@ -1,7 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from '../../domain/durations.ts'
 import { AcmeError } from '../../platform/acme/error.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
-import type { HostRecord } from './host-record.ts'
 
 /** The timeout of an order. */
 export const ORDER_MS = 5 * MINUTE_MS
@@ -15,13 +14,14 @@ export const MAX_NEW_OF_PROJECT = 20
 export const MAX_ALIASES_AN_HOUR = 6
 export const MAX_ALIASES_A_WEEK = 30
 
+type Lifetime = { notBefore: number; expiresAt: number }
+type Schedule = { certificate: (Lifetime & { directory: string }) | null; nextTryAt: number }
+
 /** When to order next. A certificate of another authority (`ACME_DIRECTORY` changed) is replaced at once. */
-export function dueAt({ certificate, nextTryAt }: HostRecord, authority: string): number {
+export function dueAt({ certificate, nextTryAt }: Schedule, authority: string): number {
   if (certificate === null || certificate.directory !== authority) return nextTryAt
   return Math.max(nextTryAt, renewAt(certificate))
 }
-
-type Lifetime = { notBefore: number; expiresAt: number }
 
 /** When a third of its lifetime is left. */
 export const renewAt = ({ notBefore, expiresAt }: Lifetime): number => expiresAt - (expiresAt - notBefore) / 3

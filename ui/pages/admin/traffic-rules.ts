@@ -7,7 +7,7 @@ import { field, fieldError, formError, hidden, selectField } from '../../compone
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { shortened } from './domain-form.ts'
-import type { TrafficPageProps } from './traffic.ts'
+import type { TrafficPageProps } from './traffic-props.ts'
 
 type Rule = TrafficView['rules'][number]
 

@@ -2,7 +2,7 @@ import { fieldError, hidden } from '../../components/field.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { MAX_WEIGHTS } from '../../traffic-form.ts'
-import type { TrafficPageProps } from './traffic.ts'
+import type { TrafficPageProps } from './traffic-props.ts'
 
 type WeightRow = { alias: string; weight: number }
 

@@ -1,6 +1,5 @@
 import { DAY_SECONDS } from '../../../src/domain/durations.ts'
 import type { DomainView } from '../../../src/modules/domains/service.ts'
-import type { TrafficView } from '../../../src/modules/traffic/service.ts'
 import { badge } from '../../components/badge.ts'
 import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
@@ -8,19 +7,11 @@ import { confirmDialog } from '../../components/confirm.ts'
 import { checkbox, formError, hidden, selectField } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
 import { type Html, html } from '../../html.ts'
-import type { Failed } from '../../project-request.ts'
 import { domainHref } from './domains.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
+import { projectFrame, projectHref } from './project-frame.ts'
+import type { TrafficPageProps } from './traffic-props.ts'
 import { rulesCard } from './traffic-rules.ts'
 import { weightFields, weightRows } from './traffic-weights.ts'
-
-export type TrafficPageProps = ProjectPageBase & {
-  domain: DomainView
-  /** Undefined if all visitors see the same alias. */
-  split: TrafficView | undefined
-  aliasNames: readonly string[]
-  failed?: Failed | undefined
-}
 
 /**
  * How a domain splits its traffic. Sends `intent=weights` (traffic-weights.ts), `stop`, and the intents of its rules
