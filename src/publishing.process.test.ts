@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
+import { publishTar, shaOf } from './testing/publish-tar.ts'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
 
 /** The real program, real files, real clients: what a laptop and CI do, and what happens in a crash. */
@@ -127,7 +128,7 @@ test('the action publishes from a runner', async () => {
 test('a backup taken while uploads run is consistent, and restores to the same sites', async () => {
   const file = join(work, 'backup.tar')
   const uploads = Array.from({ length: 8 }, (_, i) =>
-    publishTar(server, key, 'busy', shaOf(i), { 'n.txt': `number ${i}` }),
+    publishTar(work, server, key, 'busy', shaOf(i), { 'n.txt': `number ${i}` }),
   )
   const [made] = await Promise.all([runSvc(['backup', file, '--data-dir', data.path]), ...uploads])
   expect(made).toMatchObject({ code: 0 })
@@ -163,96 +164,6 @@ test('svc check reports a stored file that was damaged on the disk', async () =>
   expect(stdout).toContain('content_damaged')
   fresh.remove()
 })
-
-const shaOf = (i: number): string => `${i.toString(16).padStart(8, '0')}${'c'.repeat(32)}`
-
-type Files = Record<string, string>
-
-/** Uploads a tar.gz like `tar cz | curl`. True if it was acknowledged. */
-async function publishTar(
-  to: ServerProcess,
-  apiKey: string,
-  repo: string,
-  sha: string,
-  files: Files,
-): Promise<boolean> {
-  const folder = mkdtempSync(join(work, 'tar-'))
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), content)
-  }
-  const tar = Bun.spawn(['tar', 'cz', '-C', folder, '.'], { stdout: 'pipe' })
-  const answer = await fetch(
-    `${to.url}/api/deployments?owner=acme&repo=${repo}&commitSha=${sha}&alias=live&isPublic=true`,
-    {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/gzip' },
-      body: await new Response(tar.stdout).arrayBuffer(),
-    },
-  ).catch(() => undefined)
-  return answer?.status === 201
-}
-
-test('kill -9 at any moment: acknowledged uploads survive, and every alias shows a complete deployment', async () => {
-  const crash = makeDataDir()
-  const acknowledged = new Map<string, Files>()
-  let running = await startServer(crash.path, {
-    ADMIN_EMAIL: 'root@example.com',
-    ADMIN_PASSWORD: 'correct horse battery',
-  })
-  const crashKey = await makeKey(crash.path)
-  for (let round = 0; round < 20; round++) {
-    const { promise: acknowledgement, resolve } = Promise.withResolvers<void>()
-    const uploads = Array.from({ length: 3 }, async (_, i) => {
-      const files = Object.fromEntries(
-        Array.from({ length: 40 }, (_, n) => [
-          `f${n}.txt`,
-          `round ${round} upload ${i} file ${n} ${'x'.repeat(n * 200)}`,
-        ]),
-      )
-      const sha = shaOf(round * 10 + i)
-      if (!(await publishTar(running, crashKey, 'crash', sha, files))) return
-      acknowledged.set(sha, files)
-      resolve()
-    })
-    // On a slow machine every kill may come before the first acknowledgement.
-    if (round % 4 === 3) await Promise.race([acknowledgement, Promise.all(uploads)])
-    else await Bun.sleep(Math.floor(((round * 37) % 100) + 1))
-    running.signal('SIGKILL')
-    await Promise.all([running.exited, ...uploads])
-    running = await startServer(crash.path)
-    await expectWhole(running, crashKey, acknowledged)
-  }
-  expect(acknowledged.size).toBeGreaterThan(0)
-  running.signal('SIGTERM')
-  expect(await running.exited).toBe(0)
-  expect(await runSvc(['check', '--data-dir', crash.path])).toMatchObject({ code: 0 })
-  crash.remove()
-}, 180_000)
-
-async function expectWhole(
-  of: ServerProcess,
-  apiKey: string,
-  acknowledged: Map<string, Files>,
-): Promise<void> {
-  const headers = { 'x-api-key': apiKey }
-  const { data: aliases } = (await (
-    await fetch(`${of.url}/api/aliases?owner=acme&repo=crash`, { headers })
-  ).json()) as {
-    data: { deploymentId: string }[]
-  }
-  for (const { deploymentId } of aliases) {
-    const deployment = (await (
-      await fetch(`${of.url}/api/deployments/${deploymentId}`, { headers })
-    ).json()) as { fileCount: number }
-    expect(deployment.fileCount).toBe(40)
-  }
-  for (const [sha, files] of [...acknowledged].slice(-4))
-    for (const [path, content] of Object.entries(files)) {
-      const answer = await fetch(`${of.url}/repo/acme/crash/${sha}/${path}`, { headers })
-      expect(await answer.text()).toBe(content)
-    }
-}
 
 test('svc deploy --public says that it changed nothing if the project already exists and is private', async () => {
   const deploy = async (project: string, ...flags: string[]) => {
