@@ -24,7 +24,10 @@ type PasswordLimits = { atOnce: number; waiting: number }
 /** `decoy`: a hash with the same costs, which passwords of unknown accounts are compared with. */
 type PasswordEffort = { costs: Bun.Password.Argon2Algorithm; decoy: string }
 
-/** Half of the cores hash and the other half serves. The last in the queue waits for about two seconds. */
+/**
+ * Half of the cores hash and the other half serves. The last in the queue waits for about two seconds, and three times
+ * as long where all passwords have three forms.
+ */
 const LIMITS: PasswordLimits = {
   atOnce: Math.min(Math.max(Math.floor(availableParallelism() / 2), 1), 4),
   waiting: 64,
