@@ -1,3 +1,5 @@
+import type { Database } from 'bun:sqlite'
+import { fillEmailKeys } from '../src/db/email-keys.ts'
 import foundation from './0001_foundation.sql' with { type: 'text' }
 import rules from './0002_rules.sql' with { type: 'text' }
 import records from './0003_records.sql' with { type: 'text' }
@@ -11,6 +13,7 @@ import auditNames from './0010_audit_names.sql' with { type: 'text' }
 import damagedContents from './0011_damaged_contents.sql' with { type: 'text' }
 import expiryAndFilters from './0012_expiry_and_filters.sql' with { type: 'text' }
 import contentNumbers from './0013_content_numbers.sql' with { type: 'text' }
+import emailKeys from './0016_email_keys.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -27,6 +30,8 @@ export const migrations: readonly Migration[] = [
   { name: '0011_damaged_contents', sql: damagedContents },
   { name: '0012_expiry_and_filters', sql: expiryAndFilters },
   { name: '0013_content_numbers', sql: contentNumbers },
+  { name: '0016_email_keys', sql: emailKeys, complete: fillEmailKeys },
 ]
 
-export type Migration = { name: string; sql: string }
+/** `complete` does what SQL cannot, in the same transaction. */
+export type Migration = { name: string; sql: string; complete?: (sqlite: Database) => void }

@@ -20,6 +20,11 @@ test('providers are parsed, and openid is added to the scopes', () => {
   expect(load([{ ...GOOD, scopes: ['email'] }]).oidcProviders[0]?.scopes).toEqual(['openid', 'email'])
 })
 
+test('an email without email_verified is trusted only where that is set', () => {
+  expect(load([{ ...GOOD, trustEmail: true }]).oidcProviders[0]?.trustEmail).toBe(true)
+  expect(load([{ ...GOOD, trustEmail: false }]).oidcProviders[0]?.trustEmail ?? false).toBe(false)
+})
+
 const bad: [what: string, providers: unknown][] = [
   ['no JSON', '{'],
   ['no list', GOOD],
@@ -31,6 +36,7 @@ const bad: [what: string, providers: unknown][] = [
   ['an issuer that is not a URL', [{ ...GOOD, issuer: 'id.example.com' }]],
   ['scopes that are not a list', [{ ...GOOD, scopes: 'openid email' }]],
   ['two with the same id', [GOOD, GOOD]],
+  ['trustEmail that is a text', [{ ...GOOD, trustEmail: 'true' }]],
 ]
 
 test.each(bad)('%s stops the start, without showing a secret', (_what, providers) => {

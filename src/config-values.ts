@@ -1,8 +1,8 @@
-import { isEmail, normalizeEmail } from './domain/email.ts'
+import { normalEmail } from './domain/email.ts'
 import { isHostName } from './domain/hostname.ts'
 import { type Cidr, parseCidr, parseCidrList, parseIp } from './domain/ip-ranges.ts'
 import { isRecord } from './domain/is-record.ts'
-import { isPassword, PASSWORD_RULE } from './domain/password-rule.ts'
+import { passwordFlaw } from './domain/password-rule.ts'
 
 /** The parsed value of a setting, or what was expected: it completes "but must be ...". */
 export type Parsed<T> = { value: T } | { expected: string }
@@ -15,6 +15,8 @@ export type OidcProvider = {
   clientId: string
   clientSecret: string
   scopes: readonly string[]
+  /** An email without `email_verified` counts as verified: the provider has checked it before. contract 12.7. */
+  trustEmail?: boolean
 }
 
 /** A setting whose default does not depend on others. */
@@ -128,11 +130,15 @@ export function secretKey(text: string): Parsed<string> {
   return isKey ? ok(text) : { expected: '32 bytes in base64 (openssl rand -base64 32)' }
 }
 
-export const email = (text: string): Parsed<string> =>
-  isEmail(text) ? ok(normalizeEmail(text)) : { expected: 'an email address' }
+export function email(text: string): Parsed<string> {
+  const value = normalEmail(text)
+  return value === null ? { expected: 'an email address' } : ok(value)
+}
 
-export const password = (text: string): Parsed<string> =>
-  isPassword(text) ? ok(text) : { expected: PASSWORD_RULE }
+export function password(text: string): Parsed<string> {
+  const flaw = passwordFlaw(text)
+  return flaw === null ? ok(text) : { expected: flaw }
+}
 
 export const smtpUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol)
@@ -143,7 +149,7 @@ const PROVIDER_ID = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 export function oidcProviders(text: string): Parsed<OidcProvider[]> {
   const expected =
-    'a JSON list of { id, displayName, issuer, clientId, clientSecret, scopes? }: ids of a-z, 0-9 and -, each once; issuers with https'
+    'a JSON list of { id, displayName, issuer, clientId, clientSecret, scopes?, trustEmail? }: ids of a-z, 0-9 and -, each once; issuers with https'
   try {
     const list: unknown = JSON.parse(text)
     const providers = Array.isArray(list) ? list.map(oidcProvider) : [null]
@@ -157,11 +163,17 @@ export function oidcProviders(text: string): Parsed<OidcProvider[]> {
 
 function oidcProvider(entry: unknown): OidcProvider | null {
   if (!isRecord(entry)) return null
-  const { id, displayName, issuer, clientId, clientSecret, scopes } = entry
+  const { id, displayName, issuer, clientId, clientSecret, scopes, trustEmail = false } = entry
   const texts = [id, displayName, issuer, clientId, clientSecret]
   if (!texts.every((one): one is string => typeof one === 'string' && one !== '')) return null
   const given = scopes ?? ['openid', 'email', 'profile']
-  if (!isTextList(given) || !PROVIDER_ID.test(String(id)) || !isHttpsUrl(String(issuer))) return null
+  if (
+    typeof trustEmail !== 'boolean' ||
+    !isTextList(given) ||
+    !PROVIDER_ID.test(String(id)) ||
+    !isHttpsUrl(String(issuer))
+  )
+    return null
   return {
     id: String(id),
     displayName: String(displayName),
@@ -170,6 +182,7 @@ function oidcProvider(entry: unknown): OidcProvider | null {
     clientSecret: String(clientSecret),
     // Without `openid` the provider returns no ID token.
     scopes: [...new Set(['openid', ...given])],
+    ...(trustEmail && { trustEmail }),
   }
 }
 

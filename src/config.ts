@@ -221,7 +221,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   },
   oidcProviders: {
     env: 'OIDC_PROVIDERS',
-    help: 'JSON list of { id, displayName, issuer, clientId, clientSecret, scopes? }',
+    help: 'JSON list of { id, displayName, issuer, clientId, clientSecret, scopes?, trustEmail? }',
     shownDefault: 'none',
     secret: true,
     fallback: () => [],

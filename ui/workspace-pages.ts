@@ -25,6 +25,7 @@ import {
   createUser,
   deleteUser,
   getUser,
+  listTwins,
   listUsers,
 } from '../src/modules/users/service.ts'
 import { checkInput, type Form, UNREAD_BODY } from './form.ts'
@@ -68,8 +69,9 @@ function showUsers(ctx: Context, request: Request, shown: UsersShown): Response 
   const search = queryOf(request, 'q')?.trim() ?? ''
   const query = { page: queryOf(request, 'page'), search, sort: 'email', order: 'asc' }
   const notices = doneNotice(request, { deleted: 'The account was deleted.' })
+  const twins = listTwins(ctx, grant)
   return page(
-    usersPage({ user, found: listUsers(ctx, grant, query), search, notices, ...shown }),
+    usersPage({ user, found: listUsers(ctx, grant, query), search, twins, notices, ...shown }),
     shown.failed?.error.status,
   )
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Context } from '../context.ts'
 import { isEmail } from '../domain/email.ts'
-import { isPassword, PASSWORD_RULE } from '../domain/password-rule.ts'
+import { PASSWORD_RULE, passwordFlaw } from '../domain/password-rule.ts'
 import { resetSecondStep } from '../modules/account/second-step.ts'
 import { setPassword } from '../modules/auth/set-password.ts'
 import { createAccount } from '../modules/users/service.ts'
@@ -73,6 +73,7 @@ A password is asked for, or read as one line from stdin. It is never a flag. The
 async function readNewPassword(io: Io): Promise<string> {
   const password = await io.readPassword(`Password (${PASSWORD_RULE}): `)
   if (password === undefined) throw new CommandFailure('no password was given on stdin')
-  if (!isPassword(password)) throw new CommandFailure(`the password must have ${PASSWORD_RULE}`)
+  const flaw = passwordFlaw(password)
+  if (flaw !== null) throw new CommandFailure(`give ${flaw}`)
   return password
 }

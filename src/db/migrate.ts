@@ -67,10 +67,11 @@ function copyFirst(sqlite: Database, pending: string): void {
   }
 }
 
-function apply(sqlite: Database, { name, sql }: Migration, now: number): void {
+function apply(sqlite: Database, { name, sql, complete }: Migration, now: number): void {
   sqlite
     .transaction(() => {
       sqlite.run(sql)
+      complete?.(sqlite)
       sqlite.query('INSERT INTO schema_migrations VALUES (?, ?)').run(name, now)
     })
     .immediate()

@@ -23,6 +23,12 @@ export const users = sqliteTable('users', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+/** Accounts of before whose email is spelled otherwise than its normal form, which is `email` here. */
+export const emailKeys = sqliteTable('email_keys', {
+  userId: text('user_id').primaryKey(),
+  email: text('email').notNull(),
+})
+
 export const sessions = sqliteTable('sessions', {
   id: text('id').primaryKey(),
   userId: text('user_id').notNull(),

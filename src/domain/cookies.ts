@@ -1,8 +1,20 @@
 export const ACCESS_COOKIE = 'sAccessToken'
 export const REFRESH_COOKIE = 'sIdRefreshToken'
 
-/** Our own cookies, which are never forwarded to backends. */
 export const SESSION_COOKIES: readonly string[] = [ACCESS_COOKIE, REFRESH_COOKIE]
+
+/** Cookies of a sign-in on its way: to a provider, and to a host that the session's cookies do not reach. */
+type PassingCookie = 'svcOidc' | 'svcBrowser'
+const PASSING_COOKIES: readonly PassingCookie[] = ['svcOidc', 'svcBrowser']
+
+/** Over HTTPS no other host can set a cookie of that name. RFC 6265bis §4.1.3.2, contract 12.7. */
+const passingName = (name: PassingCookie, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
+
+/** Our own cookies, which are never forwarded to backends. */
+export const OWN_COOKIES: readonly string[] = [
+  ...SESSION_COOKIES,
+  ...PASSING_COOKIES.flatMap((name) => [passingName(name, false), passingName(name, true)]),
+]
 
 /**
  * All values of that name, in the order sent: a sibling site can add a second one. RFC 6265 §4.2. A name followed by a
@@ -42,3 +54,21 @@ export function setCookie(
   const secure = options.isSecure ? '; Secure' : ''
   return `${name}=${value}${domain}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`
 }
+
+/** Sets such a cookie for this host; over HTTP for `path` alone, which is what the name would not allow over HTTPS. */
+export const setPassingCookie = (
+  name: PassingCookie,
+  value: string,
+  { path, ...options }: { path: string; maxAgeSeconds: number; isSecure: boolean },
+): string => {
+  const { isSecure } = options
+  return setCookie(passingName(name, isSecure), value, {
+    ...options,
+    domain: null,
+    path: isSecure ? '/' : path,
+  })
+}
+
+/** The values of such a cookie; over HTTPS those of the plain name do not count. */
+export const passingValues = (header: string | null, name: PassingCookie, isSecure: boolean): string[] =>
+  cookieValues(header, passingName(name, isSecure))

@@ -208,6 +208,8 @@ test.each([
   ['mysAccessToken=x; sAccessTokens=y', 'mysAccessToken=x; sAccessTokens=y'],
   ['a=sAccessToken=x', 'a=sAccessToken=x'],
   ['__svc_variant=blue', '__svc_variant=blue'],
+  ['__Host-svcBrowser=x; __Host-svcOidc=y; svcBrowser=z; svcOidc=w; a=1', 'a=1'],
+  ['__Host-mine=1; svcBrowsers=2', '__Host-mine=1; svcBrowsers=2'],
 ])('from the cookies %p these are forwarded: %p', (header, expected) => {
   expect(withoutSessionCookies(header)).toBe(expected)
 })

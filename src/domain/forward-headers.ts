@@ -1,4 +1,4 @@
-import { SESSION_COOKIES } from './cookies.ts'
+import { OWN_COOKIES } from './cookies.ts'
 import { foldedName, isClaim, isOursToSay } from './visitor-claims.ts'
 
 /** A name with several values appears in several pairs. */
@@ -86,7 +86,7 @@ const ORDERS_TO_THE_FRONT: ReadonlySet<string> = new Set([
   'x-sendfile2',
 ])
 
-const SESSION_NAMES: ReadonlySet<string> = new Set(SESSION_COOKIES.map((name) => name.toLowerCase()))
+const OWN_NAMES: ReadonlySet<string> = new Set(OWN_COOKIES.map((name) => name.toLowerCase()))
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /**
@@ -279,5 +279,5 @@ function namesSessionCookie(pair: string): boolean {
   if (start === -1) return false
   const equals = pair.indexOf('=', start)
   const name = equals === -1 ? pair.slice(start) : pair.slice(start, equals)
-  return SESSION_NAMES.has(name.trim().toLowerCase())
+  return OWN_NAMES.has(name.trim().toLowerCase())
 }

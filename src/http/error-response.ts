@@ -71,5 +71,5 @@ function toDetail(problem: ValidationError['all'][number]): ErrorDetail {
     .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
     .replace(/^\//, '')
     .replaceAll('/', '.')
-  return { path, message: expectation(problem.schema, problem.message) }
+  return { path, message: expectation(problem.schema, problem.message, problem.value) }
 }

@@ -1,5 +1,8 @@
+import { flawOf } from './text-formats.ts'
+
 type Described = {
   error?: unknown
+  format?: unknown
   type?: unknown
   const?: unknown
   anyOf?: readonly Described[]
@@ -7,8 +10,10 @@ type Described = {
 }
 
 /** What to send in place of a value that a schema refuses. The schema's own message (`error`) takes precedence. */
-export function expectation(schema: unknown, message: string): string {
+export function expectation(schema: unknown, message: string, value?: unknown): string {
   const described = (schema ?? {}) as Described
+  const flaw = flawOf(described.format, value)
+  if (flaw !== null) return flaw
   if (typeof described.error === 'string') return described.error
   const words = UNHELPFUL.test(message) ? inWords(described) : null
   return words === null ? message : `Must be ${words}`

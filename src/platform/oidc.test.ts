@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, sign } from 'node:crypto'
+import type { OidcProvider } from '../config.ts'
 import { createTestCa } from '../testing/test-ca.ts'
 import { createOidcClient, OidcFailure, OidcRefusal } from './oidc.ts'
 import { createOutbound } from './outbound.ts'
@@ -71,12 +72,12 @@ function tokens(): Record<string, string> {
 }
 
 /** Signs in at the provider and comes back, with the parameters that the provider adds to the URL. */
-async function signIn(more: Record<string, string> = {}) {
+async function signIn(more: Record<string, string> = {}, provider: OidcProvider = PROVIDER) {
   const client = createOidcClient(outbound, Date.now)
-  const { url, ...kept } = await client.start(PROVIDER, CALLBACK)
+  const { url, ...kept } = await client.start(provider, CALLBACK)
   nonce = kept.nonce
   const query = new URLSearchParams({ code: SECRET, state: kept.state, ...more })
-  return client.finish(PROVIDER, CALLBACK, kept, new URL(`${CALLBACK}?${query}`))
+  return client.finish(provider, CALLBACK, kept, new URL(`${CALLBACK}?${query}`))
 }
 
 const failureOf = async (trying: Promise<unknown>): Promise<unknown> =>
@@ -89,6 +90,33 @@ test('a valid response identifies the person', async () => {
   expect(await signIn()).toEqual({ subject: 'ann', email: null, isEmailVerified: false })
   wrong.claims = { azp: 'svc' }
   expect(await signIn()).toMatchObject({ subject: 'ann' })
+})
+
+/** contract 12.7 */
+describe('whether the email is verified', () => {
+  test.each<[claim: unknown, isVerified: boolean, whenTrusted: boolean]>([
+    [true, true, true],
+    ['true', true, true],
+    [undefined, false, true],
+    [false, false, false],
+    ['false', false, false],
+    ['TRUE', false, false],
+    ['', false, false],
+    [null, false, false],
+    [1, false, false],
+  ])('email_verified %p: %p, and %p with trustEmail', async (email_verified, isVerified, whenTrusted) => {
+    wrong.claims = { email: 'Ann@B\u00fccher.example', email_verified }
+    const email = 'ann@xn--bcher-kva.example'
+    expect(await signIn()).toEqual({ subject: 'ann', email, isEmailVerified: isVerified })
+    expect(await signIn({}, { ...PROVIDER, trustEmail: true })).toMatchObject({
+      isEmailVerified: whenTrusted,
+    })
+  })
+
+  test('an email that is none is not taken', async () => {
+    wrong.claims = { email: 'ann@a..b', email_verified: true }
+    expect(await signIn()).toMatchObject({ email: null })
+  })
 })
 
 describe('an ID token is rejected', () => {

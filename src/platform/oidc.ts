@@ -1,8 +1,8 @@
 import * as oauth from 'oauth4webapi'
 import type { OidcProvider } from '../config.ts'
-import { HOUR_MS } from '../domain/durations.ts'
-import { isEmail, MAX_EMAIL } from '../domain/email.ts'
-import { isRecent } from '../domain/recent.ts'
+import { normalEmail } from '../domain/email.ts'
+import { cachedDiscovery, type Discover, type Http, type HttpOptions } from './oidc/discovery.ts'
+import { OidcFailure, OidcRefusal } from './oidc/failures.ts'
 import { readLimited } from './outbound/read.ts'
 import type { Outbound, OutboundResponse } from './outbound.ts'
 
@@ -12,20 +12,12 @@ type OidcStart = { url: string; state: string; nonce: string; verifier: string }
 /** The person who came back, according to the provider. `email` is null if it does not say. */
 export type OidcIdentity = { subject: string; email: string | null; isEmailVerified: boolean }
 
-/** The provider sent the person back without signing them in. */
-export class OidcRefusal extends Error {}
-
-/**
- * The provider was unreachable or its response was rejected. The message is for the log and contains nothing that was
- * sent.
- */
-export class OidcFailure extends Error {}
+export { OidcFailure, OidcRefusal } from './oidc/failures.ts'
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1024 * 1024
 /** OpenID Connect Core §2. */
 const MAX_SUBJECT = 255
-const DISCOVERY_MS = HOUR_MS
 
 export type OidcClient = {
   /** `redirectUri`: the URL of the callback, as registered at the provider. Rejects with `OidcFailure`. */
@@ -52,11 +44,9 @@ export function createOidcClient(outbound: Outbound, now: () => number): OidcCli
   }
 }
 
-type Discover = (provider: OidcProvider) => Promise<oauth.AuthorizationServer>
-
 async function begin(discover: Discover, provider: OidcProvider, redirectUri: string): Promise<OidcStart> {
   const as = await discover(provider)
-  const url = secureEndpoint(as.authorization_endpoint)
+  const url = new URL(as.authorization_endpoint ?? '')
   const verifier = oauth.generateRandomCodeVerifier()
   const state = oauth.generateRandomState()
   const nonce = oauth.generateRandomNonce()
@@ -96,7 +86,7 @@ async function complete(
     requireIdToken: true,
   })
   await oauth.validateApplicationLevelSignature(as, answer, http)
-  return identityOf(as, client, tokens, http)
+  return identityOf(as, client, tokens, http, provider)
 }
 
 /**
@@ -104,7 +94,7 @@ async function complete(
  * log (contract §3). Their messages contain none of it.
  */
 function failPlainly(error: unknown): never {
-  if (error instanceof OidcRefusal) throw error
+  if (error instanceof OidcRefusal || error instanceof OidcFailure) throw error
   const message = error instanceof Error ? error.message : 'The provider could not be asked'
   const code = error instanceof oauth.ResponseBodyError && ERROR_CODE.test(error.error) ? error.error : null
   throw new OidcFailure(code === null ? message : `${message}: ${code}`)
@@ -112,28 +102,6 @@ function failPlainly(error: unknown): never {
 
 /** Such as `invalid_grant` for a used code and `invalid_client` for a wrong secret. RFC 6749 §5.2. */
 const ERROR_CODE = /^[a-z_]{1,40}$/
-
-/** Browsers are never redirected to plain HTTP, where anybody in between could impersonate the provider. */
-function secureEndpoint(address: unknown): URL {
-  const url = typeof address === 'string' ? URL.parse(address) : null
-  if (url?.protocol !== 'https:') throw new Error('The provider has no https authorization endpoint')
-  return url
-}
-
-type Http = { [oauth.customFetch]: ReturnType<typeof fetchBy> }
-
-/** Fetches discovery documents once an hour; retries after a failure. */
-function cachedDiscovery(http: Http, now: () => number) {
-  const known = new Map<string, { at: number; as: oauth.AuthorizationServer }>()
-  return async ({ id, issuer }: OidcProvider): Promise<oauth.AuthorizationServer> => {
-    const found = known.get(id)
-    if (found !== undefined && isRecent(found.at, now(), DISCOVERY_MS)) return found.as
-    const url = new URL(issuer)
-    const as = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, http))
-    known.set(id, { at: now(), as })
-    return as
-  }
-}
 
 function validateReturn(as: oauth.AuthorizationServer, client: oauth.Client, callback: URL, state: string) {
   try {
@@ -158,6 +126,7 @@ async function identityOf(
   client: oauth.Client,
   tokens: oauth.TokenEndpointResponse,
   http: Http,
+  provider: OidcProvider,
 ): Promise<OidcIdentity> {
   const claims = oauth.getValidatedIdTokenClaims(tokens)
   if (claims === undefined) throw new Error('The provider sent no ID token')
@@ -166,23 +135,28 @@ async function identityOf(
   if (claims.azp !== undefined && claims.azp !== client.client_id)
     throw new Error('The ID token was made for another client')
   const hasEmail = typeof claims['email'] === 'string'
-  if (hasEmail || as.userinfo_endpoint === undefined) return toIdentity(claims.sub, claims)
+  if (hasEmail || as.userinfo_endpoint === undefined) return toIdentity(claims.sub, claims, provider)
   const answer = await oauth.userInfoRequest(as, client, tokens.access_token, http)
-  return toIdentity(claims.sub, await oauth.processUserInfoResponse(as, client, claims.sub, answer))
+  return toIdentity(claims.sub, await oauth.processUserInfoResponse(as, client, claims.sub, answer), provider)
 }
 
-/** Only `true` means verified: some providers send text, and "false" is a text too. An invalid email becomes null. */
-function toIdentity(subject: string, claims: Record<string, unknown>): OidcIdentity {
-  const { email } = claims
-  const isTaken = typeof email === 'string' && email.length <= MAX_EMAIL && isEmail(email)
-  return { subject, email: isTaken ? email : null, isEmailVerified: claims['email_verified'] === true }
+/** An invalid email becomes null. */
+function toIdentity(
+  subject: string,
+  { email, email_verified }: Record<string, unknown>,
+  { trustEmail = false }: OidcProvider,
+): OidcIdentity {
+  // Some providers send a text, and "false" is one too.
+  const isVerified = email_verified === true || email_verified === 'true'
+  return {
+    subject,
+    email: typeof email === 'string' ? normalEmail(email) : null,
+    isEmailVerified: isVerified || (trustEmail && email_verified === undefined),
+  }
 }
 
 function fetchBy(outbound: Outbound) {
-  return async (
-    url: string,
-    options: { method: string; headers: Record<string, string>; body?: unknown },
-  ): Promise<Response> => {
+  return async (url: string, options: HttpOptions): Promise<Response> => {
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const answer = await outbound.request(new URL(url), {
       method: options.method,

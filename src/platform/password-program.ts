@@ -1,5 +1,12 @@
-/** A password to compare with a hash or, without one, to hash at these costs. */
-export type PasswordJob = { password: string; hash: string | null; costs: Bun.Password.Argon2Algorithm }
+/** The forms of a password to compare with a hash or, without one, the first of them to hash at these costs. */
+export type PasswordJob = {
+  forms: readonly string[]
+  hash: string | null
+  costs: Bun.Password.Argon2Algorithm
+}
 
-export const work = ({ password, hash, costs }: PasswordJob): string | boolean =>
-  hash === null ? Bun.password.hashSync(password, costs) : Bun.password.verifySync(password, hash)
+/** The hash, or which form matches; -1 for none. All of them are tried. */
+export const work = ({ forms, hash, costs }: PasswordJob): string | number =>
+  hash === null
+    ? Bun.password.hashSync(forms[0] ?? '', costs)
+    : forms.map((form) => Bun.password.verifySync(form, hash)).indexOf(true)

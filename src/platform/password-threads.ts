@@ -7,7 +7,7 @@ import type { PasswordJob } from './password-program.ts'
 const NICENESS = 13
 
 /** The caller must limit how many run at once. */
-export const onPasswordThread = niceThreads<PasswordJob, string | boolean>({
+export const onPasswordThread = niceThreads<PasswordJob, string | number>({
   niceness: NICENESS,
   failure: 'A password could not be hashed',
   program,

@@ -8,11 +8,28 @@ import { sample } from './sample.ts'
 import { admin, apiUrl, at, group, keys, none, one, projects, settings, user, wrong } from './sample-data.ts'
 
 export const workspaceSamples = [
-  sample('users', usersPage, { user: admin, found: { data: [user], pagination: one }, search: '' }),
+  sample('users', usersPage, {
+    user: admin,
+    found: { data: [user], pagination: one },
+    search: '',
+    twins: [],
+  }),
+  sample('users-twins', usersPage, {
+    user: admin,
+    found: { data: [user], pagination: one },
+    search: '',
+    twins: [
+      [
+        { id: 'u3', email: 'ann@b\u00fccher.example', createdAt: at },
+        { id: 'u4', email: 'ann@xn--bcher-kva.example', createdAt: at },
+      ],
+    ],
+  }),
   sample('users-created', usersPage, {
     user: admin,
     found: { data: [user], pagination: one },
     search: 'g',
+    twins: [],
     created: { email: 'grace@example.com', inviteUrl: `${apiUrl}/reset-password?token=tok-4` },
   }),
   sample('user', userPage, { user: admin, account: user }),

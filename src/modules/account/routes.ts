@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { factsOf, requestState } from '../../http/request-facts.ts'
 import { personOf } from '../auth/authorize.ts'
 import { guard } from '../auth/guard.ts'
-import { passwordField, successView } from '../auth/model.ts'
+import { passwordField, successView, typedPassword } from '../auth/model.ts'
 import { clearedCookies } from '../auth/sessions.ts'
 import { removeConnection } from './connections.ts'
 import { accountSiteView, accountView, enrollmentView } from './model.ts'
@@ -14,7 +14,6 @@ import { endOwnSession } from './sessions.ts'
 
 const may = { action: 'account:use' } as const
 const noContent = { 204: t.Undefined() }
-const typedPassword = t.String({ maxLength: 1024, examples: ['correct horse battery'] })
 
 export const accountRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/account', tags: ['Account'] })

@@ -2,7 +2,6 @@ import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isRecent } from '../../domain/recent.ts'
 import { qrSvg } from '../../platform/qr.ts'
@@ -17,7 +16,7 @@ import {
   totpSealContext,
 } from '../auth/second-step.ts'
 import { endSessionsOf } from '../auth/sessions.ts'
-import { findUser, findUserByEmail, turnOnTotp, updateUser } from '../users/accounts.ts'
+import { addresseeOf, findUser, turnOnTotp, updateUser } from '../users/accounts.ts'
 import type { Enrollment } from './model.ts'
 import { deleteEnrollment, findEnrollment, upsertEnrollment } from './queries.ts'
 
@@ -111,7 +110,7 @@ export async function turnOffSecondStep(ctx: Context, grant: Grant, password: st
  */
 export function resetSecondStep(ctx: Context, email: string, actor: Actor): void {
   inTransaction(ctx.db, (tx) => {
-    const user = findUserByEmail(tx, normalizeEmail(email))
+    const { user } = addresseeOf(tx, email)
     if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
     if (user.totpSecret === null) throw new AppError('conflict', `${user.email} has no second step`)
     removeSecondStep(ctx, tx, user, actor)

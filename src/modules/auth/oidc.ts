@@ -2,6 +2,7 @@ import type { OidcProvider } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { safeRedirect } from '../../http/safe-redirect.ts'
+import { DiscoveryFailure, IssuerMismatch } from '../../platform/oidc/failures.ts'
 import { createOidcClient, type OidcClient, type OidcIdentity, OidcRefusal } from '../../platform/oidc.ts'
 import { onePer } from '../../platform/one-per.ts'
 import type { Origin } from './caller.ts'
@@ -24,7 +25,6 @@ type Flow = {
   expiresAt: number
 }
 
-export const FLOW_COOKIE = 'svcOidc'
 export const FLOW_SECONDS = 10 * 60
 const SEAL = 'oidc flow'
 /** Keeps the cookie below the size that browsers accept. */
@@ -59,9 +59,7 @@ export async function startOidc(
   const started = await clientOf(ctx)
     .start(provider, callbackUrl(ctx, provider))
     .catch((cause: unknown) => {
-      throw new AppError('bad_gateway', `${provider.displayName} cannot be reached. Try again in a minute.`, {
-        cause,
-      })
+      throw startFailure(provider, cause)
     })
   const { url, ...kept } = started
   const redirect = safeRedirect(ctx, input.redirect) ?? null
@@ -74,6 +72,26 @@ export async function startOidc(
   }
   return { url, flow: ctx.secrets.seal(JSON.stringify(flow), SEAL) }
 }
+
+/** What a person is told; the log has the cause. contract 12.7. */
+function startFailure({ displayName }: OidcProvider, cause: unknown): AppError {
+  if (cause instanceof IssuerMismatch) return issuerMismatch(displayName, cause)
+  const reason = cause instanceof DiscoveryFailure ? cause.message : 'cannot be asked'
+  const isPassing = !(cause instanceof DiscoveryFailure) || cause.isPassing
+  return new AppError(
+    'bad_gateway',
+    `${displayName} ${reason}.${isPassing ? ' Try again in a minute.' : ''}`,
+    {
+      cause,
+    },
+  )
+}
+
+const issuerMismatch = (displayName: string, cause: IssuerMismatch): AppError =>
+  new AppError('bad_gateway', `${displayName} is set up wrongly. ${cause.message}`, {
+    code: 'OIDC_ISSUER_MISMATCH',
+    cause,
+  })
 
 /** How a browser came back from a provider. */
 type Return = {
@@ -132,6 +150,7 @@ async function askProvider(
     return await clientOf(ctx).finish(provider, callbackUrl(ctx, provider), flow, callback)
   } catch (error) {
     if (error instanceof OidcRefusal) return 'provider-refused'
+    if (error instanceof IssuerMismatch) throw issuerMismatch(provider.displayName, error)
     ctx.log.warn('signing in with a provider failed', { provider: provider.id, error })
     return 'provider-failed'
   }

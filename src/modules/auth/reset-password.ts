@@ -1,9 +1,8 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
-import { findUserByEmail } from '../users/accounts.ts'
+import { addresseeOf, type User } from '../users/accounts.ts'
 import { addPasswordLink, consumePasswordLink, findPasswordLink } from './password-links.ts'
 import { resetMail } from './reset-password/mail.ts'
 import { resetRequests } from './reset-password/requests.ts'
@@ -20,22 +19,22 @@ const tokenInvalid = () =>
  */
 export function forgotPassword(ctx: Context, email: string, ip: string): void {
   if (!ctx.mail.isConfigured) return
-  setTimeout(() => void mailResetLink(ctx, normalizeEmail(email), ip), 0)
+  setTimeout(() => void mailResetLink(ctx, email, ip), 0)
 }
 
-async function mailResetLink(ctx: Context, email: string, ip: string): Promise<void> {
+async function mailResetLink(ctx: Context, typed: string, ip: string): Promise<void> {
   try {
+    const { email, user } = addresseeOf(ctx.db.orm, typed)
     if (resetRequests(ctx).take(email).isOver) return
-    const url = createResetUrl(ctx, email, ip)
+    const url = createResetUrl(ctx, user, ip)
     if (url !== undefined) await ctx.mail.send(resetMail(email, url))
   } catch (error) {
     ctx.log.error('the mail with the reset link could not be sent', { error })
   }
 }
 
-function createResetUrl(ctx: Context, email: string, ip: string): string | undefined {
+function createResetUrl(ctx: Context, user: User | undefined, ip: string): string | undefined {
   return inTransaction(ctx.db, (tx) => {
-    const user = findUserByEmail(tx, email)
     // Unknown emails are written to the audit log too: a commit takes time, which the next request would show.
     const target = { kind: 'user', id: user?.id ?? null, name: user?.email ?? null }
     audit(ctx, tx, { kind: 'anonymous', ip }, { action: 'user.forgot-password', target })

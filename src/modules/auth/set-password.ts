@@ -1,9 +1,8 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
-import { findUser, findUserByEmail, updateUser } from '../users/accounts.ts'
+import { addresseeOf, findUser, updateUser } from '../users/accounts.ts'
 import { endOneTimeTokens } from './one-time-tokens.ts'
 import { endSessionsOf } from './sessions.ts'
 
@@ -16,7 +15,7 @@ export async function setPassword(
 ): Promise<void> {
   const passwordHash = await ctx.passwords.hash(password)
   inTransaction(ctx.db, (tx) => {
-    const user = findUserByEmail(tx, normalizeEmail(email))
+    const { user } = addresseeOf(tx, email)
     if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
     storePassword(ctx, tx, { userId: user.id, passwordHash, keepSession: null }, actor)
   })

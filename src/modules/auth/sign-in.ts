@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
-import { findUser, type User } from '../users/accounts.ts'
+import { addresseeOf, findUser, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { checkPassword, wrongCredentials } from './check-password.ts'
 import { enter } from './enter.ts'
@@ -24,10 +23,10 @@ export async function signIn(ctx: Context, input: Credentials, origin: Origin): 
  * gate.
  */
 async function proveFirstFactor(ctx: Context, input: Credentials, origin: Origin): Promise<User> {
-  const email = normalizeEmail(input.email)
-  const user = await checkPassword(ctx, email, input.password, origin.facts.ip)
+  const addressee = addresseeOf(ctx.db.orm, input.email)
+  const user = await checkPassword(ctx, addressee, input.password, origin.facts.ip)
   if (user !== undefined && passesGate(ctx, origin.facts.site, user.id)) return user
-  ctx.lockout.fail(email, origin.facts.ip)
+  ctx.lockout.fail(addressee.email, origin.facts.ip)
   throw wrongCredentials()
 }
 

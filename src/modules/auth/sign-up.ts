@@ -1,10 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { findOpenInvitation, redeemInvitation } from '../invitations/service.ts'
 import { joinAsGuest, standingOf } from '../members/service.ts'
-import { findUserByEmail, newAccountWithPassword, type User } from '../users/accounts.ts'
+import { type Addressee, addresseeOf, newAccountWithPassword, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { checkPassword, refuseLocked } from './check-password.ts'
 import { emailExists, enter, enterNew, type OnEntry } from './enter.ts'
@@ -12,6 +11,9 @@ import { gatedProject, passesGate } from './gate.ts'
 import { isSignUpOpen } from './login-methods.ts'
 import type { SignedIn } from './sessions.ts'
 import type { Credentials } from './sign-in.ts'
+
+/** Who signs up, with what they typed. */
+type Applicant = Omit<Credentials, 'email'> & Addressee
 
 /** `isNew`: an account or a membership was made. */
 type SignedUp = SignedIn & { isNew: boolean }
@@ -22,7 +24,7 @@ export async function signUp(
   { invitationToken, ...typed }: Credentials & { invitationToken?: string | undefined },
   origin: Origin,
 ): Promise<SignedUp> {
-  const input = { ...typed, email: normalizeEmail(typed.email) }
+  const input = { ...typed, ...addresseeOf(ctx.db.orm, typed.email) }
   if (invitationToken) return signUpInvited(ctx, input, invitationToken, origin)
   const projectId = gatedProject(ctx, origin.facts.site)
   return projectId === null
@@ -30,11 +32,11 @@ export async function signUp(
     : signUpToSite(ctx, input, origin, projectId)
 }
 
-async function signUpToWorkspace(ctx: Context, input: Credentials, origin: Origin): Promise<SignedUp> {
+async function signUpToWorkspace(ctx: Context, input: Applicant, origin: Origin): Promise<SignedUp> {
   const { email, password } = input
   if (!isSignUpOpen(ctx, null)) throw signUpDisabled(null)
-  if (findUserByEmail(ctx.db.orm, email) !== undefined) {
-    const known = await checkPassword(ctx, email, password, origin.facts.ip)
+  if (input.user !== undefined) {
+    const known = await checkPassword(ctx, input, password, origin.facts.ip)
     if (known === undefined) ctx.lockout.fail(email, origin.facts.ip)
     throw emailExists()
   }
@@ -47,7 +49,7 @@ async function signUpToWorkspace(ctx: Context, input: Credentials, origin: Origi
 
 async function signUpToSite(
   ctx: Context,
-  input: Credentials,
+  input: Applicant,
   origin: Origin,
   projectId: string,
 ): Promise<SignedUp> {
@@ -58,12 +60,12 @@ async function signUpToSite(
     refuseClosed(ctx, origin, projectId)
     joinAsGuest(ctx, tx, projectId, userId)
   }
-  if (isOpen && findUserByEmail(ctx.db.orm, email) === undefined) {
+  if (isOpen && input.user === undefined) {
     refuseLocked(ctx, email, ip)
     const user = await newMember(ctx, input)
     return { ...(await enterNew(ctx, user, origin, { onEntry: joining(user.id) })), isNew: true }
   }
-  const user = await checkPassword(ctx, email, password, ip)
+  const user = await checkPassword(ctx, input, password, ip)
   const isMember = user !== undefined && passesGate(ctx, origin.facts.site, user.id)
   if (user === undefined || !(isMember || isOpen)) {
     ctx.lockout.fail(email, ip)
@@ -93,7 +95,7 @@ const signUpDisabled = (projectId: string | null): AppError => {
  */
 async function signUpInvited(
   ctx: Context,
-  input: Credentials,
+  input: Applicant,
   token: string,
   origin: Origin,
 ): Promise<SignedUp> {
@@ -104,12 +106,12 @@ async function signUpInvited(
     const invitation = openInvitation(ctx, tx, token, email, origin)
     redeemInvitation(ctx, tx, actor, invitation)
   }
-  if (findUserByEmail(ctx.db.orm, email) === undefined) {
+  if (input.user === undefined) {
     refuseLocked(ctx, email, ip)
     const user = await newMember(ctx, input)
     return { ...(await enterNew(ctx, user, origin, { onEntry: redeem })), isNew: true }
   }
-  const user = await checkPassword(ctx, email, password, ip)
+  const user = await checkPassword(ctx, input, password, ip)
   if (user === undefined) {
     ctx.lockout.fail(email, ip)
     throw emailExists()
@@ -121,12 +123,12 @@ async function signUpInvited(
 function openInvitation(ctx: Context, db: DbOrTx, token: string, email: string, { facts }: Origin) {
   const found = findOpenInvitation(ctx, token, db)
   const isForHere = facts.site === null || facts.site.projectId === found?.projectId
-  if (found === undefined || found.email !== email || !isForHere)
+  if (found === undefined || addresseeOf(db, found.email).email !== email || !isForHere)
     throw new AppError('invalid', 'This invitation has been used, has expired or is for another email', {
       code: 'INVITATION_INVALID',
     })
   return found
 }
 
-const newMember = (ctx: Context, { email, password }: Credentials): Promise<User> =>
+const newMember = (ctx: Context, { email, password }: Applicant): Promise<User> =>
   newAccountWithPassword(ctx, { email, password, role: 'member' })

@@ -1,17 +1,14 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
+import { asciiHost } from '../../domain/ascii-host.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
-import { isHostName, isIpLiteral, normalizeHost, siteLabelOf } from '../../domain/hostname.ts'
+import { isIpLiteral, siteLabelOf } from '../../domain/hostname.ts'
 import { isLabelFree } from '../aliases/host-labels.ts'
 
 /** A host name as it is stored and compared; international names in their ASCII form. Throws `invalid`. */
 export function parseHostname(text: string, path = 'hostname'): string {
-  const ascii =
-    /^[^\s/@:?#\\[\]]+$/.test(text) && URL.canParse(`http://${text}`)
-      ? new URL(`http://${text}`).hostname
-      : ''
-  const host = normalizeHost(ascii)
-  if (host !== null && isHostName(host) && !isIpLiteral(host)) return host
+  const host = asciiHost(text)
+  if (host !== null && !isIpLiteral(host)) return host
   throw invalidField(path, 'A host name without scheme, port and path, such as docs.example.com')
 }
 

@@ -3,7 +3,6 @@ import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { DAY_MS, WEEK_MS } from '../../domain/durations.ts'
-import { normalizeEmail } from '../../domain/email.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, paginated } from '../../domain/pagination.ts'
@@ -14,7 +13,7 @@ import { hashToken, newToken } from '../../platform/tokens.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
 import { admit, isOwner } from '../members/service.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
-import { findAccount } from '../users/accounts.ts'
+import { addresseeOf } from '../users/accounts.ts'
 import type { InvitationOffer, InvitationView } from './model.ts'
 import {
   deleteInvitationRow,
@@ -66,12 +65,12 @@ export function invite(
   grant: Grant,
   input: { email: string; role: ProjectRole },
 ): InvitationView & { url?: string } {
-  const email = normalizeEmail(input.email)
   const { role } = input
   if (role === 'owner')
     throw invalidChoice('role', 'Nobody can be invited as owner: transfer the ownership instead')
   return inTransaction(ctx.db, (tx) => {
     const { id: projectId } = projectOf(ctx, grant, tx)
+    const { email, user: account } = addresseeOf(tx, input.email)
     const base = {
       id: ctx.newId(),
       projectId,
@@ -81,7 +80,6 @@ export function invite(
       createdAt: ctx.now(),
     }
     deleteOpenInvitation(tx, projectId, email)
-    const account = findAccount(tx, { email })
     if (account !== undefined) return admitAccount(ctx, tx, grant, base, account)
     const token = newToken()
     const row = { ...base, tokenHash: hashToken(token), expiresAt: ctx.now() + LIFE_MS, acceptedAt: null }
@@ -140,7 +138,7 @@ export function acceptInvitation(ctx: Context, grant: Grant, token: string): Inv
   return inTransaction(ctx.db, (tx) => {
     const found = findOpenInvitation(ctx, token, tx)
     if (found === undefined) throw unknownInvitation()
-    if (found.email !== actor.user.email)
+    if (addresseeOf(tx, found.email).email !== actor.user.email)
       throw new AppError('forbidden', 'This invitation is for another email: sign in with that one')
     return { ...offerOf(ctx, found), role: redeemInvitation(ctx, tx, actor, found) }
   })

@@ -1,7 +1,7 @@
 import type { Context, SessionUser } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import { normalizeEmail } from '../../domain/email.ts'
-import { AppError, invalidChoice } from '../../domain/errors.ts'
+import { EMAIL_RULE, earlierEmail, normalEmail } from '../../domain/email.ts'
+import { AppError, invalidChoice, invalidField } from '../../domain/errors.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
 import { findUser, findUserByEmail, type User } from './queries.ts'
 
@@ -11,8 +11,8 @@ export {
   claimTotpStep,
   findFirstAdmin,
   findUser,
-  findUserByEmail,
   insertUser,
+  isEmailTaken,
   turnOnTotp,
   type User,
   updateUser,
@@ -24,25 +24,46 @@ export type UserRef = { userId?: string | undefined; email?: string | undefined 
 /** A person as every response shows them. */
 export const publicUser = ({ id, email, role }: SessionUser): SessionUser => ({ id, email, role })
 
-/** The account, or undefined, also without id and email. */
-export function findAccount(db: DbOrTx, { userId, email }: UserRef): SessionUser | undefined {
-  if (userId !== undefined) return findUser(db, userId)
-  return email === undefined ? undefined : findUserByEmail(db, normalizeEmail(email))
+/** Whom an email means. `email` stands for it in one form: that of the account or, if there is none, the normal form. */
+export type Addressee = { email: string; user: User | undefined }
+
+/**
+ * An account of before is meant by its stored spelling, of twins the older by all others. Throws 400 for a text that has
+ * no normal form, unless an account of before is stored so. contract 12.7.
+ */
+export function addresseeOf(db: DbOrTx, text: string): Addressee {
+  const earlier = earlierEmail(text)
+  const normal = normalEmail(text)
+  const user = findUserByEmail(db, earlier, normal ?? earlier)
+  if (user === undefined && normal === null) throw noEmail()
+  return { email: user?.email ?? normal ?? earlier, user }
 }
 
-/** The same, but throws 400 when nobody is named, and 404 when there is no such user. */
+/** The form in which a new email is stored. Throws 400 for a text that has none. */
+export function newEmail(text: string): string {
+  const email = normalEmail(text)
+  if (email === null) throw noEmail()
+  return email
+}
+
+const noEmail = () => invalidField('email', EMAIL_RULE)
+
+/** Throws 400 when nobody is named, or by a text that is no email; 404 when there is no such user. */
 export const getAccount = (db: DbOrTx, ref: UserRef): SessionUser => publicUser(getUserRow(db, ref))
 
 /** The same with all stored columns. */
 export function getUserRow(db: DbOrTx, { userId, email }: UserRef): User {
-  if (userId === undefined && email === undefined)
-    throw invalidChoice('userId', 'Name the user by userId or email')
-  const user = userId === undefined ? findUserByEmail(db, normalizeEmail(email ?? '')) : findUser(db, userId)
+  const user = userId === undefined ? userAt(db, email) : findUser(db, userId)
   if (user === undefined) throw new AppError('not_found', 'There is no such user')
   return user
 }
 
-/** An account to be stored. `email` is normalised. `passwordHash` null: nobody can sign in with a password yet. */
+function userAt(db: DbOrTx, email: string | undefined): User | undefined {
+  if (email === undefined) throw invalidChoice('userId', 'Name the user by userId or email')
+  return addresseeOf(db, email).user
+}
+
+/** An account to be stored. `email` is a `newEmail`. `passwordHash` null: nobody can sign in with a password yet. */
 export function newAccount(
   ctx: Pick<Context, 'now' | 'newId'>,
   { email, passwordHash, role }: { email: string; passwordHash: string | null; role: GlobalRole },
@@ -65,6 +86,6 @@ export async function newAccountWithPassword(
   ctx: Context,
   { email, password, role }: { email: string; password: string; role: GlobalRole },
 ): Promise<User> {
-  const passwordHash = await ctx.passwords.hash(password)
-  return newAccount(ctx, { email: normalizeEmail(email), passwordHash, role })
+  const account = { email: newEmail(email), role }
+  return newAccount(ctx, { ...account, passwordHash: await ctx.passwords.hash(password) })
 }

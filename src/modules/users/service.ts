@@ -1,7 +1,7 @@
 import type { Actor, Context, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isRefusedBy, refuseTaken } from '../../db/open.ts'
-import { normalizeEmail } from '../../domain/email.ts'
+import { type DbOrTx, inTransaction, isRefusedBy } from '../../db/open.ts'
+import { earlierEmail, emailParts, normalEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
@@ -10,9 +10,24 @@ import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { endOneTimeTokens } from '../auth/one-time-tokens.ts'
 import { createPasswordLink } from '../auth/password-links.ts'
 import { listOwnedProjects } from '../members/service.ts'
-import { getUserRow, newAccount, newAccountWithPassword, publicUser } from './accounts.ts'
+import {
+  addresseeOf,
+  getUserRow,
+  newAccount,
+  newAccountWithPassword,
+  newEmail,
+  publicUser,
+} from './accounts.ts'
 import type { NewUser, UserChange, UserView } from './model.ts'
-import { deleteUserRow, insertUser, selectUsers, type User, updateUser } from './queries.ts'
+import {
+  deleteUserRow,
+  insertUser,
+  isEmailTaken,
+  selectTwins,
+  selectUsers,
+  type User,
+  updateUser,
+} from './queries.ts'
 
 export type { UserView } from './model.ts'
 
@@ -26,13 +41,30 @@ export function listUsers(
     defaultSort: 'createdAt',
     defaultOrder: 'asc',
   })
-  const filter = { email: filterText(query.email), search: filterText(query.search) }
+  const filter = {
+    email: storedEmail(ctx, query.email),
+    search: query.search ? emailParts(query.search) : undefined,
+  }
   const { rows, total } = selectUsers(ctx.db.orm, filter, page)
   return paginated(rows.map(toView), total, page)
 }
 
-const filterText = (text: string | undefined): string | undefined =>
-  text === undefined || text === '' ? undefined : normalizeEmail(text)
+/** The stored spelling of the account that a filter names; a text that is no email finds nobody. */
+function storedEmail(ctx: Context, text: string | undefined): string | undefined {
+  if (!text) return undefined
+  return normalEmail(text) === null ? earlierEmail(text) : addresseeOf(ctx.db.orm, text).email
+}
+
+/** Accounts of before that share an email, the oldest first: spellings of nobody's mean that one. */
+export type Twins = readonly { id: string; email: string; createdAt: string }[]
+
+export const listTwins = (ctx: Context, _grant: Grant): Twins[] => findTwins(ctx)
+
+/** The same for the operator. contract 12.7. */
+export const findTwins = ({ db }: Pick<Context, 'db'>): Twins[] =>
+  [...Map.groupBy(selectTwins(db.orm), ({ normal }) => normal).values()].map((rows) =>
+    rows.map(({ id, email, createdAt }) => ({ id, email, createdAt: isoTime(createdAt) })),
+  )
 
 export function getUser(ctx: Context, _grant: Grant, id: string): UserView {
   return toView(getUserRow(ctx.db.orm, { userId: id }))
@@ -49,7 +81,7 @@ export async function createUser(
 ): Promise<UserView & { inviteUrl?: string }> {
   const passwordHash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
   const user = newAccount(ctx, {
-    email: normalizeEmail(input.email),
+    email: newEmail(input.email),
     passwordHash,
     role: input.role ?? 'member',
   })
@@ -73,7 +105,7 @@ export async function createAccount(
 }
 
 function addAccount(ctx: Context, tx: DbOrTx, actor: Actor, user: User): void {
-  refuseTaken(taken(user.email), () => insertUser(tx, user))
+  refuseTaken(user.email, () => insertUser(tx, user))
   audit(ctx, tx, actor, { action: 'user.create', target: targetOf(user), after: publicUser(user) })
 }
 
@@ -84,11 +116,11 @@ function addAccount(ctx: Context, tx: DbOrTx, actor: Actor, user: User): void {
 export function changeUser(ctx: Context, grant: Grant, id: string, change: UserChange): UserView {
   return inTransaction(ctx.db, (tx) => {
     const before = getUserRow(tx, { userId: id })
-    const email = change.email === undefined ? before.email : normalizeEmail(change.email)
+    const email = changedEmail(before, change.email)
     const after = { ...before, email, role: change.role ?? before.role }
     if (after.email === before.email && after.role === before.role) return toView(before)
     const patch = { email: after.email, role: after.role, updatedAt: ctx.now() }
-    refuseTaken(taken(email), () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
+    refuseTaken(email, () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
     if (email !== before.email) endOneTimeTokens(tx, id, ['reset'])
     audit(ctx, tx, grant.actor, {
       action: 'user.change',
@@ -127,7 +159,19 @@ export function createResetLink(ctx: Context, grant: Grant, id: string): { url: 
   })
 }
 
-const taken = (email: string): string => `There is already an account for ${email}`
+/** The stored spelling of before stays when it is sent back: its normal form may be that of another account. */
+function changedEmail({ email }: User, asked: string | undefined): string {
+  return asked === undefined || earlierEmail(asked) === email ? email : newEmail(asked)
+}
+
+function refuseTaken(email: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (isEmailTaken(error)) throw new AppError('conflict', `There is already an account for ${email}`)
+    throw error
+  }
+}
 
 /** A trigger on the table decides, so there is no race. */
 function keepLastAdmin(what: 'demoted' | 'deleted', write: () => void): void {

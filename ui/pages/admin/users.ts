@@ -1,5 +1,5 @@
 import type { Paginated } from '../../../src/domain/pagination.ts'
-import type { UserView } from '../../../src/modules/users/service.ts'
+import type { Twins, UserView } from '../../../src/modules/users/service.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
@@ -19,6 +19,8 @@ import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 export type UsersPageProps = WorkspacePageBase & {
   found: Paginated<UserView>
   search: string
+  /** Accounts that share an email. */
+  twins: readonly Twins[]
   /** Just created. Only this response contains the link. */
   created?: { email: string; inviteUrl: string } | undefined
   failed?: Failed | undefined
@@ -35,7 +37,7 @@ export const usersPage = (props: UsersPageProps): Html =>
       about: 'One account works on every site. Each project decides what it may do there.',
     },
     html`
-      ${props.created && createdCard(props.created)}
+      ${props.created && createdCard(props.created)} ${twinsCard(props.twins)}
       ${searchForm(
         'Users',
         field({
@@ -78,6 +80,22 @@ const createdCard = ({ email, inviteUrl }: NonNullable<UsersPageProps['created']
       </div>
     `,
   )
+
+/** They look the same in most fonts, so each has its age. contract 12.7. */
+const twinsCard = (twins: readonly Twins[]): Html | false =>
+  twins.length > 0 &&
+  card(
+    {
+      id: 'twins',
+      title: 'One email, several accounts',
+      about:
+        'These emails are the same by now, only spelled in different ways. Each account is signed in to by its own spelling; any other spelling means the first. Delete those that nobody needs, or change their emails.',
+    },
+    html`<ul>${twins.map((accounts) => html`<li>one email, ${accounts.length} accounts: ${accounts.map(twinLink)}</li>`)}</ul>`,
+  )
+
+const twinLink = ({ id, email, createdAt }: Twins[number], at: number): Html =>
+  html`${at > 0 && ', '}<a href=${`/admin/users/${id}`}>${email}</a> (since ${day(createdAt)})`
 
 const ROLES = [
   { value: 'member', label: 'Member: only what projects allow' },

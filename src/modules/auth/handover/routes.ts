@@ -1,14 +1,13 @@
 import { Elysia, t } from 'elysia'
 import type { Context, RequestFacts } from '../../../context.ts'
-import { cookieValues, setCookie } from '../../../domain/cookies.ts'
+import { passingValues, setPassingCookie } from '../../../domain/cookies.ts'
 import { requestState } from '../../../http/request-facts.ts'
 import { newToken } from '../../../platform/tokens.ts'
 import { originOf } from '../caller.ts'
 import { CALLBACK_PATH } from './code.ts'
 import { askForOwnCode, pathAfterCallback, redeemCode } from './redeem.ts'
 
-/** Ties a sign-in to the browser that asked for it. Leaves enough time to find the password and the second step. */
-const BROWSER_COOKIE = 'svcBrowser'
+/** Leaves enough time to find the password and the second step. */
 const BROWSER_SECONDS = 60 * 60
 
 /** Where a domain outside the base domain gets its session. contract §4. */
@@ -35,7 +34,7 @@ export const callbackRoute = (ctx: Context) =>
 function redeemOrAsk(ctx: Context, request: Request, code: string, path: string): string {
   const state = requestState(request)
   const isBrowser = request.headers.has('sec-fetch-site')
-  const secrets = cookieValues(request.headers.get('cookie'), BROWSER_COOKIE)
+  const secrets = passingValues(request.headers.get('cookie'), 'svcBrowser', state.facts.isSecure)
   const isKnown = isBrowser || secrets.length > 0
   const redeemed = redeemCode(ctx, code, isKnown ? secrets : undefined, originOf(request))
   if (redeemed !== 'not-bound') {
@@ -48,11 +47,6 @@ function redeemOrAsk(ctx: Context, request: Request, code: string, path: string)
   return askForOwnCode(ctx, state.facts, secret, path)
 }
 
-/** Host-only, and sent only to the callback. */
+/** Ties a sign-in to the browser that asked for it. */
 const browserCookie = (secret: string, { isSecure }: RequestFacts): string =>
-  setCookie(BROWSER_COOKIE, secret, {
-    domain: null,
-    path: CALLBACK_PATH,
-    maxAgeSeconds: BROWSER_SECONDS,
-    isSecure,
-  })
+  setPassingCookie('svcBrowser', secret, { path: CALLBACK_PATH, maxAgeSeconds: BROWSER_SECONDS, isSecure })

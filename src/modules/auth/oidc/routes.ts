@@ -1,18 +1,10 @@
 import { Elysia, t } from 'elysia'
 import type { Context, RequestFacts } from '../../../context.ts'
-import { cookieValues, setCookie } from '../../../domain/cookies.ts'
+import { passingValues, setPassingCookie } from '../../../domain/cookies.ts'
 import { requestState } from '../../../http/request-facts.ts'
 import { callerOf, originOf } from '../caller.ts'
 import { destinationOf } from '../handover.ts'
-import {
-  callbackUrl,
-  FLOW_COOKIE,
-  FLOW_SECONDS,
-  finishOidc,
-  getProvider,
-  type OidcResult,
-  startOidc,
-} from '../oidc.ts'
+import { callbackUrl, FLOW_SECONDS, finishOidc, getProvider, type OidcResult, startOidc } from '../oidc.ts'
 
 const leadsOn = { 302: t.Undefined() }
 
@@ -89,7 +81,7 @@ async function callback(ctx: Context, request: Request, id: string): Promise<Res
   if (state.facts.site !== null) return found(`${callbackUrl(ctx, provider)}${new URL(request.url).search}`)
   const { actor } = callerOf(ctx, request, 'ignore')
   const result = await finishOidc(ctx, provider, {
-    sealedFlows: cookieValues(request.headers.get('cookie'), FLOW_COOKIE),
+    sealedFlows: passingValues(request.headers.get('cookie'), 'svcOidc', state.facts.isSecure),
     callback: new URL(request.url),
     signedInId: actor.kind === 'user' ? actor.user.id : null,
     origin: originOf(request),
@@ -115,6 +107,5 @@ function signInWith({ redirect, ...query }: Record<string, string | undefined>):
   return `/signin?${new URLSearchParams(given)}`
 }
 
-/** Host-only, and sent only to the callback. */
 const flowCookie = (flow: string, maxAgeSeconds: number, { isSecure }: RequestFacts): string =>
-  setCookie(FLOW_COOKIE, flow, { domain: null, path: '/api/auth/oidc', maxAgeSeconds, isSecure })
+  setPassingCookie('svcOidc', flow, { path: '/api/auth/oidc', maxAgeSeconds, isSecure })

@@ -1,12 +1,18 @@
 import type { OidcProvider } from '../../../config.ts'
 import type { Actor, Context } from '../../../context.ts'
 import { audit } from '../../../db/audit.ts'
-import { type DbOrTx, inTransaction, isUniqueViolation } from '../../../db/open.ts'
-import { normalizeEmail } from '../../../domain/email.ts'
+import { type DbOrTx, inTransaction } from '../../../db/open.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { OidcIdentity } from '../../../platform/oidc.ts'
 import { joinAsGuest } from '../../members/service.ts'
-import { findUser, findUserByEmail, insertUser, newAccount, type User } from '../../users/accounts.ts'
+import {
+  addresseeOf,
+  findUser,
+  insertUser,
+  isEmailTaken,
+  newAccount,
+  type User,
+} from '../../users/accounts.ts'
 import { gatedProject } from '../gate.ts'
 import { isSignUpOpen } from '../login-methods.ts'
 import { endPasswordLinks } from '../password-links.ts'
@@ -27,11 +33,10 @@ type Settled = Extract<OidcOutcome, { do: 'refuse' | 'connect' }> | { do: 'enter
 export function settle(
   ctx: Context,
   provider: OidcProvider,
-  proven: OidcIdentity,
+  identity: OidcIdentity,
   wish: Wish,
   ip: string,
 ): Settled {
-  const identity = { ...proven, email: proven.email === null ? null : normalizeEmail(proven.email) }
   const actor: Actor = { kind: 'anonymous', ip }
   try {
     return inTransaction(ctx.db, (tx): Settled => {
@@ -47,7 +52,7 @@ export function settle(
       return outcome.do === 'connect' ? outcome : { do: 'enter', user }
     })
   } catch (error) {
-    if (isUniqueViolation(error)) return { do: 'refuse', problem: 'provider-account-exists' }
+    if (isEmailTaken(error)) return { do: 'refuse', problem: 'provider-account-exists' }
     throw error
   }
 }
@@ -59,7 +64,7 @@ function decide(
   { subject, email, isEmailVerified }: OidcIdentity,
   { linkTo, redirect }: Wish,
 ): OidcOutcome {
-  const account = email === null ? undefined : findUserByEmail(tx, email)
+  const account = email === null ? undefined : addresseeOf(tx, email).user
   return decideOidc({
     connectedTo: findConnection(tx, provider.id, subject)?.userId ?? null,
     linkTo,
