@@ -57,7 +57,7 @@ async function sync(json: Json, who: { as?: string; key?: string } = { key }, st
 }
 const get = async (path: string) => (await app.call('GET', path, { as: ADMIN })).json()
 const visit = async (path: string, on = host, method = 'GET') => {
-  const answer = await app.call(method, path, { host: on })
+  const answer = await app.call(method, path, { host: on, headers: { accept: 'text/plain' } })
   return `${answer.status} ${await answer.text()}`
 }
 const id = (body: Json): string => String(body['ruleSetId'])
