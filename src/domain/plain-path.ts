@@ -17,22 +17,36 @@ export function behindPrefix(path: string, prefix: string): string {
   return encodeURIComponent(cut) + path.slice(end)
 }
 
-/** How many characters of a raw path spell `prefix`, with which its plain path begins. */
+/** How many characters of a raw path spell `prefix`, with which its plain path begins. Reads no further than needed. */
 export function lengthOfSpelling(path: string, prefix: string): number {
   if (path.startsWith(prefix) && !prefix.includes('%')) return prefix.length
-  const ends = [...path.matchAll(CHARACTERS)].map(({ index, 0: spelled }) => index + spelled.length)
-  let [low, high] = [0, ends.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (plainPath(path.slice(0, ends[middle])).startsWith(prefix)) high = middle
-    else low = middle + 1
+  let [spelled, known] = [0, 0]
+  for (const [cluster] of path.matchAll(CLUSTERS)) {
+    const plain = plainPath(cluster)
+    const rest = prefix.slice(known)
+    if (plain.length >= rest.length)
+      return spelled + (plain === rest ? cluster.length : lengthWithin(cluster, rest))
+    known += plain.length
+    spelled += cluster.length
   }
-  return ends[low] ?? path.length
+  return spelled
 }
 
-/** One character in triplets, as RFC 3629 §4 has them, or a triplet that is part of none. */
-const SPELLED = [
-  '%[0-7].',
+/** Marks may change places within a cluster, so the shortest beginning that has all of the prefix is looked for. */
+function lengthWithin(cluster: string, prefix: string): number {
+  const ends = [...cluster.matchAll(CHARACTERS)].map(({ index, 0: spelled }) => index + spelled.length)
+  let [low, high] = [0, ends.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (plainPath(cluster.slice(0, ends[middle])).startsWith(prefix)) high = middle
+    else low = middle + 1
+  }
+  return ends[low] ?? cluster.length
+}
+
+const hex = (pattern: string): string => pattern.replaceAll('.', '[0-9A-F]')
+/** One character beyond ASCII in triplets, as RFC 3629 §4 has them. */
+const BEYOND_ASCII = [
   '%(?:C[2-9A-F]|D.)%[89AB].',
   '%E0%[AB].%[89AB].',
   '%(?:E[1-9A-CEF])(?:%[89AB].){2}',
@@ -40,18 +54,18 @@ const SPELLED = [
   '%F0%[9AB].(?:%[89AB].){2}',
   '%F[1-3](?:%[89AB].){3}',
   '%F4%8.(?:%[89AB].){2}',
-  '%..',
-]
-  .join('|')
-  .replaceAll('.', '[0-9A-F]')
-const TRIPLETS = new RegExp(SPELLED, 'gi')
-const CHARACTERS = new RegExp(`${SPELLED}|[^]`, 'giu')
+].join('|')
+/** A character in triplets, or a triplet that is part of none. */
+const TRIPLETS = new RegExp(hex(`${BEYOND_ASCII}|%..`), 'gi')
+const CHARACTERS = new RegExp(hex(`${BEYOND_ASCII}|%..|[^]`), 'giu')
+/** A character and those beyond ASCII behind it: nothing in ASCII ever composes with what stands before it. */
+const CLUSTERS = new RegExp(hex(`(?:${BEYOND_ASCII}|%..|[^])(?:${BEYOND_ASCII}|[^\\0-\\x7f])*`), 'giu')
 const ENCODED_SLASH = /%2f/i
 
 /** The usual path is decoded at once. */
 function decoded(path: string): string {
-  if (ENCODED_SLASH.test(path)) return decodedOneByOne(path)
   try {
+    if (ENCODED_SLASH.test(path)) return path.split(ENCODED_SLASH).map(decodeURIComponent).join('%2F')
     return decodeURIComponent(path)
   } catch {
     return decodedOneByOne(path)
