@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
 import { httpDate } from './domain/http-date.ts'
+import { plainPath } from './domain/plain-path.ts'
 import { clientAddress, type Peer, splitUrl, visitedHost } from './http/visitor.ts'
 import { logRequest, observe } from './observe.ts'
 import { isFileOnly } from './site/file-only.ts'
@@ -62,8 +63,9 @@ function serveOpenFile(ctx: Context, request: Request, peer: Peer): Response | u
     const place = resolveHost(ctx, visitedHost(ctx, request, peer))
     if (place?.kind !== 'site') return undefined
     const { path, search } = splitUrl(request.url)
-    if (isOurs(path) || !isFileOnly(place, request.method, path)) return undefined
-    const answer = serveAsset(ctx, NO_PAGES, place, { request, path, search, mount: '' })
+    const plain = plainPath(path)
+    if (isOurs(plain) || !isFileOnly(place, request.method, plain)) return undefined
+    const answer = serveAsset(ctx, NO_PAGES, place, { request, path, plain, search, mount: '' })
     return answer === NEEDS_PAGE ? undefined : answer
   } catch {
     return undefined

@@ -1,7 +1,9 @@
 import type { Context, RequestFacts } from './context.ts'
 import { hasSessionCookie } from './domain/cookies.ts'
+import { AppError } from './domain/errors.ts'
 import { isHostField, normalizeHost } from './domain/hostname.ts'
 import { isLoopback } from './domain/ip-ranges.ts'
+import { plainPath } from './domain/plain-path.ts'
 import { acceptsHtml } from './http/accepts-html.ts'
 import { type RequestState, recordFacts } from './http/request-facts.ts'
 import { refuseCrossOrigin } from './http/same-origin.ts'
@@ -87,11 +89,14 @@ function serveFileAtOnce(
   site: Site,
 ): Response | undefined {
   const { path, search } = splitUrl(request.url)
-  if (!isPlainRead(request) || isOurs(path)) return undefined
+  const plain = plainPath(path)
+  if (!isPlainRead(request) || isOurs(plain)) return undefined
   const isSeen =
-    isFileOnly(site, request.method, path) ||
-    (isFileOnlyOnceSeen(site, request.method, path) && maySeeStill(ctx, request, site))
-  return isSeen ? serveAsset(ctx, endpoints.pages, site, { request, path, search, mount: '' }) : undefined
+    isFileOnly(site, request.method, plain) ||
+    (isFileOnlyOnceSeen(site, request.method, plain) && maySeeStill(ctx, request, site))
+  return isSeen
+    ? serveAsset(ctx, endpoints.pages, site, { request, path, plain, search, mount: '' })
+    : undefined
 }
 
 /** An incoming request, with the host that it names. */
@@ -108,13 +113,20 @@ function serveHosted(
   const state = recordFacts(request, factsAbout(ctx, arrival, site))
   const { facts } = state
   refuseForgery(request, facts)
-  const visitor = { request, path, facts, callerOf: callerBehind(ctx, request), peer }
+  const plain = plainPath(path)
+  const visitor = { request, path, plain, facts, callerOf: callerBehind(ctx, request), peer }
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
-  if (way.to === 'service') return finish(state, askService(endpoints, request, path, facts))
-  const asked = { request, path, search, mount: '', visit: way.visit }
+  if (way.to === 'service')
+    return isOurs(path)
+      ? finish(state, askService(endpoints, request, path, facts))
+      : withCookies(state, endpoints.failure(request, plain, noSuchSpelling()))
+  const asked = { request, path, plain, search, mount: '', visit: way.visit }
   const answer = serveSite(ctx, endpoints.pages, way.shown, asked)
   return answer instanceof Response ? withCookies(state, answer) : finish(state, answer)
 }
+
+/** The routes of the service have one spelling. The pages of the admin must not see what is none of theirs. */
+const noSuchSpelling = () => new AppError('not_found', 'There is nothing at this address')
 
 function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Response | Promise<Response> {
   const { request, peer } = arrival

@@ -65,6 +65,19 @@ test('the overview shows production first, then the aliases that changed last', 
 test('the overview shows two weeks of visits to people who may see them', async () => {
   expect(await read(at())).toContain('0 views and 0 visitors in two weeks')
   expect(await read(at(), contributor)).not.toContain('in two weeks')
+  const { projectId, aliasHost } = await seedDeployment(app, {
+    ...SITE,
+    repo: 'visited',
+    isPublic: true,
+    sha: FIRST_SHA,
+    alias: 'production',
+    files: { 'index.html': 'x' },
+  })
+  await app.call('GET', '/', {
+    host: aliasHost ?? '',
+    headers: { 'user-agent': 'Mozilla/5.0 Firefox/145.0' },
+  })
+  expect(await read(`/projects/${projectId}`)).toContain('1 view and 1 visitor in two weeks')
 })
 
 describe('deployments', () => {

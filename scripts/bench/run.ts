@@ -5,6 +5,7 @@ import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
 import type { Pace } from './lib/pace.ts'
 import { isHeld, type Line, printLines } from './lib/report.ts'
 import { benchPages } from './pages.ts'
+import { benchPaths } from './paths.ts'
 import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
 import { benchRollback } from './rollback.ts'
@@ -23,11 +24,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   rollback: benchRollback,
   accounts: benchAccounts,
   pages: benchPages,
+  paths: benchPaths,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…
 Ratios within one run; a ratio's bar is of the project, its aim what we would like. All benches without a name.
-Set TMPDIR to measure another disk.`
+Set TMPDIR to measure another disk, and SVC_BASELINE to the executable of an earlier build for "paths".`
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../testing/until.ts'
 import { devCommand, greeting, startTwin, type Twin } from './dev.ts'
 import { runCommand } from './run-command.ts'
 import { testIo } from './testing/test-io.ts'
@@ -48,6 +49,25 @@ test('a page that a browser goes to reloads when a file changes', async () => {
   expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('changed')
   expect(await (await fetch(`${twin.url}/index.html`)).text()).toBe('<h1>changed</h1>')
   await reader?.cancel()
+})
+
+test('a rule takes every spelling of its path, and the file behind it is not reached by another', async () => {
+  mkdirSync(join(folder, '@me'))
+  writeFileSync(join(folder, '@me/x.txt'), 'mine')
+  const rules = join(
+    folder,
+    '.svc/proxy-rules',
+    readdirSync(join(folder, '.svc/proxy-rules'))[0] ?? '',
+    'rules',
+  )
+  mkdirSync(join(rules, 'guarded'))
+  writeFileSync(
+    join(rules, 'guarded/any.rule.yaml'),
+    `pathPattern: /@me/*\npipeline:\n  validators: [{ type: auth_required }]\n  steps:\n    - { id: a, handler: response_handler, config: { body: '{}' } }\n`,
+  )
+  await until('the rule', async () => (await fetch(`${twin.url}/@me/x.txt`)).status === 401)
+  for (const path of ['/@me/x.txt', '/%40me/x.txt', '/%40%6De/%78.txt'])
+    expect([path, (await fetch(`${twin.url}${path}`)).status]).toEqual([path, 401])
 })
 
 test('signs in whom the page names', async () => {

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
+import { plainPath } from '../domain/plain-path.ts'
+import { splitUrl } from '../http/visitor.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
 import { listeningAt } from '../listeners.ts'
 import { operatorGrant } from '../modules/auth/authorize.ts'
@@ -163,11 +165,11 @@ async function answer(
   request: Request,
   server: Bun.Server<SocketOwner>,
 ): Promise<Response> {
-  const { pathname } = new URL(request.url)
-  if (pathname === '/_dev/live') return liveStream(listeners)
-  if (pathname === '/_dev/live.js')
+  const path = plainPath(splitUrl(request.url).path)
+  if (path === '/_dev/live') return liveStream(listeners)
+  if (path === '/_dev/live.js')
     return new Response(LIVE_SCRIPT, { headers: { 'content-type': 'text/javascript' } })
-  if (pathname === '/_dev/')
+  if (path === '/_dev/')
     return devPage(request, {
       signIn: (user) => signIn(lab, site.projectId, user),
       current: () => signedIn(lab, site.host, request),

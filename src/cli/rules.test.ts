@@ -357,6 +357,14 @@ test('a failing test is told with its place, and ends with 1', async () => {
   expect((await run(['test'])).code).toBe(1)
 })
 
+test('a test may spell the path of its rule in another way', async () => {
+  writeSet()
+  const request =
+    "tests:\n  - name: spelled\n    request: { path: '/%61pi/%61' }\n    expect: { status: 200 }\n"
+  write(`${SET}/rules/api/a/get.rule.test.yaml`, request)
+  expect(await run(['test'])).toMatchObject({ code: 0 })
+})
+
 test('names that stand for nothing are warned of once, with their line, and hinder no push', async () => {
   writeSet()
   write(`${SET}/rules/api/a/get.rule.yaml`, answer('{{steps.b}} {{user.name}}'))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type AssetPathSource, findClash, normalizeAssetPath, requestPathToAssetPath } from './asset-path.ts'
+import { type AssetPathSource, findClash, normalizeAssetPath } from './asset-path.ts'
 
 const SOURCES: AssetPathSource[] = ['sender', 'archive']
 const NFC = 'caf\u00e9.html'
@@ -129,49 +129,6 @@ describe('findClash', () => {
       path: 'a/b/c/d/e/f/7',
       below: 'a/b/c/d/e/f/7/7.html',
     })
-  })
-})
-
-describe('requestPathToAssetPath', () => {
-  const cases: [urlPath: string, expected: string | null][] = [
-    ['/', ''],
-    ['/index.html', 'index.html'],
-    ['/docs/', 'docs/'],
-    ['/docs/a.html', 'docs/a.html'],
-    ['/a%20b.html', 'a b.html'],
-    ['/%69ndex.html', 'index.html'],
-    ['/caf%C3%A9.html', NFC],
-    ['/cafe%CC%81.html', NFC],
-    [`/${NFD}`, NFC],
-    ['/a%2520b', 'a%20b'],
-    ['/%252e%252e/a', '%2e%2e/a'],
-    ['/%252f', '%2f'],
-    ['/a..b/c..', 'a..b/c..'],
-    ['/.../a', '.../a'],
-    ['/.well-known/x', '.well-known/x'],
-    ['/a+b', 'a+b'],
-    ['//a', '/a'],
-    ['/a%5Cb', 'a\\b'],
-    ['/a%3Fb%23c', 'a?b#c'],
-    ['/%', null],
-    ['/%zz', null],
-    ['/%E9', null],
-    ['/%C0%AF', null],
-    ['/%ED%A0%80', null],
-    ['/a%2Fb', null],
-    ['/a%2fb', null],
-    ['/a%00', null],
-    ['/a\0', null],
-    ['/..', null],
-    ['/../a', null],
-    ['/a/../b', null],
-    ['/a/..', null],
-    ['/%2e%2e/a', null],
-    ['/a/.%2E/b', null],
-  ]
-
-  test.each(cases)('%j asks for %j', (urlPath, expected) => {
-    expect(requestPathToAssetPath(urlPath)).toBe(expected)
   })
 })
 

@@ -57,18 +57,6 @@ export function findClash(paths: Iterable<string>): { path: string; below: strin
   return null
 }
 
-/**
- * Returns the stored path for a URL path: no leading `/`, percent-decoded once, NFC. A trailing `/` is kept, and the
- * root is the empty string. Null if no file can have such a path (bad encoding, an encoded `/`, NUL, a `..` segment).
- */
-export function requestPathToAssetPath(urlPath: string): string | null {
-  const raw = urlPath.charCodeAt(0) === 0x2f ? urlPath.slice(1) : urlPath
-  const path = raw.includes('%') ? decodeOnce(raw) : raw
-  if (path === null || path.includes('\0')) return null
-  if (path.includes('..') && path.split('/').includes('..')) return null
-  return isAscii(path) ? path : path.normalize('NFC')
-}
-
 /** Percent-encodes each segment of a path for use in a URL. */
 export const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
@@ -98,21 +86,6 @@ function findFlaw(path: string, segments: string[]): string | null {
 /** Counts UTF-8 bytes only when the length leaves doubt: a code unit takes at most 3 bytes. */
 function isLongerThan(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
-}
-
-/** Also null for an encoded `/`: it would name a different file than the URL appears to name. */
-function decodeOnce(raw: string): string | null {
-  if (/%2f/i.test(raw)) return null
-  try {
-    return decodeURIComponent(raw)
-  } catch {
-    return null
-  }
-}
-
-function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
-  return true
 }
 
 function refused(reason: string): AssetPathResult {

@@ -1,7 +1,8 @@
-const MAX_PATTERN = 1024
-const TRIPLET = /%[0-9a-f]{2}/gi
+import { plainPath } from './plain-path.ts'
 
-/** `literal` is the text before the first `*`, or the whole of an exact pattern. */
+const MAX_PATTERN = 1024
+
+/** In plain form. `literal` is the text before the first `*`, or the whole of an exact pattern. */
 export type PathPattern =
   | { kind: 'exact'; literal: string }
   /** `/api/*` matches every path that starts with `/api/`. Includes `/*` and `*`. */
@@ -19,16 +20,25 @@ export function parsePathPattern(source: string): ParsedPathPattern {
   return error === null ? { ok: true, pattern: readPathPattern(source) } : { ok: false, error }
 }
 
-/** Reads a pattern that was validated when it was saved. Percent-encoding may have made it longer than the limit. */
+/** Reads a pattern that was validated when it was saved. */
 export function readPathPattern(source: string): PathPattern {
-  const parts = source.split('*')
+  const parts = piecesOf(source)
   const literal = parts[0] ?? ''
   const suffix = parts.at(-1) ?? ''
   const middle = parts.slice(1, -1).filter((part) => part !== '')
   return classify(parts.length > 1, literal, middle, suffix)
 }
 
-/** Whether a path (without its query) matches, in time linear in the path. A `*` also matches nothing, and `/`. */
+/**
+ * The plain texts between the stars of a pattern. It is split first, so that `%2A` is a star that matches a star.
+ * Patterns with the same pieces are one pattern, however they are written. contract 12.1.
+ */
+export const piecesOf = (source: string): string[] => source.split('*').map(plainPath)
+
+/** The same text for each spelling of one pattern. Not for people. */
+export const patternKey = (source: string): string => JSON.stringify(piecesOf(source))
+
+/** Whether a plain path matches, in time linear in the path. A `*` also matches nothing, and `/`. */
 export function matchesPath(pattern: PathPattern, path: string): boolean {
   switch (pattern.kind) {
     case 'exact':
@@ -43,65 +53,12 @@ export function matchesPath(pattern: PathPattern, path: string): boolean {
 }
 
 /**
- * What `stripPrefix` removes from the front of a matching path: the text before the first `*`, without its last `/`. An
- * exact pattern removes everything; one that starts with `*` removes nothing. contract §8.
+ * What `stripPrefix` removes from the front of a matching path, in plain form: the text before the first `*`, without its
+ * last `/`. An exact pattern removes everything; one that starts with `*` removes nothing. contract §8.
  */
 export function literalPrefix(pattern: PathPattern): string {
   const { kind, literal } = pattern
   return kind !== 'exact' && literal.endsWith('/') ? literal.slice(0, -1) : literal
-}
-
-/**
- * The canonical path: `%61` and `a` are the same, `é` is written `%C3%A9`, and both of its Unicode forms are the same.
- * RFC 3986 §6.2.2, contract §5.
- */
-export function canonicalPath(path: string): string {
-  if (!path.includes('%')) return path
-  const canonical = canonicalTriplets(path)
-  return BEYOND_ASCII.test(canonical) ? composed(canonical) : canonical
-}
-
-/** A pattern in the form that canonical paths are compared with. */
-export const canonicalPattern = (pattern: string): string => canonicalPath(encoded(pattern))
-
-/**
- * The rest of a raw path after the canonical prefix that it starts with: byte for byte, unless it is in another Unicode
- * form.
- */
-export function behindPrefix(path: string, prefix: string): string {
-  if (path.startsWith(prefix)) return path.slice(prefix.length)
-  const canonical = canonicalPath(path)
-  if (canonical !== canonicalTriplets(path)) return canonical.slice(prefix.length)
-  let at = 0
-  for (let left = prefix.length; left > 0 && at < path.length; ) {
-    const triplet = /^%[0-9a-f]{2}/i.exec(path.slice(at, at + 3))?.[0] ?? path.charAt(at)
-    left -= canonicalTriplets(triplet).length
-    at += triplet.length
-  }
-  return path.slice(at)
-}
-
-const canonicalTriplets = (path: string): string =>
-  path.replace(TRIPLET, (triplet) => {
-    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
-    return /[A-Za-z0-9._~-]/.test(character) ? character : triplet.toUpperCase()
-  })
-
-const BEYOND_ASCII = /%[89A-F]/
-const RUNS_BEYOND_ASCII = /(?:%[89A-F][0-9A-F])+/g
-
-/** Converts to NFC. Bytes that are not UTF-8 stay unchanged: no file has such a name. */
-const composed = (path: string): string =>
-  encoded(path.replace(RUNS_BEYOND_ASCII, (run) => decoded(run) ?? run).normalize('NFC'))
-
-const encoded = (text: string): string => text.replace(/[^\x21-\x7e]+/gu, (run) => encodeURIComponent(run))
-
-function decoded(triplets: string): string | undefined {
-  try {
-    return decodeURIComponent(triplets)
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -117,10 +74,12 @@ export function compareSpecificity(
   return (
     literalsB - literalsA ||
     starsA - starsB ||
-    compareText(a.pathPattern, b.pathPattern) ||
+    compareText(plainPattern(a), plainPattern(b)) ||
     compareMethods(a.method ?? null, b.method ?? null)
   )
 }
+
+const plainPattern = ({ pathPattern }: { pathPattern: string }): string => piecesOf(pathPattern).join('*')
 
 function findError(source: string): string | null {
   if (!source.startsWith('/') && !source.startsWith('*')) return 'A path pattern must begin with / or *'

@@ -16,8 +16,13 @@ export type Peer = {
   upgrade?(headers: Headers, owner: SocketOwner): boolean
 }
 
-/** Splits off the path, starting with its slash, and the query, starting with its question mark, as sent. */
-export function splitUrl(url: string): { path: string; search: string } {
+/**
+ * Splits off the path, starting with its slash, and the query, starting with its question mark, as sent. Bun passes on a
+ * `#` sent by a client, although a request target cannot contain one: it and what follows are ignored.
+ */
+export function splitUrl(whole: string): { path: string; search: string } {
+  const hash = whole.indexOf('#')
+  const url = hash === -1 ? whole : whole.slice(0, hash)
   const start = url.indexOf('/', url.indexOf('//') + 2)
   if (start === -1) return { path: '/', search: '' }
   const query = url.indexOf('?', start)

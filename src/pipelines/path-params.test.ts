@@ -10,6 +10,11 @@ test.each<[pattern: string, path: string, params: string[]]>([
   ['/users', '/users', []],
   ['/users/*', '/users/a%20b%2Fc', ['a b/c']],
   ['/users/*', '/users/100%', ['100%']],
+  ['/users/*', '/users/100%25', ['100%']],
+  ['/users/*', '/users/%2541%252F%2f', ['%41%2F/']],
+  ['/@me/*/x', '/%40me/%40you/%78', ['@you']],
+  ['/*e\u0301*', '/caf%C3%A9/cafe%CC%81', ['caf', '/caf\u00e9']],
+  ['/%2A/*', '/*/a*b', ['a*b']],
 ])('%s and %s', (pattern, path, params) => {
   expect(Object.values(paramsOf(pattern, path))).toEqual(params)
 })

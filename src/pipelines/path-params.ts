@@ -1,25 +1,35 @@
-import { canonicalPath, canonicalPattern } from '../domain/path-pattern.ts'
+import { piecesOf } from '../domain/path-pattern.ts'
+import { lengthOfSpelling, plainPath } from '../domain/plain-path.ts'
 
-/** What each `*` of a pattern matched in the path, from `0`. Leftmost wildcards match as little as possible. */
+/**
+ * What each `*` of a pattern matched in a raw path, decoded, from `0`. Leftmost wildcards match as little as possible.
+ * `%2F` is a `/` here.
+ */
 export function paramsOf(pattern: string, asked: string): Record<string, string> {
   if (!pattern.includes('*')) return {}
-  const path = canonicalPath(asked)
-  const [first = '', ...rest] = canonicalPattern(pattern).split('*')
+  const path = plainPath(asked)
+  const [first = '', ...rest] = piecesOf(pattern)
   const params: [string, string][] = []
   let at = first.length
   for (const [i, literal] of rest.entries()) {
     const isLast = i === rest.length - 1
-    const end = isLast ? path.length - literal.length : path.indexOf(literal, at)
-    params.push([String(i), decoded(path.slice(at, Math.max(at, end)))])
-    at = Math.max(at, end) + literal.length
+    const end = Math.max(at, isLast ? path.length - literal.length : path.indexOf(literal, at))
+    params.push([String(i), decodedPart(asked, path, at, end)])
+    at = end + literal.length
   }
   return Object.fromEntries(params)
 }
 
-function decoded(text: string): string {
+/** Decodes the bytes that spell a part of the plain path. */
+function decodedPart(asked: string, path: string, from: number, to: number): string {
+  if (!asked.includes('%')) return path.slice(from, to)
+  const spelled = asked.slice(
+    lengthOfSpelling(asked, path.slice(0, from)),
+    lengthOfSpelling(asked, path.slice(0, to)),
+  )
   try {
-    return decodeURIComponent(text)
+    return decodeURIComponent(spelled).normalize('NFC')
   } catch {
-    return text
+    return path.slice(from, to)
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { patternKey } from '../domain/path-pattern.ts'
 import { isSamePipeline } from '../pipelines/same-pipeline.ts'
 import type { CompiledPush, CompiledRule } from './push.ts'
 
@@ -49,13 +50,14 @@ export function completed(rule: CompiledRule, index: number): ServerRule {
   }
 }
 
-export const identityOf = ({
-  pathPattern,
-  method,
-}: {
-  pathPattern: string
-  method?: string | null | undefined
-}): string => `${method ?? 'ANY'} ${pathPattern}`
+type Named = { pathPattern: string; method?: string | null | undefined }
+
+/** A rule's name for people, as its pattern is written. */
+export const nameOf = ({ pathPattern, method }: Named): string => `${method ?? 'ANY'} ${pathPattern}`
+
+/** The same for each spelling of one rule. contract 12.1. */
+export const identityOf = ({ pathPattern, method }: Named): string =>
+  `${method ?? 'ANY'} ${patternKey(pathPattern)}`
 
 export function isSameRule(a: ServerRule, b: ServerRule): boolean {
   const { pipelineConfig: ours, ...rest } = a
@@ -70,13 +72,16 @@ type Difference = { kind: 'added' | 'changed' | 'removed'; name: string }
 export function compareRules(push: CompiledPush, server: ServerSet | null): Difference[] {
   const there = new Map((server?.rules ?? []).map((rule) => [identityOf(rule), rule]))
   const differences = push.rules.flatMap((rule, index): Difference[] => {
-    const name = identityOf(rule)
-    const known = there.get(name)
-    there.delete(name)
+    const name = nameOf(rule)
+    const known = there.get(identityOf(rule))
+    there.delete(identityOf(rule))
     if (known === undefined) return [{ kind: 'added', name }]
     return isSameRule(completed(rule, index), known) ? [] : [{ kind: 'changed', name }]
   })
-  return [...differences, ...[...there.keys()].map((name): Difference => ({ kind: 'removed', name }))]
+  return [
+    ...differences,
+    ...[...there.values()].map((rule): Difference => ({ kind: 'removed', name: nameOf(rule) })),
+  ]
 }
 
 /** What a push would change in the set apart from its rules. */

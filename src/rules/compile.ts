@@ -1,4 +1,4 @@
-import { compareSpecificity } from '../domain/path-pattern.ts'
+import { compareSpecificity, patternKey } from '../domain/path-pattern.ts'
 import { compileRule, type RuleSource } from './compile-rule.ts'
 import {
   compileManifest,
@@ -147,7 +147,7 @@ function refuseDoubles(rules: readonly RuleSource[], problems: Problem[]): void 
   const firstPaths = new Map<string, string>()
   for (const one of rules) {
     const { method, pathPattern } = withMethod(one)
-    const key = `${method} ${pathPattern}`
+    const key = `${method} ${patternKey(pathPattern)}`
     const first = firstPaths.get(key)
     if (first === undefined) firstPaths.set(key, one.path)
     else problems.push({ ...one.at, message: `${first} already has this path and method` })

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { compareSpecificity } from '../domain/path-pattern.ts'
-import { completed, identityOf, type ServerRule, type ServerSet } from './compare.ts'
+import { completed, identityOf, nameOf, type ServerRule, type ServerSet } from './compare.ts'
 import { folderOfPattern, isMethodWord } from './route-path.ts'
 import { MAX_FILE_BYTES } from './yaml-file.ts'
 
@@ -42,11 +42,9 @@ export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = n
 function canBeFile(rule: ServerRule, notes: string[]): boolean {
   const { method, methods } = rule
   if (method !== null && methods !== null)
-    notes.push(
-      `${identityOf(rule)} has both method and methods, which a file cannot express: it was left out`,
-    )
+    notes.push(`${nameOf(rule)} has both method and methods, which a file cannot express: it was left out`)
   else if (!isMethodWord(wordOf(rule)))
-    notes.push(`${identityOf(rule)} has a method that no file name can express: it was left out`)
+    notes.push(`${nameOf(rule)} has a method that no file name can express: it was left out`)
   else return true
   return false
 }

@@ -1,15 +1,8 @@
 import type { Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import type { HeaderConfig } from '../domain/forward-headers.ts'
-import {
-  behindPrefix,
-  canonicalPath,
-  canonicalPattern,
-  literalPrefix,
-  matchesPath,
-  type PathPattern,
-  readPathPattern,
-} from '../domain/path-pattern.ts'
+import { literalPrefix, matchesPath, type PathPattern, readPathPattern } from '../domain/path-pattern.ts'
+import { behindPrefix } from '../domain/plain-path.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
 import { parseMethods } from '../modules/proxy-rules/methods.ts'
@@ -21,7 +14,7 @@ export type SiteRule = {
   record: RuleRecord
   level: 'alias' | 'project'
   pattern: PathPattern
-  /** What `stripPrefix` removes from the front of the path. */
+  /** What `stripPrefix` removes from the front of the path, in plain form. */
   prefix: string
   /** Null means every method. */
   methods: ReadonlySet<string> | null
@@ -55,18 +48,16 @@ export function rulesOf(ctx: Context, projectId: string, aliasId: string | null)
 }
 
 /**
- * Finds the first enabled rule that matches the method and the raw path (no query, not decoded). `trace` records every
- * rule that was checked.
+ * Finds the first enabled rule that matches the method and the plain path. `trace` records every rule that was checked.
  */
 export function chooseRule(
   rules: readonly SiteRule[],
   method: string,
-  path: string,
+  plain: string,
   trace?: Trace,
 ): SiteRule | undefined {
-  const canonical = canonicalPath(path)
   for (const rule of rules) {
-    const miss = whyNot(rule, method, canonical)
+    const miss = whyNot(rule, method, plain)
     trace?.rule(rule, miss)
     if (miss === null) return rule
   }
@@ -80,9 +71,9 @@ export function restOfPath(rule: SiteRule, path: string): string {
 
 type Miss = 'disabled' | 'path' | 'method'
 
-function whyNot({ record, pattern, methods }: SiteRule, method: string, path: string): Miss | null {
+function whyNot({ record, pattern, methods }: SiteRule, method: string, plain: string): Miss | null {
   if (!record.isEnabled) return 'disabled'
-  if (!matchesPath(pattern, path)) return 'path'
+  if (!matchesPath(pattern, plain)) return 'path'
   return methods === null || methods.has(method) ? null : 'method'
 }
 
@@ -96,7 +87,7 @@ function rulesOfLevel(ctx: Context, projectId: string, aliasId: string | null): 
 }
 
 function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): SiteRule {
-  const pattern = readPathPattern(canonicalPattern(record.pathPattern))
+  const pattern = readPathPattern(record.pathPattern)
   const { method } = record
   const methods = [...(parseMethods(record.methods) ?? []), ...(method === null ? [] : [method])]
   const { targetUrl, proxyType } = record

@@ -118,12 +118,8 @@ test('what is sent instead of a missing file', async () => {
   expect(await textOf('/none')).toBe(
     'There is no file for /none: /index.html is sent, because the site is a single-page app',
   )
-  const notTheApp =
-    '. The single-page app answers only requests for pages: they accept text/html, and the last part of the path has no dot'
-  expect(await textOf('/users/jane.doe')).toBe(
-    `There is no file for /users/jane.doe: the page /404.html is sent${notTheApp}`,
-  )
-  expect(await textOf('/none.js')).toBe(`There is no file for /none.js${notTheApp}`)
+  expect(await textOf('/cv.pdf')).toBe('There is no file for /cv.pdf: the page /404.html is sent')
+  expect(await textOf('/none.js')).toBe('There is no file for /none.js')
   const bare = await seedDeployment(fixture.app, {
     owner: 'acme',
     repo: 'docs',
@@ -133,6 +129,42 @@ test('what is sent instead of a missing file', async () => {
   const there = await explained(`http://${bare.host}/none`)
   expect(there.steps.find(({ step }) => step === 'file')?.text).toBe('There is no file for /none')
   await setSpa(null)
+})
+
+test('the plain path is named where another spelling was sent, and why an app sent its page or did not', async () => {
+  const { app, site } = fixture
+  const at = async (path: string, more: Record<string, string> = {}) => {
+    const { steps, outcome } = await explained(`http://${site.aliasHost}${path}`, more)
+    const text = (name: string) => steps.find(({ step }) => step === name)?.text
+    return { path: text('path'), accept: text('accept'), status: outcome.status }
+  }
+  expect((await at('/about')).path).toBeUndefined()
+  expect((await at('/%61bout')).path).toBe('The path /%61bout stands for /about')
+  expect((await at('/%40me/%2Fx')).path).toBe('The path /%40me/%2Fx stands for /@me/%2Fx')
+  expect((await explained(`http://${ADMIN_HOST}/public/acme/docs/production/%61bout`)).steps[1]).toEqual({
+    step: 'path',
+    text: 'The path /public/acme/docs/production/%61bout stands for /public/acme/docs/production/about',
+    detail: { sent: '/public/acme/docs/production/%61bout', plain: '/public/acme/docs/production/about' },
+  })
+  expect(await at('/about')).toMatchObject({ accept: undefined, status: 200 })
+  expect(await at('/none')).toMatchObject({
+    accept: 'The site is no single-page app: a path without a file is 404',
+    status: 404,
+  })
+  const set = (isSpa: boolean | null) =>
+    ask(app, 'PATCH', `/api/projects/${site.projectId}`, { as: SEED_OWNER, json: { isSpa } })
+  await set(true)
+  const PAGE = ': the page of the app is sent'
+  for (const [path, accept, says, status] of [
+    ['/ann@example.com', 'text/html', `Accept names text/html${PAGE}`, 200],
+    ['/none', '*/*', `Accept allows */*, and there is no Sec-Fetch-Dest${PAGE}`, 200],
+    ['/none', '', `There is no Accept, and there is no Sec-Fetch-Dest${PAGE}`, 200],
+    ['/none', 'text/*;q=0', 'Accept refuses text/html: text/* has the weight 0: 404', 404],
+    ['/none', 'image/png', 'Accept does not hold text/html: 404', 404],
+    ['/a%2Epng', 'text/html', 'The path ends in .png, so it stands for a file and not for a page: 404', 404],
+  ] as const)
+    expect(await at(path, { accept })).toMatchObject({ accept: says, status })
+  await set(null)
 })
 
 test('which levels decided that the site is private', async () => {

@@ -1,5 +1,6 @@
 import type { Caller, Context, RequestFacts } from '../context.ts'
 import { normalizeHost } from '../domain/hostname.ts'
+import { plainPath } from '../domain/plain-path.ts'
 import { findMapping } from './domain-queries.ts'
 import type { SitePages } from './pages.ts'
 import { projectOfPathForm } from './parse-path-form.ts'
@@ -91,6 +92,7 @@ async function answerAt(ctx: Context, endpoints: Endpoints, input: ExplainInput,
   if (place.kind === 'site') return answerOfSite(ctx, endpoints, place, visitorOf(input, place, trace))
   if (place.kind === 'admin') {
     trace.add('host', `${host} is the admin host; the path names the site`)
+    tracePath(trace, input.url.pathname)
     traceProject(trace, projectOfPathForm(ctx, input.url.pathname), null)
     return (await servePathForm(ctx, endpoints.pages, visitorOf(input, null, trace))) ?? 'service'
   }
@@ -103,13 +105,21 @@ async function answerAt(ctx: Context, endpoints: Endpoints, input: ExplainInput,
 type Visitor = VisitInput & { search: string; trace: Trace }
 
 async function answerOfSite(ctx: Context, endpoints: Endpoints, site: Site, visitor: Visitor): Told {
-  const { request, path, search, facts, trace } = visitor
+  const { request, path, plain, search, facts, trace } = visitor
   const shown = site.alias === null ? 'a deployment by its SHA' : `the alias ${site.alias.name}`
   trace.add('host', `${facts.host} shows ${shown}`)
+  tracePath(trace, path)
   traceProject(trace, site.project, site)
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
   if (way.to === 'service') return 'service'
-  return serveSite(ctx, endpoints.pages, way.shown, { request, path, search, mount: '', visit: way.visit })
+  return serveSite(ctx, endpoints.pages, way.shown, {
+    request,
+    path,
+    plain,
+    search,
+    mount: '',
+    visit: way.visit,
+  })
 }
 
 function visitorOf(input: ExplainInput, shown: Site | null, trace: Trace): Visitor {
@@ -118,6 +128,7 @@ function visitorOf(input: ExplainInput, shown: Site | null, trace: Trace): Visit
   return {
     request: new Request(url, { method, headers: withHost(headers, url.host) }),
     path: url.pathname,
+    plain: plainPath(url.pathname),
     search: url.search,
     facts: factsOf(input, site),
     callerOf: () => input.caller(site),
@@ -127,6 +138,12 @@ function visitorOf(input: ExplainInput, shown: Site | null, trace: Trace): Visit
 }
 
 const hostOf = ({ url }: ExplainInput): string => normalizeHost(url.host) ?? url.host
+
+/** The path that rules and files are compared with, if it was sent in another spelling. contract 12.13. */
+function tracePath(trace: Trace, sent: string): void {
+  const plain = plainPath(sent)
+  if (plain !== sent) trace.add('path', `The path ${sent} stands for ${plain}`, { sent, plain })
+}
 
 function traceProject(trace: Trace, project: Site['project'] | undefined, site: Site | null): void {
   if (project === undefined) return

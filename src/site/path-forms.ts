@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { requestPathToAssetPath } from '../domain/asset-path.ts'
 import { contentTypeOf, runsAsPage } from '../domain/content-type.ts'
+import { behindPrefix, plainPath } from '../domain/plain-path.ts'
 import { isNavigation, refuseView } from './gate.ts'
 import { nobody } from './nobody.ts'
 import { notFound, type SitePages } from './pages.ts'
@@ -20,7 +20,7 @@ const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
 export function servePathForm(
   ctx: Context,
   pages: SitePages,
-  input: VisitInput & { search: string },
+  input: Omit<VisitInput, 'plain'> & { search: string },
 ): Response | Promise<Response> | undefined {
   const { request, path, search, callerOf } = input
   if (!path.startsWith('/public/') && !path.startsWith('/repo/')) return undefined
@@ -32,12 +32,13 @@ export function servePathForm(
   if (rest === '') return sandboxed(redirect(`${mount}/${search}`, site), site)
   // `/public/...` ignores credentials. contract §4.
   const visitor = isAnonymous ? () => nobody(callerOf()) : callerOf
-  const { visit } = planVisit(ctx, site, { ...input, path: rest, callerOf: visitor })
-  const asked = { request, path: rest, search, mount, visit }
+  const plain = plainPath(rest)
+  const { visit } = planVisit(ctx, site, { ...input, path: rest, plain, callerOf: visitor })
+  const asked = { request, path: rest, plain, search, mount, visit }
   if (visit.rule !== undefined) return serveRuled(ctx, pages, form, asked)
   const answer = serveSite(ctx, pages, site, asked)
   if (!(answer instanceof Response)) return answer.then((late) => sandboxed(late, site))
-  const isPage = runsAsPage(answer.headers.get('content-type') ?? contentTypeOf(rest))
+  const isPage = runsAsPage(answer.headers.get('content-type') ?? contentTypeOf(plain))
   const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
   return hostPath === undefined ? sandboxed(answer, site) : toSiteHost(ctx, site, hostPath, search)
 }
@@ -132,9 +133,7 @@ const isDocument = (request: Request): boolean =>
 /** The same file's path on the site's own host; undefined if it is outside the folder served there. */
 function pathOnHost({ basePath, hostBasePath }: Site, rest: string): string | undefined {
   if (basePath === hostBasePath) return rest
-  const asset = `/${requestPathToAssetPath(rest) ?? ''}`
-  if (!asset.startsWith(`${hostBasePath}/`)) return undefined
-  return `/${rest.split('/').slice(hostBasePath.split('/').length).join('/')}`
+  return plainPath(rest).startsWith(`${hostBasePath}/`) ? behindPrefix(rest, hostBasePath) : undefined
 }
 
 function toSiteHost(ctx: Context, site: Site, path: string, search: string): Response {

@@ -35,8 +35,8 @@ export function planForward(
  * called.
  */
 function targetOf(rule: SiteRule, to: RuleTarget, path: string, search: string): string {
-  const rest = restOfPath(rule, withoutFragment(path))
-  const query = joinQueries(to.search, withoutFragment(search))
+  const rest = restOfPath(rule, path)
+  const query = joinQueries(to.search, search)
   if (rest === '') return `${to.pathname}${query}`
   return `${to.base}${rest.startsWith('/') ? '' : '/'}${rest}${query}`
 }
@@ -44,10 +44,4 @@ function targetOf(rule: SiteRule, to: RuleTarget, path: string, search: string):
 function joinQueries(ofTarget: string, ofVisitor: string): string {
   if (ofTarget === '') return ofVisitor
   return ofVisitor.length > 1 ? `${ofTarget}&${ofVisitor.slice(1)}` : ofTarget
-}
-
-/** Bun passes on a `#` sent by a client, although a request target cannot contain one. */
-function withoutFragment(text: string): string {
-  const hash = text.indexOf('#')
-  return hash === -1 ? text : text.slice(0, hash)
 }

@@ -13,8 +13,10 @@ type Connection = { allowSilence?(isAllowed: boolean): void; upgrade?: Upgrade }
 
 export type VisitInput = {
   request: Request
-  /** The raw path within the site. */
+  /** The raw path within the site, for backends. */
   path: string
+  /** Its plain form, which decides. */
+  plain: string
   facts: RequestFacts
   callerOf: () => Caller
   peer: Connection
@@ -33,13 +35,13 @@ export function chooseWay(
   isApiRoute: (path: string) => boolean,
   input: VisitInput,
 ): Way {
-  const { path, trace } = input
-  if (path.startsWith('/_svc/') || (path.startsWith('/api/auth/') && isApiRoute(path))) {
+  const { plain, trace } = input
+  if (plain.startsWith('/_svc/') || (plain.startsWith('/api/auth/') && isApiRoute(plain))) {
     trace?.add('api', 'This path belongs to the service on every host')
     return { to: 'service' }
   }
   const { shown, visit } = planVisit(ctx, site, input)
-  if (visit.rule !== undefined || !isApiRoute(path)) return { to: 'site', shown, visit }
+  if (visit.rule !== undefined || !isApiRoute(plain)) return { to: 'site', shown, visit }
   trace?.add('api', 'No rule takes the path, and it is an API route')
   return { to: 'service' }
 }
@@ -49,10 +51,10 @@ export function chooseWay(
  * its own rules.
  */
 export function planVisit(ctx: Context, site: Site, input: VisitInput): { shown: Site; visit: Visit } {
-  const { request, path, facts, callerOf, peer, trace } = input
+  const { request, plain, facts, callerOf, peer, trace } = input
   const variant = site.split === null ? undefined : chooseVariant(ctx, site, site.split, input)
   const shown = variant?.site ?? site
-  const rule = shown.rules.length === 0 ? undefined : chooseRule(shown.rules, request.method, path, trace)
+  const rule = shown.rules.length === 0 ? undefined : chooseRule(shown.rules, request.method, plain, trace)
   return {
     shown,
     visit: {

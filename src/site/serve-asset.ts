@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts'
-import { encodePath, MAX_PATH_BYTES, requestPathToAssetPath } from '../domain/asset-path.ts'
+import { encodePath, MAX_PATH_BYTES } from '../domain/asset-path.ts'
 import { contentTypeOf } from '../domain/content-type.ts'
 import { WEEK_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
 import { mayBeHashedPart } from '../domain/hashed-part.ts'
-import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
+import { decideAppPage } from './app-page.ts'
 import { knowUrl } from './known-urls.ts'
 import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
 import { notFound, plainNotFound, type SitePages } from './pages.ts'
@@ -33,11 +33,11 @@ export function serveAsset(
       }),
     )
   const { targets } = loadManifest(ctx, site)
-  const found = findTarget(targets, asked.path)
+  const found = targets.get(asked.plain)
   const target =
     isRewrite && found !== undefined && 'redirectTo' in found ? targets.get(found.redirectTo) : found
   if (target === undefined) return serveMissing(ctx, pages, site, targets, asked)
-  traceFile(asked.visit?.trace, asked.path, target)
+  traceFile(asked.visit?.trace, asked.plain, target)
   if ('redirectTo' in target)
     return redirect(`${asked.mount}${encodePath(target.redirectTo)}${asked.search}`, site)
   if (asked.visit === undefined) knowUrl(ctx, request, site, target)
@@ -49,28 +49,9 @@ function traceFile(trace: Trace | undefined, path: string, target: Target): void
   else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
 }
 
-const NOT_THE_APP =
-  '. The single-page app answers only requests for pages: they accept text/html, and the last part of the path has no dot'
-
 /** Also says what is sent instead: a 200 for a missing file would be confusing. */
-const traceMissing = ({ path, visit }: SiteRequest, instead: string): void =>
-  visit?.trace?.add('file', `There is no file for ${path}${instead}`, { path: null })
-
-/**
- * A path written as it is stored needs no decoding. `a%20b` means `a b`, and a file named `a%20b` only if there is no
- * `a b`.
- */
-function findTarget(targets: Manifest['targets'], path: string): Target | undefined {
-  return path.includes('%')
-    ? (findDecoded(targets, path) ?? targets.get(path))
-    : (targets.get(path) ?? findDecoded(targets, path))
-}
-
-/** A path can be encoded in several ways; files are stored under one. */
-function findDecoded(targets: Manifest['targets'], path: string): Target | undefined {
-  const decoded = requestPathToAssetPath(path)
-  return decoded === null ? undefined : targets.get(`/${decoded}`)
-}
+const traceMissing = ({ plain, visit }: SiteRequest, instead: string): void =>
+  visit?.trace?.add('file', `There is no file for ${plain}${instead}`, { path: null })
 
 /**
  * Serves an earlier deployment's hashed file, the page of a single-page app, the nearest 404.html, or our own page.
@@ -83,68 +64,70 @@ function serveMissing(
   targets: Manifest['targets'],
   asked: SiteRequest,
 ): Response {
-  const { request, path } = asked
-  const name = requestPathToAssetPath(path) ?? path
-  const earlier = mayBeHashedPart(name) ? findEarlier(ctx, site, path) : undefined
+  const { request, plain } = asked
+  const earlier = mayBeHashedPart(plain) ? findEarlier(ctx, site, plain) : undefined
   if (earlier !== undefined) {
     traceMissing(asked, ': that of an earlier deployment is sent')
     return serveFile(ctx, request, earlier, site)
   }
-  const isApp = isSpa(site, targets) && targets.has('/index.html')
-  const app = isApp && acceptsHtml(request) && !hasExtension(name) ? targets.get('/index.html') : undefined
-  if (app !== undefined && 'path' in app) {
+  const app = pageOfApp(site, targets, asked)
+  if (app !== undefined) {
     traceMissing(asked, ': /index.html is sent, because the site is a single-page app')
     return serveFile(ctx, request, app, site)
   }
-  const page = isScript(name) ? undefined : nearest404(targets, path)
-  traceMissing(
-    asked,
-    `${page === undefined ? '' : `: the page ${page.path} is sent`}${isApp ? NOT_THE_APP : ''}`,
-  )
+  const page = isScript(plain) ? undefined : nearest404(targets, plain)
+  traceMissing(asked, page === undefined ? '' : `: the page ${page.path} is sent`)
   if (page !== undefined) return serveFile(ctx, request, page, site, 404)
-  return isScript(name) ? plainNotFound() : notFound(pages, request)
+  return isScript(plain) ? plainNotFound() : notFound(pages, request)
+}
+
+/** The page of a single-page app, if the site is one and this request for a missing file gets it. contract 12.4. */
+function pageOfApp(site: Site, targets: Manifest['targets'], asked: SiteRequest): SiteFile | undefined {
+  const trace = asked.visit?.trace
+  const page = isSpa(site, targets) ? targets.get('/index.html') : undefined
+  if (page === undefined || !('path' in page)) {
+    trace?.add('accept', 'The site is no single-page app: a path without a file is 404', { isPage: false })
+    return undefined
+  }
+  const { isSent, why } = decideAppPage(asked.request, asked.plain)
+  trace?.add('accept', `${why}: ${isSent ? 'the page of the app is sent' : '404'}`, { isPage: isSent })
+  return isSent ? page : undefined
 }
 
 /**
  * Tabs opened before a deployment keep working: hashed files that the alias showed in the last week are still served.
  */
-function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefined {
+function findEarlier(ctx: Context, site: Site, plain: string): SiteFile | undefined {
   if (site.alias === null) return undefined
   const { pathPrefix } = site
   const shown = { aliasId: site.alias.id, since: ctx.now() - KEEP_EARLIER_MS, pathPrefix }
   // Loading a manifest is slow, and anybody can request files that no deployment ever had.
-  for (const earlier of listEarlierDeployments(ctx.db, shown, storedPaths(path))) {
+  for (const earlier of listEarlierDeployments(ctx.db, shown, storedPaths(plain))) {
     const basePath = `${earlier.basePath}${pathPrefix}`
     const { targets } = loadManifest(ctx, {
       ...earlier,
       basePath,
       manifestKey: manifestKey(earlier.deploymentId, basePath),
     })
-    const target = findTarget(targets, path)
+    const target = targets.get(plain)
     if (target !== undefined && 'path' in target) return target
   }
   return undefined
 }
 
-/** The stored paths below the base path that could answer `path`: `/about` may be `about.html`. */
-function storedPaths(path: string): string[] {
-  const names = new Set([requestPathToAssetPath(path) ?? '', path.slice(1)])
-  return [...names].flatMap((name) => [name, `${name}.html`])
-}
+/** The stored paths below the base path that could answer a plain path: `/about` may be `about.html`. */
+const storedPaths = (plain: string): string[] => [plain.slice(1), `${plain.slice(1)}.html`]
 
 /** Defaults to true for a deployment with an index and no 404 page of its own. */
 function isSpa(site: Site, targets: Manifest['targets']): boolean {
   return site.visibility.isSpa ?? (targets.has('/index.html') && !targets.has('/404.html'))
 }
 
-const hasExtension = (path: string): boolean => path.lastIndexOf('.') > path.lastIndexOf('/')
-
 /** A missing script never gets HTML: the page that loads it would try to run that. contract §6. */
 const isScript = (path: string): boolean => contentTypeOf(path).startsWith('text/javascript')
 
-function nearest404(targets: Manifest['targets'], path: string): SiteFile | undefined {
-  const decoded = `/${requestPathToAssetPath(path) ?? ''}`
-  for (let folder = decoded.slice(0, MAX_PATH_BYTES + 1); folder !== ''; ) {
+function nearest404(targets: Manifest['targets'], plain: string): SiteFile | undefined {
+  for (let folder = plain.slice(0, MAX_PATH_BYTES + 1); folder !== ''; ) {
     folder = folder.slice(0, folder.lastIndexOf('/'))
     const page = targets.get(`${folder}/404.html`)
     if (page !== undefined && 'path' in page) return page
@@ -168,5 +151,5 @@ export function redirect(location: string, { isShared, commitSha }: Site): Respo
 /** The methods that files support. */
 export const isPlainRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
-/** Whether the service may answer this path on every host. */
-export const isOurs = (path: string): boolean => path.startsWith('/_svc/') || path.startsWith('/api/')
+/** Whether the service may answer this plain path on every host. */
+export const isOurs = (plain: string): boolean => plain.startsWith('/_svc/') || plain.startsWith('/api/')

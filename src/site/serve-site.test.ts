@@ -75,7 +75,7 @@ describe('clean URLs', () => {
     ['/docsx/nothing', 404, 'root 404'],
     ['/docs%2Findex.html', 404, 'root 404'],
     ['/docs/%2e%2e/about.html', 200, 'about'],
-    ['/docs/..%2fabout.html', 404, 'root 404'],
+    ['/docs/..%2fabout.html', 404, 'docs 404'],
     ['/about.html%00', 404, 'root 404'],
     ['/a%20b.txt', 200, 'written with a space'],
     ['/a%2520b.txt', 200, 'written with a percent sign'],
@@ -140,7 +140,7 @@ describe('single-page apps', () => {
       'GET',
       404,
     ],
-    ['not for */*', true, false, '/deep/link', { accept: '*/*' }, 'GET', 404],
+    ['for */*', true, false, '/deep/link', { accept: '*/*' }, 'GET', 200],
     ['not if HTML is refused', true, false, '/deep/link', { accept: 'text/html;q=0, */*' }, 'GET', 404],
     [
       'for HTML of any other weight',
@@ -151,7 +151,7 @@ describe('single-page apps', () => {
       'GET',
       200,
     ],
-    ['not without Accept', true, false, '/deep/link', {}, 'GET', 404],
+    ['without Accept', true, false, '/deep/link', {}, 'GET', 200],
     ['a dot in a folder name is not an extension', true, false, '/v1.2/link', html, 'GET', 200],
     ['not for POST', true, false, '/deep/link', html, 'POST', 405],
   ]
@@ -528,7 +528,7 @@ describe('hosts', () => {
   })
 
   test('a site never falls through to the admin', async () => {
-    const { aliasHost } = await site({ 'index.html': 'mine' })
+    const { aliasHost } = await site({ 'index.html': 'mine', '404.html': 'none' })
     expect((await get(aliasHost, '/signin')).status).toBe(404)
     expect((await get(aliasHost, '/repo/acme/site1/alias/production/')).status).toBe(404)
   })

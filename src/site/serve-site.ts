@@ -1,5 +1,5 @@
 import type { Caller, Context, RequestFacts } from '../context.ts'
-import { behindPrefix } from '../domain/path-pattern.ts'
+import { plainPath } from '../domain/plain-path.ts'
 import type { SiteRule } from './choose-rule.ts'
 import { refuseView } from './gate.ts'
 import type { SitePages } from './pages.ts'
@@ -11,10 +11,14 @@ import { isWebSocket, serveWebSocket, type Upgrade } from './serve-websocket.ts'
 import type { Trace } from './trace.ts'
 import { markVariant, type Variant } from './traffic.ts'
 
-/** A request to a site: `path` is the raw URL path within it, with its `/`; `search` starts with `?` or is empty. */
+/**
+ * A request to a site. `path` is the raw URL path within it, with its `/`, for those who get it as sent; `plain`, its plain
+ * form, decides what answers. `search` starts with `?` or is empty.
+ */
 export type SiteRequest = {
   request: Request
   path: string
+  plain: string
   search: string
   mount: string
   /** Missing if only a file can answer, and the visitor may see it. */
@@ -88,13 +92,13 @@ function serveChosen(
   site: Site,
   asked: PlannedRequest,
 ): Response | Promise<Response> {
-  const { request, path, search, visit } = asked
+  const { request, path, plain, search, visit } = asked
   const { rule, facts, callerOf, allowSilence, upgrade, trace } = visit
   switch (rule?.record.proxyType) {
     case undefined:
       return serveAsset(ctx, pages, site, asked)
     case 'internal_rewrite':
-      return serveAsset(ctx, pages, site, { ...asked, path: rewritten(rule, path) }, true)
+      return serveAsset(ctx, pages, site, { ...asked, plain: rewritten(rule, plain) }, true)
     case 'pipeline': {
       if (trace !== undefined) return explainPipeline(ctx, rule.pipeline(), callerOf(), trace)
       const { isBehindProxy } = facts
@@ -114,8 +118,8 @@ function serveChosen(
  * A target that ends in `/` is followed by what the star of a `/x/*` pattern matched; for `*`, without its `/`.
  * contract §8.
  */
-function rewritten({ record, pattern }: SiteRule, path: string): string {
-  const { targetUrl } = record
-  const rest = pattern.kind === 'prefix' ? behindPrefix(path, pattern.literal).replace(/^\//, '') : ''
-  return targetUrl.endsWith('/') ? `${targetUrl}${rest}` : targetUrl
+function rewritten({ record, pattern }: SiteRule, plain: string): string {
+  const target = plainPath(record.targetUrl)
+  const rest = pattern.kind === 'prefix' ? plain.slice(pattern.literal.length).replace(/^\//, '') : ''
+  return target.endsWith('/') ? `${target}${rest}` : target
 }

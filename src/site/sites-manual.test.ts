@@ -34,10 +34,11 @@ test('an app below a path, with two rewrites', async () => {
   expect((await fixture.send('/app', page)).status).toBe(308)
 })
 
-test('a path with a dot is not a page of an app, unless a rewrite says so', async () => {
-  expect((await fixture.send('/users/jane.doe', page)).status).toBe(404)
-  await fixture.rule({ pathPattern: '/users/*', targetUrl: '/index.html', proxyType: 'internal_rewrite' })
+test('a path that ends like a file is not a page of an app, unless a rewrite says so', async () => {
   expect(await fixture.send('/users/jane.doe', page)).toMatchObject({ status: 200, text: 'home' })
+  expect((await fixture.send('/files/report.pdf', page)).status).toBe(404)
+  await fixture.rule({ pathPattern: '/files/*', targetUrl: '/index.html', proxyType: 'internal_rewrite' })
+  expect(await fixture.send('/files/report.pdf', page)).toMatchObject({ status: 200, text: 'home' })
 })
 
 test('_redirects is a file like any other', async () => {

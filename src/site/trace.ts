@@ -4,6 +4,7 @@ import type { SiteRule } from './choose-rule.ts'
 export type TraceStep = {
   step:
     | 'host'
+    | 'path'
     | 'project'
     | 'traffic'
     | 'rule'
@@ -12,6 +13,7 @@ export type TraceStep = {
     | 'gate'
     | 'forward'
     | 'pipeline'
+    | 'accept'
     | 'file'
     | 'answer'
   text: string

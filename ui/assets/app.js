@@ -30,14 +30,15 @@ const STEPS = [
   ['minute', 60],
 ]
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const exactly = new Intl.DateTimeFormat(undefined, {
-  ...{ day: 'numeric', month: 'short', year: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
-})
-const onDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const month = new Intl.DateTimeFormat('en-US', { month: 'short' })
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'long' })
+
+/** Dates are written as the server writes them: `20 Nov 2026`, `20 Nov 2026, 09:05:00 UTC`. */
+const onDay = (date) => `${date.getDate()} ${month.format(date)} ${date.getFullYear()}`
+const exactly = (date) => `${onDay(date)}, ${clock.format(date)}`
 
 function tellAge(time) {
-  time.title = exactly.format(Date.parse(time.dateTime))
+  time.title = exactly(new Date(time.dateTime))
   const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000
   const step = STEPS.find(([, least]) => Math.abs(seconds) >= least)
   time.textContent = step === undefined ? 'just now' : words.format(Math.round(seconds / step[1]), step[0])
@@ -48,8 +49,8 @@ tellAges()
 setInterval(tellAges, 60_000)
 
 each('time[data-day]', (/** @type {HTMLTimeElement} */ time) => {
-  time.title = exactly.format(Date.parse(time.dateTime))
-  time.textContent = onDay.format(Date.parse(time.dateTime))
+  time.title = exactly(new Date(time.dateTime))
+  time.textContent = onDay(new Date(time.dateTime))
 })
 
 // On a phone the row of tabs is wider than the screen.

@@ -33,14 +33,17 @@ export function barChart({ label, points, isHourly, tone = 1 }: ChartProps): Htm
   return html`
     <figure class="chart">
       <figcaption><strong>${label}</strong> <span class="muted">at most ${formatCount(most)} ${isHourly ? 'an hour' : 'a day'}</span></figcaption>
-      <svg
-        class=${`chart-${tone}`}
-        viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label=${`${label}: ${formatCount(sum)} in all, at most ${formatCount(most)}`}
-      >${bars}</svg>
-      ${points.length > 1 && html`<p class="ends muted small">${ends(points, nameOf)}</p>`}
+      <div class="plot">
+        <p class="axis muted small" aria-hidden="true"><span>${formatCount(most)}</span><span>0</span></p>
+        <svg
+          class=${`chart-${tone}`}
+          viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label=${`${label}: ${formatCount(sum)} in all, at most ${formatCount(most)}`}
+        >${bars}</svg>
+        ${points.length > 1 && html`<p class="ends muted small">${ends(points, nameOf)}</p>`}
+      </div>
       ${
         rows.length > 0 &&
         html`
@@ -66,6 +69,10 @@ const ends = (points: readonly ChartPoint[], nameOf: (at: string) => string): Ht
   [points[0], points.at(-1)].flatMap((point) => (point ? [html`<span>${nameOf(point.at)}</span>`] : []))
 
 const round = (value: number): number => Math.round(value * 100) / 100
+
+/** `1 visitor`, `2 visitors`. */
+export const countOf = (value: number, one: string, several = `${one}s`): string =>
+  `${formatCount(value)} ${value === 1 ? one : several}`
 
 /** Formats `1234567` as `1 234 567`, with non-breaking spaces. */
 export const formatCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, '\u00a0')

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { AppError } from '../../src/domain/errors.ts'
 import { type Html, html, renderPage } from '../html.ts'
 import { badge, visibilityBadge } from './badge.ts'
+import { countOf } from './chart.ts'
 import { confirmDialog } from './confirm.ts'
 import { describeUserAgent } from './describe-user-agent.ts'
 import { checkbox, field, fieldError, formError, lineError, selectField } from './field.ts'
@@ -242,4 +243,13 @@ test('the commands to publish name the server and the project', () => {
   expect(curl).toContain(
     '"https://admin.example.com/api/deployments?owner=acme&repo=docs&commitSha=$(git rev-parse HEAD)&alias=production"',
   )
+})
+
+test.each([
+  [0, '0 visitors'],
+  [1, '1 visitor'],
+  [2, '2 visitors'],
+  [1234, '1\u00a0234 visitors'],
+])('%p is counted as %s', (value, text) => {
+  expect(countOf(value, 'visitor')).toBe(text)
 })

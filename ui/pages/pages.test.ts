@@ -264,6 +264,7 @@ const contents: [page: string, expected: string][] = [
   ['health', 'until'],
   ['project-analytics', 'aria-label="Views: 12 345 in all, at most 12 345"'],
   ['project-analytics', '<title>18 Nov 2026: 12 345</title>'],
+  ['project-analytics', '<span>12 345</span><span>0</span>'],
   ['project-analytics', '<span>18 Nov 2026</span><span>19 Nov 2026</span>'],
   ['project-analytics-empty', 'No visits yet'],
   ['workspace-analytics', 'href="/projects/p1/analytics"'],

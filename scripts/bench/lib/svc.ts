@@ -23,7 +23,12 @@ export async function startSvc(lab: Lab, options: SvcOptions = {}): Promise<Svc>
   const port = await freePort()
   const child = spawnSvc(lab, dataDir, port, options)
   const server = await untilReady({ name: 'svc', port, host: SITE_HOST, process: child })
-  return { ...server, dataDir, url: `http://127.0.0.1:${port}`, key: await createKey(dataDir) }
+  return {
+    ...server,
+    dataDir,
+    url: `http://127.0.0.1:${port}`,
+    key: await createKey(dataDir, options.command),
+  }
 }
 
 export function spawnSvc(
@@ -46,7 +51,8 @@ export async function publish(svc: Svc, folder: string, commitSha: string): Prom
 /** A rule of acme/bench, on the project. */
 export async function addRule(svc: Svc, pathPattern: string, targetUrl: string): Promise<void> {
   const project = (await api(svc, 'GET', `/api/projects/${PROJECT}`)) as { id: string }
-  const rule = JSON.stringify({ pathPattern, targetUrl })
+  const proxyType = targetUrl.startsWith('/') ? 'internal_rewrite' : 'external_proxy'
+  const rule = JSON.stringify({ pathPattern, targetUrl, proxyType })
   await api(svc, 'POST', `/api/proxy-rules/project/${project.id}`, rule)
 }
 
@@ -75,8 +81,8 @@ export async function api(
   return text === '' ? undefined : JSON.parse(text)
 }
 
-async function createKey(dataDir: string): Promise<string> {
-  const output = await run([svcExecutable, 'key', 'create', 'bench'], { env: { DATA_DIR: dataDir } })
+async function createKey(dataDir: string, command: readonly string[] = [svcExecutable]): Promise<string> {
+  const output = await run([...command, 'key', 'create', 'bench'], { env: { DATA_DIR: dataDir } })
   return output.trim()
 }
 

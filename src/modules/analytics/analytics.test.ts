@@ -33,7 +33,7 @@ beforeAll(async () => {
   await visit('/', '203.0.113.2', { 'sec-purpose': 'prefetch;prerender' })
   await visit('/gone.png', '203.0.113.2')
   await visit('/', '203.0.113.3', { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
-  await visit('/wp-login.php', '203.0.113.3', { 'user-agent': 'curl/8.5' })
+  await visit('/wp-login.php', '203.0.113.3', { 'user-agent': 'curl/8.5', accept: 'text/plain' })
   app.advance(25 * HOUR_MS)
   const etag = (await visit('/', '203.0.113.1')).headers.get('etag') ?? ''
   await visit('/', '203.0.113.1', { 'if-none-match': etag })
@@ -127,6 +127,44 @@ test.each(refused)('%s is refused', async (query) => {
 
 test('`limit` shortens the lists', async () => {
   expect((await get('?limit=1')).body['pages']).toEqual([{ path: '/', views: 4 }])
+})
+
+test('a page is counted under one address, however it was asked for', async () => {
+  const wall = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'wall',
+    sha: 'b'.repeat(40),
+    alias: 'production',
+    files: {
+      'index.html': 'home',
+      'wall/index.html': 'wall',
+      'caf\u00e9 @/menu.html': 'menu',
+      'xindex.html': 'x',
+      '404.html': 'none',
+    },
+  })
+  const paths = [
+    ...[
+      '/',
+      '/index.html',
+      '/%69ndex.html',
+      '/wall/',
+      '/wall/index.html',
+      '/w%61ll/index%2Ehtml',
+      '/xindex.html',
+    ],
+    ...['/caf%C3%A9%20@/menu.html', '/cafe%CC%81%20%40/menu.html', '/no%20where', '/no%20wher%65'],
+  ]
+  for (const path of paths)
+    await app.call('GET', path, { host: wall.aliasHost ?? '', headers: { 'user-agent': FIREFOX } })
+  const { body } = await get('', `/api/projects/${wall.projectId}/analytics`)
+  expect(body['pages']).toEqual([
+    { path: '/', views: 3 },
+    { path: '/wall/', views: 3 },
+    { path: '/caf\u00e9 @/menu.html', views: 2 },
+    { path: '/xindex.html', views: 1 },
+  ])
+  expect(body['missing']).toEqual([{ path: '/no where', requests: 2 }])
 })
 
 test('is for project admins; a project may be called analytics', async () => {

@@ -81,7 +81,7 @@ test('a token in a path is in no log', async () => {
 
 test('filters, order and pages', async () => {
   await visit('/')
-  await visit('/gone')
+  await visit('/gone', { accept: 'text/plain' })
   app.advance(1000)
   await visit('/app.js', { 'user-agent': 'Googlebot/2.1' })
   await app.call('GET', '/public/acme/docs/aaaaaaa/app.js')
@@ -112,7 +112,7 @@ test('is for global admins', async () => {
 test('the tail shows new requests that match, and missed ones', async () => {
   await visit('/')
   const [known] = await rows(`?projectId=${projectId}`)
-  await visit('/gone')
+  await visit('/gone', { accept: 'text/plain' })
   const answer = await app.call('GET', `/api/logs/tail?projectId=${projectId}&after=${known?.['id']}`, {
     as: 'root@example.com',
   })

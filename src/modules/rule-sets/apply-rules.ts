@@ -30,7 +30,7 @@ export function applyRules(
   drafts: readonly RuleDraft[],
   options: ApplyOptions,
 ): Applied {
-  const stored = new Map(listSetRules(tx, set.id).map((row) => [identityOf(row), row]))
+  const stored = new StoredRules(listSetRules(tx, set.id))
   const applied: Applied = {
     created: 0,
     updated: 0,
@@ -42,15 +42,32 @@ export function applyRules(
   const missing = new Set<string>()
   const writing: Writing = { ctx, tx, set, maySeeValues: options.maySeeValues, missing }
   for (const draft of drafts) {
-    const before = stored.get(identityOf(draft))
-    stored.delete(identityOf(draft))
-    applied[writeRule(writing, draft, before)] += 1
+    applied[writeRule(writing, draft, stored.take(draft))] += 1
   }
-  for (const row of stored.values()) {
+  for (const row of stored.left) {
     if (options.prune) deleteRuleRow(tx, row.id)
     else applied.pruneCandidates.push({ pathPattern: row.pathPattern, method: row.method })
   }
-  return { ...applied, deleted: options.prune ? stored.size : 0, missingSecrets: [...missing] }
+  return { ...applied, deleted: options.prune ? stored.left.size : 0, missingSecrets: [...missing] }
+}
+
+/** The rules of a set by identity. A set of before may hold two spellings of one rule: the same spelling comes first. */
+class StoredRules {
+  readonly left: Set<RuleRow>
+  readonly #byIdentity: Map<string, RuleRow[]>
+
+  constructor(rows: readonly RuleRow[]) {
+    this.left = new Set(rows)
+    this.#byIdentity = Map.groupBy(rows, identityOf)
+  }
+
+  /** The row that the draft replaces; it is no longer left. */
+  take(draft: RuleDraft): RuleRow | undefined {
+    const rows = this.#byIdentity.get(identityOf(draft)) ?? []
+    const row = rows.find(({ pathPattern }) => pathPattern === draft.pathPattern) ?? rows[0]
+    if (row !== undefined) this.left.delete(row)
+    return row
+  }
 }
 
 /** The context for writing the rules of a push. `missing` collects the headers without a value. */

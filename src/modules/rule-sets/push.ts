@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
-import { literalPrefix, parsePathPattern } from '../../domain/path-pattern.ts'
+import { literalPrefix, parsePathPattern, patternKey } from '../../domain/path-pattern.ts'
 import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
 import { validatePipelineConfig } from '../../pipelines/validate.ts'
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../proxy-rules/limits.ts'
@@ -47,9 +47,9 @@ export function tell<T>(told: T[], one: T, more: T): void {
   else if (told.length === MAX_TOLD) told.push(more)
 }
 
-/** A rule keeps its identity as long as path and method stay the same. */
+/** A rule keeps its identity as long as path and method stay the same, however the path is spelled. contract 12.1. */
 export const identityOf = ({ pathPattern, method }: Pick<RuleRow, 'pathPattern' | 'method'>): string =>
-  `${method ?? ''} ${pathPattern}`
+  `${method ?? ''} ${patternKey(pathPattern)}`
 
 const LONGEST_NAME = 200
 

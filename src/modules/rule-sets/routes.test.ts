@@ -57,7 +57,7 @@ async function sync(json: Json, who: { as?: string; key?: string } = { key }, st
 }
 const get = async (path: string) => (await app.call('GET', path, { as: ADMIN })).json()
 const visit = async (path: string, on = host, method = 'GET') => {
-  const answer = await app.call(method, path, { host: on })
+  const answer = await app.call(method, path, { host: on, headers: { accept: 'text/plain' } })
   return `${answer.status} ${await answer.text()}`
 }
 const id = (body: Json): string => String(body['ruleSetId'])
@@ -112,6 +112,31 @@ describe('sync', () => {
       pruneCandidates: [],
     })
     expect(await visit('/b')).toStartWith('404')
+  })
+
+  test('the spellings of one path are one rule, stored as it is written', async () => {
+    const made = await sync(push([answerRule('/a b/*', '1')]))
+    expect(await sync(push([answerRule('/%61%20b/*', '1')]))).toMatchObject({
+      ruleSetId: made['ruleSetId'],
+      created: 0,
+      updated: 1,
+      pruneCandidates: [],
+    })
+    const stored = await get(`/api/proxy-rule-sets/${id(made)}`)
+    expect(stored.rules.map(({ pathPattern }: Json) => pathPattern)).toEqual(['/%61%20b/*'])
+    expect(await visit('/a%20b/x')).toBe('200 1')
+    const twice = push([answerRule('/a b/*', '1'), answerRule('/a%20b/*', '2')])
+    expect((await sync(twice, { key }, 400))['message']).toContain('two rules with this path and method')
+  })
+
+  test('a set of before with two spellings of one rule keeps the one that is pushed', async () => {
+    const made = await sync(push([answerRule('/a b', '1'), answerRule('/c', '1')]))
+    app.ctx.db.sqlite.run("UPDATE proxy_rules SET path_pattern = '/a%20b' WHERE path_pattern = '/c'")
+    app.ctx.db.writes += 1
+    const next = push([answerRule('/a%20b', '1')], { options: { prune: true } })
+    expect(await sync(next)).toMatchObject({ created: 0, deleted: 1 })
+    const stored = await get(`/api/proxy-rule-sets/${id(made)}`)
+    expect(stored.rules.map(({ pathPattern }: Json) => pathPattern)).toEqual(['/a%20b'])
   })
 
   test('a dry run returns what would change, and changes nothing', async () => {

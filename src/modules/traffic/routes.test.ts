@@ -188,7 +188,9 @@ test('each variant has its own rules and visibility: a private one is not shown 
   await ask(app, 'POST', `/api/proxy-rules/alias/${canaryId}`, { as: OWNER, json: rewrite })
   await put({ weights: weights(50, 50) })
   expect((await visit({ cookie: '__svc_variant=canary' }, '/x')).text).toBe('canary')
-  expect((await visit({ cookie: '__svc_variant=stable' }, '/x')).answer.status).toBe(404)
+  expect((await visit({ cookie: '__svc_variant=stable', accept: 'text/plain' }, '/x')).answer.status).toBe(
+    404,
+  )
   await ask(app, 'PATCH', `/api/aliases/${canaryId}`, { as: OWNER, json: { isPublic: false } })
   const refused = await visit({ cookie: '__svc_variant=canary' })
   expect([refused.answer.status, refused.variant, refused.cookies]).toEqual([404, null, []])

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts'
+import { plainPath } from '../../domain/plain-path.ts'
 import type { Observed } from './row.ts'
 
 /** The start of the hour or day (UTC) that contains a time. */
@@ -6,6 +7,9 @@ export const startOf = (at: number, ms: number): number => Math.floor(at / ms) *
 
 /** The things that are counted by name. */
 export type DayKind = 'page' | 'referrer' | 'status' | 'missing' | 'bot'
+
+/** The one address of a page: its plain path, and that of a folder for its index. contract 12.13. */
+const pageAddress = (path: string): string => plainPath(path).replace(/\/index\.html$/, '/')
 
 type HourSums = {
   projectId: string
@@ -29,7 +33,7 @@ export class BatchSums {
   readonly #names = new Map<string, NameCount>()
 
   add(row: Observed, bot: string | null, isView: boolean, isNewVisitor: boolean): void {
-    const { weight, status, path, referrer } = row
+    const { weight, status, referrer } = row
     const sums = this.#hourOf(row.projectId ?? '', startOf(row.at, HOUR_MS))
     sums.requests += weight
     sums.bytes += (row.sizeBytes ?? 0) * weight
@@ -40,8 +44,8 @@ export class BatchSums {
     if (status >= 500) sums.errors += weight
     this.#count(row, 'status', String(status))
     if (bot !== null) this.#count(row, 'bot', bot)
-    else if (status === 404) this.#count(row, 'missing', path)
-    if (isView) this.#count(row, 'page', path)
+    else if (status === 404) this.#count(row, 'missing', plainPath(row.path))
+    if (isView) this.#count(row, 'page', pageAddress(row.path))
     if (isView && referrer !== null) this.#count(row, 'referrer', referrer)
   }
 

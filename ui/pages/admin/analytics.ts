@@ -111,13 +111,13 @@ function overview({ totals, series, interval }: Overview): Html {
   const isHourly = interval === 'hour'
   const points = (name: 'views' | 'visitors') => series.map((point) => ({ at: point.at, value: point[name] }))
   const figures: [label: string, value: Content][] = [
-    ['Views', formatCount(totals.views)],
-    ['Visitors', formatCount(totals.visitors)],
-    ['Requests', formatCount(totals.requests)],
+    [totals.views === 1 ? 'View' : 'Views', formatCount(totals.views)],
+    [totals.visitors === 1 ? 'Visitor' : 'Visitors', formatCount(totals.visitors)],
+    [totals.requests === 1 ? 'Request' : 'Requests', formatCount(totals.requests)],
     ['By bots', formatCount(totals.bots)],
     ['Sent', formatSize(totals.bytes)],
     ['Not found', formatCount(totals.notFound)],
-    ['Errors', formatCount(totals.errors)],
+    [totals.errors === 1 ? 'Error' : 'Errors', formatCount(totals.errors)],
   ]
   return card(
     { id: 'overview', title: 'Visits' },

@@ -4,7 +4,7 @@ import type { DeploymentView } from '../../../src/modules/deployments/service.ts
 import { visibilityBadge } from '../../components/badge.ts'
 import { linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
-import { barChart, formatCount } from '../../components/chart.ts'
+import { barChart, countOf } from '../../components/chart.ts'
 import { notice } from '../../components/notice.ts'
 import { waitingForFirst } from '../../components/publish-panel.ts'
 import { roleLabel } from '../../components/role.ts'
@@ -107,7 +107,7 @@ const visits = (projectId: string, { series, totals }: Visits): Html =>
     {
       id: 'visits',
       title: 'Visits',
-      about: `${formatCount(totals.views)} views and ${formatCount(totals.visitors)} visitors in two weeks, excluding bots.`,
+      about: `${countOf(totals.views, 'view')} and ${countOf(totals.visitors, 'visitor')} in two weeks, excluding bots.`,
       aside: html`<a href=${projectHref(projectId, '/analytics')}>Analytics</a>`,
     },
     totals.views === 0

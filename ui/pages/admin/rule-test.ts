@@ -135,6 +135,7 @@ const takenBy = (steps: Explained['steps']): string =>
 
 const STEP_WORDS: Readonly<Record<string, string>> = {
   host: 'Host',
+  path: 'Path',
   project: 'Project',
   traffic: 'Traffic',
   rule: 'Rule',
@@ -143,6 +144,7 @@ const STEP_WORDS: Readonly<Record<string, string>> = {
   gate: 'Membership',
   forward: 'Forwarded',
   pipeline: 'Pipeline',
+  accept: 'Accept',
   file: 'File',
   answer: 'Answer',
 }
