@@ -72,7 +72,7 @@ test.each(cases)('%p is %s, compressible: %p', (path, contentType, compressible)
 test.each([
   ['index.html', true],
   ['a/b.HTM', true],
-  ['a.xhtml', false],
+  ['a.xhtml', true],
   ['html', false],
   ['a.html/b', false],
   ['a.html.js', false],

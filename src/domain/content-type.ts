@@ -148,9 +148,10 @@ export function runsAsPage(type: string): boolean {
   return bare === 'text/html' || bare === 'text/xml' || bare === 'application/xml' || bare.endsWith('+xml')
 }
 
+/** contract 12.2. */
 export function isHtml(path: string): boolean {
-  const extension = extensionOf(path)
-  return extension === 'html' || extension === 'htm'
+  const type = mimeTypeOf(path)
+  return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
 /** Whether storing compressed variants is worthwhile. Accepts a type with or without parameters. */
@@ -165,7 +166,7 @@ function isText(type: string): boolean {
 }
 
 /** What follows the last dot of the last segment, in lower case; empty if there is no dot. */
-function extensionOf(path: string): string {
+export function extensionOf(path: string): string {
   const dot = path.lastIndexOf('.')
   return dot > path.lastIndexOf('/') ? path.slice(dot + 1).toLowerCase() : ''
 }

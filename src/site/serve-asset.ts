@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts'
 import { encodePath, MAX_PATH_BYTES, requestPathToAssetPath } from '../domain/asset-path.ts'
+import { mayBeOfEarlier } from '../domain/content-hash.ts'
 import { contentTypeOf } from '../domain/content-type.ts'
 import { WEEK_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
-import { mayBeHashedPart } from '../domain/hashed-part.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { knowUrl } from './known-urls.ts'
@@ -85,7 +85,7 @@ function serveMissing(
 ): Response {
   const { request, path } = asked
   const name = requestPathToAssetPath(path) ?? path
-  const earlier = mayBeHashedPart(name) ? findEarlier(ctx, site, path) : undefined
+  const earlier = mayBeOfEarlier(name) ? findEarlier(ctx, site, path) : undefined
   if (earlier !== undefined) {
     traceMissing(asked, ': that of an earlier deployment is sent')
     return serveFile(ctx, request, earlier, site)
@@ -121,16 +121,15 @@ function findEarlier(ctx: Context, site: Site, path: string): SiteFile | undefin
       manifestKey: manifestKey(earlier.deploymentId, basePath),
     })
     const target = findTarget(targets, path)
-    if (target !== undefined && 'path' in target) return target
+    if (target !== undefined && 'path' in target && mayBeOfEarlier(target.path)) return target
   }
   return undefined
 }
 
-/** The stored paths below the base path that could answer `path`: `/about` may be `about.html`. */
-function storedPaths(path: string): string[] {
-  const names = new Set([requestPathToAssetPath(path) ?? '', path.slice(1)])
-  return [...names].flatMap((name) => [name, `${name}.html`])
-}
+/** The stored paths below the base path that could answer `path`; a page has no hash. */
+const storedPaths = (path: string): string[] => [
+  ...new Set([requestPathToAssetPath(path) ?? '', path.slice(1)]),
+]
 
 /** Defaults to true for a deployment with an index and no 404 page of its own. */
 function isSpa(site: Site, targets: Manifest['targets']): boolean {
