@@ -6,6 +6,7 @@ const rules: [path: string, isPublic: boolean, expected: string][] = [
   ['index.html', false, 'private, max-age=0, must-revalidate'],
   ['page.3f2a9c1d.html', true, 'public, max-age=0, must-revalidate'],
   ['page.3f2a9c1d.xhtml', true, 'public, max-age=0, must-revalidate'],
+  ['_astro/page.shtml', true, 'public, max-age=0, must-revalidate'],
   ['style_v2.css', true, 'public, max-age=300, must-revalidate'],
   ['_astro/photo.png', false, 'private, max-age=31536000, immutable'],
   ['assets/main.3f2a9c1d.js', true, 'public, max-age=31536000, immutable'],

@@ -33,7 +33,7 @@ index-DiwrgTda.css Lazy-IQPYCrzu.js assets/s-CMNnYTV-.js js/app.1b4d7f0a.js.map 
 data-Report12.csv data-Report-2.csv plan-Phase-12.doc Team-Photo12.jpg notes-Week1Day.txt minutes-Version2.md Band-ABBA1974.mp3
 chunk-ABCDEF23.js chunk-ABCDEFGH.js chunk-23456723.js photo-2WQVZKQ6.png map-A2B3C4D5.svg plan_2WQVZKQ6.js 2WQVZKQ6.js
 3f2a9c1d.png 3f2a9c1d BfTa1x_3.png BfTa1x_3 README CHANGELOG.md Makefile robots.txt favicon.ico sitemap.xml
-page.3f2a9c1d.html index-BfTa1x_3.htm chapter.3f2a9c1d.xhtml part.0123456789abcdef.xht _astro/about.html
+page.3f2a9c1d.html index-BfTa1x_3.htm chapter.3f2a9c1d.xhtml part.0123456789abcdef.xht _astro/about.html _next/static/page.shtml
 _nuxt/builds/latest.json my_next/static/old.js next/static/a.js _app/version.json _nextstatic/a.css _nuxt _astro
 a.0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90.bin x.1a2b3c4.js x.12345678.js x-abcdefgh.js
 index-BfTa1x_34.js index-BfTa1x_.js index_BfTa1x_3.js indexBfTa1x_3.js Beethoven_Op27.mp3 S01E02.mkv v1.2.3.zip 1984.epub

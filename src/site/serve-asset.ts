@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { encodePath, MAX_PATH_BYTES, requestPathToAssetPath } from '../domain/asset-path.ts'
 import { mayBeOfEarlier } from '../domain/content-hash.ts'
-import { contentTypeOf } from '../domain/content-type.ts'
+import { mimeTypeOf } from '../domain/content-type.ts'
 import { WEEK_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
@@ -139,7 +139,7 @@ function isSpa(site: Site, targets: Manifest['targets']): boolean {
 const hasExtension = (path: string): boolean => path.lastIndexOf('.') > path.lastIndexOf('/')
 
 /** A missing script never gets HTML: the page that loads it would try to run that. contract §6. */
-const isScript = (path: string): boolean => contentTypeOf(path).startsWith('text/javascript')
+const isScript = (path: string): boolean => mimeTypeOf(path) === 'text/javascript'
 
 function nearest404(targets: Manifest['targets'], path: string): SiteFile | undefined {
   const decoded = `/${requestPathToAssetPath(path) ?? ''}`

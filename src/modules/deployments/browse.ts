@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import { cacheControlOf } from '../../domain/cache-control.ts'
-import { mimeTypeOf } from '../../domain/content-type.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findContent, listChanges, listEntries, type PathChange } from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
+import { typeOfFile } from './traits.ts'
 
 /** A direct child of a folder in a deployment. `path` is the full path; that of a folder ends in `/`. */
 export type FolderEntry = { name: string; path: string; fileCount: number; sizeBytes: number }
@@ -68,7 +68,7 @@ export function getFileDetail(
     path,
     sizeBytes,
     sha256,
-    mimeType: mimeTypeOf(path),
+    mimeType: typeOfFile(ctx, { path, sha256 }),
     cacheControl: cacheControlOf(path, isPublic),
     text: sizeBytes > MAX_TEXT_BYTES ? null : textOf(ctx.blobs.readSync(blob)),
   }
