@@ -45,14 +45,15 @@ export type StoredCoded = { coding: 'gzip' | 'br'; innerPath: string | null }
  * `innerPath` is not there. contract 12.3.
  */
 export function storedCodedOf(path: string): StoredCoded | undefined {
-  if (extensionOf(path) === 'svgz') return { coding: 'gzip', innerPath: null }
-  const [, suffix] = CODED.exec(path) ?? []
-  if (suffix === undefined) return undefined
-  return { coding: suffix.toLowerCase() === 'br' ? 'br' : 'gzip', innerPath: path.slice(0, -'.gz'.length) }
+  const extension = extensionOf(path)
+  if (extension === 'svgz') return { coding: 'gzip', innerPath: null }
+  if (extension !== 'gz' && extension !== 'br') return undefined
+  const innerPath = path.slice(0, -'.gz'.length)
+  return CODED.test(innerPath) ? { coding: extension === 'br' ? 'br' : 'gzip', innerPath } : undefined
 }
 
 /** What build tools compress themselves: Unity, Godot, Blazor. */
-const CODED = /\.(?:js|wasm|data|symbols\.json)\.(gz|br)$/i
+const CODED = /\.(?:js|wasm|data|symbols\.json)$/i
 
 /** The type of such a file once it is decoded; its characters are not looked at, so there is no charset. */
 export const decodedTypeOf = (path: string, { innerPath }: StoredCoded): string =>
