@@ -275,3 +275,34 @@ test('a name in every script has its type and is found', async () => {
     expect(answer.headers.get('cache-control')).toContain('max-age=0')
   }
 })
+
+test('50,000 names that all look like hashes: kept for a year, and for a week once they are gone', async () => {
+  const nameOf = (i: number) =>
+    `assets/part-${((i * 2654435761) >>> 0).toString(16).padStart(8, '0')}a1b2c3d4.js`
+  const names = Array.from({ length: 50_000 }, (_, i) => nameOf(i))
+  const { aliasHost, repo } = await site({
+    'index.html': 'old',
+    ...Object.fromEntries(names.map((name) => [name, 'part()'])),
+  })
+  const some = names.filter((_, i) => i % 2500 === 0)
+  const seen = async () =>
+    Promise.all(
+      some.map(async (name) => {
+        const { status, headers } = await get(aliasHost, `/${name}`)
+        return [status, headers.get('cache-control')]
+      }),
+    )
+  const immutable = some.map(() => [200, 'public, max-age=31536000, immutable'])
+  expect(await seen()).toEqual(immutable)
+  app.advance(1000)
+  const next = {
+    owner: 'acme',
+    repo,
+    sha: 'e'.repeat(40),
+    alias: 'production',
+    files: { 'index.html': 'new' },
+  }
+  await seedDeployment(app, next)
+  expect(await seen()).toEqual(immutable)
+  for (let i = 0; i < 500; i++) expect((await get(aliasHost, `/${nameOf(i + 50_000)}`)).status).toBe(404)
+}, 60_000)
