@@ -101,10 +101,11 @@ async function compressDeployment(ctx: Context, worker: Worker, deploymentId: st
   try {
     for (let after: string | undefined = ''; after !== undefined && !worker.isStopped; ) {
       const page = listPendingAfter(ctx.db, { projectId, deploymentId }, after, PAGE)
-      for (const file of page.filter((pending) => isSentCompressed(ctx, pending.path, pending))) {
+      const wanted = page.filter((file) => isSentCompressed(ctx, file.path, file))
+      for (const sha256 of new Set(wanted.map((file) => file.sha256))) {
         await whenNoUpload(ctx)
         if (worker.isStopped) break
-        isDone = (await compressContent(ctx, worker, batch, file.sha256)) && isDone
+        isDone = (await compressContent(ctx, worker, batch, sha256)) && isDone
         if (!batch.isFull) continue
         for (const id of await batch.commit()) users.add(id)
         batch = new Batch(ctx, projectId)
