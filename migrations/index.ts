@@ -13,6 +13,8 @@ import auditNames from './0010_audit_names.sql' with { type: 'text' }
 import damagedContents from './0011_damaged_contents.sql' with { type: 'text' }
 import expiryAndFilters from './0012_expiry_and_filters.sql' with { type: 'text' }
 import contentNumbers from './0013_content_numbers.sql' with { type: 'text' }
+import contentText from './0014_content_text.sql' with { type: 'text' }
+import projectVariants from './0015_project_variants.sql' with { type: 'text' }
 import emailKeys from './0016_email_keys.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
@@ -30,6 +32,8 @@ export const migrations: readonly Migration[] = [
   { name: '0011_damaged_contents', sql: damagedContents },
   { name: '0012_expiry_and_filters', sql: expiryAndFilters },
   { name: '0013_content_numbers', sql: contentNumbers },
+  { name: '0014_content_text', sql: contentText },
+  { name: '0015_project_variants', sql: projectVariants },
   { name: '0016_email_keys', sql: emailKeys, complete: fillEmailKeys },
 ]
 

@@ -130,6 +130,55 @@ test('contents that get numbers keep their files, forms and interrupted uploads;
   expect(rowsOf('SELECT sha256 FROM blob_candidates ORDER BY 1')).toEqual([['a'], ['b'], ['z']])
 })
 
+test('compressed forms stay for the projects whose files have a type that makes them', () => {
+  const sqlite = new Database(':memory:')
+  sqlite.run('PRAGMA foreign_keys = ON')
+  migrate(
+    sqlite,
+    1,
+    migrations.filter(({ name }) => name < '0014'),
+  )
+  const project = sqlite.query(
+    `INSERT INTO projects (id, owner, name, display_name, is_public, allow_public_signup, required_role, created_at, updated_at)
+     VALUES (?1, 'acme', ?1, ?1, 1, 0, 'guest', 1, 1)`,
+  )
+  const deployment = sqlite.query(
+    `INSERT INTO deployments (id, project_id, commit_sha, file_count, total_size, created_by, created_at, updated_at)
+     VALUES (?1, ?2, ?1, 2, 8, 'operator', 1, 1)`,
+  )
+  const content = sqlite.query('INSERT INTO blobs VALUES (?, ?, ?, NULL, 0, ?, 0)')
+  const file = sqlite.query('INSERT INTO assets VALUES (?1, ?2, ?3, ?4, 2000)')
+  for (const id of ['p', 'q', 'r']) project.run(id)
+  for (const [id, projectId] of ['dp', 'dq', 'dr'].map((id) => [id, id.slice(1)] as const))
+    deployment.run(id, projectId)
+  content.run(1, 'made', 2000, 7)
+  content.run(2, 'unwanted', 2000, 0)
+  content.run(3, 'waiting', 2000, null)
+  content.run(4, 'small', 1023, 7)
+  let assets = 0
+  for (const [deploymentId, path, blobId] of [
+    ['dp', 'a/b.c/app.JS', 1],
+    ['dp', 'same.js', 1],
+    ['dq', 'app.bin', 1],
+    ['dq', 'js', 1],
+    ['dq', 'a.js/b', 1],
+    ['dq', 'photo.png', 2],
+    ['dr', 'new.css', 3],
+    ['dr', 'small.css', 4],
+  ] as const)
+    file.run(String(assets++), deploymentId, path, blobId)
+  migrate(sqlite, 2)
+  const rowsOf = (sql: string) => sqlite.query(sql).values()
+  expect(rowsOf('SELECT * FROM project_variants')).toEqual([['p', 1]])
+  expect(rowsOf('SELECT * FROM waiting_deployments')).toEqual([['dr']])
+  expect(rowsOf('SELECT sha256, variants_at, traits, is_brotli FROM blobs ORDER BY id')).toEqual([
+    ['made', 7, null, null],
+    ['unwanted', null, null, null],
+    ['waiting', null, null, null],
+    ['small', 7, null, null],
+  ])
+})
+
 test.each(tables.map(({ table }) => [getTableName(table), table] as const))(
   '%s is the same in SQL and in schema.ts',
   (name, table) => {

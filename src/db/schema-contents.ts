@@ -10,6 +10,8 @@ export const blobs = sqliteTable('blobs', {
   offset: integer('offset').notNull(),
   variantsAt: integer('variants_at'),
   damaged: integer('damaged', { mode: 'boolean' }).notNull().default(false),
+  traits: integer('traits'),
+  isBrotli: integer('is_brotli', { mode: 'boolean' }),
 })
 
 export const blobVariants = sqliteTable(
@@ -21,6 +23,19 @@ export const blobVariants = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.sha256, table.encoding] })],
 )
+
+export const projectVariants = sqliteTable(
+  'project_variants',
+  {
+    projectId: text('project_id').notNull(),
+    blobId: integer('blob_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.blobId] })],
+)
+
+export const waitingDeployments = sqliteTable('waiting_deployments', {
+  deploymentId: text('deployment_id').primaryKey(),
+})
 
 export const blobCandidates = sqliteTable('blob_candidates', {
   sha256: text('sha256').primaryKey(),

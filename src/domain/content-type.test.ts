@@ -1,5 +1,15 @@
 import { expect, test } from 'bun:test'
-import { contentTypeOf, isCompressible, isHtml, mimeTypeOf, runsAsPage } from './content-type.ts'
+import { types } from 'mime-types'
+import { TRAIT, traitsOf, UNKNOWN_TRAITS } from './content-traits.ts'
+import {
+  contentTypeOf,
+  isCompressible,
+  isHtml,
+  isWorthCompressing,
+  mimeTypeOf,
+  runsAsPage,
+  storedCodedOf,
+} from './content-type.ts'
 
 const cases: [path: string, contentType: string, compressible: boolean][] = [
   ['index.html', 'text/html; charset=utf-8', true],
@@ -63,16 +73,19 @@ const cases: [path: string, contentType: string, compressible: boolean][] = [
 ]
 
 test.each(cases)('%p is %s, compressible: %p', (path, contentType, compressible) => {
-  expect(contentTypeOf(path)).toBe(contentType)
+  expect(contentTypeOf(path, TRAIT.utf8)).toBe(contentType)
+  expect(contentTypeOf(path, UNKNOWN_TRAITS)).toBe(contentType.replace('; charset=utf-8', ''))
   expect(mimeTypeOf(path)).toBe(contentType.replace('; charset=utf-8', ''))
-  expect(isCompressible(contentTypeOf(path))).toBe(compressible)
+  expect(isCompressible(contentType)).toBe(compressible)
   expect(isCompressible(mimeTypeOf(path))).toBe(compressible)
 })
 
 test.each([
   ['index.html', true],
   ['a/b.HTM', true],
-  ['a.xhtml', false],
+  ['a.xhtml', true],
+  ['a.XHT', true],
+  ['a.shtml', true],
   ['html', false],
   ['a.html/b', false],
   ['a.html.js', false],
@@ -92,5 +105,103 @@ test.each([
   ['a.pdf', false],
   ['a', false],
 ])('%s runs as a page: %p', (path, expected) => {
-  expect(runsAsPage(contentTypeOf(path))).toBe(expected)
+  expect(runsAsPage(contentTypeOf(path, TRAIT.utf8))).toBe(expected)
 })
+
+const named: [type: string, extensions: string][] = [
+  [
+    'text/plain',
+    'sh bash zsh py rb go rs kt swift lua sql c h cpp java vue svelte astro diff patch rst adoc bib pem asc',
+  ],
+  ['application/x-apple-aspen-config', 'mobileconfig'],
+  ['application/x-ipynb+json', 'ipynb'],
+  ['application/json', 'topojson czml har map'],
+  ['image/vnd.radiance', 'hdr'],
+  ['image/svg+xml', 'svg svgz'],
+  ['video/mp2t', 'ts'],
+  ['application/vnd.apple.pkpass', 'pkpass'],
+  ['application/x-x509-ca-cert', 'der crt'],
+  ['application/pkcs8', 'p8'],
+  ['application/x-shockwave-flash', 'swf'],
+  ['model/vnd.usdz+zip', 'usdz'],
+  ['application/geo+json', 'geojson'],
+  ['application/xml-dtd', 'dtd'],
+  ['application/x-java-jnlp-file', 'jnlp'],
+]
+test.each(named.flatMap(([type, extensions]) => extensions.split(' ').map((one) => [one, type] as const)))(
+  'a.%s is %s',
+  (extension, type) => {
+    expect(mimeTypeOf(`a.${extension}`)).toBe(type)
+    expect(mimeTypeOf(`b/A.${extension.toUpperCase()}`)).toBe(type)
+  },
+)
+
+test('where we have no type of our own, it is the one that mime-types takes', () => {
+  const differing = Object.entries(types).filter(([extension, type]) => mimeTypeOf(`a.${extension}`) !== type)
+  expect(differing.map(([extension]) => extension).toSorted()).toEqual(OURS)
+})
+
+const OURS = [
+  ...['asc', 'c', 'cjs', 'cpp', 'flac', 'h', 'ico', 'java', 'jfif', 'lua'],
+  ...['m4v', 'opus', 'pem', 'rs', 'sh', 'sql', 'vcf', 'yaml', 'yml'],
+]
+
+const BY_BYTES: [path: string, content: string | Uint8Array, contentType: string][] = [
+  ['LICENSE', 'Free for all', 'text/plain; charset=utf-8'],
+  ['LICENSE', 'Grüße', 'text/plain; charset=utf-8'],
+  ['LICENSE', Buffer.from('Grüße', 'latin1'), 'application/octet-stream'],
+  ['LICENSE', '', 'text/plain; charset=utf-8'],
+  ['notes', 'a\tb\r\nc\fd', 'text/plain; charset=utf-8'],
+  ['notes', 'a\vb', 'application/octet-stream'],
+  ['notes', 'a\u0000b', 'application/octet-stream'],
+  ['notes', '\u001b[1mbold', 'application/octet-stream'],
+  ['notes', 'a\u007fb', 'application/octet-stream'],
+  ['notes', 'a\u0085b', 'application/octet-stream'],
+  ['page', '<!doctype html><script>alert(1)</script>', 'text/plain; charset=utf-8'],
+  ['v1.2', 'text of an unknown extension', 'text/plain; charset=utf-8'],
+  ['a.unknown', Uint8Array.of(0, 1, 2), 'application/octet-stream'],
+  ['data', '{"a": 1}', 'text/plain; charset=utf-8'],
+  ['apple-app-site-association', '{"applinks": {}}', 'application/json; charset=utf-8'],
+  ['/apple-app-site-association', '[]', 'application/json; charset=utf-8'],
+  ['sub/apple-app-site-association', '{}', 'text/plain; charset=utf-8'],
+  ['/.well-known/apple-app-site-association', '{}', 'application/json; charset=utf-8'],
+  ['.well-known/openid-configuration', '{}', 'application/json; charset=utf-8'],
+  ['.well-known/a/b', '[1]', 'application/json; charset=utf-8'],
+  ['.well-known/webfinger', '{}', 'application/jrd+json; charset=utf-8'],
+  ['.well-known/host-meta', '<XRD/>', 'application/xrd+xml; charset=utf-8'],
+  ['.well-known/host-meta', '{}', 'application/json; charset=utf-8'],
+  ['.well-known/other', '<x/>', 'application/xml; charset=utf-8'],
+  ['.well-known/other', ' {}', 'text/plain; charset=utf-8'],
+  ['.well-known/other', Buffer.from('{"ü": 1}', 'latin1'), 'application/json'],
+  ['.well-known/security.txt', '{}', 'text/plain; charset=utf-8'],
+  ['.well-known/acme', 'token', 'text/plain; charset=utf-8'],
+  ['a.html', Buffer.from('<meta charset=iso-8859-1>Grüße', 'latin1'), 'text/html'],
+  ['a.html', '<p>Grüße', 'text/html; charset=utf-8'],
+  ['a.html', '\u001b$B$"', 'text/html'],
+  ['a.html', 'a\u0000b', 'text/html; charset=utf-8'],
+  ['a.html', Buffer.from('\ufeff<p>', 'utf16le'), 'text/html'],
+  ['a.html', '\ufeff<p>', 'text/html; charset=utf-8'],
+  ['a.html', '', 'text/html; charset=utf-8'],
+  ['a.html', Uint8Array.of(0xff), 'text/html'],
+  ['a.png', 'text', 'image/png'],
+]
+test.each(BY_BYTES)('%s with %p is %s', (path, content, expected) => {
+  expect(contentTypeOf(path, traitsOf(Buffer.from(content)))).toBe(expected)
+})
+
+test.each([
+  ['a.js.gz', 'gzip', 'a.js'],
+  ['Build/App.WASM.GZ', 'gzip', 'Build/App.WASM'],
+  ['a.data.br', 'br', 'a.data'],
+  ['a.symbols.json.br', 'br', 'a.symbols.json'],
+  ['a.symbols.json.gz', 'gzip', 'a.symbols.json'],
+  ['a.svgz', 'gzip', null],
+] as const)('%s is stored as %s of %s, and not compressed again', (path, coding, innerPath) => {
+  expect(storedCodedOf(path)).toEqual({ coding, innerPath })
+  expect(isWorthCompressing(path, TRAIT.utf8 | TRAIT.text)).toBe(false)
+})
+
+test.each(['a.tar.gz', 'a.json.gz', 'a.css.gz', 'a.html.br', 'js.gz', 'a.gz', 'a.js', 'a.js.zip'])(
+  '%s is what it is',
+  (path) => expect(storedCodedOf(path)).toBeUndefined(),
+)

@@ -1,99 +1,63 @@
+import { hasTrait, TRAIT, type Traits, UNKNOWN_TRAITS } from './content-traits.ts'
+import { typeOfExtension } from './extension-types.ts'
+
 const UNKNOWN = 'application/octet-stream'
 
-/** Media types and their file extensions: from IANA's registry, or what browsers expect if it has none. */
-const EXTENSIONS: Record<string, string> = {
-  'text/html': 'html htm',
-  'text/css': 'css',
-  'text/javascript': 'js mjs cjs',
-  'text/plain': 'txt text log conf ini',
-  'text/markdown': 'md markdown',
-  'text/csv': 'csv',
-  'text/tab-separated-values': 'tsv',
-  'text/calendar': 'ics',
-  'text/vcard': 'vcf',
-  'text/vtt': 'vtt',
-  'text/x-component': 'htc',
-  'application/json': 'json map',
-  'application/ld+json': 'jsonld',
-  'application/geo+json': 'geojson',
-  'application/feed+json': 'jsonfeed',
-  'application/manifest+json': 'webmanifest',
-  'application/x-ndjson': 'ndjson jsonl',
-  'application/yaml': 'yaml yml',
-  'application/toml': 'toml',
-  'application/graphql': 'graphql gql',
-  'application/xml': 'xml xsl xsd',
-  'application/xhtml+xml': 'xhtml xht',
-  'application/rss+xml': 'rss',
-  'application/atom+xml': 'atom',
-  'application/vnd.google-earth.kml+xml': 'kml',
-  'application/gpx+xml': 'gpx',
-  'application/wasm': 'wasm',
-  'application/pdf': 'pdf',
-  'application/rtf': 'rtf',
-  'application/epub+zip': 'epub',
-  'application/zip': 'zip',
-  'application/gzip': 'gz tgz',
-  'application/x-bzip2': 'bz2',
-  'application/x-xz': 'xz',
-  'application/zstd': 'zst',
-  'application/x-tar': 'tar',
-  'application/x-7z-compressed': '7z',
-  'application/vnd.rar': 'rar',
-  'application/java-archive': 'jar',
-  'application/vnd.android.package-archive': 'apk',
-  'application/x-apple-diskimage': 'dmg',
-  'application/vnd.ms-fontobject': 'eot',
-  'application/msword': 'doc',
-  'application/vnd.ms-excel': 'xls',
-  'application/vnd.ms-powerpoint': 'ppt',
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
-  'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'pptx',
-  'application/vnd.oasis.opendocument.text': 'odt',
-  'application/vnd.oasis.opendocument.spreadsheet': 'ods',
-  'application/vnd.apple.mpegurl': 'm3u8',
-  'application/dash+xml': 'mpd',
-  'font/woff2': 'woff2',
-  'font/woff': 'woff',
-  'font/ttf': 'ttf',
-  'font/otf': 'otf',
-  'font/collection': 'ttc',
-  'image/svg+xml': 'svg',
-  'image/png': 'png',
-  'image/apng': 'apng',
-  'image/jpeg': 'jpg jpeg jfif',
-  'image/gif': 'gif',
-  'image/webp': 'webp',
-  'image/avif': 'avif',
-  'image/jxl': 'jxl',
-  'image/heic': 'heic',
-  'image/heif': 'heif',
-  'image/bmp': 'bmp',
-  'image/tiff': 'tif tiff',
-  'image/x-icon': 'ico cur',
-  'audio/mpeg': 'mp3',
-  'audio/mp4': 'm4a',
-  'audio/aac': 'aac',
-  'audio/ogg': 'ogg oga',
-  'audio/opus': 'opus',
-  'audio/flac': 'flac',
-  'audio/wav': 'wav',
-  'audio/webm': 'weba',
-  'audio/midi': 'mid midi',
-  'video/mp4': 'mp4 m4v',
-  'video/webm': 'webm',
-  'video/ogg': 'ogv',
-  'video/quicktime': 'mov',
-  'video/x-matroska': 'mkv',
-  'video/x-msvideo': 'avi',
-  'video/mpeg': 'mpg mpeg',
-  'video/mp2t': 'ts',
-  'model/gltf+json': 'gltf',
-  'model/gltf-binary': 'glb',
-  'model/obj': 'obj',
-  'model/stl': 'stl',
+/**
+ * The `Content-Type` to serve a file with, by its path and bytes. `charset=utf-8` stands only where it is true, so that
+ * elsewhere the page itself or the browser decides. contract 12.3.
+ */
+export function contentTypeOf(path: string, traits: Traits): string {
+  const type = mimeTypeOf(path, traits)
+  return isText(type) && hasTrait(traits, TRAIT.utf8) ? `${type}; charset=utf-8` : type
 }
+
+/** Only the media type. By the path alone, if no traits are given: `application/octet-stream` where the bytes decide. */
+export function mimeTypeOf(path: string, traits: Traits = UNKNOWN_TRAITS): string {
+  return typeOfExtension(extensionOf(path)) ?? typeByBytes(path, traits)
+}
+
+/** Whether `contentTypeOf` looks at the bytes: for a type without characters, only the path counts. */
+export const dependsOnBytes = (path: string): boolean => isTypedByBytes(path) || isText(mimeTypeOf(path))
+
+/** Whether `mimeTypeOf` looks at the bytes: a file without an extension, or with an unknown one. */
+export const isTypedByBytes = (path: string): boolean => typeOfExtension(extensionOf(path)) === undefined
+
+/** Never HTML or a script, whatever the bytes look like. contract 12.3. */
+function typeByBytes(path: string, traits: Traits): string {
+  if (IS_READ_BY_CLIENTS.test(path)) {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (hasTrait(traits, TRAIT.json))
+      return name === 'webfinger' ? 'application/jrd+json' : 'application/json'
+    if (hasTrait(traits, TRAIT.xml)) return name === 'host-meta' ? 'application/xrd+xml' : 'application/xml'
+  }
+  return hasTrait(traits, TRAIT.text) ? 'text/plain' : UNKNOWN
+}
+
+/** Addresses at which clients look for JSON or XML (RFC 8615), and the one that Apple's also try. */
+const IS_READ_BY_CLIENTS = /(?:^|\/)\.well-known\/|^\/?apple-app-site-association$/
+
+/** A file that is stored compressed: how, and the path that it would have otherwise. */
+export type StoredCoded = { coding: 'gzip' | 'br'; innerPath: string | null }
+
+/**
+ * Files whose name says that they are sent as they are with a `Content-Encoding`, if their bytes are that and the file
+ * `innerPath` is not there. contract 12.3.
+ */
+export function storedCodedOf(path: string): StoredCoded | undefined {
+  const extension = extensionOf(path)
+  if (extension === 'svgz') return { coding: 'gzip', innerPath: null }
+  if (extension !== 'gz' && extension !== 'br') return undefined
+  const innerPath = path.slice(0, -'.gz'.length)
+  return CODED.test(innerPath) ? { coding: extension === 'br' ? 'br' : 'gzip', innerPath } : undefined
+}
+
+/** What build tools compress themselves: Unity, Godot, Blazor. */
+const CODED = /\.(?:js|wasm|data|symbols\.json)$/i
+
+/** The type of such a file once it is decoded; its characters are not looked at, so there is no charset. */
+export const decodedTypeOf = (path: string, { innerPath }: StoredCoded): string =>
+  mimeTypeOf(innerPath ?? path)
 
 /** Text types that neither their top-level type nor their suffix identifies as text. */
 const TEXT_TYPES: ReadonlySet<string> = new Set([
@@ -125,35 +89,27 @@ const COMPRESSIBLE_TYPES: ReadonlySet<string> = new Set([
   'model/stl',
 ])
 
-const TYPES: ReadonlyMap<string, string> = new Map(
-  Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
-    extensions.split(' ').map((extension): [string, string] => [extension, type]),
-  ),
-)
-
-/** The `Content-Type` to serve a file with, based on its extension, with `charset=utf-8` for text. contract §6. */
-export function contentTypeOf(path: string): string {
-  const type = mimeTypeOf(path)
-  return isText(type) ? `${type}; charset=utf-8` : type
-}
-
-/** Only the media type, as in an asset's `mimeType`; `application/octet-stream` for an unknown extension. */
-export function mimeTypeOf(path: string): string {
-  return TYPES.get(extensionOf(path)) ?? UNKNOWN
-}
-
 /** Whether a browser that opens this type shows a page, which may run scripts: HTML, SVG and all XML. */
 export function runsAsPage(type: string): boolean {
   const bare = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return bare === 'text/html' || bare === 'text/xml' || bare === 'application/xml' || bare.endsWith('+xml')
 }
 
+/** contract 12.2. */
 export function isHtml(path: string): boolean {
-  const extension = extensionOf(path)
-  return extension === 'html' || extension === 'htm'
+  const type = typeOfExtension(extensionOf(path))
+  return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
-/** Whether storing compressed variants is worthwhile. Accepts a type with or without parameters. */
+/** Of smaller files compression saves too little; larger ones are downloads, which clients request in ranges. contract §6. */
+export const isCompressedSize = (sizeBytes: number): boolean =>
+  sizeBytes >= 1024 && sizeBytes <= 256 * 1024 * 1024
+
+/** Whether a file of such a size is sent in compressed forms. */
+export const isWorthCompressing = (path: string, traits: Traits): boolean =>
+  storedCodedOf(path) === undefined && isCompressible(mimeTypeOf(path, traits))
+
+/** Accepts a type with or without parameters. */
 export function isCompressible(type: string): boolean {
   const end = type.indexOf(';')
   const bare = (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
@@ -165,7 +121,7 @@ function isText(type: string): boolean {
 }
 
 /** What follows the last dot of the last segment, in lower case; empty if there is no dot. */
-function extensionOf(path: string): string {
+export function extensionOf(path: string): string {
   const dot = path.lastIndexOf('.')
   return dot > path.lastIndexOf('/') ? path.slice(dot + 1).toLowerCase() : ''
 }

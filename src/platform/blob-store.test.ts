@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BlobStore, openBlobStore, type StoredBlob } from './blob-store.ts'
+import { traitsOf } from '../domain/content-traits.ts'
+import { type BlobStore, openBlobStore, type StagedBlob, type StoredBlob } from './blob-store.ts'
 import { chunked, collect, failureOf, randomBytes } from './chunks.fixture.ts'
 
 const MIB = 1024 * 1024
@@ -46,7 +47,7 @@ function filesOnDisk(): string[] {
 }
 
 /** Stages, seals and commits these contents. */
-async function storeAll(...contents: Uint8Array[]): Promise<StoredBlob[]> {
+async function storeAll(...contents: Uint8Array[]): Promise<StagedBlob[]> {
   const stage = store.stage(stateOf)
   for (const content of contents) await stage.add(content)
   const blobs = await stage.seal()
@@ -64,9 +65,9 @@ describe('storing', () => {
     const blobs = await storeAll(small, large, other)
     const pack = blobs[0]?.pack ?? ''
     expect(blobs).toEqual([
-      { sha256: hashOf(small), sizeBytes: small.length, pack, offset: 0 },
-      { sha256: hashOf(large), sizeBytes: large.length, pack: null, offset: 0 },
-      { sha256: hashOf(other), sizeBytes: other.length, pack, offset: small.length },
+      { sha256: hashOf(small), sizeBytes: small.length, traits: traitsOf(small), pack, offset: 0 },
+      { sha256: hashOf(large), sizeBytes: large.length, traits: traitsOf(large), pack: null, offset: 0 },
+      { sha256: hashOf(other), sizeBytes: other.length, traits: traitsOf(other), pack, offset: small.length },
     ])
     const sha256 = hashOf(large)
     expect(filesOnDisk()).toEqual([`blobs/files/${sha256.slice(0, 2)}/${sha256}`, `blobs/packs/${pack}.pack`])

@@ -7,7 +7,7 @@ import { type ByteStream, limitBytes } from './byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
 
 export type { StoredBlob } from './blob-store/places.ts'
-export type { AddedBlob, BlobStage, BlobState } from './blob-store/stage.ts'
+export type { AddedBlob, BlobStage, BlobState, StagedBlob } from './blob-store/stage.ts'
 
 /** A body kept on disk for as long as something needs random access to it. */
 export type SpooledFile = { path: string; sizeBytes: number; remove(): Promise<void> }

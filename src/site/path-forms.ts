@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { contentTypeOf, runsAsPage } from '../domain/content-type.ts'
+import { mimeTypeOf, runsAsPage } from '../domain/content-type.ts'
 import { behindPrefix, plainPath } from '../domain/plain-path.ts'
 import { isNavigation, refuseView } from './gate.ts'
 import { nobody } from './nobody.ts'
@@ -38,7 +38,7 @@ export function servePathForm(
   if (visit.rule !== undefined) return serveRuled(ctx, pages, form, asked)
   const answer = serveSite(ctx, pages, site, asked)
   if (!(answer instanceof Response)) return answer.then((late) => sandboxed(late, site))
-  const isPage = runsAsPage(answer.headers.get('content-type') ?? contentTypeOf(plain))
+  const isPage = runsAsPage(answer.headers.get('content-type') ?? mimeTypeOf(plain))
   const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
   return hostPath === undefined ? sandboxed(answer, site) : toSiteHost(ctx, site, hostPath, search)
 }

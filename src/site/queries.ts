@@ -3,6 +3,7 @@ import type { Db } from '../db/open.ts'
 import { prepared } from '../db/statements.ts'
 import type { ContentCoding } from '../domain/content-encoding.ts'
 import type { ProjectRole } from '../domain/roles.ts'
+import type { KnownBlob } from '../modules/deployments/traits.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
 
 /** What a host or path form shows, as stored. `alias*` are null for a deployment by its SHA. */
@@ -84,13 +85,13 @@ export function findSitesBySha(db: Db, owner: string, repo: string, from: string
   ).all(owner, repo, from, to)
 }
 
-type FileRow = StoredBlob & { path: string }
+type FileRow = KnownBlob & { path: string }
 
 /** Every file of a deployment below `prefix` (`''`, or a folder ending in `/`), with the location of its bytes. */
 export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow[] {
   return prepared<FileRow>(
     db,
-    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.traits, b.is_brotli AS isBrotli
        FROM assets f JOIN blobs b ON b.id = f.blob_id
        WHERE f.deployment_id = ? AND f.path >= ? AND f.path < ?`,
   ).all(deploymentId, prefix, `${prefix}\u{10ffff}`)
@@ -98,11 +99,14 @@ export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow
 
 type VariantRow = StoredBlob & { of: string; encoding: ContentCoding }
 
+/** The forms of the deployment's contents that its project may send. */
 export function listVariants(db: Db, deploymentId: string): VariantRow[] {
   return prepared<VariantRow>(
     db,
     `SELECT v.sha256 AS "of", v.encoding, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
-       FROM (SELECT DISTINCT blob_id FROM assets WHERE deployment_id = ?) f
+       FROM (SELECT DISTINCT blob_id FROM assets WHERE deployment_id = ?1) f
+       JOIN project_variants p ON p.blob_id = f.blob_id
+         AND p.project_id = (SELECT project_id FROM deployments WHERE id = ?1)
        JOIN blobs o ON o.id = f.blob_id
        JOIN blob_variants v ON v.sha256 = o.sha256
        JOIN blobs b ON b.sha256 = v.variant_sha256`,

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts'
 import { encodePath, MAX_PATH_BYTES } from '../domain/asset-path.ts'
-import { contentTypeOf } from '../domain/content-type.ts'
+import { mayBeOfEarlier } from '../domain/content-hash.ts'
+import { mimeTypeOf } from '../domain/content-type.ts'
 import { WEEK_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
-import { mayBeHashedPart } from '../domain/hashed-part.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { decideAppPage } from './app-page.ts'
 import { knowUrl } from './known-urls.ts'
@@ -65,7 +65,7 @@ function serveMissing(
   asked: SiteRequest,
 ): Response {
   const { request, plain } = asked
-  const earlier = mayBeHashedPart(plain) ? findEarlier(ctx, site, plain) : undefined
+  const earlier = mayBeOfEarlier(plain) ? findEarlier(ctx, site, plain) : undefined
   if (earlier !== undefined) {
     traceMissing(asked, ': that of an earlier deployment is sent')
     return serveFile(ctx, request, earlier, site)
@@ -110,13 +110,13 @@ function findEarlier(ctx: Context, site: Site, plain: string): SiteFile | undefi
       manifestKey: manifestKey(earlier.deploymentId, basePath),
     })
     const target = targets.get(plain)
-    if (target !== undefined && 'path' in target) return target
+    if (target !== undefined && 'path' in target && mayBeOfEarlier(target.path)) return target
   }
   return undefined
 }
 
-/** The stored paths below the base path that could answer a plain path: `/about` may be `about.html`. */
-const storedPaths = (plain: string): string[] => [plain.slice(1), `${plain.slice(1)}.html`]
+/** The stored paths below the base path that could answer a plain path; a page has no hash. */
+const storedPaths = (plain: string): string[] => [plain.slice(1)]
 
 /** Defaults to true for a deployment with an index and no 404 page of its own. */
 function isSpa(site: Site, targets: Manifest['targets']): boolean {
@@ -124,7 +124,7 @@ function isSpa(site: Site, targets: Manifest['targets']): boolean {
 }
 
 /** A missing script never gets HTML: the page that loads it would try to run that. contract §6. */
-const isScript = (path: string): boolean => contentTypeOf(path).startsWith('text/javascript')
+const isScript = (path: string): boolean => mimeTypeOf(path) === 'text/javascript'
 
 function nearest404(targets: Manifest['targets'], plain: string): SiteFile | undefined {
   for (let folder = plain.slice(0, MAX_PATH_BYTES + 1); folder !== ''; ) {

@@ -417,11 +417,14 @@ test('what was published while the clock was ahead has no date in the future', a
 describe('a deploy under open tabs', () => {
   const old = {
     'index.html': 'old',
-    'app-aaaa1111.js': 'old script',
+    'app-a1aa11b1.js': 'old script',
     'nodes/3.Cckk7-aE.js': 'old part',
     'plain.js': 'old plain',
-    'a b/ü-bbbb2222.html': 'old page',
-    '100%-cccc3333.txt': 'old percent',
+    'a b/ü-b2bb22c2.css': 'old style',
+    'page-d4dd44e4.html': 'old page',
+    'IMG_20240102.jpg': 'old photo',
+    'report2025.pdf': 'old report',
+    '100%-c3cc33d3.txt': 'old percent',
   }
   const moved = async (basePath?: string) => {
     const where = basePath === undefined ? '' : `${basePath.slice(1)}/`
@@ -443,20 +446,20 @@ describe('a deploy under open tabs', () => {
   test('a hashed file of the previous deployment is still served', async () => {
     const { aliasHost } = await moved()
     expect(await (await get(aliasHost, '/')).text()).toBe('new')
-    const answer = await get(aliasHost, '/app-aaaa1111.js')
+    const answer = await get(aliasHost, '/app-a1aa11b1.js')
     expect([answer.status, await answer.text()]).toEqual([200, 'old script'])
     expect(answer.headers.get('x-svc-commit')).toMatch(/^a/)
   })
 
   test('from the folder that the alias served then', async () => {
     const { aliasHost } = await moved('/dist')
-    expect(await (await get(aliasHost, '/app-aaaa1111.js')).text()).toBe('old script')
+    expect(await (await get(aliasHost, '/app-a1aa11b1.js')).text()).toBe('old script')
   })
 
   test.each([
-    ['/a%20b/%C3%BC-bbbb2222.html', 'old page'],
-    ['/a%20b/u%CC%88-bbbb2222', 'old page'],
-    ['/100%25-cccc3333.txt', 'old percent'],
+    ['/a%20b/%C3%BC-b2bb22c2.css', 'old style'],
+    ['/a%20b/u%CC%88-b2bb22c2.css', 'old style'],
+    ['/100%25-c3cc33d3.txt', 'old percent'],
   ])('in every encoding of the path: %s', async (path, text) => {
     const { aliasHost } = await moved('/dist')
     const answer = await get(aliasHost, path)
@@ -468,22 +471,25 @@ describe('a deploy under open tabs', () => {
     expect(await (await get(aliasHost, '/nodes/3.Cckk7-aE.js')).text()).toBe('old part')
   })
 
-  test('a file without a hash is not served', async () => {
-    const { aliasHost } = await moved()
-    expect((await get(aliasHost, '/plain.js')).status).toBe(404)
-  })
+  test.each(['/plain.js', '/page-d4dd44e4.html', '/page-d4dd44e4', '/IMG_20240102.jpg', '/report2025.pdf'])(
+    'a page, and a file without a hash, are gone at once: %s',
+    async (path) => {
+      const { aliasHost } = await moved()
+      expect((await get(aliasHost, path, { accept: 'text/plain' })).status).toBe(404)
+    },
+  )
 
   test('not at the deployment host of the new one', async () => {
     const { aliasHost } = await moved()
-    expect((await get(aliasHost.replace('production', 'b'.repeat(12)), '/app-aaaa1111.js')).status).toBe(404)
+    expect((await get(aliasHost.replace('production', 'b'.repeat(12)), '/app-a1aa11b1.js')).status).toBe(404)
   })
 
   test('for seven days after it was replaced', async () => {
     const { aliasHost } = await moved()
     app.advance(7 * DAY_MS - 2000)
-    expect((await get(aliasHost, '/app-aaaa1111.js')).status).toBe(200)
+    expect((await get(aliasHost, '/app-a1aa11b1.js')).status).toBe(200)
     app.advance(4000)
-    expect((await get(aliasHost, '/app-aaaa1111.js')).status).toBe(404)
+    expect((await get(aliasHost, '/app-a1aa11b1.js')).status).toBe(404)
   })
 })
 

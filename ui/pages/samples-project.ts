@@ -140,8 +140,10 @@ export const projectSamples = [
     deployment: newest,
     path: 'assets/',
     folder: {
-      folders: [{ name: 'img/', path: 'assets/img/', fileCount: 3, sizeBytes: 9000 }],
-      files: [{ name: 'app.js', path: 'assets/app.js', fileCount: 1, sizeBytes: 400 }],
+      folders: [{ name: 'img/', path: 'assets/img/', mimeType: null, fileCount: 3, sizeBytes: 9000 }],
+      files: [
+        { name: 'app.js', path: 'assets/app.js', mimeType: 'text/javascript', fileCount: 1, sizeBytes: 400 },
+      ],
       total: 2,
     },
   }),

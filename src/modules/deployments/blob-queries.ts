@@ -1,15 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
-import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
+import type { BlobStage, StagedBlob, StoredBlob } from '../../platform/blob-store.ts'
 import { replaceDamaged } from './damage.ts'
 
 /** Stored contents, for several parts of this module. */
-
-/** Below this size compression saves too little. contract §6. */
-export const MIN_COMPRESSED_BYTES = 1024
-
-/** `variants_at` of a content whose paths need no compression. */
-export const NEVER_COMPRESSED = 0
 
 /** Where a content is stored now; null once it is freed. */
 export function findBlob(db: Db, sha256: string): StoredBlob | null {
@@ -41,19 +35,13 @@ export function listStored(db: Db, sha256s: readonly string[]): string[] {
     .map(({ sha256 }) => sha256)
 }
 
-/**
- * `variantsAt` null: the compressed forms are still to be made. A content that already has a row keeps it, unless it was
- * damaged.
- */
-export function insertBlobs(
-  ctx: Context,
-  blobs: readonly (StoredBlob & { variantsAt: number | null })[],
-): void {
+/** A content that already has a row keeps it, unless it was damaged. */
+export function insertBlobs(ctx: Context, blobs: readonly StagedBlob[]): void {
   const { db } = ctx
   replaceDamaged(ctx, blobs)
-  const insert = db.sqlite.query<unknown, [string, number, string | null, number, number | null]>(
-    'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, variants_at) VALUES (?, ?, ?, ?, ?)',
+  const insert = db.sqlite.query<unknown, [string, number, string | null, number, number]>(
+    'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, traits) VALUES (?, ?, ?, ?, ?)',
   )
-  for (const { sha256, sizeBytes, pack, offset, variantsAt } of blobs)
-    insert.run(sha256, sizeBytes, pack, offset, variantsAt)
+  for (const { sha256, sizeBytes, pack, offset, traits } of blobs)
+    insert.run(sha256, sizeBytes, pack, offset, traits)
 }

@@ -1,12 +1,19 @@
 import type { Context } from '../../context.ts'
 import { cacheControlOf } from '../../domain/cache-control.ts'
-import { mimeTypeOf } from '../../domain/content-type.ts'
+import { isTypedByBytes, mimeTypeOf } from '../../domain/content-type.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findContent, listChanges, listEntries, type PathChange } from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
+import { typeOfFile } from './traits.ts'
 
-/** A direct child of a folder in a deployment. `path` is the full path; that of a folder ends in `/`. */
-export type FolderEntry = { name: string; path: string; fileCount: number; sizeBytes: number }
+/** A direct child of a folder in a deployment. `path` is the full path; that of a folder, which has no type, ends in `/`. */
+export type FolderEntry = {
+  name: string
+  path: string
+  mimeType: string | null
+  fileCount: number
+  sizeBytes: number
+}
 export type Folder = { folders: FolderEntry[]; files: FolderEntry[]; total: number }
 
 export type FileDetail = {
@@ -36,14 +43,20 @@ export function listFolder(ctx: Context, grant: Grant, deploymentId: string, fol
   const rows = listEntries(ctx.db, id, folder)
   const entries = rows
     .slice(0, MAX_ENTRIES)
-    .map((row) => ({ ...row, path: folder + row.name }))
+    .map((row) => ({ ...row, path: folder + row.name, mimeType: entryType(ctx, id, folder + row.name) }))
     .sort((a, b) => names.compare(a.name, b.name))
-  const isFolder = ({ name }: FolderEntry) => name.endsWith('/')
+  const isFolder = ({ mimeType }: FolderEntry) => mimeType === null
   return {
     folders: entries.filter(isFolder),
     files: entries.filter((entry) => !isFolder(entry)),
     total: rows.length,
   }
+}
+
+function entryType(ctx: Context, deploymentId: string, path: string): string | null {
+  if (path.endsWith('/')) return null
+  const content = isTypedByBytes(path) ? findContent(ctx.db, deploymentId, path) : null
+  return content === null ? mimeTypeOf(path) : typeOfFile(ctx, { path, sha256: content.sha256 })
 }
 
 /** Whether the deployment's own address shows a page: its base path has an `index.html`. */
@@ -68,7 +81,7 @@ export function getFileDetail(
     path,
     sizeBytes,
     sha256,
-    mimeType: mimeTypeOf(path),
+    mimeType: typeOfFile(ctx, { path, sha256 }),
     cacheControl: cacheControlOf(path, isPublic),
     text: sizeBytes > MAX_TEXT_BYTES ? null : textOf(ctx.blobs.readSync(blob)),
   }

@@ -4,6 +4,7 @@ import { prepared } from '../../db/statements.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
 import { listSenders } from './collect/queries.ts'
 import { bumpVersions } from './queries.ts'
+import { withdrawVariant } from './variants/queries.ts'
 
 /**
  * Notes that the stored bytes of a content differ from those that were uploaded. It no longer counts as stored, so an
@@ -14,12 +15,7 @@ export function noteDamaged(ctx: Context, sha256: string): void {
   inTransaction(db, () => {
     prepared(db, 'UPDATE blobs SET damaged = 1 WHERE sha256 = ?').run(sha256)
     bumpVersions(db, listSenders(db, [sha256]))
-    prepared(
-      db,
-      `UPDATE blobs SET variants_at = NULL
-       WHERE sha256 IN (SELECT sha256 FROM blob_variants WHERE variant_sha256 = ?)`,
-    ).run(sha256)
-    prepared(db, 'DELETE FROM blob_variants WHERE variant_sha256 = ?').run(sha256)
+    withdrawVariant(db, sha256)
   })
 }
 

@@ -81,6 +81,6 @@ function viewOf(ctx: Context, { project, deployment, alias, published, assets }:
     deployment: deploymentView(ctx, deployment),
     published,
     alias: alias === null ? null : aliasView(ctx, alias),
-    assets: () => assets.map((asset) => assetView(asset, at)),
+    assets: () => assets.map((asset) => assetView(ctx, asset, at)),
   }
 }

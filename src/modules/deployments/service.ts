@@ -3,7 +3,6 @@ import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { encodePath } from '../../domain/asset-path.ts'
-import { mimeTypeOf } from '../../domain/content-type.ts'
 import { AppError } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -28,6 +27,7 @@ import {
   listDeploymentRecords,
   recountDeployment,
 } from './queries.ts'
+import { typeOfFile } from './traits.ts'
 
 export type { AssetView, DeploymentView } from './model.ts'
 export type { PointedAt } from './queries.ts'
@@ -90,7 +90,7 @@ export function listFiles(
   const data = listAssets(ctx.db.orm, id, prefix, page).map((asset) => ({
     path: asset.path,
     size: asset.sizeBytes,
-    mimeType: mimeTypeOf(asset.path),
+    mimeType: typeOfFile(ctx, asset),
     sha256: asset.sha256,
     url: `${ctx.adminUrl()}${shaPath(deployment)}${encodePath(asset.path)}`,
   }))
@@ -128,7 +128,7 @@ export function getAsset(ctx: Context, grant: Grant, id: string): AssetView {
   const asset = findAsset(ctx.db.orm, id)
   const deployment = asset && within(grant, findDeploymentRecord(ctx.db.orm, asset.deploymentId))
   if (asset === undefined || deployment === undefined) throw noSuchAsset()
-  return assetView(asset, deployment)
+  return assetView(ctx, asset, deployment)
 }
 
 /** Removes the file from the deployment; visitors stop seeing it at once. */
@@ -150,7 +150,8 @@ export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
 
 /** The spec's record of a file in the deployment `owner/repo` at `commitSha`. */
 export function assetView(
-  asset: Pick<AssetRow, 'id' | 'path' | 'sizeBytes'>,
+  ctx: Context,
+  asset: Pick<AssetRow, 'id' | 'path' | 'sha256' | 'sizeBytes'>,
   deployment: { owner: string; repo: string; commitSha: string },
 ): AssetView {
   const { owner, repo, commitSha } = deployment
@@ -158,7 +159,7 @@ export function assetView(
     id: asset.id,
     fileName: asset.path,
     storageKey: `${owner}/${repo}/${commitSha}/${asset.path}`,
-    mimeType: mimeTypeOf(asset.path),
+    mimeType: typeOfFile(ctx, asset),
     size: asset.sizeBytes,
     url: `${shaPath(deployment)}${encodePath(asset.path)}`,
   }

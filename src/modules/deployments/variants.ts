@@ -1,38 +1,33 @@
 import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/open.ts'
+import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { CONTENT_CODINGS } from '../../domain/content-encoding.ts'
-import { isCompressible, mimeTypeOf } from '../../domain/content-type.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { BlobStage, StoredBlob } from '../../platform/blob-store.ts'
+import type { BlobStage, StagedBlob, StoredBlob } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
-import {
-  findBlob,
-  insertBlobs,
-  listStored,
-  MIN_COMPRESSED_BYTES,
-  NEVER_COMPRESSED,
-  openStage,
-} from './blob-queries.ts'
+import { findBlob, insertBlobs, listStored, openStage } from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
 import { bumpVersions } from './queries.ts'
+import { isSentCompressed } from './traits.ts'
 import { whenNoUpload } from './upload/activity.ts'
 import { type AddedVariant, addVariantOfStream, addVariants } from './variants/compress.ts'
 import {
   addUnreferenced,
+  deleteWaiting,
+  findProjectOf,
   insertVariants,
-  listFilesAfter,
+  listPendingAfter,
+  listUnmade,
   listUsers,
   listWaiting,
-  markDone,
-  markUnwanted,
-  type PendingFile,
+  markMade,
+  offerVariants,
 } from './variants/queries.ts'
 
-/** Larger files are downloads: compressing them takes long, and clients request them in ranges. */
-const MAX_BYTES = 256 * 1024 * 1024
 const PAGE = 500
+/** Counted in what was published, not in what becomes of it: see `Batch`. */
 const BATCH_CONTENTS = 200
 const BATCH_BYTES = 8 * 1024 * 1024
 
@@ -54,10 +49,10 @@ export function scheduleVariants(ctx: Context, deploymentId: string): void {
 export async function resumeVariants(ctx: Context): Promise<void> {
   for (let after = ''; ; ) {
     const waiting = listWaiting(ctx.db, after, PAGE)
-    for (const { deploymentIds } of waiting) for (const id of deploymentIds) scheduleVariants(ctx, id)
+    for (const id of waiting) scheduleVariants(ctx, id)
     const last = waiting.at(-1)
     if (last === undefined || workerOf(ctx).isStopped) return
-    after = last.sha256
+    after = last
     await nextTurn()
   }
 }
@@ -93,20 +88,27 @@ async function work(ctx: Context, worker: Worker): Promise<void> {
   }
 }
 
+/**
+ * Compresses the contents of the deployment that its project has not compressed before. Whether another project has them
+ * makes no difference, neither to the work nor to its order, since nobody may learn that (contract 15.8).
+ */
 async function compressDeployment(ctx: Context, worker: Worker, deploymentId: string): Promise<void> {
+  const projectId = findProjectOf(ctx.db, deploymentId)
+  if (projectId === undefined) return
   const users = new Set<string>()
-  let batch = new Batch(ctx)
+  let batch = new Batch(ctx, projectId)
+  let isDone = true
   try {
     for (let after: string | undefined = ''; after !== undefined && !worker.isStopped; ) {
-      const page = listFilesAfter(ctx.db, deploymentId, after, PAGE)
-      const wanted = sortOut(ctx, page)
-      for (const sha256 of wanted) {
+      const page = listPendingAfter(ctx.db, { projectId, deploymentId }, after, PAGE)
+      const wanted = page.filter((file) => isSentCompressed(ctx, file.path, file))
+      for (const sha256 of new Set(wanted.map((file) => file.sha256))) {
         await whenNoUpload(ctx)
         if (worker.isStopped) break
-        await compressContent(ctx, worker, batch, sha256)
+        isDone = (await compressContent(ctx, worker, batch, sha256)) && isDone
         if (!batch.isFull) continue
         for (const id of await batch.commit()) users.add(id)
-        batch = new Batch(ctx)
+        batch = new Batch(ctx, projectId)
       }
       after = page.at(-1)?.path
       await nextTurn()
@@ -116,55 +118,45 @@ async function compressDeployment(ctx: Context, worker: Worker, deploymentId: st
     await batch.drop()
     if (users.size > 0) inTransaction(ctx.db, () => bumpVersions(ctx.db, [...users]))
   }
+  // One that was published to meanwhile is waiting again.
+  if (isDone && !worker.isStopped && !worker.waiting.has(deploymentId))
+    inRelaxedTransaction(ctx.db, () => deleteWaiting(ctx.db, deploymentId))
 }
 
-/** The contents of the page that need compression. Marks those that never will, so that they are not rechecked. */
-function sortOut(ctx: Context, page: readonly PendingFile[]): Set<string> {
-  const wanted = new Set<string>()
-  const tooSmallOrLarge: string[] = []
-  const unwanted: string[] = []
-  for (const { path, sha256, sizeBytes, variantsAt } of page) {
-    if (variantsAt !== null && variantsAt !== NEVER_COMPRESSED) continue
-    const pays = isCompressible(mimeTypeOf(path))
-    if (pays && sizeBytes >= MIN_COMPRESSED_BYTES && sizeBytes <= MAX_BYTES) wanted.add(sha256)
-    else if (pays) tooSmallOrLarge.push(sha256)
-    else if (variantsAt === null) unwanted.push(sha256)
-  }
-  if (tooSmallOrLarge.length + unwanted.length > 0)
-    inTransaction(ctx.db, () => {
-      markDone(ctx.db, tooSmallOrLarge, ctx.now())
-      markUnwanted(
-        ctx.db,
-        unwanted.filter((sha256) => !wanted.has(sha256)),
-      )
-    })
-  return wanted
-}
-
-/** Skips a content that was freed meanwhile. One that cannot be read is logged and tried again later. */
-async function compressContent(ctx: Context, worker: Worker, batch: Batch, sha256: string): Promise<void> {
+/**
+ * Skips a content that was freed meanwhile. Returns false for one that cannot be read, which is logged and tried again
+ * later.
+ */
+async function compressContent(ctx: Context, worker: Worker, batch: Batch, sha256: string): Promise<boolean> {
   const blob = findBlob(ctx.db, sha256)
-  if (blob === null || batch.has(sha256)) return
+  if (blob === null || batch.has(sha256)) return true
   try {
     await batch.add(blob, worker)
+    return true
   } catch (error) {
     if (error instanceof AppError && error.kind === 'storage_full') throw error
-    if (error instanceof Stopped || findBlob(ctx.db, sha256) === null) return
+    if (error instanceof Stopped || findBlob(ctx.db, sha256) === null) return true
     ctx.log.error('a content could not be compressed', { sha256, error })
+    return false
   }
 }
 
 class Stopped extends Error {}
 
-/** The variants of many contents share a pack, a sync and a transaction. */
+/**
+ * The variants of many contents share a pack, a sync and a transaction. They begin to be sent together, so how many they
+ * are depends on the contents alone, not on which forms are stored already.
+ */
 class Batch {
   readonly #ctx: Context
+  readonly #projectId: string
   readonly #made = new Map<string, AddedVariant[]>()
   #stage: BlobStage | undefined
   #bytes = 0
 
-  constructor(ctx: Context) {
+  constructor(ctx: Context, projectId: string) {
     this.#ctx = ctx
+    this.#projectId = projectId
   }
 
   get isFull(): boolean {
@@ -176,13 +168,13 @@ class Batch {
   }
 
   async add(blob: StoredBlob, worker: Worker): Promise<void> {
+    this.#bytes += blob.sizeBytes
     this.#stage ??= openStage(this.#ctx)
     const stage = this.#stage
     const variants =
       blob.pack === null
         ? await this.#addLarge(stage, blob, worker)
         : await addVariants(stage, readWhole(this.#ctx, blob))
-    for (const { sizeBytes } of variants) this.#bytes += sizeBytes
     this.#made.set(blob.sha256, variants)
   }
 
@@ -201,31 +193,29 @@ class Batch {
     const stage = this.#stage
     if (stage === undefined) return []
     const stored = await stage.seal()
-    const { db } = this.#ctx
-    const users = commitStaged(db, stage, () => {
-      const now = this.#ctx.now()
-      const present = listStored(db, [...this.#made.keys()])
-      insertBlobs(
-        this.#ctx,
-        stored.map((blob) => ({ ...blob, variantsAt: now })),
-      )
-      insertVariants(
-        db,
-        present.flatMap((of) => (this.#made.get(of) ?? []).map((variant) => ({ of, ...variant }))),
-      )
-      markDone(db, present, now)
-      // Variants of a content that is gone, or made before a failure, have a row but no reference.
-      addUnreferenced(
-        db,
-        stored.map(({ sha256 }) => sha256),
-      )
-      return listUsers(
-        db,
-        present.filter((sha256) => this.#made.get(sha256)?.length),
-      )
-    })
+    const users = commitStaged(this.#ctx.db, stage, () => this.#record(stored))
     this.#stage = undefined
     return users
+  }
+
+  /** A content that was compressed for another project keeps the forms that it has. */
+  #record(stored: readonly StagedBlob[]): string[] {
+    const { db } = this.#ctx
+    const present = listStored(db, [...this.#made.keys()])
+    const unmade = listUnmade(db, present)
+    insertBlobs(this.#ctx, stored)
+    insertVariants(
+      db,
+      [...unmade].flatMap((of) => (this.#made.get(of) ?? []).map((variant) => ({ of, ...variant }))),
+    )
+    markMade(db, [...unmade], this.#ctx.now())
+    offerVariants(db, this.#projectId, present)
+    // Variants of a content that is gone or has others, or made before a failure, have a row but no reference.
+    addUnreferenced(
+      db,
+      stored.map(({ sha256 }) => sha256),
+    )
+    return listUsers(db, this.#projectId, present)
   }
 
   /** Removes what was not committed. */

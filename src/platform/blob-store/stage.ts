@@ -1,8 +1,10 @@
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { type Traits, traitsOf } from '../../domain/content-traits.ts'
 import { AppError } from '../../domain/errors.ts'
 import { ByteCollector, type ByteStream, tooLarge } from '../byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from '../durable-file.ts'
+import { ContentSample } from './content-sample.ts'
 import type { BlobPlaces, StoredBlob } from './places.ts'
 
 /** Contents up to this size share a pack; larger ones are files of their own. */
@@ -12,6 +14,9 @@ const PACKED_BYTES = 1024 * 1024
 export type BlobState = 'absent' | 'stored' | 'damaged'
 
 export type AddedBlob = { sha256: string; sizeBytes: number }
+
+/** A content that a stage has written, with what its bytes say. */
+export type StagedBlob = StoredBlob & { traits: Traits }
 
 /** One upload on its way to the disk. A failed `add` leaves the stage as if that content had never come. */
 export type BlobStage = {
@@ -31,7 +36,7 @@ export type BlobStage = {
    * Returns the contents that this stage has written; bytes and names are durable when it resolves. Two uploads of the
    * same small content write a copy each: the one whose row loses (INSERT OR IGNORE) is dead space in its pack.
    */
-  seal(): Promise<StoredBlob[]>
+  seal(): Promise<StagedBlob[]>
   /**
    * Removes what this stage has written, unless another stage needs it or has committed it. May be called at any time,
    * repeatedly.
@@ -46,8 +51,8 @@ export type BlobStage = {
  */
 type Content =
   | { kind: 'stored' }
-  | { kind: 'packed'; sizeBytes: number; offset: number }
-  | { kind: 'file'; sizeBytes: number; file: DurableFile }
+  | { kind: 'packed'; sizeBytes: number; traits: Traits; offset: number }
+  | { kind: 'file'; sizeBytes: number; traits: Traits; file: DurableFile }
 
 export class Stage implements BlobStage {
   readonly #places: BlobPlaces
@@ -107,7 +112,7 @@ export class Stage implements BlobStage {
     for (const sha256 of listStored()) if (this.#expected.has(sha256)) this.#expected.set(sha256, true)
   }
 
-  async seal(): Promise<StoredBlob[]> {
+  async seal(): Promise<StagedBlob[]> {
     if (this.#state !== 'open') throw new Error('The stage was sealed before')
     this.#state = 'sealing'
     try {
@@ -153,7 +158,8 @@ export class Stage implements BlobStage {
     if (!this.#isNew(sha256)) return undefined
     this.#packFile ??= this.#openPack()
     const { file } = this.#packFile
-    this.#contents.set(sha256, { kind: 'packed', sizeBytes: bytes.length, offset: file.sizeBytes })
+    const traits = traitsOf(bytes)
+    this.#contents.set(sha256, { kind: 'packed', sizeBytes: bytes.length, traits, offset: file.sizeBytes })
     return file.append(bytes)
   }
 
@@ -186,14 +192,15 @@ export class Stage implements BlobStage {
   }
 
   async #addLarge(large: LargeContent, expected: string | undefined): Promise<string> {
-    const { file } = large
+    const { file, sample } = large
     const sha256 = large.hash.digest('hex')
     expectHash(sha256, expected)
     if (!this.#isNew(sha256)) {
       await this.#removeTmp(file)
       return sha256
     }
-    this.#contents.set(sha256, { kind: 'file', sizeBytes: file.sizeBytes, file })
+    const traits = sample.traits()
+    this.#contents.set(sha256, { kind: 'file', sizeBytes: file.sizeBytes, traits, file })
     const before = this.#syncing
     this.#syncing = Promise.all([before, file.finish({ durable: true })])
     this.#syncing.catch(() => undefined) // seal() reports it
@@ -247,11 +254,11 @@ export class Stage implements BlobStage {
     for (const folder of folders) await syncFolder(folder)
   }
 
-  #located(sha256: string, content: Content): StoredBlob[] {
+  #located(sha256: string, content: Content): StagedBlob[] {
     if (content.kind === 'stored') return []
-    const { sizeBytes } = content
-    if (content.kind === 'file') return [{ sha256, sizeBytes, pack: null, offset: 0 }]
-    return [{ sha256, sizeBytes, pack: this.#packFile?.id ?? null, offset: content.offset }]
+    const { sizeBytes, traits } = content
+    if (content.kind === 'file') return [{ sha256, sizeBytes, traits, pack: null, offset: 0 }]
+    return [{ sha256, sizeBytes, traits, pack: this.#packFile?.id ?? null, offset: content.offset }]
   }
 
   async #removePack(): Promise<void> {
@@ -269,6 +276,7 @@ export class Stage implements BlobStage {
 class LargeContent {
   readonly file: DurableFile
   readonly hash = new Bun.CryptoHasher('sha256')
+  readonly sample = new ContentSample()
 
   constructor(path: string) {
     this.file = new DurableFile(path, { syncsEarly: true })
@@ -276,6 +284,7 @@ class LargeContent {
 
   async append(bytes: Uint8Array): Promise<void> {
     this.hash.update(bytes)
+    this.sample.push(bytes)
     await this.file.append(bytes)
   }
 }

@@ -1,5 +1,4 @@
 import { cacheControlOf } from '../../../src/domain/cache-control.ts'
-import { mimeTypeOf } from '../../../src/domain/content-type.ts'
 import type { FileDetail, Folder, FolderEntry } from '../../../src/modules/deployments/browse.ts'
 import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
 import { linkButton } from '../../components/button.ts'
@@ -131,7 +130,7 @@ const columns = (props: FolderPageProps): Column<FolderEntry>[] => [
     cell: (entry) =>
       entry.name.endsWith('/')
         ? html`<span class="muted">Folder, ${entry.fileCount} ${entry.fileCount === 1 ? 'file' : 'files'}</span>`
-        : mimeTypeOf(entry.path),
+        : entry.mimeType,
   },
   {
     label: 'Cache-Control',

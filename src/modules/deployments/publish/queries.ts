@@ -1,7 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { deployments } from '../../../db/schema.ts'
-import { NEVER_COMPRESSED } from '../blob-queries.ts'
 import type { DeploymentRow } from '../queries.ts'
 
 /**
@@ -13,14 +12,6 @@ import type { DeploymentRow } from '../queries.ts'
 export function insertCandidates(db: Db, sha256s: Iterable<string>): void {
   const insert = db.sqlite.query<unknown, [string]>('INSERT OR REPLACE INTO blob_candidates VALUES (?, NULL)')
   for (const sha256 of sha256s) insert.run(sha256)
-}
-
-/** For contents stored under paths that are not compressed, and now under one that is. */
-export function wantVariants(db: Db, sha256s: Iterable<string>): void {
-  const update = db.sqlite.query<unknown, [string, number]>(
-    'UPDATE blobs SET variants_at = NULL WHERE sha256 = ? AND variants_at = ?',
-  )
-  for (const sha256 of sha256s) update.run(sha256, NEVER_COMPRESSED)
 }
 
 export function findDeploymentBySha(

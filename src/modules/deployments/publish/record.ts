@@ -1,17 +1,17 @@
 import type { Actor, Context } from '../../../context.ts'
 import { actorRef, audit } from '../../../db/audit.ts'
 import type { DbOrTx } from '../../../db/open.ts'
-import { isCompressible, mimeTypeOf } from '../../../domain/content-type.ts'
 import { invalidChoice } from '../../../domain/errors.ts'
 import { deploymentRef } from '../../../domain/hostname.ts'
-import type { StoredBlob } from '../../../platform/blob-store.ts'
+import type { StagedBlob } from '../../../platform/blob-store.ts'
 import { claimLabel } from '../../aliases/host-labels.ts'
 import { type AliasRow, pointAlias } from '../../aliases/service.ts'
 import type { Project } from '../../projects/service.ts'
 import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
-import { insertBlobs, MIN_COMPRESSED_BYTES, NEVER_COMPRESSED } from '../blob-queries.ts'
+import { insertBlobs } from '../blob-queries.ts'
 import { type DeploymentRow, recountDeployment } from '../queries.ts'
 import { refuseClash, tooManyFiles, type UploadedFile } from '../upload/files.ts'
+import { insertWaiting } from '../variants/queries.ts'
 import {
   type DeploymentPatch,
   findDeploymentBySha,
@@ -22,7 +22,6 @@ import {
   type NewAsset,
   replaceContents,
   updateDeployment,
-  wantVariants,
 } from './queries.ts'
 
 /** The fields of an upload; null where a field is not given. contract §5.2. */
@@ -65,7 +64,7 @@ export function recordPublication(
   actor: Actor,
   project: Project,
   { files, publication }: { files: readonly UploadedFile[]; publication: Publication },
-  stored: readonly StoredBlob[],
+  stored: readonly StagedBlob[],
 ): Recorded {
   recordBlobs(ctx, files, stored)
   const before = findDeploymentBySha(tx, project.id, publication.commitSha)
@@ -73,6 +72,7 @@ export function recordPublication(
   const assets = recordAssets(ctx, deployment, before !== undefined, files)
   updateDeployment(tx, deployment.id, patchOf(publication))
   recountDeployment(tx, deployment.id, ctx.now())
+  insertWaiting(ctx.db, [deployment.id])
   audit(ctx, tx, actor, {
     action: before === undefined ? 'deployment.create' : 'deployment.add_files',
     target: { kind: 'deployment', id: deployment.id, name: deployment.commitSha },
@@ -83,33 +83,19 @@ export function recordPublication(
   return { project, deployment, assets, ...pointed }
 }
 
-/** Rows for contents only, such as those of an interrupted delta upload. `files` says which paths use them. */
+/** Rows for contents only, such as those of an interrupted delta upload. `files` says which are used. */
 export function recordBlobs(
   ctx: Context,
   files: readonly UploadedFile[],
-  stored: readonly StoredBlob[],
+  stored: readonly StagedBlob[],
 ): void {
-  const used = new Set<string>()
-  const compressed = new Set<string>()
-  for (const { path, sha256, sizeBytes } of files) {
-    used.add(sha256)
-    if (sizeBytes >= MIN_COMPRESSED_BYTES && isCompressible(mimeTypeOf(path))) compressed.add(sha256)
-  }
-  const variantsAt = ({ sha256, sizeBytes }: StoredBlob) => {
-    if (compressed.has(sha256)) return null
-    return sizeBytes < MIN_COMPRESSED_BYTES ? ctx.now() : NEVER_COMPRESSED
-  }
-  insertBlobs(
-    ctx,
-    stored.map((blob) => ({ ...blob, variantsAt: variantsAt(blob) })),
-  )
+  insertBlobs(ctx, stored)
+  const used = new Set(files.map(({ sha256 }) => sha256))
   // Contents replaced by a later file of the same path, or left out after all.
   insertCandidates(
     ctx.db,
     stored.flatMap(({ sha256 }) => (used.has(sha256) ? [] : [sha256])),
   )
-  for (const { sha256 } of stored) compressed.delete(sha256)
-  wantVariants(ctx.db, compressed)
 }
 
 function addDeployment(
