@@ -14,6 +14,7 @@ export class BodyShare {
   readonly #freeBytes: number
   #arrived = 0
   #taken = 0
+  #isCounted = false
   #isRefused = false
 
   /** `statedBytes` is the `Content-Length`; null if there is none. */
@@ -27,7 +28,9 @@ export class BodyShare {
   take(bytes: number): void {
     this.#arrived += bytes
     if (this.#arrived <= this.#freeBytes) return
-    if (!this.#budget.take(this.#owner, bytes, this.#taken === 0)) {
+    if (!this.#isCounted) this.#budget.enter()
+    this.#isCounted = true
+    if (!this.#budget.take(this.#owner, bytes)) {
       this.#budget.refusals.room += 1
       this.#isRefused = true
       throw noRoom()
@@ -40,6 +43,8 @@ export class BodyShare {
     if (this.#taken > 0) this.#budget.giveBack(this.#owner, this.#taken)
     this.#taken = 0
     if (this.#isRefused) await Bun.sleep(LINGER_MS)
+    if (this.#isCounted) this.#budget.leave()
+    this.#isCounted = false
   }
 }
 

@@ -13,27 +13,27 @@ const takes: [what: string, others: number, own: number, more: number, isTaken: 
 ]
 test.each(takes)('%s', (_what, others, own, more, isTaken) => {
   const budget = new BodyBudget(100)
-  if (others > 0) budget.take('other', others, true)
-  if (own > 0) budget.take('one', own, true)
-  expect(budget.take('one', more, own === 0)).toBe(isTaken)
+  if (others > 0) budget.take('other', others)
+  if (own > 0) budget.take('one', own)
+  expect(budget.take('one', more)).toBe(isTaken)
   expect(budget.usedBytes).toBe(others + own + (isTaken ? more : 0))
 })
 
 test('what is given back can be taken again', () => {
   const budget = new BodyBudget(100)
-  budget.take('one', 80, true)
-  expect(budget.take('other', 30, true)).toBe(false)
+  budget.take('one', 80)
+  expect(budget.take('other', 30)).toBe(false)
   budget.giveBack('one', 80)
   expect(budget.usedBytes).toBe(0)
-  expect(budget.take('other', 30, true)).toBe(true)
+  expect(budget.take('other', 30)).toBe(true)
 })
 
 test('of many bodies some room is kept for what the runtime reads ahead', () => {
   const MIB = 1024 * 1024
   const budget = new BodyBudget(16 * MIB)
-  for (let i = 0; i < 100; i++) budget.take(`${i}`, 1, true)
-  expect(budget.take('one', 7 * MIB, false)).toBe(true)
-  expect(budget.take('other', 7 * MIB, false)).toBe(false)
-  for (let i = 2; i < 100; i++) budget.giveBack(`${i}`, 1)
-  expect(budget.take('other', 7 * MIB, false)).toBe(true)
+  for (let i = 0; i < 100; i++) budget.enter()
+  expect(budget.take('one', 7.5 * MIB)).toBe(true)
+  expect(budget.take('other', 7.5 * MIB)).toBe(false)
+  for (let i = 0; i < 90; i++) budget.leave()
+  expect(budget.take('other', 7.5 * MIB)).toBe(true)
 })

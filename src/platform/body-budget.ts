@@ -27,25 +27,31 @@ export class BodyBudget {
     return this.#used
   }
 
-  /** `isFirst`: the body has taken nothing before. False, and nothing taken, if there is no room. */
-  take(owner: string, bytes: number, isFirst: boolean): boolean {
+  /** A body that needs a share begins. Also a refused one counts until it has left: the rest of it still arrives. */
+  enter(): void {
+    this.#bodies += 1
+  }
+
+  leave(): void {
+    this.#bodies -= 1
+  }
+
+  /** False, and nothing taken, if there is no room. */
+  take(owner: string, bytes: number): boolean {
     const before = this.#byOwner.get(owner) ?? 0
     const own = before + bytes
     const isAlone = this.#used === before
     if (this.#used + bytes > this.#room || (own > this.#maxBytes / 2 && !isAlone)) return false
     this.#byOwner.set(owner, own)
     this.#used += bytes
-    if (isFirst) this.#bodies += 1
     return true
   }
 
-  /** All that one body has taken. */
   giveBack(owner: string, bytes: number): void {
     const own = (this.#byOwner.get(owner) ?? 0) - bytes
     if (own > 0) this.#byOwner.set(owner, own)
     else this.#byOwner.delete(owner)
     this.#used -= bytes
-    this.#bodies -= 1
   }
 
   get #room(): number {
