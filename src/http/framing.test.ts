@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2'
 import { chunked } from '../testing/raw-client.ts'
 import { type ServedPipeline, servedPipeline } from '../testing/served-pipeline.ts'
 import { certificateFolder } from '../testing/tls-process.ts'
@@ -82,6 +83,31 @@ describe.each(['plain', 'TLS'])('over %s', (listener) => {
   })
 })
 
+describe('HTTP/2', () => {
+  test('bodies with and without a length are stored once, also beside one that stops', async () => {
+    const { port, host, records } = at('TLS')
+    const before = await records()
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const head = {
+      ':method': 'POST',
+      ':path': '/api/form',
+      ':authority': host,
+      'content-type': 'application/json',
+    }
+    const stopped = session.request(head)
+    stopped.write('{"x":')
+    const statuses = await Promise.all([
+      statusOf(session.request(head), '{"x":"1"}'),
+      statusOf(session.request({ ...head, 'content-length': '9' }), '{"x":"2"}'),
+      statusOf(session.request(head), LONG),
+    ])
+    stopped.close()
+    session.close()
+    expect(statuses).toEqual([200, 200, 200])
+    expect((await records()) - before).toBe(3)
+  })
+})
+
 describe('routes of the API and the pages', () => {
   const admin = (method: string, path: string, ...lines: string[]) =>
     [`${method} ${path} HTTP/1.1`, 'Host: localhost', TE, ...lines, '', ''].join('\r\n')
@@ -129,6 +155,14 @@ function at(listener: string): ServedPipeline {
   const found = served[listener]
   if (found === undefined) throw new Error(listener)
   return found
+}
+
+function statusOf(stream: ClientHttp2Stream, body: string): Promise<number> {
+  const status = new Promise<number>((resolve) =>
+    stream.on('response', (headers) => resolve(Number(headers[':status']))),
+  )
+  stream.end(body)
+  return status
 }
 
 function uploadOf(filename: string): string {
