@@ -8,21 +8,25 @@ const MIB = 1024 * 1024
 const BYTES = 'svc_buffered_body_bytes'
 const refusals = (reason: string) => `svc_buffered_body_refusals_total{reason="${reason}"}`
 
+let patient: ServedPipeline
+let hasty: ServedPipeline
+/** The one that the tests of a group ask. */
 let served: ServedPipeline
 const open: RawConnection[] = []
 beforeAll(async () => {
-  served = await servedPipeline({
-    BUFFERED_BODY_BYTES: '16MiB',
-    BODY_STALL_SECONDS: '1',
-    TRUST_PROXY: '127.0.0.1/32',
-  })
-  await served.app.addUser('root@example.com', 'admin')
+  const env = { BUFFERED_BODY_BYTES: '16MiB', TRUST_PROXY: '127.0.0.1/32' }
+  patient = await servedPipeline(env)
+  hasty = await servedPipeline({ ...env, BODY_STALL_SECONDS: '1' })
+  for (const { app } of [patient, hasty]) await app.addUser('root@example.com', 'admin')
 })
 afterEach(async () => {
   for (const connection of open.splice(0)) connection.end()
   await isEmpty()
 })
-afterAll(() => served.close())
+afterAll(async () => {
+  await patient.close()
+  await hasty.close()
+})
 
 const isEmpty = () => until('an empty budget', async () => (await served.metric(BYTES)) === 0)
 
@@ -54,6 +58,10 @@ function goOn(connection: RawConnection): { stop(): void } {
 }
 
 describe('memory', () => {
+  beforeAll(() => {
+    served = patient
+  })
+
   test('a body takes its share as it arrives, and gives it back when it is answered', async () => {
     const body = `{"x":"${'y'.repeat(MIB)}"}`
     const connection = await rawConnection({ port: served.port })
@@ -87,15 +95,13 @@ describe('memory', () => {
     ['192.0.2.1', '::ffff:192.0.2.1', true],
   ]
   test.each(neighbours)('%s and %s share one half: %p', async (one, other, areOne) => {
-    const stranger = await begin('198.51.100.1', 100_000)
+    await begin('198.51.100.1', 100_000)
     await holds(100_000)
-    const first = await begin(one, 5 * MIB)
+    await begin(one, 5 * MIB)
     await holds(100_000 + 5 * MIB)
-    const busy = [stranger, first].map(goOn)
     const second = await begin(other, 4 * MIB)
     if (areOne) expect((await second.answer).status).toBe(503)
     else await until('both', async () => (await served.metric(BYTES)) >= 100_000 + 9 * MIB)
-    for (const { stop } of busy) stop()
   })
 
   test('there is 503 for what finds no room, but a small body needs none', async () => {
@@ -129,14 +135,6 @@ describe('memory', () => {
     const broken = await begin('192.0.2.1', MIB, MIB)
     expect((await broken.answer).status).toBe(400)
     await isEmpty()
-  })
-
-  test('a thousand at once', async () => {
-    const all = await Promise.all(
-      Array.from({ length: 1000 }, (_, i) => begin(`10.0.${i >> 8}.${i & 255}`, 30_000, null)),
-    )
-    const statuses = new Set(await Promise.all(all.map(async ({ answer }) => (await answer).status)))
-    expect([...statuses].sort()).toEqual([408, 503])
   })
 })
 
@@ -177,6 +175,10 @@ const headOf = (lines: string[], ...more: string[]): string =>
     .replace('SITE', served.host)
 
 describe('pace', () => {
+  beforeAll(() => {
+    served = hasty
+  })
+
   const framings = ['Content-Length: 50', 'Content-Length: 30000', 'Transfer-Encoding: chunked']
   test.each(framings)(
     'a body with %s that stops is 408 and ends the connection, wherever it goes',
@@ -206,6 +208,14 @@ describe('pace', () => {
     expect(await late).toBeUndefined()
     fed.stop()
     expect((await steady.answer).status).toBe(408)
+  })
+
+  test('a thousand at once', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 1000 }, (_, i) => begin(`10.0.${i >> 8}.${i & 255}`, 30_000, null)),
+    )
+    const statuses = new Set(await Promise.all(all.map(async ({ answer }) => (await answer).status)))
+    expect([...statuses].sort()).toEqual([408, 503])
   })
 
   test('an upload is not held: it may stop', async () => {
