@@ -3,6 +3,7 @@ import { AppError } from './domain/errors.ts'
 import { networkOf } from './domain/ip-ranges.ts'
 import { isExplorerPath } from './http/docs.ts'
 import { errorResponse, toAppError } from './http/error-response.ts'
+import { skipBody } from './http/held-body.ts'
 import { createRateLimiter, type RateState, setRateHeaders } from './http/rate-limit.ts'
 import { asGet, factsOf } from './http/request-facts.ts'
 import { createRouteTable } from './http/route-table.ts'
@@ -85,6 +86,8 @@ async function answerWith(
   const refusal = refuseMethod(request.method, methods)
   if (refusal !== undefined) return refusal
   try {
+    // A GET that renews a session must wait for the end of a body too, although it reads none.
+    if (request.method === 'GET') await skipBody(ctx, request)
     // For a HEAD the framework would read the body of the GET to its end, also one that never ends.
     return await api.handle(request.method === 'HEAD' ? asGet(request) : request)
   } catch (error) {

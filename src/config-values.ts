@@ -55,6 +55,14 @@ export function byteSize(text: string): Parsed<number> {
     : { expected: 'a number of bytes above 0, such as 2147483648 or 2GiB' }
 }
 
+export const byteSizeFrom =
+  (min: number) =>
+  (text: string): Parsed<number> => {
+    const parsed = byteSize(text)
+    const isEnough = 'value' in parsed && parsed.value >= min
+    return isEnough ? parsed : { expected: `a number of bytes from ${min}, such as ${2 * min}` }
+  }
+
 export const oneOf =
   <T extends string>(...allowed: readonly T[]) =>
   (text: string): Parsed<T> => {

@@ -1,3 +1,4 @@
+import { BODY_OPTIONS, type BodyConfig } from './config-bodies.ts'
 import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './config-tls.ts'
 import { UPKEEP_OPTIONS, type UpkeepConfig } from './config-upkeep.ts'
 import {
@@ -25,7 +26,8 @@ export type { OidcProvider } from './config-values.ts'
 
 /** All settings with name, type, default and a line of help; nothing else reads the environment. contract §1. */
 export type Config = TlsConfig &
-  UpkeepConfig & {
+  UpkeepConfig &
+  BodyConfig & {
     port: number
     host: string
     dataDir: string
@@ -241,6 +243,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
     fallback: (_soFar, isTerminal) => (isTerminal ? 'pretty' : 'json'),
     parse: oneOf('pretty', 'json'),
   },
+  ...BODY_OPTIONS,
   ...UPKEEP_OPTIONS,
 }
 

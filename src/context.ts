@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import type { Db } from './db/open.ts'
 import type { GlobalRole } from './domain/roles.ts'
 import type { BlobStore } from './platform/blob-store.ts'
+import type { BodyBudget } from './platform/body-budget.ts'
 import type { Certificates } from './platform/certificates.ts'
 import type { Lockout } from './platform/lockout.ts'
 import type { Log } from './platform/log.ts'
@@ -16,6 +17,8 @@ export type Context = {
   config: Config
   db: Db
   blobs: BlobStore
+  /** The memory for bodies of requests that are held until they are answered. */
+  bodies: BodyBudget
   /** Milliseconds since 1970, UTC. */
   now: () => number
   /** A new UUID (v7). */

@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { type LogsDb, openLogsDb } from './db/logs-db.ts'
 import { openDb } from './db/open.ts'
 import { openBlobStore } from './platform/blob-store.ts'
+import { BodyBudget } from './platform/body-budget.ts'
 import { noCertificates } from './platform/certificates.ts'
 import { createLockout } from './platform/lockout.ts'
 import { createLog } from './platform/log.ts'
@@ -99,6 +100,7 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
     config,
     db,
     blobs,
+    bodies: new BodyBudget(config.bufferedBodyBytes),
     now,
     newId,
     log,

@@ -163,7 +163,11 @@ function refuseForgery(request: Request, facts: RequestFacts): void {
 }
 
 async function finish(state: RequestState, answer: Promise<Response>): Promise<Response> {
-  return withCookies(state, await answer)
+  try {
+    return withCookies(state, await answer)
+  } finally {
+    await state.share?.end()
+  }
 }
 
 /** Adds cookies set on the way: new tokens for an expired access token, or none after sign-out. */

@@ -102,8 +102,9 @@ function handlers(ctx: Context, app: App): Omit<Handlers, 'websocket'> {
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE_SECONDS,
     fetch(request, server) {
-      if (request.method !== 'GET') onUploadProgress(request, () => server.timeout(request, IDLE_SECONDS))
-      return app.fetch(request, new SocketPeer(request, server))
+      const peer = new SocketPeer(request, server)
+      if (request.method !== 'GET') onUploadProgress(request, peer)
+      return app.fetch(request, peer)
     },
     error(error) {
       ctx.log.error('request failed', { error })

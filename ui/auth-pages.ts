@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { AppError } from '../src/domain/errors.ts'
+import { skipBody } from '../src/http/held-body.ts'
 import { factsOf, requestState } from '../src/http/request-facts.ts'
 import { safeRedirect } from '../src/http/safe-redirect.ts'
 import { callerOf, originOf } from '../src/modules/auth/caller.ts'
@@ -53,7 +54,7 @@ function showSignIn(ctx: Context, request: Request): Response {
 const PASSWORD_SET = { tone: 'good', message: 'Your password was set. Sign in with it.' } as const
 
 async function submitSignIn(ctx: Context, request: Request): Promise<Response> {
-  const form = await readForm(request)
+  const form = await readForm(ctx, request)
   const redirect = safeRedirect(ctx, form.optional('redirect'))
   const mfaTicket = form.optional('mfaTicket')
   if (mfaTicket === undefined) return submitPassword(ctx, request, form, redirect)
@@ -111,7 +112,7 @@ function showSignUp(ctx: Context, request: Request): Response {
 }
 
 async function submitSignUp(ctx: Context, request: Request): Promise<Response> {
-  const form = await readForm(request)
+  const form = await readForm(ctx, request)
   return obeyOnce(ctx, request, { form }, () => makeAccount(ctx, request, form))
 }
 
@@ -129,7 +130,8 @@ async function makeAccount(ctx: Context, request: Request, form: Form): Promise<
 }
 
 /** Clears the cookies even if the session has already ended. */
-function submitSignOut(ctx: Context, request: Request, next: Response): Response {
+async function submitSignOut(ctx: Context, request: Request, next: Response): Promise<Response> {
+  await skipBody(ctx, request)
   const facts = factsOf(request)
   try {
     signOut(ctx, request.headers.get('cookie'), facts)

@@ -2,7 +2,7 @@ import { getSchemaValidator, type Static, type TSchema, ValidationError } from '
 import type { Context } from '../src/context.ts'
 import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
 import { toAppError } from '../src/http/error-response.ts'
-import { readBody } from '../src/http/json-body.ts'
+import { readBody } from '../src/http/held-body.ts'
 import { PAGE_ID } from './html.ts'
 
 const MAX_FORM_BYTES = 64 * 1024
@@ -24,11 +24,11 @@ export type Form = {
 }
 
 /** Reads a form without files, 64 KiB by default. Throws 413 if it is larger, 415 for another content type. */
-export async function readForm(request: Request, maxBytes = MAX_FORM_BYTES): Promise<Form> {
+export async function readForm(ctx: Context, request: Request, maxBytes = MAX_FORM_BYTES): Promise<Form> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new AppError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.')
-  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request, maxBytes)))
+  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(ctx, request, maxBytes)))
   const pageId = fields.get(PAGE_ID) || undefined
   fields.delete(PAGE_ID)
   return {

@@ -32,7 +32,7 @@ export const linkPages = (ctx: Context) =>
     .post('/invite', ({ request }) => submitInvitation(ctx, request), UNREAD_BODY)
 
 async function submitForgot(ctx: Context, request: Request): Promise<Response> {
-  const form = await readForm(request)
+  const form = await readForm(ctx, request)
   return obeyOnce(ctx, request, { form }, async () => mailLink(ctx, request, form))
 }
 
@@ -64,7 +64,7 @@ function showReset(ctx: Context, token: string, error?: AppError): Response {
 }
 
 async function submitReset(ctx: Context, request: Request): Promise<Response> {
-  const form = await readForm(request)
+  const form = await readForm(ctx, request)
   return obeyOnce(ctx, request, { form }, () => setPassword(ctx, request, form))
 }
 
@@ -96,7 +96,7 @@ function showInvitation(ctx: Context, request: Request, error?: AppError): Respo
 }
 
 async function submitInvitation(ctx: Context, request: Request): Promise<Response> {
-  const form = await readForm(request)
+  const form = await readForm(ctx, request)
   const token = queryOf(request, 'token') ?? ''
   const intent = form.text('intent')
   if (intent === 'switch') return switchAccount(ctx, request, token)

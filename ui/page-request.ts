@@ -32,7 +32,7 @@ export async function decidedForm(
   maxBytes?: number,
 ): Promise<{ form: Form; caller: Caller; user: SessionUser; grant: Grant }> {
   decide(viewerOf(ctx, request).caller)
-  const form = await readForm(request, maxBytes)
+  const form = await readForm(ctx, request, maxBytes)
   const viewer = viewerOf(ctx, request)
   return { form, ...viewer, grant: decide(viewer.caller) }
 }
@@ -127,6 +127,7 @@ const WORDS: Readonly<Record<number, Words>> = {
   403: { title: 'Not allowed' },
   404: { title: 'Page not found', hint: 'Check the spelling, or go back to where you came from.' },
   405: { title: 'Not possible here' },
+  408: { title: 'That took too long' },
   409: { title: 'That did not work' },
   413: { title: 'The request is too large' },
   415: { title: 'That did not work' },

@@ -4,6 +4,7 @@ import { AppError } from '../src/domain/errors.ts'
 import { networkOf } from '../src/domain/ip-ranges.ts'
 import { acceptsHtml } from '../src/http/accepts-html.ts'
 import { elysiaOptions } from '../src/http/elysia-options.ts'
+import { skipBody } from '../src/http/held-body.ts'
 import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
 import { factsOf } from '../src/http/request-facts.ts'
 import { createRouteTable } from '../src/http/route-table.ts'
@@ -38,6 +39,7 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
       refuseFlood(forms.take(networkOf(factsOf(request).ip)))
     if (!isOpenBeforeSetup(path) && !workspaceHasAdmin(ctx)) return redirectTo(302, '/setup')
     refuseMethod(request.method, table.methodsOf(path))
+    if (request.method === 'GET') await skipBody(ctx, request)
     return app.handle(request)
   }
   return {

@@ -31,7 +31,7 @@ function showSetup(ctx: Context, request: Request): Response {
 }
 
 async function submitSetup(ctx: Context, request: Request): Promise<Response> {
-  const form = await readForm(request)
+  const form = await readForm(ctx, request)
   return obeyOnce(ctx, request, { form }, () => makeAdmin(ctx, request, form))
 }
 

@@ -5,6 +5,7 @@ const TABLE = {
   forbidden: [403, 'Forbidden'],
   not_found: [404, 'Not Found'],
   method_not_allowed: [405, 'Method Not Allowed'],
+  timed_out: [408, 'Request Timeout'],
   conflict: [409, 'Conflict'],
   precondition_failed: [412, 'Precondition Failed'],
   too_large: [413, 'Payload Too Large'],

@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
+import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
+import { readBody } from './held-body.ts'
 import { parseStorableJson } from './parse-json.ts'
-import { arrivingBody } from './upload-progress.ts'
 
 /** Maximum bytes of a JSON body, unless a route sets its own. */
 const MAX_JSON_BYTES = 1024 * 1024
@@ -10,13 +11,12 @@ export const MAX_SYNC_BYTES = 16 * 1024 * 1024
 /**
  * For routes without a guard. Routes with one read the body after it (`readJson`), so that a stranger's is never read.
  */
-export const jsonBody = new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, ({ request }) =>
-  readJson(request),
-)
+export const jsonBody = (ctx: Context) =>
+  new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, ({ request }) => readJson(ctx, request))
 
 /** Reads a JSON body and enforces the limit while reading. Undefined if there is none. */
-export async function readJson(request: Request, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
-  const bytes = await readBody(request, maxBytes)
+export async function readJson(ctx: Context, request: Request, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
+  const bytes = await readBody(ctx, request, maxBytes)
   if (bytes.length === 0) return undefined
   const type = request.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
   if (!/^application\/([\w.-]+\+)?json$/i.test(type))
@@ -28,21 +28,4 @@ export async function readJson(request: Request, maxBytes = MAX_JSON_BYTES): Pro
     throw new AppError('invalid', message, { details: [{ path: '', message }] })
   }
   return body
-}
-
-/** Reads the whole body; throws `too_large` as soon as it exceeds `maxBytes`. */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new AppError('too_large', `The body is larger than the ${maxBytes} bytes allowed here`)
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
-  const body = arrivingBody(request)
-  if (body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > maxBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
 }

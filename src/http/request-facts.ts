@@ -1,4 +1,5 @@
 import type { Caller, RequestFacts } from '../context.ts'
+import type { BodyShare } from './body-share.ts'
 
 /**
  * What the front door knows about a request, plus what later steps add: the caller, the `Generation` of access it was
@@ -9,6 +10,8 @@ export type RequestState = {
   caller?: Caller
   callerAsOf?: number
   setCookies: string[]
+  /** Of a body that is held until the request is answered. */
+  share?: BodyShare
 }
 
 const states = new WeakMap<Request, RequestState>()

@@ -1,23 +1,50 @@
-const extenders = new WeakMap<Request, () => void>()
+import { AppError } from '../domain/errors.ts'
+import { nextTurn } from '../platform/next-turn.ts'
+import { refuseCoded } from './coded-body.ts'
+import type { Peer } from './visitor.ts'
+
+const peers = new WeakMap<Request, Peer>()
 
 /**
  * Bun ends a request when the idle timeout has passed since its start, even if data is arriving. The listener registers
- * how to restart the timeout; `arrivingBody` calls it for each chunk, so that only a stalled upload ends.
+ * who can restart the timeout; `arrivingBody` does it for each chunk, so that only a stalled upload ends.
  */
-export function onUploadProgress(request: Request, extend: () => void): void {
-  extenders.set(request, extend)
+export function onUploadProgress(request: Request, peer: Peer): void {
+  peers.set(request, peer)
 }
 
-/** Yields the body as it arrives; each chunk restarts the idle timeout. Null if there is none. */
+/** Lets the connection be silent for as long as somebody else watches it. */
+export function allowSilence(request: Request, isAllowed: boolean): void {
+  peers.get(request)?.allowSilence?.(isAllowed)
+}
+
+/**
+ * Yields a body that nobody holds, as it arrives; each chunk restarts the idle timeout. Null if there is none. Throws
+ * 415 for a coded one. Its end is that of `connectionHolds`.
+ */
 export function arrivingBody(request: Request): AsyncIterable<Uint8Array> | null {
+  refuseCoded(request)
   const { body } = request
-  const extend = extenders.get(request)
-  return body === null || extend === undefined ? body : extending(body, extend)
+  return body === null ? null : extending(body, request)
 }
 
-async function* extending(body: AsyncIterable<Uint8Array>, extend: () => void): AsyncGenerator<Uint8Array> {
+async function* extending(body: AsyncIterable<Uint8Array>, request: Request): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
-    extend()
+    allowSilence(request, false)
     yield chunk
   }
+  await connectionHolds(request)
 }
+
+/**
+ * Waits until the runtime has looked at what follows the body. It reports the end of a body first, and finds a trailer,
+ * or more bytes than were stated, while it goes on in the same turn of the event loop: then it answers 400 and aborts
+ * the request. So nothing may be changed before this. Throws if the connection has failed. contract 12.6.
+ */
+export async function connectionHolds(request: Request): Promise<void> {
+  await nextTurn()
+  if (request.signal.aborted) throw cutOff()
+}
+
+export const cutOff = (cause?: unknown): AppError =>
+  new AppError('invalid', 'The request body ended too early', { cause })

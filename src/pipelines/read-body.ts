@@ -1,14 +1,13 @@
+import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
-import { readBody } from '../http/json-body.ts'
+import { heldBody, readBody, skipBody } from '../http/held-body.ts'
 import { type FormLimits, readMultipart } from '../http/multipart.ts'
 import { parseJson } from '../http/parse-json.ts'
-import { arrivingBody } from '../http/upload-progress.ts'
 import { formPairs } from './form-pairs.ts'
 import type { PipelineBody, PipelineInput } from './input.ts'
 
 /** contract §9.3: bodies up to 10 MiB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024
-const SMALL_BYTES = 64 * 1024
 /** The most fields of an urlencoded form: each costs far more than its bytes. */
 const MAX_FIELDS = 10_000
 const UTF8 = new TextDecoder()
@@ -20,12 +19,15 @@ const FORM: FormLimits = { maxBytes: MAX_BODY_BYTES, maxFiles: 100, maxFieldByte
 export type ReadBody = Pick<PipelineInput, 'body' | 'rawBody'>
 
 /** Parses the body by its content type: JSON, a form or text. Throws 413 for one that is too large. */
-export async function readPipelineBody(request: Request): Promise<ReadBody> {
-  if (request.method === 'GET' || request.method === 'HEAD') return { body: { kind: 'none' } }
+export async function readPipelineBody(ctx: Context, request: Request): Promise<ReadBody> {
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    await skipBody(ctx, request)
+    return { body: { kind: 'none' } }
+  }
   const contentType = request.headers.get('content-type')
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type === 'multipart/form-data') return { body: await readForm(request, contentType) }
-  const bytes = await readBytes(request)
+  if (type === 'multipart/form-data') return { body: await readForm(ctx, request, contentType) }
+  const bytes = await readBody(ctx, request, MAX_BODY_BYTES)
   if (bytes.length === 0) return { body: { kind: 'none' } }
   return { body: parseBody(type, bytes), rawBody: () => EXACT_UTF8.decode(bytes) }
 }
@@ -35,23 +37,6 @@ function parseBody(type: string, bytes: Uint8Array): PipelineBody {
   if (type === 'application/x-www-form-urlencoded') return readUrlencoded(UTF8.decode(bytes))
   if (type === '' || type.startsWith('text/')) return readText(bytes)
   return { kind: 'unsupported', contentType: type }
-}
-
-/** A visitor who disconnects amid the body is not a server error. */
-async function readBytes(request: Request): Promise<Uint8Array> {
-  try {
-    return isSmall(request) ? await request.bytes() : await readBody(request, MAX_BODY_BYTES)
-  } catch (error) {
-    throw error instanceof AppError
-      ? error
-      : new AppError('invalid', 'The request body ended too early', { cause: error })
-  }
-}
-
-/** Whether to read the body in one piece, which costs a third of a stream. A slow one ends before the idle timeout. */
-function isSmall(request: Request): boolean {
-  const length = request.headers.get('content-length')
-  return length !== null && Number(length) <= SMALL_BYTES
 }
 
 /** Groups pairs by name: a name that comes more than once gets a list of values. */
@@ -94,10 +79,10 @@ function readJson(bytes: Uint8Array): PipelineBody {
  * Of a file, only name, type and size are kept: pipelines store no files. Browsers also send file inputs without a
  * file.
  */
-async function readForm(request: Request, contentType: string | null): Promise<PipelineBody> {
+async function readForm(ctx: Context, request: Request, contentType: string | null): Promise<PipelineBody> {
   const pairs: [string, unknown][] = []
   try {
-    for await (const part of readMultipart(arrivingBody(request), contentType, FORM)) {
+    for await (const part of readMultipart(heldBody(ctx, request), contentType, FORM)) {
       if (part.kind === 'field') pairs.push([part.name, part.value])
       else {
         const { filename, contentType: type } = part
@@ -109,7 +94,8 @@ async function readForm(request: Request, contentType: string | null): Promise<P
   } catch (error) {
     if (!(error instanceof AppError))
       throw new AppError('invalid', 'The request body ended too early', { cause: error })
-    if (error.kind === 'invalid') return { kind: 'broken', error }
+    // A sender whose connection failed gets no answer, so nothing may happen either.
+    if (error.kind === 'invalid' && !request.signal.aborted) return { kind: 'broken', error }
     throw error
   }
   return { kind: 'form', value: grouped(pairs) }

@@ -27,14 +27,18 @@ export async function* limitBytes(
 
 /**
  * Frees each piece once the next is requested, because nobody needs it any more: the garbage collector would let some
- * 50 MB accumulate first. Leaves pieces that share their memory with others.
+ * 50 MB accumulate first.
  */
 export async function* givingBack(stream: ByteStream): AsyncGenerator<Uint8Array> {
   for await (const piece of stream) {
     yield piece
-    const { buffer, byteLength } = piece
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+    free(piece)
   }
+}
+
+/** Frees the memory of a piece that nobody uses any more, unless it shares it with others. */
+export function free({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 /** The one message for an exceeded byte limit. */

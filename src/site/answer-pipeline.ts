@@ -71,7 +71,7 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
   try {
     checkValidators(ctx, rule, caller)
     const { access } = currentGeneration(ctx.db)
-    const read = await readPipelineBody(asked.request)
+    const read = await readPipelineBody(ctx, asked.request)
     // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
     // current role.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)

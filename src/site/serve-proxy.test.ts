@@ -284,6 +284,16 @@ test('bodies of any size go both ways unchanged', async () => {
   )
 })
 
+test('a coded body is passed on as it is', async () => {
+  answer = (_request, response) => void response.end('ok')
+  await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
+  const body = Bun.gzipSync(Buffer.from('hello'))
+  const headers = { 'content-encoding': 'gzip', 'content-length': String(body.length) }
+  expect((await fixture.send('/api/x', { method: 'POST', headers, body })).status).toBe(200)
+  expect(seen.at(-1)?.headers['content-encoding']).toBe('gzip')
+  expect(seen.at(-1)?.body.equals(body)).toBe(true)
+})
+
 test('a 5xx of the backend is 502 with the error body', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target })
   answer = (_, response) => {

@@ -1,5 +1,6 @@
-import type { Caller } from '../context.ts'
+import type { Caller, RequestFacts } from '../context.ts'
 import type { SchemaField } from '../domain/schema-fields.ts'
+import { recordFacts } from '../http/request-facts.ts'
 import { operatorGrant } from '../modules/auth/authorize.ts'
 import { createSchema } from '../modules/schemas/service.ts'
 import type { PipelineConfig, PipelineRule, PipelineStep } from '../pipelines/model.ts'
@@ -8,6 +9,18 @@ import { type TestApp, type TestStorage, testApp } from './test-app.ts'
 
 export const IP = '203.0.113.7'
 export const ANONYMOUS: Caller = { actor: { kind: 'anonymous', ip: IP }, site: null, refused: null }
+
+const FACTS: RequestFacts = {
+  ip: IP,
+  isSecure: false,
+  host: 'site.test',
+  hostWithPort: 'site.test',
+  site: null,
+  peerAddress: IP,
+  isBehindProxy: false,
+  forwardedFor: null,
+  isDirectLoopback: false,
+}
 
 /** Shorthand for a step: id, handler, config. */
 export const step = (
@@ -84,6 +97,7 @@ export async function pipelineApp(env?: Record<string, string>, storage?: TestSt
       ...options.rule,
     }
     const site = { project, commitSha: 'abc1234', alias: { id: 'alias-1', name: 'production' } }
+    recordFacts(request, FACTS)
     return servePipeline(ctx, { site, rule, request, path: pathname, search, caller, isBehindProxy: false })
   }
 

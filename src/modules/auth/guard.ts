@@ -53,7 +53,7 @@ export const guard = (ctx: Context) => {
     may: (rule: Rule) => ({
       parse: (input) => {
         refuseEarly(input as Unchecked, rule)
-        return readJson(input.request, rule.maxBodyBytes)
+        return readJson(ctx, input.request, rule.maxBodyBytes)
       },
       transform: (input) => void grants.set(input.request, decide(input as Unchecked, rule)),
       resolve: ({ request }) => ({ grant: grantOf(request) }),

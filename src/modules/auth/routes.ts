@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { skipBody } from '../../http/held-body.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { factsOf, requestState } from '../../http/request-facts.ts'
 import { publicUser } from '../users/accounts.ts'
@@ -22,7 +23,7 @@ export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
     .use(signOutRoute(ctx, '/logout'))
     .use(refreshRoute(ctx, '/session/refresh'))
     .use(refreshRoute(ctx, '/refresh'))
-    .use(jsonBody)
+    .use(jsonBody(ctx))
     .post(
       '/signup',
       async ({ request, body, status }) => {
@@ -66,7 +67,8 @@ export const authRoutes = (ctx: Context, prefix: '/api/auth' | '/_svc/auth') =>
 const signOutRoute = (ctx: Context, path: string) =>
   new Elysia().post(
     path,
-    ({ request }) => {
+    async ({ request }) => {
+      await skipBody(ctx, request)
       const facts = factsOf(request)
       signOut(ctx, request.headers.get('cookie'), facts)
       requestState(request).setCookies = clearedCookies(ctx, facts)
@@ -82,7 +84,8 @@ const signOutRoute = (ctx: Context, path: string) =>
 const refreshRoute = (ctx: Context, path: string) =>
   new Elysia().post(
     path,
-    ({ request }) => {
+    async ({ request }) => {
+      await skipBody(ctx, request)
       const { user, setCookies } = refreshSession(ctx, request.headers.get('cookie'), factsOf(request))
       requestState(request).setCookies = setCookies
       return { user }

@@ -5,7 +5,8 @@ import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { DAY_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { MAX_SYNC_BYTES, readBody } from '../../http/json-body.ts'
+import { readBody } from '../../http/held-body.ts'
+import { MAX_SYNC_BYTES } from '../../http/json-body.ts'
 import { parseStorableJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
@@ -42,7 +43,7 @@ const REMEMBERED_MS = DAY_MS
 /** First request of a delta upload: takes the manifest and returns which contents this project does not have yet. */
 export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {
   const caller = uploaderOf(ctx, request)
-  const body = await readManifest(request)
+  const body = await readManifest(ctx, request)
   const fields = manifestFields(body)
   const target = targetOf(fields)
   if (target !== undefined) authorizeUpload(ctx, caller, target)
@@ -119,10 +120,10 @@ function refuseHopeless(ctx: Context, projectId: string, { files, publication }:
 }
 
 /** The body of the first request: JSON of up to 16 MiB, enough for 50,000 files. */
-async function readManifest(request: Request): Promise<unknown> {
+async function readManifest(ctx: Context, request: Request): Promise<unknown> {
   const type = mediaTypeOf(request)
   if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw unsupportedType(type, 'application/json')
-  return parseStorableJson(await readBody(request, MAX_SYNC_BYTES))
+  return parseStorableJson(await readBody(ctx, request, MAX_SYNC_BYTES))
 }
 
 /** A manifest has up to 16 MiB, which its deletion reads. */

@@ -48,10 +48,20 @@ async function collect(ctx: Context): Promise<Metric[]> {
     gauge('svc_start_time_seconds', 'When the process started', ctx.startedAt / 1000),
     ...processMetrics(),
     ...requestMetrics(ctx.requestLog.counts()),
+    ...bodyMetrics(ctx),
     ...thingMetrics(ctx),
     ...(await storageMetrics(ctx)),
     ...certificateMetrics(ctx),
     ...(await backupMetrics(ctx)),
+  ]
+}
+
+function bodyMetrics({ bodies }: Context): Metric[] {
+  const samples = Object.entries(bodies.refusals).map(([reason, value]) => ({ labels: { reason }, value }))
+  const help = 'Held request bodies that were refused, by reason'
+  return [
+    gauge('svc_buffered_body_bytes', 'Bytes of the request bodies that are held', bodies.usedBytes),
+    { ...counter('svc_buffered_body_refusals_total', help, 0), samples },
   ]
 }
 

@@ -8,7 +8,7 @@ import { completeSetup, refuseSetup, workspaceHasAdmin } from './service.ts'
 
 export const setupRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/setup', tags: ['Setup and health'] })
-    .use(jsonBody)
+    .use(jsonBody(ctx))
     .get(
       '/status',
       () => {

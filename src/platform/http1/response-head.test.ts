@@ -47,6 +47,22 @@ test('names become lower case, values lose only the space around them', () => {
   ])
 })
 
+const untidy: [name: string, text: string][] = [
+  ['LF alone', 'HTTP/1.1 200 OK\nA: b\nContent-Length: 5\n'],
+  ['LF alone at some lines', 'HTTP/1.1 200 OK\r\nA: b\nContent-Length: 5\r\n'],
+  ['a space before a colon', 'HTTP/1.1 200 OK\r\nA : b\r\nContent-Length : 5\r\n'],
+  ['tabs and spaces before a colon', 'HTTP/1.1 200 OK\nA\t \t:b\nContent-Length\t:5\n'],
+]
+
+test.each(untidy)('%s is read as the sender meant it', (_name, text) => {
+  const head = parseResponseHead(text)
+  expect(head.headers).toEqual([
+    ['a', 'b'],
+    ['content-length', '5'],
+  ])
+  expect(head.framing).toEqual({ kind: 'length', length: 5 })
+})
+
 test('a reason phrase may be empty or missing', () => {
   expect(parse('HTTP/1.1 204 ').status).toBe(204)
   expect(parse('HTTP/1.1 204').status).toBe(204)
@@ -71,14 +87,17 @@ const refused: [name: string, text: string][] = [
   ['a status of 099', 'HTTP/1.1 099 OK\r\n'],
   ['a bare CR in the status line', 'HTTP/1.1 200 O\rK\r\n'],
   ['a NUL in the status line', 'HTTP/1.1 200 O\0K\r\n'],
-  ['a bare LF', 'HTTP/1.1 200 OK\r\nA: b\nC: d\r\n'],
   ['a bare CR', 'HTTP/1.1 200 OK\r\nA: b\rC: d\r\n'],
   ['a NUL in a value', 'HTTP/1.1 200 OK\r\nA: b\0\r\n'],
   ['a control character', 'HTTP/1.1 200 OK\r\nA: \x7f\r\n'],
   ['a folded line', 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n'],
   ['a folded first line', 'HTTP/1.1 200 OK\r\n A: b\r\n'],
   ['a line folded by a tab', 'HTTP/1.1 200 OK\r\nA: b\r\n\tc\r\n'],
-  ['a space before the colon', 'HTTP/1.1 200 OK\r\nContent-Length : 5\r\n'],
+  ['a bare CR before the end of a line', 'HTTP/1.1 200 OK\nA: b\r\r\n'],
+  ['a folded line after a bare LF', 'HTTP/1.1 200 OK\nA: b\n c\n'],
+  ['two lengths, one with a space', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length : 5\r\n'],
+  ['chunks with a space, and a length', 'HTTP/1.1 200 OK\nTransfer-Encoding : chunked\nContent-Length: 5\n'],
+  ['a space before the name and the colon', 'HTTP/1.1 200 OK\r\n A : b\r\n'],
   ['a name that is empty', 'HTTP/1.1 200 OK\r\n: b\r\n'],
   ['a name with a space', 'HTTP/1.1 200 OK\r\nA B: c\r\n'],
   ['a name that is not a token', 'HTTP/1.1 200 OK\r\nA(b): c\r\n'],

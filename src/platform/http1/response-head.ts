@@ -31,18 +31,21 @@ const LINE = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n"
 const FIELD = new RegExp(LINE, 'y')
 const HEAD = new RegExp(`^${STATUS_LINE}(?:${LINE}){0,${MAX_FIELDS}}$`)
 const STARTS_WELL = new RegExp(`^${STATUS_LINE}`)
+const BARE_LF = /(?<!\r)\n/g
+const SPACE_BEFORE_COLON = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[\t ]+:/gm
 /** The positions in a valid status line. */
 const VERSION_AT = 'HTTP/1.'.length
 const STATUS_AT = 'HTTP/1.1 '.length
 
 /**
- * Parses the status line and fields. `text` ends with the CR LF of the last field. Throws `Http1Error` for anything
- * that two parsers could read differently: bare CR or LF, folded lines, white space before the colon, a repeated
- * length, a length beside a transfer coding. RFC 9112 §4 to §6.
+ * Parses the status line and fields. `text` ends with the line end of the last field. Lines may end with LF alone, and
+ * white space before a colon is dropped (RFC 9112 §2.2, §5.1). Throws `Http1Error` for anything that two parsers could
+ * read differently: bare CR, folded lines, a repeated length, a length beside a transfer coding. RFC 9112 §4 to §6.
  */
-export function parseResponseHead(text: string): ResponseHead {
+export function parseResponseHead(given: string): ResponseHead {
   // One check of all lines is far faster than one per line; afterwards they only need splitting.
-  if (!HEAD.test(text)) throw new Http1Error(describeBadHead(text))
+  const text = HEAD.test(given) ? given : tidied(given)
+  if (text !== given && !HEAD.test(text)) throw new Http1Error(describeBadHead(text))
   const isHttp10 = text[VERSION_AT] === '0'
   const headers = cutFields(text, text.indexOf('\r\n') + 2)
   const found = interpret(headers)
@@ -59,6 +62,13 @@ export function parseResponseHead(text: string): ResponseHead {
 /** Responses to HEAD, and 1xx, 204 and 304, have no body whatever their fields say. RFC 9112 §6.3. */
 export function hasNoBody(method: string, status: number): boolean {
   return method === 'HEAD' || status < 200 || status === 204 || status === 304
+}
+
+/** The head as it should have been sent. */
+function tidied(given: string): string {
+  const text = given.replaceAll(BARE_LF, '\r\n').replaceAll(SPACE_BEFORE_COLON, '$1:')
+  if (text === given) throw new Http1Error(describeBadHead(text))
+  return text
 }
 
 function cutFields(text: string, start: number): HeaderPair[] {

@@ -28,6 +28,27 @@ type Good = {
 
 const good: [name: string, row: Good][] = [
   ['a length', { wire: `${OK}Content-Length: 5\r\n\r\nhello`, status: 200, body: 'hello', isReused: true }],
+  [
+    'a head whose lines end with LF alone',
+    {
+      wire: 'HTTP/1.1 200 OK\nContent-Length: 13\n\nhello\r\n\r\nyou\n',
+      status: 200,
+      body: 'hello\r\n\r\nyou\n',
+      isReused: true,
+    },
+  ],
+  [
+    'a head with both line ends',
+    { wire: `${OK}Content-Length: 5\n\r\nhello`, status: 200, body: 'hello', isReused: true },
+  ],
+  [
+    'a head whose empty line is LF alone',
+    { wire: `${OK}Content-Length: 5\r\n\nhello`, status: 200, body: 'hello', isReused: true },
+  ],
+  [
+    'white space before a colon',
+    { wire: `${OK}Content-Length \t: 5\r\n\r\nhello`, status: 200, body: 'hello', isReused: true },
+  ],
   ['no content', { wire: `${OK}Content-Length: 0\r\n\r\n`, status: 200, body: '', isReused: true }],
   [
     'chunks',

@@ -11,7 +11,7 @@ const success = { success: true as const }
 /** Forgotten passwords. On every host, for everybody. */
 export const resetPasswordRoutes = (ctx: Context) =>
   new Elysia()
-    .use(jsonBody)
+    .use(jsonBody(ctx))
     .post(
       '/forgot-password',
       ({ request, body }) => {
