@@ -12,7 +12,7 @@ import {
 import { isRedirected } from '../proxy-rules/redirected.ts'
 import type { RuleRow } from '../proxy-rules/service.ts'
 import { deleteRuleRow, insertRule, listSetRules, updateRule } from '../proxy-rules/set-rules.ts'
-import type { Applied } from './model.ts'
+import type { Applied, AppliedRule } from './model.ts'
 import { identityOf, nameOf, type RuleDraft } from './push.ts'
 import type { RuleSetRow } from './queries.ts'
 
@@ -32,10 +32,10 @@ export function applyRules(
 ): Applied {
   const stored = new Map(listSetRules(tx, set.id).map((row) => [identityOf(row), row]))
   const applied: Applied = {
-    created: 0,
-    updated: 0,
-    deleted: 0,
-    unchanged: 0,
+    created: [],
+    updated: [],
+    deleted: [],
+    unchanged: [],
     pruneCandidates: [],
     missingSecrets: [],
   }
@@ -44,14 +44,26 @@ export function applyRules(
   for (const draft of drafts) {
     const before = stored.get(identityOf(draft))
     stored.delete(identityOf(draft))
-    applied[writeRule(writing, draft, before)] += 1
+    applied[writeRule(writing, draft, before)].push(appliedRule(draft))
   }
   for (const row of stored.values()) {
     if (options.prune) deleteRuleRow(tx, row.id)
-    else applied.pruneCandidates.push({ pathPattern: row.pathPattern, method: row.method })
+    applied[options.prune ? 'deleted' : 'pruneCandidates'].push(appliedRule(row))
   }
-  return { ...applied, deleted: options.prune ? stored.size : 0, missingSecrets: [...missing] }
+  return { ...applied, missingSecrets: [...missing] }
 }
+
+const appliedRule = ({ pathPattern, method }: AppliedRule): AppliedRule => ({ pathPattern, method })
+
+/** How many rules were changed in each way. */
+export const countsOf = ({ created, updated, deleted }: Applied) => ({
+  created: created.length,
+  updated: updated.length,
+  deleted: deleted.length,
+})
+
+export const hasChanges = ({ created, updated, deleted }: Applied): boolean =>
+  created.length + updated.length + deleted.length > 0
 
 /** The context for writing the rules of a push. `missing` collects the headers without a value. */
 type Writing = {

@@ -96,16 +96,20 @@ const schemaResolution = t.Object({
 })
 export type SchemaResolution = Static<typeof schemaResolution>
 
+/** A rule of a push. `method` is null for every method. */
+const appliedRules = t.Array(t.Object({ pathPattern: t.String(), method: text }))
+export type AppliedRule = Static<typeof appliedRules>[number]
+
 /**
  * The result for the rules. `pruneCandidates`: rules on the server that are not in the push and were not deleted.
  * `missingSecrets`: headers that were declared and have no value.
  */
 const applied = t.Object({
-  created: t.Integer(),
-  updated: t.Integer(),
-  deleted: t.Integer(),
-  unchanged: t.Integer(),
-  pruneCandidates: t.Array(t.Object({ pathPattern: t.String(), method: text })),
+  created: appliedRules,
+  updated: appliedRules,
+  deleted: appliedRules,
+  unchanged: appliedRules,
+  pruneCandidates: appliedRules,
   missingSecrets: t.Array(t.String()),
 })
 export type Applied = Static<typeof applied>

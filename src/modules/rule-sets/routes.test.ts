@@ -60,6 +60,8 @@ const visit = async (path: string, on = host, method = 'GET') => {
   const answer = await app.call(method, path, { host: on })
   return `${answer.status} ${await answer.text()}`
 }
+/** A list of so many rules. */
+const rulesOf = (count: number) => Array(count).fill({ pathPattern: expect.any(String) })
 const id = (body: Json): string => String(body['ruleSetId'])
 const MESSAGES = { name: 'messages', fields: [{ name: 'text', type: 'string', required: true }] }
 
@@ -68,11 +70,15 @@ describe('sync', () => {
     const first = await sync(
       push([answerRule('/api/hi', '{"a":1}'), answerRule('/api/ho', '{}')], { schemas: [MESSAGES] }),
     )
+    const both = [
+      { pathPattern: '/api/hi', method: 'GET' },
+      { pathPattern: '/api/ho', method: 'GET' },
+    ]
     expect(first).toMatchObject({
-      created: 2,
-      updated: 0,
-      deleted: 0,
-      unchanged: 0,
+      created: both,
+      updated: [],
+      deleted: [],
+      unchanged: [],
       pruneCandidates: [],
       missingSecrets: [],
       warnings: [],
@@ -87,7 +93,7 @@ describe('sync', () => {
     const again = await sync(
       push([answerRule('/api/hi', '{"a":1}'), answerRule('/api/ho', '{}')], { schemas: [MESSAGES] }),
     )
-    expect(again).toMatchObject({ created: 0, updated: 0, deleted: 0, unchanged: 2, setCreated: false })
+    expect(again).toMatchObject({ created: [], updated: [], deleted: [], unchanged: both, setCreated: false })
     expect(again['ruleSetId']).toBe(first['ruleSetId'])
     expect(again['schemaResolutions']).toMatchObject([{ action: 'reuse' }])
     expect(await get(`/api/proxy-rule-sets/${id(first)}`)).toEqual(before)
@@ -99,26 +105,59 @@ describe('sync', () => {
     const next = push([answerRule('/a', '2'), answerRule('/c', '1')])
     expect(await sync(next)).toMatchObject({
       ruleSetId,
-      created: 1,
-      updated: 1,
-      unchanged: 0,
-      deleted: 0,
+      created: [{ pathPattern: '/c', method: 'GET' }],
+      updated: [{ pathPattern: '/a', method: 'GET' }],
+      unchanged: [],
+      deleted: [],
       pruneCandidates: [{ pathPattern: '/b', method: 'GET' }],
     })
     expect(await visit('/b')).toBe('200 1')
     expect(await sync({ ...next, options: { prune: true } })).toMatchObject({
-      deleted: 1,
-      unchanged: 2,
+      deleted: [{ pathPattern: '/b', method: 'GET' }],
+      unchanged: rulesOf(2),
       pruneCandidates: [],
     })
     expect(await visit('/b')).toStartWith('404')
+  })
+
+  test('every rule is named by its path and method, null for every method', async () => {
+    const { method: _, ...every } = answerRule('/every', '1')
+    const rules = [every, answerRule('/a', '1', { method: 'post' })]
+    const named = [
+      { pathPattern: '/every', method: null },
+      { pathPattern: '/a', method: 'POST' },
+    ]
+    const lists = { created: [], updated: [], deleted: [], unchanged: [], pruneCandidates: [] }
+    expect(await sync(push(rules, { options: { dryRun: true } }))).toMatchObject({ ...lists, created: named })
+    expect(await sync(push(rules))).toMatchObject({ ...lists, created: named })
+    expect(await sync(push(rules))).toMatchObject({ ...lists, unchanged: named })
+    expect(await sync(push([]))).toMatchObject({ ...lists, pruneCandidates: named })
+    expect(await sync(push([], { options: { prune: true } }))).toMatchObject({ ...lists, deleted: named })
+  })
+
+  test('answers what the rules client of the original reads', async () => {
+    const answer = await sync(
+      push([answerRule('/a', '1')], {
+        schemas: [{ id: 'b7e6a1f0-0000-4000-8000-000000000001', ...MESSAGES }],
+        options: { prune: false, dryRun: false, strictSchemas: false },
+        source: { repo: 'acme/site', gitSha: 'a'.repeat(40), path: '.bffless/proxy-rules/guestbook' },
+      }),
+    )
+    type Rules = { pathPattern: string; method: string | null }[]
+    const rows = (['created', 'updated', 'deleted', 'unchanged', 'pruneCandidates'] as const).map((how) =>
+      (answer[how] as Rules).map(({ method, pathPattern }) => `${method ?? 'ANY'} ${pathPattern}`).join(', '),
+    )
+    expect(rows).toEqual(['GET /a', '', '', '', ''])
+    for (const list of ['missingSecrets', 'warnings', 'schemaResolutions'])
+      expect((answer[list] as unknown[]).length).toBeGreaterThanOrEqual(0)
+    expect(answer).toMatchObject({ ruleSetId: expect.any(String), dryRun: false, setCreated: true })
   })
 
   test('a dry run returns what would change, and changes nothing', async () => {
     const dry = push([answerRule('/a', '1')], { schemas: [MESSAGES], options: { dryRun: true } })
     expect(await sync(dry)).toMatchObject({
       ruleSetId: null,
-      created: 1,
+      created: rulesOf(1),
       dryRun: true,
       setCreated: true,
       schemaResolutions: [{ action: 'create', targetSchemaId: null }],
@@ -128,7 +167,7 @@ describe('sync', () => {
     const { ruleSetId } = await sync(push([answerRule('/a', '1')]))
     expect(await sync(push([], { options: { dryRun: true, prune: true } }))).toMatchObject({
       ruleSetId,
-      deleted: 1,
+      deleted: rulesOf(1),
     })
     expect(await visit('/a')).toBe('200 1')
   })
@@ -154,7 +193,7 @@ describe('sync', () => {
     const rules = Array.from({ length: 10 }, (_, i) =>
       answerRule(`/big/${i}`, JSON.stringify('x'.repeat(1_000_000))),
     )
-    expect(await sync(push(rules))).toMatchObject({ created: 10 })
+    expect(await sync(push(rules))).toMatchObject({ created: rulesOf(10) })
   })
 
   test('shows when it was last pushed, also for the same commit', async () => {
@@ -270,7 +309,7 @@ describe('errors and warnings of a push', () => {
       { id: 'a', handlerType: 'response_handler', config: { status: 'created' } },
     ]
     const { created, warnings } = await sync(push([answerRule('/n', '1', { pipelineConfig: { steps } })]))
-    expect([created, warnings]).toEqual([
+    expect([(created as unknown[]).length, warnings]).toEqual([
       1,
       [
         expect.stringMatching(/^GET \/n: steps\[0\]\.config\.code must declare a function named handler/),
@@ -311,7 +350,7 @@ describe('errors and warnings of a push', () => {
         { pathPattern: '/api/auth/*', targetUrl: 'http://localhost:3000/api/auth' },
       ]),
     )
-    expect(made).toMatchObject({ created: 2 })
+    expect(made).toMatchObject({ created: rulesOf(2) })
     const warnings = (made['warnings'] as string[]).join('\n')
     expect(warnings).toContain('GET /t: the timeout of 90000 ms was set to 60000')
     expect(warnings).toContain('teleport_handler')
@@ -338,7 +377,7 @@ describe('schemas', () => {
     expect(rules[0].pipelineConfig.steps[0].config.schemaId).toBe('$schema:messages')
     expect(await visit('/s')).toBe('200 {"success":true,"data":[]}')
     expect(await sync(push([withSchema('$schema:messages')], { schemas: [MESSAGES] }))).toMatchObject({
-      unchanged: 1,
+      unchanged: rulesOf(1),
     })
   })
 
@@ -377,7 +416,7 @@ describe('schemas', () => {
       400,
     )
     expect(refused['message']).toBe('Schema messages: text is string on the server and integer in the push')
-    expect(await sync(push([], { options }))).toMatchObject({ created: 0 })
+    expect(await sync(push([], { options }))).toMatchObject({ created: [] })
     expect((await get(`/api/schemas?projectId=${projectId}`)).schemas).toHaveLength(1)
   })
 
@@ -403,11 +442,15 @@ describe('header values', () => {
     const made = await sync(push([backend('')]))
     expect(made['missingSecrets']).toEqual(['x-service-key'])
     const filled = await sync(push([backend(SECRET)]), { as: ADMIN })
-    expect(filled).toMatchObject({ updated: 1, missingSecrets: [] })
+    expect(filled).toMatchObject({ updated: rulesOf(1), missingSecrets: [] })
     expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({ missingSecrets: [] })
-    expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({ unchanged: 1 })
+    expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({
+      unchanged: rulesOf(1),
+    })
     expect(Object.values(await stored(id(made)))).toEqual([SECRET])
-    expect(await sync(push([backend(SECRET, undefined, 'X-Service-Key')]))).toMatchObject({ unchanged: 1 })
+    expect(await sync(push([backend(SECRET, undefined, 'X-Service-Key')]))).toMatchObject({
+      unchanged: rulesOf(1),
+    })
     const rows = app.ctx.db.sqlite.query('SELECT header_config FROM proxy_rules').all()
     expect(JSON.stringify(rows)).not.toContain(SECRET)
   })
@@ -494,6 +537,11 @@ describe('previews and aliases', () => {
     ['guestbook-pr-12', true],
     ['guestbook-preview', true],
     ['guestbook-dev-ann', true],
+    ['guestbook-dev-', true],
+    ['guestbook-pr-7\u2028x', true],
+    ['guestbook-previews', false],
+    ['guestbook-x-pr-1', false],
+    ['Guestbook-pr-1', false],
     ['guestbook-prod', false],
     ['guestbookpr', false],
     ['other-pr-1', false],
@@ -564,7 +612,7 @@ describe('previews and aliases', () => {
     const [rule] = (await get(`/api/proxy-rule-sets/${id(made)}`)).rules
     const json = { proxyType: 'external_proxy', targetUrl: 'https://b.example', pipelineConfig: { old: 1 } }
     expect((await app.call('PATCH', `/api/proxy-rules/${rule.id}`, { key, json })).status).toBe(200)
-    expect(await sync(rules)).toMatchObject({ updated: 1 })
+    expect(await sync(rules)).toMatchObject({ updated: rulesOf(1) })
     expect(await visit('/a')).toBe('200 1')
   })
 
@@ -655,10 +703,10 @@ test('an export is a push that changes nothing', async () => {
   const exported = await get(`/api/proxy-rule-sets/${id(made)}/export`)
   expect(exported.schemas.map(({ name }: Json) => name)).toEqual(['messages', 'unused'])
   expect(await sync({ ...exported, options: { prune: true } })).toMatchObject({
-    created: 0,
-    updated: 0,
-    deleted: 0,
-    unchanged: 2,
+    created: [],
+    updated: [],
+    deleted: [],
+    unchanged: rulesOf(2),
     missingSecrets: [],
   })
 })

@@ -9,7 +9,7 @@ import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/aut
 import { projectOf } from '../projects/service.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
 import { listSchemas } from '../schemas/service.ts'
-import { applyRules } from './apply-rules.ts'
+import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
 import { replaceAliases } from './attachments.ts'
 import { checkTargets } from './check-targets.ts'
 import type { RevisionView, RuleSetChange, RuleSetView, RuleSetWithRules } from './model.ts'
@@ -151,16 +151,16 @@ export async function rollbackRuleSet(
     const before = getRuleSetRow(tx, grant, id)
     const maySeeValues = mayDo(ctx, currentGrant.caller, 'secret:read', before.projectId)
     const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
-    const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
+    const applied = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
     const isRedescribed =
       before.description !== ruleSet.description || before.environment !== ruleSet.environment
-    if (created + updated + deleted === 0 && !isRedescribed) return currentGrant
+    if (!hasChanges(applied) && !isRedescribed) return currentGrant
     const patch = { ...ruleSet, sourceGitSha: revision.gitSha, updatedAt: ctx.now() }
     updateSet(tx, id, patch)
     keepRevision(ctx, tx, grant.actor, { ...before, ...patch }, schemas)
     audit(ctx, tx, grant.actor, {
       ...about('rule_set.rollback', before),
-      after: { revisionId, created, updated, deleted },
+      after: { revisionId, ...countsOf(applied) },
     })
     return currentGrant
   })

@@ -5,7 +5,7 @@ import { secretNames } from '../../pipelines/references.ts'
 import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { secretNamesOf } from '../secrets/service.ts'
-import { applyRules } from './apply-rules.ts'
+import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
 import type { Applied, Push, Source, SyncAnswer } from './model.ts'
 import { MORE, nameOf, type RuleDraft, readRules, tell } from './push.ts'
@@ -69,7 +69,7 @@ function applyPush(
   const made = before ?? addSet(ctx, tx, projectId, push)
   const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', projectId)
   const applied = applyRules(ctx, tx, made, resolved, { prune, maySeeValues })
-  const hasNewContent = merged.isChanged || applied.created + applied.updated + applied.deleted > 0
+  const hasNewContent = merged.isChanged || hasChanges(applied)
   const set = describeSet(ctx, tx, made, { push, hasNewContent })
   const setCreated = before === undefined
   if (setCreated || set.isRedescribed || hasNewContent) {
@@ -109,18 +109,18 @@ function auditPush(
   tx: DbOrTx,
   grant: Grant,
   { id, projectId, name, sourceGitSha: gitSha }: RuleSetRow,
-  { created, updated, deleted }: Applied,
+  applied: Applied,
   isNew: boolean,
 ): void {
   audit(ctx, tx, grant.actor, {
     action: isNew ? 'rule_set.create' : 'rule_set.sync',
     target: { kind: 'rule_set', id, name },
     projectId,
-    after: { name, created, updated, deleted, gitSha },
+    after: { name, ...countsOf(applied), gitSha },
   })
 }
 
-const PREVIEW = /^-(pr|preview|dev)(-.*)?$/
+const PREVIEW = /^-(pr|preview|dev)(-|$)/
 
 /** A name that starts with that of another set and continues like a preview's is a preview. contract §9.2. */
 function isPreviewName(tx: DbOrTx, projectId: string, name: string): boolean {
