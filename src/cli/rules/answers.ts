@@ -86,7 +86,7 @@ function rule(value: Record<string, unknown>): ServerRule {
   if (headerConfig !== null && headerConfig !== undefined) record(headerConfig)
   if (pipelineConfig !== null && pipelineConfig !== undefined) {
     const { steps, postSteps } = record(pipelineConfig)
-    for (const { id } of [...list(steps, whole), ...list(postSteps ?? [], whole)]) text(id)
+    for (const { id } of [...list(steps, whole), ...list(postSteps ?? [], whole)]) textOrNull(id)
   }
   // The rest is written or compared as it is.
   return value as ServerRule

@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { MAX_DESCRIPTION } from '../../domain/description.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { InputOf } from '../../http/input-of.ts'
@@ -10,6 +11,15 @@ import { newRuleBody, refuseShapelessRule, ruleView } from '../proxy-rules/model
 const text = orNull(t.String())
 const note = t.Optional(
   orNull(t.String({ maxLength: 2000, error: 'A text of at most 2000 characters, or null' })),
+)
+
+const description = t.Optional(
+  orNull(
+    t.String({
+      maxLength: MAX_DESCRIPTION,
+      error: `A text of at most ${MAX_DESCRIPTION} characters, or null`,
+    }),
+  ),
 )
 
 const MAX_NAME = 100
@@ -55,7 +65,7 @@ export type Source = InputOf<typeof source>
 
 /** What a client sends. contract §9.2. */
 export const syncBody = t.Object({
-  ruleSet: t.Object({ name, description: note, environment: note }),
+  ruleSet: t.Object({ name, description, environment: note }),
   rules: t.Array(pushedRule, { maxItems: 5000, error: RULES }),
   schemas: t.Optional(t.Array(pushedSchema, { maxItems: 500, error: SCHEMAS })),
   options: t.Optional(t.Object({ prune: flag, dryRun: flag, strictSchemas: flag }, { error: OPTIONS })),
@@ -129,7 +139,7 @@ const liveOn = t.Union([t.Literal('project'), t.Literal('aliases')], { error: 'p
 
 export const ruleSetPatchBody = t.Object({
   name: t.Optional(name),
-  description: note,
+  description,
   environment: note,
   aliases: t.Optional(
     t.Array(t.String(), {

@@ -278,7 +278,7 @@ describe('errors and warnings of a push', () => {
     ],
     [
       { ruleSet: { name: 'a', description: 5 } },
-      'ruleSet.description: A text of at most 2000 characters, or null',
+      'ruleSet.description: A text of at most 20000 characters, or null',
     ],
     [
       { rules: [proxy('https://api.test', { timeout: 5 })] },
@@ -301,6 +301,43 @@ describe('errors and warnings of a push', () => {
     ])
     for (const name of ['PATH', 'KEY']) putSecret(app.ctx, operatorGrant(projectId), name, 'x')
     expect((await sync(push(rules)))['warnings']).toEqual([])
+  })
+
+  test('steps without ids and descriptions of 20000 characters are stored and come back as they were pushed', async () => {
+    const description = 'ü'.repeat(20_000)
+    const steps = [
+      { handlerType: 'form_handler', name: 'In', config: { fields: {} } },
+      { handlerType: 'response_handler' },
+    ]
+    const rule = answerRule('/n', '1', { description, pipelineConfig: { steps, postSteps: steps.slice(1) } })
+    const sent = push([rule], { ruleSet: { name: 'guestbook', description } })
+    const made = await sync(sent)
+    expect(made['warnings']).toEqual([])
+    const exported = await get(`/api/proxy-rule-sets/${id(made)}/export`)
+    expect(exported.rules[0]).toMatchObject({
+      description,
+      pipelineConfig: { steps, postSteps: steps.slice(1) },
+    })
+    expect(exported.rules[0].pipelineConfig.steps[1]).toEqual({ handlerType: 'response_handler' })
+    expect(exported.ruleSet.description).toBe(description)
+    expect(await sync(sent)).toMatchObject({ updated: [], unchanged: rulesOf(1) })
+    const more = push([{ ...rule, description: `${description}x` }])
+    expect((await sync(more, { key }, 400))['message']).toContain('20000')
+  })
+
+  test('what a validator does not know is a warning, and its request answers 501', async () => {
+    const validators = [{ type: 'auth_required', config: { scopes: ['a'] } }]
+    const pipelineConfig = { validators, steps: [{ handlerType: 'response_handler', config: { body: '1' } }] }
+    const { warnings } = await sync(push([answerRule('/v', '1', { pipelineConfig })]))
+    expect(warnings).toEqual([
+      expect.stringContaining('GET /v: validators[0].config.scopes is not known here'),
+    ])
+    expect(await visit('/v')).toMatch(/^501 .*scopes.*auth_required/)
+    const captcha = { ...pipelineConfig, validators: [{ type: 'captcha' }] }
+    expect((await sync(push([answerRule('/v', '1', { pipelineConfig: captcha })])))['warnings']).toHaveLength(
+      1,
+    )
+    expect(await visit('/v')).toMatch(/^501 .*captcha/)
   })
 
   test('what can never work is stored, and each of it is a warning', async () => {
