@@ -53,6 +53,15 @@ export function byteSize(text: string): Parsed<number> {
     : { expected: 'a number of bytes above 0, such as 2147483648 or 2GiB' }
 }
 
+export const byteSizeWithin =
+  (min: number, max: number) =>
+  (text: string): Parsed<number> => {
+    const size = byteSize(text)
+    return 'value' in size && size.value >= min && size.value <= max
+      ? size
+      : { expected: `a number of bytes from ${min} to ${max}, such as 2097152 or 2MiB` }
+  }
+
 export const oneOf =
   <T extends string>(...allowed: readonly T[]) =>
   (text: string): Parsed<T> => {
