@@ -1,9 +1,11 @@
 import { AppError } from '../domain/errors.ts'
 import { readBody } from '../http/json-body.ts'
 import { type FormLimits, readMultipart } from '../http/multipart.ts'
+import { charsetOf } from '../http/multipart-headers.ts'
 import { parseJson } from '../http/parse-json.ts'
 import { arrivingBody } from '../http/upload-progress.ts'
 import { formPairs } from './form-pairs.ts'
+import { FormParts } from './form-parts.ts'
 import type { PipelineBody, PipelineInput } from './input.ts'
 
 /** contract §9.3: bodies up to 10 MiB. */
@@ -27,12 +29,12 @@ export async function readPipelineBody(request: Request): Promise<ReadBody> {
   if (type === 'multipart/form-data') return { body: await readForm(request, contentType) }
   const bytes = await readBytes(request)
   if (bytes.length === 0) return { body: { kind: 'none' } }
-  return { body: parseBody(type, bytes), rawBody: () => EXACT_UTF8.decode(bytes) }
+  return { body: parseBody(type, bytes, contentType), rawBody: () => EXACT_UTF8.decode(bytes) }
 }
 
-function parseBody(type: string, bytes: Uint8Array): PipelineBody {
+function parseBody(type: string, bytes: Uint8Array, contentType: string | null): PipelineBody {
   if (/^application\/([\w.-]+\+)?json$/.test(type)) return readJson(bytes)
-  if (type === 'application/x-www-form-urlencoded') return readUrlencoded(UTF8.decode(bytes))
+  if (type === 'application/x-www-form-urlencoded') return readUrlencoded(bytes, contentType)
   if (type === '' || type.startsWith('text/')) return readText(bytes)
   return { kind: 'unsupported', contentType: type }
 }
@@ -67,11 +69,19 @@ export function grouped(given: Iterable<readonly [string, unknown]>): Record<str
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
 }
 
-function readUrlencoded(text: string): PipelineBody {
-  const isLong = text.length > MAX_FIELDS && text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS
-  if (isLong) throw new AppError('too_large', `The form has more than the ${MAX_FIELDS} fields allowed`)
-  return { kind: 'form', value: grouped(formPairs(text)) }
+function readUrlencoded(bytes: Uint8Array, contentType: string | null): PipelineBody {
+  if (bytes.length > MAX_FIELDS && piecesIn(bytes) > MAX_FIELDS)
+    throw new AppError('too_large', `The form has more than the ${MAX_FIELDS} fields allowed`)
+  return orBroken(() => ({ kind: 'form', value: grouped(formPairs(bytes, charsetOf(contentType))) }))
 }
+
+function piecesIn(bytes: Uint8Array): number {
+  let count = 1
+  for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) count += 1
+  return count
+}
+
+const AMPERSAND = 0x26
 
 /** `sendBeacon` declares text but usually sends JSON. */
 function readText(bytes: Uint8Array): PipelineBody {
@@ -80,10 +90,13 @@ function readText(bytes: Uint8Array): PipelineBody {
   return parsed?.kind === 'json' ? parsed : { kind: 'text', value }
 }
 
+const readJson = (bytes: Uint8Array): PipelineBody =>
+  orBroken(() => ({ kind: 'json', value: parseJson(bytes) }))
+
 /** The error surfaces when the body is used: a pipeline that never looks at it continues. */
-function readJson(bytes: Uint8Array): PipelineBody {
+function orBroken(read: () => PipelineBody): PipelineBody {
   try {
-    return { kind: 'json', value: parseJson(bytes) }
+    return read()
   } catch (error) {
     if (error instanceof AppError) return { kind: 'broken', error }
     throw error
@@ -95,15 +108,17 @@ function readJson(bytes: Uint8Array): PipelineBody {
  * file.
  */
 async function readForm(request: Request, contentType: string | null): Promise<PipelineBody> {
-  const pairs: [string, unknown][] = []
+  const parts = new FormParts()
   try {
-    for await (const part of readMultipart(arrivingBody(request), contentType, FORM)) {
-      if (part.kind === 'field') pairs.push([part.name, part.value])
+    parts.charset = charsetOf(contentType)
+    const form = { ...FORM, decodeHeaders: parts.decodeHeaders }
+    for await (const part of readMultipart(arrivingBody(request), contentType, form)) {
+      if (part.kind === 'field') parts.addField(part)
       else {
         const { filename, contentType: type } = part
         const size = await sizeOf(part.body)
         const isNone = filename === '' && size === 0
-        pairs.push([part.name, isNone ? '' : { filename, contentType: type ?? null, size }])
+        parts.addFile(part.name, isNone ? '' : { filename, contentType: type ?? null, size })
       }
     }
   } catch (error) {
@@ -112,7 +127,7 @@ async function readForm(request: Request, contentType: string | null): Promise<P
     if (error.kind === 'invalid') return { kind: 'broken', error }
     throw error
   }
-  return { kind: 'form', value: grouped(pairs) }
+  return orBroken(() => ({ kind: 'form', value: grouped(parts.pairs()) }))
 }
 
 async function sizeOf(body: AsyncIterable<Uint8Array> | Uint8Array): Promise<number> {
