@@ -6,7 +6,7 @@ import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { withoutCharset } from '../input.ts'
 import { isJsonWithin, plain } from '../json-text.ts'
 import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
-import { sandboxFor } from '../sandbox/sandbox-for.ts'
+import { runInSandbox } from '../sandbox/sandbox-for.ts'
 import { constantOf } from './words.ts'
 
 const FORM_TYPES = [
@@ -246,7 +246,7 @@ async function matchAll(step: StepContext, reads: readonly NamedRead[]): Promise
 }
 
 async function matchInSandbox(step: StepContext, pattern: string, value: string): Promise<boolean> {
-  const result = await sandboxFor(step.ctx).run(step.projectId, {
+  const result = await runInSandbox(step, {
     code: 'const handler = ({ source, value }) => new RegExp(source, "u").test(value)',
     input: JSON.stringify({ source: `^(?:${pattern})$`, value }),
     timeoutMs: 1000,
