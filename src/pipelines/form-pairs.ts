@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { CHARSET_FIELD, type DecodeField, decodeUtf8, fieldDecoder } from './form-charset.ts'
 
 /**
@@ -7,16 +8,24 @@ import { CHARSET_FIELD, type DecodeField, decodeUtf8, fieldDecoder } from './for
 export function formPairs(bytes: Uint8Array, label: string | null): [string, string][] {
   // One character a byte: the separators are the same bytes in every encoding.
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-  const decode = fieldDecoder(label ?? charsetIn(raw))
+  const textOf = textReader(bytes, fieldDecoder(label ?? charsetIn(raw)))
   const pairs: [string, string][] = []
   for (const piece of raw.split('&')) {
     if (piece === '') continue
     const equals = piece.indexOf('=')
     const rawName = equals === -1 ? piece : piece.slice(0, equals)
-    const name = decoded(rawName, rawName, decode)
-    pairs.push([name, equals === -1 ? '' : decoded(piece.slice(equals + 1), name, decode)])
+    const name = textOf(rawName, rawName)
+    pairs.push([name, equals === -1 ? '' : textOf(piece.slice(equals + 1), name)])
   }
   return pairs
+}
+
+/** The text of a piece; `field` is for the error. Forms are mostly ASCII with escapes of UTF-8, which is quicker. */
+function textReader(bytes: Uint8Array, decode: DecodeField): (piece: string, field: string) => string {
+  const slowly = (piece: string, field: string) => decode(unescaped(piece), field)
+  if (decode === decodeUtf8 && isAscii(bytes))
+    return (piece, field) => quicklyDecoded(piece) ?? slowly(piece, field)
+  return (piece, field) => (PLAIN.test(piece) ? piece : slowly(piece, field))
 }
 
 /** What the field `_charset_` says; null if it says nothing. */
@@ -29,14 +38,6 @@ function charsetIn(raw: string): string | null {
 /** Neither an escape, nor a plus, nor a byte that an encoding may give another meaning: beyond ASCII, or ESC of ISO-2022. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
 const PLAIN = /^[^%+\u001b\u0080-\u00ff]*$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
-const ASCII = /^[\u0000-\u007f]*$/
-
-function decoded(piece: string, field: string, decode: DecodeField): string {
-  if (PLAIN.test(piece)) return piece
-  const isQuick = decode === decodeUtf8 && ASCII.test(piece)
-  return (isQuick ? quicklyDecoded(piece) : undefined) ?? decode(unescaped(piece), field)
-}
 
 /** Undefined for a lone percent sign and for what is not UTF-8. */
 function quicklyDecoded(piece: string): string | undefined {

@@ -247,6 +247,18 @@ describe('a process of its own', () => {
     own.close()
   })
 
+  test('is ready for the next owner while several run', async () => {
+    const others = new Set(childrenOf(process.pid))
+    const started = () => childrenOf(process.pid).filter((child) => !others.has(child)).length
+    const own = createSandbox({ ...limits, processes: 4 })
+    const one = own.run(whoOf('p'), loop('for (;;);', AMPLE_MS))
+    expect(started()).toBe(1)
+    const two = own.run(whoOf('q'), loop('for (;;);', AMPLE_MS))
+    expect(started()).toBe(3)
+    own.close()
+    await Promise.all([one, two])
+  })
+
   test('that is new also stops a loop that never checks the clock', async () => {
     const own = createSandbox(limits)
     const job = loop('return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 100)

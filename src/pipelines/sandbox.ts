@@ -42,6 +42,8 @@ const LIMITS: Omit<SandboxLimits, 'processes'> = {
  */
 const GRACE_MS = 500
 const START_MS = 5000
+/** As many running jobs make the next one find a process that is ready. */
+const SEVERAL = 2
 /** The delay before another attempt to start a process that the system refused. */
 const RETRY_MS = 200
 
@@ -124,7 +126,10 @@ class ProcessPool implements Sandbox {
     const passed = new Set<string>()
     for (;;) {
       const waiting = this.#turns.next(this.#running(), passed)
-      if (waiting === undefined) return
+      if (waiting === undefined) {
+        this.#keepSpare()
+        return
+      }
       const child = this.#idleChild()
       if (child === undefined && soonIdle > 0) {
         soonIdle -= 1
@@ -135,6 +140,23 @@ class ProcessPool implements Sandbox {
       if (started === undefined) return
       this.#assign(started, waiting)
     }
+  }
+
+  /** While several jobs run, starting a process may take long: the next owner finds one that is ready. */
+  #keepSpare(): void {
+    const children = [...this.#children]
+    const isFree = children.some(({ running }) => running === null)
+    if (children.length < SEVERAL || children.length >= this.#limits.processes || isFree) return
+    try {
+      this.#endWhenIdle(this.#start())
+    } catch {
+      // The system has no room for one: nobody waits for it.
+    }
+  }
+
+  #endWhenIdle(child: Child): void {
+    child.timer = setTimeout(() => this.#end(child, BROKEN), this.#limits.idleMs)
+    child.timer.unref()
   }
 
   #idleChild(): Child | undefined {
@@ -181,8 +203,7 @@ class ProcessPool implements Sandbox {
     } else if (reply.isSpent) this.#end(child, BROKEN)
     else {
       child.isClearing = false
-      child.timer = setTimeout(() => this.#end(child, BROKEN), this.#limits.idleMs)
-      child.timer.unref()
+      this.#endWhenIdle(child)
       if (this.#turns.length > 0) this.#dispatch()
     }
   }
