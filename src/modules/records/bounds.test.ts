@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
 import { operatorGrant } from '../auth/authorize.ts'
+import { findSchemaOf } from '../schemas/service.ts'
 import { JsonList, MAX_LIST_BYTES } from './json-list.ts'
 import { addRecord, changeRecord, getRecord, listRecords, removeRecord } from './manage.ts'
+import { orderOf } from './where.ts'
 
 const MIB = 2 ** 20
 let app: PipelineApp
@@ -22,6 +24,7 @@ const FIELDS = [
   { name: 'n', type: 'integer' },
   { name: 'text', type: 'text' },
   { name: 'odd', type: 'boolean' },
+  { name: 'any', type: 'json' },
 ] as const
 
 /** Records of one size, written past the bound as an earlier version would have. */
@@ -31,8 +34,10 @@ function schemaWith(name: string, count: number, bytes: number): string {
   const insert = app.ctx.db.sqlite.prepare(
     'INSERT INTO records (schema_id, id, data, created_at, updated_at) VALUES (?, ?, ?, 0, 0)',
   )
-  for (let n = 0; n < count; n++)
-    insert.run(schemaId, app.ctx.newId(), JSON.stringify({ n, text, odd: n % 2 === 1 }))
+  app.ctx.db.sqlite.transaction(() => {
+    for (let n = 0; n < count; n++)
+      insert.run(schemaId, app.ctx.newId(), JSON.stringify({ n, text, odd: n % 2 === 1, any: null }))
+  })()
   return schemaId
 }
 
@@ -46,7 +51,7 @@ test('a list of JSON has room for so many bytes, with brackets and commas', () =
 })
 
 describe('MAX_RECORD_BYTES', () => {
-  const SPENT = JSON.stringify({ n: 1, text: '', odd: null }).length
+  const SPENT = JSON.stringify({ n: 1, text: '', odd: null, any: null }).length
 
   test('counts the fields as JSON in UTF-8, when they are made and when they are changed', async () => {
     const schemaId = app.addSchema('bounded', [...FIELDS])
@@ -81,7 +86,7 @@ describe('MAX_RECORD_BYTES', () => {
         status: 413,
         body: { error: 'RECORD_TOO_LARGE', step: 's' },
       })
-    expect(app.stored(schemaId)).toEqual([{ n: 1, text: null, odd: null }])
+    expect(app.stored(schemaId)).toEqual([{ n: 1, text: null, odd: null, any: null }])
   })
 
   test('larger ones of before stay readable, can become smaller, and can be deleted', async () => {
@@ -104,7 +109,7 @@ describe('pages', () => {
 
   test.each<[count: number, bytes: number, query: Record<string, string>]>([
     [10, 2 * MIB, { limit: '100' }],
-    [7, 9 * MIB, { limit: '3', sort: 'n', order: 'asc' }],
+    [3, 9 * MIB, { limit: '3', sort: 'n', order: 'asc' }],
     [23, MIB, { limit: '20', sort: 'n', order: 'desc' }],
     [20, MIB, { limit: '100', sort: 'createdAt', order: 'asc' }],
   ])(
@@ -246,6 +251,29 @@ describe('data_query', () => {
     }
     expect((await query({ schemaId, pageSize: 10_000, page: 2 })).data).toHaveLength(1)
   })
+})
+
+test('a sort holds no more of a text than its beginning', () => {
+  const { fields } = findSchemaOf(app.ctx, app.projectId, app.addSchema('sorted', [...FIELDS])) ?? {
+    fields: [],
+  }
+  const { sqlite } = app.ctx.db
+  const keyOf = (field: string, record: unknown) => {
+    const { key } = orderOf(fields, field, 'asc')
+    const sql = `SELECT ${key.sql} AS key FROM (SELECT ? AS data)`
+    return sqlite
+      .query<{ key: unknown }, (string | number | null)[]>(sql)
+      .get(...key.values, JSON.stringify(record))?.key
+  }
+  const long = 'ü'.repeat(5000)
+  expect(keyOf('text', { text: long })).toBe(long.slice(0, 1000))
+  expect(keyOf('any', { any: long })).toBe(long.slice(0, 1000))
+  expect([
+    keyOf('any', { any: 5.5 }),
+    keyOf('n', { n: 7 }),
+    keyOf('odd', { odd: true }),
+    keyOf('text', {}),
+  ]).toEqual([5.5, 7, 1, null])
 })
 
 test('data_update lists what fits into 8 MiB, and counts all', async () => {
