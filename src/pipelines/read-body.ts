@@ -70,15 +70,21 @@ export function grouped(given: Iterable<readonly [string, unknown]>): Record<str
 }
 
 function readUrlencoded(bytes: Uint8Array, contentType: string | null): PipelineBody {
-  if (bytes.length > MAX_FIELDS && piecesIn(bytes) > MAX_FIELDS)
+  if (hasTooManyFields(bytes))
     throw new AppError('too_large', `The form has more than the ${MAX_FIELDS} fields allowed`)
   return orBroken(() => ({ kind: 'form', value: grouped(formPairs(bytes, charsetOf(contentType))) }))
 }
 
-function piecesIn(bytes: Uint8Array): number {
+function hasTooManyFields(bytes: Uint8Array): boolean {
+  if (bytes.length <= MAX_FIELDS) return false
   let count = 1
-  for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) count += 1
-  return count
+  for (
+    let at = bytes.indexOf(AMPERSAND);
+    at !== -1 && count <= MAX_FIELDS;
+    at = bytes.indexOf(AMPERSAND, at + 1)
+  )
+    count += 1
+  return count > MAX_FIELDS
 }
 
 const AMPERSAND = 0x26

@@ -245,8 +245,8 @@ describe('numbers of a step', () => {
   const NUMBERS: [handler: string, key: string, config: object, least: number, most: number][] = [
     ['function_handler', 'timeout', { code: 'function handler() {}' }, 1, 30_000],
     ['http_request', 'timeout', { url: "'https://x.ch'" }, 1, 60_000],
-    ['data_query', 'pageSize', { schemaId: 's' }, 1, 1000],
-    ['data_query', 'limit', { schemaId: 's' }, 1, 1000],
+    ['data_query', 'pageSize', { schemaId: 's' }, 1, 10_000],
+    ['data_query', 'limit', { schemaId: 's' }, 1, 10_000],
   ]
   const flawsOf = (handler: string, config: object) => foreseen({ steps: [step(handler, config)] })
 
