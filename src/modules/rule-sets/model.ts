@@ -183,9 +183,19 @@ export const exportView = t.Object({
   source: orNull(t.Object({ repo: text, gitSha: text, path: text })),
 })
 
+/** The result of a rollback: the set, and what became of its rules, as for a push. */
+export const rollbackAnswer = t.Object({ ...ruleSetWithRules.properties, ...syncAnswer.properties })
+export type RollbackAnswer = Static<typeof rollbackAnswer>
+
+export const rollbackBody = t.Optional(t.Object({ dryRun: flag }))
+
+/** `current`: the set has these rules now. `trigger`: what made the revision. */
 const revisionView = t.Object({
   id: t.String({ format: 'uuid' }),
   gitSha: text,
+  source: orNull(t.Object({ repo: text, path: text, gitSha: text })),
+  trigger: t.Union([t.Literal('sync'), t.Literal('rollback')]),
+  current: t.Boolean(),
   ruleCount: t.Integer(),
   createdBy: actorView,
   createdAt: t.String(),

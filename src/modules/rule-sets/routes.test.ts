@@ -534,6 +534,57 @@ describe('header values', () => {
     expect(await stored(id(made))).toMatchObject({ 'x-service-key': SECRET, host: 'shop.test' })
   })
 
+  test('a rollback answers what became of the rules, as a push does, and a dry run changes nothing', async () => {
+    const source = { repo: 'acme/site', gitSha: 'a'.repeat(40), path: '.svc/proxy-rules/guestbook' }
+    const made = await sync(push([answerRule('/a', '1'), answerRule('/b', '1')], { source }))
+    app.advance(1000)
+    await sync(push([answerRule('/a', '2'), answerRule('/c', '1')], { options: { prune: true } }))
+    const path = `/api/proxy-rule-sets/${id(made)}`
+    const listed = async () => (await get(`${path}/revisions`)).revisions as Json[]
+    const shown = async () =>
+      (await listed()).map(({ trigger, current, ruleCount }) => [trigger, current, ruleCount])
+    expect(await shown()).toEqual([
+      ['sync', true, 2],
+      ['sync', false, 2],
+    ])
+    expect((await listed()).map(({ source }) => source)).toEqual([null, source])
+    const target = (await listed()).find(({ current }) => current === false)?.['id']
+    const lists = {
+      ruleSetId: id(made),
+      created: [{ pathPattern: '/b', method: 'GET' }],
+      updated: [{ pathPattern: '/a', method: 'GET' }],
+      deleted: [{ pathPattern: '/c', method: 'GET' }],
+      unchanged: [],
+      pruneCandidates: [],
+      schemaResolutions: [],
+      missingSecrets: [],
+      warnings: [],
+      setCreated: false,
+    }
+    const rollback = async (json?: Json) => {
+      const sent = json === undefined ? {} : { json }
+      const answer = await app.call('POST', `${path}/rollback/${target}`, { key, ...sent })
+      expect(answer.status).toBe(200)
+      return answer.json()
+    }
+    expect(await rollback({ dryRun: true })).toMatchObject({ ...lists, dryRun: true })
+    expect(await visit('/c')).toBe('200 1')
+    expect(await listed()).toHaveLength(2)
+    expect(await rollback({ dryRun: false })).toMatchObject({
+      ...lists,
+      dryRun: false,
+      name: 'guestbook',
+      rules: rulesOf(2),
+    })
+    expect(await visit('/b')).toBe('200 1')
+    expect(await shown()).toEqual([
+      ['rollback', true, 2],
+      ['sync', false, 2],
+      ['sync', true, 2],
+    ])
+    expect(await rollback()).toMatchObject({ created: [], updated: [], deleted: [], unchanged: rulesOf(2) })
+  })
+
   test('a rollback by who may not see a value cannot take away the Host it is sent with', async () => {
     const made = await sync(push([withHost({ 'x-service-key': SECRET })]), { as: ADMIN })
     await sync(push([withHost({ 'x-service-key': '', Host: 'shop.test' })]), { as: ADMIN })
