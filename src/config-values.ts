@@ -56,11 +56,12 @@ export function byteSize(text: string): Parsed<number> {
 }
 
 export const byteSizeFrom =
-  (min: number) =>
+  (min: number, max?: number) =>
   (text: string): Parsed<number> => {
-    const parsed = byteSize(text)
-    const isEnough = 'value' in parsed && parsed.value >= min
-    return isEnough ? parsed : { expected: `a number of bytes from ${min}, such as ${2 * min}` }
+    const size = byteSize(text)
+    if ('value' in size && size.value >= min && (max === undefined || size.value <= max)) return size
+    const upTo = max === undefined ? '' : ` to ${max}`
+    return { expected: `a number of bytes from ${min}${upTo}, such as ${2 * min}` }
   }
 
 export const oneOf =

@@ -1,4 +1,5 @@
 import { BODY_OPTIONS, type BodyConfig } from './config-bodies.ts'
+import { PIPELINES_OPTIONS, type PipelinesConfig } from './config-pipelines.ts'
 import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './config-tls.ts'
 import { UPKEEP_OPTIONS, type UpkeepConfig } from './config-upkeep.ts'
 import {
@@ -27,7 +28,8 @@ export type { OidcProvider } from './config-values.ts'
 /** All settings with name, type, default and a line of help; nothing else reads the environment. contract §1. */
 export type Config = TlsConfig &
   UpkeepConfig &
-  BodyConfig & {
+  BodyConfig &
+  PipelinesConfig & {
     port: number
     host: string
     dataDir: string
@@ -192,6 +194,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
     fallback: () => 50_000,
     parse: wholeNumber(1, 10_000_000),
   },
+  ...PIPELINES_OPTIONS,
   proxyAllowedTargets: {
     env: 'PROXY_ALLOWED_TARGETS',
     help: 'private hosts, host:port or CIDRs that proxy rules may reach',

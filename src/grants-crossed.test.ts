@@ -94,7 +94,7 @@ const READS: Record<string, Service> = {
   usageOf: (ctx, grant, { schemaId }) => usageOf(ctx, grant, schemaId),
   listRecords: (ctx, grant, { schemaId }) => listRecords(ctx, grant, schemaId, {}, []),
   getRecord: (ctx, grant, { schemaId, recordId }) => getRecord(ctx, grant, schemaId, recordId),
-  exportRecords: (ctx, grant, { schemaId }) => exportRecords(ctx, grant, schemaId, 'json', []),
+  exportRecords: (ctx, grant, { schemaId }) => exportRecords(ctx, grant, schemaId, { format: 'json' }, []),
 }
 
 const WRITES: Record<string, Service> = {

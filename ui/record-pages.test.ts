@@ -33,11 +33,11 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const at = (rest = '', schema = schemaId) => `/projects/${projectId}/data/${schema}${rest}`
-const open = (rest: string, as = contributor) => browser.open(at(rest), { as })
+const open = (rest: string, as = contributor, schema = schemaId) => browser.open(at(rest, schema), { as })
 const send = (rest: string, fields: Record<string, string>) =>
   browser.submit(at(rest), fields, { as: contributor })
-const read = async (rest: string, as = contributor): Promise<string> => {
-  const answer = await open(rest, as)
+const read = async (rest: string, as = contributor, schema = schemaId): Promise<string> => {
+  const answer = await open(rest, as, schema)
   expect(answer.status).toBe(200)
   return answer.text()
 }
@@ -67,6 +67,23 @@ const formOf = async (id: string): Promise<Record<string, string>> => {
 }
 
 describe('the records', () => {
+  test('go on where a page had no room for more, with the same filters', async () => {
+    const schema = await makeSchema('large', [
+      { name: 'n', type: 'integer' },
+      { name: 'text', type: 'text' },
+    ])
+    for (let n = 0; n < 7; n++) await add({ n, text: 'x'.repeat(1.9 * 2 ** 20) }, schema)
+    const first = await read('?sort=n&order=asc', contributor, schema)
+    expect(first).toContain('1 to 4 of 7')
+    const next = /rel="next" href="([^"]*)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect(next).toEndWith('?sort=n&order=asc&offset=4')
+    const second = await (await browser.open(next, { as: contributor })).text()
+    expect(second).toContain('5 to 7 of 7')
+    expect(second).not.toContain('rel="next"')
+    expect(second).toContain('?sort=n&amp;order=desc"')
+    expect(await read('?offset=999', contributor, schema)).toContain('1 to 4 of 7')
+  })
+
   test('are filtered, and exported with the same filters', async () => {
     const schema = await makeSchema('found', [
       { name: 'name', type: 'string' },
@@ -88,7 +105,8 @@ describe('the records', () => {
     expect(html).toContain('age is at least 4')
     expect(html).toContain('name contains e')
     expect(html).toMatch(/aria-sort="ascending"><a href="[^"]*sort=age&amp;order=desc"/)
-    const csv = html.match(/href="(\/api\/schemas\/[^"]*format=csv)"/)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const csv =
+      html.match(/href="(\/api\/schemas\/[^"]*format=csv&amp;bom=true)"/)?.[1]?.replaceAll('&amp;', '&') ?? ''
     const exported = await app.call('GET', csv, { as: viewer })
     expect((await exported.text()).match(/Ann|Ben|Cleo/g)).toEqual(['Cleo', 'Ben'])
   })

@@ -20,6 +20,7 @@ import { type Doing, doneNotice, type Failed, lookAt, submitProjectForm } from '
 import { MAX_FORM_BYTES, readRecord } from './record-form.ts'
 import {
   addedFilter,
+  fromStart,
   isAdding,
   parseRecordsQuery,
   type RecordsQuery,
@@ -79,23 +80,30 @@ const DONE = {
   deleted: 'The record was deleted.',
   'deleted-selected': 'The selected records were deleted.',
 }
-const NOTHING_ASKED: RecordsQuery = { filters: [], sort: 'createdAt', order: 'desc', page: 1 }
+const NOTHING_ASKED: RecordsQuery = { filters: [], sort: 'createdAt', order: 'desc', page: 1, offset: 0 }
 
 function withAdded(query: RecordsQuery, url: string): string {
   const added = addedFilter(url)
   const filters = added === undefined ? query.filters : [...query.filters, added]
-  return recordsQueryText({ ...query, filters, page: 1 })
+  return recordsQueryText(fromStart({ ...query, filters }))
 }
 
 /** Falls back to the last page if a later one is requested, because its records may have been deleted. */
 async function find(ctx: Context, grant: Grant, schemaId: string, query: RecordsQuery) {
   const { sort, order, filters } = query
-  const list = (at: number) =>
-    listRecords(ctx, grant, schemaId, { page: at, limit: PER_PAGE, sort, order }, filters)
-  const found = await list(query.page)
-  const { pages } = found.pagination
-  if (found.data.length > 0 || query.page <= Math.max(1, pages)) return { found, query }
-  return { found: await list(Math.max(1, pages)), query: { ...query, page: Math.max(1, pages) } }
+  const list = ({ page: at, offset }: RecordsQuery) =>
+    listRecords(
+      ctx,
+      grant,
+      schemaId,
+      { page: at, limit: PER_PAGE, sort, order, ...(offset > 0 ? { offset } : {}) },
+      filters,
+    )
+  const found = await list(query)
+  const last = Math.max(1, found.pagination.pages)
+  if (found.data.length > 0 || (query.offset === 0 && query.page <= last)) return { found, query }
+  const lastPage = { ...query, page: last, offset: 0 }
+  return { found: await list(lastPage), query: lastPage }
 }
 
 const submitRecords = (ctx: Context, request: Request, { id, schemaId }: SchemaPlace) =>

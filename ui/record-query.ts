@@ -9,6 +9,8 @@ export type RecordsQuery = {
   sort: string
   order: 'asc' | 'desc'
   page: number
+  /** Where the list goes on after a page that had no room for all its records; 0: `page` says where. */
+  offset: number
 }
 
 const NEWEST_FIRST = { sort: 'createdAt', order: 'desc' } as const
@@ -21,19 +23,24 @@ export function parseRecordsQuery(url: string): RecordsQuery {
     sort: query.get('sort') || NEWEST_FIRST.sort,
     order: query.get('order') === 'asc' ? 'asc' : 'desc',
     page: pageNumberOf(query.get('page')),
+    offset: Math.min(Math.max(0, Math.trunc(Number(query.get('offset'))) || 0), Number.MAX_SAFE_INTEGER),
   }
 }
 
+/** The same filters and order, from the first record. */
+export const fromStart = (query: RecordsQuery): RecordsQuery => ({ ...query, page: 1, offset: 0 })
+
 /** Empty, or begins with `?`. Leaves out page 1 and the default order. */
 export function recordsQueryText(
-  { filters, sort, order, page }: RecordsQuery,
+  { filters, sort, order, page, offset }: RecordsQuery,
   more: Readonly<Record<string, string>> = {},
 ): string {
   const isUsual = sort === NEWEST_FIRST.sort && order === NEWEST_FIRST.order
   const text = new URLSearchParams([
     ...filterPairs(filters),
     ...(isUsual ? [] : [...Object.entries({ sort, order })]),
-    ...(page > 1 ? [['page', String(page)]] : []),
+    ...(page > 1 && offset === 0 ? [['page', String(page)]] : []),
+    ...(offset > 0 ? [['offset', String(offset)]] : []),
     ...Object.entries(more),
   ]).toString()
   return text === '' ? '' : `?${text}`

@@ -137,7 +137,7 @@ describe('a rule', () => {
     const html = await answer.text()
     for (const place of ['validators[0]', 'steps[0].config.fields.name', 'steps[1].config.body'])
       expect(html).toContain(`${place}: `)
-    const many = Array.from({ length: 30 }, () => ({ handlerType: 'form_handler', config: { fields: {} } }))
+    const many = Array.from({ length: 30 }, () => ({ handlerType: 'data_create', config: { fields: {} } }))
     const fields = { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig: JSON.stringify({ steps: many }) }
     expect(await (await project.submit('/new', fields)).text()).toContain('; and 10 more')
   })
@@ -154,9 +154,9 @@ describe('a rule', () => {
   })
 
   test('with a description that is too long is refused beside it', async () => {
-    const long = { ...RULE_FORM, description: 'x'.repeat(2001), intent: 'check' }
+    const long = { ...RULE_FORM, description: 'x'.repeat(20_001), intent: 'check' }
     const { details } = await (await project.submit('/new', long)).json()
-    expect(details).toEqual([{ path: 'description', message: 'A text of at most 2000 characters.' }])
+    expect(details).toEqual([{ path: 'description', message: 'A text of at most 20000 characters.' }])
   })
 
   test('all errors are reported together, and a check stores nothing', async () => {

@@ -78,10 +78,10 @@ test('what a refusal says is one line each, and not a screenful', async () => {
 
 const sync = {
   ruleSetId: EVIL,
-  created: 0,
-  updated: 0,
-  deleted: 0,
-  unchanged: 0,
+  created: [{ pathPattern: EVIL, method: EVIL }],
+  updated: [],
+  deleted: [],
+  unchanged: [],
   pruneCandidates: [{ pathPattern: EVIL, method: EVIL }],
   schemaResolutions: [{ name: EVIL, action: 'create', targetSchemaId: null, fieldMismatch: false }],
   missingSecrets: [EVIL],
@@ -138,7 +138,8 @@ const rule = {
 test.each<[what: string, path: string, answer: unknown]>([
   ['null for a sync', SYNC, null],
   ['a sync of nothing but a number', SYNC, { created: 0 }],
-  ['text for a count', SYNC, { ...sync, updated: '<b>' }],
+  ['a number for a list of rules', SYNC, { ...sync, updated: 1 }],
+  ['a rule without a path', SYNC, { ...sync, created: [{ method: 'GET' }] }],
   ['no list of warnings', SYNC, { ...sync, warnings: null }],
   ['a list with null in it', LIST, { ruleSets: [null] }],
   ['a number for a name', EXPORT, { ...exported, ruleSet: { name: 5 } }],

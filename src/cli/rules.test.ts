@@ -137,6 +137,16 @@ describe('files', () => {
     })
     const apart = await run(['build', '--name-suffix', '-pr-1', SET])
     expect(JSON.parse(apart.out).ruleSet.name).toBe('book-pr-1')
+    for (const [suffix, name] of [
+      ['pr-1', 'book-pr-1'],
+      ['dev', 'book-dev'],
+      ['-dev', 'book-dev'],
+      ['--dev', 'book--dev'],
+      ['', 'book'],
+    ]) {
+      const built = await run(['build', `--name-suffix=${suffix}`, SET])
+      expect(JSON.parse(built.out).ruleSet.name).toBe(name)
+    }
     expect((await run(['build', '--name-suffix', '--prune'])).code).toBe(2)
     write(`${SET}/rules/api/a/get.rule.yaml`, 'oder: 1\ntimeout: no\n')
     const broken = await run(['push', '--project', project])
@@ -196,7 +206,8 @@ describe('push and diff', () => {
     expect(out).toContain('- GET /api/b\n')
     expect(out).toContain('+ GET /api/c\n')
     expect((await onServer(['push'])).out).toContain('only on the server: GET /api/b; --prune deletes it')
-    expect((await onServer(['push', '--prune', '--json'])).out).toContain('"deleted":1')
+    const pushed = JSON.parse((await onServer(['push', '--prune', '--json'])).out)
+    expect(pushed.ruleSets[0].deleted).toEqual([{ pathPattern: '/api/b', method: 'GET' }])
     expect(await onServer(['diff', '--json'])).toMatchObject({ code: 0 })
   })
 

@@ -35,7 +35,7 @@ Rules as code: rule sets kept as YAML files below .svc/proxy-rules. Without DIR,
   --prune               delete what the other side does not have
   --dry-run             say what would be, and change nothing
   --strict-schemas      refuse a field whose type on the server is another
-  --name-suffix TEXT    push under another name: -pr-12, -preview and -dev make preview copies
+  --name-suffix TEXT    push as NAME-TEXT: pr-12, preview and dev make preview copies
   --json                print JSON on stdout
 
 Of test and dev:

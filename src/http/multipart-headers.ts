@@ -19,8 +19,18 @@ export function parseBoundary(contentType: string | null): string {
   return boundary
 }
 
-/** RFC 7578 §4.2; the names are UTF-8. */
-export function parsePartHeaders(block: Uint8Array): PartHeaders {
+/** The `charset` of a content type; null if it has none. */
+export function charsetOf(contentType: string | null | undefined): string | null {
+  if (!contentType?.includes(';')) return null
+  const [, quoted, token] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(contentType) ?? []
+  return quoted || token || null
+}
+
+/** RFC 7578 §4.2. `decode`: the names are UTF-8 without it. */
+export function parsePartHeaders(
+  block: Uint8Array,
+  decode: (block: Uint8Array) => string = decodeUtf8,
+): PartHeaders {
   const headers = new Map<string, string>()
   for (const line of decode(block).split('\r\n')) {
     const colon = line.indexOf(':')
@@ -95,7 +105,7 @@ function checkEncoding(name: string, encoding: string | undefined): void {
   throw new AppError('invalid', `The part ${name} uses the transfer encoding ${encoding}; send it as binary`)
 }
 
-function decode(block: Uint8Array): string {
+function decodeUtf8(block: Uint8Array): string {
   try {
     return utf8.decode(block)
   } catch (error) {

@@ -4,7 +4,7 @@ import { parseBoundary, parsePartHeaders } from './multipart-headers.ts'
 
 /** Read a body before requesting the next part; otherwise it is skipped. */
 export type FormPart =
-  | { kind: 'field'; name: string; value: string }
+  | FieldPart
   | {
       kind: 'file'
       name: string
@@ -13,6 +13,28 @@ export type FormPart =
       contentType: string | undefined
       body: ByteStream | Uint8Array
     }
+
+/** `value` is the text of the bytes; throws `invalid` if they are not UTF-8. */
+class FieldPart {
+  readonly kind = 'field'
+  readonly name: string
+  readonly contentType: string | undefined
+  readonly bytes: Uint8Array
+
+  constructor(name: string, contentType: string | undefined, bytes: Uint8Array) {
+    this.name = name
+    this.contentType = contentType
+    this.bytes = bytes
+  }
+
+  get value(): string {
+    try {
+      return utf8.decode(this.bytes)
+    } catch (error) {
+      throw new AppError('invalid', `The field ${JSON.stringify(this.name)} is not UTF-8`, { cause: error })
+    }
+  }
+}
 
 export type FormLimits = {
   /** For the whole body. */
@@ -24,6 +46,8 @@ export type FormLimits = {
   maxFieldBytes?: number
   /** Fields that may be larger, by name. */
   largeFields?: Readonly<Record<string, number>>
+  /** The text of the headers of a part; UTF-8 without it. May throw `invalid`. */
+  decodeHeaders?: (headers: Uint8Array) => string
 }
 
 /** For all fields together, not counting what `largeFields` allows: the reader keeps them in memory. */
@@ -46,9 +70,10 @@ export async function* readMultipart(
   try {
     await scanner.skipContent() // the preamble
     while (await scanner.startPart()) {
-      const { name, filename, contentType: type } = parsePartHeaders(await scanner.takeHeaders())
+      const headers = await scanner.takeHeaders()
+      const { name, filename, contentType: type } = parsePartHeaders(headers, limits.decodeHeaders)
       if (filename === undefined) {
-        yield { kind: 'field', name, value: await takeField(scanner, name, counts) }
+        yield new FieldPart(name, type, await takeField(scanner, name, counts))
       } else {
         counts.addFile()
         yield { kind: 'file', name, filename, contentType: type, body: scanner.content() }
@@ -61,15 +86,11 @@ export async function* readMultipart(
   }
 }
 
-async function takeField(scanner: FormScanner, name: string, counts: FormCounts): Promise<string> {
+async function takeField(scanner: FormScanner, name: string, counts: FormCounts): Promise<Uint8Array> {
   const maxBytes = counts.addField(name)
   const bytes = await scanner.takeContent(maxBytes, `The field ${JSON.stringify(name)}`)
   counts.spend(bytes.length)
-  try {
-    return utf8.decode(bytes)
-  } catch (error) {
-    throw new AppError('invalid', `The field ${JSON.stringify(name)} is not UTF-8`, { cause: error })
-  }
+  return bytes
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,3 +1,4 @@
+import type { TProperties } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
 
 const text = (description: string) => t.Optional(t.String({ description }))
@@ -10,8 +11,11 @@ export const pageQuery = {
   order: text('asc or desc'),
 }
 
-/** The envelope of a paginated list. spec: Limits. */
-export const pageOf = <T extends TSchema>(item: T) =>
+/** The envelope of a paginated list. `more`: what this list says of its pages besides. spec: Limits. */
+export const pageOf = <T extends TSchema, More extends TProperties = Record<never, never>>(
+  item: T,
+  more: More = {} as More,
+) =>
   t.Object({
     data: t.Array(item),
     pagination: t.Object({
@@ -19,5 +23,6 @@ export const pageOf = <T extends TSchema>(item: T) =>
       limit: t.Integer(),
       total: t.Integer(),
       pages: t.Integer(),
+      ...more,
     }),
   })

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../domain/errors.ts'
 import { type Expression, ExpressionError, evaluate, parseExpression, type Scope } from './expressions.ts'
 import type { Handler } from './handler.ts'
-import type { PipelineConfig, PipelineStep } from './model.ts'
+import { type PipelineConfig, type PipelineStep, stepIdOf } from './model.ts'
 import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate, renderTemplate, type Template } from './templates.ts'
 
@@ -36,20 +36,20 @@ export function compilePipeline(config: PipelineConfig): CompiledPipeline {
   const known = compiled.get(config)
   if (known !== undefined) return known
   const made = {
-    steps: config.steps.map(compileStep),
-    postSteps: (config.postSteps ?? []).map(compileStep),
+    steps: config.steps.map((step, i) => compileStep(step, stepIdOf(step, 'steps', i))),
+    postSteps: (config.postSteps ?? []).map((step, i) => compileStep(step, stepIdOf(step, 'postSteps', i))),
   }
   compiled.set(config, made)
   return made
 }
 
 /** The paths of `problems` begin with `config`. */
-export function compileStep(step: PipelineStep): CompiledStep {
+export function compileStep(step: PipelineStep, id: string): CompiledStep {
   const handler = findHandler(step.handlerType)
   const problems: ErrorDetail[] = []
   const { condition, ...config } = step.config ?? {}
   return {
-    id: step.id,
+    id,
     name: step.name ?? null,
     handlerType: step.handlerType,
     handler,

@@ -1,5 +1,6 @@
 import type { AppError } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
+import { CHARSET_FIELD } from './form-charset.ts'
 
 /** The parsed body of a request. `form` values are texts, or lists of texts for a name that came more than once. */
 export type PipelineBody =
@@ -20,6 +21,8 @@ export type PipelineInput = {
   /** As requested, below the site. */
   path: string
   query: Record<string, unknown>
+  /** Why the query is no form, if it is none. Not stored. */
+  queryError?: AppError
   /** What each `*` of the pattern matched, from 0. */
   params: Record<string, string>
   /** Header names in lower case; without the session cookies and `x-api-key`. */
@@ -71,5 +74,13 @@ export function requestView(input: PipelineInput): Record<string, unknown> {
 /** `input.<field>`: fields of the body take precedence over those of the query. */
 export function inputView({ query, body }: PipelineInput): Record<string, unknown> {
   const value = bodyValue(body)
-  return isRecord(value) ? { ...query, ...value } : query
+  const all = isRecord(value) ? { ...query, ...value } : query
+  return withoutCharset(all)
+}
+
+/** The field says how the others are encoded, and is none of them. contract 12.12. */
+export function withoutCharset(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.hasOwn(fields, CHARSET_FIELD)) return fields
+  const { [CHARSET_FIELD]: _, ...others } = fields
+  return others
 }

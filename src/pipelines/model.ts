@@ -1,13 +1,17 @@
 import { Type } from 'typebox'
+import { MAX_DESCRIPTION } from '../domain/description.ts'
 
-const text = (description: string, maxLength = 10_000) => Type.String({ description, maxLength })
+const text = (description: string, maxLength: number) => Type.String({ description, maxLength })
 
 const stepFields = {
-  id: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'names the output: steps.<id>',
-  }),
+  id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'names the output: `steps.<id>`. Without it the name does, and without a name `step_<n>`, in post steps `post_step_<n>`, where `<n>` is the place in the list, from 1',
+    }),
+  ),
   name: Type.Optional(text('another name of the output', 200)),
   handlerType: Type.String({ minLength: 1, maxLength: 100 }),
   config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -31,7 +35,7 @@ export const MAX_STEPS = 100
 export const pipelineConfig = Type.Object(
   {
     name: Type.Optional(text('what it is called', 200)),
-    description: Type.Optional(text('what it is for')),
+    description: Type.Optional(text('what it is for', MAX_DESCRIPTION)),
     steps: Type.Array(pipelineStep, { maxItems: MAX_STEPS }),
     validators: Type.Optional(Type.Array(pipelineValidator, { maxItems: 20 })),
     postSteps: Type.Optional(Type.Array(pipelineStep, { maxItems: MAX_STEPS })),
@@ -40,6 +44,13 @@ export const pipelineConfig = Type.Object(
 )
 
 export type PipelineStep = Type.Static<typeof pipelineStep>
+export type StepList = 'steps' | 'postSteps'
+
+/** What a step is called everywhere. `index`: its place in the list, from 0. contract 14.1. */
+export function stepIdOf({ id, name }: PipelineStep, list: StepList, index: number): string {
+  return id ?? (name || `${list === 'steps' ? 'step' : 'post_step'}_${index + 1}`)
+}
+
 export type PipelineValidator = Type.Static<typeof pipelineValidator>
 export type PipelineConfig = Type.Static<typeof pipelineConfig>
 

@@ -116,6 +116,6 @@ async function remove(ctx: Context, id: string): Promise<void> {
  * The input without what cannot be stored, so that resumed work sees the same. A body that could not be read becomes
  * none.
  */
-function storable({ rawBody: _, ...input }: PipelineInput): PipelineInput {
+function storable({ rawBody: _, queryError: __, ...input }: PipelineInput): PipelineInput {
   return input.body.kind === 'broken' ? { ...input, body: { kind: 'none' } } : input
 }

@@ -2,8 +2,10 @@ import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { heldBody, readBody, skipBody } from '../http/held-body.ts'
 import { type FormLimits, readMultipart } from '../http/multipart.ts'
+import { charsetOf } from '../http/multipart-headers.ts'
 import { parseJson } from '../http/parse-json.ts'
 import { formPairs } from './form-pairs.ts'
+import { FormParts } from './form-parts.ts'
 import type { PipelineBody, PipelineInput } from './input.ts'
 
 /** contract §9.3: bodies up to 10 MiB. */
@@ -29,12 +31,12 @@ export async function readPipelineBody(ctx: Context, request: Request): Promise<
   if (type === 'multipart/form-data') return { body: await readForm(ctx, request, contentType) }
   const bytes = await readBody(ctx, request, MAX_BODY_BYTES)
   if (bytes.length === 0) return { body: { kind: 'none' } }
-  return { body: parseBody(type, bytes), rawBody: () => EXACT_UTF8.decode(bytes) }
+  return { body: parseBody(type, bytes, contentType), rawBody: () => EXACT_UTF8.decode(bytes) }
 }
 
-function parseBody(type: string, bytes: Uint8Array): PipelineBody {
+function parseBody(type: string, bytes: Uint8Array, contentType: string | null): PipelineBody {
   if (/^application\/([\w.-]+\+)?json$/.test(type)) return readJson(bytes)
-  if (type === 'application/x-www-form-urlencoded') return readUrlencoded(UTF8.decode(bytes))
+  if (type === 'application/x-www-form-urlencoded') return readUrlencoded(bytes, contentType)
   if (type === '' || type.startsWith('text/')) return readText(bytes)
   return { kind: 'unsupported', contentType: type }
 }
@@ -52,11 +54,25 @@ export function grouped(given: Iterable<readonly [string, unknown]>): Record<str
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
 }
 
-function readUrlencoded(text: string): PipelineBody {
-  const isLong = text.length > MAX_FIELDS && text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS
-  if (isLong) throw new AppError('too_large', `The form has more than the ${MAX_FIELDS} fields allowed`)
-  return { kind: 'form', value: grouped(formPairs(text)) }
+function readUrlencoded(bytes: Uint8Array, contentType: string | null): PipelineBody {
+  if (hasTooManyFields(bytes))
+    throw new AppError('too_large', `The form has more than the ${MAX_FIELDS} fields allowed`)
+  return orBroken(() => ({ kind: 'form', value: grouped(formPairs(bytes, charsetOf(contentType))) }))
 }
+
+function hasTooManyFields(bytes: Uint8Array): boolean {
+  if (bytes.length <= MAX_FIELDS) return false
+  let count = 1
+  for (
+    let at = bytes.indexOf(AMPERSAND);
+    at !== -1 && count <= MAX_FIELDS;
+    at = bytes.indexOf(AMPERSAND, at + 1)
+  )
+    count += 1
+  return count > MAX_FIELDS
+}
+
+const AMPERSAND = 0x26
 
 /** `sendBeacon` declares text but usually sends JSON. */
 function readText(bytes: Uint8Array): PipelineBody {
@@ -65,10 +81,13 @@ function readText(bytes: Uint8Array): PipelineBody {
   return parsed?.kind === 'json' ? parsed : { kind: 'text', value }
 }
 
+const readJson = (bytes: Uint8Array): PipelineBody =>
+  orBroken(() => ({ kind: 'json', value: parseJson(bytes) }))
+
 /** The error surfaces when the body is used: a pipeline that never looks at it continues. */
-function readJson(bytes: Uint8Array): PipelineBody {
+function orBroken(read: () => PipelineBody): PipelineBody {
   try {
-    return { kind: 'json', value: parseJson(bytes) }
+    return read()
   } catch (error) {
     if (error instanceof AppError) return { kind: 'broken', error }
     throw error
@@ -80,15 +99,17 @@ function readJson(bytes: Uint8Array): PipelineBody {
  * file.
  */
 async function readForm(ctx: Context, request: Request, contentType: string | null): Promise<PipelineBody> {
-  const pairs: [string, unknown][] = []
+  const parts = new FormParts()
   try {
-    for await (const part of readMultipart(heldBody(ctx, request), contentType, FORM)) {
-      if (part.kind === 'field') pairs.push([part.name, part.value])
+    parts.charset = charsetOf(contentType)
+    const form = { ...FORM, decodeHeaders: parts.decodeHeaders }
+    for await (const part of readMultipart(heldBody(ctx, request), contentType, form)) {
+      if (part.kind === 'field') parts.addField(part)
       else {
         const { filename, contentType: type } = part
         const size = await sizeOf(part.body)
         const isNone = filename === '' && size === 0
-        pairs.push([part.name, isNone ? '' : { filename, contentType: type ?? null, size }])
+        parts.addFile(part.name, isNone ? '' : { filename, contentType: type ?? null, size })
       }
     }
   } catch (error) {
@@ -98,7 +119,7 @@ async function readForm(ctx: Context, request: Request, contentType: string | nu
     if (error.kind === 'invalid' && !request.signal.aborted) return { kind: 'broken', error }
     throw error
   }
-  return { kind: 'form', value: grouped(pairs) }
+  return orBroken(() => ({ kind: 'form', value: grouped(parts.pairs()) }))
 }
 
 async function sizeOf(body: AsyncIterable<Uint8Array> | Uint8Array): Promise<number> {

@@ -32,6 +32,26 @@ describe('steps', () => {
     expect(await json(steps, { json: { x: 'X' } })).toEqual({ byId: 'X', byName: 'X', b: null })
   })
 
+  test('a step without an id is called by its name, else by its place', async () => {
+    const form = { handlerType: 'form_handler', config: { fields: { x: { type: 'string', default: 'X' } } } }
+    const off = { handlerType: 'teleport', isEnabled: false }
+    const body = {
+      one: 'steps.step_1.x',
+      two: 'steps.second.x',
+      three: 'steps.step_4.x',
+      none: 'steps.step_2',
+    }
+    const steps = [form, { ...form, name: 'second' }, off, { ...form, name: '' }]
+    const answer = { handlerType: 'response_handler', config: { body } }
+    expect(await json([...steps, answer])).toEqual({ one: 'X', two: 'X', three: 'X', none: null })
+    const wrong = {
+      handlerType: 'form_handler',
+      config: { fields: { y: { type: 'string', required: true } } },
+    }
+    expect(await app.answer([form, wrong])).toMatchObject({ status: 400, body: { step: 'step_2' } })
+    expect(await app.answer([{ ...wrong, name: 'my form' }])).toMatchObject({ body: { step: 'my form' } })
+  })
+
   test('a step can keep all outputs as its own', async () => {
     const all = step('all', 'form_handler', { fields: { x: { type: 'json', default: 'steps' } } })
     const first = step('first', 'form_handler', { fields: { y: { type: 'string' } } })

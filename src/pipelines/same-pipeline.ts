@@ -9,7 +9,7 @@ export const isSamePipeline = (a: PipelineConfig, b: PipelineConfig): boolean =>
 const normal = ({ validators, steps, postSteps, ...rest }: PipelineConfig): string =>
   JSON.stringify([
     sorted(rest),
-    validators?.map(({ type, config }) => [type, sorted(config)]),
+    validators?.map(({ type, config, ...unknown }) => [type, sorted(config), sorted(unknown)]),
     steps.map(normalStep),
     postSteps?.map(normalStep),
   ])

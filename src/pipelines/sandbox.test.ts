@@ -6,17 +6,17 @@ import type { SandboxResult } from './sandbox/protocol.ts'
 import { createSandbox } from './sandbox.ts'
 
 const limits = {
-  processes: 1,
-  extraProcesses: 1,
+  processes: 2,
   maxPerProject: 1,
   maxWaiting: 3,
-  maxWaitingPerProject: 2,
+  maxWaitingPerOwner: 2,
   maxWaitMs: 5000,
   idleMs: 60_000,
 }
+const whoOf = (projectId: string, ownerId = `owner of ${projectId}`) => ({ projectId, ownerId })
 /** The limit for code that ends by itself: no machine is so busy that it takes this long. */
 const AMPLE_MS = 60_000
-const sandbox = createSandbox({ ...limits, maxWaiting: 100, maxWaitingPerProject: 100, maxWaitMs: 60_000 })
+const sandbox = createSandbox({ ...limits, maxWaiting: 100, maxWaitingPerOwner: 100, maxWaitMs: 60_000 })
 afterAll(() => sandbox.close())
 
 const run = (
@@ -24,7 +24,7 @@ const run = (
   timeoutMs = AMPLE_MS,
   input: unknown = { steps: { a: { b: [1] } } },
 ): Promise<SandboxResult> =>
-  sandbox.run('p', {
+  sandbox.run(whoOf('p'), {
     code,
     input: JSON.stringify(input),
     timeoutMs,
@@ -151,7 +151,7 @@ describe('only data comes out', () => {
   })
 
   test('tokens: forged, altered, of another key', async () => {
-    const other = await sandbox.run('p', {
+    const other = await sandbox.run(whoOf('p'), {
       code: handler('return input.utils.sign("x", 9)'),
       input: '{}',
       timeoutMs: AMPLE_MS,
@@ -234,7 +234,7 @@ describe('a process of its own', () => {
   test('is killed before the server when memory is short, and the message says so', async () => {
     const others = new Set(childrenOf(process.pid))
     const own = createSandbox(limits)
-    const ended = own.run('p', loop('for (;;);', AMPLE_MS))
+    const ended = own.run(whoOf('p'), loop('for (;;);', AMPLE_MS))
     const pid = childrenOf(process.pid).find((child) => !others.has(child)) ?? 0
     const score = () => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim()
     await until('the score of the child', () => score() === '600')
@@ -247,10 +247,22 @@ describe('a process of its own', () => {
     own.close()
   })
 
+  test('is ready for the next owner while several run', async () => {
+    const others = new Set(childrenOf(process.pid))
+    const started = () => childrenOf(process.pid).filter((child) => !others.has(child)).length
+    const own = createSandbox({ ...limits, processes: 4 })
+    const one = own.run(whoOf('p'), loop('for (;;);', AMPLE_MS))
+    expect(started()).toBe(1)
+    const two = own.run(whoOf('q'), loop('for (;;);', AMPLE_MS))
+    expect(started()).toBe(3)
+    own.close()
+    await Promise.all([one, two])
+  })
+
   test('that is new also stops a loop that never checks the clock', async () => {
     const own = createSandbox(limits)
     const job = loop('return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 100)
-    expect(await own.run('p', job)).toMatchObject({ ok: false, kind: 'timeout' })
+    expect(await own.run(whoOf('p'), job)).toMatchObject({ ok: false, kind: 'timeout' })
     own.close()
   })
 })
@@ -266,9 +278,9 @@ describe('the queue', () => {
     const order: string[] = []
     const note = (name: string) => (result: SandboxResult) => order.push(`${name} ${result.ok}`)
     // It loops for longer than the others may take.
-    const own = [fair.run('slow', { ...loop, timeoutMs: 60_000 }), fair.run('slow', quick)]
+    const own = [fair.run(whoOf('slow'), { ...loop, timeoutMs: 60_000 }), fair.run(whoOf('slow'), quick)]
     const noted = own.map((result) => result.then(note('its own')))
-    await fair.run('other', quick).then(note('other'))
+    await fair.run(whoOf('other'), quick).then(note('other'))
     expect(order).toEqual(['other true'])
     fair.close()
     await Promise.all(noted)
@@ -277,7 +289,7 @@ describe('the queue', () => {
   test('a job behind a loop of its own project runs after the loop was killed', async () => {
     const fair = createSandbox(patient)
     const order: boolean[] = []
-    const own = [fair.run('slow', loop), fair.run('slow', quick)]
+    const own = [fair.run(whoOf('slow'), loop), fair.run(whoOf('slow'), quick)]
     await Promise.all(own.map((result) => result.then(({ ok }) => order.push(ok))))
     expect(order).toEqual([false, true])
     fair.close()
@@ -285,13 +297,37 @@ describe('the queue', () => {
 
   test('is bounded, and closing fails all waiting jobs', async () => {
     const small = createSandbox(limits)
-    const all = Array.from({ length: 6 }, () => small.run('p', loop))
+    const all = Array.from({ length: 6 }, () => small.run(whoOf('p'), loop))
     const refused = await Promise.all(all.slice(3))
     expect(refused.map((result) => !result.ok && result.kind)).toEqual(['busy', 'busy', 'busy'])
     small.close()
     expect((await Promise.all(all)).every(({ ok }) => !ok)).toBe(true)
-    expect(await small.run('p', quick)).toMatchObject({ ok: false, kind: 'busy' })
+    expect(await small.run(whoOf('p'), quick)).toMatchObject({ ok: false, kind: 'busy' })
   })
+
+  test('an owner has at most 4 running, 2 of a project, the third and fourth as the first of theirs', async () => {
+    const pool = createSandbox({ processes: 16 })
+    const endless = job(handler('for (;;);'), AMPLE_MS)
+    const names = ['a1', 'a1', 'a1', 'a1', 'a2', 'a2', 'a3', 'a4', 'a5']
+    const ended = names.map((name) => pool.run(whoOf(name, 'ann'), endless))
+    // Whatever Ann's projects do, others go on.
+    expect(await pool.run(whoOf('b1', 'ben'), quick)).toEqual({ ok: true, json: '1' })
+    expect(await pool.run(whoOf('c1', 'cleo'), quick)).toEqual({ ok: true, json: '1' })
+    pool.close()
+    const kinds = (await Promise.all(ended)).map((result) => (result.ok ? 'ok' : result.kind))
+    const ran = names.filter((_, i) => kinds[i] === 'broken')
+    expect(ran).toEqual(['a1', 'a1', 'a2', 'a3'])
+    expect(kinds.filter((kind) => kind === 'busy')).toHaveLength(5)
+  }, 120_000)
+
+  test('all processes together are bounded', async () => {
+    const pool = createSandbox({ processes: 4 })
+    const endless = job(handler('for (;;);'), AMPLE_MS)
+    const ended = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => pool.run(whoOf(name), endless))
+    pool.close()
+    const kinds = (await Promise.all(ended)).map((result) => (result.ok ? 'ok' : result.kind))
+    expect(kinds).toEqual(['broken', 'broken', 'broken', 'broken', 'busy', 'busy'])
+  }, 120_000)
 
   test('a job that comes while no descriptor is free runs once there is one', async () => {
     const program = join(import.meta.dir, 'sandbox.child.ts')

@@ -7,35 +7,32 @@ import {
   type SandboxReply,
   type SandboxResult,
 } from './sandbox/protocol.ts'
+import { type TurnLimits, Turns, type Who } from './sandbox/turns.ts'
 
 /** Runs the code of function steps in child processes, which start on demand and end when idle. */
 type Sandbox = {
-  /** `projectId`: projects take turns, and none may occupy all processes. Never rejects. */
-  run(projectId: string, job: SandboxJob): Promise<SandboxResult>
+  /** `who`: projects take turns, and no owner may occupy all processes. Never rejects. */
+  run(who: Who, job: SandboxJob): Promise<SandboxResult>
   /** Kills all processes. Running and waiting jobs fail. */
   close(): void
 }
 
-type SandboxLimits = {
-  /** Processes that any project may use. */
+type SandboxLimits = TurnLimits & {
+  /** Of all owners together. */
   processes: number
-  /** Extra processes, for projects that have none running. */
-  extraProcesses: number
-  maxPerProject: number
-  maxWaiting: number
-  maxWaitingPerProject: number
   /** A job that has not started by then is rejected. */
   maxWaitMs: number
   /** An idle process ends after this time. */
   idleMs: number
 }
 
-const LIMITS: SandboxLimits = {
-  processes: 2,
-  extraProcesses: 2,
+/** contract 14.1. */
+const LIMITS: Omit<SandboxLimits, 'processes'> = {
   maxPerProject: 2,
+  sharedPerOwner: 2,
+  maxPerOwner: 4,
   maxWaiting: 1000,
-  maxWaitingPerProject: 250,
+  maxWaitingPerOwner: 250,
   maxWaitMs: 10_000,
   idleMs: 60_000,
 }
@@ -45,14 +42,16 @@ const LIMITS: SandboxLimits = {
  */
 const GRACE_MS = 500
 const START_MS = 5000
+/** As many running jobs make the next one find a process that is ready. */
+const SEVERAL = 2
 /** The delay before another attempt to start a process that the system refused. */
 const RETRY_MS = 200
 
-export const createSandbox = (limits: SandboxLimits = LIMITS): Sandbox => new ProcessPool(limits)
+export const createSandbox = (limits: Partial<SandboxLimits> & { processes: number }): Sandbox =>
+  new ProcessPool({ ...LIMITS, ...limits })
 
 type Timer = ReturnType<typeof setTimeout>
-type Waiting = {
-  projectId: string
+type Waiting = Who & {
   job: SandboxJob
   settle: (result: SandboxResult) => void
   expiry: Timer | undefined
@@ -77,9 +76,7 @@ const TIMED_OUT: SandboxResult = {
 class ProcessPool implements Sandbox {
   readonly #limits: SandboxLimits
   readonly #children = new Set<Child>()
-  /** By project; the project that was served last comes last. */
-  readonly #queues = new Map<string, Waiting[]>()
-  #waitingCount = 0
+  readonly #turns: Turns<Waiting>
   #retry: Timer | undefined
   /** Why the last attempt to start a process failed, for the log. */
   #startFailure: string | undefined
@@ -87,20 +84,18 @@ class ProcessPool implements Sandbox {
 
   constructor(limits: SandboxLimits) {
     this.#limits = limits
+    this.#turns = new Turns(limits)
   }
 
-  run(projectId: string, job: SandboxJob): Promise<SandboxResult> {
-    const { maxWaiting, maxWaitingPerProject, maxWaitMs } = this.#limits
-    const queue = this.#queues.get(projectId) ?? []
-    const isFull = this.#waitingCount >= maxWaiting || queue.length >= maxWaitingPerProject
-    if (this.#isClosed || isFull) return Promise.resolve(BUSY)
+  run({ projectId, ownerId }: Who, job: SandboxJob): Promise<SandboxResult> {
+    if (this.#isClosed) return Promise.resolve(BUSY)
     return new Promise((settle) => {
-      const waiting: Waiting = { projectId, job, settle, expiry: undefined }
-      waiting.expiry = setTimeout(() => this.#giveUp(waiting), maxWaitMs)
-      queue.push(waiting)
-      this.#queues.set(projectId, queue)
-      this.#waitingCount += 1
+      const waiting: Waiting = { projectId, ownerId, job, settle, expiry: undefined }
+      waiting.expiry = setTimeout(() => this.#giveUp(waiting), this.#limits.maxWaitMs)
+      this.#turns.add(waiting)
       this.#dispatch()
+      const isWaiting = waiting.expiry !== undefined
+      if (isWaiting && this.#turns.isCrowded(waiting, this.#running())) this.#giveUp(waiting)
     })
   }
 
@@ -108,53 +103,69 @@ class ProcessPool implements Sandbox {
     this.#isClosed = true
     clearTimeout(this.#retry)
     for (const child of [...this.#children]) this.#end(child, BROKEN)
-    for (const waiting of [...this.#queues.values()].flat()) this.#giveUp(waiting)
+    for (const waiting of this.#turns.all()) this.#giveUp(waiting)
   }
 
   #giveUp(waiting: Waiting): void {
     clearTimeout(waiting.expiry)
-    const left = (this.#queues.get(waiting.projectId) ?? []).filter((one) => one !== waiting)
-    this.#keepQueue(waiting.projectId, left)
-    this.#waitingCount -= 1
+    this.#turns.remove(waiting)
     const message = this.#startFailure
     waiting.settle(message === undefined ? BUSY : { ok: false, kind: 'busy', message })
   }
 
-  /** Moves the queue behind the others. */
-  #keepQueue(projectId: string, queue: Waiting[]): void {
-    this.#queues.delete(projectId)
-    if (queue.length > 0) this.#queues.set(projectId, queue)
+  #running(): Waiting[] {
+    return [...this.#children].flatMap(({ running }) => running ?? [])
   }
 
-  /** Assigns one job per project in turn, until no process is free. */
+  /**
+   * Starts jobs until no process is free. Whoever is next gets an idle process; else waits for one that is about to be idle;
+   * else gets a new one.
+   */
   #dispatch(): void {
-    for (let hasAssigned = true; hasAssigned; ) {
-      hasAssigned = false
-      for (const [projectId, queue] of [...this.#queues]) {
-        const child = this.#childFor(projectId)
-        const waiting = child === undefined ? undefined : queue.shift()
-        if (child === undefined || waiting === undefined) continue
-        this.#keepQueue(projectId, queue)
-        this.#assign(child, waiting)
-        hasAssigned = true
+    let soonIdle = [...this.#children].filter(({ isClearing }) => isClearing).length
+    const passed = new Set<string>()
+    for (;;) {
+      const waiting = this.#turns.next(this.#running(), passed)
+      if (waiting === undefined) {
+        this.#keepSpare()
+        return
       }
+      const child = this.#idleChild()
+      if (child === undefined && soonIdle > 0) {
+        soonIdle -= 1
+        passed.add(waiting.projectId)
+        continue
+      }
+      const started = child ?? this.#tryToStart()
+      if (started === undefined) return
+      this.#assign(started, waiting)
     }
   }
 
-  /** An idle process or, if none is about to become idle, a new one if the project may have one. */
-  #childFor(projectId: string): Child | undefined {
-    const { processes, extraProcesses, maxPerProject } = this.#limits
+  /** While several jobs run, starting a process may take long: the next owner finds one that is ready. */
+  #keepSpare(): void {
     const children = [...this.#children]
-    const mine = children.filter(({ running }) => running?.projectId === projectId).length
-    if (mine >= maxPerProject) return undefined
-    const free = children.filter(({ running }) => running === null)
-    const idle = free.find(({ isClearing }) => !isClearing)
-    if (idle !== undefined || free.length > 0) return idle
-    return children.length < processes + (mine === 0 ? extraProcesses : 0) ? this.#tryToStart() : undefined
+    const isFree = children.some(({ running }) => running === null)
+    if (children.length < SEVERAL || children.length >= this.#limits.processes || isFree) return
+    try {
+      this.#endWhenIdle(this.#start())
+    } catch {
+      // The system has no room for one: nobody waits for it.
+    }
+  }
+
+  #endWhenIdle(child: Child): void {
+    child.timer = setTimeout(() => this.#end(child, BROKEN), this.#limits.idleMs)
+    child.timer.unref()
+  }
+
+  #idleChild(): Child | undefined {
+    return [...this.#children].find(({ running, isClearing }) => running === null && !isClearing)
   }
 
   /** If the system is out of processes or descriptors, jobs keep waiting and another attempt follows soon. */
   #tryToStart(): Child | undefined {
+    if (this.#children.size >= this.#limits.processes) return undefined
     try {
       const child = this.#start()
       this.#startFailure = undefined
@@ -170,8 +181,9 @@ class ProcessPool implements Sandbox {
   }
 
   #assign(child: Child, waiting: Waiting): void {
-    this.#waitingCount -= 1
+    this.#turns.remove(waiting)
     clearTimeout(waiting.expiry)
+    waiting.expiry = undefined
     clearTimeout(child.timer)
     child.running = waiting
     const graceMs = child.isFresh ? START_MS : GRACE_MS
@@ -191,9 +203,8 @@ class ProcessPool implements Sandbox {
     } else if (reply.isSpent) this.#end(child, BROKEN)
     else {
       child.isClearing = false
-      child.timer = setTimeout(() => this.#end(child, BROKEN), this.#limits.idleMs)
-      child.timer.unref()
-      if (this.#waitingCount > 0) this.#dispatch()
+      this.#endWhenIdle(child)
+      if (this.#turns.length > 0) this.#dispatch()
     }
   }
 

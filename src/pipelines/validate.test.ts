@@ -16,6 +16,8 @@ const pathsOf = (value: unknown) => {
   }
 }
 
+const nameless = (more: Record<string, unknown>) => ({ handlerType: 'response_handler', ...more })
+
 test.each<[what: string, steps: unknown[]]>([
   [
     'the spec’s own pipeline',
@@ -166,13 +168,7 @@ describe('says where the problem is', () => {
     ],
     [
       { steps: ['a step', step('data_create', {}), { handlerType: 'form_handler', config: { fields: 1 } }] },
-      [
-        'steps[0]',
-        'steps[1].config.fields',
-        'steps[1].config.schemaId',
-        'steps[2].config.fields',
-        'steps[2].id',
-      ],
+      ['steps[0]', 'steps[1].config.fields', 'steps[1].config.schemaId', 'steps[2].config.fields'],
     ],
     [
       {
@@ -182,7 +178,7 @@ describe('says where the problem is', () => {
           step('response_handler', { body: '{{steps.b}}' }, { id: 'z' }),
         ],
       },
-      ['steps[0].id', 'steps[1].id', 'steps[1].name'],
+      ['steps[1].id', 'steps[1].name'],
       ['unknown_name steps[2].config.body'],
     ],
     [{ steps: [step('form_handler', { fields: { ['k'.repeat(501)]: { a: 1, b: 2 } } })] }, ['']],
@@ -191,7 +187,35 @@ describe('says where the problem is', () => {
       { steps: [], postSteps: [step('data_create', {})] },
       ['postSteps[0].config.schemaId', 'postSteps[0].config.fields'],
     ],
-    [{ steps: [], validators: [{ type: 'captcha' }] }, ['validators[0].type']],
+    [{ steps: [], validators: [{ type: 'captcha' }] }, [], ['unknown_validator validators[0].type']],
+    [
+      {
+        steps: [],
+        validators: [{ type: 'auth_required', requiredScopes: ['a'], config: { scopes: ['a'] } }],
+      },
+      [],
+      ['unknown_key validators[0].requiredScopes', 'unknown_key validators[0].config.scopes'],
+    ],
+    [{ steps: [], validators: [{ type: 'auth_required', config: { requiredScopes: ['a', 'b'] } }] }, []],
+    [
+      { steps: [], validators: [{ type: 'auth_required', config: { requiredScopes: 'a' } }] },
+      ['validators[0].config.requiredScopes'],
+    ],
+    [{ steps: [nameless({ name: 'constructor' })] }, ['steps[0].name']],
+    [{ steps: [nameless({ name: 'a' }), step('response_handler', {}, { id: 'a' })] }, ['steps']],
+    [{ steps: [nameless({}), nameless({ id: 'step_1' })] }, ['steps']],
+    [{ steps: [nameless({})], postSteps: [nameless({ id: 'step_1' })] }, ['steps']],
+    [{ steps: [nameless({ id: 'post_step_1' })], postSteps: [nameless({})] }, ['steps']],
+    [{ steps: [nameless({}), nameless({ id: 'step_3' }), nameless({ name: '' })] }, ['steps']],
+    [{ steps: [nameless({}), nameless({ id: 'step_9' })], postSteps: [nameless({})] }, []],
+    [
+      {
+        steps: [nameless({}), nameless({ name: 'n' })],
+        postSteps: [nameless({ config: { body: '{{steps.step_1}}{{steps.n}}{{steps.step_2}}' } })],
+      },
+      [],
+      ['unknown_name postSteps[0].config.body'],
+    ],
     [
       { steps: [], validators: [{ type: 'rate_limit', config: { limit: 0 } }] },
       ['validators[0].config.windowSeconds', 'validators[0].config.limit'],
@@ -221,8 +245,8 @@ describe('numbers of a step', () => {
   const NUMBERS: [handler: string, key: string, config: object, least: number, most: number][] = [
     ['function_handler', 'timeout', { code: 'function handler() {}' }, 1, 30_000],
     ['http_request', 'timeout', { url: "'https://x.ch'" }, 1, 60_000],
-    ['data_query', 'pageSize', { schemaId: 's' }, 1, 1000],
-    ['data_query', 'limit', { schemaId: 's' }, 1, 1000],
+    ['data_query', 'pageSize', { schemaId: 's' }, 1, 10_000],
+    ['data_query', 'limit', { schemaId: 's' }, 1, 10_000],
   ]
   const flawsOf = (handler: string, config: object) => foreseen({ steps: [step(handler, config)] })
 

@@ -7,7 +7,14 @@ import { isRecord } from '../domain/is-record.ts'
 import { PROTOTYPE_KEYS } from '../domain/prototype-keys.ts'
 import { GLOBAL_ROLES, PROJECT_ROLES } from '../domain/roles.ts'
 import { compileStep, pathText } from './compile.ts'
-import { MAX_STEPS, type PipelineStep, type PipelineValidator, pipelineConfig } from './model.ts'
+import {
+  MAX_STEPS,
+  type PipelineStep,
+  type PipelineValidator,
+  pipelineConfig,
+  type StepList,
+  stepIdOf,
+} from './model.ts'
 import { unknownNames } from './references.ts'
 import { findHandler, handlerNames } from './registry.ts'
 import { VALIDATOR_CONFIGS } from './validators.ts'
@@ -20,7 +27,7 @@ Settings.Set({ maxErrors: 1000 })
  * must not contain it.
  */
 type ConfigWarning = ErrorDetail & {
-  kind: 'unknown_handler' | 'unknown_key' | 'unknown_name' | 'never_works'
+  kind: 'unknown_handler' | 'unknown_validator' | 'unknown_key' | 'unknown_name' | 'never_works'
 }
 
 /** Returns all problems of a pipeline at once. Paths look like `steps[0].config.fields.email.type`. */
@@ -36,12 +43,15 @@ export function validatePipelineConfig(value: unknown): { errors: ErrorDetail[];
   const before = new Set<string>()
   checkSteps(steps, 'steps', before, found)
   checkSteps(postSteps, 'postSteps', before, found)
-  const ids = [...steps, ...postSteps].map(([, { id }]) => id)
-  for (const id of new Set(ids.filter((one, i) => one !== undefined && ids.indexOf(one) !== i)))
+  const ids = [...idsOf(steps, 'steps'), ...idsOf(postSteps, 'postSteps')]
+  for (const id of new Set(ids.filter((one, i) => ids.indexOf(one) !== i)))
     found.errors.push({ path: 'steps', message: `two steps have the id ${id}` })
   for (const [i, validator] of readable(value, 'validators', isValidator)) checkValidator(validator, i, found)
   return found
 }
+
+const idsOf = (steps: Numbered<PipelineStep>, list: StepList): string[] =>
+  steps.map(([i, step]) => stepIdOf(step, list, i))
 
 /** Every problem below a key repeats the key, so a long one would be repeated a thousand times. */
 const LONGEST_KEY = 500
@@ -69,22 +79,27 @@ const isStep = (one: unknown): one is PipelineStep =>
 const isValidator = (one: unknown): one is PipelineValidator =>
   isRecord(one) && typeof one['type'] === 'string' && hasConfig(one)
 
-function checkSteps(steps: Numbered<PipelineStep>, list: string, before: Set<string>, found: Found): void {
+function checkSteps(steps: Numbered<PipelineStep>, list: StepList, before: Set<string>, found: Found): void {
   for (const [i, step] of steps) {
-    checkStep(step, [list, String(i)], before, found)
+    const id = stepIdOf(step, list, i)
+    checkStep(step, id, [list, String(i)], before, found)
     // A step with names of the wrong type is reported, but its config is still checked.
-    for (const name of [step.id, step.name]) if (typeof name === 'string') before.add(name)
+    for (const name of [id, step.name]) if (typeof name === 'string') before.add(name)
   }
 }
 
 function checkStep(
   step: PipelineStep,
+  id: string,
   at: readonly string[],
   before: ReadonlySet<string>,
   found: Found,
 ): void {
-  if (PROTOTYPE_KEYS.has(step.id))
-    found.errors.push({ path: `${pathText(at)}.id`, message: 'is a reserved name: choose another' })
+  if (PROTOTYPE_KEYS.has(id))
+    found.errors.push({
+      path: `${pathText(at)}.${step.id === undefined ? 'name' : 'id'}`,
+      message: 'is a reserved name: choose another',
+    })
   const handler = findHandler(step.handlerType)
   if (handler === undefined) {
     found.warnings.push({
@@ -97,7 +112,7 @@ function checkStep(
   const { condition: _, ...config } = step.config ?? {}
   const errorsBefore = found.errors.length
   checkAgainst(handler.config, config, [...at, 'config'], found)
-  for (const { path, message } of compileStep(step).problems)
+  for (const { path, message } of compileStep(step, id).problems)
     found.errors.push({ path: `${pathText(at)}.${path}`, message })
   for (const { path, message } of unknownNames(step, handler, before))
     found.warnings.push({ kind: 'unknown_name', path: `${pathText(at)}.${path}`, message })
@@ -119,7 +134,11 @@ function checkValidator(validator: PipelineValidator, index: number, found: Foun
   const known = Object.keys(VALIDATOR_CONFIGS)
   const schema = Object.entries(VALIDATOR_CONFIGS).find(([type]) => type === validator.type)?.[1]
   if (schema === undefined)
-    found.errors.push({ path: `${pathText(at)}.type`, message: `must be one of ${known.join(', ')}` })
+    found.warnings.push({
+      kind: 'unknown_validator',
+      path: `${pathText(at)}.type`,
+      message: `must be one of ${known.join(', ')}`,
+    })
   else checkAgainst(schema, validator.config ?? {}, [...at, 'config'], found)
   if (validator.type === 'auth_required') checkRoles(validator.config?.['roles'], at, found)
 }

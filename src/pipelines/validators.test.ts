@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Caller } from '../context.ts'
 import { ANONYMOUS, IP, type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
+import type { PipelineValidator } from './model.ts'
 
 let app: PipelineApp
 beforeAll(async () => {
@@ -85,6 +86,30 @@ describe('validators', () => {
       'global key': 200,
       'other key': 403,
     })
+    const noKey = { ...all, 'its key': 403, 'global key': 403, 'other key': 403 }
+    for (const more of [
+      {},
+      { allowApiKey: true },
+      { allowApiKey: false, roles: ['guest', 'user', 'admin', 'member'] },
+    ])
+      expect(await statusOf({ ...more, requiredScopes: ['a:b', 'c'] })).toEqual(noKey)
+    expect(await statusOf({ requiredScopes: [] })).toEqual(all)
+    const scoped = await app.run(
+      {
+        steps: [respond('{}')],
+        validators: [
+          {
+            type: 'auth_required',
+            config: { requiredScopes: ['read:x', 'a"b\\', 'ü\n'], allowApiKey: true },
+          },
+        ],
+      },
+      { projectId: guarded, caller: key(guarded) },
+    )
+    expect(scoped.headers.get('www-authenticate')).toBe(
+      'Bearer error="insufficient_scope", scope="read:x a%22b%5C %C3%BC%0A"',
+    )
+    expect(await scoped.json()).toMatchObject({ error: 'INSUFFICIENT_SCOPE', statusCode: 403 })
     expect(await statusOf({ roles: ['member'] })).toEqual({
       ...all,
       'project admin': 403,
@@ -124,5 +149,23 @@ describe('validators', () => {
     expect(
       (await app.run({ steps: [], validators: [{ type: 'rate_limit', config: { limit: 'many' } }] })).status,
     ).toBe(501)
+  })
+
+  test.each<[PipelineValidator, string]>([
+    [{ type: 'captcha' }, 'captcha'],
+    [{ type: 'toString' }, 'toString'],
+    [{ type: 'auth_required', config: { scopes: ['a'] } }, 'scopes'],
+    [{ type: 'auth_required', config: { constructor: 1 } }, 'constructor'],
+    [{ type: 'rate_limit', config: { limit: 9, windowSeconds: 9, burst: 9 } }, 'burst'],
+    [{ type: 'auth_required', ...{ requiredScopes: ['a'] } }, 'requiredScopes'],
+  ])('%j never lets anybody pass', async (validator, named) => {
+    const root = user('root@example.com', app.ctx.newId(), 'admin')
+    for (const caller of [ANONYMOUS, root, key(app.projectId)]) {
+      const answer = await app.run({ steps: [respond('{}')], validators: [validator] }, { caller })
+      const { message } = await answer.json()
+      expect(answer.status).toBe(501)
+      expect(message).toContain(validator.type)
+      expect(message).toContain(named)
+    }
   })
 })

@@ -19,6 +19,11 @@ export const VALIDATOR_CONFIGS = {
         }),
       ),
       allowApiKey: Type.Optional(Type.Boolean({ description: 'whether a key of the project is enough' })),
+      requiredScopes: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'scopes that an API key needs: keys have none, so only people pass',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -33,9 +38,13 @@ export const VALIDATOR_CONFIGS = {
 }
 
 type AuthRequired = Type.Static<(typeof VALIDATOR_CONFIGS)['auth_required']>
+type KnownType = keyof typeof VALIDATOR_CONFIGS
 type RateLimit = Type.Static<(typeof VALIDATOR_CONFIGS)['rate_limit']>
 
-/** Throws 401, 403 or 429. A validator that this version does not know or cannot parse rejects everybody with 501. */
+/**
+ * Throws 401, 403 or 429. A validator that this version does not know or cannot parse, or that has a key it does not know,
+ * rejects everybody with 501. contract 14.1.
+ */
 export function checkValidators(ctx: Context, rule: PipelineRule, caller: Caller): void {
   for (const numbered of (rule.pipelineConfig.validators ?? []).entries())
     checkValidator(ctx, rule, caller, numbered)
@@ -47,15 +56,24 @@ export function checkValidators(ctx: Context, rule: PipelineRule, caller: Caller
  */
 export function checkAuthAgain(ctx: Context, rule: PipelineRule, caller: Caller): void {
   for (const numbered of (rule.pipelineConfig.validators ?? []).entries())
-    if (numbered[1].type === 'auth_required') checkValidator(ctx, rule, caller, numbered)
+    if (numbered[1].type !== 'rate_limit') checkValidator(ctx, rule, caller, numbered)
 }
 
 function checkValidator(
   ctx: Context,
   rule: PipelineRule,
   caller: Caller,
-  [index, { type, config = {} }]: [number, PipelineValidator],
+  [index, { type, config = {}, ...rest }]: [number, PipelineValidator],
 ): void {
+  const known: object = Object.hasOwn(VALIDATOR_CONFIGS, type)
+    ? VALIDATOR_CONFIGS[type as KnownType].properties
+    : config
+  const [unknown] = [...Object.keys(rest), ...Object.keys(config).filter((key) => !Object.hasOwn(known, key))]
+  if (unknown !== undefined)
+    throw new AppError(
+      'not_implemented',
+      `This server does not know the key ${unknown} of the validator ${type}`,
+    )
   if (type === 'auth_required' && isConfigOf(VALIDATOR_CONFIGS.auth_required, config))
     requireAuth(ctx, rule, caller, config)
   else if (type === 'rate_limit' && isConfigOf(VALIDATOR_CONFIGS.rate_limit, config))
@@ -63,17 +81,14 @@ function checkValidator(
   else throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
 }
 
-/** Ignores keys that this version does not know. */
-function isConfigOf<T extends Type.TObject>(
+const isConfigOf = <T extends Type.TObject>(
   schema: T,
   config: Record<string, unknown>,
-): config is Type.Static<T> {
-  const known = Object.entries(config).filter(([key]) => Object.hasOwn(schema.properties, key))
-  return Value.Check(schema, Object.fromEntries(known))
-}
+): config is Type.Static<T> => Value.Check(schema, config)
 
 function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, config: AuthRequired): void {
   const { actor } = caller
+  if (actor.kind === 'key' && config.requiredScopes?.length) throw insufficientScope(config.requiredScopes)
   const isKey = actor.kind === 'key' && config.allowApiKey === true
   if (actor.kind !== 'user' && !isKey) throw new AppError('unauthenticated', 'Sign in to use this')
   const role = roleOnSite(ctx, caller, projectId)
@@ -84,6 +99,18 @@ function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, 
   if (actor.kind === 'user') held.push(actor.user.role)
   if (!config.roles.some((one) => held.includes(one)))
     throw new AppError('forbidden', `This needs one of the roles ${config.roles.join(', ')}`)
+}
+
+/** Of text that no header may hold, the bytes are written as `%XX`. RFC 6750 §3.1. */
+function insufficientScope(scopes: readonly string[]): AppError {
+  const named = scopes
+    .join(' ')
+    .toWellFormed()
+    .replace(/[^\x20-\x7e]|["\\]/gu, encodeURIComponent)
+  return new AppError('forbidden', `An API key has no scopes, and this needs ${scopes.join(', ')}: sign in`, {
+    code: 'INSUFFICIENT_SCOPE',
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${named}"` },
+  })
 }
 
 type Window = { startedAt: number; count: number }

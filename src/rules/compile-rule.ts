@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http'
+import { MAX_DESCRIPTION } from '../domain/description.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
@@ -50,7 +51,7 @@ const PROXY_KEYS = {
 
 /** contract §9.1. */
 export const RULE_KEYS: Readonly<Record<string, Check>> = {
-  description: text(),
+  description: text(MAX_DESCRIPTION),
   pathPattern,
   methods,
   order: wholeNumber(-1_000_000, 1_000_000),

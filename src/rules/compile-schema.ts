@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTION } from '../domain/description.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { parseSchemaFields, SCHEMA_NAME } from '../domain/schema-fields.ts'
 import { anything, Checker, text } from './checks.ts'
@@ -30,7 +31,7 @@ export function compileManifest(yaml: YamlFile, problems: Problem[]): CompiledPu
       typeof value === 'string' && value.length <= 100 && NAME.test(value)
         ? null
         : 'must be a name of 1 to 100 characters without commas',
-    description: text(),
+    description: text(MAX_DESCRIPTION),
     environment: text(),
   })
   if (given !== null && !('name' in given)) checker.report([], 'name is required')

@@ -92,8 +92,7 @@ type Step = Pipeline['steps'][number] & { code?: string }
 
 function pipelineFile({ steps, postSteps, ...rest }: Pipeline): Record<string, unknown> {
   const stepFile = ({ id, name, handlerType, config, code, isEnabled }: Step) => ({
-    id,
-    ...given({ name }),
+    ...given({ id, name }),
     handler: handlerType,
     ...given({ code, config, isEnabled }),
   })
@@ -118,7 +117,7 @@ function takeOutCode(
     const code = step.config?.['code']
     if (typeof code !== 'string' || !isPlainScript(code)) return step
     const { code: _, ...config } = step.config ?? {}
-    const safe = /^[A-Za-z0-9_-]{1,60}$/.test(step.id) ? step.id : `step${i + 1}`
+    const safe = /^[A-Za-z0-9_-]{1,60}$/.test(step.id ?? '') ? step.id : `step${i + 1}`
     const file = `${base}${safe}.js`
     if (texts.has(file)) return step
     texts.set(file, code)

@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTION } from '../domain/description.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { SCHEMA_BY_NAME } from '../domain/schema-fields.ts'
 import type { PipelineConfig, PipelineStep } from '../pipelines/model.ts'
@@ -12,7 +13,7 @@ import type { SetFiles } from './set-files.ts'
 
 const PIPELINE_KEYS = {
   name: text(200),
-  description: text(10_000),
+  description: text(MAX_DESCRIPTION),
   validators: anything,
   steps: anything,
   postSteps: anything,
@@ -85,14 +86,11 @@ function stepList(value: unknown, path: Path, checker: Checker): unknown[] {
   return []
 }
 
-const nameless = ([, list, index]: Path): string => `(${list}[${index}])`
-
 async function readStep(file: RuleFile, value: unknown, path: Path): Promise<PipelineStep> {
   const { checker } = file
   const given = checker.object(value, path, STEP_KEYS, isRecord(value) ? settingsOf(value['handler']) : [])
-  if (given === null) return { id: nameless(path), handlerType: '?' }
-  for (const key of ['id', 'handler'])
-    if (given[key] === undefined) checker.report(path, `${label([...path, key])}is required`)
+  if (given === null) return { handlerType: '?' }
+  if (given['handler'] === undefined) checker.report(path, `${label([...path, 'handler'])}is required`)
   const { id, name, handler, config, code, isEnabled } = given
   if (config !== undefined && !isRecord(config))
     checker.report([...path, 'config'], `${label([...path, 'config'])}must be a map`)
@@ -100,8 +98,7 @@ async function readStep(file: RuleFile, value: unknown, path: Path): Promise<Pip
   const coded = typeof code === 'string' ? await readCode(file, code, path, 'code' in settings) : {}
   const all = { ...settings, ...coded }
   return {
-    // A step without an id is reported as such, and must not count as a duplicate of another one.
-    id: id === undefined ? nameless(path) : String(id),
+    ...(id === undefined ? {} : { id: String(id) }),
     ...(name === undefined ? {} : { name: String(name) }),
     handlerType: String(handler),
     ...(config === undefined && code === undefined ? {} : { config: all }),

@@ -6,6 +6,7 @@ import { toAppError } from '../http/error-response.ts'
 import { asOfNow } from '../modules/auth/caller.ts'
 import { findProjectById } from '../modules/projects/service.ts'
 import { recordRun } from '../modules/runs/service.ts'
+import { formPairs } from '../pipelines/form-pairs.ts'
 import type { Answer } from '../pipelines/handler.ts'
 import type { PipelineInput, PipelineUser } from '../pipelines/input.ts'
 import type { PipelineRule } from '../pipelines/model.ts'
@@ -144,7 +145,7 @@ function inputOf(
   return {
     method: request.method,
     path,
-    query: search === '' ? {} : grouped(new URLSearchParams(search)),
+    ...queryOf(search),
     params: paramsOf(rule.pathPattern, path),
     /** Lazy: few pipelines use the headers, and reading all of them costs more than a step. */
     get headers() {
@@ -162,6 +163,17 @@ function inputOf(
       commitSha: site.commitSha,
       alias: site.alias?.name ?? null,
     },
+  }
+}
+
+/** A query is a form like others, but what is no text in its encoding does not keep a pipeline from running. */
+function queryOf(search: string): Pick<PipelineInput, 'query' | 'queryError'> {
+  if (search === '') return { query: {} }
+  try {
+    return { query: grouped(formPairs(Buffer.from(search.slice(1)), null)) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { query: grouped(new URLSearchParams(search)), queryError: error }
   }
 }
 

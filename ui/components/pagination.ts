@@ -21,6 +21,28 @@ export function pagination({ page, pages, total, hrefOf }: PaginationProps): Htm
   `
 }
 
+type PlacePaginationProps = {
+  /** How many rows come before the first one shown. */
+  from: number
+  shown: number
+  limit: number
+  total: number
+  /** The address of the list from that place, with the same filters. */
+  hrefOf: (from: number) => string
+}
+
+/** For lists whose pages hold as many rows as fit. */
+export function placePagination({ from, shown, limit, total, hrefOf }: PlacePaginationProps): Html {
+  const to = from + shown
+  return html`
+    <nav class="pagination" aria-label="Pages">
+      ${step('Previous', 'prev', from > 0 ? hrefOf(Math.max(0, from - limit)) : null)}
+      <span class="muted">${formatCount(from + 1)} to ${formatCount(to)} of ${formatCount(total)}</span>
+      ${step('Next', 'next', to < total ? hrefOf(to) : null)}
+    </nav>
+  `
+}
+
 function step(label: string, rel: string, href: string | null): Html {
   if (href === null)
     return html`<span class="btn btn-secondary btn-small" aria-disabled="true">${label}</span>`

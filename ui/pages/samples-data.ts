@@ -46,7 +46,7 @@ const bare = {
   ...{ ...record, id: '019aa1f9-5dad-7c85-80f5-eb591f10b29c', email: '', text: 'Hi', stars: null },
   ...{ isRead: false, visit: null, answered: null, extra: null },
 }
-const newest = { filters: [], sort: 'createdAt', order: 'desc' as const, page: 1 }
+const newest = { filters: [], sort: 'createdAt', order: 'desc' as const, page: 1, offset: 0 }
 const found = { data: [record, bare], pagination: { page: 1, limit: 50, total: 120, pages: 3 } }
 
 export const dataSamples = [
@@ -102,6 +102,7 @@ export const dataSamples = [
         { field: 'text', op: 'like' as const, value: '%hut%' },
       ],
       ...{ sort: 'stars', order: 'asc' as const, page: 2 },
+      offset: 0,
     },
     found,
   }),

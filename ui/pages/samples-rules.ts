@@ -243,8 +243,26 @@ export const rulesSamples = [
     ...owner,
     set: { ...set, rules: [pipeline] },
     revisions: [
-      { id: 'v2', gitSha: sha, ruleCount: 1, createdBy: maker, createdAt: at },
-      { id: 'v1', gitSha: null, ruleCount: 0, createdBy: maker, createdAt: at },
+      {
+        id: 'v2',
+        gitSha: sha,
+        source: null,
+        trigger: 'sync' as const,
+        current: true,
+        ruleCount: 1,
+        createdBy: maker,
+        createdAt: at,
+      },
+      {
+        id: 'v1',
+        gitSha: null,
+        source: null,
+        trigger: 'sync' as const,
+        current: false,
+        ruleCount: 0,
+        createdBy: maker,
+        createdAt: at,
+      },
     ],
   }),
   sample('rule-set-idle', ruleSetPage, {

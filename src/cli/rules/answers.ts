@@ -3,14 +3,17 @@ import { SCHEMA_NAME } from '../../domain/schema-fields.ts'
 import type { ServerRule, ServerSet } from '../../rules/compare.ts'
 import { strangeAnswer } from '../strange-answer.ts'
 
+/** `method` is null for every method. */
+export type AnsweredRule = { pathPattern: string; method: string | null }
+
 /** The answer of a sync. contract §9.2. */
 export type SyncAnswer = {
   ruleSetId: string | null
-  created: number
-  updated: number
-  deleted: number
-  unchanged: number
-  pruneCandidates: { pathPattern: string; method: string | null }[]
+  created: AnsweredRule[]
+  updated: AnsweredRule[]
+  deleted: AnsweredRule[]
+  unchanged: AnsweredRule[]
+  pruneCandidates: AnsweredRule[]
   schemaResolutions: {
     name: string
     action: string
@@ -28,14 +31,11 @@ export function readSync(answer: unknown): SyncAnswer {
   const { ruleSetId, ...rest } = record(answer)
   return {
     ruleSetId: ruleSetId === null ? null : text(ruleSetId),
-    created: count(rest['created']),
-    updated: count(rest['updated']),
-    deleted: count(rest['deleted']),
-    unchanged: count(rest['unchanged']),
-    pruneCandidates: list(rest['pruneCandidates'], ({ pathPattern, method }) => ({
-      pathPattern: text(pathPattern),
-      method: textOrNull(method),
-    })),
+    created: list(rest['created'], answeredRule),
+    updated: list(rest['updated'], answeredRule),
+    deleted: list(rest['deleted'], answeredRule),
+    unchanged: list(rest['unchanged'], answeredRule),
+    pruneCandidates: list(rest['pruneCandidates'], answeredRule),
     schemaResolutions: list(rest['schemaResolutions'], ({ name, action, targetSchemaId, fieldMismatch }) => ({
       name: text(name),
       action: text(action),
@@ -48,6 +48,11 @@ export function readSync(answer: unknown): SyncAnswer {
     setCreated: rest['setCreated'] === true,
   }
 }
+
+const answeredRule = ({ pathPattern, method }: Record<string, unknown>): AnsweredRule => ({
+  pathPattern: text(pathPattern),
+  method: textOrNull(method),
+})
 
 /** Id and name of each rule set of a project. */
 export function readSets(answer: unknown): { id: string; name: string }[] {
@@ -81,7 +86,7 @@ function rule(value: Record<string, unknown>): ServerRule {
   if (headerConfig !== null && headerConfig !== undefined) record(headerConfig)
   if (pipelineConfig !== null && pipelineConfig !== undefined) {
     const { steps, postSteps } = record(pipelineConfig)
-    for (const { id } of [...list(steps, whole), ...list(postSteps ?? [], whole)]) text(id)
+    for (const { id } of [...list(steps, whole), ...list(postSteps ?? [], whole)]) textOrNull(id)
   }
   // The rest is written or compared as it is.
   return value as ServerRule
@@ -114,8 +119,3 @@ function text(value: unknown): string {
 
 const textOrNull = (value: unknown): string | null =>
   value === null || value === undefined ? null : text(value)
-
-function count(value: unknown): number {
-  if (typeof value !== 'number') throw strangeAnswer()
-  return value
-}

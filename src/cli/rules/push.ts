@@ -64,7 +64,7 @@ async function compared(server: Server, set: ReadySet, io: Io) {
   const report = await send(server, set, io, true)
   const there = await exportedSet(server, set.push.ruleSet.name)
   const schemas = set.push.schemas.length === 0 ? [] : await storedSchemas(server)
-  const changes = report.created + report.updated + report.deleted + report.pruneCandidates.length
+  const changes = changed(report) + report.pruneCandidates.length
   const rules = changes === 0 ? [] : compareRules(set.push, there)
   const lines = [
     ...compareLabels(set.push, there).map((key) => `~ ${key}`),
@@ -80,6 +80,9 @@ async function compared(server: Server, set: ReadySet, io: Io) {
 async function storedSchemas({ client, projectId }: Server): Promise<ServerSet['schemas']> {
   return readSchemas(await client.json('GET', `/api/schemas?projectId=${projectId}`))
 }
+
+const changed = ({ created, updated, deleted }: SyncReport): number =>
+  created.length + updated.length + deleted.length
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const
 
@@ -104,9 +107,11 @@ export async function exportedSet({ client, projectId }: Server, name: string): 
 
 function writeReport(set: LoadedSet, report: SyncReport | undefined, io: Io): void {
   if (report === undefined) return
-  const { name, created, updated, deleted, unchanged, dryRun, setCreated } = report
+  const { name, dryRun, setCreated } = report
   const made = setCreated ? (dryRun ? ' (would be a new set)' : ' (a new set)') : ''
-  const counts = `${created} created, ${updated} updated, ${deleted} deleted, ${unchanged} unchanged`
+  const counts = (['created', 'updated', 'deleted', 'unchanged'] as const)
+    .map((how) => `${report[how].length} ${how}`)
+    .join(', ')
   io.stdout.write(`${printable(name)}${made}: ${dryRun ? 'would be ' : ''}${counts}\n`)
   for (const { name: schema, action } of report.schemaResolutions)
     if (action === 'create')

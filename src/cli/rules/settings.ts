@@ -49,7 +49,7 @@ export function readRulesFlags(args: string[]): { words: string[]; flags: RulesF
   return { words: positionals, flags: values }
 }
 
-/** `--name-suffix -pr-12`: a suffix begins with a dash and would be parsed as a flag. */
+/** `--name-suffix -pr-12`: a suffix may begin with a dash and would be parsed as a flag. */
 function joinSuffix(args: readonly string[]): string[] {
   const at = args.indexOf('--name-suffix')
   const suffix = args[at + 1] ?? ''
@@ -127,13 +127,16 @@ export const warningsBeyond = ({ compiled }: LoadedSet, warnings: readonly strin
   )
 
 function withFlags(push: CompiledPush, flags: RulesFlags): CompiledPush {
-  const suffix = flags['name-suffix'] ?? ''
   return {
     ...push,
-    ruleSet: { ...push.ruleSet, name: `${push.ruleSet.name}${suffix}` },
+    ruleSet: { ...push.ruleSet, name: suffixed(push.ruleSet.name, flags['name-suffix'] ?? '') },
     options: { prune: flags.prune, dryRun: flags['dry-run'], strictSchemas: flags['strict-schemas'] },
   }
 }
+
+/** `guestbook` and `pr-1`, or `-pr-1`, make `guestbook-pr-1`. contract §9.2. */
+const suffixed = (name: string, suffix: string): string =>
+  suffix === '' ? name : `${name}-${suffix.replace(/^-/, '')}`
 
 /** The origin of the files, as the admin shows it. */
 export async function sourceOf({ folder }: LoadedSet, io: Io): Promise<NonNullable<CompiledPush['source']>> {

@@ -5,6 +5,7 @@ import { createOperatorKey } from '../../modules/api-keys/service.ts'
 import type { ServerSet } from '../../rules/compare.ts'
 import { compileSet } from '../../rules/compile.ts'
 import { layOutSet } from '../../rules/pull.ts'
+import type { CompiledRule } from '../../rules/push.ts'
 import { filesOf } from '../../rules/set-files.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
@@ -39,17 +40,20 @@ test.each(valid)(
       return answer.json()
     }
     const push = JSON.parse(text)
-    const count = push.rules.length
+    const all = push.rules.map(({ pathPattern, method }: CompiledRule) => ({
+      pathPattern,
+      method: method ?? null,
+    }))
     const same = {
-      created: 0,
-      updated: 0,
-      deleted: 0,
-      unchanged: count,
+      created: [],
+      updated: [],
+      deleted: [],
+      unchanged: all,
       pruneCandidates: [],
       setCreated: false,
     }
     const first = await sync(push)
-    expect(first).toMatchObject({ created: count, updated: 0, unchanged: 0, setCreated: true })
+    expect(first).toMatchObject({ created: all, updated: [], unchanged: [], setCreated: true })
     expect(await sync(push)).toMatchObject(same)
     const exported = await app.call('GET', `/api/proxy-rule-sets/${first.ruleSetId}/export`, { key })
     const { texts, notes } = layOutSet((await exported.json()) as ServerSet)

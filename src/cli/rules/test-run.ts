@@ -59,12 +59,15 @@ export async function runRuleTest(
 /** The same for one case of code: the sandbox is the server's own. */
 export async function runFunctionTest(lab: Lab, code: string, test: FunctionTest): Promise<string | null> {
   const input = { user: null, request: {}, steps: {}, project: {}, deployment: {}, ...test.input }
-  const result = await sandboxFor(lab.ctx).run('test', {
-    code,
-    input: JSON.stringify(input),
-    timeoutMs: 5000,
-    keys: [Buffer.alloc(32, 1).toString('base64')],
-  })
+  const result = await sandboxFor(lab.ctx).run(
+    { projectId: 'test', ownerId: 'test' },
+    {
+      code,
+      input: JSON.stringify(input),
+      timeoutMs: 5000,
+      keys: [Buffer.alloc(32, 1).toString('base64')],
+    },
+  )
   if (test.throws !== undefined) {
     if (result.ok) return `gave back ${result.json}, and was to throw`
     return result.message.includes(test.throws) ? null : `threw ${result.message}, not ${test.throws}`

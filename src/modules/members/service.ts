@@ -24,6 +24,10 @@ type Standing = { role: ProjectRole | null; isMember: boolean }
 
 const cache = generationCache<Standing>('access', 50_000)
 
+/** The id of the user who owns a project. */
+export const ownerOf = ({ db }: Context, projectId: string): string | undefined =>
+  findOwnerId(db.orm, projectId)
+
 /** spec: Permission sources and effective role. Ignores global roles: `domain/access.ts` handles them. */
 export function standingOf(ctx: Context, projectId: string, userId: string): Standing {
   return (

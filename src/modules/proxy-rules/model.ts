@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { MAX_DESCRIPTION } from '../../domain/description.ts'
 import { invalidField } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { HEADER_NAME } from '../../domain/names.ts'
@@ -81,7 +82,11 @@ const settings = {
   ),
   isEnabled: t.Optional(t.Boolean()),
   debugEnabled: t.Optional(t.Boolean()),
-  description: t.Optional(orNull(t.String({ maxLength: 2000, error: 'A text of at most 2000 characters' }))),
+  description: t.Optional(
+    orNull(
+      t.String({ maxLength: MAX_DESCRIPTION, error: `A text of at most ${MAX_DESCRIPTION} characters` }),
+    ),
+  ),
 }
 
 const pathPattern = t.String({ error: 'A path pattern, such as /api/*', examples: ['/api/*'] })

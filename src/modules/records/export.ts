@@ -8,7 +8,8 @@ import { windowsOf } from './scan.ts'
 import { jsonOfRow, viewOfRow } from './store.ts'
 import { type Filter, NEWEST_FIRST, type Where, whereOf } from './where.ts'
 
-type ExportFormat = 'csv' | 'json'
+/** `hasBom`: CSV begins with the mark by which Excel knows UTF-8. JSON has none. RFC 8259 §8.1. */
+type ExportFormat = { format: 'csv' | 'json'; hasBom?: boolean }
 
 const ROWS_AT_ONCE = 500
 
@@ -20,12 +21,12 @@ export function exportRecords(
   ctx: Context,
   grant: Grant,
   schemaId: string,
-  format: ExportFormat,
+  { format, hasBom = false }: ExportFormat,
   filters: readonly Filter[],
 ): Response {
   const schema = requireSchema(ctx.db.orm, grant, schemaId)
   const batches = batchesOf(ctx, grant, schemaId, whereOf(schema, filters, 'and'))
-  const texts = format === 'csv' ? csvOf(schema, batches) : jsonOf(batches)
+  const texts = format === 'csv' ? csvOf(schema, batches, hasBom) : jsonOf(batches)
   return new Response(streamOf(texts), {
     headers: {
       'content-type': format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json',
@@ -68,9 +69,13 @@ async function* jsonOf(batches: AsyncIterable<RecordRow[]>): AsyncGenerator<stri
   yield separator === '[' ? '[]\n' : ']\n'
 }
 
-async function* csvOf({ fields }: Schema, batches: AsyncIterable<RecordRow[]>): AsyncGenerator<string> {
+async function* csvOf(
+  { fields }: Schema,
+  batches: AsyncIterable<RecordRow[]>,
+  hasBom: boolean,
+): AsyncGenerator<string> {
   const columns = ['id', ...fields.map(({ name }) => name), 'createdAt', 'updatedAt']
-  yield `${columns.map(csvCell).join(',')}\r\n`
+  yield `${hasBom ? '\ufeff' : ''}${columns.map(csvCell).join(',')}\r\n`
   for await (const rows of batches)
     yield rows
       .map((row) => {

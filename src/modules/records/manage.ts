@@ -3,56 +3,95 @@ import { audit } from '../../db/audit.ts'
 import { groupCommit } from '../../db/group-commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isEmpty } from '../../domain/given.ts'
-import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import {
+  type Page,
+  type Paginated,
+  type PaginationQuery,
+  paginated,
+  parsePagination,
+} from '../../domain/pagination.ts'
 import { RECORD_COLUMNS } from '../../domain/schema-fields.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
 import { cachedText } from './cached-text.ts'
 import { countKept } from './counts.ts'
-import type { RecordRow, Window } from './queries.ts'
-import { nameOfRead, readRows } from './reads.ts'
+import { JsonList } from './json-list.ts'
+import type { Window } from './queries.ts'
+import { nameOfRead, takeRows } from './reads.ts'
 import { findRecord } from './service.ts'
-import { deleteStored, insertChecked, type RecordView, updateChecked, viewOfRow } from './store.ts'
+import { deleteStored, insertChecked, jsonOfRow, type RecordView, updateChecked, viewOfRow } from './store.ts'
 import { type Filter, type Order, orderOf, type Where, whereOf } from './where.ts'
 
-/** `filters` are the `filter[field]=value` of the query. */
+/** `offset` goes over `page`. */
+export type RecordPageQuery = PaginationQuery & { offset?: string | number | undefined }
+
+/** `truncated`: the records after these did not fit; `nextOffset` goes on there. contract 14.1. */
+export type RecordPage = Paginated<RecordView> & {
+  pagination: { truncated?: true; nextOffset?: number }
+}
+
+/** `filters` are the `filter[field]=value` of the query. The page ends before its records pass 8 MiB. */
 export async function listRecords(
   ctx: Context,
   grant: Grant,
   schemaId: string,
-  query: PaginationQuery,
+  query: RecordPageQuery,
   filters: readonly Filter[],
-): Promise<Paginated<RecordView>> {
+): Promise<RecordPage> {
   const schema = requireSchema(ctx.db.orm, grant, schemaId)
-  const page = parsePagination(query, {
-    sortable: [...RECORD_COLUMNS, ...schema.fields.map(({ name }) => name)],
-    defaultSort: 'createdAt',
-    defaultOrder: 'desc',
-  })
+  const page = pageFrom(
+    query.offset,
+    parsePagination(query, {
+      sortable: [...RECORD_COLUMNS, ...schema.fields.map(({ name }) => name)],
+      defaultSort: 'createdAt',
+      defaultOrder: 'desc',
+    }),
+  )
   const where = whereOf(schema, filters, 'and')
   const order = orderOf(schema.fields, page.sort, page.order)
-  const [rows, total] = await Promise.all([
-    rowsKept(ctx, schemaId, where, order, page),
+  const [{ records, isTruncated }, total] = await Promise.all([
+    recordsKept(ctx, schemaId, where, order, page),
     countKept(ctx.db, schemaId, where),
   ])
   // A read of a large schema may have waited: meanwhile the sender may have lost the right, or the schema be gone.
   requireSchema(ctx.db.orm, authorizeAgain(ctx, grant, 'project:read', true), schemaId)
-  return paginated(rows.map(viewOfRow), total, page)
+  const found = paginated(records, total, page)
+  if (!isTruncated) return found
+  const nextOffset = page.offset + records.length
+  return { ...found, pagination: { ...found.pagination, truncated: true, nextOffset } }
+}
+
+/** The page that begins at `offset`, if there is one. Throws `invalid`. */
+function pageFrom<Field extends string>(offset: string | number | undefined, page: Page<Field>): Page<Field> {
+  if (offset === undefined || offset === '') return page
+  const from = Number(offset)
+  if (!/^\d+$/.test(String(offset)) || !Number.isSafeInteger(from)) {
+    const message = 'offset must be a whole number from 0'
+    throw new AppError('invalid', message, { details: [{ path: 'offset', message }] })
+  }
+  return { ...page, offset: from, page: Math.floor(from / page.limit) + 1 }
 }
 
 /** Filtering or sorting by a field reads every record, so the result is cached until one is written. */
-async function rowsKept(
+async function recordsKept(
   ctx: Context,
   schemaId: string,
   where: Where,
   order: Order,
   { limit, offset }: Window,
-): Promise<RecordRow[]> {
-  const name = `rows ${nameOfRead(where, order, { limit, offset })}`
-  const text = cachedText(ctx.db, schemaId, name, async () =>
-    JSON.stringify(await readRows(ctx.db, { schemaId, where, order, window: { limit, offset } })),
-  )
-  return JSON.parse(await text)
+): Promise<{ records: RecordView[]; isTruncated: boolean }> {
+  const window = { limit, offset }
+  const name = `page ${nameOfRead(where, order, window)}`
+  const text = await cachedText(ctx.db, schemaId, name, async () => {
+    const list = new JsonList()
+    let isTruncated = false
+    await takeRows(ctx.db, { schemaId, where, order, window }, (row) => {
+      isTruncated = !list.addOrFirst(jsonOfRow(row))
+      return !isTruncated
+    })
+    return `{"isTruncated":${isTruncated},"records":${list}}`
+  })
+  return JSON.parse(text)
 }
 
 export function getRecord(ctx: Context, grant: Grant, schemaId: string, id: string): RecordView {
@@ -83,7 +122,7 @@ export async function changeRecord(
   if (isEmpty(input)) return getRecord(ctx, grant, schemaId, id)
   return groupCommit(ctx.db, (db) => {
     const schema = requireSchema(db.orm, grant, schemaId)
-    const record = updateChecked(ctx, db, schema, id, input) ?? noSuchRecord()
+    const record = viewOfRow(updateChecked(ctx, db, schema, id, input) ?? noSuchRecord())
     auditRecord(ctx, grant, 'record.change', schema, id)
     return record
   })

@@ -97,6 +97,34 @@ export function recordRows(
   }
 }
 
+/** The places of the records that `recordRows` finds, without their fields. */
+export function recordPlaces(
+  schemaId: string,
+  where: Sql,
+  { key, direction }: Order,
+  { limit, offset }: Window,
+): Sql {
+  const second = key.sql === 'id' ? '' : ', id DESC'
+  return {
+    sql: `SELECT seq FROM records WHERE schema_id = ? AND ${where.sql}
+          ORDER BY ${key.sql} ${direction}${second} LIMIT ? OFFSET ?`,
+    values: [schemaId, ...where.values, ...key.values, limit, offset],
+  }
+}
+
+/** Null when it was deleted. */
+export const findRecordAt = (db: Db, schemaId: string, seq: number): RecordRow | null =>
+  prepared<RecordRow>(db, `SELECT ${COLUMNS} FROM records WHERE seq = ? AND schema_id = ?`).get(seq, schemaId)
+
+/** Reads one record after the other until `take` returns false. Returns what it returned last. */
+export function takeRecordRows(db: Db, { sql, values }: Sql, take: TakeRow): boolean {
+  for (const row of prepared<RecordRow>(db, sql).iterate(...values)) if (!take(row)) return false
+  return true
+}
+
+/** Gets one record after the other; false: no more. */
+export type TakeRow = (row: RecordRow) => boolean
+
 export function listRecordRows(
   db: Db,
   schemaId: string,

@@ -2,12 +2,14 @@ import type { Db } from '../../db/open.ts'
 import { readApart } from '../../db/read-apart.ts'
 import { prepared } from '../../db/statements.ts'
 import {
+  findRecordAt,
   listMatchingIds,
-  listRecordRows,
   matchingIds,
-  type RecordRow,
   recordCount,
+  recordPlaces,
   recordRows,
+  type TakeRow,
+  takeRecordRows,
   type Window,
 } from './queries.ts'
 import { isSmall, WINDOW, windowsOf } from './scan.ts'
@@ -22,17 +24,34 @@ import type { Order, Sql, Where } from './where.ts'
 /** What is read: some of the matching records of a schema, in an order. */
 type Read = { schemaId: string; where: Where; order: Order; window: Window }
 
-export function readRows(db: Db, read: Read): RecordRow[] | Promise<RecordRow[]> {
+/**
+ * Gives `take` the rows in their order until it returns false. Only one is in memory at a time, however large they are: of
+ * those that have to be sorted, or are read apart, the places are found first.
+ */
+export function takeRows(db: Db, read: Read, take: TakeRow): void | Promise<void> {
   const { schemaId, where, order, window } = read
   const isById = order.key.sql === 'id'
   const isNear = isById && where.reach === 'all' && window.offset + window.limit <= WINDOW
-  if (isNear) return listRecordRows(db, schemaId, where, order, window)
+  const isIndexed = where.reach === 'index' && where.effort === 1
+  if (isNear || (!isIndexed && isSmall(db, schemaId, where))) {
+    takeRecordRows(db, recordRows(schemaId, where, order, window), take)
+    return
+  }
   const isInWindows = isById && window.offset === 0 && where.effort === 1
-  if (isInWindows && !isReadAtOnce(db, schemaId, where)) return firstById(db, read)
-  return readAll<RecordRow>(db, schemaId, where, recordRows(schemaId, where, order, window))
+  if (isInWindows && !isIndexed) return firstById(db, read, take)
+  const found = readAll<{ seq: number }>(db, schemaId, where, recordPlaces(schemaId, where, order, window))
+  if (found instanceof Promise) return found.then((places) => takePlaces(db, schemaId, places, take))
+  takePlaces(db, schemaId, found, take)
 }
 
-/** Distinguishes what `readRows` reads of one schema. */
+function takePlaces(db: Db, schemaId: string, places: readonly { seq: number }[], take: TakeRow): void {
+  for (const { seq } of places) {
+    const row = findRecordAt(db, schemaId, seq)
+    if (row !== null && !take(row)) return
+  }
+}
+
+/** Distinguishes what `takeRows` reads of one schema. */
 export function nameOfRead(where: Sql, { key, direction }: Order, { limit, offset }: Window): string {
   const values = JSON.stringify([limit, offset, ...where.values, ...key.values])
   return `${where.sql} ${key.sql} ${direction} ${values}`
@@ -71,14 +90,16 @@ export const readAll = <Row>(
     : readApart<Row>(db, schemaId, sql, values)
 
 /** The first of the newest or oldest. Ends as soon as there are enough, which is mostly in the first window. */
-async function firstById(db: Db, { schemaId, where, order, window }: Read): Promise<RecordRow[]> {
-  const rows: RecordRow[] = []
-  for await (const part of windowsOf(db, schemaId, where, order.direction)) {
-    const rest = { limit: window.limit - rows.length, offset: 0 }
-    rows.push(...listRecordRows(db, schemaId, part, order, rest))
-    if (rows.length >= window.limit) break
+async function firstById(db: Db, { schemaId, where, order, window }: Read, take: TakeRow): Promise<void> {
+  let left = window.limit
+  const count: TakeRow = (row) => {
+    left -= 1
+    return take(row)
   }
-  return rows
+  for await (const part of windowsOf(db, schemaId, where, order.direction)) {
+    const rest = recordRows(schemaId, part, order, { limit: left, offset: 0 })
+    if (!takeRecordRows(db, rest, count) || left <= 0) return
+  }
 }
 
 export const among = ({ sql, values }: Sql, ids: readonly string[]): Sql => ({

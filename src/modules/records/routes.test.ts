@@ -247,6 +247,20 @@ describe('export', () => {
     expect(lines[2]).toMatch(/^[0-9a-f-]{36},'=1\+1,-5,"\{""a"":\[1\]\}",2026/)
   })
 
+  test('as CSV that begins with the mark of UTF-8 where it is asked for', async () => {
+    const id = await newSchema(RISKY)
+    await add(id, { text: 'Größe', n: 1 })
+    const bytesOf = async (query: string) => {
+      const answer = await app.call('GET', records(id, `/export${query}`), { as: ANN })
+      return [answer.status, (await answer.bytes()).slice(0, 3).toHex()]
+    }
+    expect(await bytesOf('?format=csv&bom=true')).toEqual([200, 'efbbbf'])
+    expect(await bytesOf('?format=csv&bom=false')).toEqual([200, Buffer.from('id,').toString('hex')])
+    expect(await bytesOf('?format=csv')).toEqual([200, Buffer.from('id,').toString('hex')])
+    expect(await bytesOf('?format=json&bom=true')).toEqual([200, Buffer.from('[{"').toString('hex')])
+    expect((await bytesOf('?format=csv&bom=1'))[0]).toBe(400)
+  })
+
   test('as JSON, complete at any size', async () => {
     const id = await newSchema([{ name: 'i', type: 'integer' }])
     await Promise.all(

@@ -1,18 +1,18 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { MAX_SYNC_BYTES } from '../../http/json-body.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutSchema } from '../schemas/service.ts'
 import { exportRecords } from './export.ts'
 import { parseFilters } from './filters.ts'
 import { addRecord, changeRecord, getRecord, listRecords, removeRecord } from './manage.ts'
-import { exportQuery, recordBody, recordQuery, recordView } from './model.ts'
+import { exportQuery, recordBody, recordPage, recordQuery, recordView } from './model.ts'
 
 /** contract §9.4; rights: Configure traffic. */
 export const recordRoutes = (ctx: Context) => {
   const onSchema = { on: ({ params }: PathInput) => aboutSchema(ctx, params['id']) }
   const mayRead = { action: 'project:read', ...onSchema } as const
-  const mayWrite = { action: 'traffic:configure', ...onSchema } as const
+  const mayWrite = { action: 'traffic:configure', ...onSchema, maxBodyBytes: MAX_SYNC_BYTES } as const
   return new Elysia({ prefix: '/api/schemas/:id/records', tags: ['Records'] })
     .use(guard(ctx))
     .get(
@@ -22,8 +22,13 @@ export const recordRoutes = (ctx: Context) => {
       {
         may: mayRead,
         query: recordQuery,
-        response: pageOf(recordView),
-        detail: { summary: 'Records; filter[field]=value or filter[field][gte]=value, sort by a field' },
+        response: recordPage,
+        detail: {
+          summary: 'Records; filter[field]=value or filter[field][gte]=value, sort by a field',
+          description:
+            'A page ends before its records pass 8 MiB, but not before the first: then it has `truncated` and `nextOffset`, ' +
+            'and `offset` goes on there.',
+        },
       },
     )
     .post(
@@ -39,7 +44,13 @@ export const recordRoutes = (ctx: Context) => {
     .get(
       '/export',
       ({ grant, params, query, request }) =>
-        exportRecords(ctx, grant, params.id, query.format ?? 'json', filtersOf(request.url)),
+        exportRecords(
+          ctx,
+          grant,
+          params.id,
+          { format: query.format ?? 'json', hasBom: query.bom === 'true' },
+          filtersOf(request.url),
+        ),
       {
         may: mayRead,
         query: exportQuery,

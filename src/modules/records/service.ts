@@ -1,13 +1,15 @@
 import type { Context } from '../../context.ts'
 import { groupCommit } from '../../db/group-commit.ts'
+import { convertedFor } from '../../domain/convert-values.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { FieldType } from '../../domain/field-types.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { findSchemaOf, type Schema } from '../schemas/service.ts'
 import { type Measure, nameOfAggregate, type Operation, readAggregate } from './aggregate.ts'
 import { cachedText } from './cached-text.ts'
+import { JsonList, MAX_LIST_BYTES } from './json-list.ts'
 import { type AggregateRow, findRecordRow, listMatchingIds, MAX_GROUPS, type RecordRow } from './queries.ts'
-import { among, isReadAtOnce, nameOfRead, readIds, readRows } from './reads.ts'
+import { among, isReadAtOnce, nameOfRead, readIds, takeRows } from './reads.ts'
 import {
   deleteStored,
   insertChecked,
@@ -37,6 +39,8 @@ export type RecordQuery = {
   orderBy: { field: string; direction: 'asc' | 'desc' } | null
   limit: number
   offset: number
+  /** The keys of the records to return; without them all. */
+  select?: readonly string[] | null
 }
 
 type Aggregation = {
@@ -47,13 +51,16 @@ type Aggregation = {
   logic: FilterLogic
 }
 
-/** Stores a record, which is durable when the promise resolves. 400 and 409 as in `store.ts`. */
+/**
+ * Stores a record, which is durable when the promise resolves. Values are converted to the types of their fields. 400, 409
+ * and 413 as in `store.ts`.
+ */
 export function createRecord(
   ctx: Context,
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
 ): Promise<RecordView> {
-  return committed(ctx, schema, (db, now) => insertChecked(ctx, db, now, input))
+  return committed(ctx, schema, (db, now) => insertChecked(ctx, db, now, convertedFor(now.fields, input)))
 }
 
 /** The same, and returns the record as JSON. */
@@ -62,8 +69,13 @@ export function createRecordJson(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  return committed(ctx, schema, (db, now) => jsonOfRow(insertRow(ctx, db, now, input).row))
+  return committed(ctx, schema, (db, now) =>
+    jsonOfRow(insertRow(ctx, db, now, convertedFor(now.fields, input)).row),
+  )
 }
+
+/** `updated` ends before it passes 8 MiB, and is then `truncated`. contract 14.1. */
+type Updated = { count: number; updated: RecordView[]; truncated?: true }
 
 /** Returns the records after the change; an unknown `recordId` changes none. `add`: amounts to add to number fields. */
 export async function updateRecords(
@@ -72,13 +84,22 @@ export async function updateRecords(
   selection: Selection,
   input: Readonly<Record<string, unknown>>,
   add: Readonly<Record<string, number>> = {},
-): Promise<RecordView[]> {
+): Promise<Updated> {
   const found = await findInWindows(ctx, schema, selection)
-  return committed(ctx, schema, (db, currentSchema) =>
-    idsOf(db, currentSchema, selection, found).flatMap(
-      (id) => updateChecked(ctx, db, currentSchema, id, input, add) ?? [],
-    ),
-  )
+  return committed(ctx, schema, (db, currentSchema) => {
+    const values = convertedFor(currentSchema.fields, input)
+    const listed = new JsonList()
+    let count = 0
+    let isTruncated = false
+    for (const id of idsOf(db, currentSchema, selection, found)) {
+      const row = updateChecked(ctx, db, currentSchema, id, values, add)
+      if (row === undefined) continue
+      count += 1
+      isTruncated ||= !listed.addOrFirst(jsonOfRow(row))
+    }
+    const updated: RecordView[] = JSON.parse(String(listed))
+    return isTruncated ? { count, updated, truncated: true } : { count, updated }
+  })
 }
 
 /** Returns the ids of the deleted records. */
@@ -146,8 +167,8 @@ function idsOf(db: Context['db'], schema: Schema, selection: Selection, found?: 
 }
 
 /**
- * Returns JSON of the array of records without parsing it. The result is cached until a record of the schema is
- * written. It is a promise if a large schema has to be read.
+ * Returns JSON of the array of records. The result is cached until a record of the schema is written. It is a promise if a
+ * large schema has to be read. Throws `QUERY_TOO_LARGE` for more than 8 MiB.
  */
 export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuery): string | Promise<string> {
   const where = whereOf(schema, query.filters, query.logic)
@@ -155,9 +176,15 @@ export function queryRecordsJson(ctx: Context, schema: Schema, query: RecordQuer
     query.orderBy === null
       ? NEWEST_FIRST
       : orderOf(schema.fields, query.orderBy.field, query.orderBy.direction)
-  const json = cachedText(ctx.db, schema.id, `json ${nameOfRead(where, order, query)}`, () => {
-    const rows = readRows(ctx.db, { schemaId: schema.id, where, order, window: query })
-    return rows instanceof Promise ? rows.then(jsonOfRows) : jsonOfRows(rows)
+  const { select = null } = query
+  const name = `json ${JSON.stringify(select)} ${nameOfRead(where, order, query)}`
+  const json = cachedText(ctx.db, schema.id, name, () => {
+    const list = new JsonList()
+    const reading = takeRows(ctx.db, { schemaId: schema.id, where, order, window: query }, (row) => {
+      if (!list.add(selectedJson(row, select))) throw queryTooLarge()
+      return true
+    })
+    return reading instanceof Promise ? reading.then(() => String(list)) : String(list)
   })
   return json instanceof Promise ? ifStillThere(ctx, schema, json) : json
 }
@@ -169,16 +196,46 @@ async function ifStillThere<T>(ctx: Context, { id, projectId }: Schema, read: Pr
   return found
 }
 
-const jsonOfRows = (rows: RecordRow[]): string => `[${rows.map(jsonOfRow).join(',')}]`
+/** A key that the record does not have is null. */
+function selectedJson(row: RecordRow, select: readonly string[] | null): string {
+  if (select === null) return jsonOfRow(row)
+  const view = viewOfRow(row)
+  return JSON.stringify(
+    Object.fromEntries(select.map((name) => [name, Object.hasOwn(view, name) ? view[name] : null])),
+  )
+}
 
-export function findRecord(
+const queryTooLarge = () =>
+  new AppError(
+    'internal',
+    `The query finds more than ${MAX_LIST_BYTES} bytes: ask for fewer records, or select fewer fields`,
+    { code: 'QUERY_TOO_LARGE' },
+  )
+
+type OneRecord = Selection & { recordId: string }
+
+export function findRecord(ctx: Context, schema: Schema, selection: OneRecord): RecordView | undefined {
+  const row = findRow(ctx, schema, selection)
+  return row === null ? undefined : viewOfRow(row)
+}
+
+/** The same as JSON. Throws `QUERY_TOO_LARGE` for more than 8 MiB. */
+export function findRecordJson(
   ctx: Context,
   schema: Schema,
-  selection: Selection & { recordId: string },
-): RecordView | undefined {
+  selection: OneRecord,
+  select: readonly string[] | null,
+): string | undefined {
+  const row = findRow(ctx, schema, selection)
+  if (row === null) return undefined
+  const json = selectedJson(row, select)
+  if (Buffer.byteLength(json) > MAX_LIST_BYTES) throw queryTooLarge()
+  return json
+}
+
+function findRow(ctx: Context, schema: Schema, selection: OneRecord): RecordRow | null {
   const [id] = idsOf(ctx.db, schema, selection)
-  const row = id === undefined ? null : findRecordRow(ctx.db, schema.id, id)
-  return row === null ? undefined : viewOfRow(row)
+  return id === undefined ? null : findRecordRow(ctx.db, schema.id, id)
 }
 
 /**

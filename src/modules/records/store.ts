@@ -18,12 +18,15 @@ import {
 /** `{ id, ...fields, createdAt, updatedAt }`. contract §9.4. */
 export type RecordView = Record<string, unknown> & { id: string; createdAt: string; updatedAt: string }
 
+type Writer = Pick<Context, 'now' | 'newId' | 'config'>
+
 /**
  * The only place that writes records, for pipelines and the API: types, required, default and unique are enforced here.
- * Call these synchronous functions in a transaction. 400 with details of all fields, 409 for a unique clash.
+ * Call these synchronous functions in a transaction. 400 with details of all fields, 409 for a unique clash, 413 if it
+ * is too large.
  */
 export function insertChecked(
-  ctx: Pick<Context, 'now' | 'newId'>,
+  ctx: Writer,
   db: Db,
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
@@ -34,7 +37,7 @@ export function insertChecked(
 
 /** The stored row, and its JSON. */
 export function insertRow(
-  ctx: Pick<Context, 'now' | 'newId'>,
+  ctx: Writer,
   db: Db,
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
@@ -42,7 +45,7 @@ export function insertRow(
   const { data, errors } = checkRecordData(schema.fields, input)
   refuse(errors)
   const now = ctx.now()
-  const row: RecordRow = { id: ctx.newId(), data: JSON.stringify(data), createdAt: now, updatedAt: now }
+  const row: RecordRow = { id: ctx.newId(), data: storedText(ctx, data), createdAt: now, updatedAt: now }
   insertRecord(db, schema.id, row)
   for (const field of schema.fields)
     if (field.unique) claim(db, schema.id, field, data[field.name] ?? null, row.id)
@@ -51,13 +54,13 @@ export function insertRow(
 
 /** Undefined when there is no such record. `add`: amounts to add to number fields, in the same transaction. */
 export function updateChecked(
-  ctx: Pick<Context, 'now'>,
+  ctx: Pick<Writer, 'now' | 'config'>,
   db: Db,
   schema: Schema,
   id: string,
   input: Readonly<Record<string, unknown>>,
   add: Readonly<Record<string, number>> = {},
-): RecordView | undefined {
+): RecordRow | undefined {
   const row = findRecordRow(db, schema.id, id)
   if (row === null) return undefined
   const stored: Record<string, unknown> = JSON.parse(row.data)
@@ -73,9 +76,18 @@ export function updateChecked(
     deleteUnique(db, schema.id, field.name, id)
     claim(db, schema.id, field, value, id)
   }
-  const changed = { ...row, data: JSON.stringify(data), updatedAt: ctx.now() }
+  const changed = { ...row, data: storedText(ctx, data), updatedAt: ctx.now() }
   updateRecordRow(db, schema.id, changed)
-  return viewOf(changed, data)
+  return changed
+}
+
+/** Throws 413 for fields that take more than a record may. contract 14.1. */
+function storedText({ config }: Pick<Writer, 'config'>, data: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(data)
+  const sizeBytes = Buffer.byteLength(text)
+  if (sizeBytes <= config.maxRecordBytes) return text
+  const message = `The record has ${sizeBytes} bytes, and a record may have at most ${config.maxRecordBytes}`
+  throw new AppError('too_large', message, { code: 'RECORD_TOO_LARGE' })
 }
 
 /** A field without a value counts as 0. */

@@ -87,8 +87,20 @@ export const NEWEST_FIRST: Order = { key: { sql: 'id', values: [] }, direction: 
 
 export function orderOf(fields: readonly SchemaField[], field: string, direction: 'asc' | 'desc'): Order {
   // Ids are created in time order, and are indexed.
-  const key = field === 'createdAt' ? NEWEST_FIRST.key : columnOf(fields, field)
+  const key = field === 'createdAt' ? NEWEST_FIRST.key : sortKeyOf(columnOf(fields, field))
   return { key, direction: direction === 'asc' ? 'ASC' : 'DESC' }
+}
+
+/** A sort holds its keys in memory, so of a text only this many characters count. */
+const SORTED_CHARACTERS = 1000
+
+function sortKeyOf(column: Sql & { type: FieldType }): Sql {
+  const { sql, values, type } = column
+  if (values.length === 0 || type === 'number' || type === 'integer' || type === 'boolean') return column
+  const text = `substr(${sql}, 1, ${SORTED_CHARACTERS})`
+  if (type !== 'json') return { sql: text, values }
+  // Numbers keep their place before texts.
+  return { sql: `iif(typeof(${sql}) = 'text', ${text}, ${sql})`, values: [...values, ...values, ...values] }
 }
 
 const COLUMNS: ReadonlyMap<string, { sql: string; type: FieldType }> = new Map([

@@ -12,7 +12,7 @@ import {
 import { isRedirected } from '../proxy-rules/redirected.ts'
 import type { RuleRow } from '../proxy-rules/service.ts'
 import { deleteRuleRow, insertRule, listSetRules, updateRule } from '../proxy-rules/set-rules.ts'
-import type { Applied } from './model.ts'
+import type { Applied, AppliedRule } from './model.ts'
 import { identityOf, nameOf, type RuleDraft } from './push.ts'
 import type { RuleSetRow } from './queries.ts'
 
@@ -32,23 +32,23 @@ export function applyRules(
 ): Applied {
   const stored = new StoredRules(listSetRules(tx, set.id))
   const applied: Applied = {
-    created: 0,
-    updated: 0,
-    deleted: 0,
-    unchanged: 0,
+    created: [],
+    updated: [],
+    deleted: [],
+    unchanged: [],
     pruneCandidates: [],
     missingSecrets: [],
   }
   const missing = new Set<string>()
   const writing: Writing = { ctx, tx, set, maySeeValues: options.maySeeValues, missing }
   for (const draft of drafts) {
-    applied[writeRule(writing, draft, stored.take(draft))] += 1
+    applied[writeRule(writing, draft, stored.take(draft))].push(appliedRule(draft))
   }
   for (const row of stored.left) {
     if (options.prune) deleteRuleRow(tx, row.id)
-    else applied.pruneCandidates.push({ pathPattern: row.pathPattern, method: row.method })
+    applied[options.prune ? 'deleted' : 'pruneCandidates'].push(appliedRule(row))
   }
-  return { ...applied, deleted: options.prune ? stored.left.size : 0, missingSecrets: [...missing] }
+  return { ...applied, missingSecrets: [...missing] }
 }
 
 /** The rules of a set by identity. A set of before may hold two spellings of one rule: the same spelling comes first. */
@@ -69,6 +69,18 @@ class StoredRules {
     return row
   }
 }
+
+const appliedRule = ({ pathPattern, method }: AppliedRule): AppliedRule => ({ pathPattern, method })
+
+/** How many rules were changed in each way. */
+export const countsOf = ({ created, updated, deleted }: Applied) => ({
+  created: created.length,
+  updated: updated.length,
+  deleted: deleted.length,
+})
+
+export const hasChanges = ({ created, updated, deleted }: Applied): boolean =>
+  created.length + updated.length + deleted.length > 0
 
 /** The context for writing the rules of a push. `missing` collects the headers without a value. */
 type Writing = {

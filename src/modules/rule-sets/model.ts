@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { MAX_DESCRIPTION } from '../../domain/description.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { InputOf } from '../../http/input-of.ts'
@@ -10,6 +11,15 @@ import { newRuleBody, refuseShapelessRule, ruleView } from '../proxy-rules/model
 const text = orNull(t.String())
 const note = t.Optional(
   orNull(t.String({ maxLength: 2000, error: 'A text of at most 2000 characters, or null' })),
+)
+
+const description = t.Optional(
+  orNull(
+    t.String({
+      maxLength: MAX_DESCRIPTION,
+      error: `A text of at most ${MAX_DESCRIPTION} characters, or null`,
+    }),
+  ),
 )
 
 const MAX_NAME = 100
@@ -55,7 +65,7 @@ export type Source = InputOf<typeof source>
 
 /** What a client sends. contract §9.2. */
 export const syncBody = t.Object({
-  ruleSet: t.Object({ name, description: note, environment: note }),
+  ruleSet: t.Object({ name, description, environment: note }),
   rules: t.Array(pushedRule, { maxItems: 5000, error: RULES }),
   schemas: t.Optional(t.Array(pushedSchema, { maxItems: 500, error: SCHEMAS })),
   options: t.Optional(t.Object({ prune: flag, dryRun: flag, strictSchemas: flag }, { error: OPTIONS })),
@@ -96,16 +106,20 @@ const schemaResolution = t.Object({
 })
 export type SchemaResolution = Static<typeof schemaResolution>
 
+/** A rule of a push. `method` is null for every method. */
+const appliedRules = t.Array(t.Object({ pathPattern: t.String(), method: text }))
+export type AppliedRule = Static<typeof appliedRules>[number]
+
 /**
  * The result for the rules. `pruneCandidates`: rules on the server that are not in the push and were not deleted.
  * `missingSecrets`: headers that were declared and have no value.
  */
 const applied = t.Object({
-  created: t.Integer(),
-  updated: t.Integer(),
-  deleted: t.Integer(),
-  unchanged: t.Integer(),
-  pruneCandidates: t.Array(t.Object({ pathPattern: t.String(), method: text })),
+  created: appliedRules,
+  updated: appliedRules,
+  deleted: appliedRules,
+  unchanged: appliedRules,
+  pruneCandidates: appliedRules,
   missingSecrets: t.Array(t.String()),
 })
 export type Applied = Static<typeof applied>
@@ -125,7 +139,7 @@ const liveOn = t.Union([t.Literal('project'), t.Literal('aliases')], { error: 'p
 
 export const ruleSetPatchBody = t.Object({
   name: t.Optional(name),
-  description: note,
+  description,
   environment: note,
   aliases: t.Optional(
     t.Array(t.String(), {
@@ -169,9 +183,19 @@ export const exportView = t.Object({
   source: orNull(t.Object({ repo: text, gitSha: text, path: text })),
 })
 
+/** The result of a rollback: the set, and what became of its rules, as for a push. */
+export const rollbackAnswer = t.Object({ ...ruleSetWithRules.properties, ...syncAnswer.properties })
+export type RollbackAnswer = Static<typeof rollbackAnswer>
+
+export const rollbackBody = t.Optional(t.Object({ dryRun: flag }))
+
+/** `current`: the set has these rules now. `trigger`: what made the revision. */
 const revisionView = t.Object({
   id: t.String({ format: 'uuid' }),
   gitSha: text,
+  source: orNull(t.Object({ repo: text, path: text, gitSha: text })),
+  trigger: t.Union([t.Literal('sync'), t.Literal('rollback')]),
+  current: t.Boolean(),
   ruleCount: t.Integer(),
   createdBy: actorView,
   createdAt: t.String(),

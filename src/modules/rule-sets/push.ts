@@ -114,7 +114,14 @@ function canonical({ name, description, validators, steps, postSteps }: Pipeline
     ...(description === undefined ? {} : { description }),
     ...(validators === undefined
       ? {}
-      : { validators: validators.map(({ type, config }) => ({ type, ...(config ? { config } : {}) })) }),
+      : // An unknown key stays: it never lets anybody pass.
+        {
+          validators: validators.map(({ type, config, ...unknown }) => ({
+            type,
+            ...(config ? { config } : {}),
+            ...unknown,
+          })),
+        }),
     steps: steps.map(canonicalStep),
     ...(postSteps === undefined ? {} : { postSteps: postSteps.map(canonicalStep) }),
   }
@@ -122,7 +129,7 @@ function canonical({ name, description, validators, steps, postSteps }: Pipeline
 
 function canonicalStep({ id, name, handlerType, config, isEnabled }: PipelineStep): PipelineStep {
   return {
-    id,
+    ...(id === undefined ? {} : { id }),
     ...(name === undefined ? {} : { name }),
     handlerType,
     ...(config === undefined ? {} : { config }),

@@ -3,7 +3,7 @@ import type { DbOrTx } from '../../db/open.ts'
 import { aliases, proxyRules, ruleSetAliases, ruleSetRevisions, ruleSets } from '../../db/schema.ts'
 
 export type RuleSetRow = typeof ruleSets.$inferSelect
-type RevisionRow = typeof ruleSetRevisions.$inferSelect
+export type RevisionRow = typeof ruleSetRevisions.$inferSelect
 
 export function findSet(db: DbOrTx, id: string): RuleSetRow | undefined {
   return db.select().from(ruleSets).where(eq(ruleSets.id, id)).get()

@@ -13,6 +13,9 @@ type RevisionContent = {
   ruleSet: { description: string | null; environment: string | null }
   rules: ExportedRule[]
   schemas: string[]
+  /** What made it. Earlier versions did not store it. */
+  trigger?: 'sync' | 'rollback'
+  source?: { repo: string | null; path: string | null }
 }
 
 /** Stores the current state of the set, and deletes revisions that are too old. */
@@ -21,12 +24,14 @@ export function keepRevision(
   tx: DbOrTx,
   actor: Actor,
   set: RuleSetRow,
-  schemas: readonly string[],
+  { trigger, schemas }: { trigger: 'sync' | 'rollback'; schemas: readonly string[] },
 ): void {
   const content: RevisionContent = {
     ruleSet: { description: set.description, environment: set.environment },
     rules: listSetRules(tx, set.id).map(toExportedRule),
     schemas: [...schemas],
+    trigger,
+    source: { repo: set.sourceRepo, path: set.sourcePath },
   }
   const row = {
     id: ctx.newId(),

@@ -60,6 +60,8 @@ const visit = async (path: string, on = host, method = 'GET') => {
   const answer = await app.call(method, path, { host: on, headers: { accept: 'text/plain' } })
   return `${answer.status} ${await answer.text()}`
 }
+/** A list of so many rules. */
+const rulesOf = (count: number) => Array(count).fill({ pathPattern: expect.any(String) })
 const id = (body: Json): string => String(body['ruleSetId'])
 const MESSAGES = { name: 'messages', fields: [{ name: 'text', type: 'string', required: true }] }
 
@@ -68,11 +70,15 @@ describe('sync', () => {
     const first = await sync(
       push([answerRule('/api/hi', '{"a":1}'), answerRule('/api/ho', '{}')], { schemas: [MESSAGES] }),
     )
+    const both = [
+      { pathPattern: '/api/hi', method: 'GET' },
+      { pathPattern: '/api/ho', method: 'GET' },
+    ]
     expect(first).toMatchObject({
-      created: 2,
-      updated: 0,
-      deleted: 0,
-      unchanged: 0,
+      created: both,
+      updated: [],
+      deleted: [],
+      unchanged: [],
       pruneCandidates: [],
       missingSecrets: [],
       warnings: [],
@@ -87,7 +93,7 @@ describe('sync', () => {
     const again = await sync(
       push([answerRule('/api/hi', '{"a":1}'), answerRule('/api/ho', '{}')], { schemas: [MESSAGES] }),
     )
-    expect(again).toMatchObject({ created: 0, updated: 0, deleted: 0, unchanged: 2, setCreated: false })
+    expect(again).toMatchObject({ created: [], updated: [], deleted: [], unchanged: both, setCreated: false })
     expect(again['ruleSetId']).toBe(first['ruleSetId'])
     expect(again['schemaResolutions']).toMatchObject([{ action: 'reuse' }])
     expect(await get(`/api/proxy-rule-sets/${id(first)}`)).toEqual(before)
@@ -99,16 +105,16 @@ describe('sync', () => {
     const next = push([answerRule('/a', '2'), answerRule('/c', '1')])
     expect(await sync(next)).toMatchObject({
       ruleSetId,
-      created: 1,
-      updated: 1,
-      unchanged: 0,
-      deleted: 0,
+      created: [{ pathPattern: '/c', method: 'GET' }],
+      updated: [{ pathPattern: '/a', method: 'GET' }],
+      unchanged: [],
+      deleted: [],
       pruneCandidates: [{ pathPattern: '/b', method: 'GET' }],
     })
     expect(await visit('/b')).toBe('200 1')
     expect(await sync({ ...next, options: { prune: true } })).toMatchObject({
-      deleted: 1,
-      unchanged: 2,
+      deleted: [{ pathPattern: '/b', method: 'GET' }],
+      unchanged: rulesOf(2),
       pruneCandidates: [],
     })
     expect(await visit('/b')).toStartWith('404')
@@ -118,8 +124,8 @@ describe('sync', () => {
     const made = await sync(push([answerRule('/a b/*', '1')]))
     expect(await sync(push([answerRule('/%61%20b/*', '1')]))).toMatchObject({
       ruleSetId: made['ruleSetId'],
-      created: 0,
-      updated: 1,
+      created: [],
+      updated: [{ pathPattern: '/%61%20b/*', method: 'GET' }],
       pruneCandidates: [],
     })
     const stored = await get(`/api/proxy-rule-sets/${id(made)}`)
@@ -134,16 +140,52 @@ describe('sync', () => {
     app.ctx.db.sqlite.run("UPDATE proxy_rules SET path_pattern = '/a%20b' WHERE path_pattern = '/c'")
     app.ctx.db.writes += 1
     const next = push([answerRule('/a%20b', '1')], { options: { prune: true } })
-    expect(await sync(next)).toMatchObject({ created: 0, deleted: 1 })
+    expect(await sync(next)).toMatchObject({
+      created: [],
+      deleted: [{ pathPattern: '/a b', method: 'GET' }],
+    })
     const stored = await get(`/api/proxy-rule-sets/${id(made)}`)
     expect(stored.rules.map(({ pathPattern }: Json) => pathPattern)).toEqual(['/a%20b'])
+  })
+
+  test('every rule is named by its path and method, null for every method', async () => {
+    const { method: _, ...every } = answerRule('/every', '1')
+    const rules = [every, answerRule('/a', '1', { method: 'post' })]
+    const named = [
+      { pathPattern: '/every', method: null },
+      { pathPattern: '/a', method: 'POST' },
+    ]
+    const lists = { created: [], updated: [], deleted: [], unchanged: [], pruneCandidates: [] }
+    expect(await sync(push(rules, { options: { dryRun: true } }))).toMatchObject({ ...lists, created: named })
+    expect(await sync(push(rules))).toMatchObject({ ...lists, created: named })
+    expect(await sync(push(rules))).toMatchObject({ ...lists, unchanged: named })
+    expect(await sync(push([]))).toMatchObject({ ...lists, pruneCandidates: named })
+    expect(await sync(push([], { options: { prune: true } }))).toMatchObject({ ...lists, deleted: named })
+  })
+
+  test('answers what the rules client of the original reads', async () => {
+    const answer = await sync(
+      push([answerRule('/a', '1')], {
+        schemas: [{ id: 'b7e6a1f0-0000-4000-8000-000000000001', ...MESSAGES }],
+        options: { prune: false, dryRun: false, strictSchemas: false },
+        source: { repo: 'acme/site', gitSha: 'a'.repeat(40), path: '.bffless/proxy-rules/guestbook' },
+      }),
+    )
+    type Rules = { pathPattern: string; method: string | null }[]
+    const rows = (['created', 'updated', 'deleted', 'unchanged', 'pruneCandidates'] as const).map((how) =>
+      (answer[how] as Rules).map(({ method, pathPattern }) => `${method ?? 'ANY'} ${pathPattern}`).join(', '),
+    )
+    expect(rows).toEqual(['GET /a', '', '', '', ''])
+    for (const list of ['missingSecrets', 'warnings', 'schemaResolutions'])
+      expect((answer[list] as unknown[]).length).toBeGreaterThanOrEqual(0)
+    expect(answer).toMatchObject({ ruleSetId: expect.any(String), dryRun: false, setCreated: true })
   })
 
   test('a dry run returns what would change, and changes nothing', async () => {
     const dry = push([answerRule('/a', '1')], { schemas: [MESSAGES], options: { dryRun: true } })
     expect(await sync(dry)).toMatchObject({
       ruleSetId: null,
-      created: 1,
+      created: rulesOf(1),
       dryRun: true,
       setCreated: true,
       schemaResolutions: [{ action: 'create', targetSchemaId: null }],
@@ -153,7 +195,7 @@ describe('sync', () => {
     const { ruleSetId } = await sync(push([answerRule('/a', '1')]))
     expect(await sync(push([], { options: { dryRun: true, prune: true } }))).toMatchObject({
       ruleSetId,
-      deleted: 1,
+      deleted: rulesOf(1),
     })
     expect(await visit('/a')).toBe('200 1')
   })
@@ -179,7 +221,7 @@ describe('sync', () => {
     const rules = Array.from({ length: 10 }, (_, i) =>
       answerRule(`/big/${i}`, JSON.stringify('x'.repeat(1_000_000))),
     )
-    expect(await sync(push(rules))).toMatchObject({ created: 10 })
+    expect(await sync(push(rules))).toMatchObject({ created: rulesOf(10) })
   })
 
   test('shows when it was last pushed, also for the same commit', async () => {
@@ -264,7 +306,7 @@ describe('errors and warnings of a push', () => {
     ],
     [
       { ruleSet: { name: 'a', description: 5 } },
-      'ruleSet.description: A text of at most 2000 characters, or null',
+      'ruleSet.description: A text of at most 20000 characters, or null',
     ],
     [
       { rules: [proxy('https://api.test', { timeout: 5 })] },
@@ -289,13 +331,50 @@ describe('errors and warnings of a push', () => {
     expect((await sync(push(rules)))['warnings']).toEqual([])
   })
 
+  test('steps without ids and descriptions of 20000 characters are stored and come back as they were pushed', async () => {
+    const description = 'ü'.repeat(20_000)
+    const steps = [
+      { handlerType: 'form_handler', name: 'In', config: { fields: {} } },
+      { handlerType: 'response_handler' },
+    ]
+    const rule = answerRule('/n', '1', { description, pipelineConfig: { steps, postSteps: steps.slice(1) } })
+    const sent = push([rule], { ruleSet: { name: 'guestbook', description } })
+    const made = await sync(sent)
+    expect(made['warnings']).toEqual([])
+    const exported = await get(`/api/proxy-rule-sets/${id(made)}/export`)
+    expect(exported.rules[0]).toMatchObject({
+      description,
+      pipelineConfig: { steps, postSteps: steps.slice(1) },
+    })
+    expect(exported.rules[0].pipelineConfig.steps[1]).toEqual({ handlerType: 'response_handler' })
+    expect(exported.ruleSet.description).toBe(description)
+    expect(await sync(sent)).toMatchObject({ updated: [], unchanged: rulesOf(1) })
+    const more = push([{ ...rule, description: `${description}x` }])
+    expect((await sync(more, { key }, 400))['message']).toContain('20000')
+  })
+
+  test('what a validator does not know is a warning, and its request answers 501', async () => {
+    const validators = [{ type: 'auth_required', config: { scopes: ['a'] } }]
+    const pipelineConfig = { validators, steps: [{ handlerType: 'response_handler', config: { body: '1' } }] }
+    const { warnings } = await sync(push([answerRule('/v', '1', { pipelineConfig })]))
+    expect(warnings).toEqual([
+      expect.stringContaining('GET /v: validators[0].config.scopes is not known here'),
+    ])
+    expect(await visit('/v')).toMatch(/^501 .*scopes.*auth_required/)
+    const captcha = { ...pipelineConfig, validators: [{ type: 'captcha' }] }
+    expect((await sync(push([answerRule('/v', '1', { pipelineConfig: captcha })])))['warnings']).toHaveLength(
+      1,
+    )
+    expect(await visit('/v')).toMatch(/^501 .*captcha/)
+  })
+
   test('what can never work is stored, and each of it is a warning', async () => {
     const steps = [
       { id: 'f', handlerType: 'function_handler', config: { code: 'const main = () => 1', timeout: 40_000 } },
       { id: 'a', handlerType: 'response_handler', config: { status: 'created' } },
     ]
     const { created, warnings } = await sync(push([answerRule('/n', '1', { pipelineConfig: { steps } })]))
-    expect([created, warnings]).toEqual([
+    expect([(created as unknown[]).length, warnings]).toEqual([
       1,
       [
         expect.stringMatching(/^GET \/n: steps\[0\]\.config\.code must declare a function named handler/),
@@ -336,7 +415,7 @@ describe('errors and warnings of a push', () => {
         { pathPattern: '/api/auth/*', targetUrl: 'http://localhost:3000/api/auth' },
       ]),
     )
-    expect(made).toMatchObject({ created: 2 })
+    expect(made).toMatchObject({ created: rulesOf(2) })
     const warnings = (made['warnings'] as string[]).join('\n')
     expect(warnings).toContain('GET /t: the timeout of 90000 ms was set to 60000')
     expect(warnings).toContain('teleport_handler')
@@ -363,7 +442,7 @@ describe('schemas', () => {
     expect(rules[0].pipelineConfig.steps[0].config.schemaId).toBe('$schema:messages')
     expect(await visit('/s')).toBe('200 {"success":true,"data":[]}')
     expect(await sync(push([withSchema('$schema:messages')], { schemas: [MESSAGES] }))).toMatchObject({
-      unchanged: 1,
+      unchanged: rulesOf(1),
     })
   })
 
@@ -402,7 +481,7 @@ describe('schemas', () => {
       400,
     )
     expect(refused['message']).toBe('Schema messages: text is string on the server and integer in the push')
-    expect(await sync(push([], { options }))).toMatchObject({ created: 0 })
+    expect(await sync(push([], { options }))).toMatchObject({ created: [] })
     expect((await get(`/api/schemas?projectId=${projectId}`)).schemas).toHaveLength(1)
   })
 
@@ -428,11 +507,15 @@ describe('header values', () => {
     const made = await sync(push([backend('')]))
     expect(made['missingSecrets']).toEqual(['x-service-key'])
     const filled = await sync(push([backend(SECRET)]), { as: ADMIN })
-    expect(filled).toMatchObject({ updated: 1, missingSecrets: [] })
+    expect(filled).toMatchObject({ updated: rulesOf(1), missingSecrets: [] })
     expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({ missingSecrets: [] })
-    expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({ unchanged: 1 })
+    expect(await sync(push([backend('', undefined, 'X-Service-Key')]))).toMatchObject({
+      unchanged: rulesOf(1),
+    })
     expect(Object.values(await stored(id(made)))).toEqual([SECRET])
-    expect(await sync(push([backend(SECRET, undefined, 'X-Service-Key')]))).toMatchObject({ unchanged: 1 })
+    expect(await sync(push([backend(SECRET, undefined, 'X-Service-Key')]))).toMatchObject({
+      unchanged: rulesOf(1),
+    })
     const rows = app.ctx.db.sqlite.query('SELECT header_config FROM proxy_rules').all()
     expect(JSON.stringify(rows)).not.toContain(SECRET)
   })
@@ -479,6 +562,57 @@ describe('header values', () => {
     expect(await stored(id(made))).toMatchObject({ 'x-service-key': SECRET, host: 'shop.test' })
   })
 
+  test('a rollback answers what became of the rules, as a push does, and a dry run changes nothing', async () => {
+    const source = { repo: 'acme/site', gitSha: 'a'.repeat(40), path: '.svc/proxy-rules/guestbook' }
+    const made = await sync(push([answerRule('/a', '1'), answerRule('/b', '1')], { source }))
+    app.advance(1000)
+    await sync(push([answerRule('/a', '2'), answerRule('/c', '1')], { options: { prune: true } }))
+    const path = `/api/proxy-rule-sets/${id(made)}`
+    const listed = async () => (await get(`${path}/revisions`)).revisions as Json[]
+    const shown = async () =>
+      (await listed()).map(({ trigger, current, ruleCount }) => [trigger, current, ruleCount])
+    expect(await shown()).toEqual([
+      ['sync', true, 2],
+      ['sync', false, 2],
+    ])
+    expect((await listed()).map(({ source }) => source)).toEqual([null, source])
+    const target = (await listed()).find(({ current }) => current === false)?.['id']
+    const lists = {
+      ruleSetId: id(made),
+      created: [{ pathPattern: '/b', method: 'GET' }],
+      updated: [{ pathPattern: '/a', method: 'GET' }],
+      deleted: [{ pathPattern: '/c', method: 'GET' }],
+      unchanged: [],
+      pruneCandidates: [],
+      schemaResolutions: [],
+      missingSecrets: [],
+      warnings: [],
+      setCreated: false,
+    }
+    const rollback = async (json?: Json) => {
+      const sent = json === undefined ? {} : { json }
+      const answer = await app.call('POST', `${path}/rollback/${target}`, { key, ...sent })
+      expect(answer.status).toBe(200)
+      return answer.json()
+    }
+    expect(await rollback({ dryRun: true })).toMatchObject({ ...lists, dryRun: true })
+    expect(await visit('/c')).toBe('200 1')
+    expect(await listed()).toHaveLength(2)
+    expect(await rollback({ dryRun: false })).toMatchObject({
+      ...lists,
+      dryRun: false,
+      name: 'guestbook',
+      rules: rulesOf(2),
+    })
+    expect(await visit('/b')).toBe('200 1')
+    expect(await shown()).toEqual([
+      ['rollback', true, 2],
+      ['sync', false, 2],
+      ['sync', true, 2],
+    ])
+    expect(await rollback()).toMatchObject({ created: [], updated: [], deleted: [], unchanged: rulesOf(2) })
+  })
+
   test('a rollback by who may not see a value cannot take away the Host it is sent with', async () => {
     const made = await sync(push([withHost({ 'x-service-key': SECRET })]), { as: ADMIN })
     await sync(push([withHost({ 'x-service-key': '', Host: 'shop.test' })]), { as: ADMIN })
@@ -519,6 +653,11 @@ describe('previews and aliases', () => {
     ['guestbook-pr-12', true],
     ['guestbook-preview', true],
     ['guestbook-dev-ann', true],
+    ['guestbook-dev-', true],
+    ['guestbook-pr-7\u2028x', true],
+    ['guestbook-previews', false],
+    ['guestbook-x-pr-1', false],
+    ['Guestbook-pr-1', false],
     ['guestbook-prod', false],
     ['guestbookpr', false],
     ['other-pr-1', false],
@@ -589,7 +728,7 @@ describe('previews and aliases', () => {
     const [rule] = (await get(`/api/proxy-rule-sets/${id(made)}`)).rules
     const json = { proxyType: 'external_proxy', targetUrl: 'https://b.example', pipelineConfig: { old: 1 } }
     expect((await app.call('PATCH', `/api/proxy-rules/${rule.id}`, { key, json })).status).toBe(200)
-    expect(await sync(rules)).toMatchObject({ updated: 1 })
+    expect(await sync(rules)).toMatchObject({ updated: rulesOf(1) })
     expect(await visit('/a')).toBe('200 1')
   })
 
@@ -680,10 +819,10 @@ test('an export is a push that changes nothing', async () => {
   const exported = await get(`/api/proxy-rule-sets/${id(made)}/export`)
   expect(exported.schemas.map(({ name }: Json) => name)).toEqual(['messages', 'unused'])
   expect(await sync({ ...exported, options: { prune: true } })).toMatchObject({
-    created: 0,
-    updated: 0,
-    deleted: 0,
-    unchanged: 2,
+    created: [],
+    updated: [],
+    deleted: [],
+    unchanged: rulesOf(2),
     missingSecrets: [],
   })
 })

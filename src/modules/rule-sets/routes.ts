@@ -7,6 +7,8 @@ import {
   exportView,
   refuseShapelessPush,
   revisionList,
+  rollbackAnswer,
+  rollbackBody,
   ruleSetList,
   ruleSetPatchBody,
   ruleSetWithRules,
@@ -92,11 +94,17 @@ export const ruleSetRoutes = (ctx: Context) => {
     )
     .post(
       '/:id/rollback/:revisionId',
-      ({ grant, params }) => rollbackRuleSet(ctx, grant, params.id, params.revisionId),
+      ({ grant, params, body }) =>
+        rollbackRuleSet(ctx, grant, params.id, params.revisionId, body?.dryRun === true),
       {
         may: { action: 'traffic:configure', ...onSet },
-        response: ruleSetWithRules,
-        detail: { summary: 'Restore the rules of a revision' },
+        body: rollbackBody,
+        response: rollbackAnswer,
+        detail: {
+          summary: 'Restore the rules of a revision',
+          description:
+            'Answers the set, and what became of its rules as a push does. `dryRun` changes nothing.',
+        },
       },
     )
 }

@@ -9,11 +9,18 @@ import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/aut
 import { projectOf } from '../projects/service.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
 import { listSchemas } from '../schemas/service.ts'
-import { applyRules } from './apply-rules.ts'
+import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
 import { replaceAliases } from './attachments.ts'
 import { checkTargets } from './check-targets.ts'
-import type { RevisionView, RuleSetChange, RuleSetView, RuleSetWithRules } from './model.ts'
-import { readRules } from './push.ts'
+import type {
+  Applied,
+  RevisionView,
+  RollbackAnswer,
+  RuleSetChange,
+  RuleSetView,
+  RuleSetWithRules,
+} from './model.ts'
+import { type RuleDraft, readRules } from './push.ts'
 import {
   deleteSet,
   findRevision,
@@ -21,9 +28,11 @@ import {
   listAttachments,
   listRevisions,
   listSets,
+  type RevisionRow,
   type RuleSetRow,
   updateSet,
 } from './queries.ts'
+import { inRehearsal } from './rehearse.ts'
 import { keepRevision, lastSchemaNames, MAX_REVISIONS, parseContent } from './revisions.ts'
 import { resolveSchemaIds, schemaNamesOf } from './schemas-of-push.ts'
 import { type ExportedRule, toExportedRule, toRuleView, toSetViews } from './view.ts'
@@ -118,53 +127,74 @@ export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
 /** The state of the set after each push that changed it, newest first. */
 export function listRuleSetRevisions(ctx: Context, grant: Grant, id: string): RevisionView[] {
   const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, MAX_REVISIONS)
+  const now = JSON.stringify(listSetRules(ctx.db.orm, id).map(toExportedRule))
   const viewOf = actorViews(
     ctx.db.orm,
     rows.map(({ createdBy }) => createdBy),
   )
-  return rows.map(({ id: revisionId, gitSha, content, createdBy, createdAt }) => ({
-    id: revisionId,
-    gitSha,
-    ruleCount: parseContent(content).rules.length,
-    createdBy: viewOf(createdBy),
-    createdAt: isoTime(createdAt),
-  }))
+  return rows.map(({ id: revisionId, gitSha, content, createdBy, createdAt }) => {
+    const { rules, trigger = 'sync', source = { repo: null, path: null } } = parseContent(content)
+    const isKnown = gitSha !== null || source.repo !== null || source.path !== null
+    return {
+      id: revisionId,
+      gitSha,
+      source: isKnown ? { ...source, gitSha } : null,
+      trigger,
+      current: JSON.stringify(rules) === now,
+      ruleCount: rules.length,
+      createdBy: viewOf(createdBy),
+      createdAt: isoTime(createdAt),
+    }
+  })
 }
 
 /**
  * Restores the rules of a revision. Rules that still exist keep their stored header values; those of deleted rules are
- * lost. Schemas and records do not change. Throws 404 for a revision of another set.
+ * lost. Schemas and records do not change. A dry run only tells what would. Throws 404 for a revision of another set.
  */
 export async function rollbackRuleSet(
   ctx: Context,
   grant: Grant,
   id: string,
   revisionId: string,
-): Promise<RuleSetWithRules> {
+  isDryRun = false,
+): Promise<RollbackAnswer> {
   const revision = findRevision(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, revisionId)
   if (revision === undefined) throw new AppError('not_found', 'The rule set has no such revision')
-  const { rules, ruleSet, schemas } = parseContent(revision.content)
-  const { drafts } = readRules(rules)
+  const { drafts, warnings } = readRules(parseContent(revision.content).rules)
   await checkTargets(ctx, drafts)
-  const currentGrant = inTransaction(ctx.db, (tx) => {
+  const { currentGrant, applied } = inRehearsal(ctx.db, isDryRun, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
-    const before = getRuleSetRow(tx, grant, id)
-    const maySeeValues = mayDo(ctx, currentGrant.caller, 'secret:read', before.projectId)
-    const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
-    const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
-    const isRedescribed =
-      before.description !== ruleSet.description || before.environment !== ruleSet.environment
-    if (created + updated + deleted === 0 && !isRedescribed) return currentGrant
-    const patch = { ...ruleSet, sourceGitSha: revision.gitSha, updatedAt: ctx.now() }
-    updateSet(tx, id, patch)
-    keepRevision(ctx, tx, grant.actor, { ...before, ...patch }, schemas)
-    audit(ctx, tx, grant.actor, {
-      ...about('rule_set.rollback', before),
-      after: { revisionId, created, updated, deleted },
-    })
-    return currentGrant
+    return { currentGrant, applied: restore(ctx, tx, currentGrant, id, revision, drafts) }
   })
-  return getRuleSet(ctx, currentGrant, id)
+  const answer = { ...applied, warnings, schemaResolutions: [], dryRun: isDryRun, setCreated: false }
+  return { ...getRuleSet(ctx, currentGrant, id), ruleSetId: id, ...answer }
+}
+
+function restore(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  id: string,
+  revision: RevisionRow,
+  drafts: readonly RuleDraft[],
+): Applied {
+  const { ruleSet, schemas } = parseContent(revision.content)
+  const before = getRuleSetRow(tx, grant, id)
+  const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', before.projectId)
+  const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
+  const applied = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
+  const isRedescribed =
+    before.description !== ruleSet.description || before.environment !== ruleSet.environment
+  if (!hasChanges(applied) && !isRedescribed) return applied
+  const patch = { ...ruleSet, sourceGitSha: revision.gitSha, updatedAt: ctx.now() }
+  updateSet(tx, id, patch)
+  keepRevision(ctx, tx, grant.actor, { ...before, ...patch }, { trigger: 'rollback', schemas })
+  audit(ctx, tx, grant.actor, {
+    ...about('rule_set.rollback', before),
+    after: { revisionId: revision.id, ...countsOf(applied) },
+  })
+  return applied
 }
 
 /** For routes that name a rule set in the path. */

@@ -1,15 +1,16 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import type { DbOrTx } from '../../db/open.ts'
 import { secretNames } from '../../pipelines/references.ts'
 import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { secretNamesOf } from '../secrets/service.ts'
-import { applyRules } from './apply-rules.ts'
+import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
 import type { Applied, Push, Source, SyncAnswer } from './model.ts'
 import { MORE, nameOf, type RuleDraft, readRules, tell } from './push.ts'
 import { findSetByName, insertSet, listSets, type RuleSetRow, updateSet } from './queries.ts'
+import { inRehearsal } from './rehearse.ts'
 import { keepRevision, lastSchemaNames } from './revisions.ts'
 import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
 
@@ -20,27 +21,11 @@ import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
 export async function syncRuleSet(ctx: Context, grant: Grant, push: Push): Promise<SyncAnswer> {
   const read = readRules(push.rules)
   await checkTargets(ctx, read.drafts)
-  try {
-    return inTransaction(ctx.db, (tx) => {
-      const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
-      const answer = applyPush(ctx, tx, currentGrant, push, read)
-      if (push.options?.dryRun === true) throw new Rehearsed(answer)
-      return answer
-    })
-  } catch (error) {
-    if (error instanceof Rehearsed) return withoutNewIds(error.answer)
-    throw error
-  }
-}
-
-/** Thrown to roll back a dry run. */
-class Rehearsed extends Error {
-  readonly answer: SyncAnswer
-
-  constructor(answer: SyncAnswer) {
-    super('dry run')
-    this.answer = answer
-  }
+  const isDryRun = push.options?.dryRun === true
+  const answer = inRehearsal(ctx.db, isDryRun, (tx) =>
+    applyPush(ctx, tx, authorizeAgain(ctx, grant, 'traffic:configure'), push, read),
+  )
+  return isDryRun ? withoutNewIds(answer) : answer
 }
 
 /** Leaves out the ids of what was rolled back. */
@@ -69,12 +54,13 @@ function applyPush(
   const made = before ?? addSet(ctx, tx, projectId, push)
   const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', projectId)
   const applied = applyRules(ctx, tx, made, resolved, { prune, maySeeValues })
-  const hasNewContent = merged.isChanged || applied.created + applied.updated + applied.deleted > 0
+  const hasNewContent = merged.isChanged || hasChanges(applied)
   const set = describeSet(ctx, tx, made, { push, hasNewContent })
   const setCreated = before === undefined
   if (setCreated || set.isRedescribed || hasNewContent) {
     const earlier = setCreated ? [] : lastSchemaNames(tx, set.id)
-    keepRevision(ctx, tx, grant.actor, set, [...new Set([...earlier, ...schemas.map(({ name }) => name)])])
+    const names = [...new Set([...earlier, ...schemas.map(({ name }) => name)])]
+    keepRevision(ctx, tx, grant.actor, set, { trigger: 'sync', schemas: names })
     auditPush(ctx, tx, grant, set, applied, setCreated)
   }
   return {
@@ -109,18 +95,18 @@ function auditPush(
   tx: DbOrTx,
   grant: Grant,
   { id, projectId, name, sourceGitSha: gitSha }: RuleSetRow,
-  { created, updated, deleted }: Applied,
+  applied: Applied,
   isNew: boolean,
 ): void {
   audit(ctx, tx, grant.actor, {
     action: isNew ? 'rule_set.create' : 'rule_set.sync',
     target: { kind: 'rule_set', id, name },
     projectId,
-    after: { name, created, updated, deleted, gitSha },
+    after: { name, ...countsOf(applied), gitSha },
   })
 }
 
-const PREVIEW = /^-(pr|preview|dev)(-.*)?$/
+const PREVIEW = /^-(pr|preview|dev)(-|$)/
 
 /** A name that starts with that of another set and continues like a preview's is a preview. contract §9.2. */
 function isPreviewName(tx: DbOrTx, projectId: string, name: string): boolean {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { AppError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { findRecord, queryRecordsJson, type RecordQuery } from '../../modules/records/service.ts'
+import { findRecordJson, queryRecordsJson, type RecordQuery } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
 import { JsonText } from '../json-text.ts'
 import {
@@ -10,7 +10,6 @@ import {
   logicOf,
   namedRecordOf,
   numberOr,
-  numberUpTo,
   objectOf,
   optionalText,
   schemaId,
@@ -21,17 +20,20 @@ import {
 import { checkFilters, checkWholeNumber, checkWord } from './words.ts'
 
 const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 1000
+const MAX_LIMIT = 10_000
 
 export const dataQueryHandler: Handler = {
   names: ['data_query'],
   summary: 'Finds records.',
-  result: 'a list of records, newest first; with `recordId` or `single` one record or null.',
+  result:
+    'a list of records, newest first; with `recordId` or `single` one record or null. More than 8 MiB is the error `QUERY_TOO_LARGE`.',
   config: Type.Object(
     {
       schemaId,
       ...selectionConfig,
-      pageSize: Type.Optional(numberUpTo(MAX_LIMIT, `the most records to return: default ${DEFAULT_LIMIT}`)),
+      pageSize: Type.Optional(
+        numberOr(`the most records to return: default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT}`),
+      ),
       limit: Type.Optional(numberOr('an alias of `pageSize`')),
       page: Type.Optional(numberOr('the number of the page, from 1')),
       offset: Type.Optional(numberOr('the number of records to skip, instead of `page`')),
@@ -54,36 +56,34 @@ export const dataQueryHandler: Handler = {
   foresee: (config) => checkNumbers(config),
   run(step, config) {
     const schema = schemaOf(step, config)
-    const selected = selectOf(config)
-    const pick = (record: Record<string, unknown>) =>
-      selected === null
-        ? record
-        : Object.fromEntries(
-            selected.map((name) => [name, Object.hasOwn(record, name) ? record[name] : null]),
-          )
-
+    const select = selectOf(config)
     const named = namedRecordOf(config)
     if (named !== null) {
-      const record = findRecord(step.ctx, schema, named)
-      return record === undefined ? null : pick(record)
+      const json = findRecordJson(step.ctx, schema, named, select)
+      return json === undefined ? null : new JsonText(json)
     }
     const isSingle = config['single'] === true || config['single'] === 'true'
-    const query = queryOf(config)
-    const outputOf = (json: string) => {
-      if (selected === null && !isSingle) return new JsonText(json)
-      const records: Record<string, unknown>[] = JSON.parse(json)
-      return isSingle ? (records[0] === undefined ? null : pick(records[0])) : records.map(pick)
-    }
-    const json = queryRecordsJson(step.ctx, schema, isSingle ? { ...query, limit: 1 } : query)
+    const outputOf = (json: string) => (isSingle ? firstOf(json) : new JsonText(json))
+    const query = { ...queryOf(config), ...(isSingle ? { limit: 1 } : {}), select }
+    const json = queryRecordsJson(step.ctx, schema, query)
     return json instanceof Promise ? json.then(outputOf) : outputOf(json)
   },
 }
 
-function queryOf(config: Readonly<Record<string, unknown>>): RecordQuery {
-  const limit = Math.min(
-    wholeNumber(config, 'pageSize', wholeNumber(config, 'limit', DEFAULT_LIMIT, 1), 1),
-    MAX_LIMIT,
-  )
+function firstOf(list: string): unknown {
+  const records: unknown[] = JSON.parse(list)
+  return records[0] ?? null
+}
+
+/** Throws 400 for a limit that is too high: fewer records than were asked for would look like all. contract 14.1. */
+function limitOf(config: Readonly<Record<string, unknown>>, key: string, fallback: number): number {
+  const limit = wholeNumber(config, key, fallback, 1)
+  if (limit > MAX_LIMIT) throw new AppError('invalid', `${key} must be at most ${MAX_LIMIT}`)
+  return limit
+}
+
+function queryOf(config: Readonly<Record<string, unknown>>): Omit<RecordQuery, 'select'> {
+  const limit = limitOf(config, 'pageSize', limitOf(config, 'limit', DEFAULT_LIMIT))
   const page = wholeNumber(config, 'page', 1, 1)
   const offset = wholeNumber(config, 'offset', Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), 0)
   return { filters: filtersOf(config), logic: logicOf(config), orderBy: orderOf(config), limit, offset }

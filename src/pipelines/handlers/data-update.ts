@@ -18,7 +18,8 @@ type Config = Readonly<Record<string, unknown>>
 export const dataUpdateHandler: Handler = {
   names: ['data_update'],
   summary: 'Changes fields of one record by its id, or of all records that match the filters.',
-  result: 'with `recordId` the record, or null if there is none; with `filters` `{ count, updated }`.',
+  result:
+    'with `recordId` the record, or null if there is none; with `filters` `{ count, updated }`, and `truncated: true` if there are more than fit into the 8 MiB of `updated`.',
   config: Type.Object(
     {
       schemaId,
@@ -37,8 +38,8 @@ export const dataUpdateHandler: Handler = {
   async run(step, config) {
     const schema = schemaOf(step, config)
     const fields = objectOf(config, 'fields')
-    const updated = await updateRecords(step.ctx, schema, selectionOf(config), fields, sumsOf(config))
-    return hasRecordId(config) ? (updated[0] ?? null) : { count: updated.length, updated }
+    const result = await updateRecords(step.ctx, schema, selectionOf(config), fields, sumsOf(config))
+    return hasRecordId(config) ? (result.updated[0] ?? null) : result
   },
 }
 

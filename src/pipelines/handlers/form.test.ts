@@ -20,6 +20,53 @@ const multipart = (fields: Record<string, string | Blob>): RunOptions => {
 }
 const data = (value: unknown) => ({ status: 200, body: { success: true, data: value } })
 
+describe('a name that is sent several times', () => {
+  const fields = {
+    tick: { type: 'boolean' },
+    text: { type: 'string' },
+    n: { type: 'integer' },
+    any: { type: 'json' },
+  }
+  const sent = (body: string) =>
+    app.answer([step('form', 'form_handler', { fields, honeypotField: 'trap' })], {
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+  const none = { tick: null, text: null, n: null, any: null }
+
+  test.each<[string, Record<string, unknown>]>([
+    ['tick=0&tick=1', { tick: true }],
+    ['tick=0', { tick: false }],
+    ['tick=on&tick=0', { tick: false }],
+    ['tick=false&tick=false&tick=on', { tick: true }],
+    ['tick=1&tick=', {}],
+    ['text=a&text=a', { text: 'a' }],
+    ['text=&text=', {}],
+    ['n=5&n=5&n=5', { n: 5 }],
+    ['trap=&trap=&n=1', { n: 1 }],
+  ])('%s', async (body, values) => {
+    expect(await sent(body)).toEqual({ status: 200, body: { success: true, data: { ...none, ...values } } })
+  })
+
+  test.each([
+    ['text=a&text=b', 'text'],
+    ['text=a&text=', 'text'],
+    ['n=5&n=6', 'n'],
+    ['n=5&n=5.0', 'n'],
+    ['tick=0&tick=maybe', 'tick'],
+  ])('%s is 400', async (body, path) => {
+    expect(await sent(body)).toMatchObject({ status: 400, body: { details: [{ path }] } })
+  })
+
+  test('a list in JSON is no value of a scalar', async () => {
+    for (const json of [{ tick: [false, true] }, { text: ['a', 'a'] }])
+      expect(await app.answer([step('form', 'form_handler', { fields })], { json })).toMatchObject({
+        status: 400,
+      })
+    expect(await sent('trap=&trap=x')).toEqual({ status: 200, body: { success: true } })
+  })
+})
+
 describe('form_handler', () => {
   const FIELDS = {
     name: { type: 'string', required: true, min: 2, max: 5 },

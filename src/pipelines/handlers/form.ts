@@ -3,9 +3,10 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { checkFieldValue, convertFieldText, type FieldType } from '../../domain/field-types.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
+import { withoutCharset } from '../input.ts'
 import { isJsonWithin, plain } from '../json-text.ts'
 import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
-import { sandboxFor } from '../sandbox/sandbox-for.ts'
+import { runInSandbox } from '../sandbox/sandbox-for.ts'
 import { constantOf } from './words.ts'
 
 const FORM_TYPES = [
@@ -35,7 +36,7 @@ type Field = Type.Static<typeof field>
 export const formHandler: Handler = {
   names: ['form_handler'],
   summary:
-    'Validates the input of a form, a script or a link. If any field is invalid, the response is 400 and names all invalid fields. Reads JSON, forms and, for GET, the query.',
+    'Validates the input of a form, a script or a link. If any field is invalid, the response is 400 and names all invalid fields. Reads JSON, forms and, for GET, the query. Of a `boolean` that a form sends several times the last counts (a hidden `0` and a checkbox); equal values of other scalars count once, and different ones are 400.',
   result: 'the declared fields with their types; absent optional fields are null.',
   config: Type.Object(
     {
@@ -148,13 +149,16 @@ function isPattern(pattern: string | undefined): boolean {
 
 /** Values of forms and queries are texts that need conversion; JSON has types of its own. */
 function submitted({ input }: StepContext): { values: Record<string, unknown>; isText: boolean } {
-  if (input.method === 'GET' || input.method === 'HEAD') return { values: input.query, isText: true }
+  if (input.method === 'GET' || input.method === 'HEAD') {
+    if (input.queryError !== undefined) throw input.queryError
+    return { values: withoutCharset(input.query), isText: true }
+  }
   const { body } = input
   switch (body.kind) {
     case 'none':
       return { values: {}, isText: true }
     case 'form':
-      return { values: body.value, isText: true }
+      return { values: withoutCharset(body.value), isText: true }
     case 'json':
       if (isRecord(body.value)) return { values: body.value, isText: false }
       throw new AppError('invalid', 'Send the fields as a JSON object')
@@ -172,18 +176,25 @@ function submitted({ input }: StepContext): { values: Record<string, unknown>; i
 
 function isTrapped(field: unknown, values: Record<string, unknown>): boolean {
   if (typeof field !== 'string' || !Object.hasOwn(values, field)) return false
-  const value = values[field]
-  return value !== null && value !== '' && value !== false
+  return [values[field]].flat().some((value) => value !== null && value !== '' && value !== false)
 }
 
 type Read = { value: unknown; message: string | null }
 type NamedRead = Read & { name: string; field: Field }
 
-function readField(name: string, field: Field, given: unknown, isText: boolean): Read {
+function readField(name: string, field: Field, sent: unknown, isText: boolean): Read {
+  const given = isText && Array.isArray(sent) ? oneOfSeveral(field, sent) : sent
   const { value, message } = isMissing(given)
     ? readDefault(field, field.default)
     : readValue(field, given, isText && typeof given === 'string')
   return { value, message: message === null ? null : `${name} ${message}` }
+}
+
+/** A ticked box comes after its hidden `0`; of other fields, values that are equal count once. contract 12.12. */
+function oneOfSeveral({ type }: Field, values: readonly unknown[]): unknown {
+  if (type === 'json') return values
+  if (type === 'boolean') return values.at(-1)
+  return values.every((value) => value === values[0]) ? values[0] : values
 }
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null || value === ''
@@ -235,7 +246,7 @@ async function matchAll(step: StepContext, reads: readonly NamedRead[]): Promise
 }
 
 async function matchInSandbox(step: StepContext, pattern: string, value: string): Promise<boolean> {
-  const result = await sandboxFor(step.ctx).run(step.projectId, {
+  const result = await runInSandbox(step, {
     code: 'const handler = ({ source, value }) => new RegExp(source, "u").test(value)',
     input: JSON.stringify({ source: `^(?:${pattern})$`, value }),
     timeoutMs: 1000,

@@ -7,7 +7,7 @@ import { AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { requestView } from '../input.ts'
 import { jsonOf, jsonOfConfig } from '../json-text.ts'
 import type { SandboxFailure } from '../sandbox/protocol.ts'
-import { sandboxFor } from '../sandbox/sandbox-for.ts'
+import { runInSandbox } from '../sandbox/sandbox-for.ts'
 import { numberUpTo, objectOf, valuesByName, wholeNumber } from './config.ts'
 import { checkWholeNumber } from './words.ts'
 
@@ -39,7 +39,7 @@ export const functionHandler: Handler = {
   async run(step, config) {
     const code = config['code']
     if (typeof code !== 'string') throw new AppError('internal', 'The step has no code')
-    const result = await sandboxFor(step.ctx).run(step.projectId, {
+    const result = await runInSandbox(step, {
       code,
       input: inputOf(step, config['args'] === undefined ? null : objectOf(config, 'args')),
       timeoutMs: Math.min(wholeNumber(config, 'timeout', DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS),
@@ -83,19 +83,16 @@ function signingKeys({ ctx, projectId }: StepContext): string[] {
   return keys
 }
 
-const MESSAGES: Record<SandboxFailure, string> = {
+const MESSAGES: Record<Exclude<SandboxFailure, 'busy'>, string> = {
   threw: 'The function failed. The run log of the project says why.',
   timeout: 'The function exceeded its time limit.',
   memory: 'The function exceeded its memory limit.',
   too_large: 'The function returned a result that is too large.',
   never_settles: 'The function returned a promise that never settles.',
   broken: 'The function broke its sandbox.',
-  busy: 'Too many functions are waiting to run. Try again soon.',
 }
 
 /** The author's own message goes to the log only: a visitor never sees it. */
-function failureOf(kind: SandboxFailure, message: string): AppError {
-  return new AppError(kind === 'busy' ? 'unavailable' : 'internal', MESSAGES[kind], {
-    cause: new AuthorError(message),
-  })
+function failureOf(kind: keyof typeof MESSAGES, message: string): AppError {
+  return new AppError('internal', MESSAGES[kind], { cause: new AuthorError(message) })
 }

@@ -1,5 +1,10 @@
 import type { RuleView } from '../../../src/modules/proxy-rules/service.ts'
-import type { PipelineConfig, PipelineStep } from '../../../src/pipelines/model.ts'
+import {
+  type PipelineConfig,
+  type PipelineStep,
+  type StepList,
+  stepIdOf,
+} from '../../../src/pipelines/model.ts'
 import { badge } from '../../components/badge.ts'
 import { card } from '../../components/card.ts'
 import { details } from '../../components/details.ts'
@@ -23,7 +28,7 @@ export function pipelineCards(rule: Pick<RuleView, 'pipelineConfig'>): Html {
         ${
           steps.length === 0
             ? html`<p class="muted">This pipeline has no steps, so its response is always empty.</p>`
-            : stepList('Steps', steps)
+            : stepList('Steps', 'steps', steps)
         }
         ${
           !steps.some(({ handlerType }) => handlerType === 'response_handler') &&
@@ -39,7 +44,7 @@ export function pipelineCards(rule: Pick<RuleView, 'pipelineConfig'>): Html {
           title: 'After the response',
           about: 'These steps run after the visitor has the response.',
         },
-        stepList('Steps after the response', postSteps),
+        stepList('Steps after the response', 'postSteps', postSteps),
       )
     }
   `
@@ -60,15 +65,17 @@ const configText = (config: Readonly<Record<string, unknown>>): string =>
     .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ') || 'yes'
 
-const stepList = (label: string, steps: readonly PipelineStep[]): Html => html`
-  <ol class="steps" aria-label=${label}>${steps.map((step) => html`<li>${stepOf(step)}</li>`)}</ol>
+const stepList = (label: string, list: StepList, steps: readonly PipelineStep[]): Html => html`
+  <ol class="steps" aria-label=${label}>
+    ${steps.map((step, i) => html`<li>${stepOf(step, stepIdOf(step, list, i))}</li>`)}
+  </ol>
 `
 
-function stepOf({ id, name, handlerType, config = {}, isEnabled }: PipelineStep): Html {
+function stepOf({ name, handlerType, config = {}, isEnabled }: PipelineStep, id: string): Html {
   const { condition, ...rest } = config
   return html`
     <h3>
-      ${name ?? id} ${badge(handlerType, 'info')} ${isEnabled === false && badge('Disabled', 'warn')}
+      ${name || id} ${badge(handlerType, 'info')} ${isEnabled === false && badge('Disabled', 'warn')}
     </h3>
     <div class="stack">
       ${details([

@@ -6,7 +6,7 @@ import { field, hidden, selectField } from '../../components/field.ts'
 import { icon } from '../../components/icon.ts'
 import { searchForm } from '../../components/search-form.ts'
 import { type Html, html } from '../../html.ts'
-import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
+import { fromStart, type RecordsQuery, recordsQueryText } from '../../record-query.ts'
 import { schemaHref } from './data.ts'
 
 /** The operators in words that fit numbers, texts and times. */
@@ -58,13 +58,11 @@ const LABELS: Readonly<Record<string, string>> = { createdAt: 'Created', updated
 
 /** Hidden fields for the rest of the query, which a GET form would drop. */
 const kept = (query: RecordsQuery): (Html | null)[] =>
-  [...new URLSearchParams(recordsQueryText({ ...query, page: 1 }))].map(([name, value]) =>
-    hidden(name, value),
-  )
+  [...new URLSearchParams(recordsQueryText(fromStart(query)))].map(([name, value]) => hidden(name, value))
 
 function applied(schema: SchemaView, query: RecordsQuery, filter: TextFilter, at: number): Html {
   const others = query.filters.filter((_, other) => other !== at)
-  const rest = recordsQueryText({ ...query, filters: others, page: 1 })
+  const rest = recordsQueryText(fromStart({ ...query, filters: others }))
   const text = filterText(filter)
   return html`
     <a

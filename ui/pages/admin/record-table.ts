@@ -3,7 +3,7 @@ import type { RecordView } from '../../../src/modules/records/service.ts'
 import type { SchemaView } from '../../../src/modules/schemas/service.ts'
 import { time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
+import { fromStart, type RecordsQuery, recordsQueryText } from '../../record-query.ts'
 import { schemaHref } from './data.ts'
 import { isNumeric, recordName, valueCell } from './record-value.ts'
 
@@ -63,7 +63,7 @@ function headCell({ label, sort, isNumber }: Column, { schema, query }: RecordTa
   const isSorted = query.sort === sort
   const order = isSorted && query.order === 'asc' ? 'desc' : 'asc'
   const direction = query.order === 'asc' ? 'ascending' : 'descending'
-  const rest = recordsQueryText({ ...query, sort, order, page: 1 })
+  const rest = recordsQueryText(fromStart({ ...query, sort, order }))
   return html`
     <th
       scope="col"

@@ -1,5 +1,4 @@
-import type { Paginated } from '../../../src/domain/pagination.ts'
-import type { RecordView } from '../../../src/modules/records/service.ts'
+import type { RecordPage } from '../../../src/modules/records/manage.ts'
 import type { SchemaView } from '../../../src/modules/schemas/service.ts'
 import { linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
@@ -8,7 +7,7 @@ import { confirmDialog } from '../../components/confirm.ts'
 import { emptyState } from '../../components/empty-state.ts'
 import { hidden } from '../../components/field.ts'
 import { notice } from '../../components/notice.ts'
-import { pagination } from '../../components/pagination.ts'
+import { pagination, placePagination } from '../../components/pagination.ts'
 import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { type RecordsQuery, recordsQueryText } from '../../record-query.ts'
@@ -21,7 +20,7 @@ type RecordsPageProps = ProjectPageBase & {
   schema: SchemaView
   query: RecordsQuery
   /** Null when the query is invalid; `problem` says why. */
-  found: Paginated<RecordView> | null
+  found: RecordPage | null
   problem?: string | undefined
   failed?: Failed | undefined
 }
@@ -95,7 +94,7 @@ function nothing(props: RecordsPageProps): Html {
 
 const SELECTION = 'selection'
 
-function list(props: RecordsPageProps, { data, pagination: at }: Paginated<RecordView>): Html {
+function list(props: RecordsPageProps, { data, pagination: at }: RecordPage): Html {
   const { schema, query, can } = props
   const total = at.total === 1 ? '1 record' : `${formatCount(at.total)} records`
   return html`
@@ -106,17 +105,31 @@ function list(props: RecordsPageProps, { data, pagination: at }: Paginated<Recor
         ${can.configureTraffic && removal()}
       `,
     )}
-    ${pagination({ ...at, hrefOf: (page) => hrefOf(props, recordsQueryText({ ...query, page })) })}
+    ${pager(props, data.length, at)}
   `
 }
 
-/** Exports with the same filters, newest first. */
+/** Pages by number, until one had no room for all its records: from there on by the place of the first record. */
+function pager(props: RecordsPageProps, shown: number, at: RecordPage['pagination']): Html | null {
+  const { query } = props
+  const hrefTo = (place: Partial<RecordsQuery>) => hrefOf(props, recordsQueryText({ ...query, ...place }))
+  if (query.offset === 0 && at.nextOffset === undefined)
+    return pagination({ ...at, hrefOf: (page) => hrefTo({ page }) })
+  const from = query.offset > 0 ? query.offset : (at.page - 1) * at.limit
+  const hrefOfPlace = (offset: number) => hrefTo({ page: 1, offset })
+  return placePagination({ from, shown, limit: at.limit, total: at.total, hrefOf: hrefOfPlace })
+}
+
+/** Exports with the same filters, newest first. Excel reads the CSV as UTF-8 by its mark. */
 const exports = ({ schema, query }: RecordsPageProps): Html => html`
   <div class="actions">
     ${(['csv', 'json'] as const).map((format) =>
       linkButton({
         label: html`<span class="visually-hidden">Export </span>${format.toUpperCase()}`,
-        href: `/api/schemas/${schema.id}/records/export${recordsQueryText({ filters: query.filters, sort: 'createdAt', order: 'desc', page: 1 }, { format })}`,
+        href: `/api/schemas/${schema.id}/records/export${recordsQueryText(
+          { filters: query.filters, sort: 'createdAt', order: 'desc', page: 1, offset: 0 },
+          format === 'csv' ? { format, bom: 'true' } : { format },
+        )}`,
         kind: 'secondary',
         small: true,
       }),

@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTION } from '../../../src/domain/description.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { copyable } from '../../components/copyable.ts'
@@ -210,7 +211,7 @@ const more = (props: RuleEditPageProps): Html =>
   card(
     { id: 'more', title: 'Place in the list' },
     html`
-      ${field({ ...of(props, 'description'), label: 'Description', required: false, maxlength: 2000 })}
+      ${field({ ...of(props, 'description'), label: 'Description', required: false, maxlength: MAX_DESCRIPTION })}
       <div class="narrow">
         ${field({
           ...of(props, 'order'),

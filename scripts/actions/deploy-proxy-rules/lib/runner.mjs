@@ -3,8 +3,9 @@ import { appendFileSync } from 'node:fs'
 /**
  * What came of one rule set, as `svc rules push --json` says it.
  *
- * @typedef {{ name: string, ruleSetId: string | null, created: number, updated: number, deleted: number,
- *   unchanged: number, missingSecrets: string[], warnings: string[] }} RuleSetReport
+ * @typedef {{ pathPattern: string, method: string | null }[]} Rules
+ * @typedef {{ name: string, ruleSetId: string | null, created: Rules, updated: Rules, deleted: Rules,
+ *   unchanged: Rules, missingSecrets: string[], warnings: string[] }} RuleSetReport
  * @typedef {{ dryRun: boolean, ruleSets: RuleSetReport[] }} Report
  */
 
@@ -33,7 +34,9 @@ export function createRunner(env, write) {
       const warnings = ruleSets.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`))
       for (const note of [...notes, ...warnings]) write(`::warning::${escapeData(note)}\n`)
       for (const set of ruleSets) log(`${set.name}: ${counts(set)}`)
-      const isChanged = ruleSets.some(({ created, updated, deleted }) => created + updated + deleted > 0)
+      const isChanged = ruleSets.some(
+        ({ created, updated, deleted }) => created.length + updated.length + deleted.length > 0,
+      )
       append(env['GITHUB_STEP_SUMMARY'], summary(dryRun, ruleSets))
       append(
         env['GITHUB_OUTPUT'],
@@ -50,7 +53,7 @@ export function createRunner(env, write) {
 
 /** @param {RuleSetReport} set */
 const counts = ({ created, updated, deleted, unchanged }) =>
-  `${created} created, ${updated} updated, ${deleted} deleted, ${unchanged} unchanged`
+  `${created.length} created, ${updated.length} updated, ${deleted.length} deleted, ${unchanged.length} unchanged`
 
 /**
  * @param {string | undefined} path
@@ -78,7 +81,7 @@ function outputs(values) {
 function summary(dryRun, ruleSets) {
   const rows = ruleSets.map(
     ({ name, created, updated, deleted, unchanged, missingSecrets }) =>
-      `| ${cell(name)} | ${created} | ${updated} | ${deleted} | ${unchanged} | ${cell(missingSecrets.join(', '))} |`,
+      `| ${cell(name)} | ${created.length} | ${updated.length} | ${deleted.length} | ${unchanged.length} | ${cell(missingSecrets.join(', '))} |`,
   )
   const head = '| Rule set | Created | Updated | Deleted | Unchanged | Headers without a value |'
   return `### Rule sets${dryRun ? ' (dry run)' : ''}\n\n${head}\n| --- | --- | --- | --- | --- | --- |\n${rows.join('\n')}\n\n`
