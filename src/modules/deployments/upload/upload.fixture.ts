@@ -22,11 +22,12 @@ export async function tar(files: Readonly<Record<string, Content>>): Promise<Uin
   return collect(tarEntries(entries.map((entry) => ({ ...entry, sizeBytes: entry.body.length }))))
 }
 
-export function zip(files: Readonly<Record<string, Content>>): Uint8Array {
+/** A list may hold one path twice. */
+export function zip(files: Readonly<Record<string, Content>> | [string, Content][]): Uint8Array {
   const locals: Buffer[] = []
   const records: Buffer[] = []
   let at = 0
-  for (const [path, content] of Object.entries(files)) {
+  for (const [path, content] of Array.isArray(files) ? files : Object.entries(files)) {
     const name = Buffer.from(path)
     const bytes = Buffer.from(content)
     const packed = deflateRawSync(bytes)
