@@ -188,6 +188,7 @@ export const projectSamples = [
       { deploymentId: 'd0', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: false },
     ],
     ruleSets: [{ id: 'set1', name: 'guestbook' }],
+    hosts: { mapped: [], split: [] },
   }),
   sample('move', movePage, { ...owner, alias: production, from: newest, to: older, comparison }),
 ]
