@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask } from '../src/testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../src/testing/seed.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { browserOf } from './testing.ts'
+import { ADMIN, browserOf } from './testing.ts'
 
 /** contract 12.9: an alias that a domain maps to or a traffic split names is not deleted, by the API or its page. */
 
@@ -12,6 +12,7 @@ const SITE = { owner: 'acme', repo: 'docs', files: { 'index.html': 'x' } }
 let app: TestApp
 beforeAll(async () => {
   app = await testApp({ BASE_DOMAIN: 'sites.test', ADMIN_HOST: 'localhost' })
+  await app.addUser(ADMIN, 'admin')
 })
 afterAll(() => app.close())
 
