@@ -47,6 +47,7 @@ test('a dropped zip with a folder inside is published without it, and it is said
     'in the folder site/, which is taken away',
   )
   await expect(page.getByText('Goes to the alias production of acme/website.')).toBeVisible()
+  await expect(page.getByText('Drop a folder, files or a zip here')).toBeHidden()
   await page.getByLabel('Alias').fill('next')
   await expect(page.getByText('Goes to the alias next of acme/website.')).toBeVisible()
   await page.getByLabel('Alias').fill('production')

@@ -34,16 +34,16 @@ function insteadOf(format: FoundFormat): string {
 export const tarAsZip = (ctx: Context, format: 'tar' | 'gzip'): AppError =>
   new AppError(
     'invalid',
-    `This form takes a zip, and the file is ${format === 'tar' ? 'a tar archive' : 'gzip, as a tar.gz is'}: send it as the body of a request, ${asBody(ctx, '-')}`,
+    `This form takes a zip, and the file is ${format === 'tar' ? 'a tar archive' : 'gzip, as a tar.gz is'}: send it as the raw body of a request, ${asBody(ctx)}`,
   )
 
 /** For a form of files whose only file is an archive. */
 export const archiveAsFile = (ctx: Context, path: string): AppError =>
   new AppError(
     'invalid',
-    `${shown(path)} is an archive, and a form of files publishes files as they are. To publish what is in it, send it as the body of a request, ${asBody(ctx, 'FILE')}; or a zip as a form, curl -F file=@FILE -F repository=OWNER/REPO -F commitSha=SHA -H "X-API-Key: $KEY" ${ctx.adminUrl()}/api/deployments/zip. To publish the archive itself, add asFiles=true.`,
+    `${shown(path)} is an archive, and a form of files publishes files as they are. To publish what is in it, send it as the raw body of a request, ${asBody(ctx)}; or a zip as a form, curl -F file=@FILE -F repository=OWNER/REPO -F commitSha=SHA -H "X-API-Key: $KEY" ${ctx.adminUrl()}/api/deployments/zip. To publish the archive itself, add asFiles=true.`,
     { code: 'ARCHIVE_AS_FILE' },
   )
 
-const asBody = (ctx: Context, file: string): string =>
-  `curl --data-binary @${file} -H "Content-Type: application/octet-stream" -H "X-API-Key: $KEY" "${ctx.adminUrl()}/api/deployments?owner=OWNER&repo=REPO&commitSha=SHA"`
+const asBody = (ctx: Context): string =>
+  `curl --data-binary @FILE -H "Content-Type: application/octet-stream" -H "X-API-Key: $KEY" "${ctx.adminUrl()}/api/deployments?owner=OWNER&repo=REPO&commitSha=SHA"`

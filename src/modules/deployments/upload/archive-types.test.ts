@@ -199,9 +199,9 @@ describe('a form of files with one archive', () => {
   })
 
   test.each<[name: string, content: Uint8Array, message: string]>([
-    ['a.tar', site, 'takes a zip, and the file is a tar archive: send it as the body'],
-    ['a.tar', v7, 'takes a zip, and the file is a tar archive: send it as the body'],
-    ['a.zip', gzip(site), 'takes a zip, and the file is gzip, as a tar.gz is: send it as the body'],
+    ['a.tar', site, 'takes a zip, and the file is a tar archive: send it as the raw body'],
+    ['a.tar', v7, 'takes a zip, and the file is a tar archive: send it as the raw body'],
+    ['a.zip', gzip(site), 'takes a zip, and the file is gzip, as a tar.gz is: send it as the raw body'],
     ['a.zip', hex('377abcaf271c0004'), 'The file is 7z, which is not read: send a zip'],
   ])('%s that is none, in the form for a zip', async (file, content, message) => {
     const before = world.leftovers()
