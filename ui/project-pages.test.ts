@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { zip } from '../src/modules/deployments/upload/upload.fixture.ts'
+import { zip } from '../src/platform/archive/zip.fixture.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import { drop, zipOf } from './drop.ts'
+import { zip } from '../../src/platform/archive/zip.fixture.ts'
+import { drop } from './drop.ts'
 import { type Appliance, expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 /** contract 12.9: what was dropped shows at once, what is unclear is asked before anything goes live. */
@@ -23,6 +24,11 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const deployments = async (appliance: Appliance): Promise<number> =>
   (await (await appliance.asAdmin('GET', '/api/deployments')).json()).pagination.total
 
+async function publishNow(page: Page): Promise<void> {
+  await button(page, 'Publish').click()
+  await expect(status(page, 'Published.')).toBeVisible()
+}
+
 async function expectLive(page: Page, { port }: Appliance, path = '/'): Promise<void> {
   await page.goto(`http://production--website--acme.localhost:${port}${path}`)
   await expect(page.getByRole('heading', { name: 'Hello' })).toBeVisible()
@@ -41,7 +47,7 @@ test('a dropped zip with a folder inside is published without it, and it is said
     '__MACOSX/site/._a': 'x',
     'site/.DS_Store': 'x',
   }
-  writeFileSync(join(root, 'website.zip'), zipOf(files))
+  writeFileSync(join(root, 'website.zip'), zip(files))
   await drop(page, join(root, 'website.zip'))
   await expect(status(page, 'website.zip: 2 files, ')).toContainText(
     'in the folder site/, which is taken away',
@@ -66,7 +72,7 @@ test('without scripts such a zip is published without the folder, too', async ({
   await page.goto(appliance.url)
   await signIn(page)
   await page.getByRole('link', { name: 'acme/website', exact: true }).click()
-  const buffer = zipOf({ 'site/index.html': HELLO })
+  const buffer = Buffer.from(zip({ 'site/index.html': HELLO }))
   await page
     .getByLabel('Zip archive of the site')
     .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer })
@@ -123,7 +129,7 @@ test('a zip whose start page lies deeper is asked about, and served from there',
   await openPublish(page, appliance)
   const root = folder({})
   const files = { 'app/docs/index.html': 'docs', 'app/dist/index.html': HELLO, 'app/README.md': 'read' }
-  writeFileSync(join(root, 'app.zip'), zipOf(files))
+  writeFileSync(join(root, 'app.zip'), zip(files))
   await drop(page, join(root, 'app.zip'))
   await button(page, 'Publish').click()
   await expect(page.getByRole('group', { name: 'Publish app/dist/ instead?' })).toBeVisible()
@@ -138,8 +144,7 @@ test('a folder that is named is not asked about', async ({ page, appliance, fold
   await page.getByText('The site is in a subfolder of the archive').click()
   await page.getByLabel('Folder with the site').fill('/dist')
   await drop(page, folder({ 'dist/index.html': HELLO, 'src/a.ts': 'a' }))
-  await button(page, 'Publish').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await publishNow(page)
   await expectLive(page, appliance)
 })
 
@@ -152,12 +157,10 @@ test('what has no start page is asked about where the alias shows one', async ({
   const publishPage = page.url()
   const root = folder({ 'photos/1.jpg': 'x', 'site/index.html': HELLO })
   await drop(page, join(root, 'photos'))
-  await button(page, 'Publish').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await publishNow(page)
   await page.goto(publishPage)
   await drop(page, join(root, 'site'))
-  await button(page, 'Publish').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await publishNow(page)
   await page.goto(publishPage)
   await drop(page, join(root, 'photos'))
   await button(page, 'Publish').click()

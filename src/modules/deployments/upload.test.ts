@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mimeTypeOf } from '../../domain/content-type.ts'
 import { deploymentRef } from '../../domain/hostname.ts'
+import { zip } from '../../platform/archive/zip.fixture.ts'
 import {
   archive,
   type Content,
@@ -15,7 +16,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload/upload.fixture.ts'
 
 let world: World

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { archive as rawTar } from '../../../platform/archive/tar.fixture.ts'
+import { zip } from '../../../platform/archive/zip.fixture.ts'
 import { listening } from '../../../testing/test-app.ts'
 import {
   archive,
@@ -11,7 +12,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload.fixture.ts'
 
 /** contract 12.9: of a raw body the bytes decide, for every type that may come with an archive. */

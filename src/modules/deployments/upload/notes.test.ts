@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { zip } from '../../../platform/archive/zip.fixture.ts'
 import {
   archive,
   type Content,
@@ -10,7 +11,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload.fixture.ts'
 
 /** contract 12.9: what every upload says besides, and `unwrap`. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Block, pax, paxRecord, archive as rawTar } from '../../../platform/archive/tar.fixture.ts'
+import { zip } from '../../../platform/archive/zip.fixture.ts'
 import {
   archive,
   type Content,
@@ -9,7 +10,6 @@ import {
   sha256,
   uploadWorld,
   type World,
-  zip,
 } from './upload.fixture.ts'
 
 /** contract 12.9: one path twice, and hard links. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { zip } from '../../../platform/archive/zip.fixture.ts'
 import type { CallOptions } from '../../../testing/test-app.ts'
 import {
   archive,
@@ -13,7 +14,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload.fixture.ts'
 
 let world: World
