@@ -77,7 +77,6 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     { json: { projectId: '{projectId}', name: 'next', deploymentId: '{deploymentId}' } },
   ],
   ['PATCH /api/aliases/:aliasId', ['alias.change'], { json: { isLocked: true } }],
-  ['DELETE /api/aliases/:aliasId', ['alias.delete']],
   ['DELETE /api/assets/:assetId', ['asset.delete']],
   ['POST /api/proxy-rules/project/:projectId', ['proxy_rule.create'], { json: rule }],
   [
@@ -138,6 +137,12 @@ const patches = ACCESS_TABLE.map(([route]) => route).filter((route) => route.sta
 test.each([...new Set(patches)])('%s with nothing to change leaves no entry', async (route) => {
   const { actions } = await call(route, { json: {} })
   expect(actions).toEqual([])
+})
+
+test('DELETE /api/aliases/:aliasId of one that no domain needs is ["alias.delete"]', async () => {
+  expect((await call('DELETE /api/aliases/:aliasId')).actions).toEqual([])
+  runSql(world.app, 'DELETE FROM domains')
+  expect((await call('DELETE /api/aliases/:aliasId')).actions).toEqual(['alias.delete'])
 })
 
 test('DELETE /api/deployments/:deploymentId of one without aliases is ["deployment.delete"]', async () => {

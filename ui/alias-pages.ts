@@ -6,6 +6,7 @@ import { isProjectRole } from '../src/domain/roles.ts'
 import {
   type AliasChange,
   type AliasView,
+  aliasHosts,
   changeAlias,
   checkAliasName,
   createAlias,
@@ -120,6 +121,7 @@ function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, faile
       history,
       ruleSets,
       certificate,
+      hosts: aliasHosts(ctx, looking.grant, aliasId),
       failed,
       notices,
     }),

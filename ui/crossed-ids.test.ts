@@ -145,7 +145,11 @@ async function withMore(ids: Ids, repo: string): Promise<Ids> {
     targetUrl: '/index.html',
   }
   const { id: aliasRuleId } = await make('POST', `/api/proxy-rules/alias/${ids['aliasId']}`, rule)
-  const weights = [{ alias: 'production', weight: 100 }]
+  // Of an alias of its own, so that the other can be deleted.
+  const { projectId, deploymentId: shown } = ids
+  await make('POST', '/api/aliases', { projectId, name: 'mapped', deploymentId: shown })
+  await make('PATCH', `/api/domains/${ids['domainId']}`, { alias: 'mapped' })
+  const weights = [{ alias: 'mapped', weight: 100 }]
   await make('PUT', `/api/domains/${ids['domainId']}/traffic`, { weights })
   return { ...ids, id: ids['projectId'] ?? '', setId: ids['ruleSetId'] ?? '', deploymentId, aliasRuleId }
 }

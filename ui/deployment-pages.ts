@@ -88,7 +88,12 @@ function showDeployment(
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
       before: beforeOf(ctx, looking, deployment),
       failed,
-      notices: doneNotice(request, { published: 'Published.', created: 'The alias was created.' }),
+      notices: doneNotice(request, {
+        published: 'Published.',
+        unwrapped:
+          'Published. Everything was in one folder, which was taken away: its content is at the top.',
+        created: 'The alias was created.',
+      }),
     }),
     failed?.error.status,
   )

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { zip } from '../src/modules/deployments/upload/upload.fixture.ts'
+import { zip } from '../src/platform/archive/zip.fixture.ts'
 import { ask } from '../src/testing/ask.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'

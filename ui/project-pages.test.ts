@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { zip } from '../src/platform/archive/zip.fixture.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
@@ -272,12 +273,20 @@ describe('publishing', () => {
   const ZIP =
     'UEsDBAoAAAAAAAAAIQCsKpPYAgAAAAIAAAAKAAAAaW5kZXguaHRtbGhpUEsBAhQACgAAAAAAAAAhAKwqk9gCAAAAAgAAAAoAAAAAAAAAAAAAAAAAAAAAAGluZGV4Lmh0bWxQSwUGAAAAAAEAAQA4AAAAKgAAAAAA'
 
-  function upload(as: string, address: string, zip: Uint8Array<ArrayBuffer>): Promise<Response> {
+  /** The same in the folder `site`. */
+  const NESTED_ZIP = new Uint8Array(zip({ 'site/index.html': 'hi' }))
+
+  function upload(
+    as: string,
+    address: string,
+    zip: Uint8Array<ArrayBuffer>,
+    basePath = '',
+  ): Promise<Response> {
     const form = new FormData()
     form.set('file', new File([zip], 'site.zip', { type: 'application/zip' }))
     form.set('alias', 'live')
     form.set('description', 'By hand')
-    form.set('basePath', '')
+    form.set('basePath', basePath)
     return app.call('POST', address, {
       as,
       body: form,
@@ -297,6 +306,23 @@ describe('publishing', () => {
     const html = await read(String(location), contributor)
     expect(html).toContain('By hand')
     expect(html).toContain('live--website--acme.localhost')
+  })
+
+  test('a zip with everything in one folder is published without it, unless a folder is named', async () => {
+    for (const [basePath, done] of [
+      ['', 'unwrapped'],
+      ['/site', 'published'],
+    ] as const) {
+      const sent = upload(contributor, addressIn(await read(at('/publish'))), NESTED_ZIP, basePath)
+      const location = String(redirectOf(await sent)[1])
+      expect(location).toEndWith(`?done=${done}`)
+      expect((await read(location, contributor)).includes('which was taken away')).toBe(done === 'unwrapped')
+    }
+  })
+
+  test('the form knows which aliases show a start page', async () => {
+    await upload(contributor, addressIn(await read(at('/publish'))), Buffer.from(ZIP, 'base64'))
+    expect(await read(at('/publish'), contributor)).toMatch(/data-start-pages="\[[^"]*&quot;live&quot;/)
   })
 
   test('each form has its own commit', async () => {

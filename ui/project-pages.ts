@@ -7,9 +7,10 @@ import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
 import { type AliasView, listAliases, productionAliases } from '../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
+import { aliasesWithStartPage } from '../src/modules/deployments/browse.ts'
 import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
 import { listDeployments } from '../src/modules/deployments/service.ts'
-import type { UploadFields } from '../src/modules/deployments/upload/fields.ts'
+import { parseOrder, type UploadFields, type UploadOrder } from '../src/modules/deployments/upload/fields.ts'
 import { publishZipForm, uploadFieldsOf } from '../src/modules/deployments/upload.ts'
 import { newProjectBody } from '../src/modules/projects/model.ts'
 import {
@@ -174,7 +175,7 @@ async function showProject(ctx: Context, request: Request, id: string): Promise<
       aliasCount: pagination.total,
       deployments: latest.data,
       deploymentCount: latest.pagination.total,
-      ...publishing(ctx),
+      ...publishing(ctx, grant),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
       notices: doneNotice(request, { created: 'The project was created.', published: 'Published.' }),
     }),
@@ -198,17 +199,18 @@ function showPublish(
 ): Response {
   const looking = lookAt(ctx, request, id, 'deployment:create')
   return page(
-    publishPage({ ...looking, ...publishing(ctx), failed }),
+    publishPage({ ...looking, ...publishing(ctx, looking.grant), failed }),
     failed?.error.status,
     failed?.error.headers,
   )
 }
 
 /** What the form to publish needs to know. */
-const publishing = (ctx: Context) => ({
+const publishing = (ctx: Context, grant: Grant) => ({
   apiUrl: ctx.adminUrl(),
   commitSha: newSha(ctx),
   maxFiles: ctx.config.maxDeploymentFiles,
+  startPages: aliasesWithStartPage(ctx, grant).map((name) => name.toLowerCase()),
 })
 
 /** An upload from a browser has no commit, so it gets 40 unique digits instead. */
@@ -227,11 +229,18 @@ async function submitUpload(
   return answerForm(
     async () => {
       if (ctx.config.rateLimitUpload > 0) refuseTooMany(count(user.id))
-      const { projectId, deployment } = await publishZipForm(ctx, request, fields)
-      return `/projects/${projectId}/deployments/${deployment.id}?done=published`
+      const { projectId, deployment, unwrapped } = await publishZipForm(ctx, request, fields, unwrappingOrder)
+      const done = unwrapped === null ? 'published' : 'unwrapped'
+      return `/projects/${projectId}/deployments/${deployment.id}?done=${done}`
     },
     (error) => showPublish(ctx, request, id, { error, values: typedOf(fields) }),
   )
+}
+
+/** Takes a folder around everything away by itself, unless a folder with the site is named. contract 12.9. */
+function unwrappingOrder(fields: UploadFields): UploadOrder {
+  const order = parseOrder(fields)
+  return { ...order, unwrap: order.unwrap || !order.basePath }
 }
 
 function refuseTooMany({ isOver, retryAfterSeconds }: RateState): void {

@@ -239,6 +239,24 @@ test.each([
   expect(at.server.requests).toEqual([])
 })
 
+test('everything that is refused in a folder is named at once', async () => {
+  at.write('good.txt', 'one')
+  at.write('C:b.txt', 'one')
+  at.write('in/a\\b.txt', 'one')
+  at.write('in/a\u0007b.txt', 'one')
+  symlinkSync('/etc/hostname', join(at.folder, 'in/out'))
+  symlinkSync('missing', join(at.folder, 'nowhere'))
+  symlinkSync('/etc/hostname', join(at.folder, '.left-out'))
+  const { code, err } = await at.deploy()
+  expect(code).toBe(1)
+  expect(
+    err()
+      .split('\n')
+      .map((line) => line.replace(/^svc deploy: /, '').split(/[: ]/, 1)[0]),
+  ).toEqual(['C', 'in/a', 'in/a\\b.txt', 'in/out', 'nowhere', ''])
+  expect(at.server.requests).toEqual([])
+})
+
 test('names are sent composed, and two that differ only in that are refused', async () => {
   at.write('caf\u0065\u0301.txt', 'one')
   await at.deploy()

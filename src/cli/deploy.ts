@@ -11,8 +11,8 @@ import {
 } from './command.ts'
 import { type FoundFile, findFiles } from './deploy/files.ts'
 import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
-import { type HashedFile, hashFiles, manifestSha } from './deploy/manifest.ts'
-import { noteLeftOut, noteStillPrivate, noteUncommitted, writeNotes } from './deploy/notes.ts'
+import { type HashedFile, hashFiles, manifestSha, unwrapped } from './deploy/manifest.ts'
+import { noteLeftOut, noteUncommitted, writeNotes } from './deploy/notes.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
 import {
   type DeployFlags,
@@ -38,6 +38,8 @@ Publishes the folder DIR. Only what the project does not hold yet is sent.
   --message TEXT        the deployment's description; else the first line of the commit's message
   --public              when this makes the project (a global key may): its site is for everybody; a project that
                         is there keeps its visibility, which its settings change
+  --unwrap              without an index.html at the top, and with one in the only folder there, publish what is in
+                        that folder, as if DIR were it
   --dry-run             show what would be published, and send nothing
   --json                print one JSON object on stdout
 
@@ -45,6 +47,8 @@ A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY. 
 --sha or allow it (safe.directory).
 
 Names that begin with a dot are left out, except .well-known; node_modules and __MACOSX too.
+What the server says of it is printed on stderr, or is "notes" in the JSON: no start page (NO_START_PAGE), a site that
+lies in a folder (NESTED_FOLDER), a project that not everybody sees (PRIVATE_PROJECT).
 Exit code: 0 published, 1 refused, 2 wrong usage, 3 server not reachable after 5 tries.`
 
 const OPTIONS = {
@@ -56,6 +60,7 @@ const OPTIONS = {
   branch: { type: 'string' },
   message: { type: 'string' },
   public: { type: 'boolean', default: false },
+  unwrap: { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const
@@ -83,7 +88,7 @@ export const deployCommand: Command = {
   },
 }
 
-type Flags = DeployFlags & { json: boolean }
+type Flags = DeployFlags & { json: boolean; unwrap: boolean }
 
 async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread | undefined): Promise<void> {
   const { settings, found, leftOut } = await prepare(folder, flags, io)
@@ -93,8 +98,7 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
   const published = await publish(client, { target, files, progress, io })
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
   else writeSummary(io, target, files, published)
-  writeNotes({ folder, files, leftOut }, target, published, progress)
-  await noteStillPrivate(client, target, published, progress)
+  writeNotes({ folder, files, leftOut, isJson: flags.json }, target, published, progress)
 }
 
 async function showDeploy(
@@ -170,7 +174,8 @@ async function readTarget(
 ): Promise<{ files: HashedFile[]; target: Target }> {
   const isHead = flags.sha === undefined && settings.target.commitSha !== undefined
   const changes = isHead ? uncommittedChanges(folder, io.env) : []
-  const files = await readFiles(found, progress, thread)
+  const hashed = await readFiles(found, progress, thread)
+  const files = flags.unwrap ? unwrapped(hashed) : hashed
   const target = withSha(settings.target, files, folder, progress)
   noteUncommitted(await changes, target.commitSha, progress)
   return { files, target }

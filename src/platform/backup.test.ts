@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDb } from '../db/open.ts'
+import { entry } from './archive/tar.fixture.ts'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
 import { BACKUP_END, BACKUP_FORMAT, BackupSum, writeBackup } from './backup.ts'
 import { lockDataDir } from './instance-lock.ts'
@@ -270,6 +271,18 @@ test.each([
 ])('%j in a backup changes nothing', async (name) => {
   const into = join(empty, 'data')
   await expect(restoreBackup(await forged([name]), into, 'y')).rejects.toBeInstanceOf(RestoreError)
+  expect(readdirSync(empty)).toEqual([])
+})
+
+test('a hard link in a backup changes nothing', async () => {
+  const path = await forged([])
+  const bytes = readFileSync(path)
+  const first = 512 + Math.ceil(BACKUP_FORMAT.content.length / 512) * 512
+  const link = entry({ name: 'certs/a.pem', type: '1', link: 'svc.db' })
+  writeFileSync(path, Buffer.concat([bytes.subarray(0, first), link, bytes.subarray(first)]))
+  await expect(restoreBackup(path, join(empty, 'data'), 'y')).rejects.toThrow(
+    '"certs/a.pem", which does not belong',
+  )
   expect(readdirSync(empty)).toEqual([])
 })
 

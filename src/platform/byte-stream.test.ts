@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { AppError } from '../domain/errors.ts'
-import { ByteCollector, ByteReader, givingBack, limitBytes } from './byte-stream.ts'
+import { ByteCollector, ByteReader, givingBack, limitBytes, peekHead } from './byte-stream.ts'
 import { chunked, chunkedAtRandom, collect, failureOf, randomBytes } from './chunks.fixture.ts'
 
 test('givingBack frees a piece when the next is requested, but not one that shares its memory', async () => {
@@ -15,6 +15,39 @@ test('givingBack frees a piece when the next is requested, but not one that shar
   expect(taken).toEqual([1, 2, 3, 5, 6])
   expect(whole.length).toBe(0)
   expect([...shared]).toEqual([5, 6])
+})
+
+describe('peekHead', () => {
+  const bytes = randomBytes(700, 1)
+
+  test.each([1, 7, 511, 512, 513, 700, 5000])(
+    'the beginning and all of it, in chunks of %d',
+    async (size) => {
+      const { head, bytes: all } = await peekHead(chunked(bytes, size), 512)
+      expect(head).toEqual(bytes.subarray(0, 512))
+      expect(await collect(all)).toEqual(bytes)
+    },
+  )
+
+  test('of a shorter stream, and of none', async () => {
+    for (const length of [3, 0]) {
+      const { head, bytes: all } = await peekHead(chunked(bytes.subarray(0, length), 2), 512)
+      expect([head.length, (await collect(all)).length]).toEqual([length, length])
+    }
+  })
+
+  test('closes a source that is not read on', async () => {
+    let isClosed = false
+    async function* source() {
+      try {
+        for (;;) yield bytes
+      } finally {
+        isClosed = true
+      }
+    }
+    await (await peekHead(source(), 512)).close()
+    expect(isClosed).toBe(true)
+  })
 })
 
 describe('limitBytes', () => {

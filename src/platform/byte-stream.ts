@@ -41,6 +41,32 @@ export function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
+/** A stream of which the beginning was looked at. `bytes` is all of it; `close` stops it where it was not read. */
+export type Peeked = { head: Uint8Array; bytes: ByteStream; close(): Promise<void> }
+
+/** Waits for the first `size` bytes; `head` is shorter if the stream is. */
+export async function peekHead(stream: ByteStream, size: number): Promise<Peeked> {
+  const source = stream[Symbol.asyncIterator]()
+  const head = new ByteCollector()
+  const chunks: Uint8Array[] = []
+  while (head.sizeBytes < size) {
+    const next = await source.next()
+    if (next.done) break
+    chunks.push(next.value)
+    head.push(next.value.subarray(0, size - head.sizeBytes))
+  }
+  const close = async () => void (await source.return?.())
+  return { head: head.bytes(), bytes: again(chunks, source), close }
+}
+
+async function* again(
+  chunks: readonly Uint8Array[],
+  source: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* chunks
+  yield* { [Symbol.asyncIterator]: () => source }
+}
+
 /** The one message for an exceeded byte limit. */
 export function tooLarge(what: string, maxBytes: number): AppError {
   return new AppError('too_large', `${what} is larger than the ${maxBytes} bytes allowed`)

@@ -172,12 +172,12 @@ async function unpackEntries(
   let isFirst = true
   let end: string | undefined
   let files = 0
-  for await (const { path, body } of readTar(bytesOf(backup), UNLIMITED)) {
+  for await (const { path, body, linkTo } of readTar(bytesOf(backup), UNLIMITED)) {
     if (isFirst && path !== BACKUP_FORMAT.name) break
     if (path === BACKUP_END) end = await textOf(body)
     else if (isFirst || isStray(path)) await textOf(sum.entry(path, body))
     else {
-      if (!isBackupName(path))
+      if (!isBackupName(path) || linkTo !== undefined)
         throw new RestoreError(`${backup.file} holds "${path}", which does not belong in a backup`)
       await writeDurably(join(staged, path), sum.entry(path, body), folders)
       files += 1

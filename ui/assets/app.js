@@ -133,149 +133,7 @@ each('.copyable', (figure) => {
   figure.append(button)
 })
 
-/* Publishing: folders, several files, drag and drop, and progress, in addition to the zip of the plain form */
-
-each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {
-  const [owner = '', repo = ''] = form.dataset.publish?.split('/') ?? []
-  const maxFiles = Number(form.dataset.maxFiles)
-  const zone = partOf(form, '[data-dropzone]')
-  /** @type {HTMLInputElement} */
-  const zipInput = partOf(form, 'input[name=file]')
-  /** @type {HTMLInputElement} */
-  const folderInput = partOf(form, '#folder')
-  const chosen = partOf(form, '[data-chosen]')
-  /** The files to send, each with its path inside the deployment. */
-  let entries = []
-
-  /** @type {NodeListOf<HTMLElement>} */
-  const scripted = form.querySelectorAll('[data-scripted]')
-  for (const hidden of scripted) hidden.hidden = false
-
-  const choose = (found) => {
-    entries = found.filter(({ path }) => !path.split('/').some(isLeftOut))
-    zipInput.required = entries.length === 0
-    const bytes = entries.reduce((sum, { file }) => sum + file.size, 0)
-    chosen.textContent = entries.length === 0 ? '' : `${summaryOf(entries)}, ${sizeOf(bytes)}`
-    refuse(form, entries.length > maxFiles ? `Too many files: a deployment may have ${maxFiles}.` : '')
-  }
-  const chooseLoose = (files) => choose([...files].map((file) => ({ path: file.name, file })))
-  zipInput.addEventListener('change', () => chooseLoose(zipInput.files))
-  folderInput.addEventListener('change', () => {
-    const files = [...(folderInput.files ?? [])]
-    choose(withoutTop(files.map((file) => ({ path: file.webkitRelativePath, file }))))
-  })
-
-  zone.addEventListener('dragover', (event) => {
-    event.preventDefault()
-    zone.classList.add('is-over')
-  })
-  zone.addEventListener('dragleave', () => zone.classList.remove('is-over'))
-  zone.addEventListener('drop', async (event) => {
-    event.preventDefault()
-    zone.classList.remove('is-over')
-    zipInput.value = ''
-    const dropped = await droppedFiles(event.dataTransfer).catch(() => undefined)
-    if (dropped === undefined)
-      refuse(form, 'The dropped files could not be read. Use a button to choose them instead.')
-    else choose(dropped)
-  })
-
-  form.addEventListener('submit', (event) => {
-    if (entries.length === 0) return
-    event.preventDefault()
-    const fields = new FormData(form)
-    fields.delete('file')
-    fields.set('owner', owner)
-    fields.set('repo', repo)
-    fields.set('commitSha', newSha())
-    const isZip = entries.length === 1 && /\.zip$/i.test(entries[0].path)
-    if (!isZip) fields.set('filePaths', JSON.stringify(entries.map(({ path }) => path)))
-    for (const { path, file } of entries) fields.append('file', file, path)
-    send(form, isZip ? '/api/deployments/zip' : '/api/deployments', fields)
-  })
-})
-
-const summaryOf = (entries) => (entries.length === 1 ? entries[0].path : `${entries.length} files`)
-
-/** The same files as the server leaves out, so that they are not sent. contract §5. */
-const isLeftOut = (part) =>
-  (part.startsWith('.') && part !== '.well-known') || part === 'node_modules' || part === '__MACOSX'
-
-/** A chosen folder is the site, so its own name is not part of the paths. */
-function withoutTop(entries) {
-  const [top] = entries[0]?.path.split('/') ?? []
-  const isOne = entries.every(({ path }) => path.startsWith(`${top}/`))
-  return isOne ? entries.map(({ path, file }) => ({ path: path.slice(top.length + 1), file })) : entries
-}
-
-async function droppedFiles(transfer) {
-  // Get all entries now: dropped items are accessible only until this task ends.
-  const items = [...transfer.items].filter(({ kind }) => kind === 'file')
-  const roots = items.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }))
-  const found = roots.map(({ entry, file }) =>
-    entry?.isDirectory === true ? filesBelow(entry, entry.name) : [{ path: file.name, file }],
-  )
-  return withoutTop((await Promise.all(found)).flat())
-}
-
-async function filesBelow(entry, path) {
-  if (entry.isFile) return [{ path, file: await new Promise((done, fail) => entry.file(done, fail)) }]
-  const reader = entry.createReader()
-  const all = []
-  // readEntries returns at most 100 entries per call, and none at the end.
-  for (;;) {
-    const some = await new Promise((done, fail) => reader.readEntries(done, fail))
-    if (some.length === 0) break
-    for (const child of some) all.push(...(await filesBelow(child, `${path}/${child.name}`)))
-  }
-  return all
-}
-
-/** Takes the place of a commit. Random, because crypto.subtle needs https. */
-function newSha() {
-  const bytes = crypto.getRandomValues(new Uint8Array(20))
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-function send(form, address, fields) {
-  const button = form.querySelector('button[type=submit]')
-  const box = form.querySelector('[data-progress]')
-  const bar = box.querySelector('progress')
-  const sent = box.querySelector('[data-sent]')
-  const request = new XMLHttpRequest()
-  const stop = (message) => {
-    button.disabled = false
-    box.hidden = true
-    refuse(form, message)
-  }
-  request.upload.addEventListener('progress', ({ loaded, total }) => {
-    bar.value = total === 0 ? 0 : (loaded / total) * 100
-    sent.textContent = loaded < total ? `${sizeOf(loaded)} of ${sizeOf(total)}` : 'Storing the files'
-  })
-  request.addEventListener('load', () => {
-    const answer = request.response ?? {}
-    const id = answer.deploymentId ?? answer.deployment?.id
-    if (request.status === 201 && id !== undefined)
-      location.assign(`/projects/${form.dataset.project}/deployments/${id}?done=published`)
-    else stop(answer.message ?? 'The server rejected the upload. Try again.')
-  })
-  request.addEventListener('error', () =>
-    stop('The connection was lost and nothing was published. Try again.'),
-  )
-  request.open('POST', address)
-  request.responseType = 'json'
-  refuse(form, '')
-  button.disabled = true
-  box.hidden = false
-  request.send(fields)
-}
-
-function refuse(form, message) {
-  const place = form.querySelector('[data-refused]')
-  place.textContent = message
-  place.hidden = message === ''
-}
-
+/** Decimal, as disks are sold: `12.3 KB`. @param {number} bytes */
 function sizeOf(bytes) {
   if (bytes < 1000) return `${bytes} B`
   const units = ['KB', 'MB', 'GB']
@@ -289,8 +147,8 @@ function sizeOf(bytes) {
 each('[data-wait-for]', (place) => {
   const project = place.dataset.waitFor
   const look = async () => {
-    // Do not navigate away while an upload runs.
-    if (document.hidden || document.querySelector('form[data-publish] button:disabled')) return
+    // Do not navigate away from what is about to be published.
+    if (document.hidden || document.querySelector('form[data-publish].is-picked')) return
     const answer = await fetch(`/api/deployments?limit=1&projectId=${project}`).catch(() => undefined)
     if (answer?.ok !== true) return
     const { data } = await answer.json()

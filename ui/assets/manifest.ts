@@ -1,6 +1,7 @@
 import domainStatus from '../islands/domain-status.js' with { type: 'text' }
 import logTail from '../islands/log-tail.js' with { type: 'text' }
 import palette from '../islands/palette.js' with { type: 'text' }
+import publish from '../islands/publish.js' with { type: 'text' }
 import ruleForm from '../islands/rule-form.js' with { type: 'text' }
 import ruleOrder from '../islands/rule-order.js' with { type: 'text' }
 import selection from '../islands/selection.js' with { type: 'text' }
@@ -10,17 +11,19 @@ import trafficWeights from '../islands/traffic-weights.js' with { type: 'text' }
 import css from './app.css' with { type: 'text' }
 import app from './app.js' with { type: 'text' }
 import favicon from './favicon.svg' with { type: 'text' }
+import publishing from './publishing.js' with { type: 'text' }
 
 type Asset = { body: string; contentType: string }
 
 /** A file in this folder that pages may refer to. */
 type AssetName = keyof typeof FILES
 
-/** One file per island. Each island can use what app.js declares, but nothing of another island. */
+/** One file per island. Each island can use what app.js and publishing.js declare, but nothing of another island. */
 const ISLANDS = [
   palette,
   shortcuts,
   toasts,
+  publish,
   logTail,
   domainStatus,
   trafficWeights,
@@ -30,7 +33,7 @@ const ISLANDS = [
 ]
 
 /** All islands in one script, so one request loads them. */
-const script = ["'use strict'", app, ...ISLANDS.map((island) => `{\n${island}}`)].join('\n')
+const script = ["'use strict'", app, publishing, ...ISLANDS.map((island) => `{\n${island}}`)].join('\n')
 
 const FILES = {
   'app.css': { body: css, contentType: 'text/css; charset=utf-8' },

@@ -11,6 +11,8 @@ type PublishPanelProps = {
   commitSha: string
   /** The most files that a deployment may have. */
   maxFiles: number
+  /** Aliases that show a start page, in lower case: one without would take its place. */
+  startPages: readonly string[]
   alias?: string | undefined
   description?: string | undefined
   basePath?: string | undefined
@@ -19,7 +21,7 @@ type PublishPanelProps = {
 
 /**
  * Publishes from the browser. Without scripts the form sends a zip. With scripts it also takes folders, many files and
- * drag and drop, and shows progress (assets/app.js, `data-publish`).
+ * drag and drop, asks what is unclear before anything goes live, and shows progress (islands/publish.js).
  */
 export const publishPanel = (props: PublishPanelProps): Html => html`
   <form
@@ -30,24 +32,32 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
     data-publish=${props.repository}
     data-project=${props.projectId}
     data-max-files=${props.maxFiles}
+    data-start-pages=${JSON.stringify(props.startPages)}
   >
     ${formError(props.error)}
     <div class="dropzone" data-dropzone>
       ${icon('upload')}
-      <div data-scripted hidden>
-        <p><strong>Drop a folder, files or a zip here</strong></p>
-        <p class="muted">or choose</p>
+      <div class="pickers" data-pickers>
+        <div data-scripted hidden>
+          <p><strong>Drop a folder, files or a zip here</strong></p>
+          <p class="muted">or choose</p>
+        </div>
+        <div class="field">
+          <label for="file">Zip archive of the site</label>
+          <p class="hint" id="file-hint">With <code>index.html</code> at the top level, or in the only folder there.</p>
+          <input id="file" type="file" name="file" accept=".zip,application/zip" aria-describedby="file-hint whole-hint" required />
+        </div>
+        <div data-scripted hidden>
+          <label class=${buttonClass('secondary')} for="folder">Choose a folder</label>
+          <input id="folder" class="visually-hidden" type="file" webkitdirectory multiple aria-describedby="whole-hint" />
+        </div>
       </div>
-      <div class="field">
-        <label for="file">Zip archive of the site</label>
-        <p class="hint" id="file-hint">It must contain <code>index.html</code> at the top level, not inside a folder.</p>
-        <input id="file" type="file" name="file" accept=".zip,application/zip" aria-describedby="file-hint whole-hint" required />
+      <p data-chosen role="status"></p>
+      <p class="muted" data-target hidden></p>
+      <div class="stack" role="group" aria-labelledby="publish-question" data-question hidden>
+        <p id="publish-question"></p>
+        <div class="actions"></div>
       </div>
-      <div data-scripted hidden>
-        <label class=${buttonClass('secondary')} for="folder">Choose a folder</label>
-        <input id="folder" class="visually-hidden" type="file" webkitdirectory multiple aria-describedby="whole-hint" />
-      </div>
-      <p class="muted" data-chosen role="status"></p>
     </div>
     <p class="hint" id="whole-hint">
       What you publish replaces the whole site: choose the folder with everything in it.
@@ -91,7 +101,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       <progress id="sent" max="100" value="0"></progress>
     </div>
     <div class="notice notice-bad" role="alert" data-refused hidden></div>
-    <div class="actions">${button({ label: 'Publish' })}</div>
+    <div class="actions" data-actions>${button({ label: 'Publish' })}</div>
   </form>
 `
 

@@ -61,6 +61,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
+    startPages: ['production'],
   }),
   sample('project-not-live', projectPage, {
     ...owner,
@@ -71,6 +72,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
+    startPages: ['production'],
   }),
   sample('project-empty', projectPage, {
     ...owner,
@@ -81,13 +83,21 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
+    startPages: ['production'],
   }),
-  sample('publish', publishPage, { ...owner, apiUrl, commitSha: sha, maxFiles: 50_000 }),
+  sample('publish', publishPage, {
+    ...owner,
+    apiUrl,
+    commitSha: sha,
+    maxFiles: 50_000,
+    startPages: ['production'],
+  }),
   sample('publish-failed', publishPage, {
     ...owner,
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
+    startPages: ['production'],
     failed: { error: wrong('alias'), values: { alias: 'a b' } },
   }),
   sample('deployments', deploymentsPage, {
@@ -190,6 +200,7 @@ export const projectSamples = [
       { deploymentId: 'd0', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: false },
     ],
     ruleSets: [{ id: 'set1', name: 'guestbook' }],
+    hosts: { mapped: [], split: [] },
   }),
   sample('move', movePage, { ...owner, alias: production, from: newest, to: older, comparison }),
 ]

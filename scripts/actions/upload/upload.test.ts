@@ -118,6 +118,7 @@ test('action.yml declares the inputs and what a run sets', async () => {
     alias: false,
     branch: false,
     description: false,
+    unwrap: false,
   })
   write('a.txt', 'one')
   const { outputs } = await run({ files: '**' })
@@ -195,6 +196,37 @@ test('a pull request publishes its head under its branch', async () => {
     branch: 'hello',
     description: 'Say hello',
   })
+})
+
+test('what the server says besides is said as notices, and unwrap is asked of it', async () => {
+  write('site/index.html', 'hi')
+  const said = { id: 'd', urls: {} }
+  const notes = [
+    { code: 'NESTED_FOLDER', message: 'one 100%\n::error::x', path: 'site' },
+    null,
+    { code: 'X' },
+  ]
+  server.refusals.push(
+    Response.json({ uploadId: 'u', missing: [] }, { status: 201 }),
+    Response.json({ success: true, published: true, deployment: said, notes }, { status: 201 }),
+  )
+  const { code, log } = await run({ files: '**' })
+  expect([code, log]).toEqual([0, expect.stringContaining('\n::notice::one 100%25%0A::error::x\n')])
+  expect(log).not.toContain('\n::error::')
+  await run({ files: '**', unwrap: 'true' })
+  await run({ files: '**', unwrap: 'false' })
+  expect(server.manifests.map(({ unwrap }) => unwrap)).toEqual([true, undefined])
+  const wrong = await run({ files: '**', unwrap: 'yes' })
+  expect([wrong.code, wrong.log]).toEqual([1, expect.stringContaining('unwrap is true or false, not yes')])
+})
+
+test('everything that is refused is named at once', async () => {
+  write('a\\b.txt', 'one')
+  write('in/c\\d.txt', 'one')
+  symlinkSync('/etc/hostname', join(folder, 'work/in/out'))
+  const { code, log } = await run({ files: '**' })
+  expect(code).toBe(1)
+  expect(log).toMatch(/::error::a\\b\.txt has .*%0Ain\/c\\d\.txt has .*%0Ain\/out is a symbolic link/)
 })
 
 test('inputs win over the environment', async () => {

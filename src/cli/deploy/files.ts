@@ -11,7 +11,8 @@ export type FoundFile = { path: string; absolutePath: string }
 export type FileFacts = { size: number; sha256: string; modifiedMs: number; changedMs: number }
 
 /**
- * The files below `folder` that belong to a deployment, by path. Skips and refuses what the server would skip and refuse.
+ * The files below `folder` that belong to a deployment, by path. Skips and refuses what the server would skip and refuse, all
+ * refusals in one failure.
  * A symbolic link to a file inside the folder counts as that file. Every other link, and anything that is neither file nor
  * folder, is refused, so that nothing outside the folder is published by accident. `onModules` gets folders called
  * node_modules that a build may want to publish, except the project's own at the top.
@@ -19,26 +20,59 @@ export type FileFacts = { size: number; sha256: string; modifiedMs: number; chan
 export function findFiles(folder: string, onModules: (path: string) => void = () => {}): FoundFile[] {
   const root = realFolder(folder)
   const files: FoundFile[] = []
+  const refusals = new Refusals()
   const pending = ['']
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     const folderPath = join(root, path)
-    for (const entry of listFolder(folderPath)) {
+    for (const entry of refusals.tried(() => listFolder(folderPath)) ?? []) {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
       const stored = normalizeAssetPath(entryPath, 'sender')
       if (path !== '' && entry.name === 'node_modules' && entry.isDirectory()) onModules(entryPath)
       if (stored.kind === 'left_out') continue
-      refuseOtherEncoding(folderPath, entryPath, entry)
-      if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)
-      if (entry.isDirectory()) pending.push(entryPath)
-      else
-        files.push({
-          path: entryPath.normalize('NFC'),
-          absolutePath: publishable(root, folderPath, entryPath, entry),
-        })
+      const file = refusals.tried(() => {
+        refuseOtherEncoding(folderPath, entryPath, entry)
+        if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)
+        return entry.isDirectory() ? null : fileOf(root, folderPath, entryPath, entry)
+      })
+      if (file === null) pending.push(entryPath)
+      else if (file !== undefined) files.push(file)
     }
   }
-  return inOrder(files)
+  const sorted = inOrder(files, (path) =>
+    refusals.add(`${path} exists twice, spelled with different Unicode forms; remove one`),
+  )
+  refusals.throwAll()
+  return sorted
 }
+
+/** Everything that is wrong with a folder, to be told at once. contract 12.9. */
+class Refusals {
+  readonly #messages: string[] = []
+
+  add(message: string): void {
+    this.#messages.push(message.replaceAll('\n', ' '))
+  }
+
+  /** Undefined if it was refused. */
+  tried<T>(work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof CommandFailure)) throw error
+      this.add(error.message)
+      return undefined
+    }
+  }
+
+  throwAll(): void {
+    if (this.#messages.length > 0) throw new CommandFailure(this.#messages.sort().join('\n'))
+  }
+}
+
+const fileOf = (root: string, folder: string, path: string, entry: Dirent): FoundFile => ({
+  path: path.normalize('NFC'),
+  absolutePath: publishable(root, folder, path, entry),
+})
 
 function realFolder(folder: string): string {
   const stats = statSync(folder, { throwIfNoEntry: false })
@@ -89,11 +123,10 @@ function refuseLinkOut(root: string, path: string, absolutePath: string): void {
     )
 }
 
-function inOrder(files: readonly FoundFile[]): FoundFile[] {
+function inOrder(files: readonly FoundFile[], onTwice: (path: string) => void): FoundFile[] {
   const byPath = new Map<string, FoundFile>()
   for (const file of files) {
-    if (byPath.has(file.path))
-      throw new CommandFailure(`${file.path} exists twice, spelled with different Unicode forms; remove one`)
+    if (byPath.has(file.path)) onTwice(file.path)
     byPath.set(file.path, file)
   }
   // Sorting plain strings is much faster than sorting with a comparison function.

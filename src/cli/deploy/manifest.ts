@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { nestedFolder, withoutFolder } from '../../domain/nested-folder.ts'
 import { CommandFailure } from '../command.ts'
 import { type FileFacts, type FoundFile, unreadable } from './files.ts'
 import type { HashThread } from './hash-thread.ts'
@@ -43,6 +44,23 @@ export async function hashFiles(
     ...file,
     ...(own.get(place) ?? others?.get(place) ?? hashOwn(file, place)),
   }))
+}
+
+/** The files, sorted, without the folder that all of the site is in. One path twice with the same bytes is one file. */
+export function unwrapped(files: readonly HashedFile[]): HashedFile[] {
+  const folder = nestedFolder(files.map(({ path }) => path))
+  if (folder === null) return [...files]
+  const byPath = new Map<string, HashedFile>()
+  for (const file of files) {
+    const path = withoutFolder(file.path, folder)
+    const known = byPath.get(path)
+    if (known !== undefined && known.sha256 !== file.sha256)
+      throw new CommandFailure(
+        `${path} is both at the top and in ${folder}, with different contents; remove one`,
+      )
+    byPath.set(path, { ...file, path })
+  }
+  return [...byPath.keys()].sort().flatMap((path) => byPath.get(path) ?? [])
 }
 
 /** The commit SHA of a folder that no commit names: SHA-256 over `<sha256>  <path>` lines, sorted by path. */

@@ -1,19 +1,25 @@
 import { isRecord } from '../../domain/is-record.ts'
-import type { ApiClient } from '../api-client.ts'
-import { CommandFailure, printable } from '../command.ts'
+import { printable } from '../command.ts'
 import type { HashedFile } from './manifest.ts'
 import type { Progress } from './progress.ts'
 import type { Published, Target } from './upload.ts'
 
-/** What `svc deploy` did unexpectedly, or what the person may have forgotten to ask for. */
+type Sent = { folder: string; files: readonly HashedFile[]; leftOut: readonly string[]; isJson: boolean }
+
+/**
+ * What `svc deploy` did unexpectedly, or what the person may have forgotten to ask for. What the server says of it is in
+ * the JSON already, if that is asked for.
+ */
 export function writeNotes(
-  { folder, files, leftOut }: { folder: string; files: readonly HashedFile[]; leftOut: readonly string[] },
+  { folder, files, leftOut, isJson }: Sent,
   target: Target,
   published: Published,
   progress: Progress,
 ): void {
+  if (!isJson) for (const { message } of published.notes) progress.note(message)
   noteAlias(target, published, progress)
-  noteIndex(files, folder, progress)
+  noteIndex(files, folder, published, progress)
+  noteStillPrivate(target, published, progress)
   noteEarlier(files, published, progress)
   noteOthers(target, published, progress)
   noteLeftOut(leftOut, progress)
@@ -32,26 +38,6 @@ export function noteUncommitted(
   )
 }
 
-/** `--public` only affects the upload that creates the project. Given later, people would wonder why nobody sees the site. */
-export async function noteStillPrivate(
-  client: ApiClient,
-  { owner, repo, isPublic }: Target,
-  { answer }: Published,
-  progress: Progress,
-): Promise<void> {
-  if (isPublic === undefined || (isRecord(answer['alias']) && answer['alias']['isPublic'] === true)) return
-  const path = `/api/projects/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`
-  const project = await client.json('GET', path).catch((error) => {
-    // The deployment is published anyway.
-    if (error instanceof CommandFailure) return undefined
-    throw error
-  })
-  if (isRecord(project) && project['isPublic'] === false)
-    progress.note(
-      `${owner}/${repo} was there before and is private; --public changes nothing of that, the project's settings do`,
-    )
-}
-
 /** Some builds put files that pages need into such a folder, and nobody notices at first that they are missing. */
 export function noteLeftOut([first, ...more]: readonly string[], progress: Progress): void {
   if (first === undefined) return
@@ -67,13 +53,29 @@ function noteAlias({ alias }: Target, { isPublished }: Published, progress: Prog
     progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
 }
 
-/** A common mistake: the folder above the one with the build. */
-function noteIndex(files: readonly HashedFile[], folder: string, progress: Progress): void {
+/** A common mistake: the folder above the one with the build. The server says it too where an alias shows it. */
+function noteIndex(
+  files: readonly HashedFile[],
+  folder: string,
+  published: Published,
+  progress: Progress,
+): void {
+  if (has(published, 'NO_START_PAGE') || has(published, 'NESTED_FOLDER')) return
   if (!files.some(({ path }) => path === 'index.html'))
     progress.note(
       `there is no index.html at the top of ${printable(folder)}, so the address itself shows nothing`,
     )
 }
+
+/** `--public` only affects the upload that creates the project. Given later, people would wonder why nobody sees the site. */
+function noteStillPrivate({ owner, repo, isPublic }: Target, published: Published, progress: Progress): void {
+  if (isPublic === true && has(published, 'PRIVATE_PROJECT'))
+    progress.note(
+      `${owner}/${repo} was there before and is private; --public changes nothing of that, the project's settings do`,
+    )
+}
+
+const has = ({ notes }: Published, code: string): boolean => notes.some((note) => note.code === code)
 
 /** Uploads of one commit add up (contract §5), so a page deleted without a new commit is still served. */
 function noteEarlier(files: readonly HashedFile[], { answer }: Published, progress: Progress): void {

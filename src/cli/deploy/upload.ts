@@ -25,9 +25,13 @@ export type Published = {
   /** Whether the named alias points at this deployment now; a locked one does not. */
   isPublished: boolean
   urls: { sha: string | null; preview: string | null; alias: string | null }
+  /** What the server says besides; none of an older one. contract 12.9. */
+  notes: readonly ServerNote[]
   /** What had to be sent; a content shared by several files counts once. */
   sent: Amount
 }
+
+export type ServerNote = { code: string; message: string }
 
 const MANIFEST_PATH = '/api/deployments/manifest'
 /** The connection counts as cut off after this long without a byte taken, or without an answer after the last byte. */
@@ -152,9 +156,13 @@ function parsePublished(answer: unknown, sent: Amount): Published {
       preview: textOrNull(urls['preview']),
       alias: textOrNull(isRecord(alias) ? alias['url'] : urls['alias']),
     },
+    notes: Array.isArray(answer['notes']) ? answer['notes'].filter(isNote) : [],
     sent,
   }
 }
+
+const isNote = (note: unknown): note is ServerNote =>
+  isRecord(note) && typeof note['code'] === 'string' && typeof note['message'] === 'string'
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null

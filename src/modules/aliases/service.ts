@@ -8,6 +8,7 @@ import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { aboutRow, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { findDeploymentOfProject, findDeploymentsBySha, type PointedAt } from '../deployments/service.ts'
+import { type AliasHosts, hostsOfAlias } from '../domains/alias-hosts.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
 import { aboutChange, addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
 import type { AliasChange, AliasView, HistoryView, NewAlias } from './model.ts'
@@ -26,6 +27,7 @@ import {
   listVisibilities,
 } from './queries.ts'
 
+export type { AliasHosts } from '../domains/alias-hosts.ts'
 export { changesSettings, checkAliasName, pointAlias } from './changes.ts'
 export type { AliasChange, AliasView, HistoryView } from './model.ts'
 export type { AliasRow } from './queries.ts'
@@ -105,12 +107,35 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
   return aliasView(ctx, { id })
 }
 
+/** Throws 409 `ALIAS_IN_USE` naming the hosts that need it, which would answer 404. contract 12.9. */
 export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
   inTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
+    refuseInUse(alias, hostsOfAlias(ctx.db, alias.projectId, alias.name))
     deleteAliasRow(ctx.db, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
   })
+}
+
+/** The hosts for whose sake it cannot be deleted. */
+export function aliasHosts(ctx: Context, grant: Grant, id: string): AliasHosts {
+  const { projectId, name } = requireAlias(ctx.db.orm, grant, id)
+  return hostsOfAlias(ctx.db, projectId, name)
+}
+
+function refuseInUse({ name }: AliasRow, { mapped, split }: AliasHosts): void {
+  if (mapped.length + split.length === 0) return
+  const uses = [
+    ...(mapped.length === 0 ? [] : [`mapped to it: ${mapped.join(', ')}`]),
+    ...(split.length === 0 ? [] : [`named by the traffic split of: ${split.join(', ')}`]),
+  ]
+  throw new AppError(
+    'conflict',
+    `The alias ${name} is in use; ${uses.join('; ')}. Change these domains first.`,
+    {
+      code: 'ALIAS_IN_USE',
+    },
+  )
 }
 
 /** Where the alias pointed, newest first; the last 1000 moves. */

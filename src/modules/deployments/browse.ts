@@ -2,7 +2,13 @@ import type { Context } from '../../context.ts'
 import { cacheControlOf } from '../../domain/cache-control.ts'
 import { isTypedByBytes, mimeTypeOf } from '../../domain/content-type.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { findContent, listChanges, listEntries, type PathChange } from './browse/queries.ts'
+import {
+  findContent,
+  listAliasesWithStartPage,
+  listChanges,
+  listEntries,
+  type PathChange,
+} from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
 import { typeOfFile } from './traits.ts'
 
@@ -64,6 +70,10 @@ export function hasStartPage(ctx: Context, grant: Grant, deploymentId: string): 
   const { id, basePath } = requireDeployment(ctx.db.orm, grant, deploymentId)
   return findContent(ctx.db, id, `${basePath}/index.html`.slice(1)) !== null
 }
+
+/** The aliases of the project whose address shows a page now, by name. */
+export const aliasesWithStartPage = (ctx: Context, { projectId }: Grant): string[] =>
+  projectId === null ? [] : listAliasesWithStartPage(ctx.db, projectId)
 
 /** Undefined when the deployment has no such file. */
 export function getFileDetail(

@@ -73,3 +73,11 @@ export const uploadSlotView = t.Object({
   expiresAt: t.String(),
 })
 export type UploadSlot = Static<typeof uploadSlotView>
+
+/** What the sender of an upload may not expect. `path` is a folder of the deployment. contract 12.9. */
+export const uploadNoteView = t.Object({
+  code: t.Union([t.Literal('NO_START_PAGE'), t.Literal('NESTED_FOLDER'), t.Literal('PRIVATE_PROJECT')]),
+  message: t.String(),
+  path: textOrNull,
+})
+export type UploadNote = Static<typeof uploadNoteView>

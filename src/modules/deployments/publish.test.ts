@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { zip } from '../../platform/archive/zip.fixture.ts'
 import {
   brokenOff,
   type Content,
@@ -13,7 +14,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload/upload.fixture.ts'
 import { stopVariants } from './variants.ts'
 

@@ -6,14 +6,19 @@ import type { Project } from '../projects/service.ts'
 import { openStage } from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
+import { type UploadNote, uploadNotes } from './publish/notes.ts'
 import { type Publication, type Recorded, recordPublication } from './publish/record.ts'
 import { type AssetView, assetView, type DeploymentView, deploymentView } from './service.ts'
 import { asUpload } from './upload/activity.ts'
-import type { UploadedFile } from './upload/files.ts'
+import type { UploadOrder } from './upload/fields.ts'
+import { type UploadedFile, unwrap } from './upload/files.ts'
 import { scheduleVariants } from './variants.ts'
 
 /** What was received: the staged files, and the fields of the upload, which are complete only at its end. */
-type Received = { files: readonly UploadedFile[]; publication: Publication }
+type Received = { files: readonly UploadedFile[]; order: UploadOrder }
+
+/** What is published of it. */
+type Publishing = { files: readonly UploadedFile[]; publication: Publication }
 
 export type Published = {
   projectId: string
@@ -22,6 +27,10 @@ export type Published = {
   published: boolean
   /** The named alias. */
   alias: AliasView | null
+  /** What the sender may not expect. */
+  notes: UploadNote[]
+  /** The folder around everything that was taken away because the sender asked for it. */
+  unwrapped: string | null
   /** The files of this upload. Most upload responses do not include them. */
   assets: () => AssetView[]
 }
@@ -45,10 +54,14 @@ async function publishReceived(
 ): Promise<Published> {
   const stage = openStage(ctx)
   try {
-    const received = await receive(stage)
-    return await commitUpload(ctx, caller, stage, received, (tx) =>
-      requireUploadProject(ctx, tx, caller, received.publication),
+    const { files: received, order: publication } = await receive(stage)
+    const { files, unwrapped } = publication.unwrap
+      ? unwrap(ctx, received)
+      : { files: received, unwrapped: null }
+    const published = await commitUpload(ctx, caller, stage, { files, publication }, (tx) =>
+      requireUploadProject(ctx, tx, caller, publication),
     )
+    return { ...published, unwrapped }
   } catch (error) {
     await stage.discard()
     throw error
@@ -63,7 +76,7 @@ export async function commitUpload(
   ctx: Context,
   { actor }: Caller,
   stage: BlobStage,
-  received: Received,
+  received: Publishing,
   allowedProject: (tx: DbOrTx) => Project,
 ): Promise<Published> {
   const stored = await stage.seal()
@@ -81,6 +94,8 @@ function viewOf(ctx: Context, { project, deployment, alias, published, assets }:
     deployment: deploymentView(ctx, deployment),
     published,
     alias: alias === null ? null : aliasView(ctx, alias),
+    notes: uploadNotes(ctx, project.id, deployment.id, alias),
+    unwrapped: null,
     assets: () => assets.map((asset) => assetView(ctx, asset, at)),
   }
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mimeTypeOf } from '../../domain/content-type.ts'
 import { deploymentRef } from '../../domain/hostname.ts'
+import { zip } from '../../platform/archive/zip.fixture.ts'
 import {
   archive,
   type Content,
@@ -15,7 +16,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload/upload.fixture.ts'
 
 let world: World
@@ -44,6 +44,7 @@ describe('POST /api/assets/upload', () => {
       success: true,
       published: false,
       deploymentId: expect.any(String),
+      notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
       assets: [
         {
           id: expect.any(String),
@@ -205,17 +206,6 @@ describe('POST /api/deployments', () => {
     const candidates = world.ctx.db.sqlite.query('SELECT sha256 FROM blob_candidates').all()
     expect(candidates).toEqual([{ sha256: hidden }])
   })
-
-  test('the last of equal paths in one upload counts', async () => {
-    const twice = [
-      { file: 'a.txt', content: 'old' },
-      { file: './a.txt', content: 'new' },
-    ]
-    expect(
-      (await world.sendForm('/api/deployments', world.keys.docs, ...twice, ...fieldParts(DOCS))).status,
-    ).toBe(201)
-    expect(world.filesOf()).toEqual({ 'a.txt': 'new' })
-  })
 })
 
 describe('POST /api/deployments/zip', () => {
@@ -259,6 +249,7 @@ describe('POST /api/deployments/zip', () => {
         preview: urlOf(`${SHA}--docs--acme`),
         branch: urlOf('main--docs--acme'),
       },
+      notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
     })
     expect(world.filesOf()).toEqual({ 'dist/index.html': 'I', 'src/a.ts': 'A' })
     expect(

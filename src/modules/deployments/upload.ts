@@ -1,20 +1,31 @@
 import type { Caller, Context } from '../../context.ts'
 import { authorizeUpload, uploaderOf } from './publish/access.ts'
 import { type Published, publish } from './publish.ts'
-import { ARCHIVE_TYPES, type ArchiveKind, receiveArchive, receiveZip } from './upload/archive.ts'
+import { isArchiveType, receiveArchive, receiveZip } from './upload/archive.ts'
+import { archiveAsFile } from './upload/archive-refusals.ts'
 import { mediaTypeOf, unsupportedType } from './upload/body.ts'
-import { parsePublication, targetOf, UploadFields } from './upload/fields.ts'
+import { parseOrder, targetOf, UploadFields } from './upload/fields.ts'
 import { receiveArchiveForm, receiveForm } from './upload/form.ts'
 
-/** A form of files. spec: POST /api/assets/upload; contract §5.2. */
-export async function publishForm(ctx: Context, request: Request): Promise<Published> {
+/** A form of files, whatever they are. spec: POST /api/assets/upload; contract §5.2. */
+export const publishAssets = (ctx: Context, request: Request): Promise<Published> =>
+  publishForm(ctx, request, { takesArchive: true })
+
+/** `takesArchive`: a lone archive is published as a file, which is hardly what its sender meant. */
+async function publishForm(
+  ctx: Context,
+  request: Request,
+  { takesArchive }: { takesArchive: boolean },
+): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
   if (type !== 'multipart/form-data') refuseType(ctx, caller, request, 'multipart/form-data')
   const fields = uploadFieldsOf(request)
   return publish(ctx, caller, async (stage) => {
-    const files = await receiveForm(ctx, caller, request, fields, stage)
-    return { files, publication: parsePublication(fields) }
+    const { files, loneArchive } = await receiveForm(ctx, caller, request, fields, stage)
+    const order = parseOrder(fields)
+    if (loneArchive !== null && !takesArchive && !order.asFiles) throw archiveAsFile(ctx, loneArchive)
+    return { files, order }
   })
 }
 
@@ -22,9 +33,8 @@ export async function publishForm(ctx: Context, request: Request): Promise<Publi
 export async function publishDeployment(ctx: Context, request: Request): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
-  if (type === 'multipart/form-data') return publishForm(ctx, request)
-  const kind = ARCHIVE_TYPES.get(type)
-  if (kind !== undefined) return publishArchive(ctx, caller, request, kind)
+  if (type === 'multipart/form-data') return publishForm(ctx, request, { takesArchive: false })
+  if (isArchiveType(type)) return publishArchive(ctx, caller, request, type)
   return refuseType(
     ctx,
     caller,
@@ -38,14 +48,14 @@ async function publishArchive(
   ctx: Context,
   caller: Caller,
   request: Request,
-  kind: ArchiveKind,
+  type: string,
 ): Promise<Published> {
   const fields = uploadFieldsOf(request)
   authorizeTarget(ctx, caller, fields)
-  const publication = parsePublication(fields)
+  const order = parseOrder(fields)
   return publish(ctx, caller, async (stage) => ({
-    files: await receiveArchive(ctx, request, kind, stage),
-    publication,
+    files: await receiveArchive(ctx, request, type, stage),
+    order,
   }))
 }
 
@@ -54,6 +64,7 @@ export async function publishZipForm(
   ctx: Context,
   request: Request,
   fields = uploadFieldsOf(request),
+  orderOf = parseOrder,
 ): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
@@ -61,10 +72,10 @@ export async function publishZipForm(
     refuseType(ctx, caller, request, 'multipart/form-data with one part file')
   const archive = await receiveArchiveForm(ctx, caller, request, fields)
   try {
-    const publication = parsePublication(fields)
+    const order = orderOf(fields)
     return await publish(ctx, caller, async (stage) => ({
       files: await receiveZip(ctx, archive.path, stage),
-      publication,
+      order,
     }))
   } finally {
     await archive.remove()

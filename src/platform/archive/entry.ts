@@ -5,7 +5,13 @@ import type { ByteStream } from '../byte-stream.ts'
  * One file of an archive. `path` is unchecked, as the archive has it; validate it with `normalizeAssetPath`. Read the
  * body before asking for the next entry; an unread body is skipped.
  */
-export type ArchiveEntry = { path: string; sizeBytes: number; body: ByteStream | Uint8Array }
+export type ArchiveEntry = {
+  path: string
+  sizeBytes: number
+  body: ByteStream | Uint8Array
+  /** A hard link, without bytes of its own: the entry that it names, unchecked too. */
+  linkTo?: string
+}
 
 /** The most files, and the most bytes of unpacked contents, that an archive may contain. */
 export type ArchiveLimits = { maxFiles: number; maxBytes: number }

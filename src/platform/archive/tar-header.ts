@@ -4,20 +4,18 @@ import { refusedEntry } from './entry.ts'
 export const BLOCK_BYTES = 512
 
 /** The fields of a header that matter here. POSIX.1-2024 pax, "ustar Interchange Format". */
-export type TarHeader = { path: string; sizeBytes: number; type: string }
+export type TarHeader = { path: string; sizeBytes: number; type: string; linkPath: string }
 
 /** The values that pax records and GNU long names override in the next entry. */
-export type TarOverrides = { path?: string; sizeBytes?: number }
+export type TarOverrides = { path?: string; sizeBytes?: number; linkPath?: string }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Parses one block; undefined for the block of zeros that ends an archive. */
 export function parseTarHeader(block: Uint8Array): TarHeader | undefined {
-  const stored = octal(block, 148, 8)
   const { unsigned, signed } = checksums(block)
   if (unsigned === 8 * 0x20 && isZero(block)) return undefined
-  // Old versions of tar summed signed bytes.
-  if (stored === undefined || (stored !== unsigned && stored !== signed))
+  if (!isChecksum(octal(block, 148, 8), unsigned, signed))
     throw new AppError(
       'invalid',
       'This is not a tar archive, or a damaged one: the checksum of a header is wrong',
@@ -29,8 +27,25 @@ export function parseTarHeader(block: Uint8Array): TarHeader | undefined {
   const path = prefix === '' ? name : `${prefix}/${name}`
   const sizeBytes = octal(block, 124, 12)
   if (sizeBytes === undefined) throw refusedEntry(path, 'has a size that cannot be read')
-  return { path, sizeBytes, type: block[156] === 0 ? '0' : String.fromCharCode(block[156] ?? 0) }
+  const type = block[156] === 0 ? '0' : String.fromCharCode(block[156] ?? 0)
+  return { path, sizeBytes, type, linkPath: type === '1' ? tarText(block.subarray(157, 257)) : '' }
 }
+
+/**
+ * Whether the bytes begin like a tar archive: by the name `ustar` of the format, by the checksum that the older format
+ * without a name has too, or by the zeros of an empty one.
+ */
+export function isTar(head: Uint8Array): boolean {
+  if (latin1(head.subarray(257, 262)) === 'ustar') return true
+  if (head.length < BLOCK_BYTES) return false
+  const block = head.subarray(0, BLOCK_BYTES)
+  const { unsigned, signed } = checksums(block)
+  return isZero(block) || isChecksum(octal(block, 148, 8), unsigned, signed)
+}
+
+/** Old versions of tar summed signed bytes. */
+const isChecksum = (stored: number | undefined, unsigned: number, signed: number): boolean =>
+  stored === unsigned || stored === signed
 
 /** Parses the records of a pax header, each `length key=value` and a line feed. Ignores other keys. */
 export function parsePaxRecords(bytes: Uint8Array): TarOverrides {
@@ -39,6 +54,7 @@ export function parsePaxRecords(bytes: Uint8Array): TarOverrides {
     const { key, value, end } = paxRecord(bytes, at)
     at = end
     if (key === 'path') overrides.path = decodeName(value)
+    else if (key === 'linkpath') overrides.linkPath = decodeName(value)
     else if (key === 'size') overrides.sizeBytes = paxSize(latin1(value))
     else if (key.startsWith('GNU.sparse.'))
       throw new AppError('invalid', 'The archive contains a sparse file; pack it without the option --sparse')

@@ -11,10 +11,11 @@ import {
 } from './tar-header.ts'
 
 const MAX_METADATA_BYTES = 1024 * 1024
+const HARD_LINK = '1'
+const NO_BYTES = new Uint8Array()
 
 /** Why a type of entry is rejected. Other types, except files and folders, are rejected by their letter. */
 const REFUSED: Readonly<Record<string, string>> = {
-  '1': 'is a hard link; pack it with --hard-dereference',
   '2': 'is a symbolic link; pack it with --dereference',
   '3': 'is a device',
   '4': 'is a device',
@@ -23,8 +24,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads the files of a tar archive (ustar, GNU long names, pax) as it arrives. Skips folders. Fails with `invalid` for
- * links, devices, damage and truncation, and with `too_large` over the limits. An empty input is an empty archive.
+ * Reads the files of a tar archive (ustar, GNU long names, pax) as it arrives. Skips folders. Hard links come as they are:
+ * the caller, who knows the files before, resolves them and counts their bytes. Fails with `invalid` for symbolic links,
+ * devices, damage and truncation, and with `too_large` over the limits. An empty input is an empty archive.
  */
 export async function* readTar(bytes: ByteStream, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
   for await (const entries of readTarTogether(bytes, limits)) yield* entries
@@ -41,7 +43,9 @@ export async function* readTarTogether(
     for (let header = await nextFile(reader, budget); header; header = await nextFile(reader, budget)) {
       const { path, sizeBytes } = header
       budget.addFile(sizeBytes)
-      if (sizeBytes <= WHOLE_BYTES) {
+      if (header.type === HARD_LINK) {
+        yield [{ path, sizeBytes, body: NO_BYTES, linkTo: header.linkPath }]
+      } else if (sizeBytes <= WHOLE_BYTES) {
         const entry = { path, sizeBytes, body: await takeWhole(reader, sizeBytes) }
         const hasPadding = reader.takeArrived(padding(sizeBytes)) !== undefined
         yield hasPadding ? [entry, ...takeArrivedFiles(reader, budget)] : [entry]
@@ -79,7 +83,8 @@ function takeArrivedFile(reader: ByteReader, budget: ArchiveBudget): ArchiveEntr
     if (header === undefined || isMetadata(header.type) || header.sizeBytes > WHOLE_BYTES) return undefined
     const { path, sizeBytes } = header
     const whole = reader.peekArrived(BLOCK_BYTES + sizeBytes + padding(sizeBytes))
-    if (whole === undefined || !isFile(header) || !budget.allows(sizeBytes)) return undefined
+    if (whole === undefined || header.type === HARD_LINK || !isFile(header) || !budget.allows(sizeBytes))
+      return undefined
     budget.addFile(sizeBytes)
     reader.takeArrived(whole.length)
     return { path, sizeBytes, body: whole.subarray(BLOCK_BYTES, BLOCK_BYTES + sizeBytes) }
@@ -104,6 +109,8 @@ async function nextFile(reader: ByteReader, budget: ArchiveBudget): Promise<TarH
     }
     const entry = { ...header, ...overrides }
     overrides = {}
+    // A link has no bytes in the archive, even if it states the size of the file that it is.
+    if (entry.type === HARD_LINK) return { ...entry, sizeBytes: 0 }
     if (isFile(entry)) return entry
     budget.addFolder()
   }
@@ -125,7 +132,7 @@ async function readMetadata(reader: ByteReader, header: TarHeader): Promise<TarO
   const bytes = await takeWhole(reader, header.sizeBytes)
   await skip(reader, padding(header.sizeBytes))
   if (header.type === 'L') return { path: tarText(bytes) }
-  if (header.type === 'K') return {}
+  if (header.type === 'K') return { linkPath: tarText(bytes) }
   const overrides = parsePaxRecords(bytes)
   if (header.type === 'g' && Object.keys(overrides).length > 0)
     throw new AppError(

@@ -1,5 +1,5 @@
 import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
-import type { AliasView, HistoryView } from '../../../src/modules/aliases/service.ts'
+import type { AliasHosts, AliasView, HistoryView } from '../../../src/modules/aliases/service.ts'
 import type { CertificateState } from '../../../src/platform/certificates.ts'
 import { badge } from '../../components/badge.ts'
 import { button, linkButton } from '../../components/button.ts'
@@ -31,6 +31,8 @@ type AliasPageProps = ProjectPageBase & {
   ruleSets: AliasRulesProps['ruleSets']
   /** The certificate of its host. */
   certificate: CertificateState
+  /** Domains that need it: it cannot be deleted while there are any. */
+  hosts: AliasHosts
   failed?: Failed | undefined
 }
 
@@ -51,7 +53,7 @@ export const aliasPage = (props: AliasPageProps): Html =>
     },
     html`
       ${facts(props)} ${historyCard(props)} ${aliasRules(props)} ${props.can.manageAliases && settings(props)}
-      ${props.can.manageAliases && removal(props)}
+      ${props.can.manageAliases && (isInUse(props.hosts) ? inUse(props) : removal(props))}
     `,
   )
 
@@ -184,6 +186,23 @@ const textOf = (value: boolean | null): string => (value === null ? '' : String(
 /** The effect of this setting; null means it is not set. contract §6. */
 export const spaWord = (isSpa: boolean | null): string =>
   isSpa === null ? 'depends on its files' : isSpa ? 'index.html' : 'the 404 page'
+
+const isInUse = ({ mapped, split }: AliasHosts): boolean => mapped.length + split.length > 0
+
+const inUse = ({ project, hosts }: AliasPageProps): Html =>
+  card(
+    {
+      id: 'removal',
+      title: 'Delete',
+      about: html`It is in use. Change these <a href=${projectHref(project.id, '/domains')}>domains</a> first.`,
+    },
+    html`
+      <ul>
+        ${hosts.mapped.map((host) => html`<li><code>${host}</code> is mapped to it</li>`)}
+        ${hosts.split.map((host) => html`<li><code>${host}</code> names it in its traffic split</li>`)}
+      </ul>
+    `,
+  )
 
 /** Whether deleting it loses more than a name: it has shown several deployments. */
 export const hasHistory = (history: readonly unknown[]): boolean => history.length > 1

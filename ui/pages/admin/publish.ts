@@ -9,6 +9,7 @@ export type PublishPageProps = ProjectPageBase & {
   apiUrl: string
   commitSha: string
   maxFiles: number
+  startPages: readonly string[]
   failed?: { error: FormError; values: Readonly<Record<string, string>> } | undefined
 }
 
@@ -32,6 +33,7 @@ export function publishCards({
   apiUrl,
   commitSha,
   maxFiles,
+  startPages,
   failed,
 }: PublishPageProps): Html {
   const repository = `${project.owner}/${project.name}`
@@ -47,6 +49,7 @@ export function publishCards({
           repository,
           commitSha,
           maxFiles,
+          startPages,
           alias: failed?.values['alias'],
           description: failed?.values['description'],
           basePath: failed?.values['basePath'],

@@ -6,7 +6,7 @@ import { ActionFailure } from './failure.mjs'
 /**
  * The files below `folder` that `takes` wants, sorted by their path from there (`/` between the parts, NFC).
  * Names that no deployment holds are not even looked into. A link to a file inside the folder is followed; any
- * other that is wanted is refused, so that nothing outside is published unseen.
+ * other that is wanted is refused, so that nothing outside is published unseen. All refusals come in one failure.
  *
  * @param {string} folder
  * @param {(path: string) => boolean} takes
@@ -16,6 +16,8 @@ export function findFiles(folder, takes) {
   const root = realFolder(folder)
   /** @type {{ path: string, absolutePath: string }[]} */
   const files = []
+  /** @type {string[]} */
+  const refused = []
   const pending = ['']
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
@@ -23,11 +25,17 @@ export function findFiles(folder, takes) {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
       const isFolder = entry.isDirectory()
       if (!isFolder && !takes(entryPath)) continue
-      refuseOtherEncoding(root, entryPath)
-      if (isFolder) pending.push(entryPath)
-      else files.push(publishedFile(root, entryPath, entry))
+      try {
+        refuseOtherEncoding(root, entryPath)
+        if (isFolder) pending.push(entryPath)
+        else files.push(publishedFile(root, entryPath, entry))
+      } catch (error) {
+        if (!(error instanceof ActionFailure)) throw error
+        refused.push(error.message)
+      }
     }
   }
+  if (refused.length > 0) throw new ActionFailure(refused.sort().join('\n'))
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 

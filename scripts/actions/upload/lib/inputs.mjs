@@ -25,7 +25,7 @@ export function readInputs(env, runner) {
  * What is published, and as what. Without what nobody says.
  *
  * @typedef {{ owner: string, repo: string, commitSha: string, alias?: string, branch?: string, description?: string,
- *   workflowName?: string, workflowRunId?: string }} Target
+ *   workflowName?: string, workflowRunId?: string, unwrap?: boolean }} Target
  */
 
 /**
@@ -48,6 +48,7 @@ function readTarget(env) {
     description: input(env, 'description') || subject,
     workflowName: env['GITHUB_WORKFLOW'],
     workflowRunId: env['GITHUB_RUN_ID'],
+    unwrap: isTrue(env, 'unwrap'),
   }
   for (const [name, value] of Object.entries({
     owner: target.owner,
@@ -81,6 +82,17 @@ function required(env, name) {
   const value = input(env, name)
   if (value === '') throw new ActionFailure(`The input ${name} is required`)
   return value
+}
+
+/**
+ * @param {Env} env
+ * @param {string} name
+ */
+function isTrue(env, name) {
+  const value = input(env, name).toLowerCase()
+  if (!['', 'true', 'false'].includes(value))
+    throw new ActionFailure(`The input ${name} is true or false, not ${value}`)
+  return value === 'true'
 }
 
 /**

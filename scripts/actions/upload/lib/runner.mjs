@@ -24,10 +24,11 @@ export function createRunner(env, write) {
      * @param {import('./upload.mjs').Published} answer
      */
     report(target, answer) {
-      const { id, fileCount, totalSize, urls, isPublished } = answer
+      const { id, fileCount, totalSize, urls, isPublished, notes } = answer
       const aliasUrl = isPublished ? urls.alias : undefined
       if (target.alias !== undefined && !isPublished)
         write(`::warning::${escapeData(`The alias ${target.alias} is locked, so it was not moved`)}\n`)
+      for (const note of notes) write(`::notice::${escapeData(note)}\n`)
       const links = { [target.alias ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
       for (const [name, url] of Object.entries(links)) if (url) log(`${name}: ${url}`)
       append(env['GITHUB_STEP_SUMMARY'], summary(target, { fileCount, totalSize, links }))

@@ -12,7 +12,8 @@ const STALL_MS = 120_000
  * What is used of the server's answer; undefined where it does not say it.
  *
  * @typedef {{ id: string, fileCount: number | undefined, totalSize: number | undefined, isPublished: boolean,
- *   urls: { sha: string | undefined, alias: string | undefined, preview: string | undefined } }} Published
+ *   urls: { sha: string | undefined, alias: string | undefined, preview: string | undefined },
+ *   notes: string[] }} Published
  * @typedef {import('./manifest.mjs').HashedFile} HashedFile
  * @typedef {import('./api.mjs').Json} Json
  */
@@ -103,7 +104,7 @@ function raise(error) {
  * @param {Json} answer
  * @returns {Published}
  */
-function readPublished({ deployment, alias, published }) {
+function readPublished({ deployment, alias, published, notes }) {
   const { id, fileCount, totalSize, urls } = objectOf(deployment)
   const { sha, preview, alias: aliasUrl } = objectOf(urls)
   if (typeof id !== 'string') throw strangeAnswer()
@@ -117,6 +118,7 @@ function readPublished({ deployment, alias, published }) {
       preview: textOf(preview),
       alias: textOf(objectOf(alias)['url']) ?? textOf(aliasUrl),
     },
+    notes: (Array.isArray(notes) ? notes : []).flatMap((note) => textOf(objectOf(note)['message']) ?? []),
   }
 }
 

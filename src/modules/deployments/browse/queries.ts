@@ -23,6 +23,18 @@ export const findContent = (db: Db, deploymentId: string, path: string): StoredB
      FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.deployment_id = ? AND a.path = ?`,
   ).get(deploymentId, path)
 
+/** Names of the aliases whose folder of their deployment has a start page. */
+export const listAliasesWithStartPage = (db: Db, projectId: string): string[] =>
+  prepared<{ name: string }>(
+    db,
+    `SELECT name FROM aliases a WHERE project_id = ? AND EXISTS
+       (SELECT 1 FROM assets f WHERE f.deployment_id = a.deployment_id
+          AND f.path = substr(a.base_path || '/index.html', 2))
+     ORDER BY name`,
+  )
+    .all(projectId)
+    .map(({ name }) => name)
+
 export type PathChange = { kind: 'added' | 'changed' | 'removed'; path: string; sizeBytes: number }
 
 /** What was added, changed or removed in `toId` compared with `fromId`. */

@@ -2,7 +2,7 @@ import type { Caller, Context } from '../../../context.ts'
 import { HOUR_MS } from '../../../domain/durations.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { isSha256 } from '../../../domain/names.ts'
-import type { ArchiveEntry } from '../../../platform/archive/entry.ts'
+import { type ArchiveEntry, refusedEntry } from '../../../platform/archive/entry.ts'
 import { readTarTogether } from '../../../platform/archive/tar.ts'
 import type { BlobStage } from '../../../platform/blob-store.ts'
 import { givingBack, limitBytes } from '../../../platform/byte-stream.ts'
@@ -98,6 +98,7 @@ export class Delivery {
 
   /** Skips contents that the project had at the start of the body. If they go meanwhile, they count as missing. */
   #stageContent(entry: ArchiveEntry, held: ReadonlyMap<string, number>): Promise<void> | undefined {
+    if (entry.linkTo !== undefined) throw refusedEntry(entry.path, 'is a hard link: send each content once')
     const sha256 = nameOf(entry)
     const sizeBytes = this.#contents.get(sha256)
     if (sizeBytes === undefined)

@@ -3,8 +3,8 @@ import { AppError, type ErrorDetail, invalidField } from '../../../domain/errors
 import { isRecord } from '../../../domain/is-record.ts'
 import { isSha256 } from '../../../domain/names.ts'
 import type { Publication } from '../publish/record.ts'
-import { parsePublication, UploadFields } from '../upload/fields.ts'
-import { refuseClash, storedPath, tooManyFiles, type UploadedFile } from '../upload/files.ts'
+import { parseOrder, UploadFields } from '../upload/fields.ts'
+import { refuseClash, storedPath, tooManyFiles, type UploadedFile, unwrap } from '../upload/files.ts'
 
 /** What a delta upload will publish: its files with the hashes and sizes given by the client. */
 export type Manifest = { publication: Publication; files: UploadedFile[] }
@@ -40,6 +40,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'isPublic',
   'alias',
   'basePath',
+  'unwrap',
   'proxyRuleSetName',
   'proxyRuleSetNames',
   'proxyRuleSetId',
@@ -48,7 +49,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 
 /** Throws `invalid` with details for malformed or contradictory entries, `too_large` for too many files. */
 export function parseManifest(ctx: Context, body: unknown, fields: UploadFields): Manifest {
-  const publication = parsePublication(fields)
+  const { unwrap: isUnwrapped, asFiles: _, ...publication } = parseOrder(fields)
   const entries = isRecord(body) ? body['files'] : undefined
   if (!Array.isArray(entries)) throw invalidField('files', 'must be a list of { path, size, sha256 }')
   const files = new Map<string, UploadedFile>()
@@ -63,8 +64,10 @@ export function parseManifest(ctx: Context, body: unknown, fields: UploadFields)
   const [first] = details
   if (first !== undefined) throw new AppError('invalid', `${first.path}: ${first.message}`, { details })
   if (files.size === 0) throw invalidField('files', 'names no files, or only files that are left out')
-  refuseClash([...files.keys()])
-  return { publication, files: [...files.values()] }
+  const named = [...files.values()]
+  const kept = isUnwrapped ? unwrap(ctx, named).files : named
+  refuseClash(kept.map(({ path }) => path))
+  return { publication, files: kept }
 }
 
 function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail | undefined {

@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { aliasView, findAliasByName } from '../../aliases/service.ts'
+import { uploadNotes } from '../publish/notes.ts'
 import { findDeploymentBySha } from '../publish/queries.ts'
 import type { Published } from '../publish.ts'
 import { deploymentView } from '../service.ts'
@@ -8,7 +9,7 @@ import type { Manifest } from './parse.ts'
 import type { UploadRow } from './queries.ts'
 
 /** The response to a delta upload. Its files are those of its manifest, so they are not repeated. */
-export type Delivered = Omit<Published, 'assets'>
+export type Delivered = Omit<Published, 'assets' | 'unwrapped'>
 
 /** Another request published the upload while this one was in progress. */
 export class PublishedMeanwhile extends Error {}
@@ -31,5 +32,6 @@ export function publishedBefore(ctx: Context, { projectId, manifest }: UploadRow
     deployment: deploymentView(ctx, deployment),
     published: alias?.deploymentId === deployment.id,
     alias: alias === undefined ? null : aliasView(ctx, alias),
+    notes: uploadNotes(ctx, projectId, deployment.id, alias ?? null),
   }
 }

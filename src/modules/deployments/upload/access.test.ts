@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { inTransaction } from '../../../db/open.ts'
+import { zip } from '../../../platform/archive/zip.fixture.ts'
 import type { CallOptions } from '../../../testing/test-app.ts'
 import {
   archive,
@@ -12,7 +13,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload.fixture.ts'
 
 let world: World

@@ -2,20 +2,24 @@ import { t } from 'elysia'
 import type { Context } from '../../../context.ts'
 import { aliasView as aliasModel } from '../../aliases/model.ts'
 import { aliasView, findAliasByName } from '../../aliases/service.ts'
-import { assetView, deploymentView } from '../model.ts'
+import type { Delivered } from '../manifest/published.ts'
+import { assetView, deploymentView, uploadNoteView } from '../model.ts'
 import type { Published } from '../publish.ts'
 
 /** The responses of the upload routes. contract §5.2. */
+
+const notes = t.Array(uploadNoteView)
 
 export const publishedAnswer = t.Object({
   success: t.Literal(true),
   deployment: deploymentView,
   published: t.Boolean(),
   alias: t.Optional(aliasModel),
+  notes,
 })
 
 /** If the named alias shows the deployment, `urls` has that alias's host, even when an older alias shows it too. */
-export const toPublishedAnswer = ({ deployment, published, alias }: Omit<Published, 'assets'>) => ({
+export const toPublishedAnswer = ({ deployment, published, alias, notes }: Delivered) => ({
   success: true as const,
   deployment:
     published && alias !== null
@@ -23,6 +27,7 @@ export const toPublishedAnswer = ({ deployment, published, alias }: Omit<Publish
       : deployment,
   published,
   ...(alias === null ? {} : { alias }),
+  notes,
 })
 
 export const assetsAnswer = t.Object({
@@ -30,13 +35,15 @@ export const assetsAnswer = t.Object({
   assets: t.Array(assetView),
   deploymentId: t.String(),
   published: t.Boolean(),
+  notes,
 })
 
-export const toAssetsAnswer = ({ assets, deployment, published }: Published) => ({
+export const toAssetsAnswer = ({ assets, deployment, published, notes }: Published) => ({
   success: true as const,
   assets: assets(),
   deploymentId: deployment.id,
   published,
+  notes,
 })
 
 const textOrNull = t.Union([t.String(), t.Null()])
@@ -50,10 +57,11 @@ export const zipAnswer = t.Object({
   totalSize: t.Number(),
   aliases: t.Array(t.String()),
   urls: t.Object({ sha: t.String(), alias: textOrNull, preview: t.String(), branch: textOrNull }),
+  notes,
 })
 
 /** `alias` is the host of the named alias, `branch` that of an alias named like the branch. */
-export function toZipAnswer(ctx: Context, { projectId, deployment, alias }: Published) {
+export function toZipAnswer(ctx: Context, { projectId, deployment, alias, notes }: Published) {
   const { id, owner, repo, commitSha, branch, fileCount, totalSize, aliases, urls } = deployment
   const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
   return {
@@ -70,5 +78,6 @@ export function toZipAnswer(ctx: Context, { projectId, deployment, alias }: Publ
       preview: urls.preview,
       branch: branchAlias === undefined ? null : aliasView(ctx, branchAlias).url,
     },
+    notes,
   }
 }

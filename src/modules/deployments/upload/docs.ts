@@ -24,6 +24,10 @@ const aboutFields: Record<string, Schema> = {
   basePath: text('Folder of the deployment that its hosts serve', '/dist'),
   committedAt: text('ISO 8601 time of the commit', '2026-11-20T12:00:00Z'),
   tags: text('Repeated or comma-separated'),
+  unwrap: text(
+    'true: if there is no index.html at the top, and the only folder there has one, that folder is taken away',
+    'true',
+  ),
 }
 
 const workflowFields: Record<string, Schema> = {
@@ -64,13 +68,20 @@ const filesForm = object({ ...manyFiles, ...fields }, ['file', 'commitSha'])
 
 const archive = (what: string) => ({ schema: { ...binary(what), type: 'string' as const } })
 
+const asFiles = text(
+  'true: a lone zip, tar, tar.gz or tgz is published as a file; else it is refused',
+  'true',
+)
+
 export const filesBody = { required: true, content: { 'multipart/form-data': filesForm } }
 
 export const deploymentBody = {
   required: true,
-  description: 'A form of files, or an archive with the fields in the query string',
+  description:
+    'A form of files, or an archive with the fields in the query string. Of an archive the bytes tell the format: also without a type, and with the types that curl and other programs send',
   content: {
-    'multipart/form-data': filesForm,
+    'multipart/form-data': object({ ...manyFiles, ...fields, asFiles }, ['file', 'commitSha']),
+    'application/octet-stream': archive('A zip, tar or tar.gz archive'),
     'application/gzip': archive('A tar archive, compressed with gzip'),
     'application/x-tar': archive('A tar archive'),
     'application/zip': archive('A zip archive'),
@@ -109,6 +120,7 @@ export const manifestBody = {
           },
         },
         isPublic: { type: 'boolean', description: 'For a project that this upload creates' },
+        unwrap: { type: 'boolean', description: String(fields['unwrap']?.['description']) },
         tags: { type: 'array', items: { type: 'string' } },
       },
       ['commitSha', 'files'],

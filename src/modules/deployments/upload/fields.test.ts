@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parsePublication, targetOf, UploadFields } from './fields.ts'
+import { parseOrder, targetOf, UploadFields } from './fields.ts'
 
 const fieldsOf = (form: readonly [string, string][], query = '') => {
   const fields = new UploadFields(new URLSearchParams(query))
@@ -10,7 +10,7 @@ const TARGET: [string, string][] = [
   ['repository', 'acme/docs'],
   ['commitSha', '3f2a9c1'],
 ]
-const parse = (...more: [string, string][]) => parsePublication(fieldsOf([...TARGET, ...more]))
+const parse = (...more: [string, string][]) => parseOrder(fieldsOf([...TARGET, ...more]))
 
 describe('targetOf', () => {
   test.each([
@@ -57,6 +57,8 @@ describe('targetOf', () => {
 
 test('missing or empty fields are null', () => {
   expect(parse(['alias', ''], ['branch', '  '])).toEqual({
+    asFiles: false,
+    unwrap: false,
     owner: 'acme',
     repo: 'docs',
     commitSha: '3f2a9c1',
@@ -119,5 +121,5 @@ test('a SHA is stored in lower case', () => {
     ['repository', 'acme/docs'],
     ['commitSha', ' 3F2A9C1D\n'],
   ])
-  expect(parsePublication(fields).commitSha).toBe('3f2a9c1d')
+  expect(parseOrder(fields).commitSha).toBe('3f2a9c1d')
 })

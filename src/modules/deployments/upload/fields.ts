@@ -8,6 +8,9 @@ import type { RuleSetChoice } from '../../rule-sets/service.ts'
 import type { UploadTarget } from '../publish/access.ts'
 import type { Publication } from '../publish/record.ts'
 
+/** What an upload says of itself: what is published, and how its files are read. */
+export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean }
+
 /** The fields of an upload: a form's, else the query's. Empty ones count as not given: CI jobs send them. */
 export class UploadFields {
   readonly #form = new Map<string, string[]>()
@@ -47,9 +50,9 @@ export function targetOf(fields: UploadFields): UploadTarget | undefined {
 }
 
 /** Throws `invalid` with a detail for every missing or malformed field. */
-export function parsePublication(fields: UploadFields): Publication {
+export function parseOrder(fields: UploadFields): UploadOrder {
   const check = new FieldCheck(fields)
-  const publication: Publication = {
+  const order: UploadOrder = {
     ...checkTarget(check),
     commitSha: check.commitSha(),
     branch: check.text('branch', MAX_NAME),
@@ -62,9 +65,11 @@ export function parsePublication(fields: UploadFields): Publication {
     alias: check.alias(),
     basePath: check.basePath(),
     ruleSets: ruleSetsOf(fields),
+    unwrap: check.boolean('unwrap'),
+    asFiles: check.boolean('asFiles'),
   }
   check.finish()
-  return publication
+  return order
 }
 
 function checkTarget(check: FieldCheck): UploadTarget {

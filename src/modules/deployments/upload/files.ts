@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts'
 import { type AssetPathSource, findClash, normalizeAssetPath } from '../../../domain/asset-path.ts'
 import { AppError, invalidChoice } from '../../../domain/errors.ts'
+import { nestedFolder, withoutFolder } from '../../../domain/nested-folder.ts'
 import type { AddedBlob } from '../../../platform/blob-store.ts'
 
 /** Skipped files (`.git`, `node_modules`) do not count for the deployment, but reading them needs a limit too. */
@@ -16,7 +17,10 @@ export function storedPath(raw: string, source: AssetPathSource): string | null 
   return result.kind === 'file' ? result.path : null
 }
 
-/** The files of one upload as they arrive. Of equal paths the last one counts, as in a tar that was appended to. */
+/** The files of one upload, and the folder around them that was taken away, if there was one. */
+export type Upload = { files: UploadedFile[]; unwrapped: string | null }
+
+/** The files of one upload as they arrive. One path twice is one file if the bytes are the same. contract 12.9. */
 export class UploadedFiles {
   readonly #ctx: Context
   readonly #byPath = new Map<string, UploadedFile>()
@@ -25,10 +29,20 @@ export class UploadedFiles {
     this.#ctx = ctx
   }
 
-  /** Throws `too_large` as soon as there are more files than one deployment may have. */
+  /** Throws `invalid` for other bytes under a path that is known, `too_large` for more files than a deployment may have. */
   add(path: string, { sha256, sizeBytes }: AddedBlob): void {
+    const known = this.#byPath.get(path)
+    if (known !== undefined && known.sha256 !== sha256)
+      throw new AppError(
+        'invalid',
+        `${shown(path)} comes twice in this upload, with different contents: send it once`,
+      )
     this.#byPath.set(path, { path, sha256, sizeBytes })
     if (this.#byPath.size > this.#ctx.config.maxDeploymentFiles) throw tooManyFiles(this.#ctx)
+  }
+
+  find(path: string): UploadedFile | undefined {
+    return this.#byPath.get(path)
   }
 
   /** Throws `invalid` when there are no files. `whatToSend` tells the sender what to send. */
@@ -37,6 +51,15 @@ export class UploadedFiles {
       throw invalidChoice('file', `The upload holds no files: ${whatToSend}. ${LEFT_OUT}`)
     return [...this.#byPath.values()]
   }
+}
+
+/** Takes away the folder that everything lies in by mistake. Throws `invalid` if that puts two contents under one path. */
+export function unwrap(ctx: Context, files: readonly UploadedFile[]): Upload {
+  const folder = nestedFolder(files.map(({ path }) => path))
+  if (folder === null) return { files: [...files], unwrapped: null }
+  const moved = new UploadedFiles(ctx)
+  for (const file of files) moved.add(withoutFolder(file.path, folder), file)
+  return { files: moved.all(''), unwrapped: folder }
 }
 
 /** Throws `invalid` naming two paths, one of which would have to be both a file and a folder. */
@@ -59,4 +82,6 @@ export function tooManyFiles(ctx: Context): AppError {
 const LEFT_OUT =
   'Files and folders whose name begins with a dot (except .well-known), node_modules and __MACOSX are left out.'
 
-const shown = (path: string): string => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)
+/** A path in a message. */
+export const shown = (path: string): string =>
+  JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)

@@ -1,14 +1,21 @@
 import type { Caller, Context } from '../../../context.ts'
 import { AppError, invalidChoice, invalidField } from '../../../domain/errors.ts'
 import { type FormPart, readMultipart } from '../../../http/multipart.ts'
+import { type FoundFormat, formatOf, HEAD_BYTES } from '../../../platform/archive/format.ts'
 import type { AddedBlob, BlobStage, SpooledFile } from '../../../platform/blob-store.ts'
+import { peekHead } from '../../../platform/byte-stream.ts'
 import { uploadBody } from './body.ts'
 import type { UploadFields } from './fields.ts'
 import { MAX_LEFT_OUT, storedPath, type UploadedFile, UploadedFiles } from './files.ts'
 import { UploadGate } from './gate.ts'
 
 type FilePart = Extract<FormPart, { kind: 'file' }>
-type NamedContent = { filename: string; blob: AddedBlob }
+type NamedContent = { filename: string; blob: AddedBlob; format: FoundFormat }
+
+/** The files of a form; `loneArchive` is the path of the only one, if that is an archive by its name and its bytes. */
+export type ReceivedForm = { files: UploadedFile[]; loneArchive: string | null }
+
+const ARCHIVE_NAME = /\.(?:zip|tar|tar\.gz|tgz)$/i
 
 const FILE_PARTS: ReadonlySet<string> = new Set(['file', 'files', 'file[]', 'files[]'])
 const MAX_FILE_PATHS_BYTES = 16 * 1024 * 1024
@@ -24,12 +31,22 @@ export async function receiveForm(
   request: Request,
   fields: UploadFields,
   stage: BlobStage,
-): Promise<UploadedFile[]> {
+): Promise<ReceivedForm> {
   const contents: NamedContent[] = []
   await readForm(ctx, caller, request, fields, async ({ filename, body }) => {
-    contents.push({ filename, blob: await stage.add(body) })
+    contents.push({ filename, ...(await stageContent(stage, body)) })
   })
   return nameContents(ctx, contents, fields)
+}
+
+async function stageContent(
+  stage: BlobStage,
+  body: FilePart['body'],
+): Promise<Pick<NamedContent, 'blob' | 'format'>> {
+  if (body instanceof Uint8Array)
+    return { format: formatOf(body.subarray(0, HEAD_BYTES)), blob: await stage.add(body) }
+  const { head, bytes } = await peekHead(body, HEAD_BYTES)
+  return { format: formatOf(head), blob: await stage.add(bytes) }
 }
 
 /** Reads a form whose one file, first or last, is an archive. The caller removes the file. */
@@ -81,16 +98,20 @@ async function readForm(
 }
 
 /** Names the files by `filePaths` if it was sent, before or after the files; else by their file names. */
-function nameContents(ctx: Context, contents: NamedContent[], fields: UploadFields): UploadedFile[] {
+function nameContents(ctx: Context, contents: NamedContent[], fields: UploadFields): ReceivedForm {
   const filePaths = parseFilePaths(fields, contents.length)
-  const files = new UploadedFiles(ctx)
-  for (const [index, { filename, blob }] of contents.entries()) {
+  const received = new UploadedFiles(ctx)
+  let archive: string | null = null
+  for (const [index, { filename, blob, format }] of contents.entries()) {
     // Browsers send this for a file input that was left empty.
     if (filePaths === undefined && filename === '' && blob.sizeBytes === 0) continue
     const path = storedPath(filePaths?.[index] ?? filename, 'sender')
-    if (path !== null) files.add(path, blob)
+    if (path === null) continue
+    received.add(path, blob)
+    if (format !== undefined && 'reads' in format && ARCHIVE_NAME.test(path)) archive = path
   }
-  return files.all(WHAT_TO_SEND)
+  const files = received.all(WHAT_TO_SEND)
+  return { files, loneArchive: files.length === 1 ? archive : null }
 }
 
 function parseFilePaths(fields: UploadFields, count: number): string[] | undefined {

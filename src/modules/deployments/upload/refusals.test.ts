@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { zip } from '../../../platform/archive/zip.fixture.ts'
 import type { CallOptions } from '../../../testing/test-app.ts'
 import {
   archive,
@@ -13,7 +14,6 @@ import {
   tar,
   uploadWorld,
   type World,
-  zip,
 } from './upload.fixture.ts'
 
 let world: World
@@ -300,7 +300,7 @@ describe('forms', () => {
     ['/api/assets/upload', 'application/json'],
     ['/api/deployments/zip', 'application/zip'],
     [`/api/deployments?${QUERY}`, 'application/json'],
-    [`/api/deployments?${QUERY}`, 'application/x-www-form-urlencoded'],
+    [`/api/deployments?${QUERY}`, 'text/plain'],
     ['/api/deployments/manifest', 'text/plain'],
   ])('%s does not take %s', async (path, type) => {
     await refused(path, { body: 'x', headers: { 'content-type': type } }, 400, new RegExp(`^${type} cannot`))

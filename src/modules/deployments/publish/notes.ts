@@ -1,0 +1,76 @@
+import type { Context } from '../../../context.ts'
+import { nestedFolder } from '../../../domain/nested-folder.ts'
+import type { AliasRow } from '../../aliases/service.ts'
+import { findProjectById, type Project } from '../../projects/service.ts'
+import { findContent } from '../browse/queries.ts'
+import type { UploadNote } from '../model.ts'
+import { findDeployment } from '../queries.ts'
+import { listPaths } from './queries.ts'
+
+export type { UploadNote } from '../model.ts'
+
+/** A folder of a deployment that is shown; `basePath` is `''` or such as `/dist`. */
+type Shown = { deploymentId: string; basePath: string }
+
+/** What the sender of an upload may not expect of what was just published. `alias` is the named one. contract 12.9. */
+export function uploadNotes(
+  ctx: Context,
+  projectId: string,
+  deploymentId: string,
+  alias: AliasRow | null,
+): UploadNote[] {
+  const project = findProjectById(ctx, projectId)
+  const basePath = findDeployment(ctx.db.orm, deploymentId)?.basePath
+  // Deleted since.
+  if (project === undefined || basePath === undefined) return []
+  return [
+    ...(alias === null ? [] : startPageNotes(ctx, alias)),
+    ...nestedNotes(ctx, { deploymentId, basePath }),
+    ...privateNotes(ctx, project, alias),
+  ]
+}
+
+function startPageNotes(ctx: Context, alias: AliasRow): UploadNote[] {
+  if (hasStartPage(ctx, alias)) return []
+  const folder = alias.basePath === '' ? '' : ` in ${alias.basePath}/`
+  return [
+    {
+      code: 'NO_START_PAGE',
+      message: `What the alias ${alias.name} serves has no index.html${folder}, so its address alone shows no page.`,
+      path: null,
+    },
+  ]
+}
+
+function nestedNotes(ctx: Context, shown: Shown): UploadNote[] {
+  if (hasStartPage(ctx, shown)) return []
+  const above = `${shown.basePath}/`.slice(1)
+  const paths = listPaths(ctx.db, shown.deploymentId)
+    .filter(({ path }) => path.startsWith(above))
+    .map(({ path }) => path.slice(above.length))
+  const folder = nestedFolder(paths)
+  if (folder === null) return []
+  return [
+    {
+      code: 'NESTED_FOLDER',
+      message: `There is no index.html at the top, but one in the folder ${folder}, so the site is below /${folder}/. Publish what is in that folder: unwrap=true (svc deploy --unwrap) takes the folder away.`,
+      path: `${above}${folder}`,
+    },
+  ]
+}
+
+/** An alias that is public shows what was published to everybody, whatever the project is. */
+function privateNotes(ctx: Context, project: Project, alias: AliasRow | null): UploadNote[] {
+  if (project.isPublic || alias?.isPublic === true) return []
+  const role = alias?.requiredRole ?? project.requiredRole
+  return [
+    {
+      code: 'PRIVATE_PROJECT',
+      message: `${project.owner}/${project.name} is private: only people with the role ${role} or a higher one in it, who are signed in, can see the site. A project admin makes it public in its settings, ${ctx.adminUrl()}/projects/${project.id}/settings, or with PATCH /api/projects/${project.id} { "isPublic": true }.`,
+      path: null,
+    },
+  ]
+}
+
+const hasStartPage = (ctx: Context, { deploymentId, basePath }: Shown): boolean =>
+  findContent(ctx.db, deploymentId, `${basePath}/index.html`.slice(1)) !== null
