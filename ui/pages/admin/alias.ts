@@ -189,7 +189,7 @@ export const spaWord = (isSpa: boolean | null): string =>
 
 const isInUse = ({ mapped, split }: AliasHosts): boolean => mapped.length + split.length > 0
 
-const inUse = ({ project, hosts }: AliasPageProps): Html =>
+const inUse = ({ project, hosts, failed }: AliasPageProps): Html =>
   card(
     {
       id: 'removal',
@@ -197,6 +197,7 @@ const inUse = ({ project, hosts }: AliasPageProps): Html =>
       about: html`It is in use. Change these <a href=${projectHref(project.id, '/domains')}>domains</a> first.`,
     },
     html`
+      ${formError(failed?.intent === 'delete' ? failed.error : undefined)}
       <ul>
         ${hosts.mapped.map((host) => html`<li><code>${host}</code> is mapped to it</li>`)}
         ${hosts.split.map((host) => html`<li><code>${host}</code> names it in its traffic split</li>`)}
