@@ -1,3 +1,4 @@
+import { BodyTemplate } from './handler.ts'
 import { plain } from './json-text.ts'
 
 /** What the run log keeps of a step while its rule is being debugged. */
@@ -36,7 +37,7 @@ const writtenForms = (secret: string): string[] => [
 ]
 
 function copy(given: unknown, needles: readonly string[], depth: number): unknown {
-  const value = plain(given)
+  const value = given instanceof BodyTemplate ? given.text : plain(given)
   if (typeof value === 'string')
     return cut(needles.reduce((text, needle) => text.replaceAll(needle, MASK), value))
   if (typeof value === 'number' && needles.includes(String(value))) return MASK
