@@ -2,6 +2,7 @@ import type { Context, RequestFacts } from './context.ts'
 import { hasSessionCookie } from './domain/cookies.ts'
 import { isHostField, normalizeHost } from './domain/hostname.ts'
 import { isLoopback } from './domain/ip-ranges.ts'
+import { sentKey } from './domain/key-header.ts'
 import { acceptsHtml } from './http/accepts-html.ts'
 import { type RequestState, recordFacts } from './http/request-facts.ts'
 import { refuseCrossOrigin } from './http/same-origin.ts'
@@ -123,7 +124,7 @@ function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Respo
 const callerBehind = (ctx: Context, request: Request) => () => callerOf(ctx, request, 'ignore')
 
 function refuseForgery(request: Request, facts: RequestFacts): void {
-  if (request.headers.has('x-api-key') || !hasSessionCookie(request.headers.get('cookie'))) return
+  if (!hasSessionCookie(request.headers.get('cookie')) || sentKey(request.headers) !== null) return
   refuseCrossOrigin(request, facts.hostWithPort)
 }
 

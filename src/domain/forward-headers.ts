@@ -1,4 +1,5 @@
 import { SESSION_COOKIES } from './cookies.ts'
+import { holdsKey } from './key-header.ts'
 
 /** A name with several values appears in several pairs. */
 export type HeaderPair = [name: string, value: string]
@@ -125,6 +126,7 @@ function visitorHeadersThatPass(
     const name = rawName.toLowerCase()
     if (name === 'connection') options += `,${rawValue}`
     if (isTwin(name, policy) || NEVER_SENT.has(name) || !mayPass(policy, name)) continue
+    if (name === 'authorization' && holdsKey(rawValue)) continue
     if (name !== 'cookie') passed.push([name, rawValue])
     else if (forwardCookies) {
       const value = withoutSessionCookies(rawValue)

@@ -2,6 +2,7 @@ import type { Caller, Context } from '../context.ts'
 import { currentGeneration, generationCache } from '../db/generation.ts'
 import { AppError } from '../domain/errors.ts'
 import { withoutSessionCookies } from '../domain/forward-headers.ts'
+import { holdsKey } from '../domain/key-header.ts'
 import { toAppError } from '../http/error-response.ts'
 import { asOfNow } from '../modules/auth/caller.ts'
 import { findProjectById } from '../modules/projects/service.ts'
@@ -12,6 +13,7 @@ import type { PipelineRule } from '../pipelines/model.ts'
 import { paramsOf } from '../pipelines/path-params.ts'
 import { hasPostSteps, queuePostSteps } from '../pipelines/post-steps.ts'
 import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body.ts'
+import { namesSecret } from '../pipelines/references.ts'
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
 import { masked } from '../pipelines/trace.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
@@ -45,6 +47,7 @@ export async function answerPipeline(ctx: Context, asked: PipelineRequest): Prom
     failedStep: ended.failedStep,
     error: ended.error,
     steps: ended.steps,
+    namesSecret: ended.steps !== null && namesSecret(rule.pipelineConfig),
     startedAt: at,
   })
   return ended.response
@@ -163,12 +166,13 @@ function inputOf(
   }
 }
 
-/** Leaves out session cookies and the key, which belong to the service. contract §8. */
+/** Leaves out session cookies and the key, which belong to the service. contract §8, 12.8. */
 function headersOf(request: Request): Record<string, string> {
   const headers: [string, string][] = []
   for (const [name, value] of request.headers) {
     const shown = name === 'cookie' ? withoutSessionCookies(value) : value
-    if (name !== 'x-api-key' && (name !== 'cookie' || shown !== '')) headers.push([name, shown])
+    const isKey = name === 'x-api-key' || (name === 'authorization' && holdsKey(value))
+    if (!isKey && (name !== 'cookie' || shown !== '')) headers.push([name, shown])
   }
   return Object.fromEntries(headers)
 }

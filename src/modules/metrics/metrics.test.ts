@@ -54,6 +54,7 @@ test('the Prometheus text format', async () => {
   expect(text).toContain('svc_http_requests_total{status="404"} 1\n')
   expect(text).toMatch(/svc_http_request_duration_seconds_bucket\{le="\+Inf"\} \d+\n/)
   expect(text).toContain('svc_users 1\n')
+  expect(text).toContain('svc_api_keys_suspended 0\n')
   expect(text).toMatch(/svc_disk_free_bytes [1-9]\d+\n/)
   expect(text).not.toContain('svc_backup_timestamp_seconds')
 })

@@ -7,6 +7,7 @@ import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import { secretsBeyond } from '../proxy-rules/secret-rights.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
 import { listSchemas } from '../schemas/service.ts'
 import { applyRules } from './apply-rules.ts'
@@ -151,7 +152,9 @@ export async function rollbackRuleSet(
     const before = getRuleSetRow(tx, grant, id)
     const maySeeValues = mayDo(ctx, currentGrant.caller, 'secret:read', before.projectId)
     const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
-    const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
+    const beyond = secretsBeyond(ctx, tx, currentGrant, before.projectId)
+    const options = { prune: true, maySeeValues, beyond }
+    const { created, updated, deleted } = applyRules(ctx, tx, before, resolved, options)
     const isRedescribed =
       before.description !== ruleSet.description || before.environment !== ruleSet.environment
     if (created + updated + deleted === 0 && !isRedescribed) return currentGrant
