@@ -10,6 +10,8 @@ export type StepTrace = {
   input: unknown
   output: unknown
   error: string | null
+  /** Input and output are kept from this reader, because the pipeline names a secret. */
+  redacted?: true
 }
 
 const MASK = '[redacted]'

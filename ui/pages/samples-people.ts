@@ -98,6 +98,7 @@ export const peopleSamples = [
       { name: 'MAIL_API_KEY', usableBy: 'contributor' as const, updatedAt: at },
       { name: 'PAY_KEY', usableBy: 'admin' as const, updatedAt: at },
     ],
+    disabled: [{ id: 'r1', pathPattern: '/api/pay', method: null }],
   }),
   sample('secrets-empty', secretsPage, {
     ...owner,

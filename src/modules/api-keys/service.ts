@@ -13,6 +13,7 @@ import { type ApiKey, deleteKeyRow, findKey, insertKey, selectKeys } from './que
 import { subject, toView } from './view.ts'
 
 export type { ApiKeyView, NewApiKey } from './model.ts'
+export { SUSPENSION_WORDS } from './suspended.ts'
 export { keysOfMaker, suspendedKeys, takeOverKey } from './take-over.ts'
 
 export function listKeys(

@@ -10,6 +10,7 @@ import type { SecretView, UsableBy } from './model.ts'
 import { deleteSecretRow, findSealedSecret, listSecretRows, upsertSecret } from './queries.ts'
 import { sealContext } from './seal-context.ts'
 
+export type { DisabledRule } from '../proxy-rules/secret-users.ts'
 export type { SecretView, UsableBy } from './model.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
