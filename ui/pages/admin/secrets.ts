@@ -110,7 +110,10 @@ const putForm = (failed: Failed | undefined): Html =>
           value: failed?.values['usableBy'],
           options: [
             { value: '', label: 'As it is; a new one by contributors' },
-            { value: 'contributor', label: `${USABLE_BY.contributor}: whoever may change this project’s rules can read it` },
+            {
+              value: 'contributor',
+              label: `${USABLE_BY.contributor}: whoever may change this project’s rules can read it`,
+            },
             { value: 'admin', label: `${USABLE_BY.admin}: only in rules that admins write` },
           ],
         })}
