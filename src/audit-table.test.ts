@@ -150,6 +150,11 @@ test('DELETE /api/deployments/:deploymentId of one without aliases is ["deployme
   expect((await call('DELETE /api/deployments/:deploymentId')).actions).toEqual(['deployment.delete'])
 })
 
+test('POST /api/api-keys/:project key id/take-over of a suspended one is ["api-key.take-over"]', async () => {
+  runSql(world.app, "UPDATE api_keys SET suspended_at = 1, suspended_reason = 'maker_deleted'")
+  expect((await call('POST /api/api-keys/:project key id/take-over')).actions).toEqual(['api-key.take-over'])
+})
+
 function upload(fields: Record<string, string>): FormData {
   const data = new FormData()
   for (const [name, value] of Object.entries(fields)) data.set(name, value)

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Db } from './db/open.ts'
+import type { AppError } from './domain/errors.ts'
 import type { GlobalRole } from './domain/roles.ts'
 import type { BlobStore } from './platform/blob-store.ts'
 import type { BodyBudget } from './platform/body-budget.ts'
@@ -79,9 +80,16 @@ export type SitePlace = { projectId: string; host: string } | null
 
 /**
  * The caller of one request: the actor, the place it calls from, and the person rejected by the membership gate, if
- * any. `goodUntil`: until then the same cookies mean the same caller there, as long as nothing is written.
+ * any. `goodUntil`: until then the same cookies mean the same caller there, as long as nothing is written. `badKey`: the
+ * API's answer to a key that was sent and is not good; elsewhere it counts as none.
  */
-export type Caller = { actor: Actor; site: SitePlace; refused: SessionUser | null; goodUntil?: number }
+export type Caller = {
+  actor: Actor
+  site: SitePlace
+  refused: SessionUser | null
+  goodUntil?: number
+  badKey?: AppError
+}
 
 /** What the front door determined about a request before any other code sees it. */
 export type RequestFacts = {

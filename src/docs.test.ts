@@ -60,7 +60,12 @@ describe('the OpenAPI document', () => {
 
   test('is OpenAPI 3.1 with both ways to sign in, and an error body for each route', () => {
     expect(document.openapi).toBe('3.1.0')
-    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(['apiKey', 'metrics', 'session'])
+    expect(Object.keys(document.components.securitySchemes).sort()).toEqual([
+      'apiKey',
+      'bearerKey',
+      'metrics',
+      'session',
+    ])
     const answers = operations().flatMap(({ operation }) => Object.values(operation.responses))
     expect(answers.filter(({ description }) => !description)).toEqual([])
     for (const { operation } of operations())

@@ -3,6 +3,7 @@ import { hasSessionCookie } from './domain/cookies.ts'
 import { AppError } from './domain/errors.ts'
 import { isHostField, normalizeHost } from './domain/hostname.ts'
 import { isLoopback } from './domain/ip-ranges.ts'
+import { sentKey } from './domain/key-header.ts'
 import { plainPath } from './domain/plain-path.ts'
 import { acceptsHtml } from './http/accepts-html.ts'
 import { type RequestState, recordFacts } from './http/request-facts.ts'
@@ -147,7 +148,7 @@ function askService(
   path: string,
   facts: RequestFacts,
 ): Promise<Response> {
-  if (SESSION_ROUTES.test(path) && !request.headers.has('x-api-key'))
+  if (SESSION_ROUTES.test(path) && sentKey(request.headers) === null)
     refuseCrossOrigin(request, facts.hostWithPort)
   return endpoints.admin(request)
 }
@@ -158,7 +159,7 @@ const SESSION_ROUTES = /^\/(?:api\/auth|_svc\/auth|api\/setup|api\/invitations)\
 const callerBehind = (ctx: Context, request: Request) => () => callerOf(ctx, request, 'ignore')
 
 function refuseForgery(request: Request, facts: RequestFacts): void {
-  if (request.headers.has('x-api-key') || !hasSessionCookie(request.headers.get('cookie'))) return
+  if (!hasSessionCookie(request.headers.get('cookie')) || sentKey(request.headers) !== null) return
   refuseCrossOrigin(request, facts.hostWithPort)
 }
 

@@ -3,7 +3,14 @@ import type { Context } from '../src/context.ts'
 import { DAY_MS } from '../src/domain/durations.ts'
 import { isoTime } from '../src/domain/iso-time.ts'
 import { newKeyBody } from '../src/modules/api-keys/model.ts'
-import { createKey, listKeys, type NewApiKey, revokeKey } from '../src/modules/api-keys/service.ts'
+import {
+  createKey,
+  listKeys,
+  type NewApiKey,
+  revokeKey,
+  suspendedKeys,
+  takeOverKey,
+} from '../src/modules/api-keys/service.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { listProjectNames } from '../src/modules/projects/service.ts'
 import { checkInput, type Form, marked, UNREAD_BODY } from './form.ts'
@@ -11,18 +18,19 @@ import { page } from './html.ts'
 import { pageOf } from './page-of.ts'
 import { queryOf, viewerOf } from './page-request.ts'
 import { type KeysPageProps, keysPage } from './pages/admin/keys.ts'
-import { type Doing, queryText, submitWorkspaceForm } from './project-request.ts'
+import { type Doing, doneNotice, queryText, submitWorkspaceForm } from './project-request.ts'
 
 /** API keys, for global admins only. contract §7. */
 export const keyPages = (ctx: Context) =>
   new Elysia()
     .get('/keys', ({ request }) => {
-      const isRevoked = queryOf(request, 'done') === 'revoked'
-      return showKeys(ctx, request, isRevoked ? { notices: [REVOKED] } : {})
+      const notices = doneNotice(request, {
+        revoked: 'The key was revoked.',
+        'taken-over': 'The key works again and is yours.',
+      })
+      return showKeys(ctx, request, { notices })
     })
     .post('/keys', ({ request }) => submitKeys(ctx, request), UNREAD_BODY)
-
-const REVOKED = { tone: 'good', message: 'The key was revoked.' } as const
 
 type Shown = Pick<KeysPageProps, 'created' | 'failed' | 'notices'>
 
@@ -31,7 +39,8 @@ function showKeys(ctx: Context, request: Request, shown: Shown): Response {
   const grant = authorize(ctx, caller, 'workspace:administer', undefined, true)
   const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
   const found = pageOf(request, 'page', (asked) => listKeys(ctx, grant, asked))
-  return page(keysPage({ user, found, projects, ...shown }), shown.failed?.error.status)
+  const suspended = suspendedKeys(ctx, grant)
+  return page(keysPage({ user, found, projects, suspended, ...shown }), shown.failed?.error.status)
 }
 
 const submitKeys = (ctx: Context, request: Request): Promise<Response> =>
@@ -46,6 +55,13 @@ const submitKeys = (ctx: Context, request: Request): Promise<Response> =>
         run({ grant, form }) {
           revokeKey(ctx, grant, form.text('keyId'))
           return `/keys${queryText({ done: 'revoked', page: queryOf(request, 'page') })}`
+        },
+      },
+      'take-over-key': {
+        isOnce: true,
+        run({ grant, form }) {
+          takeOverKey(ctx, grant, form.text('keyId'))
+          return `/keys${queryText({ done: 'taken-over', page: queryOf(request, 'page') })}`
         },
       },
     },

@@ -6,6 +6,7 @@ import { isoTime } from '../src/domain/iso-time.ts'
 import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
 import { type AliasView, listAliases, productionAliases } from '../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
+import { suspendedKeys } from '../src/modules/api-keys/service.ts'
 import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
 import { aliasesWithStartPage } from '../src/modules/deployments/browse.ts'
 import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
@@ -19,6 +20,7 @@ import {
   type ProjectView,
   pageOfProjects,
 } from '../src/modules/projects/service.ts'
+import { suspendedKeysNotice } from './components/key-fate.ts'
 import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from './page-request.ts'
@@ -74,10 +76,16 @@ function showHome(ctx: Context, request: Request): Response {
       search,
       ...place,
       canCreate: creatorGrant(ctx, caller) !== undefined,
-      notices: doneNotice(request, { deleted: 'The project and all its content were deleted.' }),
+      notices: [
+        ...doneNotice(request, { deleted: 'The project and all its content were deleted.' }),
+        ...suspendedKeysNotice(user.role === 'admin' ? keysThatWait(ctx, caller) : []),
+      ],
     }),
   )
 }
+
+const keysThatWait = (ctx: Context, caller: Caller) =>
+  suspendedKeys(ctx, authorize(ctx, caller, 'workspace:administer', undefined, true))
 
 /**
  * Null until the project has an address. The address belongs to one alias, which may be private in a public project or

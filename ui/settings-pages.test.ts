@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createOperatorKey } from '../src/modules/api-keys/service.ts'
 import { openSecret } from '../src/modules/secrets/service.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
@@ -132,6 +133,38 @@ describe('secrets', () => {
     expect((await send('/secrets', { intent: 'put', name: 'LONG', value })).status).toBe(303)
     expect((await send('/secrets', { intent: 'put', name: 'LONG', value: `${value}ab` })).status).toBe(400)
     expect((await send('/secrets', { intent: 'delete', name: 'LONG' })).status).toBe(303)
+  })
+
+  test('say who can read them, and who may use each', async () => {
+    const html = await read(at('/secrets'))
+    expect(html).toContain(
+      'Whoever may change this project’s rules can read a secret that contributors may use',
+    )
+    await send('/secrets', { intent: 'put', name: 'PAY_KEY', value: 'x', usableBy: 'admin' })
+    expect(await read(at('/secrets'))).toMatch(/PAY_KEY<\/code>.*Admins/s)
+    await send('/secrets', { intent: 'put', name: 'PAY_KEY', value: 'y', usableBy: '' })
+    expect(await read(at('/secrets'), contributor)).toMatch(/PAY_KEY<\/code>.*Admins/s)
+    const wrong = await send('/secrets', { intent: 'put', name: 'PAY_KEY', value: 'z', usableBy: 'guest' })
+    expect(wrong.status).toBe(400)
+    expect(openSecret(app.ctx, site.projectId, 'PAY_KEY')).toBe('y')
+  })
+
+  test('kept for admins, the page names the rules that were switched off', async () => {
+    await send('/secrets', { intent: 'put', name: 'OPEN_KEY', value: 'x' })
+    const config = { body: '{{secrets.OPEN_KEY}}' }
+    const json = {
+      pathPattern: '/api/open',
+      proxyType: 'pipeline',
+      pipelineConfig: { steps: [{ id: 'r', handlerType: 'response_handler', config }] },
+    }
+    const path = `/api/proxy-rules/project/${site.projectId}`
+    const key = createOperatorKey(app.ctx, { name: 'ci', repository: null })
+    const rule = (await (await app.call('POST', path, { key, json })).json()) as { id: string }
+    const put = await send('/secrets', { intent: 'put', name: 'OPEN_KEY', value: 'x', usableBy: 'admin' })
+    expect(put.status).toBe(200)
+    expect(await put.text()).toMatch(new RegExp(`${rule.id}[^>]*>ANY /api/open</a>`))
+    const off = await app.call('GET', `/api/proxy-rules/${rule.id}`, { key })
+    expect(await off.json()).toMatchObject({ isEnabled: false })
   })
 
   test('are deleted', async () => {

@@ -7,7 +7,13 @@ import {
   getProject,
   transferOwnership,
 } from '../src/modules/projects/service.ts'
-import { deleteSecret, listSecrets, putSecret } from '../src/modules/secrets/service.ts'
+import {
+  type DisabledRule,
+  deleteSecret,
+  listSecrets,
+  putSecret,
+  type UsableBy,
+} from '../src/modules/secrets/service.ts'
 import { readSettings } from '../src/modules/settings/service.ts'
 import { booleanOf, checkInput, type Form, marked, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
@@ -32,7 +38,7 @@ export const settingsPages = (ctx: Context) =>
       ({ request, params }) => submitSettings(ctx, request, params.id),
       UNREAD_BODY,
     )
-    .get('/projects/:id/secrets', ({ request, params }) => showSecrets(ctx, request, params.id))
+    .get('/projects/:id/secrets', ({ request, params }) => showSecrets(ctx, request, params.id, {}))
     .post(
       '/projects/:id/secrets',
       ({ request, params }) => submitSecrets(ctx, request, params.id),
@@ -116,14 +122,27 @@ function fullName(ctx: Context, grant: Doing['grant']): string {
   return `${owner}/${name}`
 }
 
-function showSecrets(ctx: Context, request: Request, id: string, failed?: Failed): Response {
+type SecretsShown = { failed?: Failed; disabled?: readonly DisabledRule[] }
+
+function showSecrets(
+  ctx: Context,
+  request: Request,
+  id: string,
+  { failed, disabled }: SecretsShown,
+): Response {
   const looking = lookAt(ctx, request, id, 'secret:names')
   const notices = doneNotice(request, {
     stored: 'The secret was stored.',
     deleted: 'The secret was deleted.',
   })
   const secrets = listSecrets(ctx, looking.grant)
-  return page(secretsPage({ ...looking, secrets, failed, notices }), failed?.error.status)
+  return page(secretsPage({ ...looking, secrets, disabled, failed, notices }), failed?.error.status)
+}
+
+function usableByOf(form: Form): UsableBy | undefined {
+  const usableBy = form.optional('usableBy')
+  if (usableBy === undefined || usableBy === 'contributor' || usableBy === 'admin') return usableBy
+  throw marked({ path: 'usableBy', message: 'Choose one from the list.' })
 }
 
 /** Fits the longest value, 64 KiB, as a browser sends it: up to three bytes for one, and six for a line break. */
@@ -140,7 +159,10 @@ const submitSecrets = (ctx: Context, request: Request, id: string) =>
         run({ grant, form }) {
           // Forms send line breaks as CRLF, whatever was pasted.
           const value = form.text('value').replaceAll('\r\n', '\n')
-          putSecret(ctx, grant, form.text('name').trim(), value)
+          const usableBy = usableByOf(form)
+          const disabled = putSecret(ctx, grant, form.text('name').trim(), value, usableBy)
+          // Only this response names the rules, so it is not a redirect.
+          if (disabled.length > 0) return showSecrets(ctx, request, id, { disabled })
           return `/projects/${id}/secrets?done=stored`
         },
       },
@@ -155,6 +177,6 @@ const submitSecrets = (ctx: Context, request: Request, id: string) =>
     // Do not show the value again.
     show: (failed) => {
       const values = { ...failed.values, value: '' }
-      return showSecrets(ctx, request, id, { ...failed, values })
+      return showSecrets(ctx, request, id, { failed: { ...failed, values } })
     },
   })

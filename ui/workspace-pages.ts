@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import { AppError } from '../src/domain/errors.ts'
+import { given } from '../src/domain/given.ts'
+import { keysOfMaker } from '../src/modules/api-keys/service.ts'
 import { authorize } from '../src/modules/auth/authorize.ts'
 import { groupPatchBody, newGroupBody } from '../src/modules/groups/model.ts'
 import {
@@ -18,7 +20,7 @@ import { listAudit } from '../src/modules/logs/service.ts'
 import { listProjectNames } from '../src/modules/projects/service.ts'
 import { settingsPatchBody } from '../src/modules/settings/model.ts'
 import { changeSettings, readSettings } from '../src/modules/settings/service.ts'
-import { newUserBody, userPatchBody } from '../src/modules/users/model.ts'
+import { newUserBody, userDeleteQuery, userPatchBody } from '../src/modules/users/model.ts'
 import {
   changeUser,
   createResetLink,
@@ -98,7 +100,13 @@ function showUser(ctx: Context, request: Request, id: string, shown: UserShown):
   const { user, grant } = administer(ctx, request)
   const notices = doneNotice(request, { saved: 'The role was saved.' })
   return page(
-    userPage({ user, account: getUser(ctx, grant, id), notices, ...shown }),
+    userPage({
+      user,
+      account: getUser(ctx, grant, id),
+      keys: keysOfMaker(ctx, grant, id),
+      notices,
+      ...shown,
+    }),
     shown.failed?.error.status,
   )
 }
@@ -108,7 +116,7 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
     intents: {
       change: {
         run({ grant, form }) {
-          const input = { role: form.text('role') }
+          const input = { role: form.text('role'), ...given({ keys: form.optional('keys') }) }
           checkInput(ctx, request, userPatchBody, input)
           changeUser(ctx, grant, id, input)
           return `/admin/users/${id}?done=saved`
@@ -120,8 +128,10 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
       },
       delete: {
         isOnce: true,
-        run({ grant }) {
-          deleteUser(ctx, grant, id)
+        run({ grant, form }) {
+          const input = given({ keys: form.optional('keys') })
+          checkInput(ctx, request, userDeleteQuery, input)
+          deleteUser(ctx, grant, id, input.keys)
           return '/admin/users?done=deleted'
         },
       },

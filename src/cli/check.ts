@@ -13,9 +13,10 @@ export const checkCommand: Command = {
   summary: 'Check the database and every stored file',
   usage: `usage: svc check [--data-dir ./data]
 
-Checks the database, what its rows promise of each other, the stored secrets against the key, and the bytes of every stored
-content. Reads all of them, so it takes a while on a large store. The server may be running. Accounts whose emails are one by
-now, however they are spelled, are listed too, which is no damage. Exit code: 0 all is well, 1 damage, each named in a line.`,
+Checks the database, what its rows promise of each other (also that no API key works whose maker is no administrator any
+more), the stored secrets against the key, and the bytes of every stored content. Reads all of them, so it takes a while on a
+large store. The server may be running. Accounts whose emails are one by now, however they are spelled, are listed too, which
+is no damage. Exit code: 0 all is well, 1 damage, each named in a line.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)

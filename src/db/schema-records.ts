@@ -52,6 +52,7 @@ export const pipelineRuns = sqliteTable(
     error: text('error'),
     steps: text('steps'),
     startedAt: integer('started_at').notNull(),
+    namesSecret: integer('names_secret', { mode: 'boolean' }).notNull().default(true),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.id] })],
 )

@@ -179,10 +179,12 @@ export const projectSecrets = sqliteTable(
     name: text('name').notNull(),
     sealedValue: text('sealed_value').notNull(),
     updatedAt: integer('updated_at').notNull(),
+    usableBy: text('usable_by').$type<'contributor' | 'admin'>().notNull().default('contributor'),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.name] })],
 )
 
+/** `createdBy`: the id of the person who made it, also when the account is gone; null if made on the command line. */
 export const apiKeys = sqliteTable('api_keys', {
   id: text('id').primaryKey(),
   name: text('name').notNull(),
@@ -194,6 +196,8 @@ export const apiKeys = sqliteTable('api_keys', {
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at'),
   lastUsedAt: integer('last_used_at'),
+  suspendedAt: integer('suspended_at'),
+  suspendedReason: text('suspended_reason').$type<'maker_demoted' | 'maker_deleted'>(),
 })
 
 export const deployments = sqliteTable('deployments', {
@@ -311,6 +315,7 @@ export const proxyRules = sqliteTable('proxy_rules', {
   description: text('description'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  isWrittenByAdmin: integer('is_written_by_admin', { mode: 'boolean' }).notNull().default(false),
 })
 
 export const domains = sqliteTable('domains', {

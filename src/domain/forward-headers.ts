@@ -1,4 +1,5 @@
 import { OWN_COOKIES } from './cookies.ts'
+import { holdsKey } from './key-header.ts'
 import { foldedName, isClaim, isOursToSay } from './visitor-claims.ts'
 
 /** A name with several values appears in several pairs. */
@@ -142,7 +143,8 @@ export function requestHeadersToShow(
   const shown: HeaderPair[] = []
   for (const [rawName, rawValue] of visitorHeaders) {
     const name = rawName.toLowerCase()
-    if (name === 'x-api-key' || isForged(name, isTrustedPeer, NO_POLICY)) continue
+    const isKey = name === 'x-api-key' || (name === 'authorization' && holdsKey(rawValue))
+    if (isKey || isForged(name, isTrustedPeer, NO_POLICY)) continue
     const value = name === 'cookie' ? withoutSessionCookies(rawValue) : rawValue
     if (name !== 'cookie' || value !== '') shown.push([name, value])
   }
@@ -160,6 +162,7 @@ function visitorHeadersThatPass(
     const name = rawName.toLowerCase()
     if (name === 'connection') options += `,${rawValue}`
     if (NEVER_SENT.has(name) || !mayPass(policy, name) || isForged(name, isTrustedPeer, policy)) continue
+    if (name === 'authorization' && holdsKey(rawValue)) continue
     if (name !== 'cookie') passed.push([name, rawValue])
     else if (forwardCookies) {
       const value = withoutSessionCookies(rawValue)

@@ -30,7 +30,7 @@ const inPath = ({ name, description, example }: Parameter) => ({
 })
 
 /** Anonymous, or with whatever credential the request carries. */
-const OPTIONAL = [{}, { apiKey: [] }, { session: [] }]
+const OPTIONAL = [{}, { apiKey: [] }, { bearerKey: [] }, { session: [] }]
 
 const file = (summary: string, description: string, security: object[], parameters: Parameter[]) => ({
   get: {

@@ -32,6 +32,11 @@ export const apiDocs = (version: string) =>
               name: 'X-API-Key',
               description: 'Create one under API keys in the admin, or with `svc key create`.',
             },
+            bearerKey: {
+              type: 'http',
+              scheme: 'bearer',
+              description: 'The same key as `Authorization: Bearer svc_…`. Of both, `X-API-Key` counts.',
+            },
             session: {
               type: 'apiKey',
               in: 'cookie',
@@ -42,7 +47,7 @@ export const apiDocs = (version: string) =>
             metrics: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, for `/metrics` only.' },
           },
         },
-        security: [{ apiKey: [] }, { session: [] }],
+        security: [{ apiKey: [] }, { bearerKey: [] }, { session: [] }],
       },
     }),
   )

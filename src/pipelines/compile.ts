@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../domain/errors.ts'
 import { type Expression, ExpressionError, evaluate, parseExpression, type Scope } from './expressions.ts'
-import type { Handler } from './handler.ts'
+import { BodyTemplate, type Handler } from './handler.ts'
 import { type PipelineConfig, type PipelineStep, stepIdOf } from './model.ts'
 import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate, renderTemplate, type Template } from './templates.ts'
@@ -99,7 +99,7 @@ function compileValue(
 ): CompiledValue {
   if (typeof value === 'string')
     return handler?.isLiteral?.(path.slice(1), value) === true
-      ? { kind: 'constant', value }
+      ? constantOf(isBody(path) ? new BodyTemplate(value) : value)
       : compileText(value, path, problems)
   if (typeof value !== 'object' || value === null) return { kind: 'constant', value }
   if (path.length > MAX_DEPTH) {
@@ -118,6 +118,8 @@ function compileValue(
     entries.map(([, inner]) => inner),
   )
 }
+
+const isBody = (path: readonly string[]): boolean => path.length === 2 && path[1] === 'body'
 
 /** Folds a value of nothing but constants into one. Runs share it, so handlers must not modify what they receive. */
 function folded(value: CompiledValue, parts: readonly CompiledValue[]): CompiledValue {

@@ -48,6 +48,8 @@ test.each<[source: string, value: unknown]>([
   ['secrets.TOKEN', 's3cret'],
   ['secrets.OTHER', null],
   ['secrets.TOKEN.length', null],
+  ["secrets['TOKEN']", 's3cret'],
+  ['secrets["TOKEN"]', 's3cret'],
   ['now()', '2026-11-20T12:00:00.000Z'],
   ['uuid()', 'some-id'],
   ['12', 12],
@@ -89,6 +91,27 @@ describe('a text whose first word has no meaning stands for itself', () => {
   })
 })
 
+describe('secrets alone, or indexed by anything but a quoted name, is null', () => {
+  test.each([
+    'secrets',
+    '  secrets ',
+    'secrets[0]',
+    'secrets[TOKEN]',
+    'secrets[input.name]',
+    "secrets[request.body['name']]",
+    'secrets[steps.form[0]]',
+    'secrets[secrets.TOKEN]',
+    "secrets['TO' + 'KEN']",
+    'secrets[`TOKEN`]',
+    'secrets[]',
+    'secrets[*]',
+    'secrets[input.name].length',
+  ])('%s', (source) => {
+    expect(valueIn(source)).toBeNull()
+    expect(parseExpression(source)).toEqual({ kind: 'path', root: 'secrets', keys: [] })
+  })
+})
+
 describe('a missing path is null, and inherited properties are invisible', () => {
   test.each([
     'steps.nobody.email',
@@ -114,10 +137,14 @@ test.each<[source: string, position: number]>([
   ['user feedback', 4],
   ['request.headers.content-type', 23],
   ['steps[x]', 6],
+  ['secrets.', 8],
+  ['secrets[', 8],
+  ["secrets['TOKEN", 8],
+  ['secrets TOKEN', 7],
+  ['secrets[x] + 1', 8],
   ['steps[0', 6],
   ["steps['a]", 6],
   ['  steps.a()', 9],
-  ['secrets', 7],
   ['now(1)', 0],
   ['now() + 1', 0],
   [`steps${'.a'.repeat(600)}`, 0],
@@ -136,8 +163,7 @@ test.each<[source: string, position: number]>([
 })
 
 test('every root is recognised', () => {
-  for (const root of ROOTS.filter((one) => one !== 'secrets'))
-    expect(parseExpression(root)).toEqual({ kind: 'path', root, keys: [] })
+  for (const root of ROOTS) expect(parseExpression(root)).toEqual({ kind: 'path', root, keys: [] })
 })
 
 test('any text is parsed or refused, and the position of the error lies within it', () => {

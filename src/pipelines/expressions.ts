@@ -78,8 +78,8 @@ export function evaluate(expression: Expression, scope: Scope): unknown {
 }
 
 function follow(root: Root, keys: readonly string[], scope: Scope): unknown {
-  const [first = '', ...rest] = keys
-  if (root === 'secrets') return rest.reduce(own, scope.secret(first) as unknown)
+  const [first, ...rest] = keys
+  if (root === 'secrets') return first === undefined ? null : rest.reduce(own, scope.secret(first) as unknown)
   // A copy of all outputs so far: a step that keeps it becomes one of the outputs, and must not contain itself.
   if (root === 'steps' && keys.length === 0) return { ...(scope.root(root) as object) }
   return keys.reduce(own, scope.root(root)) ?? null
@@ -128,6 +128,7 @@ function parseCall(text: string, indent: number): Expression {
 }
 
 function parsePath(text: string, root: Root, indent: number): Expression {
+  if (root === 'secrets' && isUnnamed(text, root.length)) return { kind: 'path', root, keys: [] }
   const keys: string[] = []
   for (let at = root.length; at < text.length; ) {
     const step = text[at] === '.' ? readName(text, at, indent) : readIndex(text, at, indent)
@@ -135,10 +136,20 @@ function parsePath(text: string, root: Root, indent: number): Expression {
     at = step.end
     if (keys.length > MAX_KEYS) throw new ExpressionError(`A path has at most ${MAX_KEYS} parts`, indent + at)
   }
-  if (root === 'secrets' && keys.length === 0)
-    throw new ExpressionError('Give the name of the secret: secrets.NAME', indent + text.length)
   return { kind: 'path', root, keys: isHeader(root, keys) ? keys.map(lowerSecond) : keys }
 }
+
+/**
+ * `secrets` alone, or with something in brackets that is no quoted name: null, whatever it is. So the secrets that a
+ * pipeline can use are those whose names are written in it. contract 12.8.
+ */
+function isUnnamed(text: string, at: number): boolean {
+  if (at === text.length) return true
+  const quoted = readQuoted(text, at + 1)
+  return text[at] === '[' && text[quoted?.end ?? -1] !== ']' && ENDS_AS_PATH.test(text)
+}
+
+const ENDS_AS_PATH = /\](?:\.[\p{L}\p{N}_$]+)*$/u
 
 /** Header names are case-insensitive and stored in lower case. RFC 9110 §5.1. */
 const isHeader = (root: Root, [first, second]: readonly string[]): boolean =>

@@ -4,6 +4,18 @@ import type { ErrorDetail } from '../domain/errors.ts'
 import type { PipelineInput } from './input.ts'
 import type { TemplateMode } from './templates.ts'
 
+/**
+ * A text of the configuration that its handler renders, once it knows how to escape. Only such a text is ever a template:
+ * one that an expression found may hold tags of a visitor.
+ */
+export class BodyTemplate {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** What a handler knows of its run. */
 export type StepContext = {
   ctx: Context
@@ -15,7 +27,7 @@ export type StepContext = {
   /**
    * Renders a template with the values of the run. Throws 500 if the result of `json` is neither empty nor valid JSON.
    */
-  render(template: string, mode: TemplateMode): string
+  render(template: BodyTemplate, mode: TemplateMode): string
   /** Aborted when the time limit of the step is over. */
   signal: AbortSignal
 }
@@ -53,7 +65,10 @@ export type Handler = {
   result: string
   /** The keys of `config` with their descriptions, except the condition, which every step may have. */
   config: TSchema
-  /** Whether a text is neither template nor expression. `path` leads to it from `config`. */
+  /**
+   * Whether a text is neither template nor expression. `path` leads to it from `config`. Such a text at `body` arrives as
+   * a `BodyTemplate`.
+   */
   isLiteral?: (path: readonly string[], text: string) => boolean
   /** Checks what the schema cannot express. The configuration may violate the schema. */
   check?: (config: Readonly<Record<string, unknown>>) => ErrorDetail[]

@@ -39,19 +39,32 @@ export function unknownNames(
 /** Reports at most this many for one step, so that the report never outgrows the push. */
 const MAX_TOLD = 20
 
-/** The names of all secrets that the steps of a pipeline use. */
-export function secretNames({ steps, postSteps = [] }: PipelineConfig): string[] {
+/**
+ * The names of all secrets that a pipeline uses, also in steps that are turned off, in validators, and in steps of
+ * handlers that only a newer version knows, where every text counts. There is no other way to a secret: it is found by a
+ * name that is written out, and texts that come from elsewhere are never evaluated.
+ */
+export function secretNames({ validators = [], steps, postSteps = [] }: PipelineConfig): string[] {
   const names = new Set<string>()
-  for (const step of [...steps, ...postSteps]) {
-    const handler = findHandler(step.handlerType)
-    if (handler === undefined) continue
-    for (const { path, text } of textsOf(step.config ?? {}, []))
+  const collect = (config: object | undefined, handler: Handler | undefined): void => {
+    for (const { path, text } of textsOf(config ?? {}, []))
       for (const one of expressionsOf(handler, path, text)) {
         const name = one.kind === 'path' && one.root === 'secrets' ? one.keys[0] : undefined
         if (name !== undefined) names.add(name)
       }
   }
+  for (const { config } of validators) collect(config, undefined)
+  for (const { config, handlerType } of [...steps, ...postSteps]) collect(config, findHandler(handlerType))
   return [...names]
+}
+
+const naming = new WeakMap<PipelineConfig, boolean>()
+
+/** Whether a pipeline uses any secret. Looked up once for each configuration object. */
+export function namesSecret(config: PipelineConfig): boolean {
+  const known = naming.get(config) ?? secretNames(config).length > 0
+  naming.set(config, known)
+  return known
 }
 
 /**
@@ -72,7 +85,7 @@ function problemOf(expression: Expression, before: ReadonlySet<string>): string 
   if (expression.kind !== 'path') return null
   const { root, keys } = expression
   const [key] = keys
-  if (key === undefined) return null
+  if (key === undefined) return root === 'secrets' ? NO_SECRET : null
   if (root === 'steps') {
     if (before.has(key)) return null
     return `names the output of a step ${key.slice(0, 100)}, but no earlier step has that id; ${namesOf(before)}`
@@ -81,6 +94,8 @@ function problemOf(expression: Expression, before: ReadonlySet<string>): string 
   if (held === undefined || held.includes(key)) return null
   return `names ${root}.${key.slice(0, 100)}, but ${root} has only ${held.join(', ')}`
 }
+
+const NO_SECRET = "names no secret, and so is null: write the name out, as secrets.NAME or secrets['NAME']"
 
 const MAX_NAMES = 8
 
@@ -111,11 +126,11 @@ function* textsOf(value: object, path: string[]): Generator<Text> {
 }
 
 /** The expressions of a text; none if it cannot be parsed, which is reported elsewhere. */
-function expressionsOf(handler: Handler, path: readonly string[], text: string): Expression[] {
+function expressionsOf(handler: Handler | undefined, path: readonly string[], text: string): Expression[] {
   const isCondition = path.length === 1 && path[0] === 'condition'
   const isTemplate = hasTags(text)
   // A body is kept literally and yet is a template: it is parsed once the content type is known.
-  const isLiteral = !isCondition && handler.isLiteral?.(path, text) === true
+  const isLiteral = !isCondition && handler?.isLiteral?.(path, text) === true
   if (isLiteral && !(path[0] === 'body' && isTemplate)) return []
   try {
     if (!isTemplate) return [parseExpression(isCondition ? text.replace(/^[\s!]*/, '') : text)]

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { operatorGrant } from '../modules/auth/authorize.ts'
 import { putSecret } from '../modules/secrets/service.ts'
 import { type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
@@ -107,6 +108,86 @@ describe('the run log', () => {
     expect(JSON.stringify(data)).not.toContain('swordfish')
     const about = expect.stringMatching(/not valid JSON .*\[redacted\]/)
     expect(data).toMatchObject([{ error: about, steps: [{ id: 'r', error: about }] }])
+  })
+
+  describe('of a pipeline that names a secret, inputs and outputs are for project admins', () => {
+    const readers: [who: string, role: string, sees: boolean][] = [
+      ['ann@example.com', 'owner', true],
+      ['admin@example.com', 'admin', true],
+      ['contributor@example.com', 'contributor', false],
+      ['viewer@example.com', 'viewer', false],
+      ['root@example.com', 'global admin', true],
+    ]
+    const HIDDEN = { input: null, output: null, redacted: true }
+    const named = [
+      step('fn', 'function_handler', {
+        code: 'const handler = ({ args }) => [...args.k].reverse().join("")',
+        args: { k: 'secrets.BACK' },
+      }),
+      step('skipped', 'response_handler', { body: '{}', condition: 'false' }),
+      respond('{"a":1}'),
+    ]
+
+    beforeAll(async () => {
+      for (const [email, role] of readers) {
+        if (role === 'owner') continue
+        await app.addUser(email, role === 'global admin' ? 'admin' : 'user')
+        if (role === 'global admin') continue
+        await app.call('POST', `/api/projects/${app.projectId}/permissions/users`, {
+          as: 'ann@example.com',
+          json: { email, role },
+        })
+      }
+      putSecret(app.ctx, operatorGrant(app.projectId), 'BACK', 'backwards')
+      await app.run(named, { rule: { id: 'r-named', debugEnabled: true } })
+      await app.run([respond('{"b":2}')], { rule: { id: 'r-plain', debugEnabled: true } })
+      await app.run([respond('{"c":{{{request.body}}}}')], {
+        json: { c: 3 },
+        rule: {
+          id: 'r-later',
+          debugEnabled: true,
+          pipelineConfig: {
+            steps: [respond('{"c":{{{request.body}}}}')],
+            postSteps: [step('p', 'data_create', { fields: { a: 'secrets.NOT_SET' } }, { isEnabled: false })],
+          },
+        },
+      })
+    })
+
+    test.each(readers)('%s, %s', async (as, _role, sees) => {
+      const { data } = await runs('?ruleId=r-named', as)
+      const detail = await app.call(
+        'GET',
+        `/api/projects/${app.projectId}/pipeline-runs/${data[0]?.['id']}`,
+        { as },
+      )
+      for (const run of [data[0], (await detail.json()) as Record<string, unknown>]) {
+        expect(run).toMatchObject({ status: 200, steps: [{ id: 'fn' }, { id: 'skipped' }, { id: 'r' }] })
+        const steps = run?.['steps'] as Record<string, unknown>[]
+        if (sees)
+          expect(steps).toMatchObject([
+            { output: 'sdrawkcab' },
+            { skipped: true },
+            { output: { status: 200 } },
+          ])
+        else expect(steps).toMatchObject([HIDDEN, HIDDEN, HIDDEN])
+        expect(JSON.stringify(run).includes('sdrawkcab')).toBe(sees)
+        expect(JSON.stringify(run).includes('redacted":true')).toBe(!sees)
+      }
+      expect((await runs('?ruleId=r-plain', as)).data[0]).toMatchObject({
+        steps: [{ output: { body: '{"b":2}' } }],
+      })
+      const later = (await runs('?ruleId=r-later', as)).data[0]
+      expect(later).toMatchObject({ steps: [sees ? { output: { status: 200 } } : HIDDEN] })
+    })
+
+    test('a key counts as contributor', async () => {
+      const key = createOperatorKey(app.ctx, { name: 'reads', repository: null })
+      const answer = await app.call('GET', `/api/projects/${app.projectId}/pipeline-runs?ruleId=r-named`, {
+        key,
+      })
+      expect(await answer.json()).toMatchObject({ data: [{ steps: [HIDDEN, HIDDEN, HIDDEN] }] })
+    })
   })
 
   test('does not commit once per request', async () => {

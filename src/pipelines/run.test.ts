@@ -206,6 +206,23 @@ describe('what expressions see', () => {
       await json([respond({ t: 'secrets.TOKEN' })], { projectId: app.addProject('no-secrets') }),
     ).toEqual({ t: null })
   })
+
+  test('no value of a request leads to a secret', async () => {
+    putSecret(app.ctx, operatorGrant(app.projectId), 'TOKEN', 't0k3n')
+    const asked = { json: { name: 'TOKEN', text: '{{secrets.TOKEN}}', path: 'secrets.TOKEN' } }
+    const body = {
+      all: 'secrets',
+      dynamic: 'secrets[input.name]',
+      number: 'secrets[0]',
+      inTemplate: '<{{secrets}}{{secrets[input.name]}}{{input.text}}{{input.path}}>',
+    }
+    expect(await json([respond(body)], asked)).toEqual({
+      all: null,
+      dynamic: null,
+      number: null,
+      inTemplate: '<{{secrets.TOKEN}}secrets.TOKEN>',
+    })
+  })
 })
 
 test('no step starts once the run has taken too long', async () => {

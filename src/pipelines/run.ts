@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../domain/errors.ts'
 import { OutboundError } from '../platform/outbound/error.ts'
 import { type CompiledStep, compilePipeline, holdsCondition, resolveValue } from './compile.ts'
 import { ExpressionError, type Scope } from './expressions.ts'
-import { Answer, AuthorError, type StepContext } from './handler.ts'
+import { Answer, AuthorError, type BodyTemplate, type StepContext } from './handler.ts'
 import type { PipelineInput } from './input.ts'
 import { jsonOf } from './json-text.ts'
 import type { PipelineRule } from './model.ts'
@@ -205,8 +205,8 @@ class RunningStep implements StepContext {
     return this.controller.signal
   }
 
-  render(template: string, mode: TemplateMode): string {
-    return render(this.#run, template, mode)
+  render(template: BodyTemplate, mode: TemplateMode): string {
+    return render(this.#run, template.text, mode)
   }
 }
 

@@ -67,7 +67,6 @@ test.each<[source: string, mode: TemplateMode, position: number]>([
   ['a {{{steps.n}}', 'text', 2],
   ['{{}}', 'text', 0],
   ['ab {{ steps. }}', 'text', 12],
-  ['{{secrets}}', 'text', 9],
   ['{"a":"\\{{steps.n}}"}', 'json', 7],
 ])('%s is wrong at %p', (source, mode, position) => {
   expect(() => parseTemplate(source, mode)).toThrow(ExpressionError)

@@ -1,3 +1,4 @@
+import { BodyTemplate } from './handler.ts'
 import { plain } from './json-text.ts'
 
 /** What the run log keeps of a step while its rule is being debugged. */
@@ -9,6 +10,8 @@ export type StepTrace = {
   input: unknown
   output: unknown
   error: string | null
+  /** Input and output are kept from this reader, because the pipeline names a secret. */
+  redacted?: true
 }
 
 const MASK = '[redacted]'
@@ -36,7 +39,7 @@ const writtenForms = (secret: string): string[] => [
 ]
 
 function copy(given: unknown, needles: readonly string[], depth: number): unknown {
-  const value = plain(given)
+  const value = given instanceof BodyTemplate ? given.text : plain(given)
   if (typeof value === 'string')
     return cut(needles.reduce((text, needle) => text.replaceAll(needle, MASK), value))
   if (typeof value === 'number' && needles.includes(String(value))) return MASK

@@ -13,6 +13,7 @@ import type { PipelineRule } from '../pipelines/model.ts'
 import { paramsOf } from '../pipelines/path-params.ts'
 import { hasPostSteps, queuePostSteps } from '../pipelines/post-steps.ts'
 import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body.ts'
+import { namesSecret } from '../pipelines/references.ts'
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
 import { masked } from '../pipelines/trace.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
@@ -48,6 +49,7 @@ export async function answerPipeline(ctx: Context, asked: PipelineRequest): Prom
     failedStep: ended.failedStep,
     error: ended.error,
     steps: ended.steps,
+    namesSecret: ended.steps !== null && namesSecret(rule.pipelineConfig),
     startedAt: at,
   })
   return ended.response

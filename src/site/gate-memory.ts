@@ -1,5 +1,6 @@
 import type { Caller, Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
+import { sentKey } from '../domain/key-header.ts'
 import { isPartOfAnother } from '../http/part-of-another.ts'
 import type { Site } from './resolve-site.ts'
 
@@ -16,7 +17,7 @@ const shown = generationCache<WeakMap<Site, number>>('access')
  */
 export function maySeeStill(ctx: Context, request: Request, site: Site): boolean {
   const cookies = request.headers.get('cookie')
-  if (cookies === null || request.headers.get('x-api-key') !== null || isPartOfAnother(request)) return false
+  if (cookies === null || sentKey(request.headers) !== null || isPartOfAnother(request)) return false
   const until = shown.peek(ctx.db, cookies)?.get(site)
   return until !== undefined && until > ctx.now()
 }

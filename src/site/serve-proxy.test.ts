@@ -182,6 +182,18 @@ test('headers: forwarded, never forwarded, and set by us', async () => {
     expect(headers[name]).toBeUndefined()
 })
 
+test.each(['Bearer svc_secret', 'bearer   svc_secret', 'Basic x, Bearer svc_secret'])(
+  'a key as %p never leaves, though the rule forwards the header; other tokens do',
+  async (authorization) => {
+    const headerConfig = { forward: ['authorization', 'x-api-key'] }
+    await fixture.rule({ pathPattern: '/api/*', targetUrl: target, headerConfig })
+    await fixture.send('/api/x', { headers: { authorization } })
+    expect(only().headers.authorization).toBeUndefined()
+    await fixture.send('/api/x', { headers: { authorization: 'Bearer of.the.backend' } })
+    expect(seen.at(-1)?.headers.authorization).toBe('Bearer of.the.backend')
+  },
+)
+
 test('cookies without the session are forwarded if the rule says so; the Host too', async () => {
   await fixture.rule({ pathPattern: '/api/*', targetUrl: target, forwardCookies: true, preserveHost: true })
   await fixture.send('/api/x', {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { get, type IncomingMessage } from 'node:http'
+import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 import { onRequest, rawTlsBackend } from '../testing/tls-backend.ts'
 
@@ -214,6 +215,27 @@ test('cross-site WebSocket hijacking: a page of another site gets nothing with t
   expect((await ask({ cookie, origin: `http://${site.aliasHost}` })).status).toBe(418)
   await setPublic(true)
   expect((await ask({ origin: 'http://evil.sites.test' })).status).toBe(418)
+})
+
+test('a key opens a WebSocket of a private site as bearer token, and does not reach the backend', async () => {
+  const { app, site } = fixture
+  const admin = { as: 'seed-owner@example.com', host: 'admin.sites.test' }
+  const key = createOperatorKey(app.ctx, { name: 'socket', repository: null })
+  const target = `https://${BACKEND}:${backend.port}`
+  await fixture.rule({
+    pathPattern: '/keyed/*',
+    targetUrl: target,
+    headerConfig: { forward: ['authorization'] },
+  })
+  await app.call('PATCH', `/api/projects/${site.projectId}`, { ...admin, json: { isPublic: false } })
+  const cookie = await app.cookieOf(admin.as, admin.host)
+  const foreign = { cookie, origin: 'http://evil.sites.test', ...upgrade }
+  const ask = (authorization: string) =>
+    fixture.send('/keyed/teapot', { headers: { ...foreign, authorization } })
+  expect((await ask('Bearer other')).status).toBe(403)
+  expect((await ask(`Bearer ${key}`)).status).toBe(418)
+  expect(last?.headers.get('authorization')).toBeNull()
+  await app.call('PATCH', `/api/projects/${site.projectId}`, { ...admin, json: { isPublic: true } })
 })
 
 test('a stopping server tells both ends, and does not wait for them', async () => {

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { hasSessionCookie } from '../domain/cookies.ts'
 import { AppError } from '../domain/errors.ts'
 import type { HeaderPair } from '../domain/forward-headers.ts'
+import { sentKey } from '../domain/key-header.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { refuseCrossOrigin } from '../http/same-origin.ts'
 import { MAX_MESSAGE_BYTES, type SocketOwner, type VisitorSocket } from '../http/wire.ts'
@@ -100,7 +101,7 @@ function untilUpgraded(request: Request): { signal: AbortSignal; done: () => voi
  * relies on a session must therefore be opened by a page of this site. contract §2.
  */
 function refuseForgery({ visibility }: Site, { request, facts }: ProxyRequest): void {
-  if (visibility.isPublic || request.headers.has('x-api-key')) return
+  if (visibility.isPublic || sentKey(request.headers) !== null) return
   if (hasSessionCookie(request.headers.get('cookie'))) refuseCrossOrigin(request, facts.hostWithPort, true)
 }
 

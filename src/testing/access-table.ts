@@ -138,6 +138,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/api-keys', 'global admin'],
   ['POST /api/api-keys', 'global admin', { json: { name: 'x', isGlobal: true } }],
   ['DELETE /api/api-keys/:project key id', 'global admin'],
+  ['POST /api/api-keys/:project key id/take-over', 'global admin'],
   ['GET /api/audit', 'global admin'],
   ['GET /api/logs', 'global admin'],
   ['GET /api/logs/tail', 'global admin'],

@@ -74,7 +74,7 @@ function addPeople({ ctx }: TestApp, run: Run, ids: Ids): void {
     hashToken(ids.token),
     later,
   )
-  run("INSERT INTO project_secrets VALUES (?, ?, 'sealed', 0)", projectId, ids.secretName)
+  run("INSERT INTO project_secrets VALUES (?, ?, 'sealed', 0, 'contributor')", projectId, ids.secretName)
   run(
     "INSERT INTO uploads (id, project_id, manifest, created_by, expires_at) VALUES (?, ?, '{}', 'operator', ?)",
     ids.uploadId,
@@ -126,7 +126,7 @@ function addRecords(run: Run, { projectId, repo, ruleId, schemaId, recordId, run
     note,
   )
   run(
-    "INSERT INTO pipeline_runs VALUES (?, ?, ?, NULL, 'steps', '/x', 'GET', ?, 200, 1, NULL, NULL, NULL, 0)",
+    "INSERT INTO pipeline_runs VALUES (?, ?, ?, NULL, 'steps', '/x', 'GET', ?, 200, 1, NULL, NULL, NULL, 0, 0)",
     projectId,
     runId,
     ruleId,

@@ -192,7 +192,7 @@ function addKey(
     const isGlobal = Number(projectId === null)
     run(
       app,
-      "INSERT INTO api_keys VALUES (?, ?, 'svc_', ?, ?, ?, NULL, 0, NULL, ?)",
+      "INSERT INTO api_keys (id, name, prefix, token_hash, project_id, is_global, created_at, last_used_at) VALUES (?, ?, 'svc_', ?, ?, ?, 0, ?)",
       id,
       name,
       hashToken(key),

@@ -150,6 +150,7 @@ export const keys = [
     createdAt: at,
     expiresAt: null,
     lastUsedAt: at,
+    suspendedReason: 'maker_demoted' as const,
   },
 ]
 

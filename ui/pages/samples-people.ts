@@ -92,7 +92,14 @@ export const peopleSamples = [
     settings: { ...settings, requireProjectMembership: { value: false, source: 'default' as const } },
     failed: { intent: 'transfer', error: wrong('confirm'), values: { email: 'x@example.com' } },
   }),
-  sample('secrets', secretsPage, { ...owner, secrets: [{ name: 'MAIL_API_KEY', updatedAt: at }] }),
+  sample('secrets', secretsPage, {
+    ...owner,
+    secrets: [
+      { name: 'MAIL_API_KEY', usableBy: 'contributor' as const, updatedAt: at },
+      { name: 'PAY_KEY', usableBy: 'admin' as const, updatedAt: at },
+    ],
+    disabled: [{ id: 'r1', pathPattern: '/api/pay', method: null }],
+  }),
   sample('secrets-empty', secretsPage, {
     ...owner,
     secrets: [],

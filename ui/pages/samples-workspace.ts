@@ -32,10 +32,11 @@ export const workspaceSamples = [
     twins: [],
     created: { email: 'grace@example.com', inviteUrl: `${apiUrl}/reset-password?token=tok-4` },
   }),
-  sample('user', userPage, { user: admin, account: user }),
+  sample('user', userPage, { user: admin, account: { ...user, role: 'admin' }, keys }),
   sample('user-reset', userPage, {
     user: admin,
     account: user,
+    keys: [],
     reset: { url: `${apiUrl}/reset-password?token=tok-5`, expiresAt: at },
     failed: { intent: 'delete', error: { message: 'Owns acme/website.' }, values: {} },
   }),
@@ -117,17 +118,20 @@ export const workspaceSamples = [
     user: admin,
     found: { data: keys, pagination: { ...one, pages: 2 } },
     projects,
+    suspended: keys,
   }),
   sample('keys-created', keysPage, {
     user: admin,
     found: { data: keys, pagination: one },
     projects,
+    suspended: [],
     created: { name: 'Website CI', key: 'svc_9fK2mT0cQ4vZr8yLx1WbN6sJ3hDgPaEuRiYo5kXqB7V' },
   }),
   sample('keys-empty', keysPage, {
     user: admin,
     found: none,
     projects: [],
+    suspended: [],
     failed: {
       intent: 'create-key',
       values: { name: '', scope: 'global', expiresInDays: '90' },

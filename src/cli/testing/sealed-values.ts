@@ -12,14 +12,14 @@ export function storeSealedValues(folder: string): void {
     secrets.seal('totp', 'totp u'),
   ])
   sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
-  sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0)", [
+  sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0, 'contributor')", [
     secrets.seal('value', 'project:p:secret:KEY'),
   ])
   const options = { secrets, ruleId: 'r', stored: null, onEmpty: 'declare', isDropped: false } as const
   const headers = JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))
   sqlite.run(
     `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
-     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0)`,
+     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0, 0)`,
     [headers],
   )
   sqlite.close()

@@ -2,18 +2,23 @@ import type { ApiKeyIdentity, Context } from '../../context.ts'
 import { generationCache } from '../../db/generation.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
+import type { AppError } from '../../domain/errors.ts'
 import { isRecent } from '../../domain/recent.ts'
 import { hashToken } from '../../platform/tokens.ts'
 import { type ApiKey, findKey, findKeyByHash, touchKey } from './queries.ts'
+import { isExpired, refusalOfKey } from './suspended.ts'
 
 const TOUCH_EVERY_MS = MINUTE_MS
 const keyCache = generationCache<ApiKey>('access')
 
-/** The key that was sent; undefined if unknown, revoked or expired. Records now and then that it is in use. */
-export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | undefined {
+/**
+ * The key that was sent; the error to answer if it is unknown, revoked, expired or suspended. Records now and then that
+ * a good one is in use.
+ */
+export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | AppError {
   const hash = hashToken(sent)
   const key = keyCache.get(ctx.db, hash, () => findKeyByHash(ctx.db.orm, hash))
-  if (!isGood(ctx, key)) return undefined
+  if (!isGood(ctx, key)) return refusalOfKey(ctx, key)
   if (!isRecent(key.lastUsedAt ?? 0, ctx.now(), TOUCH_EVERY_MS)) {
     key.lastUsedAt = ctx.now()
     inRelaxedTransaction(ctx.db, (tx) => touchKey(tx, key.id, ctx.now()))
@@ -22,8 +27,11 @@ export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | undefi
   return { id, name, projectId, isGlobal, createdBy }
 }
 
-/** Whether a key that was valid still is. */
-export const isKeyGood = (ctx: Context, id: string): boolean => isGood(ctx, findKey(ctx.db.orm, id))
+/** What a key that was good is refused with now; undefined while it still is good. */
+export function refusalNow(ctx: Context, id: string): AppError | undefined {
+  const key = findKey(ctx.db.orm, id)
+  return isGood(ctx, key) ? undefined : refusalOfKey(ctx, key)
+}
 
 const isGood = (ctx: Context, key: ApiKey | undefined): key is ApiKey =>
-  key !== undefined && (key.expiresAt === null || key.expiresAt > ctx.now())
+  key !== undefined && !isExpired(ctx, key) && key.suspendedAt === null

@@ -34,7 +34,7 @@ export const newKeyBody = t.Object({
 
 export type NewApiKey = InputOf<typeof newKeyBody>
 
-/** contract §7. No record contains the key itself. */
+/** contract §7, 12.8. No record contains the key itself. */
 const keyView = t.Object({
   id: t.String({ format: 'uuid' }),
   name: t.String(),
@@ -45,10 +45,20 @@ const keyView = t.Object({
   createdAt: t.String(),
   expiresAt: textOrNull,
   lastUsedAt: textOrNull,
+  suspendedAt: textOrNull,
+  suspendedReason: orNull(t.Union([t.Literal('maker_demoted'), t.Literal('maker_deleted')])),
 })
 
 export type ApiKeyView = Static<typeof keyView>
 
+/** What becomes of the keys of somebody who may not make them any more. contract 12.8. */
+export const keysFate = t.Union([t.Literal('suspend'), t.Literal('take-over')], {
+  error: 'suspend or take-over',
+  examples: ['suspend'],
+})
+export type KeysFate = Static<typeof keysFate>
+
+export const keyAnswer = keyView
 export const newKeyAnswer = t.Object({ apiKey: keyView, key: t.String() })
 
 export const keyListQuery = t.Object({ ...pageQuery, projectId: t.Optional(t.String()) })

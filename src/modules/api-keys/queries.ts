@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { asc, desc, eq, isNotNull } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { apiKeys } from '../../db/schema.ts'
 import { countRows, inPage } from '../../db/select.ts'
@@ -26,6 +26,32 @@ export function findKey(db: DbOrTx, id: string): ApiKey | undefined {
 
 export function findKeyByHash(db: DbOrTx, tokenHash: string): ApiKey | undefined {
   return db.select().from(apiKeys).where(eq(apiKeys.tokenHash, tokenHash)).get()
+}
+
+/** The oldest first. */
+export function listKeysOfMaker(db: DbOrTx, makerId: string): ApiKey[] {
+  return db
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.createdBy, makerId))
+    .orderBy(asc(apiKeys.createdAt), asc(apiKeys.id))
+    .all()
+}
+
+/** The one used last first. */
+export function listSuspendedKeys(db: DbOrTx): ApiKey[] {
+  return db
+    .select()
+    .from(apiKeys)
+    .where(isNotNull(apiKeys.suspendedAt))
+    .orderBy(desc(apiKeys.lastUsedAt), asc(apiKeys.id))
+    .all()
+}
+
+type Holding = Pick<ApiKey, 'createdBy' | 'suspendedAt' | 'suspendedReason'>
+
+export function updateHolding(db: DbOrTx, id: string, holding: Partial<Holding>): void {
+  db.update(apiKeys).set(holding).where(eq(apiKeys.id, id)).run()
 }
 
 export function touchKey(db: DbOrTx, id: string, lastUsedAt: number): void {

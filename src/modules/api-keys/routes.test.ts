@@ -27,6 +27,7 @@ test('for global admins only: the owner of a project cannot create a key', async
     ['GET', '/api/api-keys'],
     ['POST', '/api/api-keys'],
     ['DELETE', `/api/api-keys/${NO_ID}`],
+    ['POST', `/api/api-keys/${NO_ID}/take-over`],
   ] as const) {
     expect((await ask(app, method, path)).status).toBe(401)
     expect((await call(method, path, undefined, 'ann@example.com')).status).toBe(403)
@@ -49,6 +50,8 @@ test('a project key works for its project at once, and is shown once', async () 
     createdAt: '2026-11-20T12:00:00.000Z',
     expiresAt: null,
     lastUsedAt: null,
+    suspendedAt: null,
+    suspendedReason: null,
   })
   expect(await ask(app, 'GET', `/api/projects/${docs}`, { key })).toMatchObject({
     status: 200,
@@ -162,12 +165,10 @@ test('the operator creates keys with access to the data directory', async () => 
 
 test('the database requires a key to be for one project or for all', () => {
   const insert = (projectId: string | null, isGlobal: number) => () =>
-    app.ctx.db.sqlite.run("INSERT INTO api_keys VALUES (?, 'x', 'x', ?, ?, ?, NULL, 0, NULL, NULL)", [
-      crypto.randomUUID(),
-      crypto.randomUUID(),
-      projectId,
-      isGlobal,
-    ])
+    app.ctx.db.sqlite.run(
+      "INSERT INTO api_keys VALUES (?, 'x', 'x', ?, ?, ?, NULL, 0, NULL, NULL, NULL, NULL)",
+      [crypto.randomUUID(), crypto.randomUUID(), projectId, isGlobal],
+    )
   expect(insert(null, 0)).toThrow('CHECK')
   expect(insert(docs, 1)).toThrow('CHECK')
 })

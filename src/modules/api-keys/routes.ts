@@ -1,8 +1,8 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { guard } from '../auth/guard.ts'
-import { keyListQuery, keyPage, newKeyAnswer, newKeyBody } from './model.ts'
-import { createKey, listKeys, revokeKey } from './service.ts'
+import { keyAnswer, keyListQuery, keyPage, newKeyAnswer, newKeyBody } from './model.ts'
+import { createKey, listKeys, revokeKey, takeOverKey } from './service.ts'
 
 export const apiKeyRoutes = (ctx: Context) => {
   const may = { action: 'workspace:administer' } as const
@@ -28,4 +28,13 @@ export const apiKeyRoutes = (ctx: Context) => {
       },
       { may, response: { 204: t.Undefined() }, detail: { summary: 'Revoke an API key' } },
     )
+    .post('/:id/take-over', ({ grant, params }) => takeOverKey(ctx, grant, params.id), {
+      may,
+      response: keyAnswer,
+      detail: {
+        summary: 'Take over a suspended API key',
+        description:
+          'A key is suspended when the person who made it may not make it any more. It stays what it is and is good again, as yours.',
+      },
+    })
 }

@@ -2,7 +2,7 @@ import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError, invalidChoice, invalidField } from '../../domain/errors.ts'
-import { isoTime, isoTimeOrNull, requireTime } from '../../domain/iso-time.ts'
+import { requireTime } from '../../domain/iso-time.ts'
 import { isTitle } from '../../domain/names.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { apiKeyPrefix, hashToken, newApiKey } from '../../platform/tokens.ts'
@@ -10,8 +10,11 @@ import type { Grant } from '../auth/authorize.ts'
 import { aboutProjectName, findProjectById } from '../projects/service.ts'
 import type { ApiKeyView, NewApiKey } from './model.ts'
 import { type ApiKey, deleteKeyRow, findKey, insertKey, selectKeys } from './queries.ts'
+import { subject, toView } from './view.ts'
 
 export type { ApiKeyView, NewApiKey } from './model.ts'
+export { SUSPENSION_WORDS } from './suspended.ts'
+export { keysOfMaker, suspendedKeys, takeOverKey } from './take-over.ts'
 
 export function listKeys(
   ctx: Context,
@@ -69,6 +72,8 @@ function addKey(
     createdAt: ctx.now(),
     expiresAt,
     lastUsedAt: null,
+    suspendedAt: null,
+    suspendedReason: null,
   }
   inTransaction(ctx.db, (tx) => {
     insertKey(tx, row)
@@ -120,17 +125,3 @@ function expiryOf(ctx: Context, text: string | null | undefined): number | null 
   if (at > ctx.now()) return at
   throw invalidField('expiresAt', 'Must be a time in the future')
 }
-
-const subject = ({ id, name, projectId }: ApiKey) => ({ target: { kind: 'api-key', id, name }, projectId })
-
-const toView = (key: ApiKey): ApiKeyView => ({
-  id: key.id,
-  name: key.name,
-  prefix: key.prefix,
-  projectId: key.projectId,
-  isGlobal: key.isGlobal,
-  createdBy: key.createdBy,
-  createdAt: isoTime(key.createdAt),
-  expiresAt: isoTimeOrNull(key.expiresAt),
-  lastUsedAt: isoTimeOrNull(key.lastUsedAt),
-})

@@ -5,7 +5,7 @@ import { AppError, invalidField } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { standingOf } from '../members/service.ts'
 import { isProjectThere } from '../projects/removed.ts'
-import { asOfNow } from './caller.ts'
+import { asOfNow, refuseSuspended } from './caller.ts'
 
 /**
  * Proof that access was checked. Services that change or show something take one. `authorize` makes them, and for the
@@ -53,7 +53,9 @@ export function authorizeAgain(
   isRead = false,
 ): Grant {
   const about = projectId === null ? undefined : { projectId }
-  return authorize(ctx, asOfNow(ctx, caller), action, about, isRead)
+  const currentCaller = asOfNow(ctx, caller)
+  refuseSuspended(currentCaller)
+  return authorize(ctx, currentCaller, action, about, isRead)
 }
 
 /** True when `authorize` would grant it. Used to leave out what a list may not show. */

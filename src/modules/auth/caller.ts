@@ -1,10 +1,12 @@
 import type { Actor, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
 import { currentGeneration } from '../../db/generation.ts'
 import { AppError } from '../../domain/errors.ts'
+import { sentKey } from '../../domain/key-header.ts'
 import { isPartOfAnother } from '../../http/part-of-another.ts'
 import { requestState } from '../../http/request-facts.ts'
 import { splitUrl } from '../../http/visitor.ts'
-import { identifyKey, isKeyGood } from '../api-keys/identify.ts'
+import { identifyKey, refusalNow } from '../api-keys/identify.ts'
+import { API_KEY_SUSPENDED } from '../api-keys/suspended.ts'
 import { passesGate } from './gate.ts'
 import { findSessionUser, healedCookies, resolveSession } from './sessions.ts'
 
@@ -17,7 +19,7 @@ export const originOf = (request: Request): Origin => ({
 })
 
 /**
- * The caller of a request. An API key wins over a session. The API refuses an invalid key (`onBadKey: 'refuse'`);
+ * The caller of a request. An API key wins over a session. The API refuses a key that is not good (`onBadKey: 'refuse'`);
  * content treats it as anonymous. A stale session is anonymous. contract §2. The caller is resolved once per request,
  * and again when something was written since: reading the body can take long, and the request must end with current
  * rights.
@@ -26,10 +28,12 @@ export function callerOf(ctx: Context, request: Request, onBadKey: 'refuse' | 'i
   const state = requestState(request)
   const { caller } = state
   const isFresh = state.callerAsOf === currentGeneration(ctx.db).access
-  if (caller !== undefined && isFresh) return caller
-  const found = caller === undefined ? findCaller(ctx, request, onBadKey) : asOfNow(ctx, caller)
-  state.caller = found
-  state.callerAsOf = currentGeneration(ctx.db).access
+  const found = caller === undefined ? findCaller(ctx, request) : isFresh ? caller : asOfNow(ctx, caller)
+  if (found !== caller || !isFresh) {
+    state.caller = found
+    state.callerAsOf = currentGeneration(ctx.db).access
+  }
+  if (found.badKey !== undefined && onBadKey === 'refuse') throw found.badKey
   return found
 }
 
@@ -38,7 +42,10 @@ export function asOfNow(ctx: Context, caller: Caller): Caller {
   const { actor, site } = caller
   if (actor.kind === 'anonymous' || actor.kind === 'operator') return caller
   const nobody: Caller = { actor: { kind: 'anonymous', ip: actor.ip }, site, refused: null }
-  if (actor.kind === 'key') return isKeyGood(ctx, actor.key.id) ? caller : nobody
+  if (actor.kind === 'key') {
+    const badKey = refusalNow(ctx, actor.key.id)
+    return badKey === undefined ? caller : { ...nobody, badKey }
+  }
   const user = findSessionUser(ctx.db, actor.sessionId)
   if (user === undefined) return nobody
   return passesGate(ctx, site, user.id)
@@ -46,20 +53,24 @@ export function asOfNow(ctx: Context, caller: Caller): Caller {
     : { ...nobody, refused: user }
 }
 
-function findCaller(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore'): Caller {
+/** Says so if the key was suspended while the request was under way. Any other key that has ended is like none. */
+export function refuseSuspended({ badKey }: Caller): void {
+  if (badKey?.code === API_KEY_SUSPENDED) throw badKey
+}
+
+function findCaller(ctx: Context, request: Request): Caller {
   const { facts, setCookies } = requestState(request)
   const caller = (actor: Actor, refused: SessionUser | null = null): Caller => ({
     actor,
     site: facts.site,
     refused,
   })
-  const apiKey = request.headers.get('x-api-key')
-  if (apiKey !== null) {
-    const key = identifyKey(ctx, apiKey)
-    if (key !== undefined) return caller({ kind: 'key', key, ip: facts.ip })
-    if (onBadKey === 'refuse')
-      throw new AppError('unauthenticated', 'The API key is unknown, revoked or expired')
-    return caller({ kind: 'anonymous', ip: facts.ip })
+  const sent = sentKey(request.headers)
+  if (sent !== null) {
+    const key = identifyKey(ctx, sent)
+    return key instanceof AppError
+      ? { ...caller({ kind: 'anonymous', ip: facts.ip }), badKey: key }
+      : caller({ kind: 'key', key, ip: facts.ip })
   }
   // A page that embeds this one could otherwise find out what the visitor may see, by whether it loads.
   const cookies = isPartOfAnother(request) ? null : request.headers.get('cookie')

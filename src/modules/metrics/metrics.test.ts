@@ -57,6 +57,7 @@ test('the Prometheus text format', async () => {
   expect(text).toContain('svc_buffered_body_bytes 0\n')
   for (const reason of ['room', 'pace'])
     expect(text).toContain(`svc_buffered_body_refusals_total{reason="${reason}"} 0\n`)
+  expect(text).toContain('svc_api_keys_suspended 0\n')
   expect(text).toMatch(/svc_disk_free_bytes [1-9]\d+\n/)
   expect(text).not.toContain('svc_backup_timestamp_seconds')
 })

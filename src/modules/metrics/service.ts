@@ -66,12 +66,13 @@ function bodyMetrics({ bodies }: Context): Metric[] {
 }
 
 function thingMetrics(ctx: Context): Metric[] {
-  const { projects, deployments, users, sessions } = countThings(ctx.db)
+  const { projects, deployments, users, sessions, suspendedKeys } = countThings(ctx.db)
   return [
     gauge('svc_projects', 'Projects', projects),
     gauge('svc_deployments', 'Deployments', deployments),
     gauge('svc_users', 'Accounts', users),
     gauge('svc_sessions', 'Sessions that have not ended', sessions),
+    gauge('svc_api_keys_suspended', 'API keys that wait to be taken over or revoked', suspendedKeys),
   ]
 }
 

@@ -38,7 +38,7 @@ async function fullProject(app: TestApp, repo: string): Promise<string> {
   add('record_uniques', "?, 'email', i, i", String(schema.body['id']))
   add(
     'pipeline_runs',
-    "?, i, 'r', NULL, 'steps', '/', 'GET', '/', 200, 1, NULL, NULL, NULL, ?",
+    "?, i, 'r', NULL, 'steps', '/', 'GET', '/', 200, 1, NULL, NULL, NULL, ?, 0",
     projectId,
     String(app.ctx.now()),
   )
@@ -121,7 +121,7 @@ test('what a crash or a stop left of it is deleted later', async () => {
   await fullProject(app, 'kept')
   const before = sizes(app)
   const projectId = await fullProject(app, 'full')
-  app.ctx.db.sqlite.query("INSERT INTO project_secrets VALUES (?, 'A', 'x', 0)").run(projectId)
+  app.ctx.db.sqlite.query("INSERT INTO project_secrets VALUES (?, 'A', 'x', 0, 'contributor')").run(projectId)
   await deleteUntilCrash(projectId)
   await removeDeletedProjects(app.ctx, stopAfter(20))
   expect(sizes(app)).not.toEqual(before)

@@ -92,6 +92,23 @@ export function listSetRules(db: DbOrTx, setId: string): RuleRow[] {
     .all()
 }
 
+/** The pipelines of a project that are switched on and were last written by somebody below project admin. */
+export function listUnvouchedPipelines(db: DbOrTx, projectId: string): RuleRow[] {
+  return db
+    .select()
+    .from(proxyRules)
+    .where(
+      and(
+        eq(proxyRules.projectId, projectId),
+        eq(proxyRules.proxyType, 'pipeline'),
+        eq(proxyRules.isEnabled, true),
+        eq(proxyRules.isWrittenByAdmin, false),
+      ),
+    )
+    .orderBy(...byOrder)
+    .all()
+}
+
 export function countSetRules(db: DbOrTx, setIds: readonly string[]): Map<string, number> {
   const rows = db
     .select({ setId: proxyRules.ruleSetId, count: count() })

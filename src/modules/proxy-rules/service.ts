@@ -32,6 +32,7 @@ import {
   updateRule,
 } from './queries.ts'
 import { isRedirected } from './redirected.ts'
+import { isProjectAdmin, refuseSecrets, secretsBeyond } from './secret-rights.ts'
 import { checkTarget, storedTarget } from './target.ts'
 import { toView, withoutSecrets } from './view.ts'
 
@@ -64,8 +65,10 @@ export async function createRule(
   const currentGrant = inTransaction(ctx.db, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     requireLevel(ctx, tx, grant, level)
+    refuseSecrets(secretsBeyond(ctx, tx, currentGrant, level.projectId), undefined, rule)
     checkSchemas(ctx, grant, rule)
-    const placed = { ...rule, order: input.order ?? nextOrder(tx, level) }
+    const isWrittenByAdmin = isProjectAdmin(ctx, currentGrant, level.projectId)
+    const placed = { ...rule, order: input.order ?? nextOrder(tx, level), isWrittenByAdmin }
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
     return currentGrant
@@ -105,10 +108,12 @@ export async function changeRule(
     const patch: RulePatch = {
       ...columnsOf(change),
       headerConfig: sealed(ctx, before, change, isDropped),
+      isWrittenByAdmin: isProjectAdmin(ctx, currentGrant, before.projectId),
       updatedAt: ctx.now(),
     }
     const isKept = hasSamePipeline(before, changed)
     checkRule({ ...before, ...patch }, isKept)
+    refuseSecrets(secretsBeyond(ctx, tx, currentGrant, before.projectId), before, changed)
     if (!isKept) checkSchemas(ctx, grant, changed)
     refuseTaken('The rule set already has a rule with this path and method', () => updateRule(tx, id, patch))
     audit(ctx, tx, grant.actor, {
@@ -136,9 +141,13 @@ export async function findRuleFlaws(
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
   const isKept = hasSamePipeline(before, rule)
   const flaws = flawsOfRule(rule, isKept)
+  const beyond = secretsBeyond(ctx, ctx.db.orm, grant, level.projectId)
+  const refused = detailsOf('pipelineConfig', () =>
+    flaws.length === 0 ? refuseSecrets(beyond, id === null ? undefined : before, rule) : undefined,
+  )
   const doubts = rule.pipelineConfig === before.pipelineConfig ? [] : doubtsOfPipeline(rule)
   const schemas = flaws.length === 0 && !isKept ? flawsOfSchemas(ctx, grant, rule) : []
-  return [...flaws, ...doubts, ...schemas, ...(await target), ...(await headers)]
+  return [...flaws, ...doubts, ...schemas, ...(await refused), ...(await target), ...(await headers)]
 }
 
 /**
@@ -211,6 +220,7 @@ function freshRule(ctx: Context, level: RuleLevel, pathPattern: string): RuleRow
     isEnabled: true,
     debugEnabled: false,
     description: null,
+    isWrittenByAdmin: false,
     createdAt: now,
     updatedAt: now,
   }

@@ -6,7 +6,8 @@ import type { RuleView } from './model.ts'
 import type { RuleRecord, RuleRow } from './queries.ts'
 
 export function toView(secrets: SecretBox, rule: RuleRecord, maySee: boolean): RuleView {
-  const { origin, timeoutMs, methods, headerConfig, pipelineConfig, createdAt, updatedAt, ...rest } = rule
+  const { origin, timeoutMs, methods, headerConfig, pipelineConfig, createdAt, updatedAt, ...plain } = rule
+  const { isWrittenByAdmin: _, ...rest } = plain
   return {
     ...rest,
     methods: parseMethods(methods),

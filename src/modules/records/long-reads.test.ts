@@ -83,7 +83,7 @@ test('a field of very many values is no group', async () => {
 
 function grantOfKey(): Grant {
   const key = identifyKey(app.ctx, seedKey(app, app.projectId))
-  if (key === undefined) throw new Error('no key')
+  if (key instanceof Error) throw key
   const caller: Caller = { actor: { kind: 'key', key, ip: '203.0.113.7' }, site: null, refused: null }
   return authorize(app.ctx, caller, 'project:read', { projectId: app.projectId }, true)
 }

@@ -10,6 +10,7 @@ import {
   sealHeaderConfig,
 } from '../proxy-rules/header-values.ts'
 import { isRedirected } from '../proxy-rules/redirected.ts'
+import { refuseSecrets } from '../proxy-rules/secret-rights.ts'
 import type { RuleRow } from '../proxy-rules/service.ts'
 import { deleteRuleRow, insertRule, listSetRules, updateRule } from '../proxy-rules/set-rules.ts'
 import type { Applied, AppliedRule } from './model.ts'
@@ -20,6 +21,8 @@ type ApplyOptions = {
   prune: boolean
   /** Those who may not see the stored values may not send them to another target. contract §4. */
   maySeeValues: boolean
+  /** The secrets that rules of this push may not use. contract 12.8. */
+  beyond: ReadonlySet<string>
 }
 
 /** Changes the rules of the set to match the drafts. Unchanged rules are not written. */
@@ -40,7 +43,8 @@ export function applyRules(
     missingSecrets: [],
   }
   const missing = new Set<string>()
-  const writing: Writing = { ctx, tx, set, maySeeValues: options.maySeeValues, missing }
+  const { maySeeValues, beyond } = options
+  const writing: Writing = { ctx, tx, set, maySeeValues, beyond, missing }
   for (const draft of drafts) {
     applied[writeRule(writing, draft, stored.take(draft))].push(appliedRule(draft))
   }
@@ -88,11 +92,12 @@ type Writing = {
   tx: DbOrTx
   set: Pick<RuleSetRow, 'id' | 'projectId'>
   maySeeValues: boolean
+  beyond: ReadonlySet<string>
   missing: Set<string>
 }
 
 function writeRule(
-  { ctx, tx, set, maySeeValues, missing }: Writing,
+  { ctx, tx, set, maySeeValues, beyond, missing }: Writing,
   draft: RuleDraft,
   before: RuleRow | undefined,
 ): 'created' | 'updated' | 'unchanged' {
@@ -111,15 +116,18 @@ function writeRule(
     headerConfig: storedText(headerConfig, before?.headerConfig, isDeepStrictEqual),
     pipelineConfig: storedText(pipeline, knownPipeline, isSamePipeline),
   }
+  refuseSecrets(beyond, before, content)
+  // Only project admins and above may see the values.
+  const isWrittenByAdmin = maySeeValues
   if (before === undefined) {
     const now = ctx.now()
     const owner = { id, projectId: set.projectId, aliasId: null, ruleSetId: set.id }
-    insertRule(tx, { ...owner, ...content, createdAt: now, updatedAt: now })
+    insertRule(tx, { ...owner, ...content, isWrittenByAdmin, createdAt: now, updatedAt: now })
     return 'created'
   }
   const keys = Object.keys(content) as (keyof typeof content)[]
   if (keys.every((key) => content[key] === before[key])) return 'unchanged'
-  updateRule(tx, id, { ...content, updatedAt: ctx.now() })
+  updateRule(tx, id, { ...content, isWrittenByAdmin, updatedAt: ctx.now() })
   return 'updated'
 }
 

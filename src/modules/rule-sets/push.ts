@@ -11,7 +11,15 @@ import { storedTarget } from '../proxy-rules/target.ts'
 /** A rule of a push with every setting decided; `headers` as given, not sealed yet. */
 export type RuleDraft = Omit<
   RuleRow,
-  'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'headerConfig' | 'pipelineConfig' | 'createdAt' | 'updatedAt'
+  | 'id'
+  | 'projectId'
+  | 'aliasId'
+  | 'ruleSetId'
+  | 'headerConfig'
+  | 'pipelineConfig'
+  | 'isWrittenByAdmin'
+  | 'createdAt'
+  | 'updatedAt'
 > & { index: number; headers: HeaderConfig | null; pipeline: PipelineConfig | null }
 
 /** Decides the settings of each rule of a push. Throws 400 with all errors of all rules. */

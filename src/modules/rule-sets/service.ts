@@ -7,6 +7,7 @@ import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import { secretsBeyond } from '../proxy-rules/secret-rights.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
 import { listSchemas } from '../schemas/service.ts'
 import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
@@ -183,7 +184,8 @@ function restore(
   const before = getRuleSetRow(tx, grant, id)
   const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', before.projectId)
   const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
-  const applied = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues })
+  const beyond = secretsBeyond(ctx, tx, grant, before.projectId)
+  const applied = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues, beyond })
   const isRedescribed =
     before.description !== ruleSet.description || before.environment !== ruleSet.environment
   if (!hasChanges(applied) && !isRedescribed) return applied

@@ -4,6 +4,7 @@ import type { DbOrTx } from '../../db/open.ts'
 import { secretNames } from '../../pipelines/references.ts'
 import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import { secretsBeyond } from '../proxy-rules/secret-rights.ts'
 import { secretNamesOf } from '../secrets/service.ts'
 import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
@@ -53,7 +54,8 @@ function applyPush(
   const before = findSetByName(tx, projectId, push.ruleSet.name)
   const made = before ?? addSet(ctx, tx, projectId, push)
   const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', projectId)
-  const applied = applyRules(ctx, tx, made, resolved, { prune, maySeeValues })
+  const beyond = secretsBeyond(ctx, tx, grant, projectId)
+  const applied = applyRules(ctx, tx, made, resolved, { prune, maySeeValues, beyond })
   const hasNewContent = merged.isChanged || hasChanges(applied)
   const set = describeSet(ctx, tx, made, { push, hasNewContent })
   const setCreated = before === undefined

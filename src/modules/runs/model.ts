@@ -24,7 +24,8 @@ export const runView = t.Object({
   failedStep: textOrNull,
   error: textOrNull,
   steps: t.Unknown({
-    description: "Each step's input and output while the rule is debugged; secrets are masked",
+    description:
+      "Each step's input and output while the rule is debugged; secrets are masked. Below project admin, those of a pipeline that names a secret are null, with `redacted: true`",
   }),
   startedAt: t.String(),
 })

@@ -8,7 +8,7 @@ import { type Paginated, type PaginationQuery, paginated, parsePagination } from
 import { isRecent } from '../../domain/recent.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { onePer } from '../../platform/one-per.ts'
-import type { Grant } from '../auth/authorize.ts'
+import { type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import type { RunView } from './model.ts'
 import {
@@ -22,8 +22,11 @@ import {
   type RunRow,
 } from './queries.ts'
 
-/** A run that ended. `steps` is JSON of each step's input and output, or null; secrets are already masked. */
-export type NewRun = Omit<RunRow, 'id'>
+/**
+ * A run that ended. `steps` is JSON of each step's input and output, or null; secrets are already masked. `namesSecret`:
+ * whether the pipeline names a secret, which what is not known to does.
+ */
+export type NewRun = Omit<RunRow, 'id' | 'namesSecret'> & { namesSecret?: boolean }
 
 export type { RunView } from './model.ts'
 
@@ -59,7 +62,7 @@ const waitingOf = onePer(
 export function recordRun(ctx: Context, run: NewRun): void {
   const waiting = waitingOf(ctx)
   if (isFlooded(waiting, run)) return
-  waiting.runs.push({ ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
+  waiting.runs.push({ namesSecret: true, ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
   if (waiting.runs.length >= MAX_WAITING) {
     flushRuns(ctx)
     return
@@ -142,20 +145,32 @@ export function listRuns(ctx: Context, grant: Grant, query: RunQuery): Paginated
     status: query.status ? Number(query.status) : undefined,
     between: query.outcome && RUN_OUTCOMES[query.outcome],
   }
-  return paginated(listRunRows(ctx.db.orm, filter, page).map(toView), countRuns(ctx.db.orm, filter), page)
+  const maySee = maySeeAll(ctx, grant)
+  const runs = listRunRows(ctx.db.orm, filter, page).map((row) => toView(row, maySee))
+  return paginated(runs, countRuns(ctx.db.orm, filter), page)
 }
 
 export function getRun(ctx: Context, grant: Grant, id: string): RunView {
   flushRuns(ctx)
   const row = findRunRow(ctx.db.orm, projectOf(ctx, grant).id, id)
   if (row === undefined) throw new AppError('not_found', 'There is no such run, or it is too old')
-  return toView(row)
+  return toView(row, maySeeAll(ctx, grant))
 }
 
-function toView({ projectId: _, steps, startedAt, ...run }: RunRow): RunView {
+/** Inputs and outputs of a pipeline that names a secret may hold it in another form than is masked. contract 12.8. */
+const maySeeAll = (ctx: Context, { caller, projectId }: Grant): boolean =>
+  projectId !== null && mayDo(ctx, caller, 'secret:read', projectId)
+
+function toView(
+  { projectId: _, namesSecret, steps, startedAt, ...run }: RunRow,
+  maySeeSecrets: boolean,
+): RunView {
+  const traces: object[] | null = steps === null ? null : JSON.parse(steps)
   return {
     ...run,
-    steps: steps === null ? null : JSON.parse(steps),
+    steps: namesSecret && !maySeeSecrets ? (traces?.map(withoutValues) ?? null) : traces,
     startedAt: isoTime(startedAt),
   }
 }
+
+const withoutValues = (trace: object) => ({ ...trace, input: null, output: null, redacted: true })

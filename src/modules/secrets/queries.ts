@@ -2,9 +2,12 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
 import { projectSecrets } from '../../db/schema.ts'
 
-export function listSecretRows(db: DbOrTx, projectId: string): { name: string; updatedAt: number }[] {
+export type SecretRow = Omit<typeof projectSecrets.$inferSelect, 'projectId' | 'sealedValue'>
+
+export function listSecretRows(db: DbOrTx, projectId: string): SecretRow[] {
+  const { name, updatedAt, usableBy } = projectSecrets
   return db
-    .select({ name: projectSecrets.name, updatedAt: projectSecrets.updatedAt })
+    .select({ name, updatedAt, usableBy })
     .from(projectSecrets)
     .where(eq(projectSecrets.projectId, projectId))
     .orderBy(asc(projectSecrets.name))
@@ -19,16 +22,13 @@ export function findSealedSecret(db: DbOrTx, projectId: string, name: string): s
     .get()?.sealedValue
 }
 
-export function upsertSecret(
-  db: DbOrTx,
-  row: { projectId: string; name: string; sealedValue: string; updatedAt: number },
-): void {
-  const { sealedValue, updatedAt } = row
+export function upsertSecret(db: DbOrTx, row: typeof projectSecrets.$inferSelect): void {
+  const { sealedValue, updatedAt, usableBy } = row
   db.insert(projectSecrets)
     .values(row)
     .onConflictDoUpdate({
       target: [projectSecrets.projectId, projectSecrets.name],
-      set: { sealedValue, updatedAt },
+      set: { sealedValue, updatedAt, usableBy },
     })
     .run()
 }

@@ -48,7 +48,7 @@ test('names are listed, values never', async () => {
   app.advance(1000)
   await call('PUT', `${path}/MAIL_TOKEN`, { value: 'hush-hush-2' })
   expect((await call('GET', path)).body).toEqual({
-    secrets: [{ name: 'MAIL_TOKEN', updatedAt: '2026-11-20T12:00:01.000Z' }],
+    secrets: [{ name: 'MAIL_TOKEN', usableBy: 'contributor', updatedAt: '2026-11-20T12:00:01.000Z' }],
   })
   expect(openSecret(app.ctx, docs, 'MAIL_TOKEN')).toBe('hush-hush-2')
   expect(openSecret(app.ctx, other, 'MAIL_TOKEN')).toBeUndefined()

@@ -4,7 +4,7 @@ import { guard, type PathInput } from '../auth/guard.ts'
 import { projectView } from '../projects/model.ts'
 import { belowOrProject, mayBelow } from '../projects/named.ts'
 import { aboutProject } from '../projects/service.ts'
-import { secretsView } from './model.ts'
+import { secretBody, secretsView, tightenedAnswer } from './model.ts'
 import { deleteSecret, listSecrets, putSecret } from './service.ts'
 
 export const secretRoutes = (ctx: Context) => {
@@ -25,14 +25,19 @@ export const secretRoutes = (ctx: Context) => {
     .put(
       '/:name',
       ({ grant, params, body, status }) => {
-        putSecret(ctx, grant, params.name, body.value)
-        return status(204, undefined)
+        const disabledRules = putSecret(ctx, grant, params.name, body.value, body.usableBy)
+        return disabledRules.length === 0 ? status(204, undefined) : status(200, { disabledRules })
       },
       {
         may: mayManage,
-        body: t.Object({ value: t.String({ examples: ['s3cr3t'] }) }),
-        response: { 204: t.Undefined() },
-        detail: { summary: 'Store a secret of the project, up to 64 KiB' },
+        body: secretBody,
+        response: { 200: tightenedAnswer, 204: t.Undefined() },
+        detail: {
+          summary: 'Store a secret of the project, up to 64 KiB',
+          description:
+            'Whoever may write rules can read a secret that is usable by contributors, which is the default for a new one. ' +
+            'Making it usable by admins only switches off the rules that use it and were last written below project admin: 200 with a list of them.',
+        },
       },
     )
     .delete(

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { totpSealContext } from '../auth/second-step.ts'
 import { parseStored, resealHeaderConfig } from '../proxy-rules/header-values.ts'
-import { sealContext } from './service.ts'
+import { sealContext } from './seal-context.ts'
 
 type Row = { a: string; b: string; sealed: string; what: string }
 type Place = { sql: string; open(ctx: Context, row: Row): unknown }

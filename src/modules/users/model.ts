@@ -1,6 +1,7 @@
 import { type Static, t } from 'elysia'
 import type { InputOf } from '../../http/input-of.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
+import { keysFate } from '../api-keys/model.ts'
 import { emailField, globalRole, passwordField, userView } from '../auth/model.ts'
 
 const roleField = t.Union(globalRole.anyOf, { error: 'One of admin, user, member' })
@@ -11,7 +12,14 @@ export const newUserBody = t.Object({
   role: t.Optional(roleField),
 })
 
-export const userPatchBody = t.Object({ email: t.Optional(emailField), role: t.Optional(roleField) })
+/** `keys`: what becomes of the API keys of somebody who stops being an admin. */
+export const userPatchBody = t.Object({
+  email: t.Optional(emailField),
+  role: t.Optional(roleField),
+  keys: t.Optional(keysFate),
+})
+
+export const userDeleteQuery = t.Object({ keys: t.Optional(keysFate) })
 
 export type NewUser = InputOf<typeof newUserBody>
 export type UserChange = InputOf<typeof userPatchBody>

@@ -6,6 +6,7 @@ import {
   newUserAnswer,
   newUserBody,
   resetLink,
+  userDeleteQuery,
   userListQuery,
   userPage,
   userPatchBody,
@@ -44,18 +45,27 @@ export const userRoutes = (ctx: Context) => {
       may: mayUser,
       body: userPatchBody,
       response: userRecord,
-      detail: { summary: 'Change email or global role' },
+      detail: {
+        summary: 'Change email or global role',
+        description:
+          '`keys` says what becomes of the API keys of an admin who stops being one: `suspend` (the default), or `take-over`, which makes them yours.',
+      },
     })
     .delete(
       '/:id',
-      ({ grant, params, status }) => {
-        deleteUser(ctx, grant, params.id)
+      ({ grant, params, query, status }) => {
+        deleteUser(ctx, grant, params.id, query.keys)
         return status(204, undefined)
       },
       {
-        may,
+        may: mayUser,
+        query: userDeleteQuery,
         response: { 204: t.Undefined() },
-        detail: { summary: 'Delete an account that owns no project' },
+        detail: {
+          summary: 'Delete an account that owns no project',
+          description:
+            '`keys` says what becomes of its API keys: `suspend` (the default), or `take-over`, which makes them yours.',
+        },
       },
     )
     .post(

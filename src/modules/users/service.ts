@@ -6,6 +6,8 @@ import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
+import type { KeysFate } from '../api-keys/model.ts'
+import { liftSuspensions, settleKeys } from '../api-keys/take-over.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { endOneTimeTokens } from '../auth/one-time-tokens.ts'
 import { createPasswordLink } from '../auth/password-links.ts'
@@ -110,8 +112,9 @@ function addAccount(ctx: Context, tx: DbOrTx, actor: Actor, user: User): void {
 }
 
 /**
- * Sessions stay and get the new role from the next request on. A new email ends the links sent to the old one. Throws
- * 400 when the last admin would be demoted, 409 for an email that another account has.
+ * Sessions stay and get the new role from the next request on. A new email ends the links sent to the old one. The API
+ * keys of an admin who stops being one are suspended or the caller's, and those of one who is admin again are good.
+ * Throws 400 when the last admin would be demoted, 409 for an email that another account has.
  */
 export function changeUser(ctx: Context, grant: Grant, id: string, change: UserChange): UserView {
   return inTransaction(ctx.db, (tx) => {
@@ -122,6 +125,7 @@ export function changeUser(ctx: Context, grant: Grant, id: string, change: UserC
     const patch = { email: after.email, role: after.role, updatedAt: ctx.now() }
     refuseTaken(email, () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
     if (email !== before.email) endOneTimeTokens(tx, id, ['reset'])
+    if (after.role !== before.role) settleKeysOf(ctx, tx, grant, after, change.keys)
     audit(ctx, tx, grant.actor, {
       action: 'user.change',
       target: targetOf(before),
@@ -132,8 +136,22 @@ export function changeUser(ctx: Context, grant: Grant, id: string, change: UserC
   })
 }
 
-/** Deletes the account with its sessions, roles and memberships. Throws 400 for the last admin, 409 for an owner. */
-export function deleteUser(ctx: Context, grant: Grant, id: string): void {
+function settleKeysOf(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  { id, role }: User,
+  fate: KeysFate = 'suspend',
+): void {
+  if (role === 'admin') liftSuspensions(ctx, tx, grant, id)
+  else settleKeys(ctx, tx, grant, { makerId: id, reason: 'maker_demoted', fate })
+}
+
+/**
+ * Deletes the account with its sessions, roles and memberships. Its API keys are suspended or the caller's. Throws 400 for
+ * the last admin, 409 for an owner.
+ */
+export function deleteUser(ctx: Context, grant: Grant, id: string, fate: KeysFate = 'suspend'): void {
   inTransaction(ctx.db, (tx) => {
     const user = getUserRow(tx, { userId: id })
     // Who is the last administrator is told so even when they own projects: giving those away would not help.
@@ -144,6 +162,7 @@ export function deleteUser(ctx: Context, grant: Grant, id: string): void {
         'conflict',
         `${user.email} owns ${owned.join(', ')}. Transfer the ownership or delete the project first.`,
       )
+    settleKeys(ctx, tx, grant, { makerId: id, reason: 'maker_deleted', fate })
     deleteUserRow(tx, id)
     audit(ctx, tx, grant.actor, { action: 'user.delete', target: targetOf(user), before: publicUser(user) })
   })

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { operatorGrant } from '../../modules/auth/authorize.ts'
+import { putSecret } from '../../modules/secrets/service.ts'
 import { type PipelineApp, pipelineApp, type RunOptions, step } from '../../testing/pipeline-app.ts'
 import { createTestCa } from '../../testing/test-ca.ts'
 
@@ -58,6 +60,25 @@ test('returns status, headers and a parsed body', async () => {
   const { data } = await ask('/')
   expect(data).toMatchObject({ status: 200, headers: { 'x-back': 'yes' }, body: { method: 'GET', body: '' } })
   expect((await ask('/text')).data.body as unknown).toBe('{"not":"json"}')
+})
+
+test.each([
+  ['of a visitor', 'input.text'],
+  ['of an earlier step', 'steps.before'],
+  ['written so that it looks like none', "'{\\{secrets.TOKEN}}'"],
+])('a text %s that looks like a template is sent as it is: it reaches no secret', async (_whose, body) => {
+  putSecret(app.ctx, operatorGrant(app.projectId), 'TOKEN', 't0k3n')
+  const url = `https://backend.test:${backend.port}/`
+  const before = step('before', 'function_handler', {
+    code: 'const handler = ({ request }) => request.body.text',
+  })
+  const { body: answered } = await app.answer(
+    [before, step('h', 'http_request', { url, method: 'POST', body })],
+    {
+      json: { text: '{{secrets.TOKEN}}' },
+    },
+  )
+  expect((answered as { data: Answered }).data.body.body).toBe('{{secrets.TOKEN}}')
 })
 
 test.each<[what: string, config: Record<string, unknown>, body: string, type: string]>([

@@ -3,7 +3,7 @@ import { AppError, type ErrorDetail, messageOf } from '../../domain/errors.ts'
 import type { HeaderPair } from '../../domain/forward-headers.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { readLimited } from '../../platform/outbound/read.ts'
-import type { Handler, StepContext } from '../handler.ts'
+import { BodyTemplate, type Handler, type StepContext } from '../handler.ts'
 import { jsonOfConfig, plain } from '../json-text.ts'
 import { hasTags, parseTemplate, templateModeOf, textOf } from '../templates.ts'
 import {
@@ -111,13 +111,12 @@ function bodyOf(
 ): { text: string | null; type: string | null } {
   const given = headers.find(([name]) => name === 'content-type')?.[1]
   if (body === undefined || body === null) return { text: null, type: null }
+  const type = given === undefined ? 'text/plain; charset=utf-8' : null
+  if (body instanceof BodyTemplate)
+    return { text: step.render(body, templateModeOf(given ?? 'text/plain')), type }
   if (typeof plain(body) === 'object')
     return { text: jsonOfConfig(body), type: given === undefined ? 'application/json' : null }
-  const text =
-    typeof body === 'string' && hasTags(body)
-      ? step.render(body, templateModeOf(given ?? 'text/plain'))
-      : textOf(body)
-  return { text, type: given === undefined ? 'text/plain; charset=utf-8' : null }
+  return { text: textOf(body), type }
 }
 
 async function exchange(step: StepContext, call: Call, timeoutMs: number) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { responseHeadersToForward } from '../../domain/forward-headers.ts'
 import { ExpressionError } from '../expressions.ts'
-import { Answer, AuthorError, type Handler, type StepContext } from '../handler.ts'
+import { Answer, AuthorError, BodyTemplate, type Handler, type StepContext } from '../handler.ts'
 import { jsonOf, jsonOfConfig } from '../json-text.ts'
 import { hasTags, parseTemplate, templateModeOf } from '../templates.ts'
 import { expression, numberOr, objectOf, optionalText, valuesByName } from './config.ts'
@@ -98,9 +98,7 @@ function isJson(text: string): boolean {
 
 function renderBody(step: StepContext, body: unknown, contentType: string): string {
   if (body === undefined || body === null) return ''
-  const mode = templateModeOf(contentType)
-  if (typeof body !== 'string') return jsonOfConfig(body)
-  return step.render(body, mode)
+  return body instanceof BodyTemplate ? step.render(body, templateModeOf(contentType)) : jsonOfConfig(body)
 }
 
 /**

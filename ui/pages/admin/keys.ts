@@ -1,9 +1,12 @@
 import type { Paginated } from '../../../src/domain/pagination.ts'
+import { SUSPENSION_WORDS } from '../../../src/modules/api-keys/service.ts'
+import { badge } from '../../components/badge.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
-import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
+import { field, fieldError, formError, hidden, selectField, sentence } from '../../components/field.ts'
+import { type NamedKey, suspendedKeysNotice } from '../../components/key-fate.ts'
 import { mainNav } from '../../components/main-nav.ts'
 import { type Notice, notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
@@ -23,6 +26,7 @@ type KeyRow = {
   createdAt: string
   expiresAt: string | null
   lastUsedAt: string | null
+  suspendedReason: string | null
 }
 
 type KeyProject = { id: string; owner: string; name: string }
@@ -31,6 +35,8 @@ export type KeysPageProps = {
   user: PageUser
   found: Paginated<KeyRow>
   projects: readonly KeyProject[]
+  /** All that are suspended, on whatever page of the list. */
+  suspended: readonly NamedKey[]
   /** Just created. Only this response contains the key. */
   created?: { name: string; key: string } | undefined
   notices?: readonly Notice[]
@@ -39,7 +45,7 @@ export type KeysPageProps = {
 
 /**
  * API keys. Sends `intent=create-key` with `name`, `scope` (`global` or a project's id) and `expiresInDays` (empty or
- * one of 30, 90 and 365), or `intent=revoke-key` with `keyId`.
+ * one of 30, 90 and 365), or `intent=revoke-key` or `take-over-key` with `keyId`.
  */
 export const keysPage = (props: KeysPageProps): Html =>
   appLayout(
@@ -47,19 +53,23 @@ export const keysPage = (props: KeysPageProps): Html =>
       title: 'API keys',
       user: props.user,
       nav: mainNav(props.user, 'keys'),
-      notices: props.notices ?? [],
+      notices: [...(props.notices ?? []), ...suspendedKeysNotice(props.suspended)],
     },
     html`
       <header class="page-head">
         <div>
           <h1>API keys</h1>
-          <p class="muted">For the command line, CI and scripts. Send the key in the <code>X-API-Key</code> header.</p>
+          <p class="muted">
+            For the command line, CI and scripts. Send the key in the <code>X-API-Key</code> header, or as${' '}
+            <code>Authorization: Bearer</code>.
+          </p>
         </div>
         ${props.found.pagination.total > 0 && linkButton({ label: 'New key', href: '#new-key' })}
       </header>
       <div class="cards">
         ${
-          props.failed?.intent === 'revoke-key' &&
+          props.failed !== undefined &&
+          props.failed.intent !== 'create-key' &&
           notice({ tone: 'bad', message: props.failed.error.message, live: true })
         }
         ${props.created && createdKey(props.created)}
@@ -146,15 +156,36 @@ const keyColumns = (names: ReadonlyMap<string, string>): Column<KeyRow>[] => [
     label: 'Name',
     cell: (key) =>
       html`
-      <strong>${key.name}</strong>
+      <strong>${key.name}</strong> ${key.suspendedReason !== null && badge('Suspended', 'warn')}
       <div class="muted small"><code>${key.prefix}…</code>, created ${day(key.createdAt)}</div>
+      ${key.suspendedReason !== null && html`<div class="small">${sentence(WORDS.get(key.suspendedReason) ?? key.suspendedReason)}</div>`}
     `,
   },
   { label: 'Works on', cell: (key) => (key.isGlobal ? 'All projects' : names.get(key.projectId ?? '')) },
   { label: 'Last used', cell: (key) => time(key.lastUsedAt) },
   { label: 'Expires', cell: (key) => time(key.expiresAt) },
-  { label: 'Actions', hideLabel: true, align: 'end', cell: revoke },
+  {
+    label: 'Actions',
+    hideLabel: true,
+    align: 'end',
+    cell: (key) => html`${key.suspendedReason !== null && takeOver(key)} ${revoke(key)}`,
+  },
 ]
+
+const WORDS = new Map<string, string>(Object.entries(SUSPENSION_WORDS))
+
+const takeOver = (key: KeyRow): Html =>
+  confirmDialog(
+    {
+      id: `take-over-${key.id}`,
+      opener: 'Take over',
+      accessibleName: `Take over ${key.name}`,
+      title: `Take over ${key.name}?`,
+      text: 'The key works again, for everything that has it, and is yours. Revoke it instead if you do not know what uses it.',
+      confirm: 'Take over the key',
+    },
+    html`${hidden('intent', 'take-over-key')}${hidden('keyId', key.id)}`,
+  )
 
 const revoke = (key: KeyRow): Html =>
   confirmDialog(

@@ -67,10 +67,14 @@ function steps({ run, project, isRuleThere }: RunPageProps): Html {
     )
   }
   return card(
-    { id: 'steps', title: 'Steps', about: 'Secrets are masked. Long texts are shortened.' },
+    { id: 'steps', title: 'Steps', about: traces.some(({ redacted }) => redacted) ? KEPT_BACK : MASKED },
     html`<ol class="steps" aria-label="Steps">${traces.map((trace) => html`<li>${stepOf(trace)}</li>`)}</ol>`,
   )
 }
+
+const MASKED = 'Secrets are masked. Long texts are shortened.'
+const KEPT_BACK =
+  'The pipeline uses a secret, so inputs and outputs are only for admins of the project: what a secret was made into cannot be masked.'
 
 /** The log was written by this service, but perhaps by an older version. */
 const tracesOf = (stored: unknown): readonly StepTrace[] | null =>
@@ -82,15 +86,21 @@ const stepOf = (trace: StepTrace): Html => html`
     ${details([
       ['Took', !trace.skipped && durationText(trace.durationMs)],
       ...inputOf(trace),
-      ['Output', !trace.skipped && trace.error === null && codeOf(`Output of ${trace.id}`, trace.output)],
+      [
+        'Output',
+        !trace.redacted &&
+          !trace.skipped &&
+          trace.error === null &&
+          codeOf(`Output of ${trace.id}`, trace.output),
+      ],
       ['Error', trace.error],
     ])}
   </div>
 `
 
 /** Shows a configuration key by key, so that code in it keeps its line breaks. */
-function inputOf({ id, skipped, input }: StepTrace): (readonly [label: string, value: Content])[] {
-  if (skipped) return []
+function inputOf({ id, skipped, redacted, input }: StepTrace): (readonly [label: string, value: Content])[] {
+  if (skipped || redacted) return []
   if (!isRecord(input)) return [['Input', codeOf(`Input of ${id}`, input)]]
   return Object.entries(input).map(([key, value]) => [
     `Input: ${key}`,

@@ -6,6 +6,7 @@ import { confirmDialog } from '../../components/confirm.ts'
 import { copyable } from '../../components/copyable.ts'
 import { details } from '../../components/details.ts'
 import { field, fieldError, formError, hidden, selectField } from '../../components/field.ts'
+import { keyFate, type NamedKey } from '../../components/key-fate.ts'
 import { notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { roleLabel } from '../../components/role.ts'
@@ -128,12 +129,14 @@ const newUser = (failed: Failed | undefined): Html =>
 
 export type UserPageProps = WorkspacePageBase & {
   account: UserView
+  /** The API keys that are theirs. */
+  keys: readonly NamedKey[]
   /** Just created. Only this response contains the link. */
   reset?: { url: string; expiresAt: string } | undefined
   failed?: Failed | undefined
 }
 
-/** One account. Sends `change` with `role`, `reset-link`, or `delete`. */
+/** One account. Sends `change` with `role` and `keys`, `reset-link`, or `delete` with `keys`. */
 export const userPage = (props: UserPageProps): Html =>
   workspaceFrame(
     props,
@@ -156,13 +159,22 @@ export const userPage = (props: UserPageProps): Html =>
     `,
   )
 
-const roleCard = ({ account, failed }: UserPageProps): Html =>
+const roleCard = ({ user, account, keys, failed }: UserPageProps): Html =>
   card(
     { id: 'role-card', title: 'Role in the workspace', about: 'Takes effect with their next request.' },
     html`
       <form method="post" class="stack narrow">
         ${formError(failed?.intent === 'change' ? failed.error : undefined)} ${hidden('intent', 'change')}
         ${selectField({ name: 'role', label: 'Role', value: account.role, options: ROLES })}
+        ${
+          account.role === 'admin' &&
+          keyFate({
+            id: 'role-keys',
+            keys,
+            isSelf: user.email === account.email,
+            label: 'Their API keys, if they are no admin any more',
+          })
+        }
         <div>${button({ label: 'Save', accessibleName: 'Save the role' })}</div>
       </form>
     `,
@@ -189,7 +201,7 @@ const resetCard = ({ reset }: UserPageProps): Html =>
         `,
   )
 
-const removal = ({ account }: UserPageProps): Html =>
+const removal = ({ user, account, keys }: UserPageProps): Html =>
   card(
     {
       id: 'removal',
@@ -205,6 +217,9 @@ const removal = ({ account }: UserPageProps): Html =>
         text: 'They are signed out everywhere immediately. This cannot be undone.',
         confirm: 'Delete the user',
       },
-      hidden('intent', 'delete'),
+      html`
+        ${hidden('intent', 'delete')}
+        ${keyFate({ id: 'delete-keys', keys, isSelf: user.email === account.email, label: 'Their API keys' })}
+      `,
     ),
   )

@@ -10,6 +10,7 @@ export type Problem = {
     | 'alias_project'
     | 'host_label'
     | 'asset_size'
+    | 'api_key_maker'
     | 'content_missing'
     | 'content_damaged'
   detail: string
@@ -84,6 +85,13 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
     sql: `SELECT 'asset ' || a.id || ' (' || a.path || ') says ' || a.size_bytes || ' bytes, its content has '
                  || b.size_bytes AS detail
           FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.size_bytes <> b.size_bytes`,
+  },
+  {
+    kind: 'api_key_maker',
+    sql: `SELECT 'API key ' || k.prefix || '… (' || k.name || ') is not suspended, though the person who made it is '
+                 || iif(u.id IS NULL, 'gone', 'no administrator any more') || ': revoke it' AS detail
+          FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
+          WHERE k.created_by IS NOT NULL AND k.suspended_at IS NULL AND (u.id IS NULL OR u.role <> 'admin')`,
   },
 ]
 

@@ -2,7 +2,7 @@ import type { Caller, Context } from '../../../context.ts'
 import type { DbOrTx } from '../../../db/open.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { authorize } from '../../auth/authorize.ts'
-import { asOfNow, callerOf } from '../../auth/caller.ts'
+import { asOfNow, callerOf, refuseSuspended } from '../../auth/caller.ts'
 import {
   aboutProjectName,
   addProject,
@@ -70,6 +70,7 @@ export function requireUploadProject(
 export function callerNow(ctx: Context, caller: Caller): Caller {
   const currentCaller = asOfNow(ctx, caller)
   if (currentCaller.actor.kind !== 'anonymous') return currentCaller
+  refuseSuspended(currentCaller)
   throw new AppError(
     'unauthenticated',
     'The API key or the session ended during the upload; nothing was kept',

@@ -1,0 +1,86 @@
+import type { Context } from '../../context.ts'
+import { audit } from '../../db/audit.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Grant, personOf } from '../auth/authorize.ts'
+import type { ApiKeyView, KeysFate } from './model.ts'
+import { type ApiKey, findKey, listKeysOfMaker, listSuspendedKeys, updateHolding } from './queries.ts'
+import { subject, toView } from './view.ts'
+
+/** Whose keys are which, when people come and go. contract 12.8. */
+
+type Reason = NonNullable<ApiKey['suspendedReason']>
+
+/** Every suspended key, the one used last first. */
+export const suspendedKeys = (ctx: Context, _grant: Grant): ApiKeyView[] =>
+  listSuspendedKeys(ctx.db.orm).map(toView)
+
+/** The keys that somebody made or took over. */
+export const keysOfMaker = (ctx: Context, _grant: Grant, makerId: string): ApiKeyView[] =>
+  listKeysOfMaker(ctx.db.orm, makerId).map(toView)
+
+/** A suspended key is good again, as the caller's. Throws 409 for one that is not suspended: of two, one gets it. */
+export function takeOverKey(ctx: Context, grant: Grant, id: string): ApiKeyView {
+  return inTransaction(ctx.db, (tx) => {
+    const key = findKey(tx, id)
+    if (key === undefined) throw new AppError('not_found', 'There is no such API key')
+    if (key.suspendedAt === null)
+      throw new AppError('conflict', `The API key ${key.name} is not suspended: nobody has to take it over`)
+    return handOver(ctx, tx, grant, key)
+  })
+}
+
+/**
+ * Decides about the keys of somebody who loses the right to make keys, in the transaction in which that happens.
+ * Throws 400 for `take-over` when the caller is that person.
+ */
+export function settleKeys(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  { makerId, reason, fate }: { makerId: string; reason: Reason; fate: KeysFate },
+): void {
+  if (fate === 'take-over' && personOf(grant).user.id === makerId) throw notFromYourself()
+  for (const key of listKeysOfMaker(tx, makerId))
+    if (fate === 'take-over') handOver(ctx, tx, grant, key)
+    else if (key.suspendedReason !== reason) suspend(ctx, tx, grant, key, reason)
+}
+
+/** Somebody is an administrator again, and so their keys are good again. */
+export function liftSuspensions(ctx: Context, tx: DbOrTx, grant: Grant, makerId: string): void {
+  for (const key of listKeysOfMaker(tx, makerId))
+    if (key.suspendedReason === 'maker_demoted')
+      change(ctx, tx, grant, 'api-key.unsuspend', key, { suspendedAt: null, suspendedReason: null })
+}
+
+const suspend = (ctx: Context, tx: DbOrTx, grant: Grant, key: ApiKey, reason: Reason) =>
+  change(ctx, tx, grant, 'api-key.suspend', key, {
+    suspendedAt: key.suspendedAt ?? ctx.now(),
+    suspendedReason: reason,
+  })
+
+const handOver = (ctx: Context, tx: DbOrTx, grant: Grant, key: ApiKey) =>
+  change(ctx, tx, grant, 'api-key.take-over', key, {
+    createdBy: personOf(grant).user.id,
+    suspendedAt: null,
+    suspendedReason: null,
+  })
+
+function change(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  action: string,
+  key: ApiKey,
+  holding: Parameters<typeof updateHolding>[2],
+): ApiKeyView {
+  updateHolding(tx, key.id, holding)
+  const [before, after] = [toView(key), toView({ ...key, ...holding })]
+  audit(ctx, tx, grant.actor, { action, ...subject(key), before, after })
+  return after
+}
+
+function notFromYourself(): AppError {
+  const message = 'You cannot take over your own keys while you give up your role: suspend is the only choice'
+  return new AppError('invalid', message, { details: [{ path: 'keys', message }] })
+}
