@@ -95,7 +95,7 @@ function secretsAskedBy(step: PipelineStep): Set<string> {
     now: () => '',
     uuid: () => '',
   }
-  const { config, condition } = compileStep(step, 0)
+  const { config, condition } = compileStep(step, 'step_1')
   holdsCondition(condition, scope)
   const { body } = resolveValue(config, scope) as { body?: unknown }
   if (body instanceof BodyTemplate)
