@@ -11,6 +11,7 @@ import auditNames from './0010_audit_names.sql' with { type: 'text' }
 import damagedContents from './0011_damaged_contents.sql' with { type: 'text' }
 import expiryAndFilters from './0012_expiry_and_filters.sql' with { type: 'text' }
 import contentNumbers from './0013_content_numbers.sql' with { type: 'text' }
+import domainClaims from './0019_domain_claims.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -27,6 +28,7 @@ export const migrations: readonly Migration[] = [
   { name: '0011_damaged_contents', sql: damagedContents },
   { name: '0012_expiry_and_filters', sql: expiryAndFilters },
   { name: '0013_content_numbers', sql: contentNumbers },
+  { name: '0019_domain_claims', sql: domainClaims },
 ]
 
 export type Migration = { name: string; sql: string }
