@@ -1,17 +1,13 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
-import { isHostName, isIpLiteral, normalizeHost, siteLabelOf } from '../../domain/hostname.ts'
+import { asciiHost, isIpLiteral, isMappableLabel, siteLabelOf } from '../../domain/hostname.ts'
 import { isLabelFree } from '../aliases/host-labels.ts'
 
 /** A host name as it is stored and compared; international names in their ASCII form. Throws `invalid`. */
 export function parseHostname(text: string, path = 'hostname'): string {
-  const ascii =
-    /^[^\s/@:?#\\[\]]+$/.test(text) && URL.canParse(`http://${text}`)
-      ? new URL(`http://${text}`).hostname
-      : ''
-  const host = normalizeHost(ascii)
-  if (host !== null && isHostName(host) && !isIpLiteral(host)) return host
+  const host = asciiHost(text)
+  if (host !== null && !isIpLiteral(host)) return host
   throw invalidField(path, 'A host name without scheme, port and path, such as docs.example.com')
 }
 
@@ -24,7 +20,7 @@ export function refuseReserved(ctx: Context, db: DbOrTx, host: string): void {
   if (host === adminHost || host === 'localhost') throw taken(`${host} is the host of the admin`)
   if (!isBelowBase(ctx, host)) return
   const label = siteLabelOf(host, baseDomain)
-  if (label === null || label.includes('--'))
+  if (label === null || !isMappableLabel(label))
     throw taken(`Below ${baseDomain} a domain is one name without --, such as docs.${baseDomain}`)
   if (!isLabelFree(ctx, db, label)) throw taken(`${host} already belongs to a site`)
 }

@@ -111,6 +111,10 @@ test.each([
   ['docs.example/path', 400],
   ['user@docs.example', 400],
   ['single', 201],
+  ['bücher.sites.test', 201],
+  ['xn--bcher-kva.sites.test', 201],
+  ['a--bü.sites.test', 409],
+  ['xn--docs--acme.sites.test', 400],
   ['bücher.example', 201],
   [`${'a'.repeat(64)}.example`, 400],
 ])('the host %s gets %d', async (hostname, status) => {
