@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { DatabaseLockedError } from '../db/locked.ts'
 import { messageOf } from '../domain/errors.ts'
 import { writeBackup } from '../platform/backup.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
@@ -25,6 +26,7 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
       io.stderr.write(`wrote ${file}: ${files} files, ${Math.ceil(sizeBytes / 1e6)} MB\n`)
       return EXIT.ok
     } catch (error) {
+      if (error instanceof DatabaseLockedError) throw error
       throw new CommandFailure(`the backup failed and left nothing behind: ${messageOf(error)}`)
     }
   },

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { namingHolder } from '../db/locked.ts'
 import { openDb } from '../db/open.ts'
 import { totpSealContext } from '../modules/auth/second-step.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
@@ -40,13 +41,15 @@ export async function rotateSecret(config: Config, now: number): Promise<number>
 function resealAll(path: string, secrets: SecretBox, now: number): number {
   const { sqlite } = openDb(path, now)
   try {
-    return sqlite
-      .transaction(() => {
-        const count = SEALED.reduce((sum, reseal) => sum + reseal(sqlite, secrets), 0)
-        refuseLeftOvers(sqlite, secrets.keyId)
-        return count
-      })
-      .immediate()
+    return namingHolder(path, () =>
+      sqlite
+        .transaction(() => {
+          const count = SEALED.reduce((sum, reseal) => sum + reseal(sqlite, secrets), 0)
+          refuseLeftOvers(sqlite, secrets.keyId)
+          return count
+        })
+        .immediate(),
+    )
   } finally {
     sqlite.close()
   }

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { AppError } from '../domain/errors.ts'
+import { namingHolder, untilUnlocked, waitForLocks } from './locked.ts'
 import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
 
@@ -27,13 +28,15 @@ export type DbOrTx = Pick<
 
 /**
  * Opens and migrates the database at `path`, or an in-memory one for `:memory:`. `guards` as for `migrate`. Throws
- * `DataDirError`.
+ * `DataDirError` and `DatabaseLockedError`.
  */
-export function openDb(path: string, now: number, guards?: MigrationGuards): Db {
+export const openDb = (path: string, now: number, guards?: MigrationGuards): Db =>
+  namingHolder(path, () => openAndMigrate(path, now, guards))
+
+function openAndMigrate(path: string, now: number, guards: MigrationGuards | undefined): Db {
   const sqlite = openFile(path)
   sqlite.run('PRAGMA synchronous = FULL')
   sqlite.run('PRAGMA foreign_keys = ON')
-  sqlite.run('PRAGMA busy_timeout = 10000')
   sqlite.run('PRAGMA temp_store = MEMORY')
   sqlite.run('PRAGMA cache_size = -16000')
   // Commits do not checkpoint: a server does that separately (`keepCheckpointed`). If nothing does, or writes are too
@@ -83,7 +86,8 @@ function watchFile(path: string): () => boolean {
 function openFile(path: string): Database {
   try {
     const sqlite = new Database(path, { create: true, strict: true })
-    sqlite.run('PRAGMA journal_mode = WAL')
+    waitForLocks(sqlite)
+    untilUnlocked(() => sqlite.run('PRAGMA journal_mode = WAL'))
     return sqlite
   } catch (error) {
     throw new DataDirError(`${path} cannot be opened as the database: ${rootCause(error).message}`, {
@@ -107,7 +111,7 @@ export function inTransaction<T>(db: Db, work: (tx: DbOrTx) => T extends Promise
 export function keeping<T>(db: Db, commit: () => T): T {
   refuseLoss(db)
   try {
-    return commit()
+    return namingHolder(db.sqlite.filename, commit)
   } catch (error) {
     if (isSyncFailure(error)) db.log.failure ??= error
     throw error

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { type Dirent, readdirSync, writeFileSync } from 'node:fs'
 import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { namingHolder, waitForLocks } from '../db/locked.ts'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
 import { isBackupName, isPlaceOfServer } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -93,8 +94,8 @@ async function refuseToReplace(file: string): Promise<void> {
 function copyDatabase(from: string, to: string): void {
   const sqlite = new Database(from, { readwrite: true })
   try {
-    sqlite.run('PRAGMA busy_timeout = 10000')
-    sqlite.query('VACUUM INTO ?').run(to)
+    waitForLocks(sqlite)
+    namingHolder(from, () => sqlite.query('VACUUM INTO ?').run(to))
   } finally {
     sqlite.close()
   }
