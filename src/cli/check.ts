@@ -1,9 +1,12 @@
+import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
 import { findProblems } from '../modules/deployments/check.ts'
 import { findUnreadableSecrets } from '../modules/secrets/unreadable.ts'
-import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
+import { findForeignFiles } from '../platform/foreign-files.ts'
+import { reserveBytes } from '../platform/reserve.ts'
+import { type Command, CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
 import { systemErrorOf } from './system-error.ts'
@@ -12,8 +15,9 @@ export const checkCommand: Command = {
   summary: 'Check the database and every stored file',
   usage: `usage: svc check [--data-dir ./data]
 
-Checks the database, what its rows promise of each other, the stored secrets against the key, and the bytes of every stored
-content. Reads all of them, so it takes a while on a large store. The server may be running. Exit code: 0 all is well, 1 damage, each named in a line.`,
+Checks the database, what its rows promise of each other, the stored secrets against the key, the bytes of every stored
+content, and whether root owns files in the data directory of another user. Reads all of them, so it takes a while on a large store. The server may be running. Exit code: 0 all is well, 1 damage, each named in a line.
+A line that begins with "note:" is none.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
@@ -35,6 +39,11 @@ content. Reads all of them, so it takes a while on a large store. The server may
           say(problem)
         }
       })
+      const foreign = findForeignFiles(resolve(config.dataDir))
+      for (const detail of foreign.details) io.stdout.write(`foreign_file: ${printable(detail)}\n`)
+      if (foreign.count > 0) hints.add(`; what is root's is given back by ${foreign.help}`)
+      found += foreign.count
+      tellOfReserve(config, io)
     } catch (error) {
       const damaged = damagedBy(error)
       if (damaged === undefined) throw error
@@ -48,6 +57,14 @@ content. Reads all of them, so it takes a while on a large store. The server may
     io.stdout.write('all is well\n')
     return EXIT.ok
   },
+}
+
+/** No damage: a server makes it as soon as there is room. */
+function tellOfReserve({ dataDir }: Config, io: Io): void {
+  if (reserveBytes(dataDir) > 0) return
+  io.stdout.write(
+    'note: there is no reserve, which deleting and signing in need on a full disk; a server makes it once enough is free\n',
+  )
 }
 
 const CONTENT_HINT = '; publish the named files again, which stores their contents anew'

@@ -11,6 +11,7 @@ import { lockDataDir } from '../platform/instance-lock.ts'
 import { createSecretBox, type SecretBox } from '../platform/secret-box.ts'
 import { newSecretKey, readSecretKeys, replaceSecretKeys } from '../platform/secret-keys.ts'
 import { CommandFailure } from './command.ts'
+import { enterOwn } from './operator.ts'
 
 /**
  * Replaces the key of stored secrets: the new key goes in front of `secret.key`, every sealed value is sealed anew (those of
@@ -21,6 +22,7 @@ import { CommandFailure } from './command.ts'
 export async function rotateSecret(config: Config, now: number): Promise<number> {
   if (config.secretKey !== null)
     throw new CommandFailure('SECRET_KEY gives the key; it is rotated where secret.key holds it')
+  enterOwn(config)
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined) throw new CommandFailure(`a server runs on ${config.dataDir}: stop it first`)
   try {

@@ -3,6 +3,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { migrations as embedded, type Migration } from '../../migrations/index.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { handOver } from '../platform/owner.ts'
 import { syncNow } from '../platform/sync-now.ts'
 
 /** Each may throw, which leaves the database unchanged. */
@@ -78,6 +79,7 @@ function copyFirst(sqlite: Database, pending: string): void {
     // A copy left by an earlier attempt may be incomplete, or weeks old.
     rmSync(partial, { force: true })
     sqlite.query('VACUUM INTO ?').run(partial)
+    handOver(partial)
     syncNow(partial)
     renameSync(partial, copy)
     syncNow(dirname(copy))

@@ -25,12 +25,12 @@ export function makeDataDir(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Runs a command until it ends. */
+/** Runs a command until it ends. `before` is a command that runs it. */
 export async function runSvc(
   args: string[],
-  options: { env?: Record<string, string>; stdin?: string } = {},
+  options: { env?: Record<string, string>; stdin?: string; before?: readonly string[] } = {},
 ): Promise<Finished> {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...(options.before ?? []), process.execPath, MAIN, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...options.env },
     stdin: options.stdin === undefined ? 'ignore' : new Blob([options.stdin]),
     stdout: 'pipe',

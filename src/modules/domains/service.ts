@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
@@ -110,7 +111,7 @@ export const touchDomain = (ctx: Context, tx: DbOrTx, id: string): void =>
   updateDomain(tx, id, { updatedAt: ctx.now() })
 
 export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const domain = requireDomain(tx, grant, id)
     deleteDomainRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain })
