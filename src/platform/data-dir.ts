@@ -15,9 +15,10 @@ export function enterDataDir(path: string): void {
     makeRootFolder(path)
     accessSync(path, R_OK | W_OK | X_OK)
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const why = code === undefined ? '' : ` (${code})`
     throw new ConfigError(
-      unusable(path, R_OK | W_OK | X_OK, path) ??
+      (code === 'EACCES' ? unusable(path, R_OK | W_OK | X_OK, path) : undefined) ??
         `DATA_DIR is "${path}", but must be a folder that can be created and written to${why}`,
     )
   }
