@@ -1,12 +1,20 @@
 import { afterEach, expect, test } from 'bun:test'
-import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import {
+  addSchema,
+  type Call,
+  callsTo,
+  cookieOf,
+  FIRST_ADMIN,
+  fillDisk,
+  idOf,
+  signIn,
+} from './testing/full-disk.ts'
 import { rounds, seedOf } from './testing/rounds.ts'
 import { seededRandom } from './testing/seeded-random.ts'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from './testing/server-process.ts'
 import { until } from './testing/until.ts'
 
-const ADMIN = { email: 'root@example.com', password: 'correct horse battery' }
-const ENV = { ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password }
 const ended: (() => void)[] = []
 afterEach(() => {
   for (const end of ended.splice(0).reverse()) end()
@@ -29,52 +37,18 @@ async function smallDisk(path: string, sizeMib: number): Promise<{ enter: string
   return { enter: ['nsenter', '--target', String(holder.pid), ...user, '--mount'], root }
 }
 
-async function cookieAt({ url }: ServerProcess): Promise<string> {
-  const answer = await fetch(`${url}/api/auth/signin`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(ADMIN),
-  })
+const callsOf = async (server: ServerProcess): Promise<Call> => {
+  const answer = await signIn(server)
   expect(answer.status).toBe(200)
-  return answer.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';')[0])
-    .join('; ')
+  return callsTo(server, cookieOf(answer))
 }
-
-type Call = (method: string, path: string, json?: unknown) => Promise<Response>
-const callsTo =
-  ({ url }: ServerProcess, cookie: string): Call =>
-  (method, path, json) =>
-    fetch(`${url}${path}`, {
-      method,
-      headers: { cookie, 'content-type': 'application/json' },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    })
 
 async function recordsOf(call: Call, count: number): Promise<string[]> {
-  const idOf = async (answer: Response) => ((await answer.json()) as { id: string }).id
-  const projectId = await idOf(await call('POST', '/api/projects', { owner: 'acme', name: 'docs' }))
-  const fields = [{ name: 'note', type: 'text' }]
-  const schemaId = await idOf(await call('POST', '/api/schemas', { projectId, name: 'notes', fields }))
+  const { records } = await addSchema(call)
   const paths: string[] = []
-  for (let i = 0; i < count; i++) {
-    const made = await call('POST', `/api/schemas/${schemaId}/records`, { note: `note ${i}` })
-    paths.push(`/api/schemas/${schemaId}/records/${await idOf(made)}`)
-  }
+  for (let i = 0; i < count; i++)
+    paths.push(`${records}/${await idOf(await call('POST', records, { note: `note ${i}` }))}`)
   return paths
-}
-
-function fill(root: string): void {
-  const file = openSync(`${root}/ballast`, 'w')
-  for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 4)) {
-    try {
-      for (;;) writeSync(file, new Uint8Array(size))
-    } catch {
-      // Full for this size.
-    }
-  }
-  closeSync(file)
 }
 
 const ROUNDS = rounds(1, 20)
@@ -85,11 +59,11 @@ test('killed while it gives up the reserve, a server has deleted what it said, a
     const data = makeDataDir()
     ended.push(data.remove)
     const { enter, root } = await smallDisk(data.path, 64)
-    const first = await startServer(data.path, ENV, enter)
-    const call = callsTo(first, await cookieAt(first))
+    const first = await startServer(data.path, FIRST_ADMIN, enter)
+    const call = await callsOf(first)
     const paths = await recordsOf(call, 12)
     await until('the reserve', () => existsSync(`${root}/reserve`))
-    fill(root)
+    fillDisk(root)
 
     const acknowledged = new Set<string>()
     const deleting = paths.map(async (path) => {
@@ -101,8 +75,8 @@ test('killed while it gives up the reserve, a server has deleted what it said, a
     await Promise.allSettled(deleting)
     await first.exited
 
-    const second = await startServer(data.path, ENV, enter, [200, 503])
-    const again = callsTo(second, await cookieAt(second))
+    const second = await startServer(data.path, FIRST_ADMIN, enter, [200, 503])
+    const again = await callsOf(second)
     for (const path of paths) {
       const { status } = await again('GET', path)
       if (acknowledged.has(path)) expect([path, status]).toEqual([path, 404])
@@ -118,8 +92,8 @@ test('killed under load, its database is opened by a command and a server at onc
   for (let round = 0; round < ROUNDS; round++) {
     const data = makeDataDir()
     ended.push(data.remove)
-    const first = await startServer(data.path, ENV)
-    const call = callsTo(first, await cookieAt(first))
+    const first = await startServer(data.path, FIRST_ADMIN)
+    const call = await callsOf(first)
     const [path = ''] = await recordsOf(call, 1)
     const records = path.slice(0, path.lastIndexOf('/'))
     let made = 0
@@ -133,13 +107,13 @@ test('killed under load, its database is opened by a command and a server at onc
 
     const commands = [['check'], ['key', 'create', 'ci'], ['backup', `${data.path}-all.tar`]]
     const done = commands.map((args) => runSvc([...args, '--data-dir', data.path]))
-    const second = await startServer(data.path, ENV)
+    const second = await startServer(data.path, FIRST_ADMIN)
     expect((await Promise.all(done)).map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, ''],
       [0, ''],
       [0, expect.stringContaining('wrote')],
     ])
-    const again = callsTo(second, await cookieAt(second))
+    const again = await callsOf(second)
     const { pagination } = (await (await again('GET', `${records}?limit=1`)).json()) as {
       pagination: { total: number }
     }

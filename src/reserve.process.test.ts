@@ -1,9 +1,18 @@
 import { afterEach, expect, test } from 'bun:test'
-import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync, writeSync } from 'node:fs'
+import {
+  addSchema,
+  type Call,
+  callsTo,
+  cookieOf,
+  FIRST_ADMIN,
+  fillDisk,
+  idOf,
+  signIn,
+} from './testing/full-disk.ts'
 import { makeDataDir, onSmallDisk, type ServerProcess, startServer } from './testing/server-process.ts'
 import { until } from './testing/until.ts'
 
-const ADMIN = { email: 'root@example.com', password: 'correct horse battery' }
 const ended: (() => void)[] = []
 afterEach(() => {
   for (const end of ended.splice(0)) end()
@@ -13,78 +22,31 @@ type Disk = {
   server: ServerProcess
   /** The data directory as this process reaches it, in the server's own mount namespace. */
   path: string
-  call(method: string, path: string, json?: unknown): Promise<Response>
+  call: Call
 }
 
 /** A server on a small disk, with somebody signed in, a project, two deployments and an alias. */
 async function onDisk(sizeMib: number): Promise<Disk> {
   const data = makeDataDir()
-  const env = { ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password }
-  const server = await startServer(data.path, env, onSmallDisk(data.path, sizeMib))
+  const server = await startServer(data.path, FIRST_ADMIN, onSmallDisk(data.path, sizeMib))
   ended.push(() => {
     server.signal('SIGKILL')
     data.remove()
   })
   const cookie = cookieOf(await signIn(server))
   const path = `/proc/${server.pid}/root${data.path}`
-  const call = (method: string, at: string, json?: unknown) =>
-    fetch(`${server.url}${at}`, {
-      method,
-      headers: { cookie, 'content-type': 'application/json' },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    })
   await until('the reserve', () => existsSync(`${path}/reserve`))
-  return { server, path, call }
-}
-
-const signIn = ({ url }: ServerProcess) =>
-  fetch(`${url}/api/auth/signin`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(ADMIN),
-  })
-const cookieOf = (answer: Response) =>
-  answer.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';')[0])
-    .join('; ')
-
-/** Writes until nothing more fits, as another program on the disk would. */
-function fill(path: string): { free(): void } {
-  const file = openSync(`${path}/ballast`, 'w')
-  for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 4)) {
-    try {
-      for (;;) writeSync(file, new Uint8Array(size))
-    } catch {
-      // Full for this size.
-    }
-  }
-  closeSync(file)
-  return { free: () => rmSync(`${path}/ballast`) }
-}
-
-const idOf = async (answer: Response): Promise<string> => {
-  const body = (await answer.json()) as { id?: string; schema?: { id: string } }
-  return body.id ?? ''
+  return { server, path, call: callsTo(server, cookie) }
 }
 
 /** Records of 10 KB until the disk refuses one. */
-async function untilRefused({ call }: Disk, schemaId: string): Promise<string[]> {
+async function untilRefused({ call }: Disk, records: string): Promise<string[]> {
   const ids: string[] = []
   for (;;) {
-    const made = await call('POST', `/api/schemas/${schemaId}/records`, { note: 'x'.repeat(10_000) })
+    const made = await call('POST', records, { note: 'x'.repeat(10_000) })
     if (made.status === 507) return ids
     expect(made.status).toBe(201)
     ids.push(await idOf(made))
-  }
-}
-
-async function schemaOf({ call }: Disk): Promise<{ projectId: string; schemaId: string }> {
-  const projectId = await idOf(await call('POST', '/api/projects', { owner: 'acme', name: 'docs' }))
-  const fields = [{ name: 'note', type: 'text' }]
-  return {
-    projectId,
-    schemaId: await idOf(await call('POST', '/api/schemas', { projectId, name: 'notes', fields })),
   }
 }
 
@@ -96,11 +58,11 @@ test('on a full disk people sign in and out and delete, others get 507, and the 
   const { server, path, call } = disk
   expect(statSync(`${path}/reserve`)).toMatchObject({ size: 1024 * 1024, blocks: 2048 })
   expect(await reserveMetric(server)).toBe(1024 * 1024)
-  const { projectId, schemaId } = await schemaOf(disk)
-  const kept = await idOf(await call('POST', `/api/schemas/${schemaId}/records`, { note: 'kept' }))
+  const { projectId, records } = await addSchema(call)
+  const kept = await idOf(await call('POST', records, { note: 'kept' }))
 
-  const { free } = fill(path)
-  const ids = await untilRefused(disk, schemaId)
+  const { free } = fillDisk(path)
+  const ids = await untilRefused(disk, records)
   expect(await reserveMetric(server)).toBe(1024 * 1024)
 
   const signedIn = await signIn(server)
@@ -112,13 +74,12 @@ test('on a full disk people sign in and out and delete, others get 507, and the 
   expect(out.status).toBe(200)
   for (let i = 0; i < 3; i++) expect((await signIn(server)).status).toBe(200)
   expect([await reserveMetric(server), existsSync(`${path}/reserve`)]).toEqual([0, false])
-  for (const one of [kept, ...ids])
-    expect((await call('DELETE', `/api/schemas/${schemaId}/records/${one}`)).status).toBe(204)
-  expect((await call('POST', `/api/schemas/${schemaId}/records`, { note: 'no' })).status).toBe(507)
+  for (const one of [kept, ...ids]) expect((await call('DELETE', `${records}/${one}`)).status).toBe(204)
+  expect((await call('POST', records, { note: 'no' })).status).toBe(507)
   expect((await call('PATCH', `/api/projects/${projectId}`, { displayName: 'no' })).status).toBe(507)
 
   free()
-  expect((await call('POST', `/api/schemas/${schemaId}/records`, { note: 'yes' })).status).toBe(201)
+  expect((await call('POST', records, { note: 'yes' })).status).toBe(201)
   await until('the reserve', () => existsSync(`${path}/reserve`))
   expect(await reserveMetric(server)).toBe(1024 * 1024)
   expect((await call('DELETE', `/api/projects/${projectId}`)).status).toBe(204)
@@ -140,14 +101,14 @@ test('a whole project is deleted on a full disk, and an alias is moved back', as
     })
     expect(made.status).toBe(201)
   }
-  const { schemaId, projectId } = await schemaOf(disk)
+  const { records, projectId } = await addSchema(call)
   await publish('a')
   await publish('b')
   const list = (await (await call('GET', `/api/aliases?projectId=${projectId}`)).json()) as {
     data: { id: string }[]
   }
-  fill(path)
-  await untilRefused(disk, schemaId)
+  fillDisk(path)
+  await untilRefused(disk, records)
   const aliasId = list.data[0]?.id
   expect((await call('PATCH', `/api/aliases/${aliasId}`, { isSpa: true })).status).toBe(507)
   expect((await call('PATCH', `/api/aliases/${aliasId}`, { commitSha: 'a'.repeat(40) })).status).toBe(200)
