@@ -59,13 +59,20 @@ const ANSWER_TIMEOUT_MS = 120_000
 const LONGEST_TEXT = 2_000
 const MAX_DETAILS = 200
 
-/** `apiUrl` as a person gives it: with or without a path, a last slash or a last `/api`. */
-export function apiClient(options: { apiUrl: string; apiKey: string }): ApiClient {
+/**
+ * `apiUrl` as a person gives it: with or without a path, a last slash or a last `/api`. `ca`: the trusted CAs, if they are not
+ * the runtime's own.
+ */
+export type Connection = { apiUrl: string; apiKey: string; ca?: readonly string[] | null }
+
+export function apiClient(options: Connection): ApiClient {
   const base = parseApiUrl(options.apiUrl)
   const apiKey = parseApiKey(options.apiKey)
+  const trust = options.ca ? { tls: { ca: [...options.ca] } } : {}
   const call = (method: Method, path: string, init: RequestInit) =>
     request(`${base}${path}`, {
       ...init,
+      ...trust,
       method,
       // A redirect would carry the key to another host and turn a POST into a GET.
       redirect: 'manual',

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import { isCommitSha, isProjectName } from '../../domain/names.ts'
 import { type ApiAddress, findApiAddress, sayDestination } from '../api-address.ts'
+import type { Connection } from '../api-client.ts'
 import { type Io, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
+import { casOfMarkedFile } from '../extra-cas.ts'
 import { type GitFacts, readGit } from '../git.ts'
 import type { Target } from './upload.ts'
 
@@ -55,12 +57,12 @@ export function requireConnection(
   { api, apiKey }: Pick<DeploySettings, 'api' | 'apiKey'>,
   io: Io,
   wherefrom = 'set SVC_API_KEY or give --api-key',
-): { apiUrl: string; apiKey: string } {
+): Connection {
   if (api === undefined)
     throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
   if (!apiKey) throw new UsageError(`no API key: ${wherefrom}`)
   sayDestination(api, io)
-  return { apiUrl: api.url, apiKey }
+  return { apiUrl: api.url, apiKey, ca: casOfMarkedFile(io.env['NODE_EXTRA_CA_CERTS']) }
 }
 
 /** An unset variable of a script is an empty argument, and must not stand for the folder that the script runs in. */
