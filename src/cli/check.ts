@@ -17,7 +17,7 @@ export const checkCommand: Command = {
 
 Checks the database, what its rows promise of each other, the stored secrets against the key, the bytes of every stored
 content, and whether root owns files in the data directory of another user. Reads all of them, so it takes a while on a large store. The server may be running. Exit code: 0 all is well, 1 damage, each named in a line.
-A line that begins with "note:" is none.`,
+A note on stderr is no damage.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
@@ -62,7 +62,7 @@ A line that begins with "note:" is none.`,
 /** No damage: a server makes it as soon as there is room. */
 function tellOfReserve({ dataDir }: Config, io: Io): void {
   if (reserveBytes(dataDir) > 0) return
-  io.stdout.write(
+  io.stderr.write(
     'note: there is no reserve, which deleting and signing in need on a full disk; a server makes it once enough is free\n',
   )
 }
