@@ -17,6 +17,7 @@ import contentText from './0014_content_text.sql' with { type: 'text' }
 import projectVariants from './0015_project_variants.sql' with { type: 'text' }
 import emailKeys from './0016_email_keys.sql' with { type: 'text' }
 import keyAndSecretRights from './0017_key_and_secret_rights.sql' with { type: 'text' }
+import domainClaims from './0018_domain_claims.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -37,6 +38,7 @@ export const migrations: readonly Migration[] = [
   { name: '0015_project_variants', sql: projectVariants },
   { name: '0016_email_keys', sql: emailKeys, complete: fillEmailKeys },
   { name: '0017_key_and_secret_rights', sql: keyAndSecretRights },
+  { name: '0018_domain_claims', sql: domainClaims },
 ]
 
 /** `complete` does what SQL cannot, in the same transaction. */

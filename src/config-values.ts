@@ -1,5 +1,5 @@
 import { normalEmail } from './domain/email.ts'
-import { isHostName } from './domain/hostname.ts'
+import { asciiHost, endsInNumber, isHostName } from './domain/hostname.ts'
 import { type Cidr, parseCidr, parseCidrList, parseIp } from './domain/ip-ranges.ts'
 import { isRecord } from './domain/is-record.ts'
 import { passwordFlaw } from './domain/password-rule.ts'
@@ -78,10 +78,15 @@ export function boolean(text: string): Parsed<boolean> {
 }
 
 export function hostName(text: string): Parsed<string> {
-  const value = text.toLowerCase().replace(/\.$/, '')
-  return isHostName(value)
-    ? ok(value)
-    : { expected: 'a host name without scheme or port, such as sites.example.com' }
+  if (endsInNumber(text))
+    return {
+      expected:
+        'a host name whose last part is no number, since browsers take that for an address: such as 10-0-0-5.nip.io, which leads to 10.0.0.5',
+    }
+  const host = asciiHost(text)
+  return host === null
+    ? { expected: 'a host name without scheme or port, such as sites.example.com' }
+    : ok(host)
 }
 
 export function listenAddress(text: string): Parsed<string> {
@@ -99,6 +104,7 @@ export function targetList(text: string): Parsed<string[]> {
     .split(',')
     .map((one) => one.trim().toLowerCase())
     .filter((one) => one !== '')
+    .map(asciiTarget)
   const isTarget = (one: string) => {
     const match = TARGET.exec(one)
     return parseCidr(one) !== null || (match !== null && Number(match.groups?.['port'] ?? 443) <= 65_535)
@@ -109,6 +115,12 @@ export function targetList(text: string): Parsed<string[]> {
         expected:
           'a comma-separated list of hosts, host:port or CIDRs, such as nas.local, db:8443, 10.0.0.0/8',
       }
+}
+
+/** Rules reach hosts by their A-labels. Leaves anything but a name in another script as it is. */
+function asciiTarget(target: string): string {
+  const [, name = '', port = ''] = /^([^:/[\]]+)(:\d+)?$/.exec(target) ?? []
+  return /\P{ASCII}/u.test(name) ? `${asciiHost(name) ?? name}${port}` : target
 }
 
 export function publicUrl(text: string): Parsed<string> {

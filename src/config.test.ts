@@ -208,3 +208,51 @@ test.each(variables)('the manual explains %s', (name) => {
     manual.split('\n').filter((line) => line.startsWith('|') && line.includes(`\`${name}\``)),
   ).not.toEqual([])
 })
+
+test.each([
+  ['BASE_DOMAIN', 'BÜCHER.example.', 'baseDomain', 'xn--bcher-kva.example'],
+  ['BASE_DOMAIN', 'xn--bcher-kva.example', 'baseDomain', 'xn--bcher-kva.example'],
+  ['BASE_DOMAIN', '例え。テスト', 'baseDomain', 'xn--r8jz45g.xn--zckzah'],
+  ['BASE_DOMAIN', '10-0-0-5.nip.io', 'baseDomain', '10-0-0-5.nip.io'],
+  ['BASE_DOMAIN', 'sites.0xyz', 'baseDomain', 'sites.0xyz'],
+  ['ADMIN_HOST', 'verwaltung.straße.de', 'adminHost', 'verwaltung.xn--strae-oqa.de'],
+  [
+    'PROXY_ALLOWED_TARGETS',
+    'Bücher.example:8443, nas, 10.0.0.0/8',
+    'proxyAllowedTargets',
+    ['xn--bcher-kva.example:8443', 'nas', '10.0.0.0/8'],
+  ],
+  ['PROXY_ALLOWED_TARGETS', '例え.テスト', 'proxyAllowedTargets', ['xn--r8jz45g.xn--zckzah']],
+] as const)('%s %p is kept as its A-labels', (name, value, key, kept) => {
+  expect<unknown>(loadConfig({ env: { [name]: value } })[key]).toEqual(kept)
+})
+
+const NUMBERS = [
+  '10.0.0.5',
+  '10.0.0.5.',
+  '127.1',
+  '2130706433',
+  'sites.123',
+  'sites.0x1F',
+  '0x7f000001',
+  'a.0x',
+  'sites.１２',
+]
+test.each(['BASE_DOMAIN', 'ADMIN_HOST'].flatMap((name) => NUMBERS.map((value) => [name, value] as const)))(
+  '%s %p ends in a number, so that no browser opens it',
+  (name, value) => {
+    expect(() => loadConfig({ env: { [name]: value } })).toThrow(
+      new RegExp(`^${name} is .* such as 10-0-0-5\\.nip\\.io`),
+    )
+  },
+)
+
+test.each([
+  ['BASE_DOMAIN', 'xn--a', 'host name without scheme'],
+  ['ADMIN_HOST', 'a%41.example', 'host name without scheme'],
+  ['ADMIN_HOST', '[::1]', 'host name without scheme'],
+  ['PROXY_ALLOWED_TARGETS', 'bü cher.example', 'hosts, host:port or CIDRs'],
+  ['PROXY_ALLOWED_TARGETS', 'ünas:70000', 'hosts, host:port or CIDRs'],
+])('%s %p is no name in any script', (name, value, says) => {
+  expect(() => loadConfig({ env: { [name]: value } })).toThrow(says)
+})

@@ -139,7 +139,7 @@ function hostsOfSettings({ tls, acmeDirectory, oidcProviders }: Config): string[
 }
 
 /** Makes files created from now on readable by this user only, because they hold accounts and secrets. */
-export const keepToOurselves = (): void => void process.umask(0o077)
+const keepToOurselves = (): void => void process.umask(0o077)
 
 /** Milliseconds since 1970; the only clock of the service and its commands. */
 export const systemNow = (): number => Date.now()

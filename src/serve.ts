@@ -1,17 +1,18 @@
 import { type App, createApp } from './app.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import type { Context } from './context.ts'
-import { keepCheckpointed } from './db/checkpoint.ts'
+import { checkpointApart, keepCheckpointed } from './db/checkpoint.ts'
 import { watchOtherWriters } from './db/generation.ts'
 import { onUploadProgress } from './http/upload-progress.ts'
 import { createSockets, type SocketOwner } from './http/wire.ts'
 import { type Handlers, type Listeners, listeningAt, requireKnownHost, ServeError } from './listeners.ts'
 import { hasAdmin } from './modules/users/has-admin.ts'
-import { keepToOurselves, openContext } from './open-context.ts'
-import { makeDataDir } from './platform/data-dir.ts'
+import { openContext } from './open-context.ts'
+import { enterDataDir, findUnusable } from './platform/data-dir.ts'
 import { lockDataDir } from './platform/instance-lock.ts'
 import { linesOut, type Put } from './platform/lines-out.ts'
 import type { Log } from './platform/log.ts'
+import { keepReserve, type Reserve } from './platform/reserve.ts'
 import { outliveHangUp, signalled } from './platform/signalled.ts'
 import { logStrayErrors } from './platform/stray-errors.ts'
 
@@ -33,8 +34,9 @@ export async function serve(
 ): Promise<number> {
   let log: Log | undefined
   const lines = linesOut(put, (lost) => log?.warn('lines of this log were lost', { lines: lost }))
-  keepToOurselves()
-  makeDataDir(config.dataDir)
+  enterDataDir(config.dataDir)
+  const unusable = findUnusable(config.dataDir)
+  if (unusable !== undefined) throw new ConfigError(unusable)
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined)
     throw new ServeError(`another svc serves ${config.dataDir}; stop it or choose another --data-dir`)
@@ -46,6 +48,7 @@ export async function serve(
   await createUnattendedAdmin(ctx)
   const listeners = await openListeners(ctx)
   listensOn(listeners.port)
+  ctx.db.reserve = reserveFor(ctx)
   lines.write(welcome(ctx))
   void lines.flush()
   const stopUpkeep = upkeepAfter(UPKEEP_DELAY_MS, ctx)
@@ -56,7 +59,7 @@ export async function serve(
   ctx.log.info('stopping: waiting for running requests')
   stopWatching()
   await Promise.race([
-    Promise.all([listeners.stop(false), stopUpkeep(), stopCheckpoints()]),
+    Promise.all([listeners.stop(false), stopUpkeep(), stopCheckpoints(), ctx.db.reserve.stop()]),
     Bun.sleep(DRAIN_MS),
   ])
   await listeners.stop(true)
@@ -65,6 +68,13 @@ export async function serve(
   await lines.flush()
   return 0
 }
+
+/** With the log copied into the database while there is room: on a full disk it can then begin anew. */
+const reserveFor = ({ config, db, log }: Context): Reserve =>
+  keepReserve(config.dataDir, {
+    made: () => void checkpointApart(db.sqlite.filename),
+    failed: (error) => log.warn('the reserve for a full disk could not be made', { error }),
+  })
 
 /** Warns if there must be a proxy in front (https links without our own TLS) whose headers are not trusted. */
 function warnOfUntrustedProxy({ config: { tls, publicUrl, trustProxy }, log }: Context): void {

@@ -11,6 +11,7 @@ import {
 import { collectGarbage, sweepStore } from './modules/deployments/collect.ts'
 import { removeExpiredUploads } from './modules/deployments/manifest.ts'
 import { resumeVariants, stopVariants } from './modules/deployments/variants.ts'
+import { removeOldClaims } from './modules/domains/service.ts'
 import { removeExpiredInvitations } from './modules/invitations/service.ts'
 import { removeOldLogs } from './modules/logs/requests.ts'
 import { endTails } from './modules/logs/tail.ts'
@@ -29,6 +30,7 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     every(ctx, 'expired sessions', (stop) => removeExpiredSessions(ctx, stop)),
     every(ctx, 'expired links', (stop) => removeExpiredOneTimeTokens(ctx, stop)),
     every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
+    everyFromNow(ctx, 'old claims of domains', (stop) => removeOldClaims(ctx, stop)),
     every(ctx, 'expired uploads', (stop) => removeExpiredUploads(ctx, stop)),
     everyFromNow(ctx, 'deleted projects', (stop) => removeDeletedProjects(ctx, stop)),
     everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),

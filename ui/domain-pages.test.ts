@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ownAddresses } from '../src/platform/own-addresses.ts'
 import { ask } from '../src/testing/ask.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
@@ -137,6 +138,60 @@ describe('domains', () => {
     expect(html).toContain('gets no certificate for this host')
     expect(html).toContain('docs/operating.md')
     expect(html).toContain('with the address of this server')
+  })
+
+  test('names the address for the record, which stands before what visitors see', async () => {
+    const html = await read(`${place}/${await add('record.example.net')}`)
+    for (const address of await ownAddresses(app.ctx.config)) {
+      const kind = address.includes(':') ? 'AAAA' : 'A'
+      expect(html).toMatch(new RegExp(`Value of the ${kind} record.*?<code>${address}</code>`, 's'))
+    }
+    const places = ['Name of the TXT record', 'id="way"', 'id="facts"'].map((text) => html.indexOf(text))
+    expect([...places].sort((a, b) => a - b)).toEqual(places)
+    expect(places).not.toContain(-1)
+  })
+
+  test('asks for no certificate and no record for localhost', async () => {
+    const local = await testApp()
+    await local.addUser(ADMIN, 'admin')
+    const seeded = await seedDeployment(local, {
+      owner: 'acme',
+      repo: 'website',
+      sha: '1'.repeat(40),
+      alias: 'production',
+      files: { 'index.html': 'home' },
+    })
+    const json = { projectId: seeded.projectId, hostname: 'docs.localhost', alias: 'production' }
+    const { body } = await ask(local, 'POST', '/api/domains', { as: ADMIN, json })
+    const page = `/projects/${seeded.projectId}/domains/${body['id']}`
+    const html = await (await browserOf(local).open(page, { as: ADMIN })).text()
+    expect(html).toContain('No record is needed')
+    expect(html).toContain('It needs none')
+    expect(html).not.toMatch(/renew the\s+certificate|gets no certificate|TLS=auto/)
+    local.close()
+  })
+
+  test('says that only the record counts while another project claims the domain, and who lost', async () => {
+    const other = await seedDeployment(app, {
+      owner: 'acme',
+      repo: 'shop',
+      sha: '9'.repeat(40),
+      alias: 'production',
+      files: { 'index.html': 'shop' },
+    })
+    const id = await add('both.example.net')
+    expect(await read(`${place}/${id}`)).toContain('Or a response from the host itself')
+    const json = { projectId: other.projectId, hostname: 'both.example.net', alias: 'production' }
+    const { body } = await ask(app, 'POST', '/api/domains', { as: ADMIN, json })
+    const contested = await read(`${place}/${id}`)
+    expect(contested).toContain('Another project claims this domain too')
+    expect(contested).not.toContain('Or a response from the host itself')
+    await ask(app, 'POST', `/api/domains/${body['id']}/verify`, { as: ADMIN, json: { verified: true } })
+    expect(await read(`${place}/${id}`)).toContain(
+      'Another project has proven that both.example.net is its own',
+    )
+    const tried = await send(`${place}/${id}`, { intent: 'verify' })
+    expect([tried.status, tried.html.includes('Another project has proven')]).toEqual([409, true])
   })
 
   test('its settings are changed, and empty ones are inherited', async () => {

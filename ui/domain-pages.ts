@@ -15,6 +15,7 @@ import {
   verifyDomain,
 } from '../src/modules/domains/service.ts'
 import { findSplit } from '../src/modules/traffic/service.ts'
+import { ownAddresses } from '../src/platform/own-addresses.ts'
 import { booleanOf, checkInput, type Form, UNREAD_BODY } from './form.ts'
 import { page } from './html.ts'
 import { queryOf, visitUrl } from './page-request.ts'
@@ -90,7 +91,12 @@ const hostOf = (typed: string): string =>
 
 type Place = { id: string; domainId: string }
 
-function showDomain(ctx: Context, request: Request, { id, domainId }: Place, failed?: Failed): Response {
+async function showDomain(
+  ctx: Context,
+  request: Request,
+  { id, domainId }: Place,
+  failed?: Failed,
+): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const domain = getDomain(ctx, looking.grant, domainId)
   return page(
@@ -102,6 +108,7 @@ function showDomain(ctx: Context, request: Request, { id, domainId }: Place, fai
       aliasNames: aliasNamesOf(ctx, looking),
       baseDomain: ctx.config.baseDomain,
       adminHost: ctx.config.adminHost,
+      addresses: await ownAddresses(ctx.config),
       tls: ctx.config.tls,
       failed,
       notices: doneNotice(request, {

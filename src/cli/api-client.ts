@@ -57,8 +57,13 @@ type FailedAnswer = Pick<ApiFailure, 'status' | 'code' | 'message' | 'details' |
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type StreamedBody = { contentType: string; body: ReadableStream<Uint8Array> | null; signal?: AbortSignal }
 
-/** `env` may name a proxy. */
-export type Connection = { apiUrl: string; apiKey: string; env: Io['env'] }
+/** `env` may name a proxy. `ca`: the trusted CAs, if they are not the runtime's own. */
+export type Connection = {
+  apiUrl: string
+  apiKey: string
+  env: Io['env']
+  ca?: readonly string[] | null
+}
 
 /** One request per call; `retrying` repeats it. Answers are parsed JSON, undefined where there is none (204). */
 export type ApiClient = {
@@ -76,9 +81,11 @@ export function apiClient(options: Connection): ApiClient {
   const base = parseApiUrl(options.apiUrl)
   const apiKey = parseApiKey(options.apiKey)
   const proxy = proxyFor(base, options.env)
+  const trust = options.ca ? { tls: { ca: [...options.ca] } } : {}
   const call = (method: Method, path: string, init: RequestInit) =>
     request(`${base}${path}`, proxy, {
       ...init,
+      ...trust,
       method,
       // A redirect would carry the key to another host and turn a POST into a GET.
       redirect: 'manual',

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
+import { DatabaseLockedError } from '../db/locked.ts'
 import { messageOf } from '../domain/errors.ts'
 import { writeBackup } from '../platform/backup.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
-import { requireDatabase } from './operator.ts'
+import { enterOwn, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
 import { untilSignalled } from './until-signalled.ts'
 
@@ -18,6 +19,7 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
     if (!file || others.length > 0) throw new UsageError('name the file to write')
     if (file === '-') throw new UsageError('a backup goes into a file, which is there once it is whole')
     requireDatabase(config)
+    enterOwn(config)
     try {
       const { sizeBytes, files } = await untilSignalled((stop) =>
         writeBackup(config.dataDir, resolve(io.cwd, file), Bun.randomUUIDv7(), stop),
@@ -25,6 +27,7 @@ be running and taking uploads. The file holds every stored secret: keep it as yo
       io.stderr.write(`wrote ${file}: ${files} files, ${Math.ceil(sizeBytes / 1e6)} MB\n`)
       return EXIT.ok
     } catch (error) {
+      if (error instanceof DatabaseLockedError) throw error
       throw new CommandFailure(`the backup failed and left nothing behind: ${messageOf(error)}`)
     }
   },

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDb } from '../db/open.ts'
+import { randomBytes } from '../platform/random.ts'
 import { checkCommand } from './check.ts'
 import { runCommand } from './run-command.ts'
 import { storeSealedValues } from './testing/sealed-values.ts'
@@ -14,6 +15,7 @@ const at = (...names: string[]) => join(folder, ...names)
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-check-'))
   openDb(at('svc.db'), 0).sqlite.close()
+  writeFileSync(at('reserve'), randomBytes(4096))
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 

@@ -1,10 +1,13 @@
+import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
 import { findProblems } from '../modules/deployments/check.ts'
 import { findUnreadableSecrets } from '../modules/secrets/unreadable.ts'
 import { findTwins, type Twins } from '../modules/users/service.ts'
-import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
+import { findForeignFiles } from '../platform/foreign-files.ts'
+import { reserveBytes } from '../platform/reserve.ts'
+import { type Command, CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
 import { systemErrorOf } from './system-error.ts'
@@ -14,9 +17,10 @@ export const checkCommand: Command = {
   usage: `usage: svc check [--data-dir ./data]
 
 Checks the database, what its rows promise of each other (also that no API key works whose maker is no administrator any
-more), the stored secrets against the key, and the bytes of every stored content. Reads all of them, so it takes a while on a
-large store. The server may be running. Accounts whose emails are one by now, however they are spelled, are listed too, which
-is no damage. Exit code: 0 all is well, 1 damage, each named in a line.`,
+more), the stored secrets against the key, the bytes of every stored content, and whether root owns files in the data
+directory of another user. Reads all of them, so it takes a while on a large store. The server may be running. Accounts whose
+emails are one by now, however they are spelled, are listed too, which is no damage; nor is a note on stderr. Exit code: 0 all
+is well, 1 damage, each named in a line.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
@@ -39,6 +43,11 @@ is no damage. Exit code: 0 all is well, 1 damage, each named in a line.`,
         }
         for (const twins of findTwins(ctx)) io.stdout.write(`${printable(twinLine(twins))}\n`)
       })
+      const foreign = findForeignFiles(resolve(config.dataDir))
+      for (const detail of foreign.details) io.stdout.write(`foreign_file: ${printable(detail)}\n`)
+      if (foreign.count > 0) hints.add(`; what is root's is given back by ${foreign.help}`)
+      found += foreign.count
+      tellOfReserve(config, io)
     } catch (error) {
       const damaged = damagedBy(error)
       if (damaged === undefined) throw error
@@ -57,6 +66,14 @@ is no damage. Exit code: 0 all is well, 1 damage, each named in a line.`,
 /** A note: nothing is damaged. With the ids, because most such emails look the same. contract 12.13. */
 const twinLine = (twins: Twins): string =>
   `one email, ${twins.length} accounts: ${twins.map(({ id, email }) => `${email} (${id})`).join(', ')}`
+
+/** No damage: a server makes it as soon as there is room. */
+function tellOfReserve({ dataDir }: Config, io: Io): void {
+  if (reserveBytes(dataDir) > 0) return
+  io.stderr.write(
+    'note: there is no reserve, which deleting and signing in need on a full disk; a server makes it once enough is free\n',
+  )
+}
 
 const CONTENT_HINT = '; publish the named files again, which stores their contents anew'
 

@@ -1,8 +1,11 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Put } from '../platform/lines-out.ts'
 
-/** Exit codes of every command. contract §5.3, §9.1; 78 is a bad configuration, contract §1. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, badConfig: 78 } as const
+/**
+ * Exit codes of every command. contract §5.3, §9.1; 75 is a locked database, contract 12.11; 78 is a bad configuration,
+ * contract §1.
+ */
+export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, locked: 75, badConfig: 78 } as const
 
 /** The outside world of a command. `io.ts` makes the real one; tests bring their own. */
 export type Io = {

@@ -59,3 +59,15 @@ test.each([
   expect(() => findConfigFile([root])).toThrow(UsageError)
   expect(() => findConfigFile([root])).toThrow(message)
 })
+
+test('a byte order mark is no part of it', () => {
+  write('.svc/config.json', '\ufeff{ "project": "a/b" }')
+  expect(findConfigFile([root]).project).toBe('a/b')
+})
+
+test.each(['\ufeff', ''])('UTF-16 is refused by that name, also without a mark (%j)', (mark) => {
+  write('.svc/config.json', '')
+  writeFileSync(join(root, '.svc/config.json'), Buffer.from(`${mark}{ "project": "a/b" }`, 'utf16le'))
+  expect(() => findConfigFile([root])).toThrow(UsageError)
+  expect(() => findConfigFile([root])).toThrow('config.json is written in UTF-16; save it as UTF-8')
+})

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { isRecord } from '../domain/is-record.ts'
+import { textOf as decoded, IS_UTF16 } from '../domain/text-file.ts'
 import { UsageError } from './command.ts'
 
 /** `.svc/config.json`. contract §5.3. `root` is the folder that holds `.svc`. */
@@ -61,12 +62,15 @@ function readConfigFile(path: string): Omit<ConfigFile, 'root'> {
 }
 
 function parseObject(path: string): Record<string, unknown> {
+  let text: string | null
   let config: unknown
   try {
-    config = JSON.parse(readFileSync(path, 'utf8'))
+    text = decoded(readFileSync(path))
+    config = text === null ? null : JSON.parse(text)
   } catch (error) {
     throw new UsageError(`${path}: ${error instanceof Error ? error.message : 'not readable'}`)
   }
+  if (text === null) throw new UsageError(`${path} ${IS_UTF16}`)
   if (!isRecord(config)) throw new UsageError(`${path} must hold a JSON object`)
   return config
 }

@@ -8,7 +8,7 @@ import { testIo } from './testing/test-io.ts'
 let fixture: ProxyFixture
 let key: string
 beforeAll(async () => {
-  fixture = await proxyFixture({ ADMIN_HOST: '127.0.0.1' })
+  fixture = await proxyFixture({ ADMIN_HOST: 'localhost' })
   await fixture.app.addUser('root@example.com', 'admin')
   const made = await ask(fixture.app, 'POST', '/api/api-keys', {
     as: 'root@example.com',

@@ -8,6 +8,7 @@ test.each([
   ['ö n e\r\ntwo', ['ö n e', 'two']],
   ['\nlast', ['', 'last']],
   ['', [null, null]],
+  ['\ufeffone\r\ntwo', ['one', 'two']],
 ])('passwords from a pipe: %p', async (input, lines) => {
   const child = Bun.spawn([process.execPath, PROGRAM], {
     stdin: new Blob([input]),
@@ -18,4 +19,24 @@ test.each([
   expect(await child.exited).toBe(7)
   expect(err).toBe('')
   expect(out).toBe(`${JSON.stringify({ lines, isTerminal: false })}${'x'.repeat(1_000_000)}`)
+})
+
+test.each([
+  ['with a mark', `\ufeffgeheim geheim\r\n`],
+  ['without one', 'geheim geheim\n'],
+])('a password in UTF-16 %s is refused by that name', async (_name, input) => {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, '..', 'main.ts'), 'admin', 'create', 'a@b.example'],
+    {
+      stdin: new Blob([Buffer.from(input, 'utf16le')]),
+      env: { DATA_DIR: join(import.meta.dir, 'not-there') },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
+  const said = await new Response(child.stderr).text()
+  expect([await child.exited, said]).toEqual([
+    1,
+    'svc admin: what arrives on stdin is written in UTF-16; save it as UTF-8\n',
+  ])
 })

@@ -1,5 +1,6 @@
 import { fstatSync, readSync, write, writeSync } from 'node:fs'
-import type { Io } from './command.ts'
+import { IS_UTF16, textOf } from '../domain/text-file.ts'
+import { CommandFailure, type Io } from './command.ts'
 
 const STDIN = 0
 const STDOUT = 1
@@ -121,7 +122,9 @@ function deleteCharacter(line: number[]): void {
 }
 
 function decodeLine(line: readonly number[]): string {
-  return new TextDecoder().decode(Uint8Array.from(line)).replace(/\r$/, '')
+  const text = textOf(Uint8Array.from(line))
+  if (text === null) throw new CommandFailure(`what arrives on stdin ${IS_UTF16}`)
+  return text.replace(/\r$/, '')
 }
 
 function readByte(): number | undefined {

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { openContext } from '../open-context.ts'
-import { makeDataDir } from '../platform/data-dir.ts'
+import { enterDataDir, findUnusable } from '../platform/data-dir.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { newSecretKey } from '../platform/secret-keys.ts'
 import { CommandFailure, type Io } from './command.ts'
@@ -16,7 +16,7 @@ export async function onDataDir<T>(
   io: Io,
   work: (ctx: Context) => Promise<T> | T,
 ): Promise<T> {
-  if (!hasDatabase(config)) makeDataDir(config.dataDir)
+  enterOwn(config)
   const beforeMigrating = () => refuseBesideOlder(config)
   const quiet: Config = { ...config, logLevel: 'error', secretKey: config.secretKey ?? keyOfNobody(config) }
   const { ctx, close } = await openContext(quiet, VERSION, io.stderr.write, { beforeMigrating })
@@ -28,6 +28,13 @@ export async function onDataDir<T>(
   } finally {
     close()
   }
+}
+
+/** Refuses before anything is changed if this user may not use what is there. */
+export function enterOwn({ dataDir }: Config): void {
+  enterDataDir(dataDir)
+  const unusable = findUnusable(dataDir)
+  if (unusable !== undefined) throw new CommandFailure(unusable)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { namingHolder } from '../db/locked.ts'
 import { openDb } from '../db/open.ts'
 import { totpSealContext } from '../modules/auth/second-step.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
@@ -10,6 +11,7 @@ import { lockDataDir } from '../platform/instance-lock.ts'
 import { createSecretBox, type SecretBox } from '../platform/secret-box.ts'
 import { newSecretKey, readSecretKeys, replaceSecretKeys } from '../platform/secret-keys.ts'
 import { CommandFailure } from './command.ts'
+import { enterOwn } from './operator.ts'
 
 /**
  * Replaces the key of stored secrets: the new key goes in front of `secret.key`, every sealed value is sealed anew (those of
@@ -20,6 +22,7 @@ import { CommandFailure } from './command.ts'
 export async function rotateSecret(config: Config, now: number): Promise<number> {
   if (config.secretKey !== null)
     throw new CommandFailure('SECRET_KEY gives the key; it is rotated where secret.key holds it')
+  enterOwn(config)
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined) throw new CommandFailure(`a server runs on ${config.dataDir}: stop it first`)
   try {
@@ -40,13 +43,15 @@ export async function rotateSecret(config: Config, now: number): Promise<number>
 function resealAll(path: string, secrets: SecretBox, now: number): number {
   const { sqlite } = openDb(path, now)
   try {
-    return sqlite
-      .transaction(() => {
-        const count = SEALED.reduce((sum, reseal) => sum + reseal(sqlite, secrets), 0)
-        refuseLeftOvers(sqlite, secrets.keyId)
-        return count
-      })
-      .immediate()
+    return namingHolder(path, () =>
+      sqlite
+        .transaction(() => {
+          const count = SEALED.reduce((sum, reseal) => sum + reseal(sqlite, secrets), 0)
+          refuseLeftOvers(sqlite, secrets.keyId)
+          return count
+        })
+        .immediate(),
+    )
   } finally {
     sqlite.close()
   }

@@ -145,7 +145,7 @@ test('of a database that is held it is said by whom', async () => {
   holder?.run('BEGIN EXCLUSIVE')
   const failing: Command = { ...serve, run: async () => late?.run('BEGIN IMMEDIATE').changes ?? 0 }
   const io = testIo()
-  expect(await runCommand({ serve: () => failing }, [], io, 'serve')).toBe(1)
+  expect(await runCommand({ serve: () => failing }, [], io, 'serve')).toBe(75)
   expect(io.err()).toStartWith('svc serve: database is locked: another program holds it')
   for (const one of [holder, late]) one?.close()
   rmSync(folder, { recursive: true })

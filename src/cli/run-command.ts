@@ -1,4 +1,5 @@
 import { ConfigError } from '../config.ts'
+import { DatabaseLockedError } from '../db/locked.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { ServeError } from '../listeners.ts'
 import {
@@ -57,10 +58,12 @@ function reportFailure(name: string, command: Command, error: unknown, io: Io): 
     return reportFailure(name, command, new CommandFailure(error.message), io)
   if (error instanceof ConfigError)
     return reportFailure(name, command, new CommandFailure(error.message, EXIT.badConfig), io)
+  if (error instanceof DatabaseLockedError)
+    return reportFailure(name, command, new CommandFailure(error.message, EXIT.locked), io)
   if (!(error instanceof CommandFailure)) {
     const refused = systemErrorOf(error)
     if (refused === undefined) throw error
-    return reportFailure(name, command, new CommandFailure(said(refused)), io)
+    return reportFailure(name, command, asFailure(refused), io)
   }
   const message = error.message.split('\n').map(printable).join('\n')
   io.stderr.write(`svc ${name}: ${message}\n`)
@@ -68,10 +71,14 @@ function reportFailure(name: string, command: Command, error: unknown, io: Io): 
   return error.exitCode
 }
 
-const said = (refused: Error): string =>
-  'code' in refused && /^SQLITE_BUSY/.test(String(refused.code))
-    ? `${refused.message}: another program holds it, such as a server that writes without a pause; try again`
-    : refused.message
+/** A statement of a command that names no holder. */
+const asFailure = (refused: Error): CommandFailure =>
+  'code' in refused && /^SQLITE_(BUSY|LOCKED)/.test(String(refused.code))
+    ? new CommandFailure(
+        `${refused.message}: another program holds it; let that finish and try again`,
+        EXIT.locked,
+      )
+    : new CommandFailure(refused.message)
 
 /** The whole text would push what was wrong off the screen. */
 const synopsis = ({ usage }: Command): string => usage.trimEnd().replace(/\n\n.*$/s, '')

@@ -1,10 +1,12 @@
-import { type Db, keeping } from './open.ts'
+import { type Db, keeping, refuseWithoutRoom } from './open.ts'
 import { withoutWait } from './relaxed.ts'
+import { tidying } from './tidying.ts'
 
 type Waiting = {
   work: (db: Db) => unknown
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
+  isTidying: boolean
 }
 
 /** The work for the next commit. The entry exists from the first submission until nobody is waiting. */
@@ -18,7 +20,9 @@ const queues = new WeakMap<Db, Waiting[]>()
  */
 export function groupCommit<T>(db: Db, work: (db: Db) => T extends Promise<unknown> ? never : T): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const waiting: Waiting = { work, resolve: (value) => resolve(value as T), reject }
+    refuseWithoutRoom(db)
+    const isTidying = db.room === 'reserve'
+    const waiting: Waiting = { work, resolve: (value) => resolve(value as T), reject, isTidying }
     const queue = queues.get(db)
     if (queue !== undefined) {
       queue.push(waiting)
@@ -72,7 +76,10 @@ function rejectAll(batch: readonly Waiting[], error: unknown): void {
   for (const { reject } of batch) reject(error)
 }
 
-const commit = (db: Db, batch: readonly Waiting[]): Result[] => commitAll(db, batch) ?? commitEach(db, batch)
+function commit(db: Db, batch: readonly Waiting[]): Result[] {
+  const write = () => commitAll(db, batch) ?? commitEach(db, batch)
+  return batch.some(({ isTidying }) => isTidying) ? tidying(db, write) : write()
+}
 
 /** The usual case: nothing throws. If something does, undoes everything and returns undefined. */
 function commitAll(db: Db, batch: readonly Waiting[]): Result[] | undefined {

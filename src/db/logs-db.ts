@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, renameSync, rmSync } from 'node:fs'
+import { handOverNew } from '../platform/owner.ts'
 import { checkpointApart, isDue } from './checkpoint.ts'
 
 /**
@@ -139,7 +140,7 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
 function open(file: string): Database {
-  const sqlite = new Database(file, { create: true, strict: true })
+  const sqlite = handOverNew(file, () => new Database(file, { create: true, strict: true }))
   try {
     // Neither commits nor creating the file wait for the disk; only checkpoints do, on a separate thread. A power cut
     // may lose the last lines.

@@ -179,6 +179,46 @@ test('compressed forms stay for the projects whose files have a type that makes 
   ])
 })
 
+test('domains of before keep their proofs, claims and splits, and a claim can then be made by another project', () => {
+  const before = migrations.filter(({ name }) => name < '0018')
+  const sqlite = new Database(':memory:')
+  sqlite.run('PRAGMA foreign_keys = ON')
+  migrate(sqlite, 1, before)
+  const project = (id: string) =>
+    sqlite.run(`INSERT INTO projects (id, owner, name, display_name, is_public, allow_public_signup, required_role, created_at, updated_at)
+      VALUES ('${id}', 'acme', '${id}', '${id}', 1, 0, 'guest', 1, 1)`)
+  const domain = (id: string, projectId: string, hostname: string, by: string | null) =>
+    sqlite.run(
+      `INSERT INTO domains (id, project_id, hostname, alias, challenge, verified_by, verified_at, created_at, updated_at, checked_at, check_error)
+       VALUES (?, ?, ?, 'live', ?, ?, ?, 1, 2, 3, 'none')`,
+      [id, projectId, hostname, `c${id}`, by, by === null ? null : 5],
+    )
+  project('p')
+  project('q')
+  domain('1', 'p', 'proven.example', 'txt')
+  domain('2', 'p', 'claimed.example', null)
+  sqlite.run(`INSERT INTO traffic VALUES ('1', '[]', 1, 60, '[]', 7)`)
+  const shown = () =>
+    sqlite
+      .query('SELECT id, hostname, challenge, verified_by, verified_at, checked_at, check_error FROM domains')
+      .values()
+  const rows = shown()
+  migrate(sqlite, 2)
+  expect(shown()).toEqual(rows)
+  expect(sqlite.query('SELECT * FROM traffic').values()).toEqual([['1', '[]', 1, 60, '[]', 7]])
+  expect(sqlite.query('PRAGMA foreign_key_check').values()).toEqual([])
+
+  domain('3', 'q', 'claimed.example', null)
+  expect(() => domain('4', 'q', 'claimed.example', null)).toThrow('UNIQUE')
+  expect(() => domain('4', 'q', 'proven.example', 'http')).toThrow('UNIQUE')
+  const generation = () =>
+    sqlite.query<{ sites: number }, []>('SELECT sites FROM site_generation').get()?.sites
+  const seen = generation()
+  sqlite.run("DELETE FROM domains WHERE id = '1'")
+  expect(sqlite.query('SELECT * FROM traffic').values()).toEqual([])
+  expect(generation()).toBeGreaterThan(seen ?? 0)
+})
+
 test.each(tables.map(({ table }) => [getTableName(table), table] as const))(
   '%s is the same in SQL and in schema.ts',
   (name, table) => {

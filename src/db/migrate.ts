@@ -3,6 +3,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { migrations as embedded, type Migration } from '../../migrations/index.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { handOver } from '../platform/owner.ts'
 import { syncNow } from '../platform/sync-now.ts'
 
 /** Each may throw, which leaves the database unchanged. */
@@ -27,18 +28,38 @@ export function migrate(
   sqlite.run(
     'CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT',
   )
-  const applied = sqlite.query<{ name: string }, []>('SELECT name FROM schema_migrations ORDER BY name').all()
-  const names = new Set(applied.map((row) => row.name))
+  const names = appliedIn(sqlite)
   refuseUnknown(names, migrations)
+  if (names.size === 0) return begin(sqlite, now, migrations, beforeFirst)
 
   const pending = migrations.filter(({ name }) => !names.has(name))
-  if (names.size === 0) beforeFirst?.()
-  else if (pending[0] !== undefined) {
+  if (pending[0] !== undefined) {
     beforeChange?.()
     copyFirst(sqlite, pending[0].name)
   }
   for (const migration of pending) apply(sqlite, migration, now)
   return pending.map(({ name }) => name)
+}
+
+/** A new database gets all of them in one transaction: a process that starts beside this one sees none or all. */
+const begin = (
+  sqlite: Database,
+  now: number,
+  migrations: readonly Migration[],
+  beforeFirst: MigrationGuards['beforeFirst'],
+): string[] =>
+  sqlite
+    .transaction(() => {
+      if (appliedIn(sqlite).size > 0) return []
+      beforeFirst?.()
+      for (const migration of migrations) apply(sqlite, migration, now)
+      return migrations.map(({ name }) => name)
+    })
+    .immediate()
+
+function appliedIn(sqlite: Database): ReadonlySet<string> {
+  const rows = sqlite.query<{ name: string }, []>('SELECT name FROM schema_migrations').all()
+  return new Set(rows.map(({ name }) => name))
 }
 
 function refuseUnknown(names: ReadonlySet<string>, migrations: readonly Migration[]): void {
@@ -58,6 +79,7 @@ function copyFirst(sqlite: Database, pending: string): void {
     // A copy left by an earlier attempt may be incomplete, or weeks old.
     rmSync(partial, { force: true })
     sqlite.query('VACUUM INTO ?').run(partial)
+    handOver(partial)
     syncNow(partial)
     renameSync(partial, copy)
     syncNow(dirname(copy))
@@ -70,6 +92,8 @@ function copyFirst(sqlite: Database, pending: string): void {
 function apply(sqlite: Database, { name, sql, complete }: Migration, now: number): void {
   sqlite
     .transaction(() => {
+      // Another process may have applied it while this one waited for its lock.
+      if (sqlite.query('SELECT 1 FROM schema_migrations WHERE name = ?').get(name) !== null) return
       sqlite.run(sql)
       complete?.(sqlite)
       sqlite.query('INSERT INTO schema_migrations VALUES (?, ?)').run(name, now)

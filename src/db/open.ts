@@ -3,6 +3,10 @@ import { statSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { AppError } from '../domain/errors.ts'
+import { handOverNew } from '../platform/owner.ts'
+import { noReserve, type Reserve } from '../platform/reserve.ts'
+import { emptyLog } from './empty-log.ts'
+import { namingHolder, untilUnlocked, waitForLocks } from './locked.ts'
 import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
 
@@ -16,6 +20,10 @@ export type Db = {
   readonly log: LogSync
   /** Increases with each transaction of this process, and with each detected write of another: caches may be stale. */
   writes: number
+  /** Space on the disk for tidying up. A server sets it. */
+  reserve: Reserve
+  /** What the writes of the current call may use on a full disk: see `tidying.ts`. */
+  room: 'usual' | 'upkeep' | 'reserve'
   close: () => void
 }
 export type Orm = BunSQLiteDatabase
@@ -27,13 +35,15 @@ export type DbOrTx = Pick<
 
 /**
  * Opens and migrates the database at `path`, or an in-memory one for `:memory:`. `guards` as for `migrate`. Throws
- * `DataDirError`.
+ * `DataDirError` and `DatabaseLockedError`.
  */
-export function openDb(path: string, now: number, guards?: MigrationGuards): Db {
+export const openDb = (path: string, now: number, guards?: MigrationGuards): Db =>
+  namingHolder(path, () => openAndMigrate(path, now, guards))
+
+function openAndMigrate(path: string, now: number, guards: MigrationGuards | undefined): Db {
   const sqlite = openFile(path)
   sqlite.run('PRAGMA synchronous = FULL')
   sqlite.run('PRAGMA foreign_keys = ON')
-  sqlite.run('PRAGMA busy_timeout = 10000')
   sqlite.run('PRAGMA temp_store = MEMORY')
   sqlite.run('PRAGMA cache_size = -16000')
   // Commits do not checkpoint: a server does that separately (`keepCheckpointed`). If nothing does, or writes are too
@@ -63,6 +73,8 @@ function withOrm(sqlite: Database, isInPlace: () => boolean, log: LogSync): Db {
     isInPlace,
     log,
     writes: 0,
+    reserve: noReserve,
+    room: 'usual',
     close() {
       sqlite.close()
       log.close()
@@ -82,8 +94,9 @@ function watchFile(path: string): () => boolean {
 
 function openFile(path: string): Database {
   try {
-    const sqlite = new Database(path, { create: true, strict: true })
-    sqlite.run('PRAGMA journal_mode = WAL')
+    const sqlite = handOverNew(path, () => new Database(path, { create: true, strict: true }))
+    waitForLocks(sqlite)
+    untilUnlocked(() => sqlite.run('PRAGMA journal_mode = WAL'))
     return sqlite
   } catch (error) {
     throw new DataDirError(`${path} cannot be opened as the database: ${rootCause(error).message}`, {
@@ -103,17 +116,39 @@ export function inTransaction<T>(db: Db, work: (tx: DbOrTx) => T extends Promise
   return keeping(db, () => db.orm.transaction((tx) => work(tx) as T, { behavior: 'immediate' }))
 }
 
-/** Runs `commit`, but refuses first if the data might be lost: nobody may be told that it was stored. */
+/**
+ * Runs `commit`, but refuses first if the data might be lost: nobody may be told that it was stored. On a full disk a
+ * write that tidies up is done again without the reserve.
+ */
 export function keeping<T>(db: Db, commit: () => T): T {
   refuseLoss(db)
+  refuseWithoutRoom(db)
+  const write = () => namingHolder(db.sqlite.filename, commit)
   try {
-    return commit()
+    return write()
   } catch (error) {
     if (isSyncFailure(error)) db.log.failure ??= error
+    if (mayUseReserve(db, error)) return write()
     throw error
   } finally {
     db.writes += 1
   }
+}
+
+/** While the reserve is given up, the space is for tidying up alone. */
+export function refuseWithoutRoom({ room, reserve }: Db): void {
+  if (room === 'usual' && reserve.isSpent())
+    throw new AppError('storage_full', "The server's disk is full. Nothing was changed.")
+}
+
+/**
+ * Gives up the reserve if that can help, and lets the log begin anew, so that the space lasts for many writes. A part of a
+ * larger transaction is not done again by itself.
+ */
+function mayUseReserve({ room, sqlite, reserve }: Db, error: unknown): boolean {
+  if (room !== 'reserve' || !isDiskFull(error) || sqlite.inTransaction) return false
+  const isReleased = reserve.release()
+  return emptyLog(sqlite) || isReleased
 }
 
 /** Writes to a file that lost its name are lost with the process; writes after a disk failure, with a power cut. */
@@ -151,8 +186,9 @@ export function isRefusedBy(error: unknown, text: string): boolean {
   return sqliteCode(error) === 'SQLITE_CONSTRAINT_TRIGGER' && rootCause(error).message === text
 }
 
-/** Whether the disk is full, for the database or for its log. */
-export const isDiskFull = (error: unknown): boolean => sqliteCode(error) === 'SQLITE_FULL'
+/** Whether the disk is full, for the database, its log or the index of the log. */
+export const isDiskFull = (error: unknown): boolean =>
+  /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC)$/.test(sqliteCode(error) ?? '')
 
 /**
  * Whether the disk failed, so that the outcome is unknown: the commit may be on the disk and reappear after a crash.

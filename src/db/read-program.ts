@@ -9,7 +9,7 @@ export function work({ file, sql, values }: ReadJob): unknown[] {
   if (opened?.filename !== file) {
     opened?.close()
     opened = new Database(file, { readonly: true })
-    opened.run('PRAGMA busy_timeout = 10000')
+    opened.run('PRAGMA busy_timeout = 30000')
     opened.run('PRAGMA temp_store = MEMORY')
   }
   const statement = opened.prepare(sql)

@@ -1,14 +1,16 @@
 import { type Db, type DbOrTx, inTransaction } from './open.ts'
+import { asUpkeep } from './tidying.ts'
 
 /**
  * A transaction that does not wait for the disk, for data that a power cut may lose, such as a log. The next commit
- * that waits syncs it too, so the disk always keeps the order of commits.
+ * that waits syncs it too, so the disk always keeps the order of commits. Goes on while only tidying up may write, since
+ * upkeep is what makes room.
  */
 export function inRelaxedTransaction<T>(
   db: Db,
   work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T,
 ): T {
-  return withoutWait(db, () => inTransaction(db, work))
+  return withoutWait(db, () => asUpkeep(db, () => inTransaction(db, work)))
 }
 
 /**
@@ -19,7 +21,7 @@ export async function inDurableTransaction<T>(
   db: Db,
   work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T,
 ): Promise<T> {
-  const result = inRelaxedTransaction(db, work)
+  const result = withoutWait(db, () => inTransaction(db, work))
   await db.log.sync()
   return result
 }

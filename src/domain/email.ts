@@ -1,4 +1,4 @@
-import { asciiHost } from './ascii-host.ts'
+import { asciiHost, endsInNumber } from './hostname.ts'
 
 /** The maximum accepted length, as typed and as stored. */
 export const MAX_EMAIL = 320
@@ -25,9 +25,15 @@ export function normalEmail(text: string): string | null {
   const spelled = text.trim()
   if (spelled.length > MAX_EMAIL || !EMAIL.test(spelled)) return null
   const at = spelled.indexOf('@')
-  const domain = asciiHost(spelled.slice(at + 1))
+  const domain = domainOf(spelled.slice(at + 1))
   const email = `${foldedText(spelled.slice(0, at))}@${domain}`
   return domain === null || email.length > MAX_EMAIL ? null : email
+}
+
+/** As A-labels. A number is an address only as it is written: `1.2.3` is no short `1.2.0.3`. */
+function domainOf(text: string): string | null {
+  const domain = asciiHost(text)
+  return domain !== null && endsInNumber(domain) && domain !== text ? null : domain
 }
 
 /** NFC comes first: what is in lower case then stays in NFC, whichever form it came in. */

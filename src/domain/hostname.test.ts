@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import {
+  asciiHost,
   clashLabel,
   deploymentRef,
   hostLabel,
   isHostField,
   isIpLiteral,
+  isMappableLabel,
   normalizeHost,
   siteLabelOf,
 } from './hostname.ts'
@@ -170,4 +172,30 @@ test('a clash label ends in a dash and 8 digits of the SHA-256, and the next one
 test('a deployment host begins with 12 digits of the SHA', () => {
   expect(deploymentRef('0123456789ABCDEF0123')).toBe('0123456789ab')
   expect(deploymentRef('abcdef0')).toBe('abcdef0')
+})
+
+describe('isMappableLabel', () => {
+  const rows: [label: string, isMappable: boolean][] = [
+    ['docs', true],
+    ['a-b', true],
+    ['a--b', false],
+    ['xn--bcher-kva', true],
+    ['xn--r8jz45g', true],
+    // The Unicode form is `a-ã-b`.
+    ['xn--a--b-hoa', true],
+    // The Unicode form is `a--bü`.
+    ['xn--a--b-3ra', false],
+    ['xn--docs--acme', false],
+    ['xn--a', false],
+    ['xn--abc-', false],
+    ['xn--', false],
+    ['xn---docs', false],
+    ['axn--bcher-kva', false],
+  ]
+  test.each(rows)('%p: %p', (label, isMappable) => {
+    expect(isMappableLabel(label)).toBe(isMappable)
+  })
+  test.each(['bücher', 'a-ã-b', 'ελλάδα', 'почта'])('the A-label of %p is', (name) => {
+    expect(isMappableLabel(asciiHost(name) ?? '')).toBe(true)
+  })
 })

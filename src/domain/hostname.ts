@@ -33,6 +33,35 @@ const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([
 /** Whether a lower-case text can be a host name: labels of letters, digits and inner hyphens. RFC 1123 §2.1. */
 export const isHostName = (text: string): boolean => HOST_NAME.test(text)
 
+/**
+ * The host name as the DNS and browsers have it: lower case, without a trailing dot, names in other scripts as A-labels
+ * (UTS #46). Null for anything else. An IPv4 address in any notation is returned as one.
+ */
+export function asciiHost(text: string): string | null {
+  const isBare = /^[^\s/@:?#%\\[\]]+$/.test(text)
+  const ascii = isBare && URL.canParse(`http://${text}`) ? new URL(`http://${text}`).hostname : null
+  const host = normalizeHost(ascii)
+  return host !== null && isHostName(host) ? host : null
+}
+
+/**
+ * Whether browsers read the name as an IPv4 address because its last label is a number: digits, or `0x` and hex. URL
+ * Standard, "ends in a number checker".
+ */
+export const endsInNumber = (text: string): boolean =>
+  /(^|\.)(\d+|0x[\da-f]*)\.?$/i.test(text.normalize('NFKC'))
+
+/**
+ * Whether a label may be mapped below the base domain: `--` is for the hosts of aliases, and in `xn--` for a valid A-label
+ * (RFC 5890 §2.3.2.1) whose Unicode form has none. contract 12.10.
+ */
+export function isMappableLabel(label: string): boolean {
+  if (!label.includes('--')) return true
+  if (!label.startsWith('xn--')) return false
+  const unicode = process.getBuiltinModule('node:url').domainToUnicode(label)
+  return !unicode.includes('--') && asciiHost(unicode) === label
+}
+
 /** Whether a normalised host is an IP address: IPv6, or IPv4 with four decimal parts. */
 export function isIpLiteral(host: string): boolean {
   const first = host.charCodeAt(0)

@@ -1,5 +1,6 @@
 import type { ValidationError } from 'elysia'
 import type { Context } from '../context.ts'
+import { DatabaseLockedError } from '../db/locked.ts'
 import { isDiskFull } from '../db/open.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
 import { expectation } from './expectation.ts'
@@ -39,6 +40,11 @@ function knownFailure(error: unknown): AppError | undefined {
   if (!(error instanceof Error)) return undefined
   if (isValidationError(error)) return error.type === 'response' ? undefined : invalidInput(error)
   if (error.cause instanceof AppError) return error.cause
+  if (error instanceof DatabaseLockedError)
+    return new AppError('unavailable', 'Another program has locked the database. Nothing was changed.', {
+      cause: error,
+      headers: { 'retry-after': '5' },
+    })
   if (isDiskFull(error))
     return new AppError('storage_full', "The server's disk is full. Nothing was changed.", {
       cause: error,

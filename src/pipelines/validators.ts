@@ -3,11 +3,11 @@ import Value from 'typebox/value'
 import type { Caller, Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { networkOf } from '../domain/ip-ranges.ts'
-import { isRecent } from '../domain/recent.ts'
 import { PROJECT_ROLES, roleLevel } from '../domain/roles.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { onePer } from '../platform/one-per.ts'
 import type { PipelineRule, PipelineValidator } from './model.ts'
+import { RateWindows } from './rate-windows.ts'
 
 /** The checks that run before the steps of a pipeline. contract §9.3. */
 export const VALIDATOR_CONFIGS = {
@@ -77,7 +77,7 @@ function checkValidator(
   if (type === 'auth_required' && isConfigOf(VALIDATOR_CONFIGS.auth_required, config))
     requireAuth(ctx, rule, caller, config)
   else if (type === 'rate_limit' && isConfigOf(VALIDATOR_CONFIGS.rate_limit, config))
-    limitRate(ctx, `${rule.id} ${index}`, caller, config)
+    limitRate(ctx, rule, `${rule.id} ${index}`, caller, config)
   else throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
 }
 
@@ -113,29 +113,20 @@ function insufficientScope(scopes: readonly string[]): AppError {
   })
 }
 
-type Window = { startedAt: number; count: number }
-const windowsOf = onePer((_: Context) => new Map<string, Window>())
-/** Above this number the oldest windows are dropped, so that a flood of addresses cannot fill the memory. */
-const MAX_WINDOWS = 100_000
+const windowsOf = onePer((_: Context) => new RateWindows())
 
+/** `name`: the validator's own among all of the project. */
 function limitRate(
   ctx: Context,
-  rule: string,
+  { projectId }: PipelineRule,
+  name: string,
   caller: Caller,
   { limit, windowSeconds, keyBy }: RateLimit,
 ): void {
-  const windows = windowsOf(ctx)
-  const key = `${rule} ${keyBy === 'user' ? whoOf(caller) : networkOf(addressOf(caller))}`
+  const key = `${name} ${keyBy === 'user' ? whoOf(caller) : networkOf(addressOf(caller))}`
   const now = ctx.now()
   const windowMs = windowSeconds * 1000
-  let window = windows.get(key)
-  if (window === undefined || !isRecent(window.startedAt, now, windowMs)) {
-    window = { startedAt: now, count: 0 }
-    windows.delete(key)
-    windows.set(key, window)
-    const oldest = windows.size > MAX_WINDOWS ? windows.keys().next().value : undefined
-    if (oldest !== undefined) windows.delete(oldest)
-  }
+  const window = windowsOf(ctx).at(projectId, key, now, windowMs)
   window.count += 1
   if (window.count <= limit) return
   const seconds = Math.max(1, Math.ceil((window.startedAt + windowMs - now) / 1000))

@@ -21,7 +21,7 @@ export const isStray = (path: string): boolean =>
 const isPlainName = (name: string): boolean => !/^\.{0,2}$|[\\\p{Cc}]/u.test(name)
 
 /** Names in the data directory that belong to the server, with any suffix. */
-const OURS = /^(svc\.db|logs\.db|secret\.key|serve\.lock|backup-running|blobs|certs|tmp|lost\+found)/
+const OURS = /^(svc\.db|logs\.db|secret\.key|serve\.lock|reserve|backup-running|blobs|certs|tmp|lost\+found)/
 
 /** A backup in such a place would be mistaken for another file, by the server or by SQLite, or be cleaned up. */
 export function isPlaceOfServer(dataDir: string, file: string): boolean {

@@ -1,12 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { type Dirent, readdirSync, writeFileSync } from 'node:fs'
-import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { lstat, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { namingHolder, waitForLocks } from '../db/locked.ts'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
 import { isBackupName, isPlaceOfServer } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
 import { refuseLostDatabase } from './lost-database.ts'
+import { handOver, makeFolder } from './owner.ts'
 
 /**
  * Prefix of the marker file that a backup keeps fresh while it reads, so that the garbage collector deletes nothing.
@@ -66,10 +68,11 @@ export async function writeBackup(
   const copy = join(dataDir, 'tmp', `backup-${id}.db`)
   const partial = `${file}.${id}.partial`
   writeFileSync(mark, '')
+  handOver(mark)
   // Writing the marker again refreshes its time.
   const timer = setInterval(() => writeFileSync(mark, ''), TOUCH_EVERY_MS)
   try {
-    await mkdir(dirname(copy), { recursive: true })
+    makeFolder(dirname(copy))
     copyDatabase(join(dataDir, 'svc.db'), copy)
     const written = await writeTar(partial, dataDir, copy, stop)
     await rename(partial, file)
@@ -93,8 +96,9 @@ async function refuseToReplace(file: string): Promise<void> {
 function copyDatabase(from: string, to: string): void {
   const sqlite = new Database(from, { readwrite: true })
   try {
-    sqlite.run('PRAGMA busy_timeout = 10000')
-    sqlite.query('VACUUM INTO ?').run(to)
+    waitForLocks(sqlite)
+    namingHolder(from, () => sqlite.query('VACUUM INTO ?').run(to))
+    handOver(to)
   } finally {
     sqlite.close()
   }
@@ -107,6 +111,7 @@ async function writeTar(
   stop: AbortSignal | undefined,
 ): Promise<{ sizeBytes: number; files: number }> {
   const out = await open(partial, 'wx', 0o600)
+  handOver(partial)
   const sum = new BackupSum()
   let sizeBytes = 0
   let files = 0

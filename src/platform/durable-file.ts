@@ -2,6 +2,7 @@ import { close, closeSync, fdatasync, fsync, open, openSync, write } from 'node:
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { AppError } from '../domain/errors.ts'
+import { handOverOpen } from './owner.ts'
 
 const BUFFER_BYTES = 256 * 1024
 const EARLY_SYNC_BYTES = 8 * 1024 * 1024
@@ -54,6 +55,7 @@ export class DurableFile {
     this.path = path
     this.#syncsEarly = syncsEarly
     this.#fd = openSync(path, 'w', 0o600)
+    handOverOpen(this.#fd)
   }
 
   /** Bytes appended so far: the offset of the next ones. */

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
+import { handOverNew } from './owner.ts'
 
 export const LOCK_FILE = 'serve.lock'
 
@@ -13,7 +14,7 @@ export function lockDataDir(dataDir: string): { release(): void } | undefined {
   const path = join(dataDir, LOCK_FILE)
   let file: Database | undefined
   try {
-    file = new Database(path, { create: true })
+    file = handOverNew(path, () => new Database(path, { create: true }))
     file.run('PRAGMA locking_mode = EXCLUSIVE')
     file.run('BEGIN EXCLUSIVE')
   } catch (error) {

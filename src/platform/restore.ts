@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { readdirSync } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../domain/errors.ts'
 import { readTar } from './archive/tar.ts'
@@ -9,6 +9,7 @@ import { isBackupName, isStray } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
 import { LOCK_FILE, lockDataDir } from './instance-lock.ts'
+import { handOver, makeFolder, makeRootFolder, workForOwnerOf } from './owner.ts'
 
 /** An unusable backup, or a target where it cannot be restored. Nothing was changed. */
 export class RestoreError extends Error {}
@@ -29,9 +30,10 @@ export async function restoreBackup(
   refuseFilled(dataDir)
   // Reading from a pipe may block for long, so nothing is created before.
   const backup = await openBackup(file, stop)
-  const made = await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const made = makeRootFolder(dataDir)
   let isRestored = false
   try {
+    workForOwnerOf(dataDir)
     const files = await whileAlone(dataDir, () =>
       restoreInto(dataDir, join(dataDir, `.restore-${id}`), backup),
     )
@@ -99,7 +101,7 @@ async function whileAlone<T>(dataDir: string, work: () => Promise<T>): Promise<T
 
 async function restoreInto(dataDir: string, staged: string, backup: OpenBackup): Promise<number> {
   try {
-    await mkdir(staged, { mode: 0o700 })
+    makeFolder(staged)
     const files = await unpack(backup, staged)
     const database = join(staged, 'svc.db')
     checkDatabase(database)
@@ -199,9 +201,10 @@ async function textOf(body: ByteStream | Uint8Array): Promise<string> {
 }
 
 async function writeDurably(path: string, body: ByteStream, folders: Set<string>): Promise<void> {
-  if (!folders.has(dirname(path))) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  if (!folders.has(dirname(path))) makeFolder(dirname(path))
   folders.add(dirname(path))
   const out = await open(path, 'wx', 0o600)
+  handOver(path)
   try {
     for await (const chunk of body) await out.writeFile(chunk)
     await out.datasync()

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { handOver } from './owner.ts'
 import { randomBytes } from './random.ts'
 import { syncNow } from './sync-now.ts'
 
@@ -61,6 +62,7 @@ function placeWhole(draft: string, keys: readonly string[], place: () => void): 
   rmSync(draft, { force: true })
   try {
     writeFileSync(draft, keys.map((key) => `${key}\n`).join(''), { mode: 0o600, flag: 'wx' })
+    handOver(draft)
     syncNow(draft)
     place()
   } finally {

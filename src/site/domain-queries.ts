@@ -14,6 +14,8 @@ export type MappingRow = {
   requiredRole: ProjectRole | null
   redirectTo: string | null
   challenge: string
+  /** How many projects map the host, this one included. */
+  claims: number
   verifiedAt: number | null
   updatedAt: number
   weights: string | null
@@ -22,14 +24,16 @@ export type MappingRow = {
   stickySeconds: number | null
 }
 
-/** One indexed read. */
+/** The proven mapping of the host, else the oldest claim. One indexed read. */
 export function findMapping(db: Db, hostname: string): MappingRow | null {
   return prepared<MappingRow>(
     db,
     `SELECT d.id AS domainId, d.project_id AS projectId, d.hostname, d.alias, d.path_prefix AS pathPrefix,
               d.is_public AS isPublic, d.is_spa AS isSpa, d.required_role AS requiredRole, d.redirect_to AS redirectTo,
-              d.challenge, d.verified_at AS verifiedAt, d.updated_at AS updatedAt,
+              d.challenge, (SELECT count(*) FROM domains c WHERE c.hostname = d.hostname) AS claims,
+              d.verified_at AS verifiedAt, d.updated_at AS updatedAt,
               t.weights, t.rules, t.sticky, t.sticky_seconds AS stickySeconds
-       FROM domains d LEFT JOIN traffic t ON t.domain_id = d.id WHERE d.hostname = ?`,
+       FROM domains d LEFT JOIN traffic t ON t.domain_id = d.id WHERE d.hostname = ?
+       ORDER BY d.verified_at IS NULL, d.created_at LIMIT 1`,
   ).get(hostname)
 }

@@ -49,12 +49,15 @@ export type Site = {
   privateSiteResponse: PrivateSiteResponse | null
 }
 
-/** `unproven`: the ownership of the host is not verified yet. */
+/**
+ * `unproven`: the ownership of the host is not verified yet. `challenge` is null while several projects claim it, since
+ * the response would prove every claim. contract 12.10.
+ */
 export type Place =
   | Site
   | { kind: 'admin' }
   | { kind: 'redirect'; to: string }
-  | { kind: 'unproven'; host: string; challenge: string }
+  | { kind: 'unproven'; host: string; challenge: string | null }
 
 const ADMIN: Place = { kind: 'admin' }
 const byHost = generationCache<Place>('sites', 200_000)
@@ -105,8 +108,9 @@ export function resolveShaPath(ctx: Context, owner: string, repo: string, sha: s
 }
 
 function mappedPlace(ctx: Context, mapping: MappingRow): Place | undefined {
-  const { hostname, challenge, verifiedAt, redirectTo, projectId, alias } = mapping
-  if (verifiedAt === null) return { kind: 'unproven', host: hostname, challenge }
+  const { hostname, challenge, claims, verifiedAt, redirectTo, projectId, alias } = mapping
+  if (verifiedAt === null)
+    return { kind: 'unproven', host: hostname, challenge: claims === 1 ? challenge : null }
   if (redirectTo !== null)
     return { kind: 'redirect', to: redirectTo.includes('://') ? redirectTo : ctx.siteUrl(redirectTo) }
   const split = splitOf(ctx, mapping)

@@ -15,7 +15,7 @@ export function serveMapped(
       status: 308,
       headers: { location: `${place.to}${path}${search}`, 'cache-control': 'public, max-age=300' },
     })
-  if (path === `${CHALLENGE_PATH}${place.challenge}`)
+  if (place.challenge !== null && path === `${CHALLENGE_PATH}${place.challenge}`)
     return new Response(place.challenge, {
       headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
     })

@@ -25,12 +25,12 @@ export function makeDataDir(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Runs a command until it ends. */
+/** Runs a command until it ends. `before` is a command that runs it. */
 export async function runSvc(
   args: string[],
-  options: { env?: Record<string, string>; stdin?: string } = {},
+  options: { env?: Record<string, string>; stdin?: string; before?: readonly string[] } = {},
 ): Promise<Finished> {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...(options.before ?? []), process.execPath, MAIN, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...options.env },
     stdin: options.stdin === undefined ? 'ignore' : new Blob([options.stdin]),
     stdout: 'pipe',
@@ -56,12 +56,14 @@ export const onSmallDisk = (dataDir: string, sizeMib: number): string[] => [
 
 /**
  * Starts the server on a free port and waits until it is healthy. If it ends instead, throws its output. `before` is a
- * command that runs it, such as `onSmallDisk`, and that may withhold its output.
+ * command that runs it, such as `onSmallDisk`, and that may withhold its output. `ready`: the statuses of its health that
+ * will do; on a full disk that is 503.
  */
 export async function startServer(
   dataDir: string,
   env: Record<string, string> = {},
   before: readonly string[] = [],
+  ready: readonly number[] = [200],
 ): Promise<ServerProcess> {
   // If the system assigns the port itself, nobody else can take it in the meantime.
   const given = before.length === 0 ? 0 : freePort()
@@ -94,7 +96,7 @@ export async function startServer(
   const port = given === 0 ? await until('the port', () => check(() => portIn(output))) : given
   const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`
   const plainUrl = isTls ? `http://127.0.0.1:${givenPlain}` : url
-  await until('the server', () => check(() => isWell(plainUrl)))
+  await until('the server', () => check(() => isReady(plainUrl, ready)))
   return {
     url,
     plainUrl,
@@ -126,14 +128,14 @@ function portIn(output: string): number | undefined {
   return port === undefined ? undefined : Number(port)
 }
 
-async function isWell(url: string): Promise<boolean> {
+async function isReady(url: string, ready: readonly number[]): Promise<boolean> {
   const answer = await fetch(`${url}/api/health`).catch(() => undefined)
   await answer?.body?.cancel()
-  return answer?.status === 200
+  return answer !== undefined && ready.includes(answer.status)
 }
 
 /** A port that was free a moment ago. */
-function freePort(): number {
+export function freePort(): number {
   const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = probe
   probe.stop(true)

@@ -70,6 +70,7 @@ const rest = {
   aliasNames: ['production', 'staging', 'next'],
   baseDomain: 'sites.example.com',
   adminHost: 'admin.sites.example.com',
+  addresses: ['203.0.113.5', '2001:db8::5'],
   tls: 'off' as const,
 }
 

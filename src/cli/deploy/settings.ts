@@ -4,6 +4,7 @@ import { type ApiAddress, findApiAddress, sayDestination } from '../api-address.
 import type { Connection } from '../api-client.ts'
 import { type Io, printable, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
+import { casOfMarkedFile } from '../extra-cas.ts'
 import { type GitFacts, readGit } from '../git.ts'
 import type { Target } from './upload.ts'
 
@@ -74,7 +75,7 @@ export function requireConnection(
     throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
   if (!apiKey) throw new UsageError(`no API key: ${wherefrom}`)
   sayDestination(api, io)
-  return { apiUrl: api.url, apiKey, env: io.env }
+  return { apiUrl: api.url, apiKey, env: io.env, ca: casOfMarkedFile(io.env['NODE_EXTRA_CA_CERTS']) }
 }
 
 /** An unset variable of a script is an empty argument, and must not stand for the folder that the script runs in. */

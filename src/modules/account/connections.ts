@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
@@ -21,7 +21,7 @@ export const connectionsOf = (
 /** Removes a connected sign-in method. Throws 404 when it is not connected, 400 when it is the only way to sign in. */
 export function removeConnection(ctx: Context, grant: Grant, provider: string): void {
   const actor = personOf(grant)
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const connections = listConnections(tx, actor.user.id)
     if (!connections.some((one) => one.provider === provider))
       throw new AppError('not_found', 'That sign-in method is not connected')

@@ -1,6 +1,7 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isRecent } from '../../domain/recent.ts'
@@ -95,7 +96,7 @@ export async function confirmEnrollment(ctx: Context, grant: Grant, code: string
 export async function turnOffSecondStep(ctx: Context, grant: Grant, password: string): Promise<void> {
   const actor = personOf(grant)
   const hash = await confirmPassword(ctx, actor, password)
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const currentUser = findUser(tx, actor.user.id)
     if (currentUser?.passwordHash !== hash) throw wrongPassword('The password was changed meanwhile')
     authorizeAgain(ctx, grant, 'account:use')

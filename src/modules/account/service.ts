@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
 import { endMembership, listMemberSites, standingOf } from '../members/service.ts'
@@ -37,7 +37,7 @@ export function listOwnSites(ctx: Context, grant: Grant): AccountSiteView[] {
 /** Leaves a site: ends membership and direct role, not roles by groups. Throws 400 for the owner, 404 for others. */
 export function leaveSite(ctx: Context, grant: Grant, projectId: string): void {
   const actor = personOf(grant)
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const before = endMembership(tx, projectId, actor.user.id)
     audit(ctx, tx, actor, {
       action: 'membership.leave',

@@ -1,5 +1,5 @@
 import type { Context, UserActor } from '../../context.ts'
-import { inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
@@ -29,7 +29,7 @@ export const ownSessions = (ctx: Context, { user, sessionId }: UserActor): OwnSe
 /** Ends one of the person's own sessions. Throws 404 for an unknown session and for somebody else's. */
 export function endOwnSession(ctx: Context, grant: Grant, sessionId: string): void {
   const actor = personOf(grant)
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     if (findSession(tx, sessionId)?.userId !== actor.user.id)
       throw new AppError('not_found', 'There is no such session')
     endSession(ctx, tx, actor, sessionId)

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -94,7 +95,9 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
  * the same folder as before. Only those who may unlock a locked alias can move it: 409 for others.
  */
 export function changeAlias(ctx: Context, grant: Grant, id: string, change: AliasChange): AliasView {
-  inTransaction(ctx.db, (tx) => {
+  const isMove = change.deploymentId !== undefined || change.commitSha !== undefined
+  const write = isMove ? inTidyingTransaction : inTransaction
+  write(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
     const deployment = chooseDeployment(ctx, alias.projectId, change)
     if (deployment !== undefined) {
@@ -109,7 +112,7 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
 
 /** Throws 409 `ALIAS_IN_USE` naming the hosts that need it, which would answer 404. contract 12.9. */
 export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
     refuseInUse(alias, hostsOfAlias(ctx.db, alias.projectId, alias.name))
     deleteAliasRow(ctx.db, id)

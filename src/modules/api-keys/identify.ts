@@ -1,6 +1,7 @@
 import type { ApiKeyIdentity, Context } from '../../context.ts'
 import { generationCache } from '../../db/generation.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { ifRoom } from '../../db/tidying.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import type { AppError } from '../../domain/errors.ts'
 import { isRecent } from '../../domain/recent.ts'
@@ -21,7 +22,7 @@ export function identifyKey(ctx: Context, sent: string): ApiKeyIdentity | AppErr
   if (!isGood(ctx, key)) return refusalOfKey(ctx, key)
   if (!isRecent(key.lastUsedAt ?? 0, ctx.now(), TOUCH_EVERY_MS)) {
     key.lastUsedAt = ctx.now()
-    inRelaxedTransaction(ctx.db, (tx) => touchKey(tx, key.id, ctx.now()))
+    ifRoom(ctx.db, () => inRelaxedTransaction(ctx.db, (tx) => touchKey(tx, key.id, ctx.now())))
   }
   const { id, name, projectId, isGlobal, createdBy } = key
   return { id, name, projectId, isGlobal, createdBy }

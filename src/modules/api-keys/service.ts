@@ -1,6 +1,7 @@
 import type { Actor, Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError, invalidChoice, invalidField } from '../../domain/errors.ts'
 import { requireTime } from '../../domain/iso-time.ts'
 import { isTitle } from '../../domain/names.ts'
@@ -47,7 +48,7 @@ export function createOperatorKey(ctx: Context, input: { name: string; repositor
 
 /** Ends the key at once. */
 export function revokeKey(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const key = findKey(tx, id)
     if (key === undefined) throw new AppError('not_found', 'There is no such API key')
     deleteKeyRow(tx, id)

@@ -2,6 +2,7 @@ import type { Context, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inDurableTransaction } from '../../db/relaxed.ts'
+import { tidying } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { findUser, insertUser, isEmailTaken, publicUser, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
@@ -45,7 +46,7 @@ function tryToEnter(
   origin: Origin,
   onEntry: OnEntry,
 ): Promise<SignedIn | undefined> {
-  return inDurableTransaction(ctx.db, (tx) => {
+  const work = (tx: DbOrTx) => {
     const currentUser = findUser(tx, user.id)
     if (currentUser?.passwordHash !== user.passwordHash || currentUser.totpSecret !== user.totpSecret)
       throw wrongCredentials()
@@ -57,7 +58,8 @@ function tryToEnter(
     })
     onEntry(tx, actor)
     return signedIn
-  })
+  }
+  return tidying(ctx.db, () => inDurableTransaction(ctx.db, work))
 }
 
 /** Stores a new account and signs it in, in one transaction. Of two at once, the second fails. */

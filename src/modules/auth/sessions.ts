@@ -1,7 +1,8 @@
 import type { Context, RequestFacts, SessionUser, UserActor } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import type { DbOrTx } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { ifRoom, inTidyingTransaction } from '../../db/tidying.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isRecent } from '../../domain/recent.ts'
@@ -129,7 +130,7 @@ export function signOut(ctx: Context, cookieHeader: string | null, facts: Reques
   if (found === undefined) throw new AppError('unauthenticated', 'Nobody is signed in')
   const { id, user } = found.session
   const actor: UserActor = { kind: 'user', user, sessionId: id, ip: facts.ip }
-  inTransaction(ctx.db, (tx) => endSession(ctx, tx, actor, id))
+  inTidyingTransaction(ctx.db, (tx) => endSession(ctx, tx, actor, id))
 }
 
 /** Ends one of the actor's sessions and those handed over from it, in the caller's transaction. */
@@ -172,7 +173,9 @@ function renew(
 function touch(ctx: Context, found: FoundToken, { ip }: RequestFacts): void {
   if (isRecent(found.lastSeenAt, ctx.now(), TOUCH_EVERY_MS)) return
   found.lastSeenAt = ctx.now()
-  inRelaxedTransaction(ctx.db, (tx) => touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip }))
+  ifRoom(ctx.db, () =>
+    inRelaxedTransaction(ctx.db, (tx) => touchSession(tx, found.sessionId, { lastSeenAt: ctx.now(), ip })),
+  )
 }
 
 const sessionOf = ({ sessionId, user }: FoundToken): ResolvedSession['session'] => ({ id: sessionId, user })

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY_MS } from '../../domain/durations.ts'
@@ -34,8 +33,6 @@ export async function listBackupFiles(folder: string, now: number): Promise<Back
   const rank = ({ createdAt }: BackupFile) => Number(isAhead(createdAt, now))
   return files.sort((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt)
 }
-
-export const makeFolder = (folder: string): void => void mkdirSync(folder, { recursive: true, mode: 0o700 })
 
 /** Removes our backups except the newest `keep`. */
 export async function removeOldBackups(folder: string, keep: number, now: number): Promise<void> {

@@ -10,15 +10,9 @@ import { isRecent } from '../../domain/recent.ts'
 import { BACKUP_MARK } from '../../platform/backup.ts'
 import { type BackupProcess, spawnBackup } from '../../platform/backup-process.ts'
 import { onePer } from '../../platform/one-per.ts'
+import { makeFolder } from '../../platform/owner.ts'
 import type { Grant } from '../auth/authorize.ts'
-import {
-  type BackupFile,
-  backupName,
-  listBackupFiles,
-  makeFolder,
-  removeLeftovers,
-  removeOldBackups,
-} from './files.ts'
+import { type BackupFile, backupName, listBackupFiles, removeLeftovers, removeOldBackups } from './files.ts'
 import type { BackupsView, BackupView } from './model.ts'
 
 export type { BackupsView, BackupView } from './model.ts'

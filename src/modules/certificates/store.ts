@@ -1,9 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyFromPem, keyToPem } from '../../platform/acme/keys.ts'
 import { DurableFile, syncFolder } from '../../platform/durable-file.ts'
 import type { Log } from '../../platform/log.ts'
+import { makeFolder } from '../../platform/owner.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
 import type { HostRecord } from './host-record.ts'
 
@@ -19,7 +20,7 @@ export class CertificateStore {
   constructor(dataDir: string, secrets: SecretBox) {
     this.#dataDir = dataDir
     this.#secrets = secrets
-    for (const folder of ['certs', 'tmp']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
+    for (const folder of ['certs', 'tmp']) makeFolder(join(dataDir, folder))
   }
 
   /** Unusable entries are skipped and logged: they are ordered again. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { inTransaction } from '../../db/open.ts'
+import { inUpkeepTransaction } from '../../db/tidying.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { GO_ON, type Stop } from '../../platform/in-steps.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
@@ -51,7 +51,7 @@ export async function collectGarbage(ctx: Context, stop: Stop = GO_ON): Promise<
   }
   while (
     !stop.aborted &&
-    inTransaction(ctx.db, () => stampCandidates(ctx.db, ctx.now(), STAMPED_AT_ONCE)) > 0
+    inUpkeepTransaction(ctx.db, () => stampCandidates(ctx.db, ctx.now(), STAMPED_AT_ONCE)) > 0
   )
     await nextTurn()
   for (const pack of packs) {
@@ -80,7 +80,7 @@ type Freed = { sha256: string; pack: string | null }
 /** A content that is referred to again stops being a candidate; one of an open upload is checked next time. */
 function free(ctx: Context, candidates: readonly Candidate[]): Freed[] {
   const { db } = ctx
-  return inTransaction(db, () => {
+  return inUpkeepTransaction(db, () => {
     const gone: Freed[] = []
     const freeOne = (sha256: string): void => {
       const isNeeded = isReferenced(db, sha256)

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
 import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import type { DbOrTx } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { encodePath } from '../../domain/asset-path.ts'
 import { AppError } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
@@ -99,7 +100,7 @@ export function listFiles(
 
 /** Throws 409 naming the aliases that point at it. Contents that nothing else refers to are freed in an hour. */
 export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const deployment = requireDeployment(tx, grant, id)
     const names = listAliasesOf(tx, [id]).map(({ name }) => name)
     if (names.length > 0)
@@ -133,7 +134,7 @@ export function getAsset(ctx: Context, grant: Grant, id: string): AssetView {
 
 /** Removes the file from the deployment; visitors stop seeing it at once. */
 export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const asset = findAsset(tx, id)
     if (asset === undefined || within(grant, findDeployment(tx, asset.deploymentId)) === undefined)
       throw noSuchAsset()

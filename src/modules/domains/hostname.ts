@@ -1,8 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import { asciiHost } from '../../domain/ascii-host.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
-import { isIpLiteral, siteLabelOf } from '../../domain/hostname.ts'
+import { asciiHost, isIpLiteral, isMappableLabel, siteLabelOf } from '../../domain/hostname.ts'
 import { isLabelFree } from '../aliases/host-labels.ts'
 
 /** A host name as it is stored and compared; international names in their ASCII form. Throws `invalid`. */
@@ -21,7 +20,7 @@ export function refuseReserved(ctx: Context, db: DbOrTx, host: string): void {
   if (host === adminHost || host === 'localhost') throw taken(`${host} is the host of the admin`)
   if (!isBelowBase(ctx, host)) return
   const label = siteLabelOf(host, baseDomain)
-  if (label === null || label.includes('--'))
+  if (label === null || !isMappableLabel(label))
     throw taken(`Below ${baseDomain} a domain is one name without --, such as docs.${baseDomain}`)
   if (!isLabelFree(ctx, db, label)) throw taken(`${host} already belongs to a site`)
 }

@@ -53,8 +53,9 @@ const text = orNull(t.String())
 
 /**
  * contract §10. `pathPrefix` is a folder inside what the alias serves, null for all of it. `verification` says how to
- * prove the host: with a TXT record of that name and value, or with the value as the response at `url`. `checkedAt` and
- * `error` are those of the last check. `certificate` is that of this server's own listener: `off` if a proxy holds the
+ * prove the host: with a TXT record of that name and value, or with the value as the response at `url`, which is null
+ * while only the record counts, because several projects claim the host. `checkedAt` and `error` are those of the last
+ * check; the error of a claim that lost says so. `certificate` is that of this server's own listener: `off` if a proxy holds the
  * certificates; an active one with an error could not be renewed.
  */
 export const domainView = t.Object({

@@ -5,7 +5,7 @@ import { hasTxt } from '../../platform/txt-records.ts'
 import type { DomainRow } from './queries.ts'
 
 /** How the host was proven, or a sentence that says what was looked for and not found. */
-type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
+export type Proof = { by: 'txt' | 'http' } | { by: null; reason: string }
 
 /** Timeout for the head, and between two chunks. */
 const TIMEOUT_MS = 5_000
@@ -18,10 +18,18 @@ export const txtNameOf = (hostname: string): string => `_svc-challenge.${hostnam
 export const challengeUrlOf = ({ hostname, challenge }: Pick<DomainRow, 'hostname' | 'challenge'>): string =>
   `http://${hostname}/.well-known/svc-challenge/${challenge}`
 
-/** Looks for the TXT record, then asks the host itself, except for the base domain. contract §10. */
-export async function findProof(ctx: Context, domain: DomainRow): Promise<Proof> {
+/**
+ * Looks for the TXT record, then asks the host itself, except for the base domain, or if `whyOnlyTxt` is a sentence that
+ * says why not. contract §10.
+ */
+export async function findProof(
+  ctx: Context,
+  domain: DomainRow,
+  whyOnlyTxt: string | null = null,
+): Promise<Proof> {
   const txt = await askDns(ctx, domain)
   if (txt === true) return { by: 'txt' }
+  if (whyOnlyTxt !== null) return { by: null, reason: `${txt}. ${whyOnlyTxt}` }
   // The base domain always leads to this server, so its response would prove nothing: every project could claim it.
   if (domain.hostname === ctx.config.baseDomain) return { by: null, reason: `${txt}.` }
   const http = await askHost(ctx, domain)

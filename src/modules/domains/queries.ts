@@ -1,7 +1,8 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
-import type { DbOrTx } from '../../db/open.ts'
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Db, DbOrTx } from '../../db/open.ts'
 import { domains } from '../../db/schema.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
+import { prepared } from '../../db/statements.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type DomainRow = typeof domains.$inferSelect
@@ -21,8 +22,30 @@ export function findDomain(db: DbOrTx, id: string): DomainRow | undefined {
   return db.select().from(domains).where(eq(domains.id, id)).get()
 }
 
-export function findDomainByHost(db: DbOrTx, hostname: string): DomainRow | undefined {
-  return db.select().from(domains).where(eq(domains.hostname, hostname)).get()
+/** Whether the host (normalised) is mapped, proven or not. */
+export const isHostMapped = (db: DbOrTx, hostname: string): boolean =>
+  db.select({ id: domains.id }).from(domains).where(eq(domains.hostname, hostname)).limit(1).get() !==
+  undefined
+
+/** Whether a project has proven the host: only that one can use it. */
+export const isHostProven = (db: DbOrTx, hostname: string): boolean =>
+  db
+    .select({ id: domains.id })
+    .from(domains)
+    .where(and(eq(domains.hostname, hostname), isNotNull(domains.verifiedAt)))
+    .get() !== undefined
+
+/** How many projects claim the host without a proof. */
+export const countClaims = (db: DbOrTx, hostname: string): number =>
+  countRows(db, domains, and(eq(domains.hostname, hostname), isNull(domains.verifiedAt)))
+
+/** Deletes at most `limit` of the claims made before that time, with their traffic splits. Returns how many. */
+export function deleteClaimsBefore(db: Db, before: number, limit: number): number {
+  return prepared(
+    db,
+    `DELETE FROM domains WHERE id IN
+       (SELECT id FROM domains WHERE verified_at IS NULL AND created_at < ? ORDER BY created_at LIMIT ?)`,
+  ).run(before, limit).changes
 }
 
 export function listDomainRows(db: DbOrTx, filter: DomainFilter, page: Page<DomainSort>): DomainRow[] {

@@ -112,6 +112,10 @@ test.each([
   ['docs.example/path', 400],
   ['user@docs.example', 400],
   ['single', 201],
+  ['bücher.sites.test', 201],
+  ['xn--bcher-kva.sites.test', 201],
+  ['a--bü.sites.test', 409],
+  ['xn--docs--acme.sites.test', 400],
   ['bücher.example', 201],
   [`${'a'.repeat(64)}.example`, 400],
 ])('the host %s gets %d', async (hostname, status) => {
@@ -119,10 +123,11 @@ test.each([
   clear()
 })
 
-test('a host belongs to one project and one domain', async () => {
+test('a host below the base domain belongs to one project, and a project maps a host once', async () => {
+  await create({ hostname: 'one.sites.test' })
+  expect((await create({ hostname: 'one.sites.test', projectId: otherId })).status).toBe(409)
   await create({ hostname: 'one.example' })
   expect((await create({ hostname: 'ONE.example.' })).status).toBe(409)
-  expect((await create({ hostname: 'one.example', projectId: otherId })).status).toBe(409)
   clear()
 })
 

@@ -36,7 +36,8 @@ export const domainRoutes = (ctx: Context) => {
         summary: 'Map a host to an alias',
         description:
           'A host outside the base domain serves nothing (421) until `verify` finds the TXT record that ' +
-          '`verification` names, or the same value at its `url`. Administrators can skip this with `verified: true`.',
+          '`verification` names, or the same value at its `url`. Administrators can skip this with `verified: true`. ' +
+          'Until one project has proven it, others may claim the host too; while several do, only the TXT record counts.',
       },
     })
     .get('/:id', ({ grant, params }) => getDomain(ctx, grant, params.id), {
@@ -66,7 +67,10 @@ export const domainRoutes = (ctx: Context) => {
       may: { action: 'domain:manage', ...onDomain },
       body: verifyBody,
       response: domainView,
-      detail: { summary: 'Look for the proof that the host is yours' },
+      detail: {
+        summary: 'Look for the proof that the host is yours',
+        description: 'The first proof wins. 409 once another project has proven the host.',
+      },
     })
     .post('/:id/certificate', ({ grant, params }) => askCertificate(ctx, grant, params.id), {
       may: { action: 'domain:manage', ...onDomain },

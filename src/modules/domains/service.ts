@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
@@ -9,9 +10,10 @@ import { newToken } from '../../platform/tokens.ts'
 import { findAliasByName } from '../aliases/service.ts'
 import { aboutRow, authorize, authorizeAgain, type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
+import { claimError, contestedText, isContested, refuseHeld, refuseLost, settledProof } from './claims.ts'
 import { isBelowBase, parseHostname, parsePathPrefix, parseRedirect, refuseReserved } from './hostname.ts'
 import type { DomainChange, DomainView, NewDomain } from './model.ts'
-import { challengeUrlOf, findProof, txtNameOf } from './proof.ts'
+import { challengeUrlOf, findProof, type Proof, txtNameOf } from './proof.ts'
 import {
   countDomains,
   type DomainFilter,
@@ -24,6 +26,7 @@ import {
   updateDomain,
 } from './queries.ts'
 
+export { removeOldClaims } from './claims.ts'
 export type { DomainChange, DomainView } from './model.ts'
 export type { DomainRow } from './queries.ts'
 
@@ -51,7 +54,7 @@ export function listDomains(
 export const getDomain = (ctx: Context, grant: Grant, id: string): DomainView =>
   toView(ctx, requireDomain(ctx.db.orm, grant, id))
 
-/** Throws 409 for a host that is mapped or reserved, 404 for an alias that the project does not have. */
+/** Throws 409 for a host that is held or reserved, or that the project claims already, 404 for an alias that the project does not have. */
 export function createDomain(ctx: Context, grant: Grant, input: NewDomain): DomainView {
   const hostname = parseHostname(input.hostname)
   const { projectId } = grant
@@ -78,6 +81,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
   const made = { ...domain, ...patchOf(ctx, grant, domain, input) }
   inTransaction(ctx.db, (tx) => {
     refuseReserved(ctx, tx, hostname)
+    refuseHeld(ctx, tx, hostname)
     refuseTaken(`${hostname} is already mapped`, () => insertDomain(tx, made))
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made })
   })
@@ -90,6 +94,7 @@ export function changeDomain(ctx: Context, grant: Grant, id: string, change: Dom
   inTransaction(ctx.db, (tx) => {
     const before = requireDomain(tx, grant, id)
     const patch = patchOf(ctx, grant, before, change)
+    if (patch.verifiedAt !== undefined) refuseLost(tx, before)
     updateDomain(tx, id, { ...patch, updatedAt: ctx.now() })
     audit(ctx, tx, grant.actor, {
       ...aboutChange('domain.change', before),
@@ -106,7 +111,7 @@ export const touchDomain = (ctx: Context, tx: DbOrTx, id: string): void =>
   updateDomain(tx, id, { updatedAt: ctx.now() })
 
 export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const domain = requireDomain(tx, grant, id)
     deleteDomainRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain })
@@ -116,7 +121,7 @@ export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
 
 /**
  * Looks for the proof now. If there is none, the record says what was looked for (`verification.error`). A host that
- * was proven before stays proven.
+ * was proven before stays proven. The first proof of a host wins: throws 409 for the other claims.
  */
 export async function verifyDomain(
   ctx: Context,
@@ -127,21 +132,37 @@ export async function verifyDomain(
   const domain = requireDomain(ctx.db.orm, grant, id)
   if (options.verified === true) return changeDomain(ctx, grant, id, { verified: true })
   if (domain.verifiedAt !== null) return toView(ctx, domain)
-  const proof = await findProof(ctx, domain)
-  const checkedAt = ctx.now()
+  refuseLost(ctx.db.orm, domain)
+  const whyOnlyTxt = isContested(ctx.db.orm, domain) ? contestedText(domain) : null
+  const proof = await findProof(ctx, domain, whyOnlyTxt)
   inTransaction(ctx.db, (tx) => {
     authorizeAgain(ctx, grant, 'domain:manage')
-    const { by } = proof
-    if (by === null) return updateDomain(tx, id, { checkedAt, checkError: proof.reason })
-    const patch: DomainPatch = { verifiedBy: by, verifiedAt: checkedAt, updatedAt: checkedAt }
-    updateDomain(tx, id, { ...patch, checkedAt, checkError: null })
-    audit(ctx, tx, grant.actor, {
-      ...aboutChange('domain.verify', requireDomain(tx, grant, id)),
-      after: { by },
-    })
+    settle(ctx, tx, grant, id, proof)
   })
   if (proof.by !== null) ctx.certificates.hostsChanged()
   return getDomain(ctx, grant, id)
+}
+
+/** Writes the result of a check, unless the claim lost or was proven meanwhile. */
+function settle(ctx: Context, tx: DbOrTx, grant: Grant, id: string, found: Proof): void {
+  const domain = requireDomain(tx, grant, id)
+  if (domain.verifiedAt !== null) return
+  refuseLost(tx, domain)
+  const proof = settledProof(tx, domain, found)
+  const checkedAt = ctx.now()
+  const { by } = proof
+  if (by === null) {
+    updateDomain(tx, id, { checkedAt, checkError: proof.reason })
+    return
+  }
+  updateDomain(tx, id, {
+    verifiedBy: by,
+    verifiedAt: checkedAt,
+    updatedAt: checkedAt,
+    checkedAt,
+    checkError: null,
+  })
+  audit(ctx, tx, grant.actor, { ...aboutChange('domain.verify', domain), after: { by } })
 }
 
 /**
@@ -197,7 +218,7 @@ export function requireDomain(db: DbOrTx, grant: Grant, id: string): DomainRow {
 }
 
 function toView(ctx: Context, domain: DomainRow): DomainView {
-  const { challenge, verifiedBy, verifiedAt, checkedAt, checkError, ...others } = domain
+  const { challenge, verifiedBy, verifiedAt, checkedAt, checkError: _, ...others } = domain
   const { pathPrefix, createdAt, updatedAt, ...rest } = others
   const isOurs = verifiedBy === 'base_domain'
   return {
@@ -208,10 +229,10 @@ function toView(ctx: Context, domain: DomainRow): DomainView {
       method: verifiedBy ?? 'txt',
       name: isOurs ? null : txtNameOf(domain.hostname),
       value: isOurs ? null : challenge,
-      url: isOurs ? null : challengeUrlOf(domain),
+      url: isOurs || isContested(ctx.db.orm, domain) ? null : challengeUrlOf(domain),
       verifiedAt: isoTimeOrNull(verifiedAt),
       checkedAt: isoTimeOrNull(checkedAt),
-      error: verifiedAt === null ? checkError : null,
+      error: claimError(ctx.db.orm, domain),
     },
     certificate: certificateOf(ctx, domain.hostname),
     createdAt: isoTime(createdAt),

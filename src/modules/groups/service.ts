@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -84,7 +85,7 @@ export function changeGroup(ctx: Context, grant: Grant, id: string, change: Grou
 
 /** Deletes the group. Its members lose the roles it gave them at once. Throws 404. */
 export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const before = getGroupRow(tx, id)
     deleteGroupRow(tx, id)
     audit(ctx, tx, grant.actor, { action: 'group.delete', target: targetOf(before), before })
@@ -125,7 +126,7 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
 
 /** Removes a user, who loses the group's roles at once. Throws 404 for an unknown group or a user who is not in it. */
 export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const group = getGroupRow(tx, id)
     if (!deleteGroupMember(tx, id, userId)) throw new AppError('not_found', 'That user is not in the group')
     const before = { userId, email: getAccount(tx, { userId }).email }

@@ -2,6 +2,7 @@ import type { Actor, Context, SessionUser, UserActor } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { DAY_MS, WEEK_MS } from '../../domain/durations.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
@@ -107,7 +108,7 @@ function admitAccount(
 
 /** Revokes an invitation: its link ends. An accepted one is only unlisted; the member stays. Throws 404. */
 export function revokeInvitation(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const found = findInvitation(tx, projectOf(ctx, grant, tx).id, id)
     if (found === undefined) throw new AppError('not_found', 'The project has no such invitation')
     deleteInvitationRow(tx, id)

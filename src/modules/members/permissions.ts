@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
@@ -62,7 +63,7 @@ export function grantRole(
 
 /** Takes the direct role away, but not the membership or roles by groups. Throws 400 for the owner, 404 without. */
 export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
     const before = findPermission(tx, id, userId)
     if (before === undefined) throw new AppError('not_found', 'That user has no direct role on the project')
@@ -106,7 +107,7 @@ export function grantGroupRole(
 
 /** Takes the role of a group away; direct roles of its members remain. Throws 404 when it has none. */
 export function revokeGroupRole(ctx: Context, grant: Grant, groupId: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
     const before = findGroupPermission(tx, id, groupId)
     if (before === undefined) throw new AppError('not_found', 'That group has no role on the project')
@@ -135,7 +136,7 @@ export function listMembers(ctx: Context, grant: Grant): MemberView[] {
 
 /** Removes membership and direct role. Throws 400 for the owner, 404 for somebody with neither. */
 export function removeMember(ctx: Context, grant: Grant, userId: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
     const before = endMembership(tx, id, userId)
     audit(ctx, tx, grant.actor, {

@@ -2,6 +2,7 @@ import type { Context, RequestFacts } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { DURATION_BUCKETS_MS, type RequestCounts } from '../../platform/request-log.ts'
+import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { newestBackupAt } from '../backups/service.ts'
 import { spaceOf, storedContents } from '../storage/service.ts'
@@ -84,6 +85,7 @@ async function storageMetrics(ctx: Context): Promise<Metric[]> {
     gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
     gauge('svc_disk_free_bytes', 'Free space on the disk of the data directory', freeBytes),
     gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
+    gauge('svc_reserve_bytes', 'Space kept for tidying up on a full disk', reserveBytes(ctx.config.dataDir)),
   ]
 }
 

@@ -3,6 +3,7 @@ import { audit } from '../../db/audit.ts'
 import { leavingReferences } from '../../db/leaving-references.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { tidying } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { GO_ON, inSteps, type Stop, whileAnswerWaits } from '../../platform/in-steps.ts'
@@ -105,17 +106,19 @@ const REMOVED_AT_ONCE = 250
  * crash. Contents that nothing else refers to are freed after the grace time.
  */
 export async function deleteProject(ctx: Context, grant: Grant): Promise<void> {
-  const id = leavingReferences(ctx.db, (tx) => {
-    const project = projectOf(ctx, grant, tx)
-    deleteProjectRow(ctx.db, project.id, ctx.now())
-    audit(ctx, tx, grant.actor, {
-      action: 'project.delete',
-      target: targetOf(project),
-      projectId: project.id,
-      before: project,
-    })
-    return project.id
-  })
+  const id = tidying(ctx.db, () =>
+    leavingReferences(ctx.db, (tx) => {
+      const project = projectOf(ctx, grant, tx)
+      deleteProjectRow(ctx.db, project.id, ctx.now())
+      audit(ctx, tx, grant.actor, {
+        action: 'project.delete',
+        target: targetOf(project),
+        projectId: project.id,
+        before: project,
+      })
+      return project.id
+    }),
+  )
   // The deletion is committed, whatever happens to the rows that nobody sees any more.
   await removeProject(ctx, id, whileAnswerWaits()).catch((error) =>
     ctx.log.error('a deleted project is not yet removed', { project: id, error }),

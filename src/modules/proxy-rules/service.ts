@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { requireAlias } from '../aliases/service.ts'
@@ -167,7 +168,7 @@ const hasSamePipeline = (before: RuleRow, after: RuleRow): boolean =>
   after.pipelineConfig === before.pipelineConfig && after.proxyType === before.proxyType
 
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const rule = getRuleRecord(tx, grant, id)
     deleteRuleRow(tx, id)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.delete', rule), before: withoutSecrets(rule) })

@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { groupCommit } from '../../db/group-commit.ts'
+import type { Db } from '../../db/open.ts'
+import { tidying } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isEmpty } from '../../domain/given.ts'
 import {
@@ -129,11 +131,12 @@ export async function changeRecord(
 }
 
 export function removeRecord(ctx: Context, grant: Grant, schemaId: string, id: string): Promise<void> {
-  return groupCommit(ctx.db, (db) => {
+  const work = (db: Db) => {
     const schema = requireSchema(db.orm, grant, schemaId)
     if (!deleteStored(db, schema, id)) noSuchRecord()
     auditRecord(ctx, grant, 'record.delete', schema, id)
-  })
+  }
+  return tidying(ctx.db, () => groupCommit(ctx.db, work))
 }
 
 /** Who changed which record, not its fields: records hold what visitors wrote. */

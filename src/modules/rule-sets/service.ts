@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { actorViews } from '../../db/actor-names.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -112,7 +113,7 @@ export function changeRuleSet(
 
 /** Deletes the set with its rules. Throws 409 naming the aliases it is attached to. */
 export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const set = getRuleSetRow(tx, grant, id)
     const aliases = listAttachments(tx, [id]).map(({ alias }) => alias)
     if (aliases.length > 0)

@@ -3,6 +3,7 @@ import { audit } from '../../db/audit.ts'
 import { generationCache } from '../../db/generation.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -93,7 +94,7 @@ export function changeSchema(
  * that nobody waits; `removeDeletedSchemas` finishes what is left when the answer is due, or by a crash.
  */
 export async function deleteSchema(ctx: Context, grant: Grant, id: string): Promise<void> {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const row = getSchemaRow(tx, grant, id)
     markSchemaDeleted(tx, id)
     audit(ctx, tx, grant.actor, { ...about('schema.delete', row), before: summary(row) })
@@ -112,7 +113,7 @@ async function removeSchema(ctx: Context, id: string, stop: Stop): Promise<void>
   const removeSome = () => deleteSomeRecordsOf(ctx.db, id, REMOVED_AT_ONCE)
   while (!stop.aborted) {
     if (inRelaxedTransaction(ctx.db, removeSome)) await nextTurn()
-    else return inTransaction(ctx.db, () => deleteSchemaRow(ctx.db, id))
+    else return inTidyingTransaction(ctx.db, () => deleteSchemaRow(ctx.db, id))
   }
 }
 

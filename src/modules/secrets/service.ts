@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -61,7 +62,7 @@ export function putSecret(
 }
 
 export function deleteSecret(ctx: Context, grant: Grant, name: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
     if (!deleteSecretRow(tx, id, name))
       throw new AppError('not_found', 'The project has no secret of that name')

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { DAY_SECONDS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { TrafficRule, TrafficWeight } from '../../domain/traffic.ts'
@@ -56,7 +57,7 @@ export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: 
 
 /** The domain shows its own alias to everybody again. Does nothing if it already does. */
 export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const domain = requireDomain(tx, grant, domainId)
     const before = findTraffic(tx, domain.id)
     if (before === undefined) return

@@ -1,6 +1,7 @@
 import type { Actor, Context, SessionUser } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, isRefusedBy } from '../../db/open.ts'
+import { inTidyingTransaction } from '../../db/tidying.ts'
 import { earlierEmail, emailParts, normalEmail } from '../../domain/email.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -152,7 +153,7 @@ function settleKeysOf(
  * the last admin, 409 for an owner.
  */
 export function deleteUser(ctx: Context, grant: Grant, id: string, fate: KeysFate = 'suspend'): void {
-  inTransaction(ctx.db, (tx) => {
+  inTidyingTransaction(ctx.db, (tx) => {
     const user = getUserRow(tx, { userId: id })
     // Who is the last administrator is told so even when they own projects: giving those away would not help.
     keepLastAdmin('deleted', () => updateUser(tx, id, { role: 'member' }))

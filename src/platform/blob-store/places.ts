@@ -1,7 +1,8 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '../durable-file.ts'
+import { makeFolder } from '../owner.ts'
 
 /** The position of a content: in a pack at `offset`, or in a file of its own if `pack` is null. */
 export type StoredBlob = { sha256: string; sizeBytes: number; pack: string | null; offset: number }
@@ -29,7 +30,7 @@ export class BlobPlaces {
   /** Creates missing folders, durably. */
   async create(): Promise<void> {
     for (const folder of [this.packs, this.files, this.tmp]) {
-      const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const first = makeFolder(folder)
       if (first === undefined) continue
       await syncFolder(dirname(first))
       await syncFolder(dirname(folder))

@@ -1,9 +1,10 @@
-import { mkdir, rename } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Traits, traitsOf } from '../../domain/content-traits.ts'
 import { AppError } from '../../domain/errors.ts'
 import { ByteCollector, type ByteStream, tooLarge } from '../byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from '../durable-file.ts'
+import { makeFolder } from '../owner.ts'
 import { ContentSample } from './content-sample.ts'
 import type { BlobPlaces, StoredBlob } from './places.ts'
 
@@ -244,7 +245,7 @@ export class Stage implements BlobStage {
       if (content.kind !== 'file') continue
       const path = this.#places.file(sha256)
       const folder = dirname(path)
-      if (!folders.has(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
+      if (!folders.has(folder)) makeFolder(folder)
       folders.add(folder)
       await rename(content.file.path, path)
       this.#places.forgetTmp(content.file.path)

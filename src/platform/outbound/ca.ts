@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../config.ts'
+import { IS_UTF16, textOf } from '../../domain/text-file.ts'
 import { PEM_CERTIFICATE } from '../certificates.ts'
 
 /** The certificates in the file of `NODE_EXTRA_CA_CERTS`. Throws `ConfigError` if there are none to read. */
 export function readExtraCas(path: string): string {
+  let text: string | null = ''
   try {
-    const certificates = [...readFileSync(path, 'utf8').matchAll(PEM_CERTIFICATE)]
+    text = textOf(readFileSync(path))
+    const certificates = [...(text ?? '').matchAll(PEM_CERTIFICATE)]
     if (certificates.length > 0 && certificates.every(([, body = '']) => isDerSequence(body)))
       return certificates.map(([whole]) => whole).join('\n')
   } catch {
     // An unreadable file and an invalid certificate get the same message.
   }
+  if (text === null) throw new ConfigError(`NODE_EXTRA_CA_CERTS is "${path}", which ${IS_UTF16}`)
   throw new ConfigError(`NODE_EXTRA_CA_CERTS is "${path}", but must be a readable file of PEM certificates`)
 }
 

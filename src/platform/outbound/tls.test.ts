@@ -197,3 +197,13 @@ test.each([
   else expect(read).toThrow('NODE_EXTRA_CA_CERTS')
   rmSync(folder, { recursive: true })
 })
+
+test('extra CAs are read without a byte order mark, and UTF-16 is refused by that name', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-ca-'))
+  const path = join(folder, 'ca.pem')
+  writeFileSync(path, `\ufeff${ca.pem}`)
+  expect(readExtraCas(path)).toBe(ca.pem.trim())
+  writeFileSync(path, Buffer.from(`\ufeff${ca.pem}`, 'utf16le'))
+  expect(() => readExtraCas(path)).toThrow(`NODE_EXTRA_CA_CERTS is "${path}", which is written in UTF-16`)
+  rmSync(folder, { recursive: true })
+})

@@ -151,3 +151,22 @@ test('the state of a host: other names, valid, expired', () => {
   expect(later.certificates.stateOf('a.test').status).toBe('expired')
   expect(later.lines.join('')).toContain('the certificate has expired')
 })
+
+test('a byte order mark is no part of the certificate or the key, nor one between joined files', () => {
+  const marked = `\ufeff${good.cert}\r\n\ufeff${other.cert}`
+  const pair = readPair(folderOf({ cert: marked, key: `\ufeff${good.key}` }))
+  expect([pair.hosts.length, pair.certPem.includes('\ufeff'), pair.keyPem.includes('\ufeff')]).toEqual([
+    2,
+    false,
+    false,
+  ])
+})
+
+test.each(['cert', 'key'] as const)('a %s in UTF-16 is refused by that name', (part) => {
+  const files = folderOf(good)
+  const path = part === 'cert' ? files.certFile : files.keyFile
+  writeFileSync(path, Buffer.from(`\ufeff${good[part]}`, 'utf16le'))
+  expect(() => readPair(files)).toThrow(
+    `TLS_${part.toUpperCase()}_FILE is "${path}", which is written in UTF-16`,
+  )
+})

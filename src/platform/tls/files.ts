@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { messageOf } from '../../domain/errors.ts'
+import { IS_UTF16, textOf } from '../../domain/text-file.ts'
 import {
   type Certificate,
   type Certificates,
@@ -82,8 +83,15 @@ export function readPair({ certFile, keyFile }: CertificateFiles): Certificate {
 }
 
 function readPem(variable: string, file: string): string {
+  const text = textOf(readFile(variable, file))
+  if (text === null) throw new CertificateFileError(`${variable} is "${file}", which ${IS_UTF16}`)
+  // Also between two files that were joined: PEM has only ASCII.
+  return text.replaceAll('\ufeff', '')
+}
+
+function readFile(variable: string, file: string): Uint8Array {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
     throw unusable(variable, file, `be a file that can be read${code}`)

@@ -18,6 +18,8 @@ export type CertificateProps = {
 /** The state of the certificate, and what to do about it. Sends `intent=certificate`. */
 export function certificateSection(props: CertificateProps): Html {
   const { domain, tls } = props
+  if (isThisMachine(domain.hostname))
+    return html`<p>It needs none: browsers trust <code>localhost</code> without one, and no authority issues one for it.</p>`
   if (tls === 'off') return elsewhere(props)
   if (tls === 'files') return fromFiles(domain)
   if (domain.verification.verifiedAt === null)
@@ -33,6 +35,9 @@ export function certificateSection(props: CertificateProps): Html {
       return pending
   }
 }
+
+/** Names that lead to the visitor's own machine. RFC 6761 §6.3. */
+export const isThisMachine = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost')
 
 const valid = ({ certificate }: DomainView): Html => html`
   ${validity(certificate)}

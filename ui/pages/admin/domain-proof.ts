@@ -7,7 +7,7 @@ import { details } from '../../components/details.ts'
 import { hidden } from '../../components/field.ts'
 import { day, time } from '../../components/time.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { type CertificateProps, certificateSection } from './domain-certificate.ts'
+import { type CertificateProps, certificateSection, isThisMachine } from './domain-certificate.ts'
 
 type ProofProps = {
   domain: DomainView
@@ -44,7 +44,7 @@ const openProof = (props: ProofProps): Html =>
     {
       id: 'proof',
       title: 'Verify that you own this domain',
-      about: 'Until it is verified, visitors get an error. Either of these ways is enough.',
+      about: 'Until it is verified, visitors get an error.',
     },
     html`${ways(props)} ${status(props)} ${props.mayVerify && props.isGlobalAdmin && trust(props.domain)}`,
   )
@@ -54,11 +54,13 @@ function ways({ domain, baseDomain }: ProofProps): Html {
   return html`
     <div class="stack">
       <h3>A DNS record</h3>
-      <p>Add a <strong>TXT</strong> record where you manage the DNS of the domain. It can take some minutes to become visible.</p>
       ${copyable({ label: 'Name of the TXT record', text: name ?? '' })}
       ${copyable({ label: 'Value of the TXT record', text: value ?? '' })}
+      <p>Add this <strong>TXT</strong> record where you manage the DNS of the domain. It can take some minutes to become visible.</p>
+      ${url === null && html`<p>Another project claims this domain too, so only this record verifies it. The first that is found wins.</p>`}
     </div>
     ${
+      url !== null &&
       domain.hostname !== baseDomain &&
       html`
         <details class="more">
@@ -68,7 +70,7 @@ function ways({ domain, baseDomain }: ProofProps): Html {
               If the host already points to this server, there is nothing to do: svc gives the response. Any other server must
               respond to this address with the value above, as plain text with status 200.
             </p>
-            ${copyable({ label: 'Address to be requested', text: url ?? '' })}
+            ${copyable({ label: 'Address to be requested', text: url })}
           </div>
         </details>
       `
@@ -112,7 +114,8 @@ const trust = ({ hostname }: DomainView): Html => html`
   </details>
 `
 
-export type WayProps = CertificateProps & { adminHost: string }
+/** `addresses`: where others reach this server. */
+export type WayProps = CertificateProps & { adminHost: string; addresses: readonly string[] }
 
 /** How visitors reach the host: its DNS records and its certificate. */
 export const wayCard = (props: WayProps): Html =>
@@ -130,16 +133,32 @@ export const wayCard = (props: WayProps): Html =>
     `,
   )
 
-function pointing({ domain, baseDomain, adminHost }: WayProps): Html {
+function pointing({ domain, baseDomain, adminHost, addresses }: WayProps): Html {
+  if (isThisMachine(domain.hostname))
+    return html`<p>Names that end in <code>localhost</code> lead to the visitor's own machine. No record is needed.</p>`
   if (domain.hostname.endsWith(`.${baseDomain}`))
     return html`<p>The wildcard record <code>*.${baseDomain}</code> points here, as for every alias.</p>`
-  if (!adminHost.includes('.'))
-    return html`<p>Add an <strong>A</strong> or <strong>AAAA</strong> record for ${domain.hostname} with the address of this server.</p>`
+  if (!adminHost.includes('.') || isThisMachine(adminHost))
+    return html`
+      ${addresses.map(addressRecord)}
+      <p>Add an <strong>A</strong> or <strong>AAAA</strong> record for ${domain.hostname} with the address of this server.</p>
+      ${whereElse}
+    `
   return html`
-    <p>
-      Point ${domain.hostname} at this server with a <strong>CNAME</strong> record that has the value below. If the domain
-      cannot have a CNAME record, use <strong>A</strong> and <strong>AAAA</strong> records with the addresses of that name.
-    </p>
     ${copyable({ label: 'Value of the CNAME record', text: adminHost })}
+    <p>Point ${domain.hostname} at this server with this <strong>CNAME</strong> record.</p>
+    ${addresses.map(addressRecord)}
+    <p>
+      If the domain cannot have a CNAME record, use <strong>A</strong> and <strong>AAAA</strong> records with the addresses
+      of that name.
+    </p>
+    ${whereElse}
   `
 }
+
+const addressRecord = (address: string): Html =>
+  copyable({ label: `Value of the ${address.includes(':') ? 'AAAA' : 'A'} record`, text: address })
+
+const whereElse: Html = html`
+  <p class="muted">If visitors reach this server through a router or a proxy, use the address of that one.</p>
+`

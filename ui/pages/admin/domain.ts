@@ -23,6 +23,7 @@ type DomainPageProps = ProjectPageBase & {
   aliasNames: readonly string[]
   baseDomain: string
   adminHost: string
+  addresses: WayProps['addresses']
   tls: WayProps['tls']
   failed?: Failed | undefined
 }
@@ -44,11 +45,18 @@ export const domainPage = (props: DomainPageProps): Html =>
         linkButton({ label: 'Visit', href: props.visitUrl, kind: 'secondary' }),
     },
     html`
-      ${otherFailure(props)} ${props.domain.verification.verifiedAt === null && proof(props)} ${facts(props)}
-      ${wayCard({ ...props, mayManage: props.can.manageDomains })} ${props.domain.verification.verifiedAt !== null && proof(props)}
+      ${otherFailure(props)} ${props.domain.verification.verifiedAt === null && proof(props)} ${inOrder(props)}
+      ${props.domain.verification.verifiedAt !== null && proof(props)}
       ${props.can.manageDomains && settings(props)} ${props.can.manageDomains && removal(props)}
     `,
   )
+
+/** The record to set stands first, where there is one. */
+function inOrder(props: DomainPageProps): Html {
+  const way = wayCard({ ...props, mayManage: props.can.manageDomains })
+  const hasRecord = props.domain.verification.method !== 'base_domain'
+  return hasRecord ? html`${way} ${facts(props)}` : html`${facts(props)} ${way}`
+}
 
 /** The error of a form without fields. */
 const otherFailure = ({ failed }: DomainPageProps): Html | false =>

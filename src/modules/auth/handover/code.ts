@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts'
-import { type DbOrTx, inTransaction } from '../../../db/open.ts'
+import type { DbOrTx } from '../../../db/open.ts'
+import { inTidyingTransaction } from '../../../db/tidying.ts'
 import { MINUTE_MS } from '../../../domain/durations.ts'
 import { findUser, type User } from '../../users/accounts.ts'
 import { consumeOneTimeToken, createOneTimeToken } from '../one-time-tokens.ts'
@@ -15,7 +16,7 @@ type Handover = { host: string; sessionId: string; browser: string | null }
 /** Makes a code that can be used once, within a minute. Only its hash is stored. */
 export function createCode(ctx: Context, userId: string, handover: Handover): string {
   const data = JSON.stringify(handover)
-  return inTransaction(ctx.db, (tx) =>
+  return inTidyingTransaction(ctx.db, (tx) =>
     createOneTimeToken(ctx, tx, { purpose: 'site_code', userId, lifeMs: CODE_MS, data }),
   )
 }

@@ -1,6 +1,7 @@
 import type { Context, RequestFacts } from '../../../context.ts'
 import { audit } from '../../../db/audit.ts'
-import { type DbOrTx, inTransaction } from '../../../db/open.ts'
+import type { DbOrTx } from '../../../db/open.ts'
+import { inTidyingTransaction } from '../../../db/tidying.ts'
 import { MINUTE_MS } from '../../../domain/durations.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { safeRedirect } from '../../../http/safe-redirect.ts'
@@ -31,7 +32,7 @@ export function redeemCode(
   secrets: readonly string[] | undefined,
   origin: Origin,
 ): { setCookies: string[] } | 'not-bound' {
-  const redeemed = inTransaction(ctx.db, (tx) => {
+  const redeemed = inTidyingTransaction(ctx.db, (tx) => {
     const spent = consumeCode(ctx, tx, code)
     // A visit to the wrong host uses up the code too, because whoever sent it there has seen it.
     if (spent?.handover.host !== origin.facts.host) return undefined

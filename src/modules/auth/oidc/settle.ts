@@ -1,7 +1,8 @@
 import type { OidcProvider } from '../../../config.ts'
 import type { Actor, Context } from '../../../context.ts'
 import { audit } from '../../../db/audit.ts'
-import { type DbOrTx, inTransaction } from '../../../db/open.ts'
+import type { DbOrTx } from '../../../db/open.ts'
+import { inTidyingTransaction } from '../../../db/tidying.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { OidcIdentity } from '../../../platform/oidc.ts'
 import { joinAsGuest } from '../../members/service.ts'
@@ -39,7 +40,7 @@ export function settle(
 ): Settled {
   const actor: Actor = { kind: 'anonymous', ip }
   try {
-    return inTransaction(ctx.db, (tx): Settled => {
+    return inTidyingTransaction(ctx.db, (tx): Settled => {
       const outcome = decide(ctx, tx, provider, identity, wish)
       if (outcome.do === 'refuse') return outcome
       const userId =

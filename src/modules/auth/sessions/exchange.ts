@@ -1,6 +1,7 @@
 import type { Context, RequestFacts } from '../../../context.ts'
 import { audit } from '../../../db/audit.ts'
-import { type DbOrTx, inTransaction } from '../../../db/open.ts'
+import type { DbOrTx } from '../../../db/open.ts'
+import { inTidyingTransaction } from '../../../db/tidying.ts'
 import { MINUTE_MS } from '../../../domain/durations.ts'
 import { deleteSession, type FoundToken, findToken, markTokenReplaced, touchSession } from './queries.ts'
 import { issueTokens, type LiveToken, type Tokens } from './tokens.ts'
@@ -20,7 +21,7 @@ export function exchange(
 ): { found: FoundToken; tokens: Tokens } | undefined {
   const hash = (refresh.find(({ found }) => !isStale(ctx, found)) ?? refresh[0])?.hash
   if (hash === undefined) return undefined
-  return inTransaction(ctx.db, (tx) => {
+  return inTidyingTransaction(ctx.db, (tx) => {
     // Looked up again: the cache does not know of an exchange that happened a moment ago.
     const found = findToken(ctx.db, hash)
     if (found === undefined) return undefined

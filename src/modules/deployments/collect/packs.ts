@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Context } from '../../../context.ts'
-import { inTransaction } from '../../../db/open.ts'
+import { inUpkeepTransaction } from '../../../db/tidying.ts'
 import { BlobPlaces } from '../../../platform/blob-store/places.ts'
 import type { StoredBlob } from '../../../platform/blob-store.ts'
 import { nextTurn } from '../../../platform/next-turn.ts'
@@ -49,14 +49,14 @@ async function movePack(ctx: Context, pack: string): Promise<void> {
     }
   } finally {
     // Anyone who cached where these contents were stored must look again.
-    inTransaction(ctx.db, () => bumpVersions(ctx.db, [...senders]))
+    inUpkeepTransaction(ctx.db, () => bumpVersions(ctx.db, [...senders]))
   }
   if (liveInPack(ctx.db, pack).count === 0) retiredOf(ctx).set(pack, ctx.now())
 }
 
 /** Returns the deployments that serve these contents. */
 function moveSome(ctx: Context, from: string, moved: readonly StoredBlob[]): string[] {
-  return inTransaction(ctx.db, () => {
+  return inUpkeepTransaction(ctx.db, () => {
     for (const blob of moved) moveBlob(ctx.db, blob, from)
     return listSenders(
       ctx.db,
