@@ -1,4 +1,4 @@
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { Db } from './db/open.ts'
 import type { AppError } from './domain/errors.ts'
 import type { GlobalRole } from './domain/roles.ts'

@@ -1,5 +1,5 @@
 import type { App } from './app.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError } from './config/config.ts'
 import type { Context } from './context.ts'
 import { messageOf } from './domain/errors.ts'
 import { normalizeHost } from './domain/hostname.ts'

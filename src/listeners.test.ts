@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config.ts'
 import { requireKnownHost, ServeError } from './listeners.ts'
 
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error('no'), { code }))

@@ -1,4 +1,4 @@
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config.ts'
 import { isIpLiteral } from './domain/hostname.ts'
 import type { SocketOwner } from './http/wire.ts'
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { Context } from './context.ts'
 import { type LogsDb, openLogsDb } from './db/logs-db.ts'
 import { openDb } from './db/open.ts'

@@ -1,5 +1,5 @@
 import { type App, createApp } from './app.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError } from './config/config.ts'
 import type { Context } from './context.ts'
 import { checkpointApart, keepCheckpointed } from './db/checkpoint.ts'
 import { watchOtherWriters } from './db/generation.ts'

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { namingHolder } from '../db/locked.ts'
 import { openDb } from '../db/open.ts'
 import { totpSealContext } from '../modules/auth/second-step.ts'

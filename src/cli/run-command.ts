@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 import { DatabaseLockedError } from '../db/locked.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { ServeError } from '../listeners.ts'

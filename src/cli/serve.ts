@@ -1,4 +1,4 @@
-import { configHelp } from '../config.ts'
+import { configHelp } from '../config/config.ts'
 import { serve } from '../serve.ts'
 import { type Command, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'

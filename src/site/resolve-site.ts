@@ -1,4 +1,4 @@
-import type { PrivateSiteResponse } from '../config.ts'
+import type { PrivateSiteResponse } from '../config/config.ts'
 import type { Context, SitePlace } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { isIpLiteral, normalizeHost, siteLabelOf } from '../domain/hostname.ts'

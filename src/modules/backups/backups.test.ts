@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../../config.ts'
+import { loadConfig } from '../../config/config.ts'
 import type { Context } from '../../context.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { type OpenedContext, openContext } from '../../open-context.ts'

@@ -1,4 +1,4 @@
-import type { PrivateSiteResponse } from '../../config.ts'
+import type { PrivateSiteResponse } from '../../config/config.ts'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { generationCache } from '../../db/generation.ts'

@@ -1,4 +1,4 @@
-import type { OidcProvider } from '../../../config.ts'
+import type { OidcProvider } from '../../../config/config.ts'
 import type { Actor, Context } from '../../../context.ts'
 import { audit } from '../../../db/audit.ts'
 import type { DbOrTx } from '../../../db/open.ts'

@@ -1,8 +1,8 @@
-import { normalEmail } from './domain/email.ts'
-import { asciiHost, endsInNumber, isHostName } from './domain/hostname.ts'
-import { type Cidr, parseCidr, parseCidrList, parseIp } from './domain/ip-ranges.ts'
-import { isRecord } from './domain/is-record.ts'
-import { passwordFlaw } from './domain/password-rule.ts'
+import { normalEmail } from '../domain/email.ts'
+import { asciiHost, endsInNumber, isHostName } from '../domain/hostname.ts'
+import { type Cidr, parseCidr, parseCidrList, parseIp } from '../domain/ip-ranges.ts'
+import { isRecord } from '../domain/is-record.ts'
+import { passwordFlaw } from '../domain/password-rule.ts'
 
 /** The parsed value of a setting, or what was expected: it completes "but must be ...". */
 export type Parsed<T> = { value: T } | { expected: string }

@@ -1,4 +1,4 @@
-import { email, httpsUrl, oneOf, type Parsed, type PlainOption, text, wholeNumber } from './config-values.ts'
+import { email, httpsUrl, oneOf, type Parsed, type PlainOption, text, wholeNumber } from './values.ts'
 
 type TlsMode = 'off' | 'auto' | 'files'
 

@@ -1,4 +1,4 @@
-import { byteSizeFrom, type PlainOption, wholeNumber } from './config-values.ts'
+import { byteSizeFrom, type PlainOption, wholeNumber } from './values.ts'
 
 /** Settings of records and functions. contract 14.1. */
 export type PipelinesConfig = {

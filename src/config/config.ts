@@ -1,7 +1,8 @@
-import { BODY_OPTIONS, type BodyConfig } from './config-bodies.ts'
-import { PIPELINES_OPTIONS, type PipelinesConfig } from './config-pipelines.ts'
-import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './config-tls.ts'
-import { UPKEEP_OPTIONS, type UpkeepConfig } from './config-upkeep.ts'
+import type { Cidr } from '../domain/ip-ranges.ts'
+import { BODY_OPTIONS, type BodyConfig } from './bodies.ts'
+import { PIPELINES_OPTIONS, type PipelinesConfig } from './pipelines.ts'
+import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './tls.ts'
+import { UPKEEP_OPTIONS, type UpkeepConfig } from './upkeep.ts'
 import {
   boolean,
   byteSize,
@@ -20,10 +21,9 @@ import {
   targetList,
   text,
   wholeNumber,
-} from './config-values.ts'
-import type { Cidr } from './domain/ip-ranges.ts'
+} from './values.ts'
 
-export type { OidcProvider } from './config-values.ts'
+export type { OidcProvider } from './values.ts'
 
 /** All settings with name, type, default and a line of help; nothing else reads the environment. contract §1. */
 export type Config = TlsConfig &

@@ -1,4 +1,4 @@
-import { byteSizeFrom, type PlainOption, wholeNumber } from './config-values.ts'
+import { byteSizeFrom, type PlainOption, wholeNumber } from './values.ts'
 
 /** Settings of the bodies of requests that are held in memory. contract 12.6. */
 export type BodyConfig = {

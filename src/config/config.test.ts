@@ -201,7 +201,7 @@ test('every variable has a flag and a line of help', () => {
   expect(Object.keys(configFlags)).toContain('base-domain')
 })
 
-const manual = readFileSync(join(import.meta.dir, '../docs/operating.md'), 'utf8')
+const manual = readFileSync(join(import.meta.dir, '../../docs/operating.md'), 'utf8')
 
 test.each(variables)('the manual explains %s', (name) => {
   expect(

@@ -1,4 +1,4 @@
-import { type PlainOption, text, wholeNumber } from './config-values.ts'
+import { type PlainOption, text, wholeNumber } from './values.ts'
 
 /** Settings besides serving: metrics, log retention, backups. */
 export type UpkeepConfig = {
