@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { explainerOf } from '../src/endpoints.ts'
 import { recordRun } from '../src/modules/runs/service.ts'
+import { explainerOf } from '../src/server/endpoints.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'

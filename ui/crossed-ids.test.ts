@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { explainerOf } from '../src/endpoints.ts'
+import { explainerOf } from '../src/server/endpoints.ts'
 import { createWorld, type World } from '../src/testing/access-world.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { pageRoutes } from './pages-app.ts'
