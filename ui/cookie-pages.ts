@@ -3,10 +3,10 @@ import type { Context } from '../src/context.ts'
 import { cookieNames, setCookie } from '../src/domain/cookies.ts'
 import { factsOf } from '../src/http/request-facts.ts'
 import { cookieDomain } from '../src/modules/auth/sessions.ts'
+import { html, page, renderPart } from './components/html.ts'
 import { notice } from './components/notice.ts'
-import { UNREAD_BODY } from './form.ts'
-import { html, page, renderPart } from './html.ts'
-import { seeOther } from './page-request.ts'
+import { UNREAD_BODY } from './frame/form.ts'
+import { seeOther } from './frame/page-request.ts'
 import { clearCookiesPage } from './pages/auth/clear-cookies.ts'
 
 /** On every host. contract 12.6. */

@@ -12,9 +12,9 @@ import {
   listSchemas,
   type SchemaView,
 } from '../src/modules/schemas/service.ts'
-import { UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { expectedFailure } from './page-request.ts'
+import { page } from './components/html.ts'
+import { UNREAD_BODY } from './frame/form.ts'
+import { expectedFailure } from './frame/page-request.ts'
 import { dataPage, schemaHref } from './pages/admin/data.ts'
 import { newSchemaPage, schemaPage } from './pages/admin/schema.ts'
 import {

@@ -16,10 +16,10 @@ import {
   getDeployment,
   listDeployments,
 } from '../src/modules/deployments/service.ts'
-import { UNREAD_BODY } from './form.ts'
+import { page } from './components/html.ts'
+import { UNREAD_BODY } from './frame/form.ts'
+import { queryOf, visitUrl } from './frame/page-request.ts'
 import { highlight } from './highlight.ts'
-import { page } from './html.ts'
-import { queryOf, visitUrl } from './page-request.ts'
 import { deploymentPage } from './pages/admin/deployment.ts'
 import { deploymentsPage } from './pages/admin/deployments.ts'
 import { filePage, folderPage } from './pages/admin/files.ts'

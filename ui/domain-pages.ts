@@ -16,9 +16,9 @@ import {
 } from '../src/modules/domains/service.ts'
 import { findSplit } from '../src/modules/traffic/service.ts'
 import { ownAddresses } from '../src/platform/own-addresses.ts'
-import { booleanOf, checkInput, type Form, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { queryOf, visitUrl } from './page-request.ts'
+import { page } from './components/html.ts'
+import { booleanOf, checkInput, type Form, UNREAD_BODY } from './frame/form.ts'
+import { queryOf, visitUrl } from './frame/page-request.ts'
 import { domainPage } from './pages/admin/domain.ts'
 import { domainsPage } from './pages/admin/domains.ts'
 import {

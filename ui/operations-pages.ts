@@ -7,9 +7,9 @@ import { getProjectAnalytics, getWorkspaceAnalytics } from '../src/modules/analy
 import { listBackups, makeBackup } from '../src/modules/backups/service.ts'
 import { listLoggedRequests, newestRequestId } from '../src/modules/logs/requests.ts'
 import { getStorage } from '../src/modules/storage/service.ts'
-import { pageNumberOf, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { expectedFailure, queryOf } from './page-request.ts'
+import { page } from './components/html.ts'
+import { pageNumberOf, UNREAD_BODY } from './frame/form.ts'
+import { expectedFailure, queryOf } from './frame/page-request.ts'
 import {
   PERIODS,
   type Period,

@@ -17,10 +17,10 @@ import {
   revokeRole,
 } from '../src/modules/members/permissions.ts'
 import { projectRole } from '../src/modules/projects/model.ts'
-import { checkInput, type Form, marked, pageNumberOf, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { pageOf } from './page-of.ts'
-import { queryOf } from './page-request.ts'
+import { page } from './components/html.ts'
+import { checkInput, type Form, marked, pageNumberOf, UNREAD_BODY } from './frame/form.ts'
+import { pageOf } from './frame/page-of.ts'
+import { queryOf } from './frame/page-request.ts'
 import { type PeoplePageProps, peoplePage } from './pages/admin/people.ts'
 import { personPage } from './pages/admin/person.ts'
 import {

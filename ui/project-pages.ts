@@ -20,10 +20,10 @@ import {
   type ProjectView,
   pageOfProjects,
 } from '../src/modules/projects/service.ts'
+import { page } from './components/html.ts'
 import { suspendedKeysNotice } from './components/key-fate.ts'
-import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from './page-request.ts'
+import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from './frame/form.ts'
+import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from './frame/page-request.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
 import { projectPage, type Visits } from './pages/admin/project.ts'

@@ -10,9 +10,9 @@ import {
   removeRecord,
 } from '../src/modules/records/manage.ts'
 import { getSchema } from '../src/modules/schemas/service.ts'
-import { UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { expectedFailure, seeOther } from './page-request.ts'
+import { page } from './components/html.ts'
+import { UNREAD_BODY } from './frame/form.ts'
+import { expectedFailure, seeOther } from './frame/page-request.ts'
 import { schemaHref } from './pages/admin/data.ts'
 import { newRecordPage, recordPage } from './pages/admin/record.ts'
 import { recordsPage } from './pages/admin/records.ts'

@@ -5,7 +5,7 @@ import type { Grant } from '../src/modules/auth/authorize.ts'
 import { REDACTED } from '../src/modules/proxy-rules/header-values.ts'
 import { headerConfigBody, newRuleBody } from '../src/modules/proxy-rules/model.ts'
 import { findRuleFlaws, type NewRule, type RuleLevel } from '../src/modules/proxy-rules/service.ts'
-import { checkInput, type Form, flawsOf } from './form.ts'
+import { checkInput, type Form, flawsOf } from './frame/form.ts'
 import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
 
 /** A pipeline with its code is larger than other forms. */

@@ -8,8 +8,8 @@ import {
   listRuleSetRevisions,
   rollbackRuleSet,
 } from '../src/modules/rule-sets/service.ts'
-import { checkInput, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
+import { page } from './components/html.ts'
+import { checkInput, UNREAD_BODY } from './frame/form.ts'
 import { ruleSetPage } from './pages/admin/rule-set.ts'
 import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 

@@ -12,10 +12,10 @@ import {
   type RuleSetView,
   ruleSetsOfAlias,
 } from '../src/modules/rule-sets/service.ts'
-import type { Form } from './form.ts'
-import { pageNumberOf, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { queryOf } from './page-request.ts'
+import { page } from './components/html.ts'
+import type { Form } from './frame/form.ts'
+import { pageNumberOf, UNREAD_BODY } from './frame/form.ts'
+import { queryOf } from './frame/page-request.ts'
 import { type RulesOfLevel, rulesPage } from './pages/admin/rules.ts'
 import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 

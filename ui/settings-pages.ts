@@ -15,9 +15,9 @@ import {
   type UsableBy,
 } from '../src/modules/secrets/service.ts'
 import { readSettings } from '../src/modules/settings/service.ts'
-import { booleanOf, checkInput, type Form, marked, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { expectedFailure } from './page-request.ts'
+import { page } from './components/html.ts'
+import { booleanOf, checkInput, type Form, marked, UNREAD_BODY } from './frame/form.ts'
+import { expectedFailure } from './frame/page-request.ts'
 import { projectSettingsPage } from './pages/admin/project-settings.ts'
 import { secretsPage } from './pages/admin/secrets.ts'
 import {

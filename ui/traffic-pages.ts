@@ -4,8 +4,8 @@ import { DAY_SECONDS } from '../src/domain/durations.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { getDomain } from '../src/modules/domains/service.ts'
 import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../src/modules/traffic/service.ts'
-import { UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
+import { page } from './components/html.ts'
+import { UNREAD_BODY } from './frame/form.ts'
 import { trafficPage } from './pages/admin/traffic.ts'
 import {
   aliasNamesOf,

@@ -30,10 +30,10 @@ import {
   listTwins,
   listUsers,
 } from '../src/modules/users/service.ts'
-import { checkInput, type Form, UNREAD_BODY } from './form.ts'
-import { page } from './html.ts'
-import { pageOf } from './page-of.ts'
-import { expectedFailure, queryOf } from './page-request.ts'
+import { page } from './components/html.ts'
+import { checkInput, type Form, UNREAD_BODY } from './frame/form.ts'
+import { pageOf } from './frame/page-of.ts'
+import { expectedFailure, queryOf } from './frame/page-request.ts'
 import { auditPage } from './pages/admin/audit.ts'
 import { groupPage, groupsPage } from './pages/admin/groups.ts'
 import { healthPage } from './pages/admin/health.ts'

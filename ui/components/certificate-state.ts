@@ -1,7 +1,7 @@
 import { isoTime } from '../../src/domain/iso-time.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
-import { type Html, html } from '../html.ts'
 import { badge } from './badge.ts'
+import { type Html, html } from './html.ts'
 import { day } from './time.ts'
 
 /** The state of a certificate in one line; false if a proxy holds it. */

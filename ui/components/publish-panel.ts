@@ -1,6 +1,6 @@
-import { type Html, html } from '../html.ts'
 import { button, buttonClass } from './button.ts'
 import { type FormError, field, fieldError, formError } from './field.ts'
+import { type Html, html } from './html.ts'
 import { icon } from './icon.ts'
 
 type PublishPanelProps = {

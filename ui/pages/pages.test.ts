@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { assets } from '../assets/manifest.ts'
-import { type Html, renderPage } from '../html.ts'
+import { type Html, renderPage } from '../components/html.ts'
 import { samples } from './samples.ts'
 
 type Element = { tag: string; attributes: Map<string, string> }

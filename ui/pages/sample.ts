@@ -1,6 +1,6 @@
 // Test support: a page with sample props. samples.ts lists all samples, for tests and screenshots.
 
-import type { Html } from '../html.ts'
+import type { Html } from '../components/html.ts'
 
 /** One page in one state. */
 export type Sample = {

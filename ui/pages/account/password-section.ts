@@ -9,7 +9,7 @@ import {
   hidden,
   startField,
 } from '../../components/field.ts'
-import { type Html, html } from '../../html.ts'
+import { type Html, html } from '../../components/html.ts'
 import { newPasswordField } from '../auth/password-field.ts'
 
 export const passwordSection = (email: string, error: FormError | undefined): Html =>

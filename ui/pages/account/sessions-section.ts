@@ -3,9 +3,9 @@ import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import { describeUserAgent } from '../../components/describe-user-agent.ts'
 import { hidden } from '../../components/field.ts'
+import { type Html, html } from '../../components/html.ts'
 import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
-import { type Html, html } from '../../html.ts'
 
 export type AccountSession = {
   id: string

@@ -1,5 +1,5 @@
 import { card } from '../../components/card.ts'
-import { type Html, html } from '../../html.ts'
+import { type Html, html } from '../../components/html.ts'
 import { rulesHref, setHref } from './rule-words.ts'
 
 export type AliasRulesProps = {

@@ -3,9 +3,9 @@ import { badge } from '../../components/badge.ts'
 import { button } from '../../components/button.ts'
 import { details } from '../../components/details.ts'
 import { hidden } from '../../components/field.ts'
+import { type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
 import { day, time } from '../../components/time.ts'
-import { type Html, html } from '../../html.ts'
 
 export type CertificateProps = {
   domain: DomainView

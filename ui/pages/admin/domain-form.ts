@@ -1,8 +1,8 @@
 import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
 import type { DomainView } from '../../../src/modules/domains/service.ts'
 import { type FormError, field, fieldError, selectField } from '../../components/field.ts'
+import { type Html, html } from '../../components/html.ts'
 import { roleLabel } from '../../components/role.ts'
-import { type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 
 type DomainFieldsProps = {

@@ -5,8 +5,8 @@ import { card } from '../../components/card.ts'
 import { copyable } from '../../components/copyable.ts'
 import { details } from '../../components/details.ts'
 import { hidden } from '../../components/field.ts'
+import { type Content, type Html, html } from '../../components/html.ts'
 import { day, time } from '../../components/time.ts'
-import { type Content, type Html, html } from '../../html.ts'
 import { type CertificateProps, certificateSection, isThisMachine } from './domain-certificate.ts'
 
 type ProofProps = {

@@ -5,7 +5,7 @@ import { card } from '../../components/card.ts'
 import { certificateState } from '../../components/certificate-state.ts'
 import { details } from '../../components/details.ts'
 import { formatDuration } from '../../components/duration.ts'
-import { type Html, html } from '../../html.ts'
+import { type Html, html } from '../../components/html.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 type HealthPageProps = WorkspacePageBase & {

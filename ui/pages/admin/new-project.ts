@@ -10,10 +10,10 @@ import {
   formError,
   hidden,
 } from '../../components/field.ts'
+import { type Html, html } from '../../components/html.ts'
 import { mainNav } from '../../components/main-nav.ts'
 import type { PageUser } from '../../components/user-menu.ts'
-import { type Html, html } from '../../html.ts'
-import { appLayout } from '../../layout.ts'
+import { appLayout } from '../../frame/layout.ts'
 
 type Failed = { error: FormError; values: Readonly<Record<string, string>> } | undefined
 

@@ -8,7 +8,7 @@ import {
 import { badge } from '../../components/badge.ts'
 import { card } from '../../components/card.ts'
 import { details } from '../../components/details.ts'
-import { type Html, html } from '../../html.ts'
+import { type Html, html } from '../../components/html.ts'
 
 /** A pipeline to read from top to bottom: who may call it, its steps, and what runs after the response. */
 export function pipelineCards(rule: Pick<RuleView, 'pipelineConfig'>): Html {

@@ -1,10 +1,10 @@
 import type { ProjectView } from '../../../src/modules/projects/service.ts'
+import { type Content, type Html, html } from '../../components/html.ts'
 import { mainNav } from '../../components/main-nav.ts'
 import type { Notice } from '../../components/notice.ts'
 import { tabs } from '../../components/tabs.ts'
 import type { PageUser } from '../../components/user-menu.ts'
-import { type Content, type Html, html } from '../../html.ts'
-import { appLayout, type Crumb } from '../../layout.ts'
+import { appLayout, type Crumb } from '../../frame/layout.ts'
 import type { Can } from '../../project-request.ts'
 
 type ProjectTab =

@@ -11,10 +11,10 @@ import {
   hidden,
   selectField,
 } from '../../components/field.ts'
+import { type Content, type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
 import { roleLabel } from '../../components/role.ts'
 import type { PageUser } from '../../components/user-menu.ts'
-import { type Content, type Html, html } from '../../html.ts'
 import type { Failed } from '../../project-request.ts'
 import { spaWord } from './alias.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'

@@ -1,8 +1,8 @@
 import { card } from '../../components/card.ts'
 import type { FormError } from '../../components/field.ts'
+import { type Html, html } from '../../components/html.ts'
 import { publishPanel } from '../../components/publish-panel.ts'
 import { publishGuide, publishSnippets } from '../../components/publish-snippets.ts'
-import { type Html, html } from '../../html.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 
 export type PublishPageProps = ProjectPageBase & {

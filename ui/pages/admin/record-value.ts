@@ -1,6 +1,6 @@
 import type { SchemaField } from '../../../src/domain/schema-fields.ts'
+import { type Content, html } from '../../components/html.ts'
 import { formatTime, moment } from '../../components/time.ts'
-import { type Content, html } from '../../html.ts'
 import { valueText } from '../../record-form.ts'
 
 const MAX_LETTERS = 100

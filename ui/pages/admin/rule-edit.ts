@@ -12,8 +12,8 @@ import {
   selectField,
   textArea,
 } from '../../components/field.ts'
+import { type Content, type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
-import { type Content, type Html, html } from '../../html.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import type { ShownRule } from './rule.ts'
 import { PIPELINE_EXAMPLE } from './rule-example.ts'

@@ -11,7 +11,7 @@ import {
   selectField,
   textArea,
 } from '../../components/field.ts'
-import { type Html, html } from '../../html.ts'
+import { type Html, html } from '../../components/html.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import type { RuleValues } from './rule-values.ts'
 import { ruleHref, rulesHref } from './rule-words.ts'

@@ -1,8 +1,8 @@
 import type { RuleView } from '../../../src/modules/proxy-rules/service.ts'
 import { badge } from '../../components/badge.ts'
+import { type Html, html } from '../../components/html.ts'
 import { shortSha } from '../../components/sha.ts'
 import { time } from '../../components/time.ts'
-import { type Html, html } from '../../html.ts'
 import { projectHref } from './project-frame.ts'
 
 export const rulesHref = (projectId: string, rest = ''): string => projectHref(projectId, `/rules${rest}`)

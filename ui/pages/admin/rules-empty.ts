@@ -2,7 +2,7 @@ import { button, linkButton } from '../../components/button.ts'
 import { copyable } from '../../components/copyable.ts'
 import { emptyState } from '../../components/empty-state.ts'
 import { field, hidden } from '../../components/field.ts'
-import { type Html, html } from '../../html.ts'
+import { type Html, html } from '../../components/html.ts'
 import type { ProjectPageBase } from './project-frame.ts'
 import { rulesHref } from './rule-words.ts'
 

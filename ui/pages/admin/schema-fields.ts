@@ -1,8 +1,8 @@
 import { FIELD_TYPES } from '../../../src/domain/field-types.ts'
 import { button, linkButton } from '../../components/button.ts'
 import { checkbox, type FormError, field, fieldError, hidden, selectField } from '../../components/field.ts'
+import { type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
-import { type Html, html } from '../../html.ts'
 import type { FieldRow } from '../../schema-form.ts'
 
 type SchemaFieldsProps = {

@@ -1,8 +1,8 @@
 import { button, linkButton } from '../../components/button.ts'
 import { type FormError, field, fieldError, formError, hidden, startField } from '../../components/field.ts'
+import { type Html, html } from '../../components/html.ts'
 import { type Notice, notice } from '../../components/notice.ts'
-import { type Html, html } from '../../html.ts'
-import { authLayout } from '../../layout.ts'
+import { authLayout } from '../../frame/layout.ts'
 import { emailField } from './email-field.ts'
 import { withRedirect } from './with-redirect.ts'
 

@@ -1,7 +1,7 @@
-import type { Context } from '../src/context.ts'
-import { factsOf, requestState } from '../src/http/request-facts.ts'
-import { onePer } from '../src/platform/one-per.ts'
-import { hashToken } from '../src/platform/tokens.ts'
+import type { Context } from '../../src/context.ts'
+import { factsOf, requestState } from '../../src/http/request-facts.ts'
+import { onePer } from '../../src/platform/one-per.ts'
+import { hashToken } from '../../src/platform/tokens.ts'
 import type { Form } from './form.ts'
 
 /** As long as the admin pages' script blocks a second click (assets/app.js); a test keeps both equal. */

@@ -1,7 +1,7 @@
 import htm from 'htm'
 import { type ComponentChildren, h, type VNode } from 'preact'
 import { render } from 'preact-render-to-string'
-import { pageHeaders } from '../src/http/page-headers.ts'
+import { pageHeaders } from '../../src/http/page-headers.ts'
 
 /** A page or a part of one. */
 export type Html = VNode

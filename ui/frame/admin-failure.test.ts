@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { DOCS, seedDeployment } from '../src/testing/seed.ts'
-import { seedMember } from '../src/testing/seed-people.ts'
-import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf } from './testing.ts'
+import { DOCS, seedDeployment } from '../../src/testing/seed.ts'
+import { seedMember } from '../../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf } from '../testing.ts'
 
 let app: TestApp
 let browser: Browser

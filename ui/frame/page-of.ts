@@ -1,4 +1,4 @@
-import type { Paginated } from '../src/domain/pagination.ts'
+import type { Paginated } from '../../src/domain/pagination.ts'
 import { pageNumberOf } from './form.ts'
 import { queryOf } from './page-request.ts'
 

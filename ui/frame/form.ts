@@ -1,9 +1,9 @@
 import { getSchemaValidator, type Static, type TSchema, ValidationError } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
-import { toAppError } from '../src/http/error-response.ts'
-import { readBody } from '../src/http/held-body.ts'
-import { PAGE_ID } from './html.ts'
+import type { Context } from '../../src/context.ts'
+import { AppError, type ErrorDetail } from '../../src/domain/errors.ts'
+import { toAppError } from '../../src/http/error-response.ts'
+import { readBody } from '../../src/http/held-body.ts'
+import { PAGE_ID } from '../components/html.ts'
 
 const MAX_FORM_BYTES = 64 * 1024
 

@@ -1,10 +1,10 @@
-import favicon from './assets/favicon.svg' with { type: 'text' }
-import { assetUrl } from './assets/manifest.ts'
-import { icon } from './components/icon.ts'
-import { type NavSection, navSection } from './components/main-nav.ts'
-import { type Notice, notice } from './components/notice.ts'
-import { type PageUser, userMenu } from './components/user-menu.ts'
-import { type Content, type Html, html, raw } from './html.ts'
+import favicon from '../assets/favicon.svg' with { type: 'text' }
+import { assetUrl } from '../assets/manifest.ts'
+import { type Content, type Html, html, raw } from '../components/html.ts'
+import { icon } from '../components/icon.ts'
+import { type NavSection, navSection } from '../components/main-nav.ts'
+import { type Notice, notice } from '../components/notice.ts'
+import { type PageUser, userMenu } from '../components/user-menu.ts'
 
 type AuthLayoutOptions = {
   /** Makes room for code and tables. */

@@ -1,5 +1,5 @@
-import { type Content, type Html, html } from '../html.ts'
-import { authLayout } from '../layout.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { authLayout } from './layout.ts'
 
 export type ErrorPageProps = {
   status: number
