@@ -1,10 +1,10 @@
 // Test support: all samples, for the page tests and the screenshots: every page in every state worth checking. The
 // samples of sign-in, account and site pages are here, those of other areas in samples-*.ts.
 
+import { type AccountPageData, accountPage } from '../account/account.ts'
 import { publishSnippets } from '../components/publish-snippets.ts'
 import type { PageUser } from '../components/user-menu.ts'
 import { errorPage } from '../frame/error.ts'
-import { type AccountPageData, accountPage } from './account/account.ts'
 import { acceptInvitationPage } from './auth/accept-invitation.ts'
 import { continuePage } from './auth/continue.ts'
 import { forgotPage } from './auth/forgot.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { totpCodeAt } from '../src/platform/totp.ts'
-import { ask } from '../src/testing/ask.ts'
-import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
-import { cookieHeader, PASSWORD, type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, credentials, redirectOf } from './testing.ts'
+import { totpCodeAt } from '../../src/platform/totp.ts'
+import { ask } from '../../src/testing/ask.ts'
+import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
+import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf, credentials, redirectOf } from '../testing.ts'
 
 const ANN = 'ann@example.com'
 

@@ -1,26 +1,26 @@
 import { Elysia, t } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { removeConnection } from '../src/modules/account/connections.ts'
-import { changeOwnPassword } from '../src/modules/account/password.ts'
+import type { Context } from '../../src/context.ts'
+import { removeConnection } from '../../src/modules/account/connections.ts'
+import { changeOwnPassword } from '../../src/modules/account/password.ts'
 import {
   confirmEnrollment,
   pendingEnrollment,
   startEnrollment,
   turnOffSecondStep,
-} from '../src/modules/account/second-step.ts'
-import { getAccountHub, leaveSite, listOwnSites } from '../src/modules/account/service.ts'
-import { endOwnSession } from '../src/modules/account/sessions.ts'
-import { authorize, type Grant, personOf } from '../src/modules/auth/authorize.ts'
-import { loginMethods } from '../src/modules/auth/login-methods.ts'
-import { passwordField } from '../src/modules/auth/model.ts'
-import { signInProblem } from '../src/modules/auth/oidc.ts'
-import { page } from './components/html.ts'
-import type { Notice } from './components/notice.ts'
-import { checkInput, type Form, UNREAD_BODY, unknownIntent } from './frame/form.ts'
-import { obeyOnce } from './frame/obey-once.ts'
-import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf, visitUrl } from './frame/page-request.ts'
-import { type AccountIntent, type AccountPageData, accountPage } from './pages/account/account.ts'
-import type { MfaState } from './pages/account/mfa-section.ts'
+} from '../../src/modules/account/second-step.ts'
+import { getAccountHub, leaveSite, listOwnSites } from '../../src/modules/account/service.ts'
+import { endOwnSession } from '../../src/modules/account/sessions.ts'
+import { authorize, type Grant, personOf } from '../../src/modules/auth/authorize.ts'
+import { loginMethods } from '../../src/modules/auth/login-methods.ts'
+import { passwordField } from '../../src/modules/auth/model.ts'
+import { signInProblem } from '../../src/modules/auth/oidc.ts'
+import { page } from '../components/html.ts'
+import type { Notice } from '../components/notice.ts'
+import { checkInput, type Form, UNREAD_BODY, unknownIntent } from '../frame/form.ts'
+import { obeyOnce } from '../frame/obey-once.ts'
+import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf, visitUrl } from '../frame/page-request.ts'
+import { type AccountIntent, type AccountPageData, accountPage } from './account.ts'
+import type { MfaState } from './mfa-section.ts'
 
 /** The account hub. contract §3. */
 export const accountPages = (ctx: Context) =>

@@ -1,10 +1,10 @@
-import { badge } from '../../components/badge.ts'
-import { button, linkButton } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
-import { copyable } from '../../components/copyable.ts'
-import { accountHint, type FormError, field, fieldError, formError, hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
+import { badge } from '../components/badge.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { copyable } from '../components/copyable.ts'
+import { accountHint, type FormError, field, fieldError, formError, hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
 
 export type MfaState = {
   totp: boolean

@@ -1,12 +1,12 @@
-import { badge } from '../../components/badge.ts'
-import { buttonClass } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
-import { confirmDialog } from '../../components/confirm.ts'
-import { hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { roleLabel } from '../../components/role.ts'
-import { type Column, table } from '../../components/table.ts'
-import { day } from '../../components/time.ts'
+import { badge } from '../components/badge.ts'
+import { buttonClass } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { confirmDialog } from '../components/confirm.ts'
+import { hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { roleLabel } from '../components/role.ts'
+import { type Column, table } from '../components/table.ts'
+import { day } from '../components/time.ts'
 
 /** A row of `GET /api/account/sites`. */
 export type AccountSite = {

@@ -1,11 +1,11 @@
-import { badge } from '../../components/badge.ts'
-import { button } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
-import { describeUserAgent } from '../../components/describe-user-agent.ts'
-import { hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { type Column, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { badge } from '../components/badge.ts'
+import { button } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { describeUserAgent } from '../components/describe-user-agent.ts'
+import { hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { type Column, table } from '../components/table.ts'
+import { time } from '../components/time.ts'
 
 export type AccountSession = {
   id: string

@@ -1,5 +1,5 @@
-import { button } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
+import { button } from '../components/button.ts'
+import { card } from '../components/card.ts'
 import {
   accountHint,
   type FormError,
@@ -8,9 +8,9 @@ import {
   formError,
   hidden,
   startField,
-} from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { newPasswordField } from '../auth/password-field.ts'
+} from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { newPasswordField } from '../pages/auth/password-field.ts'
 
 export const passwordSection = (email: string, error: FormError | undefined): Html =>
   card(
