@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
-import { aliasPages } from './alias-pages.ts'
+import { aliasPages } from './aliases/routes.ts'
 import { dataPages } from './data-pages.ts'
 import { deploymentPages } from './deployment-pages.ts'
 import { domainPages } from './domain-pages.ts'

@@ -1,12 +1,12 @@
 import type { AliasView } from '../../../src/modules/aliases/service.ts'
 import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
+import { aliasHref } from '../../aliases/aliases.ts'
 import { button } from '../../components/button.ts'
 import { hidden } from '../../components/field.ts'
 import { type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
 import { shortSha } from '../../components/sha.ts'
 import type { Can } from '../../project-request.ts'
-import { aliasHref } from './aliases.ts'
 import { deploymentHref } from './deployment-table.ts'
 
 /** An alias that points here, and the deployment with a start page that it showed before. */

@@ -1,5 +1,6 @@
 import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
 import type { Settings } from '../../../src/modules/settings/service.ts'
+import { spaWord } from '../../aliases/alias.ts'
 import { button } from '../../components/button.ts'
 import { card } from '../../components/card.ts'
 import {
@@ -16,7 +17,6 @@ import { notice } from '../../components/notice.ts'
 import { roleLabel } from '../../components/role.ts'
 import type { PageUser } from '../../components/user-menu.ts'
 import type { Failed } from '../../project-request.ts'
-import { spaWord } from './alias.ts'
 import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 
 type ProjectSettingsPageProps = ProjectPageBase & {

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import type { ErrorDetail } from '../src/domain/errors.ts'
-import { isCommitSha } from '../src/domain/names.ts'
-import { isProjectRole } from '../src/domain/roles.ts'
+import type { Context } from '../../src/context.ts'
+import type { ErrorDetail } from '../../src/domain/errors.ts'
+import { isCommitSha } from '../../src/domain/names.ts'
+import { isProjectRole } from '../../src/domain/roles.ts'
 import {
   type AliasChange,
   type AliasView,
@@ -14,18 +14,18 @@ import {
   getAlias,
   historyOf,
   listAliases,
-} from '../src/modules/aliases/service.ts'
-import { compareDeployments } from '../src/modules/deployments/browse.ts'
-import { aboutDeployment, getDeployment, listDeployments } from '../src/modules/deployments/service.ts'
-import { ruleSetsOfAlias } from '../src/modules/rule-sets/service.ts'
-import type { CertificateState } from '../src/platform/certificates.ts'
-import { page } from './components/html.ts'
-import { booleanOf, type Form, flawsOf, marked, UNREAD_BODY } from './frame/form.ts'
-import { queryOf, visitUrl } from './frame/page-request.ts'
-import { aliasPage, hasHistory } from './pages/admin/alias.ts'
-import { aliasesPage } from './pages/admin/aliases.ts'
-import { movePage } from './pages/admin/move-alias.ts'
-import { doneNotice, type Failed, lookAt, requireTyped, submitProjectForm } from './project-request.ts'
+} from '../../src/modules/aliases/service.ts'
+import { compareDeployments } from '../../src/modules/deployments/browse.ts'
+import { aboutDeployment, getDeployment, listDeployments } from '../../src/modules/deployments/service.ts'
+import { ruleSetsOfAlias } from '../../src/modules/rule-sets/service.ts'
+import type { CertificateState } from '../../src/platform/certificates.ts'
+import { page } from '../components/html.ts'
+import { booleanOf, type Form, flawsOf, marked, UNREAD_BODY } from '../frame/form.ts'
+import { queryOf, visitUrl } from '../frame/page-request.ts'
+import { doneNotice, type Failed, lookAt, requireTyped, submitProjectForm } from '../project-request.ts'
+import { aliasPage, hasHistory } from './alias.ts'
+import { aliasesPage } from './aliases.ts'
+import { movePage } from './move-alias.ts'
 
 /** The aliases of a project, and where they point. */
 export const aliasPages = (ctx: Context) =>
