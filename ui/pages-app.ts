@@ -13,12 +13,12 @@ import type { Explainer } from '../src/modules/explain/service.ts'
 import { workspaceHasAdmin } from '../src/modules/setup/service.ts'
 import { accountPages } from './account/routes.ts'
 import { adminPages } from './admin-pages.ts'
-import { authPages } from './auth-pages.ts'
-import { cookiePages, withCookieNotice } from './cookie-pages.ts'
+import { cookiePages, withCookieNotice } from './auth/cookie-routes.ts'
+import { linkPages } from './auth/link-routes.ts'
+import { authPages } from './auth/routes.ts'
+import { setupPages } from './auth/setup-routes.ts'
 import { framedFailure } from './frame/admin-failure.ts'
 import { failurePage, redirectTo, toSignIn } from './frame/page-request.ts'
-import { linkPages } from './link-pages.ts'
-import { setupPages } from './setup-pages.ts'
 
 type Pages = {
   /** The path below `/_svc/` that pages on every host post to. */

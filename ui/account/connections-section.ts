@@ -1,10 +1,10 @@
+import type { LoginProvider } from '../auth/sign-in.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { table } from '../components/table.ts'
 import { day } from '../components/time.ts'
-import type { LoginProvider } from '../pages/auth/sign-in.ts'
 
 export type Connection = { provider: string; email: string; connectedAt: string }
 

@@ -1,3 +1,4 @@
+import { newPasswordField } from '../auth/password-field.ts'
 import { button } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import {
@@ -10,7 +11,6 @@ import {
   startField,
 } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
-import { newPasswordField } from '../pages/auth/password-field.ts'
 
 export const passwordSection = (email: string, error: FormError | undefined): Html =>
   card(

@@ -9,10 +9,10 @@ import { destinationOf, visitAddress } from '../../src/modules/auth/handover.ts'
 import type { SignedIn } from '../../src/modules/auth/sessions.ts'
 import { sentence } from '../components/field.ts'
 import { type Html, page } from '../components/html.ts'
-import { type ContinuePageProps, continuePage } from '../pages/auth/continue.ts'
-import { withRedirect } from '../pages/auth/with-redirect.ts'
+import { type ContinuePageProps, continuePage } from './continue.ts'
 import { type ErrorPageProps, errorPage } from './error.ts'
 import { type Form, readForm } from './form.ts'
+import { withRedirect } from './with-redirect.ts'
 
 /** The person who views a page. Throws `unauthenticated`, which leads to the sign-in page. */
 export function viewerOf(ctx: Context, request: Request): { caller: Caller; user: SessionUser } {

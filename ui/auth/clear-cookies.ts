@@ -1,6 +1,6 @@
-import { button } from '../../components/button.ts'
-import { type Html, html } from '../../components/html.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { button } from '../components/button.ts'
+import { type Html, html } from '../components/html.ts'
+import { authLayout } from '../frame/layout.ts'
 
 type ClearCookiesPageProps = {
   host: string

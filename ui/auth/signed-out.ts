@@ -1,6 +1,6 @@
-import { linkButton } from '../../components/button.ts'
-import { type Html, html } from '../../components/html.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { linkButton } from '../components/button.ts'
+import { type Html, html } from '../components/html.ts'
+import { authLayout } from '../frame/layout.ts'
 
 type SignedOutPageProps = { signInUrl: string }
 

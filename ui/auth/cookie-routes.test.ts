@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../src/testing/test-app.ts'
+import { type TestApp, testApp } from '../../src/testing/test-app.ts'
 
 /** Whoever is locked out by the cookies of sibling sites gets rid of them. contract 12.6. */
 let app: TestApp

@@ -1,10 +1,10 @@
-import { button, linkButton } from '../../components/button.ts'
-import { type FormError, field, fieldError, formError, hidden, startField } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { type Notice, notice } from '../../components/notice.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { button, linkButton } from '../components/button.ts'
+import { type FormError, field, fieldError, formError, hidden, startField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { type Notice, notice } from '../components/notice.ts'
+import { authLayout } from '../frame/layout.ts'
+import { withRedirect } from '../frame/with-redirect.ts'
 import { emailField } from './email-field.ts'
-import { withRedirect } from './with-redirect.ts'
 
 export type LoginProvider = { id: string; displayName: string }
 

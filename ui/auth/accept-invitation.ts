@@ -1,9 +1,9 @@
-import { button, linkButton } from '../../components/button.ts'
-import { accountHint, type FormError, formError, hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import { roleLabel } from '../../components/role.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { button, linkButton } from '../components/button.ts'
+import { accountHint, type FormError, formError, hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { roleLabel } from '../components/role.ts'
+import { authLayout } from '../frame/layout.ts'
 import { newPasswordField } from './password-field.ts'
 
 type AcceptInvitationPageProps = {

@@ -1,5 +1,5 @@
-import { type FormError, field, fieldError } from '../../components/field.ts'
-import type { Html } from '../../components/html.ts'
+import { type FormError, field, fieldError } from '../components/field.ts'
+import type { Html } from '../components/html.ts'
 
 type Typed = { email?: string | undefined; error?: FormError | undefined }
 

@@ -1,8 +1,8 @@
-import { button } from '../../components/button.ts'
-import { type FormError, formError } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { button } from '../components/button.ts'
+import { type FormError, formError } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { authLayout } from '../frame/layout.ts'
 import { emailField } from './email-field.ts'
 
 type ForgotPageProps = {

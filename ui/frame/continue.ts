@@ -1,6 +1,6 @@
-import { linkButton } from '../../components/button.ts'
-import { type Html, html, safeHref } from '../../components/html.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { linkButton } from '../components/button.ts'
+import { type Html, html, safeHref } from '../components/html.ts'
+import { authLayout } from './layout.ts'
 
 export type ContinuePageProps = {
   /** A URL of this workspace, already checked. */

@@ -1,7 +1,7 @@
-import { button } from '../../components/button.ts'
-import { accountHint, type FormError, formError, hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { button } from '../components/button.ts'
+import { accountHint, type FormError, formError, hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { authLayout } from '../frame/layout.ts'
 import { newPasswordField } from './password-field.ts'
 
 type ResetPageProps = {

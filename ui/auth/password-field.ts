@@ -1,6 +1,6 @@
-import { MIN_PASSWORD, PASSWORD_RULE } from '../../../src/domain/password-rule.ts'
-import { type FormError, field, fieldError, startField } from '../../components/field.ts'
-import type { Html } from '../../components/html.ts'
+import { MIN_PASSWORD, PASSWORD_RULE } from '../../src/domain/password-rule.ts'
+import { type FormError, field, fieldError, startField } from '../components/field.ts'
+import type { Html } from '../components/html.ts'
 
 /** The field to choose a password (contract §3). It has no maxlength, which would silently cut a pasted password. */
 export const newPasswordField = (error: FormError | undefined, name = 'password', label = 'Password'): Html =>

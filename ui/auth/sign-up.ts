@@ -1,11 +1,11 @@
-import { button } from '../../components/button.ts'
-import { type FormError, formError, hidden, startField } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { button } from '../components/button.ts'
+import { type FormError, formError, hidden, startField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { authLayout } from '../frame/layout.ts'
+import { withRedirect } from '../frame/with-redirect.ts'
 import { emailField } from './email-field.ts'
 import { newPasswordField } from './password-field.ts'
-import { withRedirect } from './with-redirect.ts'
 
 type SignUpPageProps = {
   email?: string | undefined

@@ -1,5 +1,5 @@
-import { copyable } from '../../components/copyable.ts'
-import { type Html, html } from '../../components/html.ts'
+import { copyable } from '../components/copyable.ts'
+import { type Html, html } from '../components/html.ts'
 
 /** As configured when the server started. */
 export type Place = { baseDomain: string; adminUrl: string; tls: 'off' | 'auto' | 'files' }
