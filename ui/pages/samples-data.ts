@@ -1,11 +1,11 @@
 // Test support: samples of the data pages, which show schemas and records.
 
 import type { SchemaField } from '../../src/domain/schema-fields.ts'
-import { EMPTY_ROW, rowsOfFields } from '../schema-form.ts'
-import { dataPage } from './admin/data.ts'
-import { newRecordPage, recordPage } from './admin/record.ts'
-import { recordsPage } from './admin/records.ts'
-import { newSchemaPage, schemaPage } from './admin/schema.ts'
+import { dataPage } from '../data/data.ts'
+import { newRecordPage, recordPage } from '../data/record.ts'
+import { recordsPage } from '../data/records.ts'
+import { newSchemaPage, schemaPage } from '../data/schema.ts'
+import { EMPTY_ROW, rowsOfFields } from '../data/schema-form.ts'
 import { sample } from './sample.ts'
 import { apiUrl, at, none, owner, viewer, wrong } from './sample-data.ts'
 

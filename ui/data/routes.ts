@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import type { AppError } from '../src/domain/errors.ts'
-import { SCHEMA_BY_NAME } from '../src/domain/schema-fields.ts'
-import { listSchemaUses, type SchemaUse } from '../src/modules/proxy-rules/uses.ts'
-import { isInUse, usageOf } from '../src/modules/records/usage.ts'
+import type { Context } from '../../src/context.ts'
+import type { AppError } from '../../src/domain/errors.ts'
+import { SCHEMA_BY_NAME } from '../../src/domain/schema-fields.ts'
+import { listSchemaUses, type SchemaUse } from '../../src/modules/proxy-rules/uses.ts'
+import { isInUse, usageOf } from '../../src/modules/records/usage.ts'
 import {
   changeSchema,
   createSchema,
@@ -11,12 +11,12 @@ import {
   getSchema,
   listSchemas,
   type SchemaView,
-} from '../src/modules/schemas/service.ts'
-import { page } from './components/html.ts'
-import { UNREAD_BODY } from './frame/form.ts'
-import { expectedFailure } from './frame/page-request.ts'
-import { dataPage, schemaHref } from './pages/admin/data.ts'
-import { newSchemaPage, schemaPage } from './pages/admin/schema.ts'
+} from '../../src/modules/schemas/service.ts'
+import { page } from '../components/html.ts'
+import { UNREAD_BODY } from '../frame/form.ts'
+import { expectedFailure } from '../frame/page-request.ts'
+import { dataPage, schemaHref } from './data.ts'
+import { newSchemaPage, schemaPage } from './schema.ts'
 import {
   type Doing,
   doneNotice,
@@ -24,7 +24,7 @@ import {
   lookAt,
   requireTyped,
   submitProjectForm,
-} from './project-request.ts'
+} from '../project-request.ts'
 import { EMPTY_ROW, type FieldRow, readFields, rowsOfFields, rowsOfForm } from './schema-form.ts'
 
 /** The schemas of a project, for the data of its pipelines. */

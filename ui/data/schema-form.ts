@@ -1,8 +1,8 @@
-import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
-import { convertFieldText, FIELD_TYPES } from '../src/domain/field-types.ts'
-import { parseSchemaFields, type SchemaField } from '../src/domain/schema-fields.ts'
-import type { Form } from './frame/form.ts'
-import { marked } from './frame/form.ts'
+import { AppError, type ErrorDetail } from '../../src/domain/errors.ts'
+import { convertFieldText, FIELD_TYPES } from '../../src/domain/field-types.ts'
+import { parseSchemaFields, type SchemaField } from '../../src/domain/schema-fields.ts'
+import type { Form } from '../frame/form.ts'
+import { marked } from '../frame/form.ts'
 
 /** A field as in the form: texts and checkboxes, as typed. */
 export type FieldRow = {

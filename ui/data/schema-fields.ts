@@ -1,9 +1,9 @@
-import { FIELD_TYPES } from '../../../src/domain/field-types.ts'
-import { button, linkButton } from '../../components/button.ts'
-import { checkbox, type FormError, field, fieldError, hidden, selectField } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import type { FieldRow } from '../../schema-form.ts'
+import { FIELD_TYPES } from '../../src/domain/field-types.ts'
+import { button, linkButton } from '../components/button.ts'
+import { checkbox, type FormError, field, fieldError, hidden, selectField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import type { FieldRow } from './schema-form.ts'
 
 type SchemaFieldsProps = {
   rows: readonly FieldRow[]

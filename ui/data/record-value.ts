@@ -1,7 +1,7 @@
-import type { SchemaField } from '../../../src/domain/schema-fields.ts'
-import { type Content, html } from '../../components/html.ts'
-import { formatTime, moment } from '../../components/time.ts'
-import { valueText } from '../../record-form.ts'
+import type { SchemaField } from '../../src/domain/schema-fields.ts'
+import { type Content, html } from '../components/html.ts'
+import { formatTime, moment } from '../components/time.ts'
+import { valueText } from './record-form.ts'
 
 const MAX_LETTERS = 100
 

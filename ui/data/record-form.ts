@@ -1,8 +1,8 @@
-import type { ErrorDetail } from '../src/domain/errors.ts'
-import { convertFieldText } from '../src/domain/field-types.ts'
-import type { SchemaField } from '../src/domain/schema-fields.ts'
-import type { Form } from './frame/form.ts'
-import { marked } from './frame/form.ts'
+import type { ErrorDetail } from '../../src/domain/errors.ts'
+import { convertFieldText } from '../../src/domain/field-types.ts'
+import type { SchemaField } from '../../src/domain/schema-fields.ts'
+import type { Form } from '../frame/form.ts'
+import { marked } from '../frame/form.ts'
 
 /** The values of a record, by field name. */
 type Values = Readonly<Record<string, unknown>>

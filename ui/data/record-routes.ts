@@ -1,22 +1,22 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
-import type { Grant } from '../src/modules/auth/authorize.ts'
+import type { Context } from '../../src/context.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import type { Grant } from '../../src/modules/auth/authorize.ts'
 import {
   addRecord,
   changeRecord,
   getRecord,
   listRecords,
   removeRecord,
-} from '../src/modules/records/manage.ts'
-import { getSchema } from '../src/modules/schemas/service.ts'
-import { page } from './components/html.ts'
-import { UNREAD_BODY } from './frame/form.ts'
-import { expectedFailure, seeOther } from './frame/page-request.ts'
-import { schemaHref } from './pages/admin/data.ts'
-import { newRecordPage, recordPage } from './pages/admin/record.ts'
-import { recordsPage } from './pages/admin/records.ts'
-import { type Doing, doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
+} from '../../src/modules/records/manage.ts'
+import { getSchema } from '../../src/modules/schemas/service.ts'
+import { page } from '../components/html.ts'
+import { UNREAD_BODY } from '../frame/form.ts'
+import { expectedFailure, seeOther } from '../frame/page-request.ts'
+import { schemaHref } from './data.ts'
+import { newRecordPage, recordPage } from './record.ts'
+import { recordsPage } from './records.ts'
+import { type Doing, doneNotice, type Failed, lookAt, submitProjectForm } from '../project-request.ts'
 import { MAX_FORM_BYTES, readRecord } from './record-form.ts'
 import {
   addedFilter,
