@@ -22,12 +22,12 @@ import {
 } from '../src/modules/projects/service.ts'
 import { page } from './components/html.ts'
 import { suspendedKeysNotice } from './components/key-fate.ts'
+import { publishPage } from './deployments/publish.ts'
 import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from './frame/form.ts'
 import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from './frame/page-request.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
 import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
 import { projectPage, type Visits } from './pages/admin/project.ts'
-import { publishPage } from './pages/admin/publish.ts'
 import { projectHealth } from './project-health.ts'
 import { answerForm, doneNotice, lookAt, submitForm } from './project-request.ts'
 

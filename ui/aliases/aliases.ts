@@ -11,7 +11,7 @@ import { pagination } from '../components/pagination.ts'
 import { shortSha } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { formatTime, time } from '../components/time.ts'
-import { deploymentHref } from '../pages/admin/deployment-table.ts'
+import { deploymentHref } from '../deployments/deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
 import type { Failed } from '../project-request.ts'
 

@@ -1,13 +1,13 @@
 import { aliasPage } from '../aliases/alias.ts'
 import { aliasesPage } from '../aliases/aliases.ts'
 import { movePage } from '../aliases/move-alias.ts'
-import { deploymentPage } from './admin/deployment.ts'
-import { deploymentsPage } from './admin/deployments.ts'
-import { filePage, folderPage } from './admin/files.ts'
+import { deploymentPage } from '../deployments/deployment.ts'
+import { deploymentsPage } from '../deployments/deployments.ts'
+import { filePage, folderPage } from '../deployments/files.ts'
+import { publishPage } from '../deployments/publish.ts'
 import { homePage } from './admin/home.ts'
 import { newProjectPage } from './admin/new-project.ts'
 import { projectPage } from './admin/project.ts'
-import { publishPage } from './admin/publish.ts'
 import { sample } from './sample.ts'
 import {
   admin,

@@ -8,8 +8,8 @@ import { pagination } from '../../components/pagination.ts'
 import { searchForm } from '../../components/search-form.ts'
 import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
+import { makerName } from '../../deployments/deployment-table.ts'
 import { queryText } from '../../project-request.ts'
-import { makerName } from './deployment-table.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 /** Empty text does not filter. `from` and `to` are days. */

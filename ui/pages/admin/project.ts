@@ -8,13 +8,13 @@ import { card } from '../../components/card.ts'
 import { barChart, countOf } from '../../components/chart.ts'
 import { type Content, type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
-import { waitingForFirst } from '../../components/publish-panel.ts'
 import { roleLabel } from '../../components/role.ts'
 import { type Column, table } from '../../components/table.ts'
 import { day, time } from '../../components/time.ts'
-import { deploymentHref, deploymentTable } from './deployment-table.ts'
+import { deploymentHref, deploymentTable } from '../../deployments/deployment-table.ts'
+import { type PublishPageProps, publishCards } from '../../deployments/publish.ts'
+import { waitingForFirst } from '../../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from './project-frame.ts'
-import { type PublishPageProps, publishCards } from './publish.ts'
 
 type ProjectPageProps = PublishPageProps & {
   /** Those that changed last, first. */

@@ -1,12 +1,12 @@
-import type { DeploymentView } from '../../../src/modules/deployments/service.ts'
-import { badge } from '../../components/badge.ts'
-import { formatCount } from '../../components/chart.ts'
-import { type Html, html } from '../../components/html.ts'
-import { shortSha } from '../../components/sha.ts'
-import { formatSize } from '../../components/size.ts'
-import { type Column, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
-import { projectHref } from './project-frame.ts'
+import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { badge } from '../components/badge.ts'
+import { formatCount } from '../components/chart.ts'
+import { type Html, html } from '../components/html.ts'
+import { shortSha } from '../components/sha.ts'
+import { formatSize } from '../components/size.ts'
+import { type Column, table } from '../components/table.ts'
+import { time } from '../components/time.ts'
+import { projectHref } from '../pages/admin/project-frame.ts'
 
 export const deploymentHref = (projectId: string, deploymentId: string, rest = ''): string =>
   projectHref(projectId, `/deployments/${deploymentId}${rest}`)

@@ -1,30 +1,30 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { encodePath } from '../src/domain/asset-path.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { createAlias, historyOf, listAliases } from '../src/modules/aliases/service.ts'
+import type { Context } from '../../src/context.ts'
+import { encodePath } from '../../src/domain/asset-path.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { createAlias, historyOf, listAliases } from '../../src/modules/aliases/service.ts'
 import {
   compareDeployments,
   getFileDetail,
   hasStartPage,
   listFolder,
-} from '../src/modules/deployments/browse.ts'
+} from '../../src/modules/deployments/browse.ts'
 import {
   aboutDeployment,
   type DeploymentView,
   deleteDeployment,
   getDeployment,
   listDeployments,
-} from '../src/modules/deployments/service.ts'
-import { page } from './components/html.ts'
-import { UNREAD_BODY } from './frame/form.ts'
-import { queryOf, visitUrl } from './frame/page-request.ts'
+} from '../../src/modules/deployments/service.ts'
+import { page } from '../components/html.ts'
+import { UNREAD_BODY } from '../frame/form.ts'
+import { queryOf, visitUrl } from '../frame/page-request.ts'
+import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from '../project-request.ts'
+import { deploymentPage } from './deployment.ts'
+import { deploymentsPage } from './deployments.ts'
+import { filePage, folderPage } from './files.ts'
 import { highlight } from './highlight.ts'
-import { deploymentPage } from './pages/admin/deployment.ts'
-import { deploymentsPage } from './pages/admin/deployments.ts'
-import { filePage, folderPage } from './pages/admin/files.ts'
-import type { WayBack } from './pages/admin/no-start-page.ts'
-import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from './project-request.ts'
+import type { WayBack } from './no-start-page.ts'
 
 /** The deployments of a project, and their files. */
 export const deploymentPages = (ctx: Context) =>

@@ -1,6 +1,6 @@
-import type { Comparison, PathChange } from '../../../src/modules/deployments/browse.ts'
-import { type Html, html } from '../../components/html.ts'
-import { formatSize } from '../../components/size.ts'
+import type { Comparison, PathChange } from '../../src/modules/deployments/browse.ts'
+import { type Html, html } from '../components/html.ts'
+import { formatSize } from '../components/size.ts'
 
 const WORDS = { added: 'Added', changed: 'Changed', removed: 'Removed' } as const
 const KINDS = ['added', 'changed', 'removed'] as const

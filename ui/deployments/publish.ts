@@ -1,9 +1,9 @@
-import { card } from '../../components/card.ts'
-import type { FormError } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { publishPanel } from '../../components/publish-panel.ts'
-import { publishGuide, publishSnippets } from '../../components/publish-snippets.ts'
-import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+import { card } from '../components/card.ts'
+import type { FormError } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { type ProjectPageBase, projectFrame } from '../pages/admin/project-frame.ts'
+import { publishPanel } from './publish-panel.ts'
+import { publishGuide, publishSnippets } from './publish-snippets.ts'
 
 export type PublishPageProps = ProjectPageBase & {
   apiUrl: string

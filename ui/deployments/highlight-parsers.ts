@@ -6,7 +6,7 @@ import { parser as javascript } from '@lezer/javascript'
 import { parser as json } from '@lezer/json'
 import { parser as markdown } from '@lezer/markdown'
 import { parser as yaml } from '@lezer/yaml'
-import { nextTurn } from '../src/platform/next-turn.ts'
+import { nextTurn } from '../../src/platform/next-turn.ts'
 import type { Language, Piece, PieceKind } from './highlight-language.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { copyable } from './copyable.ts'
-import { type Html, html } from './html.ts'
+import { copyable } from '../components/copyable.ts'
+import { type Html, html } from '../components/html.ts'
 
 /** Commands to publish a folder, ready to paste into a POSIX shell, and a step for a CI workflow. */
 export type PublishSnippets = { deploy: string; curl: string; ci: string }

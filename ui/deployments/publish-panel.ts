@@ -1,7 +1,7 @@
-import { button, buttonClass } from './button.ts'
-import { type FormError, field, fieldError, formError } from './field.ts'
-import { type Html, html } from './html.ts'
-import { icon } from './icon.ts'
+import { button, buttonClass } from '../components/button.ts'
+import { type FormError, field, fieldError, formError } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { icon } from '../components/icon.ts'
 
 type PublishPanelProps = {
   projectId: string
