@@ -1,6 +1,6 @@
-import { domainPage } from './admin/domain.ts'
-import { domainsPage } from './admin/domains.ts'
-import { trafficPage } from './admin/traffic.ts'
+import { domainPage } from '../domains/domain.ts'
+import { domainsPage } from '../domains/domains.ts'
+import { trafficPage } from '../domains/traffic.ts'
 import { sample } from './sample.ts'
 import { at, none, one, owner, viewer, wrong } from './sample-data.ts'
 

@@ -2,10 +2,10 @@ import type { Health } from '../../../src/modules/health/service.ts'
 import type { CertificateState } from '../../../src/platform/certificates.ts'
 import { badge } from '../../components/badge.ts'
 import { card } from '../../components/card.ts'
-import { certificateState } from '../../components/certificate-state.ts'
 import { details } from '../../components/details.ts'
 import { formatDuration } from '../../components/duration.ts'
 import { type Html, html } from '../../components/html.ts'
+import { certificateState } from '../../domains/certificate-state.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 type HealthPageProps = WorkspacePageBase & {

@@ -1,12 +1,11 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { DAY_SECONDS } from '../src/domain/durations.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { getDomain } from '../src/modules/domains/service.ts'
-import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../src/modules/traffic/service.ts'
-import { page } from './components/html.ts'
-import { UNREAD_BODY } from './frame/form.ts'
-import { trafficPage } from './pages/admin/traffic.ts'
+import type { Context } from '../../src/context.ts'
+import { DAY_SECONDS } from '../../src/domain/durations.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { getDomain } from '../../src/modules/domains/service.ts'
+import { deleteTraffic, findSplit, setTraffic, type TrafficView } from '../../src/modules/traffic/service.ts'
+import { page } from '../components/html.ts'
+import { UNREAD_BODY } from '../frame/form.ts'
 import {
   aliasNamesOf,
   type Doing,
@@ -15,7 +14,8 @@ import {
   type Intent,
   lookAt,
   submitProjectForm,
-} from './project-request.ts'
+} from '../project-request.ts'
+import { trafficPage } from './traffic.ts'
 import { checkTraffic, readRule, readWeights } from './traffic-form.ts'
 
 /** How a domain splits its traffic among aliases. */

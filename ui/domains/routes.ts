@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { isProjectRole } from '../src/domain/roles.ts'
-import { findAliasByName } from '../src/modules/aliases/service.ts'
-import { newDomainBody } from '../src/modules/domains/model.ts'
+import type { Context } from '../../src/context.ts'
+import { isProjectRole } from '../../src/domain/roles.ts'
+import { findAliasByName } from '../../src/modules/aliases/service.ts'
+import { newDomainBody } from '../../src/modules/domains/model.ts'
 import {
   askCertificate,
   changeDomain,
@@ -13,14 +13,12 @@ import {
   getDomain,
   listDomains,
   verifyDomain,
-} from '../src/modules/domains/service.ts'
-import { findSplit } from '../src/modules/traffic/service.ts'
-import { ownAddresses } from '../src/platform/own-addresses.ts'
-import { page } from './components/html.ts'
-import { booleanOf, checkInput, type Form, UNREAD_BODY } from './frame/form.ts'
-import { queryOf, visitUrl } from './frame/page-request.ts'
-import { domainPage } from './pages/admin/domain.ts'
-import { domainsPage } from './pages/admin/domains.ts'
+} from '../../src/modules/domains/service.ts'
+import { findSplit } from '../../src/modules/traffic/service.ts'
+import { ownAddresses } from '../../src/platform/own-addresses.ts'
+import { page } from '../components/html.ts'
+import { booleanOf, checkInput, type Form, UNREAD_BODY } from '../frame/form.ts'
+import { queryOf, visitUrl } from '../frame/page-request.ts'
 import {
   aliasNamesOf,
   doneNotice,
@@ -28,7 +26,9 @@ import {
   type Looking,
   lookAt,
   submitProjectForm,
-} from './project-request.ts'
+} from '../project-request.ts'
+import { domainPage } from './domain.ts'
+import { domainsPage } from './domains.ts'
 
 /** The domains of a project: what they show, and how they are verified. */
 export const domainPages = (ctx: Context) =>

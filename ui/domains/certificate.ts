@@ -1,11 +1,11 @@
-import type { DomainView } from '../../../src/modules/domains/service.ts'
-import { badge } from '../../components/badge.ts'
-import { button } from '../../components/button.ts'
-import { details } from '../../components/details.ts'
-import { hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import { day, time } from '../../components/time.ts'
+import type { DomainView } from '../../src/modules/domains/service.ts'
+import { badge } from '../components/badge.ts'
+import { button } from '../components/button.ts'
+import { details } from '../components/details.ts'
+import { hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { day, time } from '../components/time.ts'
 
 export type CertificateProps = {
   domain: DomainView

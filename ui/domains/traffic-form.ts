@@ -1,8 +1,8 @@
-import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { trafficBody } from '../src/modules/traffic/model.ts'
-import type { TrafficView } from '../src/modules/traffic/service.ts'
-import { checkInput, type Form, marked } from './frame/form.ts'
+import type { Context } from '../../src/context.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { trafficBody } from '../../src/modules/traffic/model.ts'
+import type { TrafficView } from '../../src/modules/traffic/service.ts'
+import { checkInput, type Form, marked } from '../frame/form.ts'
 
 /** The maximum number of aliases in a split. */
 export const MAX_WEIGHTS = 20

@@ -1,13 +1,13 @@
-import type { DomainView } from '../../../src/modules/domains/service.ts'
-import { badge } from '../../components/badge.ts'
-import { button } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
-import { copyable } from '../../components/copyable.ts'
-import { details } from '../../components/details.ts'
-import { hidden } from '../../components/field.ts'
-import { type Content, type Html, html } from '../../components/html.ts'
-import { day, time } from '../../components/time.ts'
-import { type CertificateProps, certificateSection, isThisMachine } from './domain-certificate.ts'
+import type { DomainView } from '../../src/modules/domains/service.ts'
+import { badge } from '../components/badge.ts'
+import { button } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { copyable } from '../components/copyable.ts'
+import { details } from '../components/details.ts'
+import { hidden } from '../components/field.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { day, time } from '../components/time.ts'
+import { type CertificateProps, certificateSection, isThisMachine } from './certificate.ts'
 
 type ProofProps = {
   domain: DomainView

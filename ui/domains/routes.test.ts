@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ownAddresses } from '../src/platform/own-addresses.ts'
-import { ask } from '../src/testing/ask.ts'
-import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
-import { seedMember } from '../src/testing/seed-people.ts'
-import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
+import { ownAddresses } from '../../src/platform/own-addresses.ts'
+import { ask } from '../../src/testing/ask.ts'
+import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
+import { seedMember } from '../../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
 
 const txt = new Map<string, string[]>()
 let app: TestApp

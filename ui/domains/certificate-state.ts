@@ -1,8 +1,8 @@
 import { isoTime } from '../../src/domain/iso-time.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
-import { badge } from './badge.ts'
-import { type Html, html } from './html.ts'
-import { day } from './time.ts'
+import { badge } from '../components/badge.ts'
+import { type Html, html } from '../components/html.ts'
+import { day } from '../components/time.ts'
 
 /** The state of a certificate in one line; false if a proxy holds it. */
 export function certificateState({ status, expiresAt, error }: CertificateState): Html | false {
