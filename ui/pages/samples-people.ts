@@ -1,5 +1,5 @@
-import { peoplePage } from './admin/people.ts'
-import { personPage } from './admin/person.ts'
+import { peoplePage } from '../people/people.ts'
+import { personPage } from '../people/person.ts'
 import { projectSettingsPage } from './admin/project-settings.ts'
 import { secretsPage } from './admin/secrets.ts'
 import { sample } from './sample.ts'

@@ -1,12 +1,12 @@
 import { Elysia, t } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { isProjectRole, type ProjectRole } from '../src/domain/roles.ts'
-import { authorize } from '../src/modules/auth/authorize.ts'
-import { emailField } from '../src/modules/auth/model.ts'
-import { listGroups } from '../src/modules/groups/service.ts'
-import { invite, listInvitationPage, revokeInvitation } from '../src/modules/invitations/service.ts'
-import { explainAccess } from '../src/modules/members/explain.ts'
+import type { Context } from '../../src/context.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { isProjectRole, type ProjectRole } from '../../src/domain/roles.ts'
+import { authorize } from '../../src/modules/auth/authorize.ts'
+import { emailField } from '../../src/modules/auth/model.ts'
+import { listGroups } from '../../src/modules/groups/service.ts'
+import { invite, listInvitationPage, revokeInvitation } from '../../src/modules/invitations/service.ts'
+import { explainAccess } from '../../src/modules/members/explain.ts'
 import {
   getPermissions,
   grantGroupRole,
@@ -15,14 +15,12 @@ import {
   removeMember,
   revokeGroupRole,
   revokeRole,
-} from '../src/modules/members/permissions.ts'
-import { projectRole } from '../src/modules/projects/model.ts'
-import { page } from './components/html.ts'
-import { checkInput, type Form, marked, pageNumberOf, UNREAD_BODY } from './frame/form.ts'
-import { pageOf } from './frame/page-of.ts'
-import { queryOf } from './frame/page-request.ts'
-import { type PeoplePageProps, peoplePage } from './pages/admin/people.ts'
-import { personPage } from './pages/admin/person.ts'
+} from '../../src/modules/members/permissions.ts'
+import { projectRole } from '../../src/modules/projects/model.ts'
+import { page } from '../components/html.ts'
+import { checkInput, type Form, marked, pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
+import { pageOf } from '../frame/page-of.ts'
+import { queryOf } from '../frame/page-request.ts'
 import {
   type Doing,
   doneNotice,
@@ -31,7 +29,9 @@ import {
   lookAt,
   queryText,
   submitProjectForm,
-} from './project-request.ts'
+} from '../project-request.ts'
+import { type PeoplePageProps, peoplePage } from './people.ts'
+import { personPage } from './person.ts'
 
 /** Who has access to a project and why, and who is invited. */
 export const peoplePages = (ctx: Context) =>
