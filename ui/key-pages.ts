@@ -17,8 +17,8 @@ import { page } from './components/html.ts'
 import { checkInput, type Form, marked, UNREAD_BODY } from './frame/form.ts'
 import { pageOf } from './frame/page-of.ts'
 import { queryOf, viewerOf } from './frame/page-request.ts'
+import { type Doing, doneNotice, queryText, submitWorkspaceForm } from './frame/project-request.ts'
 import { type KeysPageProps, keysPage } from './pages/admin/keys.ts'
-import { type Doing, doneNotice, queryText, submitWorkspaceForm } from './project-request.ts'
 
 /** API keys, for global admins only. contract §7. */
 export const keyPages = (ctx: Context) =>

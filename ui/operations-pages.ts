@@ -10,14 +10,9 @@ import { getStorage } from '../src/modules/storage/service.ts'
 import { page } from './components/html.ts'
 import { pageNumberOf, UNREAD_BODY } from './frame/form.ts'
 import { expectedFailure, queryOf } from './frame/page-request.ts'
-import {
-  PERIODS,
-  type Period,
-  projectAnalyticsPage,
-  workspaceAnalyticsPage,
-} from './pages/admin/analytics.ts'
+import { administer, doneNotice, type Failed, lookAt, submitWorkspaceForm } from './frame/project-request.ts'
 import { backupsPage, logsPage, storagePage } from './pages/admin/operations.ts'
-import { administer, doneNotice, type Failed, lookAt, submitWorkspaceForm } from './project-request.ts'
+import { PERIODS, type Period, projectAnalyticsPage, workspaceAnalyticsPage } from './projects/analytics.ts'
 
 /** The use and the state of the workspace: analytics, requests, storage, backups. contract §11. */
 export const operationsPages = (ctx: Context) =>

@@ -16,9 +16,6 @@ import { page } from './components/html.ts'
 import type { Form } from './frame/form.ts'
 import { marked, UNREAD_BODY } from './frame/form.ts'
 import { queryOf, seeOther } from './frame/page-request.ts'
-import { type RulePageProps, rulePage, type ShownRule } from './pages/admin/rule.ts'
-import { ruleEditPage } from './pages/admin/rule-edit.ts'
-import { FRESH_VALUES, valuesOf, withoutHeaderValues } from './pages/admin/rule-values.ts'
 import {
   type Doing,
   doneNotice,
@@ -27,7 +24,10 @@ import {
   type Looking,
   lookAt,
   submitProjectForm,
-} from './project-request.ts'
+} from './frame/project-request.ts'
+import { type RulePageProps, rulePage, type ShownRule } from './pages/admin/rule.ts'
+import { ruleEditPage } from './pages/admin/rule-edit.ts'
+import { FRESH_VALUES, valuesOf, withoutHeaderValues } from './pages/admin/rule-values.ts'
 import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
 
 /** One rule, and the form for a rule. */

@@ -10,8 +10,8 @@ import {
 } from '../src/modules/rule-sets/service.ts'
 import { page } from './components/html.ts'
 import { checkInput, UNREAD_BODY } from './frame/form.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from './frame/project-request.ts'
 import { ruleSetPage } from './pages/admin/rule-set.ts'
-import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
 /** One rule set: its source, where it is live, and its previous revisions. */
 export const ruleSetPages = (ctx: Context) =>

@@ -9,10 +9,10 @@ import { getRule } from '../src/modules/proxy-rules/service.ts'
 import { page } from './components/html.ts'
 import { marked, UNREAD_BODY } from './frame/form.ts'
 import { decidedForm, queryOf } from './frame/page-request.ts'
+import { answerForm, lookAt } from './frame/project-request.ts'
 import { type RuleTestPageProps, ruleTestPage } from './pages/admin/rule-test.ts'
 import type { RuleValues } from './pages/admin/rule-values.ts'
 import { methodsOf } from './pages/admin/rule-words.ts'
-import { answerForm, lookAt } from './project-request.ts'
 
 /** Shows what would answer a request and why, without sending it. */
 export const ruleTestPages = (ctx: Context, explainer: Explainer) =>

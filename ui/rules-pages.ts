@@ -16,8 +16,8 @@ import { page } from './components/html.ts'
 import type { Form } from './frame/form.ts'
 import { pageNumberOf, UNREAD_BODY } from './frame/form.ts'
 import { queryOf } from './frame/page-request.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from './frame/project-request.ts'
 import { type RulesOfLevel, rulesPage } from './pages/admin/rules.ts'
-import { doneNotice, type Failed, lookAt, submitProjectForm } from './project-request.ts'
 
 /** The rules of a project and of its aliases, in the order they are tried. They answer before files do. */
 export const rulesPages = (ctx: Context) =>

@@ -4,10 +4,10 @@ import { aboutRuleId, getRule } from '../src/modules/proxy-rules/service.ts'
 import { getRun, listRuns, RUN_OUTCOMES, type RunOutcome } from '../src/modules/runs/service.ts'
 import { page } from './components/html.ts'
 import { queryOf } from './frame/page-request.ts'
+import { lookAt } from './frame/project-request.ts'
 import { ruleName } from './pages/admin/rule-words.ts'
 import { runPage } from './pages/admin/run.ts'
 import { runsPage } from './pages/admin/runs.ts'
-import { lookAt } from './project-request.ts'
 
 /** The run log of a project's pipelines. */
 export const runsPages = (ctx: Context) =>

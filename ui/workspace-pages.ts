@@ -34,11 +34,6 @@ import { page } from './components/html.ts'
 import { checkInput, type Form, UNREAD_BODY } from './frame/form.ts'
 import { pageOf } from './frame/page-of.ts'
 import { expectedFailure, queryOf } from './frame/page-request.ts'
-import { auditPage } from './pages/admin/audit.ts'
-import { groupPage, groupsPage } from './pages/admin/groups.ts'
-import { healthPage } from './pages/admin/health.ts'
-import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './pages/admin/users.ts'
-import { workspaceSettingsPage } from './pages/admin/workspace-settings.ts'
 import {
   administer,
   type Doing,
@@ -46,7 +41,12 @@ import {
   type Failed,
   queryText,
   submitWorkspaceForm,
-} from './project-request.ts'
+} from './frame/project-request.ts'
+import { auditPage } from './pages/admin/audit.ts'
+import { groupPage, groupsPage } from './pages/admin/groups.ts'
+import { healthPage } from './pages/admin/health.ts'
+import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './pages/admin/users.ts'
+import { workspaceSettingsPage } from './pages/admin/workspace-settings.ts'
 
 /** The workspace, for global admins. spec: Global roles. */
 export const workspacePages = (ctx: Context) =>

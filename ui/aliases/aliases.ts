@@ -12,8 +12,8 @@ import { shortSha } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { formatTime, time } from '../components/time.ts'
 import { deploymentHref } from '../deployments/deployment-table.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
-import type { Failed } from '../project-request.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
 
 type AliasesPageProps = ProjectPageBase & {
   found: Paginated<AliasView>

@@ -10,8 +10,8 @@ import { shortSha } from '../components/sha.ts'
 import { time } from '../components/time.ts'
 import { comparisonList, comparisonSummary } from '../deployments/comparison.ts'
 import { deploymentHref } from '../deployments/deployment-table.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
-import type { Failed } from '../project-request.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
 import { aliasHref } from './aliases.ts'
 
 type MoveAliasPageProps = ProjectPageBase & {

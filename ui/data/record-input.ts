@@ -2,7 +2,7 @@ import type { FieldType } from '../../src/domain/field-types.ts'
 import type { SchemaField } from '../../src/domain/schema-fields.ts'
 import { type FieldProps, field, fieldError, selectField, textArea } from '../components/field.ts'
 import type { Html } from '../components/html.ts'
-import type { Failed } from '../project-request.ts'
+import type { Failed } from '../frame/project-request.ts'
 import { inputName, valueText } from './record-form.ts'
 
 /** The input for a field's value. After a rejected form it holds what was typed. */

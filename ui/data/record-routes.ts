@@ -16,7 +16,7 @@ import { expectedFailure, seeOther } from '../frame/page-request.ts'
 import { schemaHref } from './data.ts'
 import { newRecordPage, recordPage } from './record.ts'
 import { recordsPage } from './records.ts'
-import { type Doing, doneNotice, type Failed, lookAt, submitProjectForm } from '../project-request.ts'
+import { type Doing, doneNotice, type Failed, lookAt, submitProjectForm } from '../frame/project-request.ts'
 import { MAX_FORM_BYTES, readRecord } from './record-form.ts'
 import {
   addedFilter,

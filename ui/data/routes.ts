@@ -24,7 +24,7 @@ import {
   lookAt,
   requireTyped,
   submitProjectForm,
-} from '../project-request.ts'
+} from '../frame/project-request.ts'
 import { EMPTY_ROW, type FieldRow, readFields, rowsOfFields, rowsOfForm } from './schema-form.ts'
 
 /** The schemas of a project, for the data of its pipelines. */

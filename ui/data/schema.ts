@@ -10,10 +10,10 @@ import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
-import type { Failed } from '../project-request.ts'
+import type { Failed } from '../frame/project-request.ts'
 import type { FieldRow } from './schema-form.ts'
 import { dataHref, schemaHref, sizeText, useList } from './data.ts'
-import { type ProjectPageBase, projectFrame } from '../pages/admin/project-frame.ts'
+import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import { schemaButtons, schemaFields } from './schema-fields.ts'
 
 type NewSchemaPageProps = ProjectPageBase & {

@@ -6,7 +6,7 @@ import { shortSha } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
-import { projectHref } from '../pages/admin/project-frame.ts'
+import { projectHref } from '../frame/project-frame.ts'
 
 export const deploymentHref = (projectId: string, deploymentId: string, rest = ''): string =>
   projectHref(projectId, `/deployments/${deploymentId}${rest}`)

@@ -6,8 +6,8 @@ import { field, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { pagination } from '../components/pagination.ts'
 import { searchForm } from '../components/search-form.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
-import { queryText } from '../project-request.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import { queryText } from '../frame/project-request.ts'
 import { deploymentTable } from './deployment-table.ts'
 
 /** Empty text does not filter. */

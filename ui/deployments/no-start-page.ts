@@ -6,7 +6,7 @@ import { hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { shortSha } from '../components/sha.ts'
-import type { Can } from '../project-request.ts'
+import type { Can } from '../frame/project-request.ts'
 import { deploymentHref } from './deployment-table.ts'
 
 /** An alias that points here, and the deployment with a start page that it showed before. */

@@ -1,7 +1,7 @@
 import { card } from '../components/card.ts'
 import type { FormError } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
-import { type ProjectPageBase, projectFrame } from '../pages/admin/project-frame.ts'
+import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import { publishPanel } from './publish-panel.ts'
 import { publishGuide, publishSnippets } from './publish-snippets.ts'
 

@@ -19,7 +19,7 @@ import {
 import { page } from '../components/html.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
 import { queryOf, visitUrl } from '../frame/page-request.ts'
-import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from '../project-request.ts'
+import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from '../frame/project-request.ts'
 import { deploymentPage } from './deployment.ts'
 import { deploymentsPage } from './deployments.ts'
 import { filePage, folderPage } from './files.ts'

@@ -10,8 +10,8 @@ import { type Html, html } from '../components/html.ts'
 import { pagination } from '../components/pagination.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
-import type { Failed } from '../project-request.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
 import { aliasField, otherFields, shortened } from './form.ts'
 
 type DomainListRow = DomainView & { split: TrafficView | undefined }

@@ -3,7 +3,7 @@ import type { DomainView } from '../../src/modules/domains/service.ts'
 import { type FormError, field, fieldError, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { roleLabel } from '../components/role.ts'
-import type { Failed } from '../project-request.ts'
+import type { Failed } from '../frame/project-request.ts'
 
 type DomainFieldsProps = {
   /** The stored domain; undefined for a new one. */

@@ -26,7 +26,7 @@ import {
   type Looking,
   lookAt,
   submitProjectForm,
-} from '../project-request.ts'
+} from '../frame/project-request.ts'
 import { domainPage } from './domain.ts'
 import { domainsPage } from './domains.ts'
 

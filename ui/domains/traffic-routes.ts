@@ -14,7 +14,7 @@ import {
   type Intent,
   lookAt,
   submitProjectForm,
-} from '../project-request.ts'
+} from '../frame/project-request.ts'
 import { trafficPage } from './traffic.ts'
 import { checkTraffic, readRule, readWeights } from './traffic-form.ts'
 

@@ -5,7 +5,7 @@ import { card } from '../components/card.ts'
 import { confirmDialog } from '../components/confirm.ts'
 import { field, fieldError, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
-import type { Failed } from '../project-request.ts'
+import type { Failed } from '../frame/project-request.ts'
 import { shortened } from './form.ts'
 import type { TrafficPageProps } from './traffic-props.ts'
 

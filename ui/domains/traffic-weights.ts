@@ -1,6 +1,6 @@
 import { fieldError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
-import type { Failed } from '../project-request.ts'
+import type { Failed } from '../frame/project-request.ts'
 import { MAX_WEIGHTS } from './traffic-form.ts'
 import type { TrafficPageProps } from './traffic-props.ts'
 

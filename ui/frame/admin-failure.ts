@@ -3,9 +3,9 @@ import { mayDo } from '../../src/modules/auth/authorize.ts'
 import { callerOf } from '../../src/modules/auth/caller.ts'
 import { aboutProject } from '../../src/modules/projects/service.ts'
 import type { Html } from '../components/html.ts'
-import { lookAt } from '../project-request.ts'
 import { type ErrorPageProps, errorPage } from './error.ts'
 import { adminFailurePage, projectFailurePage } from './failure.ts'
+import { lookAt } from './project-request.ts'
 
 /** Somebody who is signed in keeps the admin's frame around a failure, and the project's where they may open it. */
 export function framedFailure(ctx: Context, request: Request, props: ErrorPageProps): Html {

@@ -1,9 +1,9 @@
 import { type Content, type Html, html } from '../components/html.ts'
 import { mainNav } from '../components/main-nav.ts'
 import type { PageUser } from '../components/user-menu.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
 import type { ErrorPageProps } from './error.ts'
 import { appLayout } from './layout.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
 
 /** A failure on a page of the project, for somebody who may open the project. */
 export const projectFailurePage = (

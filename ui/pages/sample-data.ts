@@ -5,8 +5,8 @@ import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ProjectView } from '../../src/modules/projects/service.ts'
 import type { Settings } from '../../src/modules/settings/service.ts'
 import type { PageUser } from '../components/user-menu.ts'
-import type { Can } from '../project-request.ts'
-import type { ProjectRow } from './admin/home.ts'
+import type { Can } from '../frame/project-request.ts'
+import type { ProjectRow } from '../projects/home.ts'
 
 export const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
 export const member: PageUser = { email: 'grace@example.com', role: 'member' }

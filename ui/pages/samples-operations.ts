@@ -1,4 +1,4 @@
-import { projectAnalyticsPage, workspaceAnalyticsPage } from './admin/analytics.ts'
+import { projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
 import { backupsPage, logsPage, storagePage } from './admin/operations.ts'
 import { sample } from './sample.ts'
 import { admin, at, one, owner } from './sample-data.ts'

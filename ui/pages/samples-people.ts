@@ -1,7 +1,7 @@
 import { peoplePage } from '../people/people.ts'
 import { personPage } from '../people/person.ts'
-import { projectSettingsPage } from './admin/project-settings.ts'
-import { secretsPage } from './admin/secrets.ts'
+import { secretsPage } from '../projects/secrets.ts'
+import { projectSettingsPage } from '../projects/settings.ts'
 import { sample } from './sample.ts'
 import { apiUrl, at, group, none, one, owner, settings, viewer, wrong } from './sample-data.ts'
 

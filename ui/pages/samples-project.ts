@@ -5,9 +5,9 @@ import { deploymentPage } from '../deployments/deployment.ts'
 import { deploymentsPage } from '../deployments/deployments.ts'
 import { filePage, folderPage } from '../deployments/files.ts'
 import { publishPage } from '../deployments/publish.ts'
-import { homePage } from './admin/home.ts'
-import { newProjectPage } from './admin/new-project.ts'
-import { projectPage } from './admin/project.ts'
+import { homePage } from '../projects/home.ts'
+import { newProjectPage } from '../projects/new-project.ts'
+import { projectPage } from '../projects/project.ts'
 import { sample } from './sample.ts'
 import {
   admin,

@@ -19,8 +19,8 @@ import { pagination } from '../components/pagination.ts'
 import { roleLabel } from '../components/role.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
-import { type Failed, queryText } from '../project-request.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import { type Failed, queryText } from '../frame/project-request.ts'
 
 export type PeoplePageProps = ProjectPageBase & {
   permissions: PermissionsView

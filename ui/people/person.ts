@@ -12,8 +12,8 @@ import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
 import { type Column, table } from '../components/table.ts'
 import { day } from '../components/time.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from '../pages/admin/project-frame.ts'
-import type { Failed } from '../project-request.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
 import { roleField } from './people.ts'
 
 type PersonPageProps = ProjectPageBase & { person: Explanation; failed?: Failed | undefined }

@@ -29,7 +29,7 @@ import {
   lookAt,
   queryText,
   submitProjectForm,
-} from '../project-request.ts'
+} from '../frame/project-request.ts'
 import { type PeoplePageProps, peoplePage } from './people.ts'
 import { personPage } from './person.ts'
 

@@ -9,7 +9,7 @@ import { searchForm } from '../../components/search-form.ts'
 import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
 import { makerName } from '../../deployments/deployment-table.ts'
-import { queryText } from '../../project-request.ts'
+import { queryText } from '../../frame/project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 /** Empty text does not filter. `from` and `to` are days. */

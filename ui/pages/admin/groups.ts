@@ -10,7 +10,7 @@ import { notice } from '../../components/notice.ts'
 import { pagination } from '../../components/pagination.ts'
 import { type Column, table } from '../../components/table.ts'
 import { day } from '../../components/time.ts'
-import type { Failed } from '../../project-request.ts'
+import type { Failed } from '../../frame/project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 type GroupsPageProps = WorkspacePageBase & { found: Paginated<GroupView>; failed?: Failed | undefined }

@@ -15,7 +15,7 @@ import { type Column, table } from '../../components/table.ts'
 import { day, time } from '../../components/time.ts'
 import type { PageUser } from '../../components/user-menu.ts'
 import { appLayout } from '../../frame/layout.ts'
-import type { Failed } from '../../project-request.ts'
+import type { Failed } from '../../frame/project-request.ts'
 
 type KeyRow = {
   id: string

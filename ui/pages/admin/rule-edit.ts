@@ -14,7 +14,7 @@ import {
 } from '../../components/field.ts'
 import { type Content, type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
-import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+import { type ProjectPageBase, projectFrame } from '../../frame/project-frame.ts'
 import type { ShownRule } from './rule.ts'
 import { PIPELINE_EXAMPLE } from './rule-example.ts'
 import { headerFields } from './rule-headers.ts'

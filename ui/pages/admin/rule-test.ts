@@ -12,7 +12,7 @@ import {
   textArea,
 } from '../../components/field.ts'
 import { type Html, html } from '../../components/html.ts'
-import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+import { type ProjectPageBase, projectFrame } from '../../frame/project-frame.ts'
 import type { RuleValues } from './rule-values.ts'
 import { ruleHref, rulesHref } from './rule-words.ts'
 

@@ -9,9 +9,9 @@ import { confirmDialog } from '../../components/confirm.ts'
 import { details } from '../../components/details.ts'
 import { formError, hidden } from '../../components/field.ts'
 import { type Content, type Html, html } from '../../components/html.ts'
-import type { Failed } from '../../project-request.ts'
+import { type ProjectPageBase, projectFrame } from '../../frame/project-frame.ts'
+import type { Failed } from '../../frame/project-request.ts'
 import { pipelineCards } from './pipeline-steps.ts'
-import { type ProjectPageBase, projectFrame } from './project-frame.ts'
 import {
   deedOf,
   disabledBadge,

@@ -14,7 +14,7 @@ import { roleLabel } from '../../components/role.ts'
 import { searchForm } from '../../components/search-form.ts'
 import { type Column, table } from '../../components/table.ts'
 import { day } from '../../components/time.ts'
-import { type Failed, queryText } from '../../project-request.ts'
+import { type Failed, queryText } from '../../frame/project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 export type UsersPageProps = WorkspacePageBase & {

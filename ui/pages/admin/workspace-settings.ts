@@ -4,7 +4,7 @@ import { card } from '../../components/card.ts'
 import { checkbox, formError, hidden, selectField } from '../../components/field.ts'
 import { type Html, html } from '../../components/html.ts'
 import { notice } from '../../components/notice.ts'
-import type { Failed } from '../../project-request.ts'
+import type { Failed } from '../../frame/project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 type WorkspaceSettingsPageProps = WorkspacePageBase & {

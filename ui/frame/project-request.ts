@@ -1,13 +1,13 @@
-import type { Caller, Context, SessionUser } from '../src/context.ts'
-import type { ProjectAction } from '../src/domain/access.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { listAliases } from '../src/modules/aliases/service.ts'
-import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
-import { aboutProject, getProject, type ProjectView } from '../src/modules/projects/service.ts'
-import type { FormError } from './components/field.ts'
-import { type Form, marked, unknownIntent } from './frame/form.ts'
-import { lastAnswer, obeyLast, obeyOnce } from './frame/obey-once.ts'
-import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './frame/page-request.ts'
+import type { Caller, Context, SessionUser } from '../../src/context.ts'
+import type { ProjectAction } from '../../src/domain/access.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { listAliases } from '../../src/modules/aliases/service.ts'
+import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
+import { aboutProject, getProject, type ProjectView } from '../../src/modules/projects/service.ts'
+import type { FormError } from '../components/field.ts'
+import { type Form, marked, unknownIntent } from './form.ts'
+import { lastAnswer, obeyLast, obeyOnce } from './obey-once.ts'
+import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
 const CAN = {
   publish: 'deployment:create',

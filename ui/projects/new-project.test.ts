@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../src/testing/test-app.ts'
-import { ownerFor } from './pages/admin/new-project.ts'
-import { ADMIN, browserOf } from './testing.ts'
+import { testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, browserOf } from '../testing.ts'
+import { ownerFor } from './new-project.ts'
 
 const USER = 'grace@example.com'
 

@@ -1,6 +1,6 @@
-import { isOwnerName } from '../../../src/domain/names.ts'
-import { button, linkButton } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
+import { isOwnerName } from '../../src/domain/names.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
 import {
   checkbox,
   type FieldProps,
@@ -9,11 +9,11 @@ import {
   fieldError,
   formError,
   hidden,
-} from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { mainNav } from '../../components/main-nav.ts'
-import type { PageUser } from '../../components/user-menu.ts'
-import { appLayout } from '../../frame/layout.ts'
+} from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { mainNav } from '../components/main-nav.ts'
+import type { PageUser } from '../components/user-menu.ts'
+import { appLayout } from '../frame/layout.ts'
 
 type Failed = { error: FormError; values: Readonly<Record<string, string>> } | undefined
 

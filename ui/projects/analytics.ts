@@ -1,18 +1,14 @@
-import type {
-  Overview,
-  ProjectAnalytics,
-  WorkspaceAnalytics,
-} from '../../../src/modules/analytics/service.ts'
-import { card } from '../../components/card.ts'
-import { barChart, formatCount } from '../../components/chart.ts'
-import { emptyState } from '../../components/empty-state.ts'
-import { selectField } from '../../components/field.ts'
-import { type Content, type Html, html } from '../../components/html.ts'
-import { searchForm } from '../../components/search-form.ts'
-import { formatSize } from '../../components/size.ts'
-import { type Column, table } from '../../components/table.ts'
-import { type ProjectPageBase, projectFrame, projectHref } from './project-frame.ts'
-import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+import type { Overview, ProjectAnalytics, WorkspaceAnalytics } from '../../src/modules/analytics/service.ts'
+import { card } from '../components/card.ts'
+import { barChart, formatCount } from '../components/chart.ts'
+import { emptyState } from '../components/empty-state.ts'
+import { selectField } from '../components/field.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { searchForm } from '../components/search-form.ts'
+import { formatSize } from '../components/size.ts'
+import { type Column, table } from '../components/table.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import { type WorkspacePageBase, workspaceFrame } from '../pages/admin/workspace-frame.ts'
 
 /** The periods to choose from, in days, as the form sends them. */
 export const PERIODS = ['1', '7', '30', '90'] as const

@@ -1,9 +1,9 @@
-import type { Caller, Context } from '../src/context.ts'
-import { recentErrors } from '../src/modules/analytics/recent-errors.ts'
-import { mayDo } from '../src/modules/auth/authorize.ts'
-import { unreleasedProjects } from '../src/modules/deployments/latest.ts'
-import { domainTroubles } from '../src/modules/domains/trouble.ts'
-import type { HealthPoint } from './pages/admin/home.ts'
+import type { Caller, Context } from '../../src/context.ts'
+import { recentErrors } from '../../src/modules/analytics/recent-errors.ts'
+import { mayDo } from '../../src/modules/auth/authorize.ts'
+import { unreleasedProjects } from '../../src/modules/deployments/latest.ts'
+import { domainTroubles } from '../../src/modules/domains/trouble.ts'
+import type { HealthPoint } from './home.ts'
 
 /** The problems of each project that the caller may see, by project id. An empty list means there are none. */
 export function projectHealth(

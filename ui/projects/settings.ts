@@ -1,8 +1,8 @@
-import { PROJECT_ROLES } from '../../../src/domain/roles.ts'
-import type { Settings } from '../../../src/modules/settings/service.ts'
-import { spaWord } from '../../aliases/alias.ts'
-import { button } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
+import { PROJECT_ROLES } from '../../src/domain/roles.ts'
+import type { Settings } from '../../src/modules/settings/service.ts'
+import { spaWord } from '../aliases/alias.ts'
+import { button } from '../components/button.ts'
+import { card } from '../components/card.ts'
 import {
   checkbox,
   type FormError,
@@ -11,13 +11,13 @@ import {
   formError,
   hidden,
   selectField,
-} from '../../components/field.ts'
-import { type Content, type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import { roleLabel } from '../../components/role.ts'
-import type { PageUser } from '../../components/user-menu.ts'
-import type { Failed } from '../../project-request.ts'
-import { type ProjectPageBase, projectFrame } from './project-frame.ts'
+} from '../components/field.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { roleLabel } from '../components/role.ts'
+import type { PageUser } from '../components/user-menu.ts'
+import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
 
 type ProjectSettingsPageProps = ProjectPageBase & {
   /** The workspace's settings. They determine the effect of some project settings. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { zip } from '../src/platform/archive/zip.fixture.ts'
-import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
-import { seedMember } from '../src/testing/seed-people.ts'
-import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
+import { zip } from '../../src/platform/archive/zip.fixture.ts'
+import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
+import { seedMember } from '../../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
 
 let app: TestApp
 let browser: Browser

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { noCertificates } from '../src/platform/certificates.ts'
-import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
-import { seedMember } from '../src/testing/seed-people.ts'
-import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf } from './testing.ts'
+import { noCertificates } from '../../src/platform/certificates.ts'
+import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
+import { seedMember } from '../../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf } from '../testing.ts'
 
 /** The project's health cell in the list of projects. */
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createOperatorKey } from '../src/modules/api-keys/service.ts'
-import { openSecret } from '../src/modules/secrets/service.ts'
-import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
-import { seedMember } from '../src/testing/seed-people.ts'
-import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
+import { createOperatorKey } from '../../src/modules/api-keys/service.ts'
+import { openSecret } from '../../src/modules/secrets/service.ts'
+import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
+import { seedMember } from '../../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
 
 let app: TestApp
 let browser: Browser

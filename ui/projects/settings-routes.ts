@@ -1,25 +1,23 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { projectPatchBody } from '../src/modules/projects/model.ts'
+import type { Context } from '../../src/context.ts'
+import { projectPatchBody } from '../../src/modules/projects/model.ts'
 import {
   changeProject,
   deleteProject,
   getProject,
   transferOwnership,
-} from '../src/modules/projects/service.ts'
+} from '../../src/modules/projects/service.ts'
 import {
   type DisabledRule,
   deleteSecret,
   listSecrets,
   putSecret,
   type UsableBy,
-} from '../src/modules/secrets/service.ts'
-import { readSettings } from '../src/modules/settings/service.ts'
-import { page } from './components/html.ts'
-import { booleanOf, checkInput, type Form, marked, UNREAD_BODY } from './frame/form.ts'
-import { expectedFailure } from './frame/page-request.ts'
-import { projectSettingsPage } from './pages/admin/project-settings.ts'
-import { secretsPage } from './pages/admin/secrets.ts'
+} from '../../src/modules/secrets/service.ts'
+import { readSettings } from '../../src/modules/settings/service.ts'
+import { page } from '../components/html.ts'
+import { booleanOf, checkInput, type Form, marked, UNREAD_BODY } from '../frame/form.ts'
+import { expectedFailure } from '../frame/page-request.ts'
 import {
   type Doing,
   doneNotice,
@@ -27,7 +25,9 @@ import {
   lookAt,
   requireTyped,
   submitProjectForm,
-} from './project-request.ts'
+} from '../frame/project-request.ts'
+import { secretsPage } from './secrets.ts'
+import { projectSettingsPage } from './settings.ts'
 
 /** The settings of a project, and its secrets. */
 export const settingsPages = (ctx: Context) =>

@@ -1,35 +1,39 @@
 import { Elysia } from 'elysia'
-import type { Caller, Context } from '../src/context.ts'
-import { DAY_MS } from '../src/domain/durations.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { isoTime } from '../src/domain/iso-time.ts'
-import { createRateLimiter, type RateState } from '../src/http/rate-limit.ts'
-import { type AliasView, listAliases, productionAliases } from '../src/modules/aliases/service.ts'
-import { getProjectAnalytics } from '../src/modules/analytics/service.ts'
-import { suspendedKeys } from '../src/modules/api-keys/service.ts'
-import { authorize, type Grant, mayDo } from '../src/modules/auth/authorize.ts'
-import { aliasesWithStartPage } from '../src/modules/deployments/browse.ts'
-import { lastDeploymentTimes } from '../src/modules/deployments/latest.ts'
-import { listDeployments } from '../src/modules/deployments/service.ts'
-import { parseOrder, type UploadFields, type UploadOrder } from '../src/modules/deployments/upload/fields.ts'
-import { publishZipForm, uploadFieldsOf } from '../src/modules/deployments/upload.ts'
-import { newProjectBody } from '../src/modules/projects/model.ts'
+import type { Caller, Context } from '../../src/context.ts'
+import { DAY_MS } from '../../src/domain/durations.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { isoTime } from '../../src/domain/iso-time.ts'
+import { createRateLimiter, type RateState } from '../../src/http/rate-limit.ts'
+import { type AliasView, listAliases, productionAliases } from '../../src/modules/aliases/service.ts'
+import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
+import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
+import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
+import { aliasesWithStartPage } from '../../src/modules/deployments/browse.ts'
+import { lastDeploymentTimes } from '../../src/modules/deployments/latest.ts'
+import { listDeployments } from '../../src/modules/deployments/service.ts'
+import {
+  parseOrder,
+  type UploadFields,
+  type UploadOrder,
+} from '../../src/modules/deployments/upload/fields.ts'
+import { publishZipForm, uploadFieldsOf } from '../../src/modules/deployments/upload.ts'
+import { newProjectBody } from '../../src/modules/projects/model.ts'
 import {
   aboutProject,
   createProject,
   type ProjectView,
   pageOfProjects,
-} from '../src/modules/projects/service.ts'
-import { page } from './components/html.ts'
-import { suspendedKeysNotice } from './components/key-fate.ts'
-import { publishPage } from './deployments/publish.ts'
-import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from './frame/form.ts'
-import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from './frame/page-request.ts'
-import { type HealthPoint, homePage, type ProjectRow } from './pages/admin/home.ts'
-import { type NewProjectPageProps, newProjectPage } from './pages/admin/new-project.ts'
-import { projectPage, type Visits } from './pages/admin/project.ts'
-import { projectHealth } from './project-health.ts'
-import { answerForm, doneNotice, lookAt, submitForm } from './project-request.ts'
+} from '../../src/modules/projects/service.ts'
+import { page } from '../components/html.ts'
+import { suspendedKeysNotice } from '../components/key-fate.ts'
+import { publishPage } from '../deployments/publish.ts'
+import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
+import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from '../frame/page-request.ts'
+import { answerForm, doneNotice, lookAt, submitForm } from '../frame/project-request.ts'
+import { projectHealth } from './health.ts'
+import { type HealthPoint, homePage, type ProjectRow } from './home.ts'
+import { type NewProjectPageProps, newProjectPage } from './new-project.ts'
+import { projectPage, type Visits } from './project.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
 export const projectPages = (ctx: Context) => {
