@@ -3,7 +3,7 @@ import { explainerOf } from '../src/server/endpoints.ts'
 import { createWorld, type World } from '../src/testing/access-world.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { pageRoutes } from './pages-app.ts'
-import { RULE_FORM } from './rules-testing.ts'
+import { RULE_FORM } from './rules/testing.ts'
 import { ADMIN, withoutPageIds } from './testing.ts'
 
 /**

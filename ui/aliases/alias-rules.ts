@@ -1,6 +1,6 @@
 import { card } from '../components/card.ts'
 import { type Html, html } from '../components/html.ts'
-import { rulesHref, setHref } from '../pages/admin/rule-words.ts'
+import { rulesHref, setHref } from '../rules/rule-words.ts'
 
 export type AliasRulesProps = {
   alias: { projectId: string; name: string }

@@ -11,7 +11,7 @@ import { type Html, html } from '../components/html.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
-import { ruleHref, ruleName } from '../pages/admin/rule-words.ts'
+import { ruleHref, ruleName } from '../rules/rule-words.ts'
 
 type SchemaRow = SchemaView & { usage: SchemaUsage; uses: readonly SchemaUse[] }
 

@@ -10,7 +10,7 @@ import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
-import { ruleHref } from '../pages/admin/rule-words.ts'
+import { ruleHref } from '../rules/rule-words.ts'
 
 type SecretsPageProps = ProjectPageBase & {
   secrets: readonly SecretView[]

@@ -19,7 +19,7 @@ import { type Column, table } from '../../components/table.ts'
 import { time } from '../../components/time.ts'
 import { projectHref } from '../../frame/project-frame.ts'
 import { type Failed, queryText } from '../../frame/project-request.ts'
-import { durationText } from './runs-table.ts'
+import { durationText } from '../../rules/runs-table.ts'
 import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
 
 type StoragePageProps = WorkspacePageBase & { storage: Storage; page: number }

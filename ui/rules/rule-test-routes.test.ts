@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { seedDeployment } from '../src/testing/seed.ts'
-import { type RulesApp, rulesApp } from './rules-testing.ts'
+import { seedDeployment } from '../../src/testing/seed.ts'
+import { type RulesApp, rulesApp } from './testing.ts'
 
 let project: RulesApp
 beforeAll(async () => {

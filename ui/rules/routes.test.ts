@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { recordRun } from '../src/modules/runs/service.ts'
-import { OF_REPOSITORY, type RulesApp, rulesApp } from './rules-testing.ts'
-import { ADMIN, redirectOf, withoutPageIds } from './testing.ts'
+import { recordRun } from '../../src/modules/runs/service.ts'
+import { ADMIN, redirectOf, withoutPageIds } from '../testing.ts'
+import { OF_REPOSITORY, type RulesApp, rulesApp } from './testing.ts'
 
 let project: RulesApp
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import { type FormError, field, fieldError, hidden, selectField } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
+import { type FormError, field, fieldError, hidden, selectField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
 import type { ShownRule } from './rule.ts'
 import { NEW_HEADERS, type RuleValues } from './rule-values.ts'
 

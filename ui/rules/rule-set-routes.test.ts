@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { OF_REPOSITORY, RULE_FORM, type RulesApp, rulesApp } from './rules-testing.ts'
-import { ADMIN, redirectOf } from './testing.ts'
+import { ADMIN, redirectOf } from '../testing.ts'
+import { OF_REPOSITORY, RULE_FORM, type RulesApp, rulesApp } from './testing.ts'
 
 let project: RulesApp
 beforeAll(async () => {

@@ -1,9 +1,9 @@
-import { button, linkButton } from '../../components/button.ts'
-import { copyable } from '../../components/copyable.ts'
-import { emptyState } from '../../components/empty-state.ts'
-import { field, hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import type { ProjectPageBase } from '../../frame/project-frame.ts'
+import { button, linkButton } from '../components/button.ts'
+import { copyable } from '../components/copyable.ts'
+import { emptyState } from '../components/empty-state.ts'
+import { field, hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import type { ProjectPageBase } from '../frame/project-frame.ts'
 import { rulesHref } from './rule-words.ts'
 
 /** Explains rules, with a form for the first one and the commands to push many. */

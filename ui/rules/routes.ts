@@ -1,23 +1,23 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { pageOfRows } from '../src/domain/pagination.ts'
-import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
-import type { Grant } from '../src/modules/auth/authorize.ts'
-import { listRules, type RuleLevel, reorderRules } from '../src/modules/proxy-rules/service.ts'
+import type { Context } from '../../src/context.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { pageOfRows } from '../../src/domain/pagination.ts'
+import { getAlias, listAliases } from '../../src/modules/aliases/service.ts'
+import type { Grant } from '../../src/modules/auth/authorize.ts'
+import { listRules, type RuleLevel, reorderRules } from '../../src/modules/proxy-rules/service.ts'
 import {
   aliasesWithRules,
   listRuleSets,
   placeRuleSets,
   type RuleSetView,
   ruleSetsOfAlias,
-} from '../src/modules/rule-sets/service.ts'
-import { page } from './components/html.ts'
-import type { Form } from './frame/form.ts'
-import { pageNumberOf, UNREAD_BODY } from './frame/form.ts'
-import { queryOf } from './frame/page-request.ts'
-import { doneNotice, type Failed, lookAt, submitProjectForm } from './frame/project-request.ts'
-import { type RulesOfLevel, rulesPage } from './pages/admin/rules.ts'
+} from '../../src/modules/rule-sets/service.ts'
+import { page } from '../components/html.ts'
+import type { Form } from '../frame/form.ts'
+import { pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
+import { queryOf } from '../frame/page-request.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from '../frame/project-request.ts'
+import { type RulesOfLevel, rulesPage } from './rules.ts'
 
 /** The rules of a project and of its aliases, in the order they are tried. They answer before files do. */
 export const rulesPages = (ctx: Context) =>

@@ -1,21 +1,21 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { AppError, type ErrorDetail } from '../src/domain/errors.ts'
-import { getAlias, listAliases } from '../src/modules/aliases/service.ts'
+import type { Context } from '../../src/context.ts'
+import { AppError, type ErrorDetail } from '../../src/domain/errors.ts'
+import { getAlias, listAliases } from '../../src/modules/aliases/service.ts'
 import {
   changeRule,
   createRule,
   deleteRule,
   getRule,
   type RuleLevel,
-} from '../src/modules/proxy-rules/service.ts'
-import { getRuleSet } from '../src/modules/rule-sets/service.ts'
-import { listRuns } from '../src/modules/runs/service.ts'
-import { sentence } from './components/field.ts'
-import { page } from './components/html.ts'
-import type { Form } from './frame/form.ts'
-import { marked, UNREAD_BODY } from './frame/form.ts'
-import { queryOf, seeOther } from './frame/page-request.ts'
+} from '../../src/modules/proxy-rules/service.ts'
+import { getRuleSet } from '../../src/modules/rule-sets/service.ts'
+import { listRuns } from '../../src/modules/runs/service.ts'
+import { sentence } from '../components/field.ts'
+import { page } from '../components/html.ts'
+import type { Form } from '../frame/form.ts'
+import { marked, UNREAD_BODY } from '../frame/form.ts'
+import { queryOf, seeOther } from '../frame/page-request.ts'
 import {
   type Doing,
   doneNotice,
@@ -24,11 +24,11 @@ import {
   type Looking,
   lookAt,
   submitProjectForm,
-} from './frame/project-request.ts'
-import { type RulePageProps, rulePage, type ShownRule } from './pages/admin/rule.ts'
-import { ruleEditPage } from './pages/admin/rule-edit.ts'
-import { FRESH_VALUES, valuesOf, withoutHeaderValues } from './pages/admin/rule-values.ts'
+} from '../frame/project-request.ts'
+import { type RulePageProps, rulePage, type ShownRule } from './rule.ts'
+import { ruleEditPage } from './rule-edit.ts'
 import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
+import { FRESH_VALUES, valuesOf, withoutHeaderValues } from './rule-values.ts'
 
 /** One rule, and the form for a rule. */
 export const rulePages = (ctx: Context) =>

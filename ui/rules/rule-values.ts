@@ -1,4 +1,4 @@
-import type { RuleView } from '../../../src/modules/proxy-rules/service.ts'
+import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
 import type { ShownRule } from './rule.ts'
 import { methodsOf } from './rule-words.ts'
 

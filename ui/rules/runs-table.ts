@@ -1,9 +1,9 @@
-import type { RunView } from '../../../src/modules/runs/service.ts'
-import { badge } from '../../components/badge.ts'
-import { formatCount } from '../../components/chart.ts'
-import { type Html, html } from '../../components/html.ts'
-import { type Column, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import type { RunView } from '../../src/modules/runs/service.ts'
+import { badge } from '../components/badge.ts'
+import { formatCount } from '../components/chart.ts'
+import { type Html, html } from '../components/html.ts'
+import { type Column, table } from '../components/table.ts'
+import { time } from '../components/time.ts'
 import { rulesHref } from './rule-words.ts'
 
 const runHref = (projectId: string, runId: string): string => rulesHref(projectId, `/runs/${runId}`)

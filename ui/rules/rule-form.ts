@@ -1,12 +1,12 @@
-import type { Context } from '../src/context.ts'
-import type { ErrorDetail } from '../src/domain/errors.ts'
-import { isRecord } from '../src/domain/is-record.ts'
-import type { Grant } from '../src/modules/auth/authorize.ts'
-import { REDACTED } from '../src/modules/proxy-rules/header-values.ts'
-import { headerConfigBody, newRuleBody } from '../src/modules/proxy-rules/model.ts'
-import { findRuleFlaws, type NewRule, type RuleLevel } from '../src/modules/proxy-rules/service.ts'
-import { checkInput, type Form, flawsOf } from './frame/form.ts'
-import { NEW_HEADERS, type RuleValues } from './pages/admin/rule-values.ts'
+import type { Context } from '../../src/context.ts'
+import type { ErrorDetail } from '../../src/domain/errors.ts'
+import { isRecord } from '../../src/domain/is-record.ts'
+import type { Grant } from '../../src/modules/auth/authorize.ts'
+import { REDACTED } from '../../src/modules/proxy-rules/header-values.ts'
+import { headerConfigBody, newRuleBody } from '../../src/modules/proxy-rules/model.ts'
+import { findRuleFlaws, type NewRule, type RuleLevel } from '../../src/modules/proxy-rules/service.ts'
+import { checkInput, type Form, flawsOf } from '../frame/form.ts'
+import { NEW_HEADERS, type RuleValues } from './rule-values.ts'
 
 /** A pipeline with its code is larger than other forms. */
 export const MAX_RULE_FORM_BYTES = 1024 * 1024

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { aboutRuleId, getRule } from '../src/modules/proxy-rules/service.ts'
-import { getRun, listRuns, RUN_OUTCOMES, type RunOutcome } from '../src/modules/runs/service.ts'
-import { page } from './components/html.ts'
-import { queryOf } from './frame/page-request.ts'
-import { lookAt } from './frame/project-request.ts'
-import { ruleName } from './pages/admin/rule-words.ts'
-import { runPage } from './pages/admin/run.ts'
-import { runsPage } from './pages/admin/runs.ts'
+import type { Context } from '../../src/context.ts'
+import { aboutRuleId, getRule } from '../../src/modules/proxy-rules/service.ts'
+import { getRun, listRuns, RUN_OUTCOMES, type RunOutcome } from '../../src/modules/runs/service.ts'
+import { page } from '../components/html.ts'
+import { queryOf } from '../frame/page-request.ts'
+import { lookAt } from '../frame/project-request.ts'
+import { ruleName } from './rule-words.ts'
+import { runPage } from './run.ts'
+import { runsPage } from './runs.ts'
 
 /** The run log of a project's pipelines. */
 export const runsPages = (ctx: Context) =>

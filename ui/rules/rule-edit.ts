@@ -1,7 +1,7 @@
-import { MAX_DESCRIPTION } from '../../../src/domain/description.ts'
-import { button, linkButton } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
-import { copyable } from '../../components/copyable.ts'
+import { MAX_DESCRIPTION } from '../../src/domain/description.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { copyable } from '../components/copyable.ts'
 import {
   checkbox,
   type FormError,
@@ -11,10 +11,10 @@ import {
   hidden,
   selectField,
   textArea,
-} from '../../components/field.ts'
-import { type Content, type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import { type ProjectPageBase, projectFrame } from '../../frame/project-frame.ts'
+} from '../components/field.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import type { ShownRule } from './rule.ts'
 import { PIPELINE_EXAMPLE } from './rule-example.ts'
 import { headerFields } from './rule-headers.ts'

@@ -1,8 +1,8 @@
-import type { RuleView } from '../../../src/modules/proxy-rules/service.ts'
-import { badge } from '../../components/badge.ts'
-import { hidden } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { type IconName, icon } from '../../components/icon.ts'
+import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
+import { badge } from '../components/badge.ts'
+import { hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { type IconName, icon } from '../components/icon.ts'
 import { deedOf, disabledBadge, KIND_WORDS, methodText, ruleHref, ruleName } from './rule-words.ts'
 
 type RuleListProps = {

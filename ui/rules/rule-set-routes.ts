@@ -1,17 +1,17 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { ruleSetPatchBody } from '../src/modules/rule-sets/model.ts'
+import type { Context } from '../../src/context.ts'
+import { ruleSetPatchBody } from '../../src/modules/rule-sets/model.ts'
 import {
   changeRuleSet,
   deleteRuleSet,
   getRuleSet,
   listRuleSetRevisions,
   rollbackRuleSet,
-} from '../src/modules/rule-sets/service.ts'
-import { page } from './components/html.ts'
-import { checkInput, UNREAD_BODY } from './frame/form.ts'
-import { doneNotice, type Failed, lookAt, submitProjectForm } from './frame/project-request.ts'
-import { ruleSetPage } from './pages/admin/rule-set.ts'
+} from '../../src/modules/rule-sets/service.ts'
+import { page } from '../components/html.ts'
+import { checkInput, UNREAD_BODY } from '../frame/form.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from '../frame/project-request.ts'
+import { ruleSetPage } from './rule-set.ts'
 
 /** One rule set: its source, where it is live, and its previous revisions. */
 export const ruleSetPages = (ctx: Context) =>

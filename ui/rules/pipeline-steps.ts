@@ -1,14 +1,9 @@
-import type { RuleView } from '../../../src/modules/proxy-rules/service.ts'
-import {
-  type PipelineConfig,
-  type PipelineStep,
-  type StepList,
-  stepIdOf,
-} from '../../../src/pipelines/model.ts'
-import { badge } from '../../components/badge.ts'
-import { card } from '../../components/card.ts'
-import { details } from '../../components/details.ts'
-import { type Html, html } from '../../components/html.ts'
+import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
+import { type PipelineConfig, type PipelineStep, type StepList, stepIdOf } from '../../src/pipelines/model.ts'
+import { badge } from '../components/badge.ts'
+import { card } from '../components/card.ts'
+import { details } from '../components/details.ts'
+import { type Html, html } from '../components/html.ts'
 
 /** A pipeline to read from top to bottom: who may call it, its steps, and what runs after the response. */
 export function pipelineCards(rule: Pick<RuleView, 'pipelineConfig'>): Html {

@@ -1,18 +1,11 @@
-import type { Explained } from '../../../src/modules/explain/service.ts'
-import { badge } from '../../components/badge.ts'
-import { button } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
-import { details } from '../../components/details.ts'
-import {
-  type FormError,
-  field,
-  fieldError,
-  formError,
-  selectField,
-  textArea,
-} from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { type ProjectPageBase, projectFrame } from '../../frame/project-frame.ts'
+import type { Explained } from '../../src/modules/explain/service.ts'
+import { badge } from '../components/badge.ts'
+import { button } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { details } from '../components/details.ts'
+import { type FormError, field, fieldError, formError, selectField, textArea } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import type { RuleValues } from './rule-values.ts'
 import { ruleHref, rulesHref } from './rule-words.ts'
 
