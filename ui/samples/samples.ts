@@ -13,6 +13,8 @@ import type { PageUser } from '../components/user-menu.ts'
 import { publishSnippets } from '../deployments/publish-snippets.ts'
 import { continuePage } from '../frame/continue.ts'
 import { errorPage } from '../frame/error.ts'
+import { forbiddenPage } from '../pages/site/forbidden.ts'
+import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../pages/site/not-found.ts'
 import { type Sample, sample } from './sample.ts'
 import { dataSamples } from './samples-data.ts'
 import { domainSamples } from './samples-domains.ts'
@@ -21,8 +23,6 @@ import { peopleSamples } from './samples-people.ts'
 import { projectSamples } from './samples-project.ts'
 import { rulesSamples } from './samples-rules.ts'
 import { workspaceSamples } from './samples-workspace.ts'
-import { forbiddenPage } from './site/forbidden.ts'
-import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from './site/not-found.ts'
 
 const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
 const guest: PageUser = { email: 'grace@example.com', role: 'member' }
