@@ -1,6 +1,6 @@
-import { button, linkButton } from '../../components/button.ts'
-import { type Html, html } from '../../components/html.ts'
-import { authLayout } from '../../frame/layout.ts'
+import { button, linkButton } from '../components/button.ts'
+import { type Html, html } from '../components/html.ts'
+import { authLayout } from '../frame/layout.ts'
 
 type ForbiddenPageProps = {
   /** The account that may not see the site. */

@@ -1,6 +1,6 @@
-import { linkButton } from '../../components/button.ts'
-import type { Html } from '../../components/html.ts'
-import { errorPage } from '../../frame/error.ts'
+import { linkButton } from '../components/button.ts'
+import type { Html } from '../components/html.ts'
+import { errorPage } from '../frame/error.ts'
 
 /** 404 for a path. The page is the same for private and missing files. `isStart`: the path is `/` itself. */
 export const notFoundPage = ({ isStart }: { isStart: boolean }): Html =>
