@@ -8,7 +8,7 @@ import { searchForm } from '../components/search-form.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
-import { type WorkspacePageBase, workspaceFrame } from '../pages/admin/workspace-frame.ts'
+import { type WorkspacePageBase, workspaceFrame } from '../workspace/frame.ts'
 
 /** The periods to choose from, in days, as the form sends them. */
 export const PERIODS = ['1', '7', '30', '90'] as const

@@ -1,5 +1,5 @@
-import { backupsPage, logsPage, storagePage } from '../pages/admin/operations.ts'
 import { projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
+import { backupsPage, logsPage, storagePage } from '../workspace/operations.ts'
 import { sample } from './sample.ts'
 import { admin, at, one, owner } from './sample-data.ts'
 

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { AppError } from '../src/domain/errors.ts'
-import { given } from '../src/domain/given.ts'
-import { keysOfMaker } from '../src/modules/api-keys/service.ts'
-import { authorize } from '../src/modules/auth/authorize.ts'
-import { groupPatchBody, newGroupBody } from '../src/modules/groups/model.ts'
+import type { Context } from '../../src/context.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { given } from '../../src/domain/given.ts'
+import { keysOfMaker } from '../../src/modules/api-keys/service.ts'
+import { authorize } from '../../src/modules/auth/authorize.ts'
+import { groupPatchBody, newGroupBody } from '../../src/modules/groups/model.ts'
 import {
   addGroupMember,
   changeGroup,
@@ -14,13 +14,13 @@ import {
   listGroups,
   listMemberPage,
   removeGroupMember,
-} from '../src/modules/groups/service.ts'
-import { probe } from '../src/modules/health/service.ts'
-import { listAudit } from '../src/modules/logs/service.ts'
-import { listProjectNames } from '../src/modules/projects/service.ts'
-import { settingsPatchBody } from '../src/modules/settings/model.ts'
-import { changeSettings, readSettings } from '../src/modules/settings/service.ts'
-import { newUserBody, userDeleteQuery, userPatchBody } from '../src/modules/users/model.ts'
+} from '../../src/modules/groups/service.ts'
+import { probe } from '../../src/modules/health/service.ts'
+import { listAudit } from '../../src/modules/logs/service.ts'
+import { listProjectNames } from '../../src/modules/projects/service.ts'
+import { settingsPatchBody } from '../../src/modules/settings/model.ts'
+import { changeSettings, readSettings } from '../../src/modules/settings/service.ts'
+import { newUserBody, userDeleteQuery, userPatchBody } from '../../src/modules/users/model.ts'
 import {
   changeUser,
   createResetLink,
@@ -29,11 +29,11 @@ import {
   getUser,
   listTwins,
   listUsers,
-} from '../src/modules/users/service.ts'
-import { page } from './components/html.ts'
-import { checkInput, type Form, UNREAD_BODY } from './frame/form.ts'
-import { pageOf } from './frame/page-of.ts'
-import { expectedFailure, queryOf } from './frame/page-request.ts'
+} from '../../src/modules/users/service.ts'
+import { page } from '../components/html.ts'
+import { checkInput, type Form, UNREAD_BODY } from '../frame/form.ts'
+import { pageOf } from '../frame/page-of.ts'
+import { expectedFailure, queryOf } from '../frame/page-request.ts'
 import {
   administer,
   type Doing,
@@ -41,12 +41,12 @@ import {
   type Failed,
   queryText,
   submitWorkspaceForm,
-} from './frame/project-request.ts'
-import { auditPage } from './pages/admin/audit.ts'
-import { groupPage, groupsPage } from './pages/admin/groups.ts'
-import { healthPage } from './pages/admin/health.ts'
-import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './pages/admin/users.ts'
-import { workspaceSettingsPage } from './pages/admin/workspace-settings.ts'
+} from '../frame/project-request.ts'
+import { auditPage } from './audit.ts'
+import { groupPage, groupsPage } from './groups.ts'
+import { healthPage } from './health.ts'
+import { workspaceSettingsPage } from './settings.ts'
+import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './users.ts'
 
 /** The workspace, for global admins. spec: Global roles. */
 export const workspacePages = (ctx: Context) =>

@@ -1,12 +1,12 @@
-import type { Health } from '../../../src/modules/health/service.ts'
-import type { CertificateState } from '../../../src/platform/certificates.ts'
-import { badge } from '../../components/badge.ts'
-import { card } from '../../components/card.ts'
-import { details } from '../../components/details.ts'
-import { formatDuration } from '../../components/duration.ts'
-import { type Html, html } from '../../components/html.ts'
-import { certificateState } from '../../domains/certificate-state.ts'
-import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+import type { Health } from '../../src/modules/health/service.ts'
+import type { CertificateState } from '../../src/platform/certificates.ts'
+import { badge } from '../components/badge.ts'
+import { card } from '../components/card.ts'
+import { details } from '../components/details.ts'
+import { formatDuration } from '../components/duration.ts'
+import { type Html, html } from '../components/html.ts'
+import { certificateState } from '../domains/certificate-state.ts'
+import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
 type HealthPageProps = WorkspacePageBase & {
   health: Health

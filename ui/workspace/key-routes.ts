@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
-import type { Context } from '../src/context.ts'
-import { DAY_MS } from '../src/domain/durations.ts'
-import { isoTime } from '../src/domain/iso-time.ts'
-import { newKeyBody } from '../src/modules/api-keys/model.ts'
+import type { Context } from '../../src/context.ts'
+import { DAY_MS } from '../../src/domain/durations.ts'
+import { isoTime } from '../../src/domain/iso-time.ts'
+import { newKeyBody } from '../../src/modules/api-keys/model.ts'
 import {
   createKey,
   listKeys,
@@ -10,15 +10,15 @@ import {
   revokeKey,
   suspendedKeys,
   takeOverKey,
-} from '../src/modules/api-keys/service.ts'
-import { authorize } from '../src/modules/auth/authorize.ts'
-import { listProjectNames } from '../src/modules/projects/service.ts'
-import { page } from './components/html.ts'
-import { checkInput, type Form, marked, UNREAD_BODY } from './frame/form.ts'
-import { pageOf } from './frame/page-of.ts'
-import { queryOf, viewerOf } from './frame/page-request.ts'
-import { type Doing, doneNotice, queryText, submitWorkspaceForm } from './frame/project-request.ts'
-import { type KeysPageProps, keysPage } from './pages/admin/keys.ts'
+} from '../../src/modules/api-keys/service.ts'
+import { authorize } from '../../src/modules/auth/authorize.ts'
+import { listProjectNames } from '../../src/modules/projects/service.ts'
+import { page } from '../components/html.ts'
+import { checkInput, type Form, marked, UNREAD_BODY } from '../frame/form.ts'
+import { pageOf } from '../frame/page-of.ts'
+import { queryOf, viewerOf } from '../frame/page-request.ts'
+import { type Doing, doneNotice, queryText, submitWorkspaceForm } from '../frame/project-request.ts'
+import { type KeysPageProps, keysPage } from './keys.ts'
 
 /** API keys, for global admins only. contract §7. */
 export const keyPages = (ctx: Context) =>

@@ -1,11 +1,11 @@
-import type { Setting, Settings } from '../../../src/modules/settings/service.ts'
-import { button } from '../../components/button.ts'
-import { card } from '../../components/card.ts'
-import { checkbox, formError, hidden, selectField } from '../../components/field.ts'
-import { type Html, html } from '../../components/html.ts'
-import { notice } from '../../components/notice.ts'
-import type { Failed } from '../../frame/project-request.ts'
-import { type WorkspacePageBase, workspaceFrame } from './workspace-frame.ts'
+import type { Setting, Settings } from '../../src/modules/settings/service.ts'
+import { button } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { checkbox, formError, hidden, selectField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import type { Failed } from '../frame/project-request.ts'
+import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
 type WorkspaceSettingsPageProps = WorkspacePageBase & {
   settings: Settings

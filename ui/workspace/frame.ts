@@ -1,8 +1,8 @@
-import { type Content, type Html, html } from '../../components/html.ts'
-import { type MainPlace, mainNav } from '../../components/main-nav.ts'
-import type { Notice } from '../../components/notice.ts'
-import type { PageUser } from '../../components/user-menu.ts'
-import { appLayout, type Crumb } from '../../frame/layout.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { type MainPlace, mainNav } from '../components/main-nav.ts'
+import type { Notice } from '../components/notice.ts'
+import type { PageUser } from '../components/user-menu.ts'
+import { appLayout, type Crumb } from '../frame/layout.ts'
 
 /** The props that every page of the workspace gets. */
 export type WorkspacePageBase = { user: PageUser; notices?: readonly Notice[] }
