@@ -4,7 +4,7 @@ import { createWorld, type World } from '../src/testing/access-world.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { pageRoutes } from './pages-app.ts'
 import { RULE_FORM } from './rules/testing.ts'
-import { ADMIN, withoutPageIds } from './testing.ts'
+import { ADMIN, withoutPageIds } from './testing/browser.ts'
 
 /**
  * Pages below a project whose address also names another thing, and their forms. If that thing belongs to another

@@ -3,7 +3,7 @@ import { totpCodeAt } from '../../src/platform/totp.ts'
 import { ask } from '../../src/testing/ask.ts'
 import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, credentials, redirectOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf, credentials, redirectOf } from '../testing/browser.ts'
 
 const ANN = 'ann@example.com'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask } from '../../src/testing/ask.ts'
 import { SEED_OWNER, seedDeployment } from '../../src/testing/seed.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, browserOf } from '../testing.ts'
+import { ADMIN, browserOf } from '../testing/browser.ts'
 
 /** contract 12.9: an alias that a domain maps to or a traffic split names is not deleted, by the API or its page. */
 

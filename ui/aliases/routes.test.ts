@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
 import { seedMember } from '../../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf } from '../testing/browser.ts'
 
 /** What the pages of aliases offer after a rollback, for a new one, and before one is deleted. */
 let app: TestApp

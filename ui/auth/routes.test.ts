@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { seedDeployment } from '../../src/testing/seed.ts'
 import { cookieHeader, type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, credentials, redirectOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf, credentials, redirectOf } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { cookieHeader, PASSWORD, type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, browserOf, credentials, redirectOf } from '../testing.ts'
+import { ADMIN, browserOf, credentials, redirectOf } from '../testing/browser.ts'
 
 let app: TestApp
 afterEach(() => app.close())

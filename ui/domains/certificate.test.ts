@@ -5,7 +5,7 @@ import { ask } from '../../src/testing/ask.ts'
 import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
 import { seedMember } from '../../src/testing/seed-people.ts'
 import { until } from '../../src/testing/until.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing/browser.ts'
 
 const HOST = 'docs.sites.test'
 const TRY_AGAIN = 'Try again now'

@@ -4,7 +4,7 @@ import { ask } from '../../src/testing/ask.ts'
 import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
 import { seedMember } from '../../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing/browser.ts'
 
 const txt = new Map<string, string[]>()
 let app: TestApp

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
 import { seedMember } from '../../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing/browser.ts'
 
 const GRACE = 'grace@example.com'
 

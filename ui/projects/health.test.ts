@@ -3,7 +3,7 @@ import { noCertificates } from '../../src/platform/certificates.ts'
 import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
 import { seedMember } from '../../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf } from '../testing/browser.ts'
 
 /** The project's health cell in the list of projects. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, browserOf } from '../testing.ts'
+import { ADMIN, browserOf } from '../testing/browser.ts'
 import { ownerFor } from './new-project.ts'
 
 const USER = 'grace@example.com'

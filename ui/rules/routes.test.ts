@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { recordRun } from '../../src/modules/runs/service.ts'
-import { ADMIN, redirectOf, withoutPageIds } from '../testing.ts'
+import { ADMIN, redirectOf, withoutPageIds } from '../testing/browser.ts'
 import { OF_REPOSITORY, type RulesApp, rulesApp } from './testing.ts'
 
 let project: RulesApp

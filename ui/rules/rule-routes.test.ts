@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { redirectOf } from '../testing.ts'
+import { redirectOf } from '../testing/browser.ts'
 import { OF_REPOSITORY, RULE_FORM, type RulesApp, rulesApp } from './testing.ts'
 
 let project: RulesApp

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { ADMIN, redirectOf } from '../testing.ts'
+import { ADMIN, redirectOf } from '../testing/browser.ts'
 import { OF_REPOSITORY, RULE_FORM, type RulesApp, rulesApp } from './testing.ts'
 
 let project: RulesApp

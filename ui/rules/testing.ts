@@ -1,7 +1,7 @@
 import { seedDeployment } from '../../src/testing/seed.ts'
 import { seedMember } from '../../src/testing/seed-people.ts'
 import { testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, browserOf } from '../testing.ts'
+import { ADMIN, browserOf } from '../testing/browser.ts'
 
 export type RulesApp = Awaited<ReturnType<typeof rulesApp>>
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ask } from '../../src/testing/ask.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing/browser.ts'
 
 /** contract 12.8: the pages ask what becomes of keys, and administrators are told of those that are suspended. */
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from '../testing.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser

@@ -1,5 +1,5 @@
-import { type CallOptions, PASSWORD, type TestApp } from '../src/testing/test-app.ts'
-import { PAGE_ID } from './components/html.ts'
+import { type CallOptions, PASSWORD, type TestApp } from '../../src/testing/test-app.ts'
+import { PAGE_ID } from '../components/html.ts'
 
 export const ADMIN = 'ada@example.com'
 

@@ -1,4 +1,4 @@
-import { RULE_FORM } from './rules/testing.ts'
+import { RULE_FORM } from '../rules/testing.ts'
 
 export const GRACE = 'grace@example.com'
 export const SHA = 'c0ffee1234567890'
