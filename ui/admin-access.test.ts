@@ -26,6 +26,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /signout', 'anybody'],
   ['GET /signed-out', 'anybody'],
   ['POST /_svc/signout', 'anybody'],
+  ['GET /_svc/clear-cookies', 'anybody'],
+  ['POST /_svc/clear-cookies', 'anybody'],
   ['GET /forgot-password', 'anybody'],
   ['POST /forgot-password', 'anybody'],
   ['GET /reset-password', 'anybody'],

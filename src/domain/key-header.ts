@@ -5,7 +5,7 @@ export const KEY_PREFIX = 'svc_'
 const BEARER = /^bearer +(\S+)$/i
 
 /** Such a key anywhere in a value, also of several that were joined with commas. */
-const BEARER_KEY = new RegExp(`(?:^|[\\s,])(?i:bearer)\\s+${KEY_PREFIX}`)
+const BEARER_KEY = new RegExp(`(?:^|[\\s,])[Bb][Ee][Aa][Rr][Ee][Rr]\\s+${KEY_PREFIX}`)
 
 /** The key that `Authorization` carries; null for other schemes and for tokens that are no keys. */
 export function keyOfAuthorization(value: string | null): string | null {

@@ -112,8 +112,8 @@ function newKeyCard({ projects, failed }: KeysPageProps): Html {
           value: mine?.values['scope'],
           error: fieldError(mine?.error, 'scope'),
           options: [
-            ...projects.map((project) => ({ value: project.id, label: projectLabel(project) })),
             { value: 'global', label: 'All projects, including new ones' },
+            ...projects.map((project) => ({ value: project.id, label: projectLabel(project) })),
           ],
         })}
         ${selectField({

@@ -187,7 +187,7 @@ export const exportView = t.Object({
 export const rollbackAnswer = t.Object({ ...ruleSetWithRules.properties, ...syncAnswer.properties })
 export type RollbackAnswer = Static<typeof rollbackAnswer>
 
-export const rollbackBody = t.Optional(t.Object({ dryRun: flag }))
+export const rollbackBody = t.Optional(t.Object({ dryRun: flag }, { examples: [{ dryRun: true }] }))
 
 /** `current`: the set has these rules now. `trigger`: what made the revision. */
 const revisionView = t.Object({
