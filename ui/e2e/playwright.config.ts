@@ -1,10 +1,10 @@
 import { defineConfig } from '@playwright/test'
 
-/** Journeys through the compiled executable; each test starts one of its own (ui/e2e/appliance.ts). */
+/** Journeys through the compiled executable; each test starts one of its own (appliance.ts). */
 export default defineConfig({
-  testDir: 'ui/e2e',
+  testDir: '.',
   testMatch: '*.e2e.ts',
-  outputDir: 'test-results',
+  outputDir: '../../test-results',
   // A journey that passes the second time is a journey that fails.
   retries: 0,
   workers: 2,
