@@ -59,7 +59,7 @@ async function command(argv: string[]): Promise<Count> {
 
 async function unitTests(patterns: string[]): Promise<Count> {
   const { exitCode, output } = await capture(
-    [process.execPath, 'test', ...(patterns.length > 0 ? patterns : ['src', 'ui', 'scripts'])],
+    [process.execPath, 'test', ...(patterns.length > 0 ? patterns : ['src', 'ui', 'migrations', 'scripts'])],
     isLong ? { SVC_TEST_LONG: '1' } : {},
   )
   console.log(output)

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { normalEmail } from '../domain/email.ts'
+import { normalEmail } from '../src/domain/email.ts'
 
 type Spelled = { id: string; email: string }
 

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { beforeEach, expect, test } from 'bun:test'
-import { migrations } from '../../migrations/index.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { migrations } from './index.ts'
 
 const NFC = 'ren\u00e9@example.com'
 const NFD = 'rene\u0301@example.com'
