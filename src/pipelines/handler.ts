@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import type { Context } from '../context.ts'
 import type { ErrorDetail } from '../domain/errors.ts'
 import type { PipelineInput } from './input.ts'
-import type { TemplateMode } from './templates.ts'
+import type { TemplateMode } from './language/templates.ts'
 
 /**
  * A text of the configuration that its handler renders, once it knows how to escape. Only such a text is ever a template:

@@ -6,7 +6,7 @@ import { networkOf } from '../domain/ip-ranges.ts'
 import { PROJECT_ROLES, roleLevel } from '../domain/roles.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { onePer } from '../platform/one-per.ts'
-import type { PipelineRule, PipelineValidator } from './model.ts'
+import type { PipelineRule, PipelineValidator } from './language/model.ts'
 import { RateWindows } from './rate-windows.ts'
 
 /** The checks that run before the steps of a pipeline. contract §9.3. */

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { aggregateRecords, OPERATIONS } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
+import { checkFilters, checkWord, constantOf } from '../language/handlers/words.ts'
 import {
   expression,
   filterLogic,
@@ -12,7 +13,6 @@ import {
   schemaId,
   schemaOf,
 } from './config.ts'
-import { checkFilters, checkWord, constantOf } from './words.ts'
 
 export const aggregateHandler: Handler = {
   names: ['aggregate_handler', 'db_aggregate'],

@@ -9,8 +9,8 @@ import {
 } from '../../modules/records/service.ts'
 import { findSchemaOf, type Schema } from '../../modules/schemas/service.ts'
 import { AuthorError, type StepContext } from '../handler.ts'
-import { JsonText, plain } from '../json-text.ts'
-import { checkFilters, numberOf } from './words.ts'
+import { checkFilters, numberOf } from '../language/handlers/words.ts'
+import { JsonText, plain } from '../language/json-text.ts'
 
 /** What the configurations of all handlers share: their descriptions, and how to read resolved values. */
 

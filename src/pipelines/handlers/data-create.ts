@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { createRecord, createRecordJson } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
-import { JsonText } from '../json-text.ts'
+import { JsonText } from '../language/json-text.ts'
 import { objectOf, schemaId, schemaOf, valuesByName } from './config.ts'
 
 export const dataCreateHandler: Handler = {

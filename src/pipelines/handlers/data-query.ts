@@ -3,7 +3,8 @@ import { AppError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { findRecordJson, queryRecordsJson, type RecordQuery } from '../../modules/records/service.ts'
 import type { Handler } from '../handler.ts'
-import { JsonText } from '../json-text.ts'
+import { checkFilters, checkWholeNumber, checkWord } from '../language/handlers/words.ts'
+import { JsonText } from '../language/json-text.ts'
 import {
   expression,
   filtersOf,
@@ -17,7 +18,6 @@ import {
   selectionConfig,
   wholeNumber,
 } from './config.ts'
-import { checkFilters, checkWholeNumber, checkWord } from './words.ts'
 
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 10_000

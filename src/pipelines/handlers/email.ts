@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../domain/errors.ts'
 import { checkFieldValue } from '../../domain/field-types.ts'
 import type { Handler } from '../handler.ts'
-import { textOf } from '../templates.ts'
+import { textOf } from '../language/templates.ts'
 import { anyValue, expression, optionalText } from './config.ts'
 
 const MAX_RECIPIENTS = 50

@@ -4,10 +4,10 @@ import { checkFieldValue, convertFieldText, type FieldType } from '../../domain/
 import { isRecord } from '../../domain/is-record.ts'
 import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { withoutCharset } from '../input.ts'
-import { isJsonWithin, plain } from '../json-text.ts'
-import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
+import { constantOf } from '../language/handlers/words.ts'
+import { isJsonWithin, plain } from '../language/json-text.ts'
+import { compilePattern, isQuickPattern } from '../language/safe-pattern.ts'
 import { runInSandbox } from '../sandbox/sandbox-for.ts'
-import { constantOf } from './words.ts'
 
 const FORM_TYPES = [
   'string',

@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { flawOfCode } from '../check-code.ts'
 import { AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { requestView } from '../input.ts'
-import { jsonOf, jsonOfConfig } from '../json-text.ts'
+import { flawOfCode } from '../language/check-code.ts'
+import { checkWholeNumber } from '../language/handlers/words.ts'
+import { jsonOf, jsonOfConfig } from '../language/json-text.ts'
 import type { SandboxFailure } from '../sandbox/protocol.ts'
 import { runInSandbox } from '../sandbox/sandbox-for.ts'
 import { numberUpTo, objectOf, valuesByName, wholeNumber } from './config.ts'
-import { checkWholeNumber } from './words.ts'
 
 const DEFAULT_TIMEOUT_MS = 5000
 const MAX_TIMEOUT_MS = 30_000

@@ -4,8 +4,10 @@ import type { HeaderPair } from '../../domain/forward-headers.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { readLimited } from '../../platform/outbound/read.ts'
 import { BodyTemplate, type Handler, type StepContext } from '../handler.ts'
-import { jsonOfConfig, plain } from '../json-text.ts'
-import { hasTags, parseTemplate, templateModeOf, textOf } from '../templates.ts'
+import { checkHeaders } from '../language/handlers/headers.ts'
+import { checkWholeNumber, constantOf } from '../language/handlers/words.ts'
+import { jsonOfConfig, plain } from '../language/json-text.ts'
+import { hasTags, parseTemplate, templateModeOf, textOf } from '../language/templates.ts'
 import {
   anyValue,
   expression,
@@ -15,8 +17,6 @@ import {
   valuesByName,
   wholeNumber,
 } from './config.ts'
-import { checkHeaders } from './headers.ts'
-import { checkWholeNumber, constantOf } from './words.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const MAX_TIMEOUT_MS = 60_000

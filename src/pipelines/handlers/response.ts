@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { responseHeadersToForward } from '../../domain/forward-headers.ts'
-import { ExpressionError } from '../expressions.ts'
 import { Answer, AuthorError, BodyTemplate, type Handler, type StepContext } from '../handler.ts'
-import { jsonOf, jsonOfConfig } from '../json-text.ts'
-import { hasTags, parseTemplate, templateModeOf } from '../templates.ts'
+import { ExpressionError } from '../language/expressions.ts'
+import { checkHeaders, flawOfHeader, sentValue } from '../language/handlers/headers.ts'
+import { checkWholeNumber, constantOf } from '../language/handlers/words.ts'
+import { jsonOf, jsonOfConfig } from '../language/json-text.ts'
+import { hasTags, parseTemplate, templateModeOf } from '../language/templates.ts'
 import { expression, numberOr, objectOf, optionalText, valuesByName } from './config.ts'
-import { checkHeaders, flawOfHeader, sentValue } from './headers.ts'
-import { checkWholeNumber, constantOf } from './words.ts'
 
 const WITHOUT_BODY = new Set([204, 205, 304])
 

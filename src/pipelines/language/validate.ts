@@ -2,10 +2,11 @@ import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import Value from 'typebox/value'
-import type { ErrorDetail } from '../domain/errors.ts'
-import { isRecord } from '../domain/is-record.ts'
-import { PROTOTYPE_KEYS } from '../domain/prototype-keys.ts'
-import { GLOBAL_ROLES, PROJECT_ROLES } from '../domain/roles.ts'
+import type { ErrorDetail } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { PROTOTYPE_KEYS } from '../../domain/prototype-keys.ts'
+import { GLOBAL_ROLES, PROJECT_ROLES } from '../../domain/roles.ts'
+import { VALIDATOR_CONFIGS } from '../validators.ts'
 import { compileStep, pathText } from './compile.ts'
 import {
   MAX_STEPS,
@@ -17,7 +18,6 @@ import {
 } from './model.ts'
 import { unknownNames } from './references.ts'
 import { findHandler, handlerNames } from './registry.ts'
-import { VALIDATOR_CONFIGS } from './validators.ts'
 
 // The default is 8 errors; one union of eight branches would use them all.
 Settings.Set({ maxErrors: 1000 })

@@ -1,6 +1,6 @@
-import type { ErrorDetail } from '../domain/errors.ts'
+import type { ErrorDetail } from '../../domain/errors.ts'
+import { BodyTemplate, type Handler } from '../handler.ts'
 import { type Expression, ExpressionError, evaluate, parseExpression, type Scope } from './expressions.ts'
-import { BodyTemplate, type Handler } from './handler.ts'
 import { type PipelineConfig, type PipelineStep, stepIdOf } from './model.ts'
 import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate, renderTemplate, type Template } from './templates.ts'

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
-import type { Handler } from './handler.ts'
+import type { Handler } from '../handler.ts'
+import { VALIDATOR_CONFIGS } from '../validators.ts'
 import { pipelineConfig, pipelineStep, pipelineValidator } from './model.ts'
 import { HANDLERS } from './registry.ts'
-import { VALIDATOR_CONFIGS } from './validators.ts'
 
 type Json = Record<string, unknown>
 
