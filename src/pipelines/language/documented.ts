@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import type { Handler } from '../handler.ts'
 import { VALIDATOR_CONFIGS } from '../validators.ts'
+import type { Handler } from './handler.ts'
 import { pipelineConfig, pipelineStep, pipelineValidator } from './model.ts'
 import { HANDLERS } from './registry.ts'
 
