@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
-import { VALIDATOR_CONFIGS } from '../validators.ts'
 import type { Handler } from './handler.ts'
 import { pipelineConfig, pipelineStep, pipelineValidator } from './model.ts'
 import { HANDLERS } from './registry.ts'
+import { VALIDATOR_CONFIGS } from './validators.ts'
 
 type Json = Record<string, unknown>
 

@@ -6,7 +6,6 @@ import type { ErrorDetail } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { PROTOTYPE_KEYS } from '../../domain/prototype-keys.ts'
 import { GLOBAL_ROLES, PROJECT_ROLES } from '../../domain/roles.ts'
-import { VALIDATOR_CONFIGS } from '../validators.ts'
 import { compileStep, pathText } from './compile.ts'
 import {
   MAX_STEPS,
@@ -18,6 +17,7 @@ import {
 } from './model.ts'
 import { unknownNames } from './references.ts'
 import { findHandler, handlerNames } from './registry.ts'
+import { VALIDATOR_CONFIGS } from './validators.ts'
 
 // The default is 8 errors; one union of eight branches would use them all.
 Settings.Set({ maxErrors: 1000 })
