@@ -1,5 +1,6 @@
 import type { Config } from './config/config.ts'
 import type { Db } from './db/open.ts'
+import type { RequestLog } from './db/request-log.ts'
 import type { AppError } from './domain/errors.ts'
 import type { GlobalRole } from './domain/roles.ts'
 import type { BlobStore } from './platform/blob-store.ts'
@@ -10,7 +11,6 @@ import type { Log } from './platform/log.ts'
 import type { Mailer } from './platform/mail.ts'
 import type { Outbound } from './platform/outbound.ts'
 import type { Passwords } from './platform/passwords.ts'
-import type { RequestLog } from './platform/request-log.ts'
 import type { SecretBox } from './platform/secret-box.ts'
 
 /** Shared by the whole service. The only source of the clock and of ids. */
