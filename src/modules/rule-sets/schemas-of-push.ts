@@ -1,5 +1,6 @@
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
+import type { Actor } from '../../domain/actor.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
 import type { PipelineConfig } from '../../pipelines/language/model.ts'
