@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts'
-import { DatabaseLockedError } from '../db/locked.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { DatabaseLockedError } from '../platform/locked-database.ts'
 import { ServeError } from '../server/listeners.ts'
 import {
   type Command,
