@@ -53,7 +53,8 @@ import { explain, projectOfUrl } from '../site/explain.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Endpoints } from './route-request.ts'
 
-const loadPipelineSchemas = async () => (await import('../pipelines/documented.ts')).pipelineSchemas()
+const loadPipelineSchemas = async () =>
+  (await import('../pipelines/language/documented.ts')).pipelineSchemas()
 
 /** The API and the pages for the front door. Loaded when a request needs more than a file. */
 export function createEndpoints(ctx: Context): Endpoints {

@@ -6,7 +6,7 @@ import { behindPrefix } from '../domain/plain-path.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
 import { parseMethods } from '../modules/proxy-rules/methods.ts'
-import type { PipelineConfig, PipelineRule } from '../pipelines/model.ts'
+import type { PipelineConfig, PipelineRule } from '../pipelines/language/model.ts'
 import type { Trace } from './trace.ts'
 
 /** A rule, prepared for many requests. Valid for one site generation. */

@@ -3,7 +3,7 @@ import type { SchemaField } from '../domain/schema-fields.ts'
 import { recordFacts } from '../http/request-facts.ts'
 import { operatorGrant } from '../modules/auth/authorize.ts'
 import { createSchema } from '../modules/schemas/service.ts'
-import type { PipelineConfig, PipelineRule, PipelineStep } from '../pipelines/model.ts'
+import type { PipelineConfig, PipelineRule, PipelineStep } from '../pipelines/language/model.ts'
 import { servePipeline } from '../site/serve-pipeline.ts'
 import { type TestApp, type TestStorage, testApp } from './test-app.ts'
 

@@ -1,6 +1,6 @@
 import { RECORD_COLUMNS } from '../../src/domain/schema-fields.ts'
 import type { TextFilter } from '../../src/modules/records/filters.ts'
-import type { FilterOp } from '../../src/modules/records/service.ts'
+import type { FilterOp } from '../../src/domain/record-words.ts'
 import type { SchemaView } from '../../src/modules/schemas/service.ts'
 import { field, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../src/domain/errors.ts'
+import { FILTER_OPS } from '../../src/domain/record-words.ts'
 import { filterPairs, parseFilters, type TextFilter } from '../../src/modules/records/filters.ts'
-import { FILTER_OPS } from '../../src/modules/records/service.ts'
 import { pageNumberOf } from '../frame/form.ts'
 
 /** The filters and order of a list of records, as in the address of its page. */

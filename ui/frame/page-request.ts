@@ -1,4 +1,5 @@
-import type { Caller, Context, SessionUser } from '../../src/context.ts'
+import type { Caller, Context } from '../../src/context.ts'
+import type { SessionUser } from '../../src/domain/actor.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { acceptsHtml } from '../../src/http/accepts-html.ts'
 import { errorResponse, toAppError } from '../../src/http/error-response.ts'

@@ -1,5 +1,6 @@
-import type { Caller, Context, SessionUser } from '../../src/context.ts'
+import type { Caller, Context } from '../../src/context.ts'
 import type { ProjectAction } from '../../src/domain/access.ts'
+import type { SessionUser } from '../../src/domain/actor.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { listAliases } from '../../src/modules/aliases/service.ts'
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'

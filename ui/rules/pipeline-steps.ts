@@ -1,5 +1,10 @@
 import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
-import { type PipelineConfig, type PipelineStep, type StepList, stepIdOf } from '../../src/pipelines/model.ts'
+import {
+  type PipelineConfig,
+  type PipelineStep,
+  type StepList,
+  stepIdOf,
+} from '../../src/pipelines/language/model.ts'
 import { badge } from '../components/badge.ts'
 import { card } from '../components/card.ts'
 import { details } from '../components/details.ts'

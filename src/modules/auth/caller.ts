@@ -1,5 +1,6 @@
-import type { Actor, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
+import type { Caller, Context, RequestFacts } from '../../context.ts'
 import { currentGeneration } from '../../db/generation.ts'
+import type { Actor, SessionUser } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { sentKey } from '../../domain/key-header.ts'
 import { isPartOfAnother } from '../../http/part-of-another.ts'

@@ -1,5 +1,6 @@
-import type { Context, SessionUser } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { decideAccess, decideView, PROJECT_ACTIONS, type ProjectAction } from '../../domain/access.ts'
+import type { SessionUser } from '../../domain/actor.ts'
 import { isoTimeOrNull } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'

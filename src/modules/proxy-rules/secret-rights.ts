@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
-import { isSamePipeline } from '../../pipelines/same-pipeline.ts'
+import { isSamePipeline } from '../../pipelines/language/same-pipeline.ts'
 import { type Grant, mayDo } from '../auth/authorize.ts'
 import { adminSecretNames } from '../secrets/service.ts'
 import type { RuleRow } from './queries.ts'

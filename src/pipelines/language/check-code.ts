@@ -1,4 +1,4 @@
-import { messageOf } from '../domain/errors.ts'
+import { messageOf } from '../../domain/errors.ts'
 
 /** Where a code is wrong. `line` and `column` count from 1. */
 export type CodeFlaw = { message: string; line: number; column: number }

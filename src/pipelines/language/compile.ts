@@ -1,8 +1,8 @@
-import type { ErrorDetail } from '../domain/errors.ts'
+import type { ErrorDetail } from '../../domain/errors.ts'
 import { type Expression, ExpressionError, evaluate, parseExpression, type Scope } from './expressions.ts'
 import { BodyTemplate, type Handler } from './handler.ts'
 import { type PipelineConfig, type PipelineStep, stepIdOf } from './model.ts'
-import { findHandler } from './registry.ts'
+import { findHandler, type KnownHandler } from './registry.ts'
 import { hasTags, parseTemplate, renderTemplate, type Template } from './templates.ts'
 
 /** A value of a configuration, with its texts parsed. */
@@ -18,7 +18,7 @@ export type CompiledStep = {
   name: string | null
   handlerType: string
   /** Undefined for a handler that this version does not know. */
-  handler: Handler | undefined
+  handler: KnownHandler | undefined
   isEnabled: boolean
   condition: { value: CompiledValue; isNegated: boolean } | null
   config: CompiledValue

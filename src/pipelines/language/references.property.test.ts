@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { rounds, seedOf } from '../testing/rounds.ts'
-import { seededRandom } from '../testing/seeded-random.ts'
+import { rounds, seedOf } from '../../testing/rounds.ts'
+import { seededRandom } from '../../testing/seeded-random.ts'
 import { compileStep, holdsCondition, resolveValue } from './compile.ts'
 import { ExpressionError, type Scope } from './expressions.ts'
 import { BodyTemplate } from './handler.ts'

@@ -1,4 +1,4 @@
-import { PROTOTYPE_KEYS } from '../domain/prototype-keys.ts'
+import { PROTOTYPE_KEYS } from '../../domain/prototype-keys.ts'
 import { plain } from './json-text.ts'
 
 /** The roots of paths. `metadata` is an alias of `request`. contract §9.3. */

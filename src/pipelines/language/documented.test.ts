@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type TestApp, testApp } from '../testing/test-app.ts'
+import { type TestApp, testApp } from '../../testing/test-app.ts'
 import { HANDLERS } from './registry.ts'
 
 let app: TestApp

@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 
 /** JSON that is parsed only when something looks inside, so that it can pass through as text. */
 export class JsonText {

@@ -1,8 +1,8 @@
 import type { Statement } from 'bun:sqlite'
-import { isDamaged, type LogsDb } from '../../db/logs-db.ts'
 import { botName } from '../../domain/bots.ts'
 import { DAY_MS } from '../../domain/durations.ts'
-import { newToken } from '../tokens.ts'
+import { newToken } from '../../platform/tokens.ts'
+import { isDamaged, type LogsDb } from '../logs-db.ts'
 import type { LoggedRequest, Observed } from './row.ts'
 import { BatchSums, type DayKind, startOf } from './sums.ts'
 

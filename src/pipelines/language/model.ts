@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MAX_DESCRIPTION } from '../domain/description.ts'
+import { MAX_DESCRIPTION } from '../../domain/description.ts'
 
 const text = (description: string, maxLength: number) => Type.String({ description, maxLength })
 

@@ -1,6 +1,6 @@
-import type { ErrorDetail } from '../../domain/errors.ts'
-import { isRecord } from '../../domain/is-record.ts'
-import { isHeaderValue } from '../../domain/names.ts'
+import type { ErrorDetail } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { isHeaderValue } from '../../../domain/names.ts'
 import { constantOf } from './words.ts'
 
 /** RFC 9110 §5.6.2. */

@@ -1,6 +1,6 @@
-import type { ErrorDetail } from '../../domain/errors.ts'
-import { isRecord } from '../../domain/is-record.ts'
-import { FILTER_OPS } from '../../modules/records/service.ts'
+import type { ErrorDetail } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { FILTER_OPS } from '../../../domain/record-words.ts'
 import { ExpressionError, parseExpression } from '../expressions.ts'
 import { hasTags } from '../templates.ts'
 

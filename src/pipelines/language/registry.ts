@@ -10,8 +10,11 @@ import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
 import { responseHandler } from './handlers/response.ts'
 
-/** Every handler of this version. To add one, add a file in `handlers/` and a line here. */
-export const HANDLERS: readonly Handler[] = [
+/**
+ * Every handler of this version. To add one, add a file in `handlers/` and a line here; then the same in `pipelines/`,
+ * for how it runs.
+ */
+const DECLARED = [
   formHandler,
   dataCreateHandler,
   dataQueryHandler,
@@ -22,11 +25,17 @@ export const HANDLERS: readonly Handler[] = [
   httpRequestHandler,
   emailHandler,
   responseHandler,
-]
+] as const
+
+/** The preferred name of a handler. */
+export type HandlerName = (typeof DECLARED)[number]['names'][0]
+export type KnownHandler = Handler<HandlerName>
+
+export const HANDLERS: readonly KnownHandler[] = DECLARED
 
 const byName = new Map(HANDLERS.flatMap((handler) => handler.names.map((name) => [name, handler] as const)))
 
-export const findHandler = (name: string): Handler | undefined => byName.get(name)
+export const findHandler = (name: string): KnownHandler | undefined => byName.get(name)
 
 /** For `unknown handler` messages. */
 export const handlerNames = (): string[] => [...byName.keys()]

@@ -1,5 +1,5 @@
-import { isBusy, type LogsDb } from '../db/logs-db.ts'
-import type { Log } from './log.ts'
+import type { Log } from '../platform/log.ts'
+import { isBusy, type LogsDb } from './logs-db.ts'
 import type { LoggedRequest, Observed } from './request-log/row.ts'
 import { RequestLogStore } from './request-log/store.ts'
 
