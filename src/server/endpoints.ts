@@ -10,13 +10,13 @@ import { forbiddenPage } from '../../ui/site/forbidden.ts'
 import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../../ui/site/not-found.ts'
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { apiDocs, withExplorer } from '../http/docs.ts'
 import { elysiaOptions } from '../http/elysia-options.ts'
 import { errorResponse, toAppError } from '../http/error-response.ts'
 import { errorResponses } from '../http/errors.ts'
 import { factsOf, hasFacts } from '../http/request-facts.ts'
 import { signInAddress } from '../http/safe-redirect.ts'
-import { splitUrl } from '../http/visitor.ts'
 import { accountRoutes } from '../modules/account/routes.ts'
 import { aliasRoutes } from '../modules/aliases/routes.ts'
 import { analyticsRoutes } from '../modules/analytics/routes.ts'
@@ -64,8 +64,7 @@ export function createEndpoints(ctx: Context): Endpoints {
     isApiRoute: api.isApiRoute,
     isForEveryHost: (path) => path === CLEAR_COOKIES,
     asset: assetAnswer,
-    async admin(request) {
-      const path = new URL(request.url).pathname
+    async admin({ request, path }) {
       const asset = assetAnswer(path)
       if (asset !== undefined) return asset
       if (path === AUTH_DIALOG_PATH) return authDialogAnswer(ctx, request)
@@ -89,8 +88,8 @@ export function createEndpoints(ctx: Context): Endpoints {
 const pagesOf = (ctx: Context): Endpoints['pages'] => ({
   notFound: (path) => page(notFoundPage({ isStart: path === '/' }), 404),
   badHost: () => page(badHostPage(), 400),
-  noSite: (host, request) => noSiteAnswer(ctx, host, request),
-  hidden: (host, request) => noSiteAnswer(ctx, host, request),
+  noSite: (host, arrival) => noSiteAnswer(ctx, host, arrival),
+  hidden: (host, arrival) => noSiteAnswer(ctx, host, arrival),
   unproven: (host) => page(unprovenDomainPage(host), 421),
   forbidden: ({ email, siteHost, adminUrl }) =>
     page(
@@ -108,9 +107,8 @@ const pagesOf = (ctx: Context): Endpoints['pages'] => ({
  * The sign-in leads back to the whole address, path and query, whether there is a site or not. `host` null: the request
  * named no valid host, so the page has no link back to it.
  */
-function noSiteAnswer(ctx: Context, host: string | null, request: Request): Response {
-  const { path, search } = splitUrl(request.url)
-  const address = host === null ? null : `${ctx.siteUrl(host)}${path}${search}`
+function noSiteAnswer(ctx: Context, host: string | null, { target }: Arrival): Response {
+  const address = host === null ? null : `${ctx.siteUrl(host)}${target}`
   const signInUrl = address === null ? `${ctx.adminUrl()}/signin` : signInAddress(ctx, address)
   return page(noSitePage({ host: host ?? 'this address', signInUrl }), 404)
 }
