@@ -31,7 +31,7 @@ import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
 import { explainRoutes } from '../modules/explain/routes.ts'
 import type { Explainer } from '../modules/explain/service.ts'
-import { groupRoutes } from '../modules/groups/routes.ts'
+import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
 import { auditRoutes, logRoutes } from '../modules/logs/routes.ts'
@@ -40,7 +40,7 @@ import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
 import { projectRoutes } from '../modules/projects/routes.ts'
 import { proxyRuleRoutes } from '../modules/proxy-rules/routes.ts'
 import { recordRoutes } from '../modules/records/routes.ts'
-import { ruleSetRoutes } from '../modules/rule-sets/routes.ts'
+import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
 import { secretRoutes } from '../modules/secrets/routes.ts'
@@ -134,6 +134,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(projectRoutes(ctx))
     .use(proxyRuleRoutes(ctx))
     .use(ruleSetRoutes(ctx))
+    .use(ruleSetHistoryRoutes(ctx))
     .use(domainRoutes(ctx))
     .use(trafficRoutes(ctx))
     .use(explainRoutes(ctx, explainerOf(ctx, isApiRoute)))
@@ -144,6 +145,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(secretRoutes(ctx))
     .use(userRoutes(ctx))
     .use(groupRoutes(ctx))
+    .use(groupMemberRoutes(ctx))
     .use(settingsRoutes(ctx))
     .use(apiKeyRoutes(ctx))
     .use(auditRoutes(ctx))
