@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts'
 import { nextTurn } from '../platform/next-turn.ts'
+import type { Peer } from './arrival.ts'
 import { refuseCoded } from './coded-body.ts'
-import type { Peer } from './visitor.ts'
 
 const peers = new WeakMap<Request, Peer>()
 

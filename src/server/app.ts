@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { Peer } from '../http/visitor.ts'
+import type { Peer } from '../http/arrival.ts'
 import { createFrontDoor } from './front-door.ts'
 
 export type App = { fetch: (request: Request, peer: Peer) => Response | Promise<Response> }
@@ -14,6 +14,6 @@ export const createApp = (ctx: Context): App => ({
       import('./route-request.ts'),
     ])
     const endpoints = createEndpoints(ctx)
-    return (request, peer) => routeRequest(ctx, endpoints, request, peer)
+    return (arrival) => routeRequest(ctx, endpoints, arrival)
   }),
 })

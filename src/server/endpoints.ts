@@ -10,13 +10,13 @@ import { forbiddenPage } from '../../ui/site/forbidden.ts'
 import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../../ui/site/not-found.ts'
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { apiDocs, withExplorer } from '../http/docs.ts'
 import { elysiaOptions } from '../http/elysia-options.ts'
 import { errorResponse, toAppError } from '../http/error-response.ts'
 import { errorResponses } from '../http/errors.ts'
 import { factsOf, hasFacts } from '../http/request-facts.ts'
 import { signInAddress } from '../http/safe-redirect.ts'
-import { splitUrl } from '../http/visitor.ts'
 import { accountRoutes } from '../modules/account/routes.ts'
 import { aliasRoutes } from '../modules/aliases/routes.ts'
 import { analyticsRoutes } from '../modules/analytics/routes.ts'
@@ -31,7 +31,7 @@ import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
 import { explainRoutes } from '../modules/explain/routes.ts'
 import type { Explainer } from '../modules/explain/service.ts'
-import { groupRoutes } from '../modules/groups/routes.ts'
+import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
 import { auditRoutes, logRoutes } from '../modules/logs/routes.ts'
@@ -40,7 +40,7 @@ import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
 import { projectRoutes } from '../modules/projects/routes.ts'
 import { proxyRuleRoutes } from '../modules/proxy-rules/routes.ts'
 import { recordRoutes } from '../modules/records/routes.ts'
-import { ruleSetRoutes } from '../modules/rule-sets/routes.ts'
+import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
 import { secretRoutes } from '../modules/secrets/routes.ts'
@@ -65,8 +65,7 @@ export function createEndpoints(ctx: Context): Endpoints {
     isApiRoute: api.isApiRoute,
     isForEveryHost: (path) => path === CLEAR_COOKIES,
     asset: assetAnswer,
-    async admin(request) {
-      const path = new URL(request.url).pathname
+    async admin({ request, path }) {
       const asset = assetAnswer(path)
       if (asset !== undefined) return asset
       if (path === AUTH_DIALOG_PATH) return authDialogAnswer(ctx, request)
@@ -90,8 +89,8 @@ export function createEndpoints(ctx: Context): Endpoints {
 const pagesOf = (ctx: Context): Endpoints['pages'] => ({
   notFound: (path) => page(notFoundPage({ isStart: path === '/' }), 404),
   badHost: () => page(badHostPage(), 400),
-  noSite: (host, request) => noSiteAnswer(ctx, host, request),
-  hidden: (host, request) => noSiteAnswer(ctx, host, request),
+  noSite: (host, arrival) => noSiteAnswer(ctx, host, arrival),
+  hidden: (host, arrival) => noSiteAnswer(ctx, host, arrival),
   unproven: (host) => page(unprovenDomainPage(host), 421),
   forbidden: ({ email, siteHost, adminUrl }) =>
     page(
@@ -109,9 +108,8 @@ const pagesOf = (ctx: Context): Endpoints['pages'] => ({
  * The sign-in leads back to the whole address, path and query, whether there is a site or not. `host` null: the request
  * named no valid host, so the page has no link back to it.
  */
-function noSiteAnswer(ctx: Context, host: string | null, request: Request): Response {
-  const { path, search } = splitUrl(request.url)
-  const address = host === null ? null : `${ctx.siteUrl(host)}${path}${search}`
+function noSiteAnswer(ctx: Context, host: string | null, { target }: Arrival): Response {
+  const address = host === null ? null : `${ctx.siteUrl(host)}${target}`
   const signInUrl = address === null ? `${ctx.adminUrl()}/signin` : signInAddress(ctx, address)
   return page(noSitePage({ host: host ?? 'this address', signInUrl }), 404)
 }
@@ -137,6 +135,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(projectRoutes(ctx))
     .use(proxyRuleRoutes(ctx))
     .use(ruleSetRoutes(ctx))
+    .use(ruleSetHistoryRoutes(ctx))
     .use(domainRoutes(ctx))
     .use(trafficRoutes(ctx))
     .use(explainRoutes(ctx, explainerOf(ctx, isApiRoute)))
@@ -147,6 +146,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(secretRoutes(ctx))
     .use(userRoutes(ctx))
     .use(groupRoutes(ctx))
+    .use(groupMemberRoutes(ctx))
     .use(settingsRoutes(ctx))
     .use(apiKeyRoutes(ctx))
     .use(auditRoutes(ctx))

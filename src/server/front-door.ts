@@ -1,49 +1,47 @@
 import type { Context } from '../context.ts'
 import { httpDate } from '../domain/http-date.ts'
-import { plainPath } from '../domain/plain-path.ts'
-import { clientAddress, type Peer, splitUrl, visitedHost } from '../http/visitor.ts'
-import { isFileOnly } from '../site/file-only.ts'
+import { Arrival, type Peer } from '../http/arrival.ts'
 import { serveKnownUrl } from '../site/known-urls.ts'
 import type { SitePages } from '../site/pages.ts'
 import { resolveHost } from '../site/resolve-site.ts'
-import { isOurs, isPlainRead, serveAsset } from '../site/serve-asset.ts'
+import { serveFileAtOnce } from '../site/serve-file-at-once.ts'
 import { logRequest, observe } from './observe.ts'
 
-type Answering = (request: Request, peer: Peer) => Response | Promise<Response>
+type Answering = (arrival: Arrival) => Response | Promise<Response>
 
 /**
  * Delegates to `route`, which is loaded on first use. Until then files of open sites are served here, so that a server
  * that only serves files starts quickly and stays small. The log sees every response.
  */
-export function createFrontDoor(ctx: Context, loadRoute: () => Promise<Answering>): Answering {
+export function createFrontDoor(
+  ctx: Context,
+  loadRoute: () => Promise<Answering>,
+): (request: Request, peer: Peer) => Response | Promise<Response> {
   let route: Answering | undefined
-  const answer: Answering = (request, peer) => {
-    if (route !== undefined) return route(request, peer)
-    const file = serveOpenFile(ctx, request, peer)
+  const answer: Answering = (arrival) => {
+    if (route !== undefined) return route(arrival)
+    const file = serveOpenFile(ctx, arrival)
     if (file !== undefined) return file
     return loadRoute().then((loaded) => {
       route = loaded
-      return loaded(request, peer)
+      return loaded(arrival)
     })
   }
   const { requestLog } = ctx
-  const seen = (request: Request, peer: Peer, response: Response, startedAt: number): Response => {
+  const seen = (arrival: Arrival, response: Response, startedAt: number): Response => {
     const weight = requestLog.weigh(response.status, startedAt)
-    if (weight === 0 && !ctx.log.isInfo) return response
-    const { path } = splitUrl(request.url)
-    const address = clientAddress(ctx, request, peer)
-    const hostHeader = visitedHost(ctx, request, peer)
-    if (weight > 0) observe(ctx, request, response, { startedAt, hostHeader, path, address, weight })
-    if (ctx.log.isInfo) logRequest(ctx, request, response, { path, startedAt, address })
+    if (weight > 0) observe(ctx, arrival, response, { startedAt, weight })
+    if (ctx.log.isInfo) logRequest(ctx, arrival, response, { startedAt, address: arrival.address })
     return response
   }
   return (request, peer) => {
     const startedAt = performance.now()
+    const arrival = new Arrival(ctx.config, request, peer)
     const file = serveKnownUrl(ctx, request)
-    if (file !== undefined) return seen(request, peer, file, startedAt)
-    const answered = answer(request, peer)
-    if (answered instanceof Response) return seen(request, peer, dated(ctx, request, answered), startedAt)
-    return answered.then((response) => seen(request, peer, dated(ctx, request, response), startedAt))
+    if (file !== undefined) return seen(arrival, file, startedAt)
+    const answered = answer(arrival)
+    if (answered instanceof Response) return seen(arrival, dated(ctx, request, answered), startedAt)
+    return answered.then((response) => seen(arrival, dated(ctx, request, response), startedAt))
   }
 }
 
@@ -57,15 +55,10 @@ function dated(ctx: Context, { method }: Request, response: Response): Response 
  * Serves a file of an open site, which needs nothing else; undefined for any other request. An error here is reported
  * by `route`, which handles the same request next.
  */
-function serveOpenFile(ctx: Context, request: Request, peer: Peer): Response | undefined {
+function serveOpenFile(ctx: Context, arrival: Arrival): Response | undefined {
   try {
-    if (!isPlainRead(request)) return undefined
-    const place = resolveHost(ctx, visitedHost(ctx, request, peer))
-    if (place?.kind !== 'site') return undefined
-    const { path, search } = splitUrl(request.url)
-    const plain = plainPath(path)
-    if (isOurs(plain) || !isFileOnly(place, request.method, plain)) return undefined
-    const answer = serveAsset(ctx, NO_PAGES, place, { request, path, plain, search, mount: '' })
+    const place = resolveHost(ctx, arrival.hostHeader)
+    const answer = place?.kind === 'site' ? serveFileAtOnce(ctx, NO_PAGES, place, arrival) : undefined
     return answer === NEEDS_PAGE ? undefined : answer
   } catch {
     return undefined

@@ -1,34 +1,27 @@
 import type { Context } from '../context.ts'
-import { normalizeHost } from '../domain/hostname.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { loggedPath } from '../http/logged-path.ts'
 import { sizeOf } from '../http/sent-size.ts'
 import { projectOfPathForm } from '../site/parse-path-form.ts'
 import { resolveHost } from '../site/resolve-site.ts'
 
-type Seen = {
-  /** From `performance.now`. */
-  startedAt: number
-  /** As sent by the visitor or a trusted proxy. */
-  hostHeader: string
-  /** Without the query. */
-  path: string
-  address: string
-  weight: number
-}
+/** `startedAt` is from `performance.now`. */
+type Seen = { startedAt: number; weight: number }
 
 const MAX_PATH = 1000
 const MAX_AGENT = 300
 const MAX_HOST = 255
 
 /** Records a request and its response in the request log. Never fails the request. */
-export function observe(ctx: Context, request: Request, answer: Response, seen: Seen): void {
+export function observe(ctx: Context, arrival: Arrival, answer: Response, seen: Seen): void {
   try {
-    const { hostHeader, path, address, weight, startedAt } = seen
+    const { weight, startedAt } = seen
+    const { request, path } = arrival
     const { headers } = request
-    const host = (normalizeHost(hostHeader) ?? '').slice(0, MAX_HOST)
+    const host = (arrival.host ?? '').slice(0, MAX_HOST)
     ctx.requestLog.take({
       at: ctx.now(),
-      projectId: projectOf(ctx, hostHeader, path),
+      projectId: projectOf(ctx, arrival),
       method: request.method.slice(0, 20),
       host,
       path: loggedPath(path).slice(0, MAX_PATH),
@@ -37,7 +30,7 @@ export function observe(ctx: Context, request: Request, answer: Response, seen: 
       sizeBytes: sizeOf(request, answer),
       referrer: referrerOf(headers.get('referer'), host),
       userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_AGENT),
-      address,
+      address: arrival.address,
       isPage: isPage(headers, answer),
       weight,
     })
@@ -52,9 +45,9 @@ export function observe(ctx: Context, request: Request, answer: Response, seen: 
  */
 export function logRequest(
   ctx: Context,
-  request: Request,
+  { request, path }: Arrival,
   answer: Response,
-  { path, startedAt, address }: Pick<Seen, 'path' | 'startedAt' | 'address'>,
+  { startedAt, address }: { startedAt: number; address: string },
 ): void {
   ctx.log.info('request', {
     method: request.method,
@@ -66,7 +59,7 @@ export function logRequest(
   })
 }
 
-function projectOf(ctx: Context, hostHeader: string, path: string): string | null {
+function projectOf(ctx: Context, { hostHeader, path }: Arrival): string | null {
   const place = resolveHost(ctx, hostHeader)
   if (place?.kind === 'site') return place.project.id
   return place?.kind === 'admin' ? (projectOfPathForm(ctx, path)?.id ?? null) : null

@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts'
 import { isIpLiteral, normalizeHost, siteLabelOf } from '../domain/hostname.ts'
 import { isLoopback } from '../domain/ip-ranges.ts'
-import type { Peer } from '../http/visitor.ts'
+import { Arrival, type Peer } from '../http/arrival.ts'
 import { coversHost } from '../platform/certificates.ts'
-import { resolveHost, type Site } from '../site/resolve-site.ts'
+import { resolveHost } from '../site/resolve-site.ts'
 import { serveMapped } from '../site/serve-mapped.ts'
+import type { Site } from '../site/site.ts'
 import type { App } from './app.ts'
 import { logRequest } from './observe.ts'
 
@@ -24,38 +25,32 @@ export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean
   const dependencies = { ctx, app, isTlsOpen }
   return async (request, peer) => {
     const startedAt = performance.now()
-    const answer = await route(dependencies, request, peer)
+    const arrival = new Arrival(ctx.config, request, peer)
+    const answer = await route(dependencies, arrival)
     // Closing the connection discards an unread body.
     answer.headers.set('connection', 'close')
-    if (ctx.log.isInfo) {
-      const path = targetOf(request.url)?.path ?? ''
-      logRequest(ctx, request, answer, { path, startedAt, address: peer.address })
-    }
+    if (ctx.log.isInfo) logRequest(ctx, arrival, answer, { startedAt, address: peer.address })
     return answer
   }
 }
 
-function route(
-  { ctx, app, isTlsOpen }: Dependencies,
-  request: Request,
-  peer: Peer,
-): Response | Promise<Response> {
+function route({ ctx, app, isTlsOpen }: Dependencies, arrival: Arrival): Response | Promise<Response> {
+  const { request, peer, path } = arrival
   const host = normalizeHost(request.headers.get('host'))
-  const target = targetOf(request.url)
-  if (host === null || target === undefined || request.method === 'CONNECT')
+  if (host === null || !isPrintable(arrival.target) || request.method === 'CONNECT')
     return text(400, 'This request has no valid Host header or path.\n')
-  if (target.path === HEALTH_PATH && isRead(request) && isThisMachine(ctx, peer))
+  if (path === HEALTH_PATH && isRead(request) && isThisMachine(ctx, peer))
     return health(app, request.method, peer)
-  if (target.path.startsWith(ACME_PATH) && isRead(request)) {
-    const answer = challengeAnswer(ctx, host, target.path.slice(ACME_PATH.length))
+  if (path.startsWith(ACME_PATH) && isRead(request)) {
+    const answer = challengeAnswer(ctx, host, path.slice(ACME_PATH.length))
     if (answer !== undefined) return text(200, answer)
   }
   const place = resolveHost(ctx, host)
   if (place === undefined && !mayBeHidden(ctx, host)) return text(404, 'No site lives here.\n')
-  if (place?.kind === 'unproven') return serveMapped(place, target)
+  if (place?.kind === 'unproven') return serveMapped(place, arrival)
   const isServed = isTlsOpen() && hasCertificate(ctx, host)
   if (!isServed && place?.kind === 'site' && isAliasHost(ctx, place)) ctx.certificates.visited(host)
-  return isServed ? toHttps(ctx, host, target) : notYet()
+  return isServed ? toHttps(ctx, host, arrival) : notYet()
 }
 
 const isRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
@@ -90,9 +85,9 @@ const isAliasHost = (ctx: Context, site: Site): boolean =>
   site.alias !== null && site.host.endsWith(`.${ctx.config.baseDomain}`)
 
 /** Redirects to https. An IP address may be anybody's, so the redirect names the admin instead, except for loopback. */
-function toHttps(ctx: Context, host: string, { path, search }: Target): Response {
+function toHttps(ctx: Context, host: string, { target }: Arrival): Response {
   const origin = isIpLiteral(host) && !isLoopback(host) ? ctx.adminUrl() : ctx.siteUrl(host)
-  const location = `${origin}${path}${search}`
+  const location = `${origin}${target}`
   return new Response(null, { status: 308, headers: { location, 'cache-control': 'public, max-age=300' } })
 }
 
@@ -117,15 +112,5 @@ const text = (status: number, body: string) =>
     },
   })
 
-type Target = { path: string; search: string }
-
-/** Splits a URL into path and query; undefined unless they are printable ASCII and start with `/`. */
-function targetOf(url: string): Target | undefined {
-  const start = url.indexOf('/', url.indexOf('//') + 2)
-  const [target = ''] = url.slice(start).split('#')
-  if (start === -1 || !/^\/[\x21-\x7e]*$/.test(target)) return undefined
-  const query = target.indexOf('?')
-  return query === -1
-    ? { path: target, search: '' }
-    : { path: target.slice(0, query), search: target.slice(query) }
-}
+/** Whether a path with its query is printable ASCII. */
+const isPrintable = (target: string): boolean => /^\/[\x21-\x7e]*$/.test(target)

@@ -1,29 +1,28 @@
-import type { Context, RequestFacts } from '../context.ts'
+import type { Context } from '../context.ts'
 import { hasSessionCookie } from '../domain/cookies.ts'
 import { AppError } from '../domain/errors.ts'
-import { isHostField, normalizeHost } from '../domain/hostname.ts'
-import { isLoopback } from '../domain/ip-ranges.ts'
+import { isHostField } from '../domain/hostname.ts'
 import { sentKey } from '../domain/key-header.ts'
-import { plainPath } from '../domain/plain-path.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
-import { type RequestState, recordFacts } from '../http/request-facts.ts'
+import type { Arrival } from '../http/arrival.ts'
+import { factsAbout, type RequestState, recordFacts } from '../http/request-facts.ts'
 import { refuseCrossOrigin } from '../http/same-origin.ts'
-import { clientAddress, isTrusted, type Peer, splitUrl, visitedHost } from '../http/visitor.ts'
 import { callerOf } from '../modules/auth/caller.ts'
-import { isFileOnly, isFileOnlyOnceSeen } from '../site/file-only.ts'
-import { maySeeStill } from '../site/gate-memory.ts'
 import type { SitePages } from '../site/pages.ts'
 import { servePathForm } from '../site/path-forms.ts'
 import { chooseWay } from '../site/plan-visit.ts'
-import { resolveHost, type Site } from '../site/resolve-site.ts'
-import { isOurs, isPlainRead, serveAsset } from '../site/serve-asset.ts'
+import { resolveHost } from '../site/resolve-site.ts'
+import { isOurs } from '../site/serve-asset.ts'
+import { serveFileAtOnce } from '../site/serve-file-at-once.ts'
 import { serveMapped } from '../site/serve-mapped.ts'
 import { serveSite } from '../site/serve-site.ts'
+import type { Site } from '../site/site.ts'
+import type { Visitor } from '../site/visit.ts'
 
 /** What answers behind the front door besides files: the API and the pages. */
 export type Endpoints = {
   /** The REST API and, on the admin host, the pages. */
-  admin(request: Request): Promise<Response>
+  admin(arrival: Arrival): Promise<Response>
   /** Whether the path is an API route (not a page), whatever the method. */
   isApiRoute(path: string): boolean
   /** Whether the path is a page that also answers on hosts without a site. */
@@ -34,7 +33,7 @@ export type Endpoints = {
   failure(request: Request, path: string, error: unknown): Response
   pages: SitePages & {
     badHost(): Response
-    noSite(host: string | null, request: Request): Response
+    noSite(host: string | null, arrival: Arrival): Response
     unproven(host: string): Response
   }
 }
@@ -43,65 +42,40 @@ export type Endpoints = {
 export function routeRequest(
   ctx: Context,
   endpoints: Endpoints,
-  request: Request,
-  peer: Peer,
+  arrival: Arrival,
 ): Response | Promise<Response> {
+  const { request, path, hostHeader } = arrival
   try {
-    const hostHeader = visitedHost(ctx, request, peer)
     const place = resolveHost(ctx, hostHeader)
-    if (
-      place?.kind !== 'site' &&
-      place?.kind !== 'admin' &&
-      endpoints.isForEveryHost(splitUrl(request.url).path)
-    )
-      return serveAdmin(ctx, endpoints, { request, peer, hostHeader })
-    if (place === undefined) return serveNowhere(endpoints, request, hostHeader)
-    if (place.kind === 'site')
+    if (place?.kind === 'site')
       return (
-        serveFileAtOnce(ctx, endpoints, request, place) ??
-        serveHosted(ctx, endpoints, { request, peer, hostHeader }, place)
+        serveFileAtOnce(ctx, endpoints.pages, place, arrival) ?? serveHosted(ctx, endpoints, arrival, place)
       )
-    if (place.kind === 'admin') return serveAdmin(ctx, endpoints, { request, peer, hostHeader })
-    const answer = serveMapped(place, splitUrl(request.url))
+    if (place?.kind === 'admin' || endpoints.isForEveryHost(path)) return serveAdmin(ctx, endpoints, arrival)
+    if (place === undefined) return serveNowhere(endpoints, arrival)
+    const answer = serveMapped(place, arrival)
     return place.kind === 'unproven' && answer.status !== 200
-      ? serveUnproven(endpoints, request, place.host, answer)
+      ? serveUnproven(endpoints, arrival, place.host, answer)
       : answer
   } catch (error) {
-    return endpoints.failure(request, splitUrl(request.url).path, error)
+    return endpoints.failure(request, path, error)
   }
 }
 
-function serveNowhere({ asset, pages }: Endpoints, request: Request, hostHeader: string): Response {
-  if (!isHostField(hostHeader)) return pages.badHost()
-  return asset(splitUrl(request.url).path) ?? pages.noSite(normalizeHost(hostHeader), request)
+function serveNowhere({ asset, pages }: Endpoints, arrival: Arrival): Response {
+  if (!isHostField(arrival.hostHeader)) return pages.badHost()
+  return asset(arrival.path) ?? pages.noSite(arrival.host, arrival)
 }
 
 /** People get a page and its assets; programs get the error. */
-function serveUnproven(endpoints: Endpoints, request: Request, host: string, error: Response): Response {
-  const { path } = splitUrl(request.url)
-  return endpoints.asset(path) ?? (acceptsHtml(request) ? endpoints.pages.unproven(host) : error)
+function serveUnproven(
+  { asset, pages }: Endpoints,
+  { request, path }: Arrival,
+  host: string,
+  error: Response,
+): Response {
+  return asset(path) ?? (acceptsHtml(request) ? pages.unproven(host) : error)
 }
-
-/** The usual case: a file that everybody may see, or that the sender was shown before. Needs no look-ups. */
-function serveFileAtOnce(
-  ctx: Context,
-  endpoints: Endpoints,
-  request: Request,
-  site: Site,
-): Response | undefined {
-  const { path, search } = splitUrl(request.url)
-  const plain = plainPath(path)
-  if (!isPlainRead(request) || isOurs(plain)) return undefined
-  const isSeen =
-    isFileOnly(site, request.method, plain) ||
-    (isFileOnlyOnceSeen(site, request.method, plain) && maySeeStill(ctx, request, site))
-  return isSeen
-    ? serveAsset(ctx, endpoints.pages, site, { request, path, plain, search, mount: '' })
-    : undefined
-}
-
-/** An incoming request, with the host that it names. */
-type Arrival = { request: Request; peer: Peer; hostHeader: string }
 
 function serveHosted(
   ctx: Context,
@@ -109,20 +83,14 @@ function serveHosted(
   arrival: Arrival,
   site: Site,
 ): Response | Promise<Response> {
-  const { request, peer } = arrival
-  const { path, search } = splitUrl(request.url)
-  const state = recordFacts(request, factsAbout(ctx, arrival, site))
-  const { facts } = state
-  refuseForgery(request, facts)
-  const plain = plainPath(path)
-  const visitor = { request, path, plain, facts, callerOf: callerBehind(ctx, request), peer }
+  const { request, path, plain } = arrival
+  const { state, visitor } = admit(ctx, arrival, site)
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
   if (way.to === 'service')
     return isOurs(path)
-      ? finish(state, askService(endpoints, request, path, facts))
+      ? finish(state, askService(endpoints, visitor))
       : withCookies(state, endpoints.failure(request, plain, noSuchSpelling()))
-  const asked = { request, path, plain, search, mount: '', visit: way.visit }
-  const answer = serveSite(ctx, endpoints.pages, way.shown, asked)
+  const answer = serveSite(ctx, endpoints.pages, way.shown, way.visit)
   return answer instanceof Response ? withCookies(state, answer) : finish(state, answer)
 }
 
@@ -130,38 +98,33 @@ function serveHosted(
 const noSuchSpelling = () => new AppError('not_found', 'There is nothing at this address')
 
 function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Response | Promise<Response> {
-  const { request, peer } = arrival
-  const { path, search } = splitUrl(request.url)
-  const state = recordFacts(request, factsAbout(ctx, arrival, null))
-  const { facts } = state
-  refuseForgery(request, facts)
-  const asked = { request, path, search, facts, callerOf: callerBehind(ctx, request), peer }
-  const hosted = servePathForm(ctx, endpoints.pages, asked)
-  if (hosted === undefined) return finish(state, askService(endpoints, request, path, facts))
+  const { state, visitor } = admit(ctx, arrival, null)
+  const hosted = servePathForm(ctx, endpoints.pages, visitor)
+  if (hosted === undefined) return finish(state, askService(endpoints, visitor))
   return hosted instanceof Response ? withCookies(state, hosted) : finish(state, hosted)
 }
 
+/** Records what is known about a request, for everything behind. Throws if a page of another origin forged it. */
+function admit(ctx: Context, arrival: Arrival, site: Site | null): { state: RequestState; visitor: Visitor } {
+  const { request } = arrival
+  const place = site === null ? null : { projectId: site.project.id, host: site.host }
+  const state = recordFacts(arrival, factsAbout(arrival, place))
+  const { facts } = state
+  if (hasSessionCookie(request.headers.get('cookie')) && sentKey(request.headers) === null)
+    refuseCrossOrigin(request, facts.hostWithPort)
+  return { state, visitor: { arrival, facts, callerOf: () => callerOf(ctx, request, 'ignore') } }
+}
+
 /** The API and the pages. A page of another site must not sign anybody in or out, even one without a session. */
-function askService(
-  endpoints: Endpoints,
-  request: Request,
-  path: string,
-  facts: RequestFacts,
-): Promise<Response> {
+function askService(endpoints: Endpoints, { arrival, facts }: Visitor): Promise<Response> {
+  const { request, path } = arrival
   if (SESSION_ROUTES.test(path) && sentKey(request.headers) === null)
     refuseCrossOrigin(request, facts.hostWithPort)
-  return endpoints.admin(request)
+  return endpoints.admin(arrival)
 }
 
 /** Routes of the API whose writes make or end a session, set a password or claim the server. contract 12.6: Origin. */
 const SESSION_ROUTES = /^\/(?:api\/auth|_svc\/auth|api\/setup|api\/invitations)\//
-
-const callerBehind = (ctx: Context, request: Request) => () => callerOf(ctx, request, 'ignore')
-
-function refuseForgery(request: Request, facts: RequestFacts): void {
-  if (!hasSessionCookie(request.headers.get('cookie')) || sentKey(request.headers) !== null) return
-  refuseCrossOrigin(request, facts.hostWithPort)
-}
 
 async function finish(state: RequestState, answer: Promise<Response>): Promise<Response> {
   try {
@@ -176,32 +139,3 @@ function withCookies({ setCookies }: RequestState, response: Response): Response
   for (const cookie of setCookies) response.headers.append('set-cookie', cookie)
   return response
 }
-
-function factsAbout(ctx: Context, { request, peer, hostHeader }: Arrival, site: Site | null): RequestFacts {
-  const host = normalizeHost(hostHeader) ?? ''
-  const isBehindProxy = isTrusted(ctx, peer.address)
-  const forwardedProto = isBehindProxy
-    ? request.headers.get('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase()
-    : undefined
-  const proto = forwardedProto ?? (request.url.startsWith('https:') ? 'https' : 'http')
-  return {
-    ip: clientAddress(ctx, request, peer),
-    isSecure: proto === 'https',
-    host,
-    hostWithPort: (peer.shownHost ?? hostHeader).toLowerCase(),
-    site: site === null ? null : { projectId: site.project.id, host: site.host },
-    peerAddress: peer.address,
-    isBehindProxy,
-    forwardedFor: isBehindProxy ? request.headers.get('x-forwarded-for') : null,
-    // Lazy, because few requests need it.
-    get isDirectLoopback() {
-      return isLoopback(peer.address) && !cameThroughProxy(request.headers)
-    },
-  }
-}
-
-/** Whether a header says that a proxy forwarded the request. contract §1, SETUP_TOKEN. */
-const cameThroughProxy = (headers: Headers): boolean =>
-  [...headers.keys()].some((name) => FORWARDING_HEADERS.has(name) || name.startsWith('x-forwarded'))
-
-const FORWARDING_HEADERS = new Set(['forwarded', 'via', 'x-real-ip'])

@@ -14,7 +14,7 @@ import {
   putSecret,
   type UsableBy,
 } from '../../src/modules/secrets/service.ts'
-import { readSettings } from '../../src/modules/settings/service.ts'
+import { readSettings } from '../../src/modules/settings/read-settings.ts'
 import { page } from '../components/html.ts'
 import { booleanOf, checkInput, type Form, marked, UNREAD_BODY } from '../frame/form.ts'
 import { expectedFailure } from '../frame/page-request.ts'

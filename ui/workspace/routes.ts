@@ -19,7 +19,8 @@ import { probe } from '../../src/modules/health/service.ts'
 import { listAudit } from '../../src/modules/logs/service.ts'
 import { listProjectNames } from '../../src/modules/projects/service.ts'
 import { settingsPatchBody } from '../../src/modules/settings/model.ts'
-import { changeSettings, readSettings } from '../../src/modules/settings/service.ts'
+import { readSettings } from '../../src/modules/settings/read-settings.ts'
+import { changeSettings } from '../../src/modules/settings/service.ts'
 import { newUserBody, userDeleteQuery, userPatchBody } from '../../src/modules/users/model.ts'
 import {
   changeUser,

@@ -1,4 +1,5 @@
-import type { Setting, Settings } from '../../src/modules/settings/service.ts'
+import type { Setting } from '../../src/modules/settings/read-settings.ts'
+import type { Settings } from '../../src/modules/settings/service.ts'
 import { button } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { checkbox, formError, hidden, selectField } from '../components/field.ts'
