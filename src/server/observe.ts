@@ -8,7 +8,8 @@ import { resolveHost } from '../site/resolve-site.ts'
 /** `startedAt` is from `performance.now`. */
 type Seen = { startedAt: number; weight: number }
 
-const MAX_PATH = 1000
+/** Of a path as sent: more than those of any file in triplets, so that each spelling of a page counts as that page. */
+const MAX_PATH = 4096
 const MAX_AGENT = 300
 const MAX_HOST = 255
 

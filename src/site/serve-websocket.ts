@@ -3,6 +3,7 @@ import { hasSessionCookie } from '../domain/cookies.ts'
 import { AppError } from '../domain/errors.ts'
 import type { HeaderPair } from '../domain/forward-headers.ts'
 import { sentKey } from '../domain/key-header.ts'
+import { foldedName } from '../domain/visitor-claims.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { refuseCrossOrigin } from '../http/same-origin.ts'
 import { MAX_MESSAGE_BYTES, type SocketOwner, type VisitorSocket } from '../http/wire.ts'
@@ -27,7 +28,8 @@ const WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Headers of the handshake, which each side creates itself. Compression is not negotiated, because frames are decoded.
+ * Headers of the handshake, which each side creates itself; no other spelling of them passes. Compression is not
+ * negotiated, because frames are decoded.
  */
 const HANDSHAKE: ReadonlySet<string> = new Set([
   'sec-websocket-accept',
@@ -151,4 +153,4 @@ function accepts(headers: readonly HeaderPair[], key: string): boolean {
 }
 
 const withoutHandshake = (headers: readonly HeaderPair[]): HeaderPair[] =>
-  headers.filter(([name]) => !HANDSHAKE.has(name))
+  headers.filter(([name]) => !HANDSHAKE.has(foldedName(name)))

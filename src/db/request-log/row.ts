@@ -5,7 +5,7 @@ export type Observed = {
   projectId: string | null
   method: string
   host: string
-  /** Without the query. */
+  /** As sent, without the query. A stored row has only its beginning. */
   path: string
   status: number
   /** Until the head of the response. */

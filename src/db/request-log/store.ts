@@ -9,6 +9,8 @@ import { BatchSums, type DayKind, startOf } from './sums.ts'
 export const OTHERS = '(others)'
 /** The most names per kind, project and day: requests for random paths must not fill the disk. */
 const MAX_NAMES = 1000
+/** Of the path in a row. */
+const MAX_PATH = 1000
 
 type Bound = string | number | null
 type Run = Statement<unknown, Bound[]>
@@ -66,7 +68,7 @@ export class RequestLogStore {
     const day = startOf(row.at, DAY_MS)
     const visitor = bot === null ? this.#visitorOf(day, row) : null
     const isView = isPage && bot === null && isShown(row)
-    const logged: LoggedRequest = { ...seen, id: 0, bot, visitor }
+    const logged: LoggedRequest = { ...seen, path: row.path.slice(0, MAX_PATH), id: 0, bot, visitor }
     if (this.#keepsRows) logged.id = this.#insert(logged)
     sums.add(row, bot, isView, isView && visitor !== null && this.#isNew(day, row, visitor))
     return logged

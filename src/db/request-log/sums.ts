@@ -9,7 +9,11 @@ export const startOf = (at: number, ms: number): number => Math.floor(at / ms) *
 export type DayKind = 'page' | 'referrer' | 'status' | 'missing' | 'bot'
 
 /** The one address of a page: its plain path, and that of a folder for its index. contract 12.13. */
-const pageAddress = (path: string): string => plainPath(path).replace(/\/index\.html$/, '/')
+const pageAddress = (path: string): string =>
+  plainPath(path)
+    .replace(/\/index\.html$/, '/')
+    .slice(0, MAX_NAME)
+const MAX_NAME = 2000
 
 type HourSums = {
   projectId: string
@@ -44,7 +48,7 @@ export class BatchSums {
     if (status >= 500) sums.errors += weight
     this.#count(row, 'status', String(status))
     if (bot !== null) this.#count(row, 'bot', bot)
-    else if (status === 404) this.#count(row, 'missing', plainPath(row.path))
+    else if (status === 404) this.#count(row, 'missing', plainPath(row.path).slice(0, MAX_NAME))
     if (isView) this.#count(row, 'page', pageAddress(row.path))
     if (isView && referrer !== null) this.#count(row, 'referrer', referrer)
   }
