@@ -131,6 +131,12 @@ describe('routes of the API and the pages', () => {
     expect(await session()).toBeNull()
   })
 
+  test('no cookies are cleared', async () => {
+    const { send } = at('plain')
+    const { status, head } = await send(admin('POST', '/_svc/clear-cookies', 'Cookie: a=1'), trailing('x'))
+    expect([status, head]).toEqual([400, expect.not.stringMatching(/set-cookie/i)])
+  })
+
   const rows: [method: string, path: string, body: string, type: string][] = [
     ['POST', '/api/projects', '{"owner":"acme","name":"made"}', JSON_TYPE],
     ['DELETE', '/api/projects/ID', '', JSON_TYPE],
