@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../src/context.ts'
 import { cookieNames, setCookie } from '../../src/domain/cookies.ts'
+import { skipBody } from '../../src/http/held-body.ts'
 import { factsOf } from '../../src/http/request-facts.ts'
 import { cookieDomain } from '../../src/modules/auth/sessions.ts'
 import { html, page, renderPart } from '../components/html.ts'
@@ -21,7 +22,14 @@ export const cookiePages = (ctx: Context) =>
     .get(CLEAR_COOKIES, ({ request }) =>
       page(clearCookiesPage({ host: factsOf(request).host, action: CLEAR_COOKIES })),
     )
-    .post(CLEAR_COOKIES, ({ request }) => cleared(ctx, request), UNREAD_BODY)
+    .post(
+      CLEAR_COOKIES,
+      async ({ request }) => {
+        await skipBody(ctx, request)
+        return cleared(ctx, request)
+      },
+      UNREAD_BODY,
+    )
 
 /** Adds a link to the page above while the browser sends so many cookies that it may soon be locked out. */
 export function withCookieNotice(request: Request, answer: Response): Response {
