@@ -1,0 +1,34 @@
+/**
+ * The codes that say more than a reason phrase does: `error` of a response names one of them where there is one. The API's
+ * document lists them. contract §2.
+ */
+export const ERROR_CODES = [
+  'ADMIN_HOST_ONLY',
+  'ALIAS_IN_USE',
+  'API_KEY_SUSPENDED',
+  'ARCHIVE_AS_FILE',
+  'BACKUPS_NOT_SET_UP',
+  'CROSS_ORIGIN_REQUEST',
+  'EMAIL_ALREADY_EXISTS_ERROR',
+  'EMAIL_NOT_CONFIGURED',
+  'INSUFFICIENT_SCOPE',
+  'INVITATION_INVALID',
+  'MFA_CODE_INVALID',
+  'MFA_REQUIRED',
+  'MFA_TICKET_INVALID',
+  'OIDC_ISSUER_MISMATCH',
+  'PROXY_TARGET_NOT_ALLOWED',
+  'PROXY_TARGET_NOT_HTTPS',
+  'PUBLIC_SIGNUP_DISABLED',
+  'QUERY_TOO_LARGE',
+  'RECORD_TOO_LARGE',
+  'RESET_TOKEN_INVALID',
+  'SANDBOX_BUSY',
+  'SECRET_NOT_USABLE',
+  'SETUP_TOKEN_REQUIRED',
+  'SIGN_IN_CODE_INVALID',
+  'UPLOAD_INCOMPLETE',
+  'WRONG_CREDENTIALS_ERROR',
+] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
