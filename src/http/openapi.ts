@@ -1,5 +1,5 @@
+import { ERROR_CODES } from '../domain/error-codes.ts'
 import { isRecord } from '../domain/is-record.ts'
-import { ERROR_CODES } from './error-codes.ts'
 
 type Json = Record<string, unknown>
 
@@ -46,6 +46,7 @@ const ERROR_SCHEMA = {
         'The reason phrase of the status, such as `Not Found`, or one of these codes:',
         ...Object.entries(ERROR_CODES).map(([code, meaning]) => `- \`${code}\`: ${meaning}`),
       ].join('\n'),
+      examples: ['Not Found', ...Object.keys(ERROR_CODES)],
     },
     details: {
       type: 'array',

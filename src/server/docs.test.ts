@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ERROR_CODES } from '../domain/error-codes.ts'
 import { type TestApp, testApp } from '../testing/test-app.ts'
 import { createApi } from './endpoints.ts'
 
@@ -11,7 +12,10 @@ type Operation = {
 type OpenApi = {
   openapi: string
   paths: Record<string, Record<string, Operation>>
-  components: { securitySchemes: Record<string, unknown> }
+  components: {
+    securitySchemes: Record<string, unknown>
+    schemas: Record<string, { properties: Record<string, { description?: string; examples?: string[] }> }>
+  }
 }
 
 let app: TestApp
@@ -48,6 +52,14 @@ describe('the OpenAPI document', () => {
         .map(({ name }) => name)
         .sort(),
     ).toEqual([...new Set(expected)].sort())
+  })
+
+  test('names every code that an error can have', () => {
+    const error = document.components.schemas['Error']?.properties['error']
+    for (const code of Object.keys(ERROR_CODES)) {
+      expect(error?.description).toContain(code)
+      expect(error?.examples).toContain(code)
+    }
   })
 
   test('describes every route and its responses', () => {

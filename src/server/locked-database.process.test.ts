@@ -9,14 +9,17 @@ afterAll(() => {
   for (const end of ended) end()
 })
 
+/** Alone with the database, or only alone in writing to it. */
+type Hold = 'EXCLUSIVE' | 'IMMEDIATE'
+
 /** A data directory whose database this process keeps to itself until `release`. */
-function heldDataDir(): { path: string; release(): void } {
+function heldDataDir(hold: Hold = 'EXCLUSIVE'): { path: string; release(): void } {
   const data = makeDataDir()
   const file = join(data.path, 'svc.db')
   openDb(file, Date.now()).close()
   const holder = new Database(file)
-  holder.run('PRAGMA locking_mode = EXCLUSIVE')
-  holder.run('BEGIN EXCLUSIVE')
+  if (hold === 'EXCLUSIVE') holder.run('PRAGMA locking_mode = EXCLUSIVE')
+  holder.run(`BEGIN ${hold}`)
   ended.push(() => {
     holder.close()
     data.remove()
@@ -43,9 +46,14 @@ const run = (args: readonly string[], dataDir: string) =>
 
 test('the server and every command wait for a locked database, then say who should be let finish, and end with 75', async () => {
   const serve = ['serve', '--host', '127.0.0.1', '--port', String(freePort())]
-  const results = await Promise.all(
-    [serve, ...COMMANDS].map(async (args) => ({ args, ...(await run(args, heldDataDir().path)) })),
-  )
+  const ended = (hold: Hold, calls: readonly (readonly string[])[]) =>
+    calls.map(async (args) => ({ args, ...(await run(args, heldDataDir(hold).path)) }))
+  // A backup reads beside whoever writes.
+  const writing = COMMANDS.filter(([name]) => name !== 'backup')
+  const results = await Promise.all([
+    ...ended('EXCLUSIVE', [serve, ...COMMANDS]),
+    ...ended('IMMEDIATE', [serve, ...writing]),
+  ])
   for (const { args, code, stderr } of results)
     expect([args, code, stderr]).toEqual([
       args,

@@ -1,5 +1,8 @@
-/** The named codes of errors, for the OpenAPI document. A test finds the missing ones. All others are reason phrases. */
-export const ERROR_CODES: Readonly<Record<string, string>> = {
+/**
+ * The codes that say more than a reason phrase does, with what they mean: `error` of a response names one of them where there
+ * is one. The API's document lists them. contract §2.
+ */
+export const ERROR_CODES = {
   ADMIN_HOST_ONLY: 'on a site a session cannot do this; the admin host can',
   ALIAS_IN_USE: 'a domain or a traffic split names the alias',
   API_KEY_SUSPENDED: 'who made the key may not make it any more; an administrator can take it over',
@@ -26,4 +29,6 @@ export const ERROR_CODES: Readonly<Record<string, string>> = {
   SIGN_IN_CODE_INVALID: 'the sign-in took too long; start again',
   UPLOAD_INCOMPLETE: 'files of the manifest are missing; send the rest',
   WRONG_CREDENTIALS_ERROR: 'email or password is wrong',
-}
+} as const
+
+export type ErrorCode = keyof typeof ERROR_CODES
