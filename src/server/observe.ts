@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { normalizeHost } from '../domain/hostname.ts'
+import { parseWebUrl } from '../domain/web-url.ts'
 import { loggedPath } from '../http/logged-path.ts'
 import { sizeOf } from '../http/sent-size.ts'
 import { projectOfPathForm } from '../site/parse-path-form.ts'
@@ -75,8 +76,8 @@ function projectOf(ctx: Context, hostHeader: string, path: string): string | nul
 
 /** The host of the other site that the visitor came from. */
 function referrerOf(referrer: string | null, host: string): string | null {
-  if (referrer === null || !/^https?:/i.test(referrer) || !URL.canParse(referrer)) return null
-  const from = new URL(referrer).hostname.slice(0, MAX_HOST)
+  const url = referrer !== null && /^https?:/i.test(referrer) ? parseWebUrl(referrer) : null
+  const from = url?.hostname.slice(0, MAX_HOST) ?? null
   return from === host ? null : from
 }
 
