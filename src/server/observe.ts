@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { parseWebUrl } from '../domain/web-url.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { loggedPath } from '../http/logged-path.ts'
 import { sizeOf } from '../http/sent-size.ts'
@@ -68,8 +69,8 @@ function projectOf(ctx: Context, { hostHeader, path }: Arrival): string | null {
 
 /** The host of the other site that the visitor came from. */
 function referrerOf(referrer: string | null, host: string): string | null {
-  if (referrer === null || !/^https?:/i.test(referrer) || !URL.canParse(referrer)) return null
-  const from = new URL(referrer).hostname.slice(0, MAX_HOST)
+  const url = referrer !== null && /^https?:/i.test(referrer) ? parseWebUrl(referrer) : null
+  const from = url?.hostname.slice(0, MAX_HOST) ?? null
   return from === host ? null : from
 }
 

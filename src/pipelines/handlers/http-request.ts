@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { HeaderPair } from '../../domain/forward-headers.ts'
+import { parseWebUrl } from '../../domain/web-url.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { readLimited } from '../../platform/outbound/read.ts'
 import { BodyTemplate } from '../language/handler.ts'
@@ -27,7 +28,7 @@ type Call = { url: URL; method: string; headers: HeaderPair[]; body: Uint8Array 
 
 function requestOf(step: StepContext, config: Readonly<Record<string, unknown>>): Call {
   const url = optionalText(config, 'url') ?? ''
-  if (!URL.canParse(url)) throw new AppError('bad_gateway', 'The step calls an invalid URL')
+  if (parseWebUrl(url) === null) throw new AppError('bad_gateway', 'The step calls an invalid URL')
   const method = optionalText(config, 'method') ?? 'GET'
   if (!METHOD.test(method)) throw new AppError('internal', 'The step calls with a method that does not exist')
   const given = Object.entries(objectOf(config, 'headers')).flatMap(([name, value]): HeaderPair[] =>
