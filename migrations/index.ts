@@ -1,5 +1,4 @@
 import type { Database } from 'bun:sqlite'
-import { fillEmailKeys } from '../src/db/email-keys.ts'
 import foundation from './0001_foundation.sql' with { type: 'text' }
 import rules from './0002_rules.sql' with { type: 'text' }
 import records from './0003_records.sql' with { type: 'text' }
@@ -16,6 +15,7 @@ import contentNumbers from './0013_content_numbers.sql' with { type: 'text' }
 import contentText from './0014_content_text.sql' with { type: 'text' }
 import projectVariants from './0015_project_variants.sql' with { type: 'text' }
 import emailKeys from './0016_email_keys.sql' with { type: 'text' }
+import { fillEmailKeys } from './0016_email_keys.ts'
 import keyAndSecretRights from './0017_key_and_secret_rights.sql' with { type: 'text' }
 import domainClaims from './0018_domain_claims.sql' with { type: 'text' }
 

@@ -100,7 +100,7 @@ function installBun() {
  * @param {string} bun
  */
 function installPackages(bun) {
-  const { status, stdout, stderr } = spawnSync(bun, ['install', '--frozen-lockfile', '--ignore-scripts'], {
+  const { status, stdout, stderr } = spawnSync(bun, ['install', '--frozen-lockfile'], {
     cwd: root,
     encoding: 'utf8',
   })

@@ -24,7 +24,7 @@ const steps: Step[] =
         { name: 'tests', run: () => unitTests(only) },
       ]
     : [
-        ...['tsconfig.json', 'tsconfig.scripts.json', 'tsconfig.browser.json'].map((project) => ({
+        ...['tsconfig.json', 'scripts/tsconfig.node.json', 'ui/tsconfig.browser.json'].map((project) => ({
           name: `types of ${project}`,
           run: () => command(['node_modules/.bin/tsc', '-p', project]),
         })),
@@ -59,13 +59,7 @@ async function command(argv: string[]): Promise<Count> {
 
 async function unitTests(patterns: string[]): Promise<Count> {
   const { exitCode, output } = await capture(
-    [
-      process.execPath,
-      'test',
-      '--timeout',
-      isLong ? '3600000' : '60000',
-      ...(patterns.length > 0 ? patterns : ['src', 'ui', 'scripts']),
-    ],
+    [process.execPath, 'test', ...(patterns.length > 0 ? patterns : ['src', 'ui', 'migrations', 'scripts'])],
     isLong ? { SVC_TEST_LONG: '1' } : {},
   )
   console.log(output)
@@ -79,7 +73,13 @@ async function unitTests(patterns: string[]): Promise<Count> {
 
 async function browserTests(): Promise<Count> {
   await installBrowser()
-  const argv = ['node_modules/.bin/playwright', 'test', '--reporter=list,json']
+  const argv = [
+    'node_modules/.bin/playwright',
+    'test',
+    '--config',
+    'ui/e2e/playwright.config.ts',
+    '--reporter=list,json',
+  ]
   const { exitCode, output } = await capture(argv, {
     PLAYWRIGHT_JSON_OUTPUT_NAME: join(root, 'test-results/results.json'),
     SVC_BUN: process.execPath,

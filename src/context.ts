@@ -1,7 +1,8 @@
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import type { Db } from './db/open.ts'
+import type { RequestLog } from './db/request-log.ts'
+import type { Actor, SessionUser } from './domain/actor.ts'
 import type { AppError } from './domain/errors.ts'
-import type { GlobalRole } from './domain/roles.ts'
 import type { BlobStore } from './platform/blob-store.ts'
 import type { BodyBudget } from './platform/body-budget.ts'
 import type { Certificates } from './platform/certificates.ts'
@@ -10,7 +11,6 @@ import type { Log } from './platform/log.ts'
 import type { Mailer } from './platform/mail.ts'
 import type { Outbound } from './platform/outbound.ts'
 import type { Passwords } from './platform/passwords.ts'
-import type { RequestLog } from './platform/request-log.ts'
 import type { SecretBox } from './platform/secret-box.ts'
 
 /** Shared by the whole service. The only source of the clock and of ids. */
@@ -53,27 +53,6 @@ export type Context = {
   /** The start time of this process, on the same clock as `now`. */
   startedAt: number
 }
-
-/** The person signed in with a session. */
-export type SessionUser = { id: string; email: string; role: GlobalRole }
-
-export type ApiKeyIdentity = {
-  id: string
-  name: string
-  projectId: string | null
-  isGlobal: boolean
-  createdBy: string | null
-}
-
-/** The caller, with their credential and address. */
-export type Actor =
-  | { kind: 'anonymous'; ip: string }
-  | { kind: 'user'; user: SessionUser; sessionId: string; ip: string }
-  | { kind: 'key'; key: ApiKeyIdentity; ip: string }
-  | { kind: 'operator' }
-
-/** A signed-in person. */
-export type UserActor = Extract<Actor, { kind: 'user' }>
 
 /** The project that the request's host shows; null on the admin host. */
 export type SitePlace = { projectId: string; host: string } | null

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { explainerOf } from '../src/endpoints.ts'
 import { recordRun } from '../src/modules/runs/service.ts'
+import { explainerOf } from '../src/server/endpoints.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
 import { pageRoutes } from './pages-app.ts'
-import { ADMIN, type Browser, browserOf } from './testing.ts'
+import { ADMIN, type Browser, browserOf } from './testing/browser.ts'
 
 /** The least access that opens a page: a project role, a global role, `signed in`, or `anybody`. */
 type Who = 'viewer' | 'contributor' | 'admin' | 'project maker' | 'global admin' | 'signed in' | 'anybody'

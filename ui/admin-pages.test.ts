@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOperatorKey } from '../src/modules/api-keys/service.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf, redirectOf, withoutPageIds } from './testing.ts'
+import { ADMIN, type Browser, browserOf, redirectOf, withoutPageIds } from './testing/browser.ts'
 
 const USER = 'grace@example.com'
 const MEMBER = 'mel@example.com'

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { explainerOf } from '../src/endpoints.ts'
+import { explainerOf } from '../src/server/endpoints.ts'
 import { createWorld, type World } from '../src/testing/access-world.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { pageRoutes } from './pages-app.ts'
-import { RULE_FORM } from './rules-testing.ts'
-import { ADMIN, withoutPageIds } from './testing.ts'
+import { RULE_FORM } from './rules/testing.ts'
+import { ADMIN, withoutPageIds } from './testing/browser.ts'
 
 /**
  * Pages below a project whose address also names another thing, and their forms. If that thing belongs to another

@@ -4,9 +4,9 @@ import { ask } from '../src/testing/ask.ts'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type CallOptions, type TestApp, testApp } from '../src/testing/test-app.ts'
-import { GRACE, MAKING, SHA, TAKING_AWAY } from './double-click-testing.ts'
-import { PAGE_ID } from './html.ts'
-import { ADMIN, type Browser, browserOf, redirectOf } from './testing.ts'
+import { PAGE_ID } from './components/html.ts'
+import { ADMIN, type Browser, browserOf, redirectOf } from './testing/browser.ts'
+import { GRACE, MAKING, SHA, TAKING_AWAY } from './testing/double-click.ts'
 
 const CONTRIBUTOR = { as: 'contributor@example.com' }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN } from './testing.ts'
+import { ADMIN } from './testing/browser.ts'
 
 let app: TestApp
 let site: Seeded

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { seedDeployment } from '../src/testing/seed.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
-import { ADMIN, type Browser, browserOf } from './testing.ts'
+import { ADMIN, type Browser, browserOf } from './testing/browser.ts'
 
 let app: TestApp
 let browser: Browser

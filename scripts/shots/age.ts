@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { openLogsDb } from '../../src/db/logs-db.ts'
+import type { Observed } from '../../src/db/request-log/row.ts'
+import { RequestLogStore } from '../../src/db/request-log/store.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts'
-import type { Observed } from '../../src/platform/request-log/row.ts'
-import { RequestLogStore } from '../../src/platform/request-log/store.ts'
 
 const DAYS = 28
 

@@ -1,5 +1,5 @@
 import { defineConfig } from '@playwright/test'
-import journeys from '../../playwright.config.ts'
+import journeys from '../../ui/e2e/playwright.config.ts'
 
 /** As the journeys, one after the other: pictures are no test of speed. */
 export default defineConfig(journeys, {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { DatabaseLockedError } from '../db/locked.ts'
 import { messageOf } from '../domain/errors.ts'
 import { writeBackup } from '../platform/backup.ts'
+import { DatabaseLockedError } from '../platform/database-lock.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
 import { enterOwn, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'

@@ -146,6 +146,31 @@ test('a checkout of another user: git’s own reason, and what to do', async () 
   expect(await deployed(other, '--sha', 'abcdef1')).toMatchObject({ code: 0, commitSha: 'abcdef1' })
 })
 
+test.each<[what: string, damage: () => void, reason: string]>([
+  ['HEAD is no ref', () => writeFileSync(join(folder, '.git/HEAD'), 'x'), 'not a git repository'],
+  ['no objects', () => rmSync(join(folder, '.git/objects'), { recursive: true }), 'not a git repository'],
+  [
+    'a branch without a commit name',
+    () => writeFileSync(join(folder, '.git/refs/heads/main'), 'x'),
+    'broken',
+  ],
+  [
+    'no commit',
+    () => {
+      const sha = git('rev-parse', 'HEAD')
+      rmSync(join(folder, '.git/objects', sha.slice(0, 2), sha.slice(2)))
+    },
+    'bad object HEAD',
+  ],
+])('a damaged repository is refused with git’s own reason: %s', async (_what, damage, reason) => {
+  git('init', '-q', '-b', 'main')
+  expect((await deployed()).code).toBe(0)
+  git('commit', '-qm', 'first', '--allow-empty')
+  damage()
+  expect(await deployed()).toMatchObject({ code: 2, stderr: expect.stringContaining(reason) })
+  expect((await deployed({}, '--sha', 'abcdef1')).code).toBe(0)
+})
+
 test('a worktree whose repository is gone is refused; a folder that git sees no checkout in is not', async () => {
   writeFileSync(join(folder, '.git'), 'gitdir: /nonexistent/repository\n')
   expect(await deployed()).toMatchObject({ code: 2, stderr: expect.stringContaining('not a git repository') })

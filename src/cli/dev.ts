@@ -1,14 +1,13 @@
 import { statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
-import { plainPath } from '../domain/plain-path.ts'
-import { splitUrl } from '../http/visitor.ts'
+import { Arrival, type Peer } from '../http/arrival.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
-import { listeningAt } from '../listeners.ts'
 import { operatorGrant } from '../modules/auth/authorize.ts'
 import { putSecret } from '../modules/secrets/service.ts'
 import { signalled } from '../platform/signalled.ts'
 import { formatProblem } from '../rules/problems.ts'
+import { listeningAt } from '../server/listeners.ts'
 import { type Command, CommandFailure, EXIT, type Io, parseFlags, printable, UsageError } from './command.ts'
 import { findFiles } from './deploy/files.ts'
 import { folderOf } from './deploy/settings.ts'
@@ -165,11 +164,17 @@ async function answer(
   request: Request,
   server: Bun.Server<SocketOwner>,
 ): Promise<Response> {
-  const path = plainPath(splitUrl(request.url).path)
-  if (path === '/_dev/live') return liveStream(listeners)
-  if (path === '/_dev/live.js')
+  const peer: Peer = {
+    address: server.requestIP(request)?.address ?? '127.0.0.1',
+    shownHost: request.headers.get('host') ?? site.host,
+    allowSilence: (isAllowed) => server.timeout(request, isAllowed ? 0 : IDLE_SECONDS),
+    upgrade: (answered, owner) => server.upgrade(request, { headers: answered, data: owner }),
+  }
+  const { plain } = new Arrival(lab.ctx.config, request, peer)
+  if (plain === '/_dev/live') return liveStream(listeners)
+  if (plain === '/_dev/live.js')
     return new Response(LIVE_SCRIPT, { headers: { 'content-type': 'text/javascript' } })
-  if (path === '/_dev/')
+  if (plain === '/_dev/')
     return devPage(request, {
       signIn: (user) => signIn(lab, site.projectId, user),
       current: () => signedIn(lab, site.host, request),
@@ -177,12 +182,7 @@ async function answer(
   const headers = new Headers(request.headers)
   headers.set('host', site.host)
   if (request.headers.get('sec-fetch-dest') === 'document') headers.set('accept-encoding', 'identity')
-  const response = await lab.app.fetch(new Request(request, { headers }), {
-    address: server.requestIP(request)?.address ?? '127.0.0.1',
-    shownHost: request.headers.get('host') ?? site.host,
-    allowSilence: (isAllowed) => server.timeout(request, isAllowed ? 0 : IDLE_SECONDS),
-    upgrade: (answered, owner) => server.upgrade(request, { headers: answered, data: owner }),
-  })
+  const response = await lab.app.fetch(new Request(request, { headers }), peer)
   return request.headers.get('sec-fetch-dest') === 'document' ? withLiveScript(response) : response
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readCiJob } from './ci-job.ts'
 import type { Io } from './command.ts'
@@ -53,14 +53,15 @@ const NO_FACTS: Checkout = {
 
 async function readCheckout(folder: string, env: Io['env']): Promise<Checkout> {
   const git = (...args: string[]) => runGit(folder, args, env)
-  const [refusal, head, branch, remote, raw] = await Promise.all([
-    refusalOf(folder, env),
-    git('log', '-1', '--no-show-signature', '--format=%H%n%s'),
+  const inEnglish = { ...env, LC_ALL: 'C' }
+  const [found, log, branch, remote, raw] = await Promise.all([
+    askGit(folder, ['rev-parse', '--git-dir'], inEnglish),
+    askGit(folder, ['log', '-1', '--no-show-signature', '--format=%H%n%s'], inEnglish),
     git('symbolic-ref', '--short', '--quiet', 'HEAD'),
     git('remote', 'get-url', 'origin'),
     git('cat-file', 'commit', 'HEAD'),
   ])
-  const [commitSha, subject] = head?.split('\n') ?? []
+  const [commitSha, subject] = log === undefined ? [] : (textOf(log)?.split('\n') ?? [])
   // A shallow clone has the parents' names in the commit, and nowhere else.
   const [, secondParent] = [...(raw?.split('\n\n')[0] ?? '').matchAll(/^parent ([0-9a-f]+)$/gm)].map(
     ([, sha]) => sha,
@@ -70,7 +71,7 @@ async function readCheckout(folder: string, env: Io['env']): Promise<Checkout> {
     subject: subject || undefined,
     branch: commitSha === undefined ? undefined : branch,
     project: remote === undefined ? undefined : projectOfRemote(remote),
-    refusal,
+    refusal: found && log && refusalOf(folder, env, found, log),
     secondParent: branch === undefined ? secondParent : undefined,
   }
 }
@@ -79,14 +80,35 @@ async function readCheckout(folder: string, env: Io['env']): Promise<Checkout> {
 const subjectOf = (sha: string, folder: string, env: Io['env']): Promise<string | undefined> =>
   runGit(folder, ['log', '-1', '--no-show-signature', '--format=%s', sha], env)
 
-/** Undefined where git reads the checkout, where it sees none in what is called `.git`, and where there is no git. */
-async function refusalOf(folder: string, env: Io['env']): Promise<string | undefined> {
-  const asked = await askGit(folder, ['rev-parse', '--git-dir'], { ...env, LC_ALL: 'C' })
-  if (asked === undefined || asked.exitCode === 0 || SEES_NONE.test(asked.errors)) return undefined
-  return asked.errors.trim() || `git rev-parse ended with ${asked.exitCode}`
+/** Undefined where git reads the checkout, has no commit yet, or sees none in what is called `.git`. */
+function refusalOf(folder: string, env: Io['env'], found: Asked, log: Asked): string | undefined {
+  if (found.exitCode !== 0) return seesNone(folder, env, found) ? undefined : reasonOf(found)
+  return log.exitCode === 0 || UNBORN.test(log.errors) ? undefined : reasonOf(log)
 }
 
+/** Also says so of a repository that is damaged or that this user may not open, which is no reason to do without it. */
+function seesNone(folder: string, env: Io['env'], { errors }: Asked): boolean {
+  if (!SEES_NONE.test(errors)) return false
+  const sawAll = SAW_ALL_ABOVE.test(errors) && !env['GIT_CEILING_DIRECTORIES']
+  return !sawAll || !isRepository(checkoutOf(folder))
+}
+
+/** Whether it is more than a folder of that name: of what makes a repository at most one part is missing. */
+function isRepository(checkout: string | undefined): boolean {
+  if (checkout === undefined) return false
+  try {
+    const found = readdirSync(join(checkout, '.git'))
+    return ['HEAD', 'objects', 'refs'].filter((part) => found.includes(part)).length >= 2
+  } catch {
+    return true
+  }
+}
+
+const reasonOf = ({ errors, exitCode }: Asked): string => errors.trim() || `git ended with ${exitCode}`
+
 const SEES_NONE = /not a git repository \(or any/
+const SAW_ALL_ABOVE = /or any of the parent directories/
+const UNBORN = /does not have any commits yet/
 
 /**
  * Paths of tracked files, anywhere in the checkout, that are not as HEAD has them; empty where git does not say. A changed file
@@ -111,10 +133,13 @@ const withoutFilters = (settings: readonly string[]): string[] =>
     .map((name) => `--config-env=${name}=${NOTHING}`)
 
 /** True when `folder` is inside a checkout, even if git cannot or will not read it. */
-export function isInCheckout(folder: string): boolean {
+export const isInCheckout = (folder: string): boolean => checkoutOf(folder) !== undefined
+
+/** The nearest folder, this one or above, that has something called `.git`. */
+function checkoutOf(folder: string): string | undefined {
   for (let current = folder; ; current = dirname(current)) {
-    if (existsSync(join(current, '.git'))) return true
-    if (dirname(current) === current) return false
+    if (existsSync(join(current, '.git'))) return current
+    if (dirname(current) === current) return undefined
   }
 }
 
@@ -152,8 +177,11 @@ const LONGEST_MS = 30_000
 
 async function runGit(folder: string, args: string[], env: Io['env']): Promise<string | undefined> {
   const asked = await askGit(folder, args, env)
-  return asked?.exitCode === 0 && asked.text.trim() !== '' ? asked.text.trim() : undefined
+  return asked && textOf(asked)
 }
+
+const textOf = ({ exitCode, text }: Asked): string | undefined =>
+  exitCode === 0 && text.trim() !== '' ? text.trim() : undefined
 
 type Asked = { exitCode: number; text: string; errors: string }
 

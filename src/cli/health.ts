@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { type Command, CommandFailure, EXIT, printable, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'

@@ -1,5 +1,5 @@
 import { createOperatorKey } from '../modules/api-keys/service.ts'
-import { systemNow } from '../open-context.ts'
+import { systemNow } from '../server/open-context.ts'
 import { type Command, EXIT, type Io, UsageError } from './command.ts'
 import { parseProject } from './deploy/settings.ts'
 import { onDataDir, requireDatabase } from './operator.ts'

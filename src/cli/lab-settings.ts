@@ -1,4 +1,4 @@
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import { readExtraCas } from '../platform/outbound/ca.ts'
 import type { Io } from './command.ts'
 

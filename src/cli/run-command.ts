@@ -1,7 +1,7 @@
-import { ConfigError } from '../config.ts'
-import { DatabaseLockedError } from '../db/locked.ts'
+import { ConfigError } from '../config/config.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
-import { ServeError } from '../listeners.ts'
+import { DatabaseLockedError } from '../platform/database-lock.ts'
+import { ServeError } from '../server/listeners.ts'
 import {
   type Command,
   CommandFailure,

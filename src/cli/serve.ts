@@ -1,5 +1,5 @@
-import { configHelp } from '../config.ts'
-import { serve } from '../serve.ts'
+import { configHelp } from '../config/config.ts'
+import { serve } from '../server/serve.ts'
 import { type Command, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
 import { VERSION } from './version.ts'

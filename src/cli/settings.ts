@@ -1,4 +1,4 @@
-import { type Config, configFlags, loadConfig } from '../config.ts'
+import { type Config, configFlags, loadConfig } from '../config/config.ts'
 import { type Io, parseFlags } from './command.ts'
 
 type Flags = Record<string, { type: 'string' | 'boolean' }>

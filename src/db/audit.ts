@@ -1,4 +1,4 @@
-import type { Actor, Context } from '../context.ts'
+import type { Actor } from '../domain/actor.ts'
 import type { DbOrTx } from './open.ts'
 import { auditLog } from './schema.ts'
 
@@ -15,8 +15,11 @@ type Change = {
   after?: unknown
 }
 
+/** Where times and ids come from. */
+type Source = { now: () => number; newId: () => string }
+
 /** Records who changed what, in the same transaction as the change. */
-export function audit(ctx: Pick<Context, 'now' | 'newId'>, tx: DbOrTx, actor: Actor, change: Change): void {
+export function audit(ctx: Source, tx: DbOrTx, actor: Actor, change: Change): void {
   tx.insert(auditLog)
     .values({
       id: ctx.newId(),

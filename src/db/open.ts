@@ -3,10 +3,10 @@ import { statSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { AppError } from '../domain/errors.ts'
+import { namingHolder, untilUnlocked, waitForLocks } from '../platform/database-lock.ts'
 import { handOverNew } from '../platform/owner.ts'
 import { noReserve, type Reserve } from '../platform/reserve.ts'
 import { emptyLog } from './empty-log.ts'
-import { namingHolder, untilUnlocked, waitForLocks } from './locked.ts'
 import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
 
@@ -97,6 +97,7 @@ function openFile(path: string): Database {
     const sqlite = handOverNew(path, () => new Database(path, { create: true, strict: true }))
     waitForLocks(sqlite)
     untilUnlocked(() => sqlite.run('PRAGMA journal_mode = WAL'))
+    waitForWriters(sqlite)
     return sqlite
   } catch (error) {
     throw new DataDirError(`${path} cannot be opened as the database: ${rootCause(error).message}`, {
@@ -105,6 +106,12 @@ function openFile(path: string): Database {
       damaged: /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(sqliteCode(error) ?? '') ? 'database' : undefined,
     })
   }
+}
+
+/** Reading does not meet the lock of another writer, whose wait would stop a server that serves already. contract 12.11. */
+function waitForWriters(sqlite: Database): void {
+  sqlite.run('BEGIN IMMEDIATE')
+  sqlite.run('COMMIT')
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Database } from 'bun:sqlite'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
-import type { Orm } from './open.ts'
+import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 
-export const createOrm = (sqlite: Database): Orm => drizzle(sqlite)
+export const createOrm = (sqlite: Database): BunSQLiteDatabase => drizzle(sqlite)

@@ -252,6 +252,7 @@ const workspace: [
   key: Outcome,
 ][] = [
   ['workspace:administer', 'unauthenticated', 'forbidden', 'forbidden', 'yes', 'forbidden'],
+  ['api-key:take-over', 'unauthenticated', 'forbidden', 'forbidden', 'yes', 'forbidden'],
   ['project:create', 'unauthenticated', 'forbidden', 'yes', 'yes', 'forbidden'],
   ['account:use', 'unauthenticated', 'yes', 'yes', 'yes', 'forbidden'],
   ['project:list', 'unauthenticated', 'yes', 'yes', 'yes', 'yes'],

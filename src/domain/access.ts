@@ -27,6 +27,8 @@ export const PROJECT_ACTIONS = {
 export const WORKSPACE_ACTIONS = {
   /** Users, groups, settings, API keys, logs: signed-in global admins only. */
   'workspace:administer': 'admin',
+  /** A suspended key becomes the caller's. */
+  'api-key:take-over': 'admin',
   /** Creating a project: global admins and users, not members. */
   'project:create': 'user',
   /** The caller's own account. */

@@ -1,3 +1,5 @@
+import { toNfc } from './nfc.ts'
+
 /** Who wrote a path. A sender (in a form or manifest) may start it with `/`, an archive may not. */
 export type AssetPathSource = 'sender' | 'archive'
 
@@ -26,7 +28,7 @@ export function normalizeAssetPath(raw: string, source: AssetPathSource): AssetP
   if (raw.length <= MAX_SEGMENT_BYTES && PLAIN.test(raw) && !LEFT_OUT_NAME.test(raw))
     return { kind: 'file', path: raw }
   if (raw === '') return refused('the path is empty')
-  const path = raw.normalize('NFC').replaceAll('\\', '/')
+  const path = toNfc(raw).replaceAll('\\', '/')
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
 
   const danger = findDanger(path, segments, source)

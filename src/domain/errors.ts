@@ -1,3 +1,5 @@
+import type { ErrorCode } from './error-codes.ts'
+
 /** The kinds of failure, each with its status and reason phrase. This table is the whole contract. */
 const TABLE = {
   invalid: [400, 'Bad Request'],
@@ -23,12 +25,15 @@ const TABLE = {
 
 export type ErrorKind = keyof typeof TABLE
 
+/** A named code, or the reason phrase. */
+type Code = ErrorCode | (typeof TABLE)[ErrorKind][1]
+
 /** One problem with the input: `path` names the field (`files[3].path`), `message` says what to do. */
 export type ErrorDetail = { path: string; message: string }
 
 type ErrorOptions = {
   /** A named code such as `WRONG_CREDENTIALS_ERROR`; defaults to the reason phrase. */
-  code?: string
+  code?: Code
   details?: readonly ErrorDetail[]
   /** Response headers that belong to the error (`Allow`, `Retry-After`). */
   headers?: Readonly<Record<string, string>>
@@ -39,7 +44,7 @@ type ErrorOptions = {
 /** A failure that a caller may see. `message` is a sentence for a person and says what to do. */
 export class AppError extends Error {
   readonly kind: ErrorKind
-  readonly code: string
+  readonly code: Code
   readonly details: readonly ErrorDetail[] | undefined
   readonly headers: Readonly<Record<string, string>>
 

@@ -18,6 +18,10 @@ const values: [type: FieldType, value: unknown, kept: unknown][] = [
   ['url', 'https://example.com/a?b=c', 'https://example.com/a?b=c'],
   ['url', 'javascript:alert(1)', NOT_OK],
   ['url', 'https://', NOT_OK],
+  ['url', 'https://example.com/a b', NOT_OK],
+  ['url', `https://example.com/${'a'.repeat(5000)}`, `https://example.com/${'a'.repeat(5000)}`],
+  // Sorting its marks would take minutes.
+  ['url', `https://a${'\u0301\u0323'.repeat(500_000)}`, NOT_OK],
   ['number', 1.5, 1.5],
   ['number', '1.5', NOT_OK],
   ['number', Number.POSITIVE_INFINITY, NOT_OK],

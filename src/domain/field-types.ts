@@ -1,4 +1,5 @@
 import { isIsoDate, isoTime, parseDateTime } from './iso-time.ts'
+import { parseWebUrl } from './web-url.ts'
 
 /** Types of schema fields and, except `text` and `datetime`, of form fields. contract §9.3 and §9.4. */
 export const FIELD_TYPES = [
@@ -93,7 +94,7 @@ const bad = (message: string): Checked => ({ ok: false, message })
 const isMatch = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value)
 
 function isWebUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^https?:\/\//i.test(value) && !/\s/.test(value) && URL.canParse(value)
+  return isMatch(value, /^https?:\/\/\S*$/i) && parseWebUrl(String(value)) !== null
 }
 
 function checkDateTime(value: unknown): Checked {

@@ -1,4 +1,5 @@
 import { formatIp, parseIp } from './ip-ranges.ts'
+import { parseWebUrl } from './web-url.ts'
 
 const MAX_LABEL = 63
 const MAX_HOST = 253
@@ -39,8 +40,8 @@ export const isHostName = (text: string): boolean => HOST_NAME.test(text)
  */
 export function asciiHost(text: string): string | null {
   const isBare = /^[^\s/@:?#%\\[\]]+$/.test(text)
-  const ascii = isBare && URL.canParse(`http://${text}`) ? new URL(`http://${text}`).hostname : null
-  const host = normalizeHost(ascii)
+  const url = isBare ? parseWebUrl(`http://${text}`) : null
+  const host = normalizeHost(url?.hostname ?? null)
   return host !== null && isHostName(host) ? host : null
 }
 

@@ -1,10 +1,12 @@
+import { toNfc } from './nfc.ts'
+
 /**
  * The plain path of a request, the only form in which paths are compared: percent-decoded once as UTF-8, in NFC.
  * `%2F` stays, in upper case; so do a `%` without two hex digits and, as upper-case triplets, bytes that are no UTF-8.
  * `.`, `..` and empty segments are left alone. `path` is raw and has no query. contract 12.1, RFC 3629 §4.
  */
 export function plainPath(path: string): string {
-  return (path.includes('%') ? decoded(path) : path).normalize('NFC')
+  return toNfc(path.includes('%') ? decoded(path) : path)
 }
 
 /**

@@ -30,7 +30,7 @@ export class BodyShare {
     if (this.#arrived <= this.#freeBytes) return
     if (!this.#isCounted) this.#budget.enter()
     this.#isCounted = true
-    if (!this.#budget.take(this.#owner, bytes)) {
+    if (!this.#budget.take(this.#owner, bytes, this.#taken)) {
       this.#budget.refusals.room += 1
       this.#isRefused = true
       throw noRoom()

@@ -1,8 +1,8 @@
 import type { ValidationError } from 'elysia'
 import type { Context } from '../context.ts'
-import { DatabaseLockedError } from '../db/locked.ts'
 import { isDiskFull } from '../db/open.ts'
 import { AppError, type ErrorDetail } from '../domain/errors.ts'
+import { DatabaseLockedError } from '../platform/database-lock.ts'
 import { expectation } from './expectation.ts'
 import { loggedPath } from './logged-path.ts'
 

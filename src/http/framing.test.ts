@@ -75,6 +75,13 @@ describe.each(['plain', 'TLS'])('over %s', (listener) => {
     expect([status, (await records()) - before]).toEqual([400, 0])
   })
 
+  test('a trailer right behind, in a packet of its own, is 400 and stores nothing', async () => {
+    const { send, head, records } = at(listener)
+    const before = await records()
+    const { status } = await send(head(JSON_TYPE, TE), chunked('{"x":"1"}'), 1, 'X-A: 1\r\n\r\n')
+    expect((await records()) - before).toBe(status === 200 ? 1 : 0)
+  })
+
   test('a trailer that comes late is either in time for 400, or too late to matter', async () => {
     const { send, head, records } = at(listener)
     const before = await records()
@@ -129,6 +136,12 @@ describe('routes of the API and the pages', () => {
       (await send(admin('POST', '/api/auth/signout', `Cookie: ${cookie}`), `${chunked('x')}\r\n`)).status,
     ).toBe(200)
     expect(await session()).toBeNull()
+  })
+
+  test('no cookies are cleared', async () => {
+    const { send } = at('plain')
+    const { status, head } = await send(admin('POST', '/_svc/clear-cookies', 'Cookie: a=1'), trailing('x'))
+    expect([status, head]).toEqual([400, expect.not.stringMatching(/set-cookie/i)])
   })
 
   const rows: [method: string, path: string, body: string, type: string][] = [

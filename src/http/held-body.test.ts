@@ -88,6 +88,18 @@ describe('memory', () => {
     expect(await served.metric(refusals('room'))).toBe(before + 1)
   })
 
+  test('one address alone leaves room for others, unless it holds a single body', async () => {
+    await begin('192.0.2.2', 5 * MIB)
+    await holds(5 * MIB)
+    expect((await (await begin('192.0.2.2', 4 * MIB)).answer).status).toBe(503)
+    await begin('192.0.2.1', 8 * MIB)
+    await holds(13 * MIB)
+    for (const connection of open.splice(0)) connection.end()
+    await isEmpty()
+    await begin('192.0.2.2', 9 * MIB - 1)
+    await holds(9 * MIB - 1)
+  })
+
   const neighbours: [one: string, other: string, areOne: boolean][] = [
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', true],
     ['2001:db8:1:2::1', '2001:db8:1:3::1', false],

@@ -1,3 +1,4 @@
+import { ERROR_CODES } from '../domain/error-codes.ts'
 import { isRecord } from '../domain/is-record.ts'
 
 type Json = Record<string, unknown>
@@ -39,7 +40,14 @@ const ERROR_SCHEMA = {
   properties: {
     statusCode: { type: 'integer', examples: [404] },
     message: { type: 'string', description: 'A sentence for a person' },
-    error: { type: 'string', description: 'A code such as `Not Found` or `WRONG_CREDENTIALS_ERROR`' },
+    error: {
+      type: 'string',
+      description: [
+        'The reason phrase of the status, such as `Not Found`, or one of these codes:',
+        ...Object.entries(ERROR_CODES).map(([code, meaning]) => `- \`${code}\`: ${meaning}`),
+      ].join('\n'),
+      examples: ['Not Found', ...Object.keys(ERROR_CODES)],
+    },
     details: {
       type: 'array',
       description: 'The problems with the input, if it is invalid',

@@ -1,4 +1,6 @@
-import type { Caller, RequestFacts } from '../context.ts'
+import type { Caller, RequestFacts, SitePlace } from '../context.ts'
+import { isLoopback } from '../domain/ip-ranges.ts'
+import type { Arrival } from './arrival.ts'
 import type { BodyShare } from './body-share.ts'
 
 /**
@@ -6,6 +8,7 @@ import type { BodyShare } from './body-share.ts'
  * determined at, and cookies to set.
  */
 export type RequestState = {
+  arrival: Arrival
   facts: RequestFacts
   caller?: Caller
   callerAsOf?: number
@@ -16,11 +19,40 @@ export type RequestState = {
 
 const states = new WeakMap<Request, RequestState>()
 
-export function recordFacts(request: Request, facts: RequestFacts): RequestState {
-  const state: RequestState = { facts, setCookies: [] }
-  states.set(request, state)
+export function recordFacts(arrival: Arrival, facts: RequestFacts): RequestState {
+  const state: RequestState = { arrival, facts, setCookies: [] }
+  states.set(arrival.request, state)
   return state
 }
+
+/** `site`: what the host shows. */
+export function factsAbout(arrival: Arrival, site: SitePlace): RequestFacts {
+  const { request, peer, isBehindProxy } = arrival
+  const forwarded = (name: string): string | null => (isBehindProxy ? request.headers.get(name) : null)
+  const proto =
+    forwarded('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase() ??
+    (request.url.startsWith('https:') ? 'https' : 'http')
+  return {
+    ip: arrival.address,
+    isSecure: proto === 'https',
+    host: arrival.host ?? '',
+    hostWithPort: (peer.shownHost ?? arrival.hostHeader).toLowerCase(),
+    site,
+    peerAddress: peer.address,
+    isBehindProxy,
+    forwardedFor: forwarded('x-forwarded-for'),
+    // Lazy, because few requests need it.
+    get isDirectLoopback() {
+      return isLoopback(peer.address) && !cameThroughProxy(request.headers)
+    },
+  }
+}
+
+/** Whether a header says that a proxy forwarded the request. contract §1, SETUP_TOKEN. */
+const cameThroughProxy = (headers: Headers): boolean =>
+  [...headers.keys()].some((name) => FORWARDING_HEADERS.has(name) || name.startsWith('x-forwarded'))
+
+const FORWARDING_HEADERS = new Set(['forwarded', 'via', 'x-real-ip'])
 
 /** The same request as a GET: what answers a HEAD, before the runtime leaves out the body. RFC 9110 §9.3.2. */
 export function asGet(request: Request): Request {

@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts'
+import { parseWebUrl } from '../domain/web-url.ts'
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -30,7 +31,8 @@ const refusal = (from: string | null, to: string): string =>
 
 /** Host and port of an origin or URL; null if it has none (`null` from a sandboxed page). */
 function hostOf(address: string): string | null {
-  return URL.canParse(address) ? stripDefaultPort(new URL(address).host) : null
+  const url = parseWebUrl(address)
+  return url === null ? null : stripDefaultPort(url.host)
 }
 
 const stripDefaultPort = (host: string): string => host.toLowerCase().replace(/:(80|443)$/, '')

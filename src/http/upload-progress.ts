@@ -1,7 +1,9 @@
 import { AppError } from '../domain/errors.ts'
 import { nextTurn } from '../platform/next-turn.ts'
+import type { Peer } from './arrival.ts'
 import { refuseCoded } from './coded-body.ts'
-import type { Peer } from './visitor.ts'
+
+const TRAILER_MS = 2
 
 const peers = new WeakMap<Request, Peer>()
 
@@ -40,8 +42,11 @@ async function* extending(body: AsyncIterable<Uint8Array>, request: Request): As
  * Waits until the runtime has looked at what follows the body. It reports the end of a body first, and finds a trailer,
  * or more bytes than were stated, while it goes on in the same turn of the event loop: then it answers 400 and aborts
  * the request. So nothing may be changed before this. Throws if the connection has failed. contract 12.6.
+ *
+ * The end of a chunked body is reported before the line behind it: a trailer may come right after in a packet of its own.
  */
 export async function connectionHolds(request: Request): Promise<void> {
+  if (request.headers.has('transfer-encoding')) await Bun.sleep(TRAILER_MS)
   await nextTurn()
   if (request.signal.aborted) throw cutOff()
 }

@@ -1,3 +1,4 @@
+import { toNfc } from '../domain/nfc.ts'
 import { piecesOf } from '../domain/path-pattern.ts'
 import { lengthOfSpelling, plainPath } from '../domain/plain-path.ts'
 
@@ -28,7 +29,7 @@ function decodedPart(asked: string, path: string, from: number, to: number): str
     lengthOfSpelling(asked, path.slice(0, to)),
   )
   try {
-    return decodeURIComponent(spelled).normalize('NFC')
+    return toNfc(decodeURIComponent(spelled))
   } catch {
     return path.slice(from, to)
   }

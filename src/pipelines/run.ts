@@ -2,13 +2,12 @@ import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
 import { AppError, messageOf } from '../domain/errors.ts'
 import { OutboundError } from '../platform/outbound/error.ts'
-import { type CompiledStep, compilePipeline, holdsCondition, resolveValue } from './compile.ts'
-import { ExpressionError, type Scope } from './expressions.ts'
-import { Answer, AuthorError, type BodyTemplate, type StepContext } from './handler.ts'
 import type { PipelineInput } from './input.ts'
-import { jsonOf } from './json-text.ts'
-import type { PipelineRule } from './model.ts'
-import { createScope } from './scope.ts'
+import { type CompiledStep, compilePipeline, holdsCondition, resolveValue } from './language/compile.ts'
+import { ExpressionError, type Scope } from './language/expressions.ts'
+import type { BodyTemplate } from './language/handler.ts'
+import { jsonOf } from './language/json-text.ts'
+import type { PipelineRule } from './language/model.ts'
 import {
   isWholeValue,
   parseTemplate,
@@ -16,7 +15,10 @@ import {
   type Template,
   type TemplateMode,
   TemplateTooLarge,
-} from './templates.ts'
+} from './language/templates.ts'
+import { Answer, AuthorError, type StepContext } from './runner.ts'
+import { RUNNERS } from './runners.ts'
+import { createScope } from './scope.ts'
 import { masked, type StepTrace } from './trace.ts'
 
 /** contract §9.3. */
@@ -165,8 +167,9 @@ function callHandler(run: Run, step: CompiledStep, config: Record<string, unknow
   const { handler } = step
   if (handler === undefined) return null
   const context = new RunningStep(run)
-  const output = handler.run(context, config)
-  return output instanceof Promise && handler.boundsOwnTime !== true
+  const runner = RUNNERS[handler.names[0]]
+  const output = runner.run(context, config)
+  return output instanceof Promise && runner.boundsOwnTime !== true
     ? withLimit(output, context.controller)
     : output
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { openSecret } from '../modules/secrets/service.ts'
-import type { Scope } from './expressions.ts'
 import { inputView, type PipelineInput, requestView } from './input.ts'
+import type { Scope } from './language/expressions.ts'
 
 type Seen = {
   projectId: string

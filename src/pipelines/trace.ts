@@ -1,5 +1,5 @@
-import { BodyTemplate } from './handler.ts'
-import { plain } from './json-text.ts'
+import { BodyTemplate } from './language/handler.ts'
+import { plain } from './language/json-text.ts'
 
 /** What the run log keeps of a step while its rule is being debugged. */
 export type StepTrace = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Caller } from '../context.ts'
 import { ANONYMOUS, IP, type PipelineApp, pipelineApp, step } from '../testing/pipeline-app.ts'
-import type { PipelineValidator } from './model.ts'
+import type { PipelineValidator } from './language/model.ts'
 
 let app: PipelineApp
 beforeAll(async () => {

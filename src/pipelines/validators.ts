@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import Value from 'typebox/value'
 import type { Caller, Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
@@ -6,40 +5,14 @@ import { networkOf } from '../domain/ip-ranges.ts'
 import { PROJECT_ROLES, roleLevel } from '../domain/roles.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { onePer } from '../platform/one-per.ts'
-import type { PipelineRule, PipelineValidator } from './model.ts'
+import type { PipelineRule, PipelineValidator } from './language/model.ts'
+import {
+  isValidatorType,
+  VALIDATOR_CONFIGS,
+  type ValidatorConfig,
+  type ValidatorType,
+} from './language/validators.ts'
 import { RateWindows } from './rate-windows.ts'
-
-/** The checks that run before the steps of a pipeline. contract §9.3. */
-export const VALIDATOR_CONFIGS = {
-  auth_required: Type.Object(
-    {
-      roles: Type.Optional(
-        Type.Array(Type.String(), {
-          description: 'global or project roles; a higher project role is enough',
-        }),
-      ),
-      allowApiKey: Type.Optional(Type.Boolean({ description: 'whether a key of the project is enough' })),
-      requiredScopes: Type.Optional(
-        Type.Array(Type.String(), {
-          description: 'scopes that an API key needs: keys have none, so only people pass',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  rate_limit: Type.Object(
-    {
-      limit: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-      windowSeconds: Type.Integer({ minimum: 1, maximum: 30 * 24 * 3600 }),
-      keyBy: Type.Optional(Type.Union([Type.Literal('ip'), Type.Literal('user')])),
-    },
-    { additionalProperties: false },
-  ),
-}
-
-type AuthRequired = Type.Static<(typeof VALIDATOR_CONFIGS)['auth_required']>
-type KnownType = keyof typeof VALIDATOR_CONFIGS
-type RateLimit = Type.Static<(typeof VALIDATOR_CONFIGS)['rate_limit']>
 
 /**
  * Throws 401, 403 or 429. A validator that this version does not know or cannot parse, or that has a key it does not know,
@@ -59,39 +32,49 @@ export function checkAuthAgain(ctx: Context, rule: PipelineRule, caller: Caller)
     if (numbered[1].type !== 'rate_limit') checkValidator(ctx, rule, caller, numbered)
 }
 
+/** What asks to pass a validator. `name`: the validator's own among all of the project. */
+type Asked = { ctx: Context; rule: PipelineRule; caller: Caller; name: string }
+
+/** How each validator checks. */
+const CHECKS: { readonly [T in ValidatorType]: (asked: Asked, config: ValidatorConfig<T>) => void } = {
+  auth_required: requireAuth,
+  rate_limit: limitRate,
+}
+
 function checkValidator(
   ctx: Context,
   rule: PipelineRule,
   caller: Caller,
   [index, { type, config = {}, ...rest }]: [number, PipelineValidator],
 ): void {
-  const known: object = Object.hasOwn(VALIDATOR_CONFIGS, type)
-    ? VALIDATOR_CONFIGS[type as KnownType].properties
-    : config
+  const known: object = isValidatorType(type) ? VALIDATOR_CONFIGS[type].properties : config
   const [unknown] = [...Object.keys(rest), ...Object.keys(config).filter((key) => !Object.hasOwn(known, key))]
   if (unknown !== undefined)
     throw new AppError(
       'not_implemented',
       `This server does not know the key ${unknown} of the validator ${type}`,
     )
-  if (type === 'auth_required' && isConfigOf(VALIDATOR_CONFIGS.auth_required, config))
-    requireAuth(ctx, rule, caller, config)
-  else if (type === 'rate_limit' && isConfigOf(VALIDATOR_CONFIGS.rate_limit, config))
-    limitRate(ctx, rule, `${rule.id} ${index}`, caller, config)
-  else throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
+  const isChecked =
+    isValidatorType(type) && check(type, { ctx, rule, caller, name: `${rule.id} ${index}` }, config)
+  if (!isChecked) throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
 }
 
-const isConfigOf = <T extends Type.TObject>(
-  schema: T,
-  config: Record<string, unknown>,
-): config is Type.Static<T> => Value.Check(schema, config)
+/** False if the configuration cannot be read. */
+function check<T extends ValidatorType>(type: T, asked: Asked, config: unknown): boolean {
+  if (!isConfigOf(type, config)) return false
+  CHECKS[type](asked, config)
+  return true
+}
 
-function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, config: AuthRequired): void {
+const isConfigOf = <T extends ValidatorType>(type: T, config: unknown): config is ValidatorConfig<T> =>
+  Value.Check(VALIDATOR_CONFIGS[type], config)
+
+function requireAuth({ ctx, rule, caller }: Asked, config: ValidatorConfig<'auth_required'>): void {
   const { actor } = caller
   if (actor.kind === 'key' && config.requiredScopes?.length) throw insufficientScope(config.requiredScopes)
   const isKey = actor.kind === 'key' && config.allowApiKey === true
   if (actor.kind !== 'user' && !isKey) throw new AppError('unauthenticated', 'Sign in to use this')
-  const role = roleOnSite(ctx, caller, projectId)
+  const role = roleOnSite(ctx, caller, rule.projectId)
   if (actor.kind === 'key' && role === null)
     throw new AppError('forbidden', 'This API key belongs to another project')
   if (config.roles === undefined || config.roles.length === 0) return
@@ -115,18 +98,14 @@ function insufficientScope(scopes: readonly string[]): AppError {
 
 const windowsOf = onePer((_: Context) => new RateWindows())
 
-/** `name`: the validator's own among all of the project. */
 function limitRate(
-  ctx: Context,
-  { projectId }: PipelineRule,
-  name: string,
-  caller: Caller,
-  { limit, windowSeconds, keyBy }: RateLimit,
+  { ctx, rule, caller, name }: Asked,
+  { limit, windowSeconds, keyBy }: ValidatorConfig<'rate_limit'>,
 ): void {
   const key = `${name} ${keyBy === 'user' ? whoOf(caller) : networkOf(addressOf(caller))}`
   const now = ctx.now()
   const windowMs = windowSeconds * 1000
-  const window = windowsOf(ctx).at(projectId, key, now, windowMs)
+  const window = windowsOf(ctx).at(rule.projectId, key, now, windowMs)
   window.count += 1
   if (window.count <= limit) return
   const seconds = Math.max(1, Math.ceil((window.startedAt + windowMs - now) / 1000))

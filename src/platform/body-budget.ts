@@ -8,8 +8,8 @@ const FEW_BODIES = 16
 const MAX_AHEAD_PART = 1 / 8
 
 /**
- * The memory that bodies may take together while they are held. While others hold something too, one owner (an address)
- * may have at most half. contract 12.6.
+ * The memory that bodies may take together while they are held. One owner (an address) may have at most half, so that
+ * there always is room for others; only a body that is held alone may take more. contract 12.6.
  */
 export class BodyBudget {
   /** How many bodies were refused since the start. */
@@ -36,11 +36,10 @@ export class BodyBudget {
     this.#bodies -= 1
   }
 
-  /** False, and nothing taken, if there is no room. */
-  take(owner: string, bytes: number): boolean {
-    const before = this.#byOwner.get(owner) ?? 0
-    const own = before + bytes
-    const isAlone = this.#used === before
+  /** `held` is what this body has so far. False, and nothing taken, if there is no room. */
+  take(owner: string, bytes: number, held: number): boolean {
+    const own = (this.#byOwner.get(owner) ?? 0) + bytes
+    const isAlone = this.#used === held
     if (this.#used + bytes > this.#room || (own > this.#maxBytes / 2 && !isAlone)) return false
     this.#byOwner.set(owner, own)
     this.#used += bytes

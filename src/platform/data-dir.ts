@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 import { chownLine, makeRootFolder, userName, workForOwnerOf } from './owner.ts'
 
 const { R_OK, W_OK, X_OK } = constants

@@ -1,4 +1,4 @@
-import type { LogFormat, LogLevel } from '../config.ts'
+import type { LogFormat, LogLevel } from '../config/config.ts'
 
 /** Writes one line per event to stdout: JSON, or text for a terminal. Never pass it a token, password or secret. */
 export type Log = {

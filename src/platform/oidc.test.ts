@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, sign } from 'node:crypto'
-import type { OidcProvider } from '../config.ts'
+import type { OidcProvider } from '../config/config.ts'
 import { createTestCa } from '../testing/test-ca.ts'
 import { createOidcClient, OidcFailure, OidcRefusal } from './oidc.ts'
 import { createOutbound } from './outbound.ts'

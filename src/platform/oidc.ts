@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import type { OidcProvider } from '../config.ts'
+import type { OidcProvider } from '../config/config.ts'
 import { normalEmail } from '../domain/email.ts'
 import { cachedDiscovery, type Discover, type Http, type HttpOptions } from './oidc/discovery.ts'
 import { OidcFailure, OidcRefusal } from './oidc/failures.ts'

@@ -1,5 +1,5 @@
 import { messageOf } from '../domain/errors.ts'
-import { flawOfCode } from '../pipelines/check-code.ts'
+import { flawOfCode } from '../pipelines/language/check-code.ts'
 import type { Problem } from './problems.ts'
 import { type SetFiles, shownPath } from './set-files.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { patternKey } from '../domain/path-pattern.ts'
-import { isSamePipeline } from '../pipelines/same-pipeline.ts'
+import { isSamePipeline } from '../pipelines/language/same-pipeline.ts'
 import type { CompiledPush, CompiledRule } from './push.ts'
 
 /** A rule as `GET /api/proxy-rule-sets/:id/export` returns it: with every setting, header values empty. */

@@ -1,7 +1,7 @@
 import { isRecord } from '../domain/is-record.ts'
 import { RECORD_COLUMNS } from '../domain/schema-fields.ts'
-import { ExpressionError, parseExpression } from '../pipelines/expressions.ts'
-import { hasTags } from '../pipelines/templates.ts'
+import { ExpressionError, parseExpression } from '../pipelines/language/expressions.ts'
+import { hasTags } from '../pipelines/language/templates.ts'
 import { type Checker, label, type Path } from './checks.ts'
 import { didYouMean } from './problems.ts'
 

@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../pipelines/model.ts'
+import type { PipelineConfig } from '../pipelines/language/model.ts'
 
 /** The body of `PUT /api/proxy-rule-sets/project/:projectId/sync`, as the compiler makes it. contract §9.2. */
 export type CompiledPush = {

@@ -2,37 +2,35 @@ import type { Caller, Context } from '../context.ts'
 import { currentGeneration, generationCache } from '../db/generation.ts'
 import { AppError } from '../domain/errors.ts'
 import { requestHeadersToShow } from '../domain/forward-headers.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { toAppError } from '../http/error-response.ts'
 import { asOfNow } from '../modules/auth/caller.ts'
 import { findProjectById } from '../modules/projects/service.ts'
 import { recordRun } from '../modules/runs/service.ts'
 import { formPairs } from '../pipelines/form-pairs.ts'
-import type { Answer } from '../pipelines/handler.ts'
 import type { PipelineInput, PipelineUser } from '../pipelines/input.ts'
-import type { PipelineRule } from '../pipelines/model.ts'
+import type { PipelineRule } from '../pipelines/language/model.ts'
+import { namesSecret } from '../pipelines/language/references.ts'
 import { paramsOf } from '../pipelines/path-params.ts'
 import { hasPostSteps, queuePostSteps } from '../pipelines/post-steps.ts'
 import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body.ts'
-import { namesSecret } from '../pipelines/references.ts'
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
+import type { Answer } from '../pipelines/runner.ts'
 import { masked } from '../pipelines/trace.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
-import type { Site } from './resolve-site.ts'
-import type { SiteRequest, Visit } from './serve-site.ts'
+import type { Site } from './site.ts'
 
 /** A request that a rule passes to its pipeline, with the facts about the site that the pipeline needs. */
-export type PipelineRequest = Pick<SiteRequest, 'request' | 'path' | 'search'> &
-  Pick<Visit, 'allowSilence'> & {
-    site: Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
-    rule: PipelineRule
-    caller: Caller
-    /** The peer is in `TRUST_PROXY`, so that what it says about the visitor counts. */
-    isBehindProxy: boolean
-  }
+export type PipelineRequest = {
+  arrival: Arrival
+  site: Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
+  rule: PipelineRule
+  caller: Caller
+}
 
 /** Answers a request with a pipeline: access check, then the body, then the steps. contract §9.3. Never rejects. */
 export async function answerPipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
-  const { rule } = asked
+  const { arrival, rule } = asked
   const startedAt = performance.now()
   const at = ctx.now()
   const ended = await run(ctx, asked)
@@ -42,8 +40,8 @@ export async function answerPipeline(ctx: Context, asked: PipelineRequest): Prom
     ruleName: rule.pipelineConfig.name ?? null,
     phase: 'steps',
     pathPattern: rule.pathPattern,
-    method: asked.request.method,
-    path: asked.path,
+    method: arrival.method,
+    path: arrival.path,
     status: ended.response.status,
     durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
     failedStep: ended.failedStep,
@@ -69,19 +67,20 @@ export function refusalOf(ctx: Context, rule: PipelineRule, caller: Caller): App
 type Ended = { response: Response; failedStep: string | null; error: string | null; steps: string | null }
 
 async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
-  const { rule, caller, allowSilence } = asked
+  const { rule, caller, arrival } = asked
+  const { peer } = arrival
   let outcome: RunOutcome | undefined
   try {
     checkValidators(ctx, rule, caller)
     const { access } = currentGeneration(ctx.db)
-    const read = await readPipelineBody(ctx, asked.request)
+    const read = await readPipelineBody(ctx, arrival.request)
     // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
     // current role.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
     if (sender !== caller) checkAuthAgain(ctx, rule, sender)
     const input = inputOf(ctx, asked, sender, read)
     // The body has arrived, so the connection is silent until the steps finish. They have timeouts of their own.
-    allowSilence?.(true)
+    peer.allowSilence?.(true)
     outcome = await runPipeline(ctx, rule, input)
     const { result, outputs } = outcome
     if ('error' in result) return failed(ctx, asked, result, outcome)
@@ -92,17 +91,17 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
   } catch (error) {
     return failed(ctx, asked, { error, step: null }, outcome)
   } finally {
-    allowSilence?.(false)
+    peer.allowSilence?.(false)
   }
 }
 
 function failed(
   ctx: Context,
-  { request }: PipelineRequest,
+  { arrival }: PipelineRequest,
   { error, step }: { error: unknown; step: string | null },
   outcome: RunOutcome | undefined,
 ): Ended {
-  const failure = toAppError(ctx, error, request)
+  const failure = toAppError(ctx, error, arrival.request)
   const body = step === null ? failure.toBody() : { ...failure.toBody(), step }
   const response = Response.json(body, {
     status: failure.status,
@@ -139,10 +138,11 @@ function toResponse({ status, headers, body }: Answer): Response {
 
 function inputOf(
   ctx: Context,
-  { site, rule, request, path, search, isBehindProxy }: PipelineRequest,
+  { site, rule, arrival }: PipelineRequest,
   caller: Caller,
   read: ReadBody,
 ): PipelineInput {
+  const { request, path, search, isBehindProxy } = arrival
   let headers: Record<string, string> | undefined
   return {
     method: request.method,

@@ -1,59 +1,14 @@
-import type { Context } from '../context.ts'
-import { generationCache } from '../db/generation.ts'
-import type { HeaderConfig } from '../domain/forward-headers.ts'
-import { literalPrefix, matchesPath, type PathPattern, readPathPattern } from '../domain/path-pattern.ts'
-import { behindPrefix } from '../domain/plain-path.ts'
-import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
-import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
-import { parseMethods } from '../modules/proxy-rules/methods.ts'
-import type { PipelineConfig, PipelineRule } from '../pipelines/model.ts'
+import { matchesPath } from '../domain/path-pattern.ts'
+import type { Arrival } from '../http/arrival.ts'
+import type { SiteRule } from './site-rules.ts'
 import type { Trace } from './trace.ts'
-
-/** A rule, prepared for many requests. Valid for one site generation. */
-export type SiteRule = {
-  record: RuleRecord
-  level: 'alias' | 'project'
-  pattern: PathPattern
-  /** What `stripPrefix` removes from the front of the path, in plain form. */
-  prefix: string
-  /** Null means every method. */
-  methods: ReadonlySet<string> | null
-  /** Null if the rule has no target that can be called. */
-  target: RuleTarget | null
-  /** For pipeline rules. Always returns the same object, because the compiled pipeline is cached by it. */
-  pipeline: () => PipelineRule
-  /** With decrypted values; decrypted when the first request needs them. */
-  headerConfig: () => HeaderConfig | null
-}
-
-/** The URL that a rule forwards to. Its parts are stored, because reading them from the URL creates new strings. */
-export type RuleTarget = {
-  url: URL
-  pathname: string
-  /** The path without a trailing slash. */
-  base: string
-  search: string
-}
-
-const NO_RULES: readonly SiteRule[] = []
-const cache = generationCache<readonly SiteRule[]>('sites', 50_000)
-
-/** All rules of a site in the order they are tried: first the alias's, then the project's. contract §8. */
-export function rulesOf(ctx: Context, projectId: string, aliasId: string | null): readonly SiteRule[] {
-  const ofProject = rulesOfLevel(ctx, projectId, null)
-  if (aliasId === null) return ofProject
-  const ofAlias = rulesOfLevel(ctx, projectId, aliasId)
-  if (ofAlias.length === 0) return ofProject
-  return ofProject.length === 0 ? ofAlias : [...ofAlias, ...ofProject]
-}
 
 /**
  * Finds the first enabled rule that matches the method and the plain path. `trace` records every rule that was checked.
  */
 export function chooseRule(
   rules: readonly SiteRule[],
-  method: string,
-  plain: string,
+  { method, plain }: Pick<Arrival, 'method' | 'plain'>,
   trace?: Trace,
 ): SiteRule | undefined {
   for (const rule of rules) {
@@ -64,79 +19,10 @@ export function chooseRule(
   return undefined
 }
 
-/** The rest of a raw path without the rule's prefix; starts with `/`, or is empty. */
-export function restOfPath(rule: SiteRule, path: string): string {
-  return behindPrefix(path, rule.prefix)
-}
-
 type Miss = 'disabled' | 'path' | 'method'
 
 function whyNot({ record, pattern, methods }: SiteRule, method: string, plain: string): Miss | null {
   if (!record.isEnabled) return 'disabled'
   if (!matchesPath(pattern, plain)) return 'path'
   return methods === null || methods.has(method) ? null : 'method'
-}
-
-function rulesOfLevel(ctx: Context, projectId: string, aliasId: string | null): readonly SiteRule[] {
-  const load = () => {
-    const records = listRulesFor(ctx, { projectId, aliasId })
-    const level = aliasId === null ? 'project' : 'alias'
-    return records.length === 0 ? NO_RULES : records.map((record) => compile(ctx, record, level))
-  }
-  return cache.get(ctx.db, `${projectId} ${aliasId ?? ''}`, load) ?? NO_RULES
-}
-
-function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): SiteRule {
-  const pattern = readPathPattern(record.pathPattern)
-  const { method } = record
-  const methods = [...(parseMethods(record.methods) ?? []), ...(method === null ? [] : [method])]
-  const { targetUrl, proxyType } = record
-  let opened: { config: HeaderConfig | null } | null = null
-  let pipeline: PipelineRule | null = null
-  return {
-    record,
-    level,
-    pattern,
-    prefix: record.stripPrefix ? literalPrefix(pattern) : '',
-    methods: methods.length === 0 ? null : new Set(methods),
-    target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetOf(new URL(targetUrl)) : null,
-    pipeline: () => {
-      pipeline ??= pipelineOf(record)
-      return pipeline
-    },
-    headerConfig: () => {
-      opened ??= { config: openHeaderConfig(ctx, record) }
-      return opened.config
-    },
-  }
-}
-
-function targetOf(url: URL): RuleTarget {
-  const { pathname, search } = url
-  return { url, pathname, base: pathname.endsWith('/') ? pathname.slice(0, -1) : pathname, search }
-}
-
-/** The configuration was validated when it was saved, but possibly by another version. */
-function pipelineOf({
-  id,
-  projectId,
-  pathPattern,
-  method,
-  pipelineConfig,
-  debugEnabled,
-}: RuleRecord): PipelineRule {
-  const config = JSON.parse(pipelineConfig ?? '{"steps":[]}') as PipelineConfig
-  return { id, projectId, pathPattern, method, pipelineConfig: config, debugEnabled }
-}
-
-/** A header declared without a value is not sent, neither from the rule nor from the visitor. */
-function openHeaderConfig(ctx: Context, record: RuleRecord): HeaderConfig | null {
-  const stored = parseStored(record.headerConfig)
-  if (stored === null) return null
-  const unset = Object.entries(stored.add ?? {}).flatMap(([name, sealed]) => (sealed === '' ? [name] : []))
-  return {
-    add: openHeaderValues(ctx.secrets, record.id, stored),
-    forward: stored.forward,
-    strip: [...(stored.strip ?? []), ...unset],
-  }
 }

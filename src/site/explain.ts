@@ -1,15 +1,18 @@
-import type { Caller, Context, RequestFacts } from '../context.ts'
+import type { Caller, Context } from '../context.ts'
 import { normalizeHost } from '../domain/hostname.ts'
-import { plainPath } from '../domain/plain-path.ts'
+import { Arrival } from '../http/arrival.ts'
+import { factsAbout } from '../http/request-facts.ts'
 import { findMapping } from './domain-queries.ts'
 import type { SitePages } from './pages.ts'
 import { projectOfPathForm } from './parse-path-form.ts'
 import { servePathForm } from './path-forms.ts'
-import { chooseWay, type VisitInput } from './plan-visit.ts'
-import { resolveHost, type Site } from './resolve-site.ts'
+import { chooseWay } from './plan-visit.ts'
+import { resolveHost } from './resolve-site.ts'
 import { serveMapped } from './serve-mapped.ts'
 import { serveSite } from './serve-site.ts'
+import type { Site } from './site.ts'
 import { createTrace, type Trace, type TraceStep } from './trace.ts'
+import type { Visitor } from './visit.ts'
 
 type ExplainInput = {
   url: URL
@@ -83,66 +86,57 @@ export async function explain(ctx: Context, endpoints: Endpoints, input: Explain
 type Told = Promise<Response | 'service' | 'nothing'>
 
 async function answerAt(ctx: Context, endpoints: Endpoints, input: ExplainInput, trace: Trace): Told {
-  const place = resolveHost(ctx, input.url.host)
-  const host = hostOf(input)
+  const arrival = arrivalOf(ctx, input)
+  const place = resolveHost(ctx, arrival.hostHeader)
+  const host = arrival.host ?? arrival.hostHeader
   if (place === undefined) {
     trace.add('host', `Nothing lives at ${host}`)
     return 'nothing'
   }
-  if (place.kind === 'site') return answerOfSite(ctx, endpoints, place, visitorOf(input, place, trace))
+  if (place.kind === 'site')
+    return answerOfSite(ctx, endpoints, place, visitorOf(input, arrival, place, trace))
   if (place.kind === 'admin') {
     trace.add('host', `${host} is the admin host; the path names the site`)
-    tracePath(trace, input.url.pathname)
-    traceProject(trace, projectOfPathForm(ctx, input.url.pathname), null)
-    return (await servePathForm(ctx, endpoints.pages, visitorOf(input, null, trace))) ?? 'service'
+    tracePath(trace, arrival)
+    traceProject(trace, projectOfPathForm(ctx, arrival.path), null)
+    return (await servePathForm(ctx, endpoints.pages, visitorOf(input, arrival, null, trace))) ?? 'service'
   }
   const what =
     place.kind === 'redirect' ? `It redirects to ${place.to}` : 'Its ownership has not been verified yet'
   trace.add('host', `${host} is a mapped domain. ${what}.`)
-  return serveMapped(place, { path: input.url.pathname, search: input.url.search })
+  return serveMapped(place, arrival)
 }
 
-type Visitor = VisitInput & { search: string; trace: Trace }
-
-async function answerOfSite(ctx: Context, endpoints: Endpoints, site: Site, visitor: Visitor): Told {
-  const { request, path, plain, search, facts, trace } = visitor
+async function answerOfSite(ctx: Context, endpoints: Endpoints, site: Site, visitor: Traced): Told {
+  const { arrival, facts, trace } = visitor
   const shown = site.alias === null ? 'a deployment by its SHA' : `the alias ${site.alias.name}`
   trace.add('host', `${facts.host} shows ${shown}`)
-  tracePath(trace, path)
+  tracePath(trace, arrival)
   traceProject(trace, site.project, site)
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
-  if (way.to === 'service') return 'service'
-  return serveSite(ctx, endpoints.pages, way.shown, {
-    request,
-    path,
-    plain,
-    search,
-    mount: '',
-    visit: way.visit,
-  })
+  return way.to === 'service' ? 'service' : serveSite(ctx, endpoints.pages, way.shown, way.visit)
 }
 
-function visitorOf(input: ExplainInput, shown: Site | null, trace: Trace): Visitor {
-  const { url, method, headers } = input
+/** The peer has no address: no header that a proxy might send is believed. */
+function arrivalOf(ctx: Context, { url, method, headers }: ExplainInput): Arrival {
+  const all = new Headers(headers)
+  all.set('host', url.host)
+  return new Arrival(ctx.config, new Request(url, { method, headers: all }), { address: '' })
+}
+
+type Traced = Visitor & { trace: Trace }
+
+function visitorOf(input: ExplainInput, arrival: Arrival, shown: Site | null, trace: Trace): Traced {
   const site = shown === null ? null : { projectId: shown.project.id, host: shown.host }
-  return {
-    request: new Request(url, { method, headers: withHost(headers, url.host) }),
-    path: url.pathname,
-    plain: plainPath(url.pathname),
-    search: url.search,
-    facts: factsOf(input, site),
-    callerOf: () => input.caller(site),
-    peer: {},
-    trace,
-  }
+  const { actor } = input.caller(site)
+  const ip = actor.kind === 'operator' ? '' : actor.ip
+  const facts = { ...factsAbout(arrival, site), ip, peerAddress: ip }
+  return { arrival, facts, callerOf: () => input.caller(site), trace }
 }
-
-const hostOf = ({ url }: ExplainInput): string => normalizeHost(url.host) ?? url.host
 
 /** The path that rules and files are compared with, if it was sent in another spelling. contract 12.13. */
-function tracePath(trace: Trace, sent: string): void {
-  const plain = plainPath(sent)
-  if (plain !== sent) trace.add('path', `The path ${sent} stands for ${plain}`, { sent, plain })
+function tracePath(trace: Trace, { path, plain }: Arrival): void {
+  if (plain !== path) trace.add('path', `The path ${path} stands for ${plain}`, { sent: path, plain })
 }
 
 function traceProject(trace: Trace, project: Site['project'] | undefined, site: Site | null): void {
@@ -151,27 +145,4 @@ function traceProject(trace: Trace, project: Site['project'] | undefined, site: 
     id: project.id,
     ...(site === null ? {} : { commitSha: site.commitSha, deploymentId: site.deploymentId }),
   })
-}
-
-function withHost(headers: Headers, host: string): Headers {
-  const all = new Headers(headers)
-  all.set('host', host)
-  return all
-}
-
-function factsOf(input: ExplainInput, site: Caller['site']): RequestFacts {
-  const { url } = input
-  const { actor } = input.caller(site)
-  const ip = actor.kind === 'operator' ? '' : actor.ip
-  return {
-    ip,
-    isSecure: url.protocol === 'https:',
-    host: hostOf(input),
-    hostWithPort: url.host,
-    site,
-    peerAddress: ip,
-    isBehindProxy: false,
-    forwardedFor: null,
-    isDirectLoopback: false,
-  }
 }

@@ -2,7 +2,7 @@ import type { Caller, Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { sentKey } from '../domain/key-header.ts'
 import { isPartOfAnother } from '../http/part-of-another.ts'
-import type { Site } from './resolve-site.ts'
+import type { Site } from './site.ts'
 
 /** Longer headers contain the site's own cookies. They are checked each time, so that nobody can fill the memory. */
 const MAX_COOKIE = 1024

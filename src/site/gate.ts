@@ -2,21 +2,22 @@ import type { Caller, Context } from '../context.ts'
 import { decideView } from '../domain/access.ts'
 import { AppError } from '../domain/errors.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { isPartOfAnother } from '../http/part-of-another.ts'
 import { signInAddress } from '../http/safe-redirect.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
-import { readSettings } from '../modules/settings/service.ts'
+import { readSettings } from '../modules/settings/read-settings.ts'
 import { rememberView } from './gate-memory.ts'
 import { nobody } from './nobody.ts'
 import type { SitePages } from './pages.ts'
-import type { Site } from './resolve-site.ts'
+import type { Site } from './site.ts'
 
 /**
  * Who wants to see a site. `origin`: where the request was sent, for the way back after sign-in, if not the site's
  * host.
  */
-type Viewer = { request: Request; caller: Caller; origin?: string }
+type Viewer = { arrival: Arrival; caller: Caller; origin?: string }
 
 /**
  * Returns undefined if this caller may see the site, otherwise the response. Anonymous callers get 404 or the way to
@@ -26,7 +27,7 @@ type Viewer = { request: Request; caller: Caller; origin?: string }
  */
 export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: Viewer): Response | undefined {
   if (site.visibility.isPublic) return undefined
-  const { request } = viewer
+  const { request } = viewer.arrival
   const caller = isPartOfAnother(request) ? nobody(viewer.caller) : viewer.caller
   const { allowed } = decideView(site.visibility, roleOnSite(ctx, caller, site.project.id))
   if (allowed) {
@@ -54,26 +55,23 @@ function refuseAnonymous(
   ctx: Context,
   pages: SitePages,
   site: Site,
-  { request, origin = ctx.siteUrl(site.host) }: Viewer,
+  { arrival, origin = ctx.siteUrl(site.host) }: Viewer,
 ): Response {
+  const { request } = arrival
   const answer = site.privateSiteResponse ?? readSettings(ctx).privateSiteResponse.value
-  if (answer === 'not_found') return pages.hidden(site.host, request)
-  if (isNavigation(request) && !isPartOfAnother(request)) return redirectToSignIn(ctx, request, origin)
+  if (answer === 'not_found') return pages.hidden(site.host, arrival)
+  if (isNavigation(request) && !isPartOfAnother(request))
+    return redirectToSignIn(ctx, `${origin}${arrival.target}`)
   return errorResponse(
     new AppError('unauthenticated', `This site is private: sign in at ${ctx.adminUrl()}/signin`),
   )
 }
 
-function redirectToSignIn(ctx: Context, request: Request, origin: string): Response {
-  const { pathname, search } = new URL(request.url)
-  return new Response(null, {
+const redirectToSignIn = (ctx: Context, address: string): Response =>
+  new Response(null, {
     status: 302,
-    headers: {
-      location: signInAddress(ctx, `${origin}${pathname}${search}`),
-      'cache-control': 'no-store',
-    },
+    headers: { location: signInAddress(ctx, address), 'cache-control': 'no-store' },
   })
-}
 
 /**
  * Whether a browser navigates to a page instead of loading a subresource. One header is enough: a proxy or client may

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { maySeeStill } from './gate-memory.ts'
-import type { SiteFile } from './manifest.ts'
-import type { Site } from './resolve-site.ts'
 import { serveFile } from './serve-file.ts'
+import type { Site } from './site.ts'
+import type { SiteFile } from './site-file.ts'
 
 /** `host` is the `Host` header, which may name another host than the URL does. */
 type KnownFile = { host: string | null; site: Site; file: SiteFile }

@@ -1,9 +1,6 @@
 import type { Context } from '../context.ts'
 import { type Manifest, type ManifestSource, readManifest } from './read-manifest.ts'
 
-export type { Manifest, Target } from './read-manifest.ts'
-export type { Representation, Shown, SiteFile } from './site-file.ts'
-
 /**
  * The maximum number of files of all cached manifests. Above it, those not used since the last clearing are dropped.
  */

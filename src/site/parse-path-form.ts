@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
-import { resolveAliasPath, resolveShaPath, type Site } from './resolve-site.ts'
+import { resolveAliasPath, resolveShaPath } from './resolve-site.ts'
+import type { Site } from './site.ts'
 
 /** The project that a path form shows; undefined if the path is not one, or shows nothing. */
 export const projectOfPathForm = (ctx: Context, path: string): Site['project'] | undefined =>

@@ -1,14 +1,16 @@
 import type { Context } from '../context.ts'
 import { mimeTypeOf, runsAsPage } from '../domain/content-type.ts'
 import { behindPrefix, plainPath } from '../domain/plain-path.ts'
+import type { Peer } from '../http/arrival.ts'
 import { isNavigation, refuseView } from './gate.ts'
 import { nobody } from './nobody.ts'
 import { notFound, type SitePages } from './pages.ts'
 import { type PathForm, parsePathForm } from './parse-path-form.ts'
-import { planVisit, type VisitInput } from './plan-visit.ts'
-import type { Site } from './resolve-site.ts'
+import { planVisit } from './plan-visit.ts'
 import { redirect } from './serve-asset.ts'
-import { type PlannedRequest, serveSite, type Visit } from './serve-site.ts'
+import { serveSite } from './serve-site.ts'
+import type { Site } from './site.ts'
+import type { Visit, Visitor } from './visit.ts'
 
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
 
@@ -20,25 +22,27 @@ const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
 export function servePathForm(
   ctx: Context,
   pages: SitePages,
-  input: Omit<VisitInput, 'plain'> & { search: string },
+  visitor: Visitor,
 ): Response | Promise<Response> | undefined {
-  const { request, path, search, callerOf } = input
+  const { arrival, callerOf } = visitor
+  const { request, path, search } = arrival
   if (!path.startsWith('/public/') && !path.startsWith('/repo/')) return undefined
   const form = isRunByAdmin(request) ? undefined : parsePathForm(ctx, path)
-  if (form === undefined) return notFound(pages, request)
+  if (form === undefined) return notFound(pages, arrival)
   const { site, mount, rest, isAnonymous } = form
-  const refusal = refuse(ctx, pages, form, input)
+  const refusal = refuse(ctx, pages, form, visitor)
   if (refusal !== undefined) return refusal
   if (rest === '') return sandboxed(redirect(`${mount}/${search}`, site), site)
-  // `/public/...` ignores credentials. contract §4.
-  const visitor = isAnonymous ? () => nobody(callerOf()) : callerOf
-  const plain = plainPath(rest)
-  const { visit } = planVisit(ctx, site, { ...input, path: rest, plain, callerOf: visitor })
-  const asked = { request, path: rest, plain, search, mount, visit }
-  if (visit.rule !== undefined) return serveRuled(ctx, pages, form, asked)
-  const answer = serveSite(ctx, pages, site, asked)
+  const { visit } = planVisit(ctx, site, {
+    ...visitor,
+    arrival: arrival.below(mount, withBareUpgrade(arrival.peer)),
+    // `/public/...` ignores credentials. contract §4.
+    callerOf: isAnonymous ? () => nobody(callerOf()) : callerOf,
+  })
+  if (visit.rule !== undefined) return serveRuled(ctx, pages, form, visit)
+  const answer = serveSite(ctx, pages, site, visit)
   if (!(answer instanceof Response)) return answer.then((late) => sandboxed(late, site))
-  const isPage = runsAsPage(answer.headers.get('content-type') ?? mimeTypeOf(plain))
+  const isPage = runsAsPage(answer.headers.get('content-type') ?? mimeTypeOf(visit.arrival.plain))
   const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
   return hostPath === undefined ? sandboxed(answer, site) : toSiteHost(ctx, site, hostPath, search)
 }
@@ -68,24 +72,26 @@ async function serveRuled(
   ctx: Context,
   pages: SitePages,
   { site, rest }: PathForm,
-  asked: PlannedRequest,
+  visit: Visit,
 ): Promise<Response> {
-  const hostPath = isDocument(asked.request) ? pathOnHost(site, rest) : undefined
-  if (hostPath !== undefined) return toSiteHost(ctx, site, hostPath, asked.search)
-  const answer = await serveSite(ctx, pages, site, { ...asked, visit: withBareUpgrade(asked.visit) })
+  const { request, search } = visit.arrival
+  const hostPath = isDocument(request) ? pathOnHost(site, rest) : undefined
+  if (hostPath !== undefined) return toSiteHost(ctx, site, hostPath, search)
+  const answer = await serveSite(ctx, pages, site, visit)
   dropWhatIsKept(answer.headers)
   return sandboxed(answer, site)
 }
 
 /** Browsers also process the headers of the response that opens a WebSocket. */
-function withBareUpgrade(visit: Visit): Visit {
-  const { upgrade } = visit
-  if (upgrade === undefined) return visit
+function withBareUpgrade(peer: Peer): Peer {
+  if (peer.upgrade === undefined) return peer
   return {
-    ...visit,
+    address: peer.address,
+    shownHost: peer.shownHost,
+    allowSilence: (isAllowed) => peer.allowSilence?.(isAllowed),
     upgrade(headers, owner) {
       dropWhatIsKept(headers)
-      return upgrade(headers, owner)
+      return peer.upgrade?.(headers, owner) ?? false
     },
   }
 }
@@ -119,12 +125,12 @@ function refuse(
   ctx: Context,
   pages: SitePages,
   { site, isAnonymous }: PathForm,
-  { request, callerOf }: Pick<VisitInput, 'request' | 'callerOf'>,
+  { arrival, callerOf }: Visitor,
 ): Response | undefined {
   if (site.visibility.isPublic) return undefined
-  if (isAnonymous) return notFound(pages, request)
-  const hidden = () => notFound(pages, request)
-  return refuseView(ctx, { ...pages, hidden }, site, { request, caller: callerOf(), origin: ctx.adminUrl() })
+  if (isAnonymous) return notFound(pages, arrival)
+  const hidden = () => notFound(pages, arrival)
+  return refuseView(ctx, { ...pages, hidden }, site, { arrival, caller: callerOf(), origin: ctx.adminUrl() })
 }
 
 const isDocument = (request: Request): boolean =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createOperatorKey } from '../modules/api-keys/service.ts'
-import type { PipelineStep } from '../pipelines/model.ts'
+import type { PipelineStep } from '../pipelines/language/model.ts'
 import { seedDeployment } from '../testing/seed.ts'
 import { type TestApp, testApp } from '../testing/test-app.ts'
 

@@ -1,23 +1,18 @@
-import type { RequestFacts } from '../context.ts'
 import { type HeaderPair, requestHeadersToForward } from '../domain/forward-headers.ts'
-import { type RuleTarget, restOfPath, type SiteRule } from './choose-rule.ts'
+import type { Arrival } from '../http/arrival.ts'
+import { type RuleTarget, restOfPath, type SiteRule } from './site-rules.ts'
+import type { Visitor } from './visit.ts'
 
 /** Where a request goes, and its headers. `target` is path and query, byte for byte as the visitor sent them. */
 export type ForwardPlan = { url: URL; target: string; headers: HeaderPair[] }
 
-type Asked = { request: Request; path: string; search: string; facts: RequestFacts }
-
 /** Plans what is sent to the backend for a request that `rule` takes. contract §8. */
-export function planForward(
-  rule: SiteRule,
-  to: RuleTarget,
-  { request, path, search, facts }: Asked,
-): ForwardPlan {
+export function planForward(rule: SiteRule, to: RuleTarget, { arrival, facts }: Visitor): ForwardPlan {
   const { forwardCookies, preserveHost } = rule.record
   return {
     url: to.url,
-    target: targetOf(rule, to, path, search),
-    headers: requestHeadersToForward(request.headers, {
+    target: targetOf(rule, to, arrival),
+    headers: requestHeadersToForward(arrival.request.headers, {
       config: rule.headerConfig(),
       forwardCookies,
       preserveHost,
@@ -34,7 +29,7 @@ export function planForward(
  * The target's path followed by the rest of the visitor's, and both queries. If no path is left, the target itself is
  * called.
  */
-function targetOf(rule: SiteRule, to: RuleTarget, path: string, search: string): string {
+function targetOf(rule: SiteRule, to: RuleTarget, { path, search }: Arrival): string {
   const rest = restOfPath(rule, path)
   const query = joinQueries(to.search, search)
   if (rest === '') return `${to.pathname}${query}`

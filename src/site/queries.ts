@@ -1,4 +1,4 @@
-import type { PrivateSiteResponse } from '../config.ts'
+import type { PrivateSiteResponse } from '../config/config.ts'
 import type { Db } from '../db/open.ts'
 import { prepared } from '../db/statements.ts'
 import type { ContentCoding } from '../domain/content-encoding.ts'

@@ -1,11 +1,9 @@
-import type { PrivateSiteResponse } from '../config.ts'
 import type { Context, SitePlace } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { isIpLiteral, normalizeHost, siteLabelOf } from '../domain/hostname.ts'
 import { isCommitSha } from '../domain/names.ts'
 import type { TrafficRule, TrafficSplit, TrafficWeight } from '../domain/traffic.ts'
-import { resolveVisibility, type Visibility } from '../domain/visibility.ts'
-import { rulesOf, type SiteRule } from './choose-rule.ts'
+import { resolveVisibility } from '../domain/visibility.ts'
 import { findMapping, type MappingRow } from './domain-queries.ts'
 import { manifestKey } from './manifest.ts'
 import {
@@ -15,49 +13,8 @@ import {
   findSitesBySha,
   type SiteRow,
 } from './queries.ts'
-import type { SiteSplit } from './traffic.ts'
-
-/** What a host shows: a project's deployment, through an alias or by its SHA. Valid for one site generation. */
-export type Site = {
-  kind: 'site'
-  /** The site's own host, which for a path form is not the requested one. */
-  host: string
-  project: { id: string; owner: string; name: string }
-  alias: { id: string; name: string } | null
-  deploymentId: string
-  commitSha: string
-  version: number
-  updatedAt: number
-  /** The latest time at which the host started to show this, as far as alias moves tell. */
-  shownSince: number
-  /** `''`, or the folder of the deployment that is served, such as `/dist`. */
-  basePath: string
-  /** The same for the site's own host: a path form with a SHA serves the whole deployment. */
-  hostBasePath: string
-  manifestKey: string
-  visibility: Visibility
-  /** In the order they are tried, including disabled ones. */
-  rules: readonly SiteRule[]
-  /** The traffic split of a mapped host; null on the sites of the split. */
-  split: SiteSplit | null
-  /** Where a mapped host starts within what its alias serves: `''`, or a folder such as `/docs`. */
-  pathPrefix: string
-  /** Shared caches may store responses: the site is public and the same for everybody. */
-  isShared: boolean
-  /** Public, without rules or a split: only files can be served. */
-  isOpen: boolean
-  privateSiteResponse: PrivateSiteResponse | null
-}
-
-/**
- * `unproven`: the ownership of the host is not verified yet. `challenge` is null while several projects claim it, since
- * the response would prove every claim. contract 12.10.
- */
-export type Place =
-  | Site
-  | { kind: 'admin' }
-  | { kind: 'redirect'; to: string }
-  | { kind: 'unproven'; host: string; challenge: string | null }
+import type { Place, Site, SiteSplit } from './site.ts'
+import { rulesOf } from './site-rules.ts'
 
 const ADMIN: Place = { kind: 'admin' }
 const byHost = generationCache<Place>('sites', 200_000)

@@ -4,54 +4,69 @@ import { mayBeOfEarlier } from '../domain/content-hash.ts'
 import { mimeTypeOf } from '../domain/content-type.ts'
 import { WEEK_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { decideAppPage } from './app-page.ts'
 import { knowUrl } from './known-urls.ts'
-import { loadManifest, type Manifest, manifestKey, type SiteFile, type Target } from './manifest.ts'
+import { loadManifest, manifestKey } from './manifest.ts'
 import { notFound, plainNotFound, type SitePages } from './pages.ts'
 import { listEarlierDeployments } from './queries.ts'
-import type { Site } from './resolve-site.ts'
+import type { Manifest, Target } from './read-manifest.ts'
 import { serveFile } from './serve-file.ts'
-import type { SiteRequest } from './serve-site.ts'
+import type { Site } from './site.ts'
+import type { SiteFile } from './site-file.ts'
 import type { Trace } from './trace.ts'
+import type { Visit } from './visit.ts'
 
 const KEEP_EARLIER_MS = WEEK_MS
+
+type AssetRequest = {
+  arrival: Arrival
+  /** Missing if only a file can answer, and the visitor may see it. */
+  visit?: Visit
+  /** The plain path that a rule puts in place of the visitor's. */
+  rewritten?: string
+}
+
+/** The file that is looked for. */
+type Wanted = { arrival: Arrival; plain: string; trace: Trace | undefined }
 
 /** Serves the file to visitors who may see the site. */
 export function serveAsset(
   ctx: Context,
   pages: SitePages,
   site: Site,
-  asked: SiteRequest,
-  isRewrite = false,
+  { arrival, visit, rewritten }: AssetRequest,
 ): Response {
-  const { request } = asked
+  const { request, mount, search } = arrival
   if (!isPlainRead(request))
     return errorResponse(
       new AppError('method_not_allowed', `Files support GET and HEAD, not ${request.method}`, {
         headers: { allow: 'GET, HEAD' },
       }),
     )
+  const wanted = { arrival, plain: rewritten ?? arrival.plain, trace: visit?.trace }
   const { targets } = loadManifest(ctx, site)
-  const found = targets.get(asked.plain)
+  const found = targets.get(wanted.plain)
   const target =
-    isRewrite && found !== undefined && 'redirectTo' in found ? targets.get(found.redirectTo) : found
-  if (target === undefined) return serveMissing(ctx, pages, site, targets, asked)
-  traceFile(asked.visit?.trace, asked.plain, target)
-  if ('redirectTo' in target)
-    return redirect(`${asked.mount}${encodePath(target.redirectTo)}${asked.search}`, site)
-  if (asked.visit === undefined) knowUrl(ctx, request, site, target)
+    rewritten !== undefined && found !== undefined && 'redirectTo' in found
+      ? targets.get(found.redirectTo)
+      : found
+  if (target === undefined) return serveMissing(ctx, pages, site, targets, wanted)
+  traceFile(wanted, target)
+  if ('redirectTo' in target) return redirect(`${mount}${encodePath(target.redirectTo)}${search}`, site)
+  if (visit === undefined) knowUrl(ctx, request, site, target)
   return serveFile(ctx, request, target, site)
 }
 
-function traceFile(trace: Trace | undefined, path: string, target: Target): void {
-  if ('redirectTo' in target) trace?.add('file', `${path} is a folder: it redirects to ${target.redirectTo}`)
+function traceFile({ plain, trace }: Wanted, target: Target): void {
+  if ('redirectTo' in target) trace?.add('file', `${plain} is a folder: it redirects to ${target.redirectTo}`)
   else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
 }
 
 /** Also says what is sent instead: a 200 for a missing file would be confusing. */
-const traceMissing = ({ plain, visit }: SiteRequest, instead: string): void =>
-  visit?.trace?.add('file', `There is no file for ${plain}${instead}`, { path: null })
+const traceMissing = ({ plain, trace }: Wanted, instead: string): void =>
+  trace?.add('file', `There is no file for ${plain}${instead}`, { path: null })
 
 /**
  * Serves an earlier deployment's hashed file, the page of a single-page app, the nearest 404.html, or our own page.
@@ -62,34 +77,35 @@ function serveMissing(
   pages: SitePages,
   site: Site,
   targets: Manifest['targets'],
-  asked: SiteRequest,
+  wanted: Wanted,
 ): Response {
-  const { request, plain } = asked
+  const { arrival, plain } = wanted
+  const { request } = arrival
   const earlier = mayBeOfEarlier(plain) ? findEarlier(ctx, site, plain) : undefined
   if (earlier !== undefined) {
-    traceMissing(asked, ': that of an earlier deployment is sent')
+    traceMissing(wanted, ': that of an earlier deployment is sent')
     return serveFile(ctx, request, earlier, site)
   }
-  const app = pageOfApp(site, targets, asked)
+  const app = pageOfApp(site, targets, wanted)
   if (app !== undefined) {
-    traceMissing(asked, ': /index.html is sent, because the site is a single-page app')
+    traceMissing(wanted, ': /index.html is sent, because the site is a single-page app')
     return serveFile(ctx, request, app, site)
   }
   const page = isScript(plain) ? undefined : nearest404(targets, plain)
-  traceMissing(asked, page === undefined ? '' : `: the page ${page.path} is sent`)
+  traceMissing(wanted, page === undefined ? '' : `: the page ${page.path} is sent`)
   if (page !== undefined) return serveFile(ctx, request, page, site, 404)
-  return isScript(plain) ? plainNotFound() : notFound(pages, request)
+  return isScript(plain) ? plainNotFound() : notFound(pages, arrival)
 }
 
 /** The page of a single-page app, if the site is one and this request for a missing file gets it. contract 12.4. */
-function pageOfApp(site: Site, targets: Manifest['targets'], asked: SiteRequest): SiteFile | undefined {
-  const trace = asked.visit?.trace
+function pageOfApp(site: Site, targets: Manifest['targets'], wanted: Wanted): SiteFile | undefined {
+  const { arrival, plain, trace } = wanted
   const page = isSpa(site, targets) ? targets.get('/index.html') : undefined
   if (page === undefined || !('path' in page)) {
     trace?.add('accept', 'The site is no single-page app: a path without a file is 404', { isPage: false })
     return undefined
   }
-  const { isSent, why } = decideAppPage(asked.request, asked.plain)
+  const { isSent, why } = decideAppPage(arrival.request, plain)
   trace?.add('accept', `${why}: ${isSent ? 'the page of the app is sent' : '404'}`, { isPage: isSent })
   return isSent ? page : undefined
 }
@@ -149,7 +165,7 @@ export function redirect(location: string, { isShared, commitSha }: Site): Respo
 }
 
 /** The methods that files support. */
-export const isPlainRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
+export const isPlainRead = ({ method }: { method: string }): boolean => method === 'GET' || method === 'HEAD'
 
 /** Whether the service may answer this plain path on every host. */
 export const isOurs = (plain: string): boolean => plain.startsWith('/_svc/') || plain.startsWith('/api/')

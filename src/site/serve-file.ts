@@ -4,9 +4,9 @@ import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { bodyOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
-import type { Representation, Shown, SiteFile } from './manifest.ts'
 import { multipartRanges } from './multipart-ranges.ts'
-import type { Site } from './resolve-site.ts'
+import type { Site } from './site.ts'
+import type { Representation, Shown, SiteFile } from './site-file.ts'
 import { withHeaders } from './with-headers.ts'
 
 /**

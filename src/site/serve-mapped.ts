@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts'
 import { errorResponse } from '../http/error-response.ts'
-import type { Place } from './resolve-site.ts'
+import type { Place } from './site.ts'
 
 /** The path that proves that a host leads here: it returns the challenge. contract §10. */
 const CHALLENGE_PATH = '/.well-known/svc-challenge/'

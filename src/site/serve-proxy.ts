@@ -1,4 +1,4 @@
-import type { Context, RequestFacts } from '../context.ts'
+import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
 import { isEventStream } from '../domain/event-stream.ts'
@@ -7,23 +7,11 @@ import { errorResponse } from '../http/error-response.ts'
 import { inOnePiece } from '../http/in-one-piece.ts'
 import { OutboundError, toAppError } from '../platform/outbound/error.ts'
 import type { OutboundResponse } from '../platform/outbound.ts'
-import type { SiteRule } from './choose-rule.ts'
 import { type ForwardPlan, planForward } from './plan-forward.ts'
-import type { Site } from './resolve-site.ts'
+import type { Site } from './site.ts'
+import type { SiteRule } from './site-rules.ts'
 import type { Trace } from './trace.ts'
-
-/**
- * A request to forward to a backend. `allowSilence` lets its connection be silent for as long as the rule allows. This
- * is revoked when the response ends, because the connection may be reused.
- */
-export type ProxyRequest = {
-  request: Request
-  path: string
-  search: string
-  facts: RequestFacts
-  allowSilence?: ((isAllowed: boolean) => void) | undefined
-  trace?: Trace | undefined
-}
+import type { Visitor } from './visit.ts'
 
 /** For event streams and WebSockets. contract §8. */
 export const LONG_SILENCE_MS = 5 * MINUTE_MS
@@ -48,22 +36,26 @@ export function serveProxy(
   ctx: Context,
   site: Site,
   rule: SiteRule,
-  asked: ProxyRequest,
+  visitor: Visitor,
 ): Response | Promise<Response> {
   const { target } = rule
   if (target === null) return noTarget()
-  const { request, trace, allowSilence } = asked
+  const { arrival, trace } = visitor
+  const { request, peer } = arrival
   try {
-    const plan = planForward(rule, target, asked)
+    const plan = planForward(rule, target, visitor)
     if (trace !== undefined) return explainPlan(trace, plan, rule)
-    const silence = new Silence(allowSilence)
+    const silence = new Silence((isAllowed) => peer.allowSilence?.(isAllowed))
     return forward({ ctx, site, rule, plan, method: request.method, silence }, request)
   } catch (error) {
     return failureResponse(ctx, rule, error)
   }
 }
 
-/** Allows the visitor's connection to be silent while a response lasts; most are done before it matters. */
+/**
+ * Allows the visitor's connection to be silent while a response lasts; most are done before it matters. This is revoked
+ * when the response ends, because the connection may be reused.
+ */
 export class Silence {
   readonly #allow: ((isAllowed: boolean) => void) | undefined
   #isAllowed = false

@@ -107,6 +107,18 @@ test('messages of every size and kind pass in both directions, in order', async 
   await closed
 })
 
+test('no header of the handshake passes in another spelling', async () => {
+  const forged = [
+    'sec_websocket_key',
+    'Sec.WebSocket-Version',
+    'sec-websocket_accept',
+    'Sec--WebSocket--Extensions',
+  ]
+  const { socket } = await connect('/live/a', Object.fromEntries(forged.map((name) => [name, 'forged'])))
+  socket.close()
+  expect([...(last?.headers ?? [])].filter(([, value]) => value === 'forged')).toEqual([])
+})
+
 test('the visitor gets the backend’s close code, and also notices when it vanishes', async () => {
   const first = await connect('/live/a')
   first.socket.send('leave')

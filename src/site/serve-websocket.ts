@@ -3,6 +3,7 @@ import { hasSessionCookie } from '../domain/cookies.ts'
 import { AppError } from '../domain/errors.ts'
 import type { HeaderPair } from '../domain/forward-headers.ts'
 import { sentKey } from '../domain/key-header.ts'
+import { foldedName } from '../domain/visitor-claims.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { refuseCrossOrigin } from '../http/same-origin.ts'
 import { MAX_MESSAGE_BYTES, type SocketOwner, type VisitorSocket } from '../http/wire.ts'
@@ -10,27 +11,25 @@ import type { Tunnel } from '../platform/http1/tunnel.ts'
 import { OutboundError } from '../platform/outbound/error.ts'
 import { randomBytes } from '../platform/random.ts'
 import { type BackendSocket, openBackendSocket } from '../platform/websocket/client.ts'
-import type { SiteRule } from './choose-rule.ts'
 import { planForward } from './plan-forward.ts'
-import type { Site } from './resolve-site.ts'
 import {
   failureResponse,
   LONG_SILENCE_MS,
   noTarget,
-  type ProxyRequest,
   relayedHeaders,
   relayOrRefuse,
   Silence,
 } from './serve-proxy.ts'
-
-/** Upgrades the visitor's connection; false if it is gone. Missing if there is no socket behind the request. */
-export type Upgrade = (headers: Headers, owner: SocketOwner) => boolean
+import type { Site } from './site.ts'
+import type { SiteRule } from './site-rules.ts'
+import type { Visitor } from './visit.ts'
 
 const WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * Headers of the handshake, which each side creates itself. Compression is not negotiated, because frames are decoded.
+ * Headers of the handshake, which each side creates itself; no other spelling of them passes. Compression is not
+ * negotiated, because frames are decoded.
  */
 const HANDSHAKE: ReadonlySet<string> = new Set([
   'sec-websocket-accept',
@@ -50,18 +49,18 @@ export async function serveWebSocket(
   ctx: Context,
   site: Site,
   rule: SiteRule,
-  asked: ProxyRequest & { upgrade?: Upgrade | undefined },
+  visitor: Visitor,
 ): Promise<Response> {
-  const { upgrade } = asked
+  const { request, peer } = visitor.arrival
   const { target } = rule
   if (target === null) return noTarget()
-  if (upgrade === undefined)
+  if (peer.upgrade === undefined)
     return errorResponse(new AppError('not_implemented', 'This connection cannot be upgraded to a WebSocket'))
   const key = randomBytes(16).toString('base64')
-  const handshake = untilUpgraded(asked.request)
+  const handshake = untilUpgraded(request)
   try {
-    refuseForgery(site, asked)
-    const plan = planForward(rule, target, asked)
+    refuseForgery(site, visitor)
+    const plan = planForward(rule, target, visitor)
     const { url, target: path, headers } = plan
     const forwarding = { ctx, site, rule, plan, method: 'GET', silence: new Silence(undefined) }
     const answer = await ctx.outbound.upgrade(url, {
@@ -81,7 +80,7 @@ export async function serveWebSocket(
     }
     const relayed = relayedHeaders(site, withoutHandshake(answer.headers))
     handshake.done()
-    if (!upgrade(relayed, bridge(answer.tunnel))) answer.tunnel.close()
+    if (!peer.upgrade(relayed, bridge(answer.tunnel))) answer.tunnel.close()
     return new Response(null)
   } catch (error) {
     return failureResponse(ctx, rule, error)
@@ -100,7 +99,7 @@ function untilUpgraded(request: Request): { signal: AbortSignal; done: () => voi
  * A page of another site under the workspace domain also sends the session of this site's visitors. A WebSocket that
  * relies on a session must therefore be opened by a page of this site. contract §2.
  */
-function refuseForgery({ visibility }: Site, { request, facts }: ProxyRequest): void {
+function refuseForgery({ visibility }: Site, { arrival: { request }, facts }: Visitor): void {
   if (visibility.isPublic || sentKey(request.headers) !== null) return
   if (hasSessionCookie(request.headers.get('cookie'))) refuseCrossOrigin(request, facts.hostWithPort, true)
 }
@@ -154,4 +153,4 @@ function accepts(headers: readonly HeaderPair[], key: string): boolean {
 }
 
 const withoutHandshake = (headers: readonly HeaderPair[]): HeaderPair[] =>
-  headers.filter(([name]) => !HANDSHAKE.has(name))
+  headers.filter(([name]) => !HANDSHAKE.has(foldedName(name)))

@@ -4,8 +4,8 @@ import { httpDate } from '../domain/http-date.ts'
 import type { KnownBlob } from '../modules/deployments/traits.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
 import { LARGEST_KEPT } from './body-cache.ts'
-import type { Site } from './resolve-site.ts'
 import { type SentAs, type SentFrom, sentAs } from './sent-as.ts'
+import type { Site } from './site.ts'
 
 /** Who may see a file. */
 export type Shown = Pick<Site, 'isShared' | 'visibility'>

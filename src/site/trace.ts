@@ -1,4 +1,4 @@
-import type { SiteRule } from './choose-rule.ts'
+import type { SiteRule } from './site-rules.ts'
 
 /** One decision on the way to a response. `text` is a sentence for a person. */
 export type TraceStep = {

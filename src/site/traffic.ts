@@ -1,22 +1,16 @@
-import type { Context, RequestFacts } from '../context.ts'
+import type { Context } from '../context.ts'
 import { cookieValues, setCookie } from '../domain/cookies.ts'
 import {
   chooseAlias,
   headersThatDecide,
   isRemembered,
   type TrafficFacts,
-  type TrafficSplit,
   VARIANT_COOKIE,
 } from '../domain/traffic.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { fractionOf } from '../platform/random.ts'
-import type { Site } from './resolve-site.ts'
-import type { Trace } from './trace.ts'
-
-/** A split with the sites of its aliases, by lower-case name; deleted aliases have none. */
-export type SiteSplit = TrafficSplit & { sites: ReadonlyMap<string, Site> }
-
-/** The site that this visitor sees, and the headers its responses need. */
-export type Variant = { site: Site; headers: Headers }
+import type { Site, SiteSplit } from './site.ts'
+import type { Variant, Visitor } from './visit.ts'
 
 /**
  * Chooses the variant for one request; falls back to the domain's own alias if none is left. Responses of a split are
@@ -26,12 +20,12 @@ export function chooseVariant(
   ctx: Pick<Context, 'newId'>,
   site: Site,
   split: SiteSplit,
-  { request, facts, trace }: { request: Request; facts: RequestFacts; trace?: Trace | undefined },
+  { arrival, facts, trace }: Visitor,
 ): Variant {
   const find = (alias: string) => split.sites.get(alias.toLowerCase())
   const choice = chooseAlias(
     split,
-    factsOf(request),
+    factsOf(arrival),
     (alias) => find(alias) !== undefined,
     () => fractionOf(ctx.newId()),
   )
@@ -64,16 +58,16 @@ export function markVariant(response: Response, { headers }: Variant): Response 
   return response
 }
 
-function factsOf(request: Request): TrafficFacts {
-  const cookies = request.headers.get('cookie')
+function factsOf({ request: { headers }, search }: Arrival): TrafficFacts {
+  const cookies = headers.get('cookie')
   let query: URLSearchParams | undefined
   return {
     query(key) {
-      query ??= new URL(request.url).searchParams
+      query ??= new URLSearchParams(search)
       return query.getAll(key)
     },
     cookie: (key) => cookieValues(cookies, key),
-    header: (key) => request.headers.get(key),
+    header: (key) => headers.get(key),
   }
 }
 

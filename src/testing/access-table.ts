@@ -32,7 +32,7 @@ export type Content = {
 }
 
 /**
- * One row per registered route, in the order of `src/endpoints.ts`, written from the contract, not from the code. **A
+ * One row per registered route, in the order of `src/server/endpoints.ts`, written from the contract, not from the code. **A
  * new route needs a row here**: `METHOD /path` with names of things that `access-things.ts` creates (`:aliasId`)
  * instead of parameters, who may call it, and content if the request names its project in the body or `{}` is not
  * enough. Contents should be harmless or invalid: an allowed caller must get past 401, 403 and 404, and 400 is fine. A

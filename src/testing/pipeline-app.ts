@@ -1,9 +1,10 @@
 import type { Caller, RequestFacts } from '../context.ts'
 import type { SchemaField } from '../domain/schema-fields.ts'
+import { Arrival } from '../http/arrival.ts'
 import { recordFacts } from '../http/request-facts.ts'
 import { operatorGrant } from '../modules/auth/authorize.ts'
 import { createSchema } from '../modules/schemas/service.ts'
-import type { PipelineConfig, PipelineRule, PipelineStep } from '../pipelines/model.ts'
+import type { PipelineConfig, PipelineRule, PipelineStep } from '../pipelines/language/model.ts'
 import { servePipeline } from '../site/serve-pipeline.ts'
 import { type TestApp, type TestStorage, testApp } from './test-app.ts'
 
@@ -86,7 +87,7 @@ export async function pipelineApp(env?: Record<string, string>, storage?: TestSt
       headers: { ...type, ...options.headers },
       ...(body === undefined ? {} : { body }),
     })
-    const { pathname, search } = new URL(request.url)
+    const arrival = new Arrival(ctx.config, request, { address: IP })
     const rule: PipelineRule = {
       id: 'rule-1',
       projectId: project.id,
@@ -97,8 +98,8 @@ export async function pipelineApp(env?: Record<string, string>, storage?: TestSt
       ...options.rule,
     }
     const site = { project, commitSha: 'abc1234', alias: { id: 'alias-1', name: 'production' } }
-    recordFacts(request, FACTS)
-    return servePipeline(ctx, { site, rule, request, path: pathname, search, caller, isBehindProxy: false })
+    recordFacts(arrival, FACTS)
+    return servePipeline(ctx, { arrival, site, rule, caller })
   }
 
   return {

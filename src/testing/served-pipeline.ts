@@ -1,5 +1,5 @@
 import { createOperatorKey } from '../modules/api-keys/service.ts'
-import { openListeners } from '../serve.ts'
+import { openListeners } from '../server/serve.ts'
 import { ask } from './ask.ts'
 import { type RawAnswer, sendRaw } from './raw-client.ts'
 import { seedDeployment } from './seed.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { AGAIN_MS } from '../obey-once.ts'
+import { AGAIN_MS } from '../frame/obey-once.ts'
 import css from './app.css' with { type: 'text' }
 import { assets, assetUrl } from './manifest.ts'
 

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 import type { Tone } from './notice.ts'
 
 /** `title`: all of a label that may be so long that the stylesheet cuts it. */

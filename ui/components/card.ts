@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, type Html, html } from './html.ts'
 
 type CardProps = {
   /** The heading's id, unique on the page and a link target. */

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 import { table } from './table.ts'
 import { formatTime } from './time.ts'
 

@@ -1,5 +1,5 @@
-import { type Content, type Html, html } from '../html.ts'
 import { type ButtonKind, button, buttonClass } from './button.ts'
+import { type Content, type Html, html } from './html.ts'
 
 type ConfirmProps = {
   /** Unique on the page. */

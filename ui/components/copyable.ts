@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 
 type CopyableProps = {
   /** The caption above the text, also for screen readers. */

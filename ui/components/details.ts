@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, type Html, html } from './html.ts'
 
 /** A list of names and values. Leaves out empty values. */
 export const details = (facts: readonly (readonly [label: string, value: Content])[]): Html => html`

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, type Html, html } from './html.ts'
 import { type IconName, icon } from './icon.ts'
 
 type EmptyStateProps = { icon: IconName; title: string; text: Content }

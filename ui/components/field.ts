@@ -1,5 +1,5 @@
 import { h } from 'preact'
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, type Html, html } from './html.ts'
 import { notice } from './notice.ts'
 
 /** Why a form was rejected. An AppError fits this type. `details` name the field by its `path`. */

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 
 /** Outlines on a 24 px grid, drawn in the text colour. */
 const PATHS = {

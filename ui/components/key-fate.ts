@@ -1,5 +1,5 @@
-import { type Html, html } from '../html.ts'
 import { selectField } from './field.ts'
+import { type Html, html } from './html.ts'
 import type { Notice } from './notice.ts'
 import { time } from './time.ts'
 

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 import { type IconName, icon } from './icon.ts'
 import type { PageUser } from './user-menu.ts'
 

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, type Html, html } from './html.ts'
 import { type IconName, icon } from './icon.ts'
 
 export type Tone = 'info' | 'good' | 'warn' | 'bad'

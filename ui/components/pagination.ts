@@ -1,5 +1,5 @@
-import { type Html, html } from '../html.ts'
 import { formatCount } from './chart.ts'
+import { type Html, html } from './html.ts'
 
 type PaginationProps = {
   page: number

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 
 type ProgressProps = { id: string; label: string; value: number; max: number; text: string }
 

@@ -1,5 +1,5 @@
-import { type Content, type Html, html } from '../html.ts'
 import { button } from './button.ts'
+import { type Content, type Html, html } from './html.ts'
 
 /**
  * A form that only reads, so it uses GET and its address can be bookmarked. `submit` is `Filter` where fields narrow a

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 
 /** The first 12 digits, as in the deployment's host name. Hovering shows the complete SHA. */
 export const shortSha = (sha: string): Html =>

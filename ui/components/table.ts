@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, type Html, html } from './html.ts'
 
 export type Column<Row> = {
   label: string

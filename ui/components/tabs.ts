@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 
 type Tab = { label: string; href: string; isCurrent?: boolean }
 

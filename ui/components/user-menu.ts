@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from './html.ts'
 
 /** The signed-in account as pages need it. */
 export type PageUser = { email: string; role: 'admin' | 'user' | 'member' }

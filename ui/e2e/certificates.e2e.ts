@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import journeys from '../../playwright.config.ts'
 import { type CertificateAuthority, startAuthority } from './certificate-authority.ts'
 import { type Appliance, test as base, expect, signIn, surprisesOf, WITH_ADMIN } from './journey.ts'
+import journeys from './playwright.config.ts'
 
 const BASE_DOMAIN = 'sites.test'
 const HOST = `docs.${BASE_DOMAIN}`

@@ -18,15 +18,6 @@ each('form[data-order]', (/** @type {HTMLFormElement} */ form) => {
     return to !== at
   }
 
-  const tell = () => {
-    rows().forEach((row, at, all) => {
-      const buttons = [...row.querySelectorAll('[name=move]')]
-      const [up, down] = /** @type {[HTMLButtonElement, HTMLButtonElement]} */ (buttons)
-      up.disabled = at === 0
-      down.disabled = at === all.length - 1
-    })
-  }
-
   const save = async () => {
     const wanted = rows()
     const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)])
@@ -45,11 +36,11 @@ each('form[data-order]', (/** @type {HTMLFormElement} */ form) => {
     else list.replaceChildren(...saved)
     refused.textContent = isSaved ? '' : 'The order could not be saved. Reload the page, then try again.'
     refused.hidden = isSaved
-    tell()
+    disableEnds(rows())
   }
 
   const settle = (row) => {
-    tell()
+    disableEnds(rows())
     said.textContent = `${row.dataset.name} is now number ${rows().indexOf(row) + 1} of ${rows().length}.`
     saving = saving.then(save)
   }
@@ -73,6 +64,16 @@ each('form[data-order]', (/** @type {HTMLFormElement} */ form) => {
 
   for (const row of rows()) row.prepend(gripOf(row, { rows, put, move, settle }))
 })
+
+/** The first row cannot move up, nor the last down. */
+function disableEnds(rows) {
+  rows.forEach((row, at) => {
+    const buttons = [...row.querySelectorAll('[name=move]')]
+    const [up, down] = /** @type {[HTMLButtonElement, HTMLButtonElement]} */ (buttons)
+    up.disabled = at === 0
+    down.disabled = at === rows.length - 1
+  })
+}
 
 function gripOf(row, { rows, put, move, settle }) {
   const grip = make('button', {

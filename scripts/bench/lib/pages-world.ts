@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { explainerOf } from '../../../src/endpoints.ts'
+import { explainerOf } from '../../../src/server/endpoints.ts'
 import { testApp } from '../../../src/testing/test-app.ts'
 import { pageRoutes } from '../../../ui/pages-app.ts'
 import { cookieOf } from './accounts.ts'

@@ -1,5 +1,6 @@
-import type { Context, UserActor } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import type { UserActor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'

@@ -1,6 +1,7 @@
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, refuseTaken } from '../../db/open.ts'
+import type { Actor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isAliasName, isCommitSha } from '../../domain/names.ts'
 import { findCommitOf } from '../deployments/service.ts'

@@ -1,7 +1,7 @@
 import type { LogsDb } from '../../db/logs-db.ts'
+import type { DayKind } from '../../db/request-log/sums.ts'
 import { DAY_MS } from '../../domain/durations.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
-import type { DayKind } from '../../platform/request-log/sums.ts'
 import type { Sums } from './model.ts'
 import { countNamesOfDay, type Span, sumByProject } from './queries.ts'
 

@@ -167,6 +167,26 @@ test('a page is counted under one address, however it was asked for', async () =
   expect(body['missing']).toEqual([{ path: '/no where', requests: 2 }])
 })
 
+test('a page with a long name is counted under one address too, and its row in the log is cut', async () => {
+  const folder = Array.from({ length: 4 }, () => '\u65e5'.repeat(80)).join('/')
+  const wiki = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'wiki',
+    sha: 'c'.repeat(40),
+    alias: 'production',
+    files: { [`${folder}/index.html`]: 'page' },
+  })
+  const host = wiki.aliasHost ?? ''
+  const path = `/${folder.split('/').map(encodeURIComponent).join('/')}`
+  expect(path.length).toBeGreaterThan(2500)
+  for (const spelled of [`${path}/`, `${path}/index.html`, `${path}/%69ndex.html`, `${path.toLowerCase()}/`])
+    await app.call('GET', spelled, { host, headers: { 'user-agent': FIREFOX } })
+  const { body } = await get('', `/api/projects/${wiki.projectId}/analytics`)
+  expect(body['pages']).toEqual([{ path: `/${folder}/`, views: 4 }])
+  const longest = 'SELECT max(length(path)) AS longest FROM requests'
+  expect(app.ctx.requestLog.db.sqlite.query(longest).get()).toEqual({ longest: 1000 })
+})
+
 test('is for project admins; a project may be called analytics', async () => {
   for (const [role, status] of [
     ['viewer', 403],

@@ -1,5 +1,5 @@
 import type { LogsDb } from '../../db/logs-db.ts'
-import type { DayKind } from '../../platform/request-log/sums.ts'
+import type { DayKind } from '../../db/request-log/sums.ts'
 import type { Sums } from './model.ts'
 
 /** `from` is included, `to` is not. `projectId` undefined: the whole workspace. */

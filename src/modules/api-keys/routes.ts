@@ -29,7 +29,7 @@ export const apiKeyRoutes = (ctx: Context) => {
       { may, response: { 204: t.Undefined() }, detail: { summary: 'Revoke an API key' } },
     )
     .post('/:id/take-over', ({ grant, params }) => takeOverKey(ctx, grant, params.id), {
-      may,
+      may: { action: 'api-key:take-over' },
       response: keyAnswer,
       detail: {
         summary: 'Take over a suspended API key',

@@ -1,6 +1,7 @@
-import type { Actor, Caller, Context, UserActor } from '../../context.ts'
+import type { Caller, Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { type Action, type Asker, type Denial, decideAccess, roleOfAsker } from '../../domain/access.ts'
+import type { Actor, UserActor } from '../../domain/actor.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
 import { standingOf } from '../members/service.ts'

@@ -1,10 +1,10 @@
-import type { Actor, Caller, Context, RequestFacts, SessionUser } from '../../context.ts'
+import type { Caller, Context, RequestFacts } from '../../context.ts'
 import { currentGeneration } from '../../db/generation.ts'
+import type { Actor, SessionUser } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { sentKey } from '../../domain/key-header.ts'
 import { isPartOfAnother } from '../../http/part-of-another.ts'
 import { requestState } from '../../http/request-facts.ts'
-import { splitUrl } from '../../http/visitor.ts'
 import { identifyKey, refusalNow } from '../api-keys/identify.ts'
 import { API_KEY_SUSPENDED } from '../api-keys/suspended.ts'
 import { passesGate } from './gate.ts'
@@ -59,7 +59,7 @@ export function refuseSuspended({ badKey }: Caller): void {
 }
 
 function findCaller(ctx: Context, request: Request): Caller {
-  const { facts, setCookies } = requestState(request)
+  const { arrival, facts, setCookies } = requestState(request)
   const caller = (actor: Actor, refused: SessionUser | null = null): Caller => ({
     actor,
     site: facts.site,
@@ -76,7 +76,7 @@ function findCaller(ctx: Context, request: Request): Caller {
   const cookies = isPartOfAnother(request) ? null : request.headers.get('cookie')
   const found = resolveSession(ctx, cookies, facts, (userId) => passesGate(ctx, facts.site, userId))
   if (found === undefined) {
-    setCookies.push(...healedCookies(ctx, cookies, splitUrl(request.url).path, facts))
+    setCookies.push(...healedCookies(ctx, cookies, arrival.path, facts))
     return caller({ kind: 'anonymous', ip: facts.ip })
   }
   const { id, user } = found.session

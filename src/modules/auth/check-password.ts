@@ -1,4 +1,5 @@
-import type { Context, UserActor } from '../../context.ts'
+import type { Context } from '../../context.ts'
+import type { UserActor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type Addressee, findUser, type User } from '../users/accounts.ts'
 import { renewHash } from './renew-hash.ts'

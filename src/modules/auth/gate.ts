@@ -1,6 +1,6 @@
 import type { Context, SitePlace } from '../../context.ts'
 import { standingOf } from '../members/service.ts'
-import { readSettings } from '../settings/service.ts'
+import { readSettings } from '../settings/read-settings.ts'
 
 /**
  * The project whose membership gate applies to this host. Visitors without a membership are anonymous there, and the

@@ -1,6 +1,6 @@
 import type { Context, SitePlace } from '../../context.ts'
 import { allowsSignup } from '../projects/service.ts'
-import { readSettings } from '../settings/service.ts'
+import { readSettings } from '../settings/read-settings.ts'
 import { gatedProject } from './gate.ts'
 import type { LoginMethods } from './model.ts'
 

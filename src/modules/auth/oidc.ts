@@ -1,4 +1,4 @@
-import type { OidcProvider } from '../../config.ts'
+import type { OidcProvider } from '../../config/config.ts'
 import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { safeRedirect } from '../../http/safe-redirect.ts'

@@ -1,6 +1,7 @@
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import type { Actor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { addresseeOf, type User } from '../users/accounts.ts'
 import { addPasswordLink, consumePasswordLink, findPasswordLink } from './password-links.ts'

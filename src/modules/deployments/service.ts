@@ -7,6 +7,7 @@ import { encodePath } from '../../domain/asset-path.ts'
 import { AppError } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
+import { toNfc } from '../../domain/nfc.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { listAliasesOf, listLabelsOf } from '../aliases/host-labels.ts'
 import { aboutRow, type Grant, within } from '../auth/authorize.ts'
@@ -87,7 +88,7 @@ export function listFiles(
   })
   const deployment = within(grant, findDeploymentRecord(ctx.db.orm, id))
   if (deployment === undefined) throw noSuchDeployment()
-  const prefix = (query.prefix ?? '').replace(/^\//, '').normalize('NFC')
+  const prefix = toNfc((query.prefix ?? '').replace(/^\//, ''))
   const data = listAssets(ctx.db.orm, id, prefix, page).map((asset) => ({
     path: asset.path,
     size: asset.sizeBytes,

@@ -22,13 +22,15 @@ import {
   removeGroupMember,
 } from './service.ts'
 
-export const groupRoutes = (ctx: Context) => {
-  const may = { action: 'workspace:administer' } as const
-  const mayGroup = {
-    ...may,
-    mustFind: ({ params }: PathInput, grant: Grant) => getGroup(ctx, grant, params['id'] ?? ''),
-  }
-  return new Elysia({ prefix: '/api/groups', tags: ['Groups'] })
+const may = { action: 'workspace:administer' } as const
+
+const mayGroup = (ctx: Context) => ({
+  ...may,
+  mustFind: ({ params }: PathInput, grant: Grant) => getGroup(ctx, grant, params['id'] ?? ''),
+})
+
+export const groupRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/groups', tags: ['Groups'] })
     .use(guard(ctx))
     .get('/', ({ grant, query }) => listGroups(ctx, grant, query), {
       may,
@@ -48,7 +50,7 @@ export const groupRoutes = (ctx: Context) => {
       detail: { summary: 'A group' },
     })
     .patch('/:id', ({ grant, params, body }) => changeGroup(ctx, grant, params.id, body), {
-      may: mayGroup,
+      may: mayGroup(ctx),
       body: groupPatchBody,
       response: groupView,
       detail: { summary: 'Rename or describe a group' },
@@ -61,6 +63,11 @@ export const groupRoutes = (ctx: Context) => {
       },
       { may, response: { 204: t.Undefined() }, detail: { summary: 'Delete a group and the roles it gave' } },
     )
+
+/** Who is in a group. */
+export const groupMemberRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/groups', tags: ['Groups'] })
+    .use(guard(ctx))
     .get('/:id/members', ({ grant, params }) => ({ members: listMembersOfGroup(ctx, grant, params.id) }), {
       may,
       response: t.Object({ members: t.Array(groupMemberView) }),
@@ -70,7 +77,7 @@ export const groupRoutes = (ctx: Context) => {
       '/:id/members',
       ({ grant, params, body, status }) => status(201, addGroupMember(ctx, grant, params.id, body.userId)),
       {
-        may: mayGroup,
+        may: mayGroup(ctx),
         body: newGroupMemberBody,
         response: { 201: groupMemberView },
         detail: { summary: 'Put a user into a group' },
@@ -88,4 +95,3 @@ export const groupRoutes = (ctx: Context) => {
         detail: { summary: 'Remove a user from a group; the inherited roles end at once' },
       },
     )
-}

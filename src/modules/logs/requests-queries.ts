@@ -1,5 +1,5 @@
 import type { LogsDb } from '../../db/logs-db.ts'
-import type { LoggedRequest } from '../../platform/request-log/row.ts'
+import type { LoggedRequest } from '../../db/request-log/row.ts'
 
 /** Times in milliseconds, both ends included; statuses from and to. */
 type RequestFilter = {

@@ -1,7 +1,7 @@
 import type { Context, RequestFacts } from '../../context.ts'
+import { DURATION_BUCKETS_MS, type RequestCounts } from '../../db/request-log.ts'
 import { AppError } from '../../domain/errors.ts'
 import { errorResponse } from '../../http/error-response.ts'
-import { DURATION_BUCKETS_MS, type RequestCounts } from '../../platform/request-log.ts'
 import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { newestBackupAt } from '../backups/service.ts'

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
-import type { PipelineConfig, PipelineStep } from '../../pipelines/model.ts'
-import { schemaReference } from '../../pipelines/references.ts'
+import type { PipelineConfig, PipelineStep } from '../../pipelines/language/model.ts'
+import { schemaReference } from '../../pipelines/language/references.ts'
 
 /** The schemas that the steps of a project may name. */
 export type KnownSchemas = { names: ReadonlySet<string>; byId: ReadonlyMap<string, string> }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
-import { isSamePipeline } from '../../pipelines/same-pipeline.ts'
+import { isSamePipeline } from '../../pipelines/language/same-pipeline.ts'
 import { type Grant, mayDo } from '../auth/authorize.ts'
 import { adminSecretNames } from '../secrets/service.ts'
 import type { RuleRow } from './queries.ts'
@@ -48,9 +48,8 @@ const isLeftAsItIs = (before: Written, after: Written): boolean =>
   (before.isEnabled || !after.isEnabled) && hasEqualPipeline(before, after)
 
 function hasEqualPipeline(before: Written, after: Written): boolean {
-  if (before.proxyType !== after.proxyType) return false
+  if (before.proxyType !== after.proxyType && after.proxyType === 'pipeline') return false
   if (before.pipelineConfig === after.pipelineConfig) return true
-  if (before.pipelineConfig === null || after.pipelineConfig === null || after.proxyType !== 'pipeline')
-    return false
+  if (before.pipelineConfig === null || after.pipelineConfig === null) return false
   return isSamePipeline(JSON.parse(before.pipelineConfig), JSON.parse(after.pipelineConfig))
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import type { PipelineConfig } from '../../pipelines/model.ts'
-import { secretNames } from '../../pipelines/references.ts'
+import type { PipelineConfig } from '../../pipelines/language/model.ts'
+import { secretNames } from '../../pipelines/language/references.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { listUnvouchedPipelines, type RuleRow, updateRule } from './queries.ts'
 import { withoutSecrets } from './view.ts'
@@ -10,11 +10,9 @@ import { withoutSecrets } from './view.ts'
 /** A rule that was switched off, as far as it has to be told apart. `method` null: every method. */
 export type DisabledRule = Pick<RuleRow, 'id' | 'pathPattern' | 'method'>
 
-/** The secrets that a rule uses; none unless it is a pipeline. */
-export const secretsOf = ({ proxyType, pipelineConfig }: Pick<RuleRow, 'proxyType' | 'pipelineConfig'>) =>
-  proxyType === 'pipeline' && pipelineConfig !== null
-    ? secretNames(JSON.parse(pipelineConfig) as PipelineConfig)
-    : []
+/** The secrets that a rule uses. Also one of another type, which keeps its pipeline for when its type changes. */
+export const secretsOf = ({ pipelineConfig }: Pick<RuleRow, 'pipelineConfig'>): string[] =>
+  pipelineConfig === null ? [] : secretNames(JSON.parse(pipelineConfig) as PipelineConfig)
 
 /**
  * Switches off the rules of a project that use a secret and were last written by somebody below project admin, as in the

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import type { PipelineConfig } from '../../pipelines/model.ts'
+import type { PipelineConfig } from '../../pipelines/language/model.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { parseMethods } from './methods.ts'
 import { listPipelineRows } from './uses-queries.ts'

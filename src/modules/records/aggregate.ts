@@ -1,10 +1,8 @@
 import type { Db } from '../../db/open.ts'
+import type { Operation } from '../../domain/record-words.ts'
 import { type AggregateRow, recordAggregate } from './queries.ts'
 import { readAll } from './reads.ts'
 import type { Sql, Where } from './where.ts'
-
-export const OPERATIONS = ['count', 'sum', 'avg', 'min', 'max'] as const
-export type Operation = (typeof OPERATIONS)[number]
 
 /** What is taken of which column; null counts the records themselves. */
 export type Measure = { operation: Operation; column: Sql | null }

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
-import { FILTER_OPS, type Filter, type FilterOp } from './where.ts'
+import { FILTER_OPS, type FilterOp } from '../../domain/record-words.ts'
+import type { Filter } from './where.ts'
 
 /** A filter from an address: text, which is read as the field's type when it is compared. */
 export type TextFilter = Filter & { value: string | string[] }

@@ -4,8 +4,9 @@ import { convertedFor } from '../../domain/convert-values.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { FieldType } from '../../domain/field-types.ts'
 import { isoTime } from '../../domain/iso-time.ts'
+import type { Operation } from '../../domain/record-words.ts'
 import { findSchemaOf, type Schema } from '../schemas/service.ts'
-import { type Measure, nameOfAggregate, type Operation, readAggregate } from './aggregate.ts'
+import { type Measure, nameOfAggregate, readAggregate } from './aggregate.ts'
 import { cachedText } from './cached-text.ts'
 import { JsonList, MAX_LIST_BYTES } from './json-list.ts'
 import { type AggregateRow, findRecordRow, listMatchingIds, MAX_GROUPS, type RecordRow } from './queries.ts'
@@ -21,9 +22,8 @@ import {
 } from './store.ts'
 import { columnOf, type Filter, type FilterLogic, NEWEST_FIRST, orderOf, whereOf } from './where.ts'
 
-export { OPERATIONS } from './aggregate.ts'
 export type { RecordView } from './store.ts'
-export { FILTER_OPS, type Filter, type FilterLogic, type FilterOp } from './where.ts'
+export type { Filter, FilterLogic } from './where.ts'
 
 /** Records for pipelines. For people and API keys see `manage.ts`. */
 

@@ -1,9 +1,8 @@
 import { AppError } from '../../domain/errors.ts'
 import { convertFieldText, type FieldType } from '../../domain/field-types.ts'
+import type { FilterOp } from '../../domain/record-words.ts'
 import type { SchemaField } from '../../domain/schema-fields.ts'
 
-export const FILTER_OPS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as const
-export type FilterOp = (typeof FILTER_OPS)[number]
 export type Filter = { field: string; op: FilterOp; value: unknown }
 export type FilterLogic = 'and' | 'or'
 

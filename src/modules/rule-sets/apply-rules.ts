@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
-import { isSamePipeline } from '../../pipelines/same-pipeline.ts'
+import { isSamePipeline } from '../../pipelines/language/same-pipeline.ts'
 import {
   openHeaderValues,
   parseStored,

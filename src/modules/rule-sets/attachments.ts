@@ -1,6 +1,7 @@
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
+import type { Actor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { findAliasByName } from '../aliases/service.ts'
 import {

@@ -1,6 +1,7 @@
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { actorRef } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
+import type { Actor } from '../../domain/actor.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
 import { insertRevision, listRevisions, type RuleSetRow } from './queries.ts'
 import { type ExportedRule, toExportedRule } from './view.ts'

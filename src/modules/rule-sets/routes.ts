@@ -27,10 +27,11 @@ import {
   syncRuleSet,
 } from './service.ts'
 
+const onSet = (ctx: Context) => ({ on: ({ params }: PathInput) => aboutRuleSet(ctx, params['id']) })
+
 /** contract §9.2; rights: Configure traffic. */
 export const ruleSetRoutes = (ctx: Context) => {
   const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['projectId']) }
-  const onSet = { on: ({ params }: PathInput) => aboutRuleSet(ctx, params['id']) }
   return new Elysia({ prefix: '/api/proxy-rule-sets', tags: ['Rule sets'] })
     .use(guard(ctx))
     .put('/project/:projectId/sync', ({ grant, body }) => syncRuleSet(ctx, grant, body), {
@@ -51,17 +52,17 @@ export const ruleSetRoutes = (ctx: Context) => {
       detail: { summary: 'Rule sets of a project, the oldest first' },
     })
     .get('/:id', ({ grant, params }) => getRuleSet(ctx, grant, params.id), {
-      may: { action: 'project:read', ...onSet },
+      may: { action: 'project:read', ...onSet(ctx) },
       response: ruleSetWithRules,
       detail: { summary: 'A rule set with its rules' },
     })
     .get('/:id/export', ({ grant, params }) => exportRuleSet(ctx, grant, params.id), {
-      may: { action: 'project:read', ...onSet },
+      may: { action: 'project:read', ...onSet(ctx) },
       response: exportView,
       detail: { summary: 'A rule set as a push that would change nothing, without header values' },
     })
     .patch('/:id', ({ grant, params, body }) => changeRuleSet(ctx, grant, params.id, body), {
-      may: { action: 'traffic:configure', ...onSet },
+      may: { action: 'traffic:configure', ...onSet(ctx) },
       body: ruleSetPatchBody,
       response: ruleSetWithRules,
       detail: {
@@ -78,16 +79,22 @@ export const ruleSetRoutes = (ctx: Context) => {
         return status(204, undefined)
       },
       {
-        may: { action: 'traffic:configure', ...onSet },
+        may: { action: 'traffic:configure', ...onSet(ctx) },
         response: { 204: t.Undefined() },
         detail: { summary: 'Delete a rule set with its rules' },
       },
     )
+}
+
+/** The last states of a rule set, and the way back to one. */
+export const ruleSetHistoryRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/proxy-rule-sets', tags: ['Rule sets'] })
+    .use(guard(ctx))
     .get(
       '/:id/revisions',
       ({ grant, params }) => ({ revisions: listRuleSetRevisions(ctx, grant, params.id) }),
       {
-        may: { action: 'project:read', ...onSet },
+        may: { action: 'project:read', ...onSet(ctx) },
         response: revisionList,
         detail: { summary: 'The last 20 states of a rule set, the newest first' },
       },
@@ -97,7 +104,7 @@ export const ruleSetRoutes = (ctx: Context) => {
       ({ grant, params, body }) =>
         rollbackRuleSet(ctx, grant, params.id, params.revisionId, body?.dryRun === true),
       {
-        may: { action: 'traffic:configure', ...onSet },
+        may: { action: 'traffic:configure', ...onSet(ctx) },
         body: rollbackBody,
         response: rollbackAnswer,
         detail: {
@@ -107,4 +114,3 @@ export const ruleSetRoutes = (ctx: Context) => {
         },
       },
     )
-}

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import { secretNames } from '../../pipelines/references.ts'
+import { secretNames } from '../../pipelines/language/references.ts'
 import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { secretsBeyond } from '../proxy-rules/secret-rights.ts'

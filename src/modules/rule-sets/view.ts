@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import type { PipelineConfig } from '../../pipelines/model.ts'
+import type { PipelineConfig } from '../../pipelines/language/model.ts'
 import { parseStored } from '../proxy-rules/header-values.ts'
 import { parseMethods } from '../proxy-rules/methods.ts'
 import type { RuleRecord, RuleRow, RuleView } from '../proxy-rules/service.ts'

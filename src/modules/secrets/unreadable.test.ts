@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createSecretBox } from '../../platform/secret-box.ts'
 import { newSecretKey } from '../../platform/secret-keys.ts'
+import { startUpkeep } from '../../server/upkeep.ts'
 import { testApp } from '../../testing/test-app.ts'
-import { startUpkeep } from '../../upkeep.ts'
 
 test('a start with a different key is logged; with the right key nothing is logged', async () => {
   const app = await testApp()

@@ -143,12 +143,15 @@ describe.each<[who: string, (whoever: { key: string }) => Who]>([
     expect(await patch(who, id, { pipelineConfig: pipeline() })).toMatchObject(REFUSED)
   })
 
-  test('cannot make a pipeline of a rule that holds one and was something else', async () => {
+  test('cannot prepare one in a rule of another type, which then becomes a pipeline', async () => {
     await put('admin')
     const who = whoOf({ key })
-    const made = await add(who, { proxyType: 'internal_rewrite', targetUrl: '/x' })
-    expect(made.status).toBe(201)
-    expect(await patch(who, made.body['id'], { proxyType: 'pipeline' })).toMatchObject(REFUSED)
+    const rewrite = { proxyType: 'internal_rewrite', targetUrl: '/x' }
+    expect(await add(who, rewrite)).toMatchObject(REFUSED)
+    const { id } = (await add(admin)).body
+    expect((await patch(who, id, rewrite)).status).toBe(200)
+    expect(await patch(who, id, { pipelineConfig: pipeline('{{secrets.PAY}}!') })).toMatchObject(REFUSED)
+    expect(await patch(who, id, { proxyType: 'pipeline' })).toMatchObject(REFUSED)
     expect(await rules()).toMatchObject([{ proxyType: 'internal_rewrite' }])
   })
 

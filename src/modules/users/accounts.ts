@@ -1,5 +1,6 @@
-import type { Context, SessionUser } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
+import type { SessionUser } from '../../domain/actor.ts'
 import { EMAIL_RULE, earlierEmail, normalEmail } from '../../domain/email.ts'
 import { AppError, invalidChoice, invalidField } from '../../domain/errors.ts'
 import type { GlobalRole } from '../../domain/roles.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { fillEmailKeys } from '../../db/email-keys.ts'
+import { fillEmailKeys } from '../../../migrations/0016_email_keys.ts'
 import { ask } from '../../testing/ask.ts'
 import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 import { findTwins } from './service.ts'

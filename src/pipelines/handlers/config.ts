@@ -1,46 +1,15 @@
-import { Type } from 'typebox'
 import { AppError } from '../../domain/errors.ts'
-import {
-  FILTER_OPS,
-  type Filter,
-  type FilterLogic,
-  type FilterOp,
-  type Selection,
-} from '../../modules/records/service.ts'
+import { FILTER_OPS, type FilterOp } from '../../domain/record-words.ts'
+import type { Filter, FilterLogic, Selection } from '../../modules/records/service.ts'
 import { findSchemaOf, type Schema } from '../../modules/schemas/service.ts'
-import { AuthorError, type StepContext } from '../handler.ts'
-import { JsonText, plain } from '../json-text.ts'
-import { checkFilters, numberOf } from './words.ts'
+import { hasRecordId } from '../language/handlers/config.ts'
+import { numberOf } from '../language/handlers/words.ts'
+import { JsonText, plain } from '../language/json-text.ts'
+import { AuthorError, type StepContext } from '../runner.ts'
 
-/** What the configurations of all handlers share: their descriptions, and how to read resolved values. */
+/** How handlers read the resolved values of their configuration. */
 
 type Config = Readonly<Record<string, unknown>>
-
-export const expression = (description: string) => Type.String({ description })
-export const numberOr = (description: string) =>
-  Type.Union([Type.Number(), Type.String()], { description: `${description}; a number or an expression` })
-/** A number with a limit: more is refused where it is written out, and counts as the limit where it is computed. */
-export const numberUpTo = (most: number, description: string) =>
-  numberOr(`${description}, at most ${most} (more from an expression counts as ${most})`)
-export const anyValue = (description: string) => Type.Unknown({ description })
-export const valuesByName = (description: string) =>
-  Type.Record(Type.String(), Type.Unknown(), { description })
-
-export const schemaId = Type.String({
-  description: '`$schema:<name>`, a schema of this project',
-  minLength: 1,
-})
-
-const filter = Type.Object(
-  { op: Type.String(), value: Type.Optional(Type.Unknown()) },
-  { additionalProperties: false },
-)
-export const filters = Type.Record(Type.String(), Type.Union([filter, Type.Array(filter)]), {
-  description: `which records: \`{ <field>: { op, value } }\`, or a list of \`{ op, value }\` for several conditions on a field; \`op\` is one of ${FILTER_OPS.join(', ')}`,
-})
-export const filterLogic = Type.Union([Type.Literal('and'), Type.Literal('or')], {
-  description: '`and` (the default): all filters hold; `or`: one does',
-})
 
 const invalid = (key: string, message: string) => new AppError('invalid', `${key} ${message}`)
 
@@ -98,8 +67,6 @@ function filterOf(field: string, condition: unknown): Filter {
 
 export const logicOf = (config: Config): FilterLogic => (config['filterLogic'] === 'or' ? 'or' : 'and')
 
-export const hasRecordId = (config: Config): boolean => config['recordId'] !== undefined
-
 /**
  * The record that a step names; null if it names none. An id that resolves to nothing selects nothing, never
  * everything.
@@ -116,21 +83,4 @@ export function selectionOf(config: Config): Selection {
   const all = filtersOf(config)
   if (all.length === 0) throw new AppError('internal', 'The step needs recordId or filters, but has neither')
   return { filters: all, logic: logicOf(config) }
-}
-
-/** Requires one of the two, so that a typo never selects every record. */
-export function checkSelection(config: Config): { path: string; message: string }[] {
-  const given = config['filters']
-  const hasFilters = typeof given === 'object' && given !== null && Object.values(given).flat().length > 0
-  return hasRecordId(config) || hasFilters
-    ? checkFilters(config)
-    : [{ path: '', message: 'needs recordId, or at least one filter in filters' }]
-}
-
-export const selectionConfig = {
-  recordId: Type.Optional(
-    expression('the id of one record; if there are filters too, the record must match them'),
-  ),
-  filters: Type.Optional(filters),
-  filterLogic: Type.Optional(filterLogic),
 }

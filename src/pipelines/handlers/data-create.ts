@@ -1,30 +1,11 @@
-import { Type } from 'typebox'
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import { createRecord, createRecordJson } from '../../modules/records/service.ts'
-import type { Handler } from '../handler.ts'
-import { JsonText } from '../json-text.ts'
-import { objectOf, schemaId, schemaOf, valuesByName } from './config.ts'
+import { JsonText } from '../language/json-text.ts'
+import type { Runner } from '../runner.ts'
+import { objectOf, schemaOf } from './config.ts'
 
-export const dataCreateHandler: Handler = {
-  names: ['data_create'],
-  summary: 'Stores a record. It is on the disk when the step ends.',
-  result: 'the record `{ id, ...fields, createdAt, updatedAt }`.',
-  config: Type.Object(
-    {
-      schemaId,
-      fields: valuesByName('the value of each field of the schema, as expressions'),
-      failOnError: Type.Optional(
-        Type.Boolean({
-          description:
-            'with `false`, a record that is refused, such as a second one with the value of a unique field, does not fail the step: the output has `errors`, which is `{ <field>: message }`, or null if the record is stored; default true',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+export const dataCreateRunner: Runner = {
   boundsOwnTime: true,
-  check: ({ fields, failOnError }) =>
-    failOnError === false && Object.hasOwn(Object(fields), 'errors') ? [ERRORS_IS_TAKEN] : [],
   async run(step, config) {
     const schema = schemaOf(step, config)
     const fields = objectOf(config, 'fields')
@@ -35,11 +16,6 @@ export const dataCreateHandler: Handler = {
       return { errors: errorsOf(error) }
     }
   },
-}
-
-const ERRORS_IS_TAKEN: ErrorDetail = {
-  path: 'fields.errors',
-  message: 'must have another name when failOnError is false',
 }
 
 /** Why the record is refused, by field. Rethrows any other error. */

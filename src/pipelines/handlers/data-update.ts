@@ -1,40 +1,11 @@
-import { Type } from 'typebox'
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import { updateRecords } from '../../modules/records/service.ts'
-import type { Handler } from '../handler.ts'
-import {
-  checkSelection,
-  hasRecordId,
-  objectOf,
-  schemaId,
-  schemaOf,
-  selectionConfig,
-  selectionOf,
-  valuesByName,
-} from './config.ts'
+import { hasRecordId } from '../language/handlers/config.ts'
+import type { Runner } from '../runner.ts'
+import { objectOf, schemaOf, selectionOf } from './config.ts'
 
-type Config = Readonly<Record<string, unknown>>
-
-export const dataUpdateHandler: Handler = {
-  names: ['data_update'],
-  summary: 'Changes fields of one record by its id, or of all records that match the filters.',
-  result:
-    'with `recordId` the record, or null if there is none; with `filters` `{ count, updated }`, and `truncated: true` if there are more than fit into the 8 MiB of `updated`.',
-  config: Type.Object(
-    {
-      schemaId,
-      ...selectionConfig,
-      fields: Type.Optional(valuesByName('the fields to change and their values')),
-      add: Type.Optional(
-        valuesByName(
-          'numbers to add to fields, negative to subtract: `{ stock: -1 }`. The filters are checked at that very moment, even under many concurrent requests',
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+export const dataUpdateRunner: Runner = {
   boundsOwnTime: true,
-  check: (config) => [...checkSelection(config), ...checkChange(config)],
   async run(step, config) {
     const schema = schemaOf(step, config)
     const fields = objectOf(config, 'fields')
@@ -43,15 +14,7 @@ export const dataUpdateHandler: Handler = {
   },
 }
 
-function checkChange({ fields, add }: Config): ErrorDetail[] {
-  if (fields === undefined && add === undefined)
-    return [{ path: '', message: 'needs fields or add, to say what to change' }]
-  return Object.keys(Object(add))
-    .filter((name) => Object.hasOwn(Object(fields), name))
-    .map((name) => ({ path: `add.${name}`, message: 'is also in fields: use one of the two' }))
-}
-
-function sumsOf(config: Config): Record<string, number> {
+function sumsOf(config: Readonly<Record<string, unknown>>): Record<string, number> {
   const sums = Object.entries(objectOf(config, 'add')).map(([name, value]): [string, number] => {
     if (typeof value !== 'number') throw new AppError('invalid', `add.${name} must be a number`)
     return [name, value]

@@ -1,25 +1,11 @@
-import { Type } from 'typebox'
 import { AppError } from '../../domain/errors.ts'
 import { checkFieldValue } from '../../domain/field-types.ts'
-import type { Handler } from '../handler.ts'
-import { textOf } from '../templates.ts'
-import { anyValue, expression, optionalText } from './config.ts'
+import { MAX_RECIPIENTS } from '../language/handlers/email.ts'
+import { textOf } from '../language/templates.ts'
+import type { Runner } from '../runner.ts'
+import { optionalText } from './config.ts'
 
-const MAX_RECIPIENTS = 50
-
-export const emailHandler: Handler = {
-  names: ['email_handler'],
-  summary: 'Sends a plain-text mail, if the operator has set up a mail server.',
-  result: '`{ sent: true }`.',
-  config: Type.Object(
-    {
-      to: anyValue(`an address, or up to ${MAX_RECIPIENTS} as a list or separated by commas`),
-      subject: expression('the subject'),
-      body: anyValue('the text'),
-      replyTo: Type.Optional(expression('the address for replies')),
-    },
-    { additionalProperties: false },
-  ),
+export const emailRunner: Runner = {
   async run({ ctx }, config) {
     if (!ctx.mail.isConfigured)
       throw new AppError('internal', 'This server sends no mail: its operator has not set SMTP_URL', {

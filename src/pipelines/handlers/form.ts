@@ -1,66 +1,20 @@
-import { Type } from 'typebox'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
-import { checkFieldValue, convertFieldText, type FieldType } from '../../domain/field-types.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { Answer, type Handler, type StepContext } from '../handler.ts'
 import { withoutCharset } from '../input.ts'
-import { isJsonWithin, plain } from '../json-text.ts'
-import { compilePattern, isQuickPattern } from '../safe-pattern.ts'
+import {
+  type Field,
+  isMissing,
+  needsSandbox,
+  type Read,
+  readDefault,
+  readValue,
+  WRONG_FORM,
+} from '../language/handlers/form-field.ts'
+import { isJsonWithin } from '../language/json-text.ts'
+import { Answer, type Runner, type StepContext } from '../runner.ts'
 import { runInSandbox } from '../sandbox/sandbox-for.ts'
-import { constantOf } from './words.ts'
 
-const FORM_TYPES = [
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'email',
-  'url',
-  'date',
-  'json',
-] as const satisfies FieldType[]
-
-const field = Type.Object(
-  {
-    type: Type.Union(FORM_TYPES.map((type) => Type.Literal(type))),
-    required: Type.Optional(Type.Boolean()),
-    min: Type.Optional(Type.Number()),
-    max: Type.Optional(Type.Number()),
-    pattern: Type.Optional(Type.String({ maxLength: 1000 })),
-    default: Type.Optional(Type.Unknown()),
-  },
-  { additionalProperties: false },
-)
-type Field = Type.Static<typeof field>
-
-export const formHandler: Handler = {
-  names: ['form_handler'],
-  summary:
-    'Validates the input of a form, a script or a link. If any field is invalid, the response is 400 and names all invalid fields. Reads JSON, forms and, for GET, the query. Of a `boolean` that a form sends several times the last counts (a hidden `0` and a checkbox); equal values of other scalars count once, and different ones are 400.',
-  result: 'the declared fields with their types; absent optional fields are null.',
-  config: Type.Object(
-    {
-      fields: Type.Record(Type.String(), field, {
-        description: `\`{ <field>: { type, required, min, max, pattern, default } }\`; type is one of ${FORM_TYPES.join(', ')}; \`min\` and \`max\` limit the value of a number or the length of a text; \`pattern\` must match the whole text; \`default\` is converted and checked like a given value`,
-      }),
-      honeypotField: Type.Optional(
-        Type.String({
-          description:
-            'a field that people cannot see: if it is filled in, the response is `{ "success": true }` and nothing else happens',
-        }),
-      ),
-      failOnError: Type.Optional(
-        Type.Boolean({
-          description:
-            'with `false`, invalid fields do not fail the step: they are null, and the output has `errors`, which is `{ <field>: message }`, or null if all fields are valid; default true',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  isLiteral: (path) => !(path[0] === 'fields' && path[2] === 'default'),
-  check: ({ fields, failOnError }) => [...checkPatterns(fields), ...checkErrors(fields, failOnError)],
-  foresee: ({ fields }) => checkDefaults(fields),
+export const formRunner: Runner = {
   run(step, config) {
     const { values, isText } = submitted(step)
     if (isTrapped(config['honeypotField'], values)) return new Answer({ ...SUCCESS, isFinal: true })
@@ -103,48 +57,10 @@ function outputWithErrors(reads: readonly NamedRead[]): Record<string, unknown> 
   return { ...Object.fromEntries(values), errors: wrong.length === 0 ? null : Object.fromEntries(wrong) }
 }
 
-function checkErrors(fields: unknown, failOnError: unknown): ErrorDetail[] {
-  const isTaken = failOnError === false && Object.hasOwn(Object(fields), 'errors')
-  return isTaken
-    ? [{ path: 'fields.errors', message: 'must have another name when failOnError is false' }]
-    : []
-}
-
 const SUCCESS = {
   status: 200,
   headers: [['content-type', 'application/json']] as const,
   body: '{"success":true}',
-}
-
-const fieldsOf = (fields: unknown): [name: string, field: Field][] =>
-  Object.entries(isRecord(fields) ? fields : {}).flatMap(([name, one]) => (isField(one) ? [[name, one]] : []))
-
-const checkPatterns = (fields: unknown): ErrorDetail[] =>
-  fieldsOf(fields).flatMap(([name, { pattern }]) =>
-    isPattern(pattern) ? [] : [{ path: `fields.${name}.pattern`, message: 'is not a regular expression' }],
-  )
-
-function checkDefaults(fields: unknown): ErrorDetail[] {
-  return fieldsOf(fields).flatMap(([name, field]) => {
-    if (!isPattern(field.pattern)) return []
-    const { message } = readDefault({ ...field, required: false }, constantOf(field.default))
-    return message === null ? [] : [{ path: `fields.${name}.default`, message }]
-  })
-}
-
-/** Whether it is well-formed as far as the checks need it. */
-const isField = (one: unknown): one is Field =>
-  isRecord(one) &&
-  FORM_TYPES.some((type) => type === one['type']) &&
-  typeof (one['pattern'] ?? '') === 'string'
-
-function isPattern(pattern: string | undefined): boolean {
-  try {
-    compilePattern(pattern ?? '')
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Values of forms and queries are texts that need conversion; JSON has types of its own. */
@@ -179,7 +95,6 @@ function isTrapped(field: unknown, values: Record<string, unknown>): boolean {
   return [values[field]].flat().some((value) => value !== null && value !== '' && value !== false)
 }
 
-type Read = { value: unknown; message: string | null }
 type NamedRead = Read & { name: string; field: Field }
 
 function readField(name: string, field: Field, sent: unknown, isText: boolean): Read {
@@ -196,47 +111,6 @@ function oneOfSeveral({ type }: Field, values: readonly unknown[]): unknown {
   if (type === 'boolean') return values.at(-1)
   return values.every((value) => value === values[0]) ? values[0] : values
 }
-
-const isMissing = (value: unknown): boolean => value === undefined || value === null || value === ''
-
-/** The value in the type of the field. `message` goes without the name of the field. */
-function readValue(field: Field, given: unknown, isText: boolean): Read {
-  const checked = isText ? convertFieldText(field.type, String(given)) : checkFieldValue(field.type, given)
-  if (!checked.ok) return { value: null, message: checked.message }
-  const { value } = checked
-  return { value, message: rangeProblem(field, value) ?? patternProblem(field, value) }
-}
-
-/** The value of an absent field. A default is converted like the text of a form: '7' may be a number or a text. */
-function readDefault(field: Field, given: unknown): Read {
-  const value = plain(given ?? null)
-  if (value === '' && field.type === 'string') return { value, message: null }
-  if (isMissing(value)) return { value: null, message: field.required === true ? 'is required' : null }
-  return readValue(field, value, typeof value !== 'object' && field.type !== 'json')
-}
-
-function rangeProblem({ min, max }: Field, value: unknown): string | null {
-  const isLength = typeof value === 'string'
-  const size = isLength ? value.length : value
-  if (typeof size !== 'number') return null
-  const unit = isLength ? ' characters' : ''
-  if (min !== undefined && size < min) return `must be at least ${min}${unit}`
-  if (max !== undefined && size > max) return `must be at most ${max}${unit}`
-  return null
-}
-
-/** The message leaves out the pattern, which may be a list of codes. */
-const WRONG_FORM = 'does not have the right form'
-
-/** Returns null also for a pattern that might be slow: the sandbox checks that one. */
-function patternProblem(field: Field, value: unknown): string | null {
-  const { pattern } = field
-  if (pattern === undefined || typeof value !== 'string' || needsSandbox(field, value)) return null
-  return compilePattern(pattern).test(value) ? null : WRONG_FORM
-}
-
-const needsSandbox = ({ pattern }: Field, value: unknown): boolean =>
-  pattern !== undefined && typeof value === 'string' && !isQuickPattern(pattern, value.length)
 
 async function matchAll(step: StepContext, reads: readonly NamedRead[]): Promise<void> {
   for (const read of reads) {

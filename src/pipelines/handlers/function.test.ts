@@ -3,7 +3,7 @@ import { operatorGrant } from '../../modules/auth/authorize.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
 import { until } from '../../testing/until.ts'
-import type { PipelineStep } from '../model.ts'
+import type { PipelineStep } from '../language/model.ts'
 
 let app: PipelineApp
 beforeAll(async () => {

@@ -1,40 +1,15 @@
-import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
-import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { flawOfCode } from '../check-code.ts'
-import { AuthorError, type Handler, type StepContext } from '../handler.ts'
 import { requestView } from '../input.ts'
-import { jsonOf, jsonOfConfig } from '../json-text.ts'
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../language/handlers/function.ts'
+import { jsonOf, jsonOfConfig } from '../language/json-text.ts'
+import { AuthorError, type Runner, type StepContext } from '../runner.ts'
 import type { SandboxFailure } from '../sandbox/protocol.ts'
 import { runInSandbox } from '../sandbox/sandbox-for.ts'
-import { numberUpTo, objectOf, valuesByName, wholeNumber } from './config.ts'
-import { checkWholeNumber } from './words.ts'
+import { objectOf, wholeNumber } from './config.ts'
 
-const DEFAULT_TIMEOUT_MS = 5000
-const MAX_TIMEOUT_MS = 30_000
-const MAX_CODE = 256 * 1024
-
-export const functionHandler: Handler = {
-  names: ['function_handler'],
-  summary:
-    'Runs JavaScript in a sandbox: no network, no files, no timers, 64 MiB. The code declares a sync or async function `handler`, which is called with a frozen copy of `{ user, request, steps, project, deployment, utils }` and, if configured, `args`. `utils`: `sha256(text)`, `hmacSha256(key, text)` (hex), `randomToken(bytes)`, `randomUUID()`, `base64urlEncode(text)`, `base64urlDecode(text)`, `sign(value, seconds)` and `verify(token)` (the value or null; tokens are only valid in this project).',
-  result: 'the return value of the function, as JSON.',
-  config: Type.Object(
-    {
-      code: Type.String({ description: 'JavaScript', maxLength: MAX_CODE }),
-      args: Type.Optional(
-        valuesByName('the `args` of the code, as expressions: the only way to pass it a secret'),
-      ),
-      timeout: Type.Optional(numberUpTo(MAX_TIMEOUT_MS, `milliseconds: default ${DEFAULT_TIMEOUT_MS}`)),
-    },
-    { additionalProperties: false },
-  ),
-  isLiteral: ([key]) => key === 'code',
-  foresee: (config) => [
-    ...checkCode(config['code']),
-    ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
-  ],
+export const functionRunner: Runner = {
   boundsOwnTime: true,
   async run(step, config) {
     const code = config['code']
@@ -48,19 +23,6 @@ export const functionHandler: Handler = {
     if (result.ok) return JSON.parse(result.json)
     throw failureOf(result.kind, result.message)
   },
-}
-
-function checkCode(code: unknown): ErrorDetail[] {
-  const flaw = typeof code === 'string' ? flawOfCode(code) : null
-  if (flaw === null) return []
-  const { message, line, column } = flaw
-  const isWhole = message.startsWith('must')
-  return [
-    {
-      path: 'code',
-      message: isWhole ? message : `is not JavaScript: ${message} (line ${line}, column ${column})`,
-    },
-  ]
 }
 
 function inputOf({ input, outputs }: StepContext, args: Record<string, unknown> | null): string {

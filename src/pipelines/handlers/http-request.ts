@@ -1,56 +1,18 @@
-import { Type } from 'typebox'
-import { AppError, type ErrorDetail, messageOf } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { HeaderPair } from '../../domain/forward-headers.ts'
+import { parseWebUrl } from '../../domain/web-url.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { readLimited } from '../../platform/outbound/read.ts'
-import { BodyTemplate, type Handler, type StepContext } from '../handler.ts'
-import { jsonOfConfig, plain } from '../json-text.ts'
-import { hasTags, parseTemplate, templateModeOf, textOf } from '../templates.ts'
-import {
-  anyValue,
-  expression,
-  numberUpTo,
-  objectOf,
-  optionalText,
-  valuesByName,
-  wholeNumber,
-} from './config.ts'
-import { checkHeaders } from './headers.ts'
-import { checkWholeNumber, constantOf } from './words.ts'
+import { BodyTemplate } from '../language/handler.ts'
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, METHOD } from '../language/handlers/http-request.ts'
+import { jsonOfConfig, plain } from '../language/json-text.ts'
+import { templateModeOf, textOf } from '../language/templates.ts'
+import type { Runner, StepContext } from '../runner.ts'
+import { objectOf, optionalText, wholeNumber } from './config.ts'
 
-const DEFAULT_TIMEOUT_MS = 30_000
-const MAX_TIMEOUT_MS = 60_000
-const METHOD = /^[A-Za-z]{1,20}$/
 const MAX_ANSWER_BYTES = 10 * 1024 * 1024
 
-export const httpRequestHandler: Handler = {
-  names: ['http_request'],
-  summary:
-    'Calls another server over HTTPS, under the same rules as a proxy: no private addresses. Redirects are not followed.',
-  result: '`{ status, headers, body }`; a JSON body is parsed.',
-  config: Type.Object(
-    {
-      url: expression('an HTTPS URL'),
-      method: Type.Optional(expression('default GET')),
-      headers: Type.Optional(valuesByName('headers to send')),
-      body: Type.Optional(anyValue('a text, or an object, which is sent as JSON')),
-      timeout: Type.Optional(numberUpTo(MAX_TIMEOUT_MS, `milliseconds: default ${DEFAULT_TIMEOUT_MS}`)),
-      failOnError: Type.Optional(
-        Type.Union([Type.Boolean(), Type.String()], {
-          description: 'whether a response other than 2xx fails the step; default true',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  isLiteral: (path, text) => path.length === 1 && path[0] === 'body' && hasTags(text),
-  check: (config) => checkTemplate(config['body']),
-  foresee: (config) => [
-    ...checkUrl(config['url']),
-    ...checkMethod(config['method']),
-    ...checkHeaders(config['headers']),
-    ...checkWholeNumber(config, 'timeout', 1, MAX_TIMEOUT_MS),
-  ],
+export const httpRequestRunner: Runner = {
   boundsOwnTime: true,
   async run(step, config) {
     const timeoutMs = Math.min(wholeNumber(config, 'timeout', DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS)
@@ -62,35 +24,11 @@ export const httpRequestHandler: Handler = {
   },
 }
 
-function checkUrl(given: unknown): ErrorDetail[] {
-  const url = constantOf(given)
-  const isGood = typeof url !== 'string' || (URL.canParse(url) && new URL(url).protocol === 'https:')
-  return isGood
-    ? []
-    : [{ path: 'url', message: 'must be an https address, such as https://api.example.com/v1' }]
-}
-
-function checkMethod(given: unknown): ErrorDetail[] {
-  const method = constantOf(given)
-  const isGood = typeof method !== 'string' || METHOD.test(method)
-  return isGood ? [] : [{ path: 'method', message: 'must be an HTTP method, such as POST' }]
-}
-
-function checkTemplate(body: unknown): { path: string; message: string }[] {
-  if (typeof body !== 'string' || !hasTags(body)) return []
-  try {
-    parseTemplate(body, 'json')
-    return []
-  } catch (error) {
-    return [{ path: 'body', message: messageOf(error) }]
-  }
-}
-
 type Call = { url: URL; method: string; headers: HeaderPair[]; body: Uint8Array | null }
 
 function requestOf(step: StepContext, config: Readonly<Record<string, unknown>>): Call {
   const url = optionalText(config, 'url') ?? ''
-  if (!URL.canParse(url)) throw new AppError('bad_gateway', 'The step calls an invalid URL')
+  if (parseWebUrl(url) === null) throw new AppError('bad_gateway', 'The step calls an invalid URL')
   const method = optionalText(config, 'method') ?? 'GET'
   if (!METHOD.test(method)) throw new AppError('internal', 'The step calls with a method that does not exist')
   const given = Object.entries(objectOf(config, 'headers')).flatMap(([name, value]): HeaderPair[] =>

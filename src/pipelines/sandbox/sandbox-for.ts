@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import { ownerOf } from '../../modules/members/service.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { AuthorError, type StepContext } from '../handler.ts'
+import { AuthorError, type StepContext } from '../runner.ts'
 import { createSandbox } from '../sandbox.ts'
 import type { SandboxFailure, SandboxJob, SandboxResult } from './protocol.ts'
 

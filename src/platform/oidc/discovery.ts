@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import type { OidcProvider } from '../../config.ts'
+import type { OidcProvider } from '../../config/config.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { isRecent } from '../../domain/recent.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError } from '../../config.ts'
+import { ConfigError } from '../../config/config.ts'
 import { IS_UTF16, textOf } from '../../domain/text-file.ts'
 import { PEM_CERTIFICATE } from '../certificates.ts'
 

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Context, RequestFacts } from '../../../context.ts'
 import { passingValues, setPassingCookie } from '../../../domain/cookies.ts'
+import { parseWebUrl } from '../../../domain/web-url.ts'
 import { requestState } from '../../../http/request-facts.ts'
 import { callerOf, originOf } from '../caller.ts'
 import { destinationOf } from '../handover.ts'
@@ -64,7 +65,7 @@ function isOwnLink(request: Request, admin: URL): boolean {
   const site = request.headers.get('sec-fetch-site')
   const referer = request.headers.get('referer')
   if (site !== null && (site !== 'same-origin' || referer === null)) return site === 'same-origin'
-  const page = referer === null ? null : URL.parse(referer)
+  const page = referer === null ? null : parseWebUrl(referer)
   return page?.host === admin.host && page.pathname === ACCOUNT_PATH
 }
 

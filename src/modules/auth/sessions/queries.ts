@@ -1,8 +1,8 @@
 import { and, desc, eq, lt, ne, or } from 'drizzle-orm'
-import type { SessionUser } from '../../../context.ts'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { sessions, sessionTokens } from '../../../db/schema.ts'
 import { prepared } from '../../../db/statements.ts'
+import type { SessionUser } from '../../../domain/actor.ts'
 
 type SessionRow = typeof sessions.$inferSelect
 type TokenRow = typeof sessionTokens.$inferSelect

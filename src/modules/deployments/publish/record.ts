@@ -1,6 +1,7 @@
-import type { Actor, Context } from '../../../context.ts'
+import type { Context } from '../../../context.ts'
 import { actorRef, audit } from '../../../db/audit.ts'
 import type { DbOrTx } from '../../../db/open.ts'
+import type { Actor } from '../../../domain/actor.ts'
 import { invalidChoice } from '../../../domain/errors.ts'
 import { deploymentRef } from '../../../domain/hostname.ts'
 import type { StagedBlob } from '../../../platform/blob-store.ts'

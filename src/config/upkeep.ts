@@ -1,0 +1,49 @@
+import { type PlainOption, text, wholeNumber } from './values.ts'
+
+/** Settings besides serving: metrics, log retention, backups. */
+export type UpkeepConfig = {
+  metricsToken: string | null
+  logRetentionDays: number
+  backupDir: string | null
+  backupEveryHours: number
+  backupKeep: number
+}
+
+export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConfig[K]> } = {
+  metricsToken: {
+    env: 'METRICS_TOKEN',
+    help: 'bearer token for /metrics; without it only loopback may read them',
+    shownDefault: 'none',
+    secret: true,
+    fallback: () => null,
+    parse: text,
+  },
+  logRetentionDays: {
+    env: 'LOG_RETENTION_DAYS',
+    help: 'days to keep single requests; 0 keeps only the statistics',
+    shownDefault: '7',
+    fallback: () => 7,
+    parse: wholeNumber(0, 365),
+  },
+  backupDir: {
+    env: 'BACKUP_DIR',
+    help: 'folder for scheduled backups',
+    shownDefault: 'none: no scheduled backups',
+    fallback: () => null,
+    parse: text,
+  },
+  backupEveryHours: {
+    env: 'BACKUP_EVERY_HOURS',
+    help: 'hours between scheduled backups',
+    shownDefault: '24',
+    fallback: () => 24,
+    parse: wholeNumber(1, 8760),
+  },
+  backupKeep: {
+    env: 'BACKUP_KEEP',
+    help: 'number of backups to keep in BACKUP_DIR',
+    shownDefault: '7',
+    fallback: () => 7,
+    parse: wholeNumber(1, 10_000),
+  },
+}

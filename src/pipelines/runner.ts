@@ -1,0 +1,51 @@
+import type { Context } from '../context.ts'
+import type { PipelineInput } from './input.ts'
+import type { BodyTemplate } from './language/handler.ts'
+import type { TemplateMode } from './language/templates.ts'
+
+/** What a handler knows of its run. */
+export type StepContext = {
+  ctx: Context
+  /** The project that owns all schemas, records, secrets and tokens of the step. */
+  projectId: string
+  input: PipelineInput
+  /** Outputs of the earlier steps, by id and by name. */
+  outputs: Readonly<Record<string, unknown>>
+  /**
+   * Renders a template with the values of the run. Throws 500 if the result of `json` is neither empty nor valid JSON.
+   */
+  render(template: BodyTemplate, mode: TemplateMode): string
+  /** Aborted when the time limit of the step is over. */
+  signal: AbortSignal
+}
+
+/** A cause that the author of the rule may read in the run log, unlike one for the server's own log. */
+export class AuthorError extends Error {}
+
+/** Returned by a step to end the run: the response of the pipeline. */
+export class Answer {
+  readonly status: number
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: string | null
+  /** Skips the post steps, because nothing happened. */
+  readonly isFinal: boolean
+
+  constructor(parts: {
+    status: number
+    headers: readonly (readonly [string, string])[]
+    body: string | null
+    isFinal?: boolean
+  }) {
+    this.status = parts.status
+    this.headers = parts.headers
+    this.body = parts.body
+    this.isFinal = parts.isFinal ?? false
+  }
+}
+
+/** How the steps of a handler run. */
+export type Runner = {
+  /** It limits its own time. Every other step is limited to 30 s. */
+  boundsOwnTime?: true
+  run(step: StepContext, config: Readonly<Record<string, unknown>>): unknown
+}

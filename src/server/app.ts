@@ -1,0 +1,19 @@
+import type { Context } from '../context.ts'
+import type { Peer } from '../http/arrival.ts'
+import { createFrontDoor } from './front-door.ts'
+
+export type App = { fetch: (request: Request, peer: Peer) => Response | Promise<Response> }
+
+/**
+ * The composition root: the front door, and behind it the API, the pages and everything else that is not a plain file.
+ */
+export const createApp = (ctx: Context): App => ({
+  fetch: createFrontDoor(ctx, async () => {
+    const [{ createEndpoints }, { routeRequest }] = await Promise.all([
+      import('./endpoints.ts'),
+      import('./route-request.ts'),
+    ])
+    const endpoints = createEndpoints(ctx)
+    return (arrival) => routeRequest(ctx, endpoints, arrival)
+  }),
+})

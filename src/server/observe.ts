@@ -1,0 +1,83 @@
+import type { Context } from '../context.ts'
+import { parseWebUrl } from '../domain/web-url.ts'
+import type { Arrival } from '../http/arrival.ts'
+import { loggedPath } from '../http/logged-path.ts'
+import { sizeOf } from '../http/sent-size.ts'
+import { projectOfPathForm } from '../site/parse-path-form.ts'
+import { resolveHost } from '../site/resolve-site.ts'
+
+/** `startedAt` is from `performance.now`. */
+type Seen = { startedAt: number; weight: number }
+
+/** Of a path as sent: more than those of any file in triplets, so that each spelling of a page counts as that page. */
+const MAX_PATH = 4096
+const MAX_AGENT = 300
+const MAX_HOST = 255
+
+/** Records a request and its response in the request log. Never fails the request. */
+export function observe(ctx: Context, arrival: Arrival, answer: Response, seen: Seen): void {
+  try {
+    const { weight, startedAt } = seen
+    const { request, path } = arrival
+    const { headers } = request
+    const host = (arrival.host ?? '').slice(0, MAX_HOST)
+    ctx.requestLog.take({
+      at: ctx.now(),
+      projectId: projectOf(ctx, arrival),
+      method: request.method.slice(0, 20),
+      host,
+      path: loggedPath(path).slice(0, MAX_PATH),
+      status: answer.status,
+      durationMs: performance.now() - startedAt,
+      sizeBytes: sizeOf(request, answer),
+      referrer: referrerOf(headers.get('referer'), host),
+      userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_AGENT),
+      address: arrival.address,
+      isPage: isPage(headers, answer),
+      weight,
+    })
+  } catch (error) {
+    ctx.requestLog.drop(seen.weight)
+    ctx.log.debug('a request could not be added to the request log', { error })
+  }
+}
+
+/**
+ * Writes one line per request to the process log, without the query, which may contain a token, and without headers.
+ */
+export function logRequest(
+  ctx: Context,
+  { request, path }: Arrival,
+  answer: Response,
+  { startedAt, address }: { startedAt: number; address: string },
+): void {
+  ctx.log.info('request', {
+    method: request.method,
+    host: request.headers.get('host'),
+    path: loggedPath(path),
+    status: answer.status,
+    ms: Math.round((performance.now() - startedAt) * 10) / 10,
+    ip: address,
+  })
+}
+
+function projectOf(ctx: Context, { hostHeader, path }: Arrival): string | null {
+  const place = resolveHost(ctx, hostHeader)
+  if (place?.kind === 'site') return place.project.id
+  return place?.kind === 'admin' ? (projectOfPathForm(ctx, path)?.id ?? null) : null
+}
+
+/** The host of the other site that the visitor came from. */
+function referrerOf(referrer: string | null, host: string): string | null {
+  const url = referrer !== null && /^https?:/i.test(referrer) ? parseWebUrl(referrer) : null
+  const from = url?.hostname.slice(0, MAX_HOST) ?? null
+  return from === host ? null : from
+}
+
+/** Whether a browser navigated to this HTML, if it says so: not loaded by a script or frame, nor prefetched. */
+function isPage(headers: Headers, answer: Response): boolean {
+  if (answer.headers.get('content-type')?.startsWith('text/html') !== true) return false
+  const destination = headers.get('sec-fetch-dest')
+  if (destination !== null && destination !== 'document') return false
+  return headers.get('sec-purpose')?.startsWith('prefetch') !== true
+}

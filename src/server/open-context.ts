@@ -1,0 +1,160 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context.ts'
+import { type LogsDb, openLogsDb } from '../db/logs-db.ts'
+import { openDb } from '../db/open.ts'
+import { RequestLog } from '../db/request-log.ts'
+import { openBlobStore } from '../platform/blob-store.ts'
+import { BodyBudget } from '../platform/body-budget.ts'
+import { noCertificates } from '../platform/certificates.ts'
+import { createLockout } from '../platform/lockout.ts'
+import { createLog } from '../platform/log.ts'
+import { refuseLostDatabase, refuseNewDatabase } from '../platform/lost-database.ts'
+import { createMailer } from '../platform/mail.ts'
+import { readExtraCas } from '../platform/outbound/ca.ts'
+import { createOutbound, type OutboundOptions } from '../platform/outbound.ts'
+import { createPasswords } from '../platform/passwords.ts'
+import { createSecretBox } from '../platform/secret-box.ts'
+import { readSecretKeys } from '../platform/secret-keys.ts'
+import { newToken } from '../platform/tokens.ts'
+import { txtRecords } from '../platform/txt-records.ts'
+import { siteAt } from '../site/resolve-site.ts'
+
+export type OpenedContext = {
+  ctx: Context
+  /** Sets the port that the system chose for `PORT=0`, for links. */
+  listensOn(port: number): void
+  close(): void
+}
+
+/**
+ * Opens the data directory: database (migrated), contents, keys. `write` receives log lines. `isInMemory`: uses a
+ * temporary database, for testing rules. `beforeMigrating` may throw, and nothing is changed then.
+ */
+export async function openContext(
+  config: Config,
+  version: string,
+  write: (text: string) => void,
+  { isInMemory = false, beforeMigrating }: { isInMemory?: boolean; beforeMigrating?: () => void } = {},
+): Promise<OpenedContext> {
+  let port = config.port
+  keepToOurselves()
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  if (!isInMemory) refuseLostDatabase(config.dataDir)
+  const secretKeys =
+    config.secretKey === null ? readSecretKeys(join(config.dataDir, 'secret.key')) : [config.secretKey]
+  const opened = await createContext(config, {
+    version,
+    write,
+    now: systemNow,
+    secretKeys,
+    setupToken: newToken(),
+    db: isInMemory
+      ? openDb(':memory:', systemNow())
+      : openDb(join(config.dataDir, 'svc.db'), systemNow(), {
+          beforeFirst: () => refuseNewDatabase(config.dataDir),
+          ...(beforeMigrating === undefined ? {} : { beforeChange: beforeMigrating }),
+        }),
+    logsDb: openLogsDb(join(config.dataDir, 'logs.db')),
+    port: () => port,
+    resolveTxt: txtRecords,
+  })
+  return {
+    ...opened,
+    listensOn(chosen) {
+      port = chosen
+    },
+  }
+}
+
+/** The parts of a context besides the configuration. */
+type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
+  /** Receives the lines of the log. */
+  write: (text: string) => void
+  /** The first one encrypts; all of them decrypt. */
+  secretKeys: readonly string[]
+  /** Used if the configuration has none. */
+  setupToken: string
+  logsDb: LogsDb
+  port: () => number
+  /** Replaces the costly password hashing, for tests. */
+  passwords?: Context['passwords']
+  /** Replaces the machine's own network. */
+  outside?: Pick<OutboundOptions, 'resolve' | 'limits'>
+}
+
+/** Creates the context; `close` also closes the given parts. */
+export async function createContext(config: Config, parts: Parts): Promise<{ ctx: Context; close(): void }> {
+  const { version, now, db, resolveTxt, passwords = createPasswords(), outside = {} } = parts
+  const newId = () => Bun.randomUUIDv7()
+  const blobs = await openBlobStore(config.dataDir, newId)
+  const extraCaPem = config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts)
+  const wayOutTo = (allowedTargets: readonly string[]) =>
+    createOutbound({ allowedTargets, extraCaPem, ...outside })
+  const outbound = wayOutTo(config.proxyAllowedTargets)
+  const operatorOutbound = wayOutTo([...config.proxyAllowedTargets, ...hostsOfSettings(config)])
+  const log = createLog({ level: config.logLevel, format: config.logFormat, now, write: parts.write })
+  const requestLog = new RequestLog({ db: parts.logsDb, log, keepsRows: config.logRetentionDays > 0 })
+  const ctx: Context = {
+    config,
+    db,
+    blobs,
+    bodies: new BodyBudget(config.bufferedBodyBytes),
+    now,
+    newId,
+    log,
+    requestLog,
+    passwords,
+    secrets: createSecretBox(parts.secretKeys),
+    lockout: createLockout(now),
+    mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
+    outbound,
+    operatorOutbound,
+    certificates: noCertificates,
+    resolveTxt,
+    setupToken: config.setupToken ?? parts.setupToken,
+    ...addresses(config, parts.port),
+    siteAt: (host) => siteAt(ctx, host),
+    version,
+    startedAt: now(),
+  }
+  const close = () => {
+    requestLog.close()
+    outbound.close()
+    operatorOutbound.close()
+    blobs.close()
+    db.close()
+  }
+  return { ctx, close }
+}
+
+/** With their ports: hosts that the operator's settings name may be in the local network. */
+function hostsOfSettings({ tls, acmeDirectory, oidcProviders }: Config): string[] {
+  const urls = [...(tls === 'auto' ? [acmeDirectory] : []), ...oidcProviders.map(({ issuer }) => issuer)]
+  return urls.map((url) => {
+    const { hostname, port } = new URL(url)
+    return `${hostname}:${port || 443}`
+  })
+}
+
+/** Makes files created from now on readable by this user only, because they hold accounts and secrets. */
+const keepToOurselves = (): void => void process.umask(0o077)
+
+/** Milliseconds since 1970; the only clock of the service and its commands. */
+export const systemNow = (): number => Date.now()
+
+/** The origins of links: `PUBLIC_URL` sets scheme and port (and the admin's host), otherwise the listener does. */
+function addresses(config: Config, port: () => number): Pick<Context, 'adminUrl' | 'siteUrl'> {
+  const known = config.publicUrl === null ? null : new URL(config.publicUrl)
+  const scheme = known?.protocol ?? (config.tls === 'off' ? 'http:' : 'https:')
+  const usualPort = scheme === 'https:' ? 443 : 80
+  const portPart = () => {
+    if (known !== null) return known.port === '' ? '' : `:${known.port}`
+    return port() === usualPort ? '' : `:${port()}`
+  }
+  return {
+    adminUrl: () => known?.origin ?? `${scheme}//${config.adminHost}${portPart()}`,
+    siteUrl: (host) => `${scheme}//${host}${portPart()}`,
+  }
+}

@@ -1,0 +1,104 @@
+import type { Context } from '../context.ts'
+import { MINUTE_MS } from '../domain/durations.ts'
+import { removeExpiredOneTimeTokens } from '../modules/auth/one-time-tokens.ts'
+import { removeExpiredSessions } from '../modules/auth/sessions.ts'
+import {
+  isBackupRunning,
+  makeBackupWhenDue,
+  stopBackups,
+  tellOfBadFolder,
+} from '../modules/backups/service.ts'
+import { collectGarbage, sweepStore } from '../modules/deployments/collect.ts'
+import { removeExpiredUploads } from '../modules/deployments/manifest.ts'
+import { resumeVariants, stopVariants } from '../modules/deployments/variants.ts'
+import { removeOldClaims } from '../modules/domains/service.ts'
+import { removeExpiredInvitations } from '../modules/invitations/service.ts'
+import { removeOldLogs } from '../modules/logs/requests.ts'
+import { endTails } from '../modules/logs/tail.ts'
+import { removeDeletedProjects } from '../modules/projects/service.ts'
+import { removeOldRuns } from '../modules/runs/service.ts'
+import { removeDeletedSchemas } from '../modules/schemas/service.ts'
+import { tellOfLostKey } from '../modules/secrets/unreadable.ts'
+import { startPipelines } from '../pipelines/background.ts'
+import type { Stop } from '../platform/in-steps.ts'
+
+/** Starts the server's background work. Returns a function that stops it and waits for running work. */
+export function startUpkeep(ctx: Context): () => Promise<void> {
+  tellOfBadFolder(ctx)
+  tellOfLostKey(ctx)
+  const jobs = [
+    every(ctx, 'expired sessions', (stop) => removeExpiredSessions(ctx, stop)),
+    every(ctx, 'expired links', (stop) => removeExpiredOneTimeTokens(ctx, stop)),
+    every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
+    everyFromNow(ctx, 'old claims of domains', (stop) => removeOldClaims(ctx, stop)),
+    every(ctx, 'expired uploads', (stop) => removeExpiredUploads(ctx, stop)),
+    everyFromNow(ctx, 'deleted projects', (stop) => removeDeletedProjects(ctx, stop)),
+    everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
+    everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
+    cleanStore(ctx),
+    () => stopVariants(ctx),
+    every(ctx, 'old runs', (stop) => removeOldRuns(ctx, stop)),
+    every(ctx, 'old requests', (stop) => removeOldLogs(ctx, stop)),
+    every(ctx, 'backup', () => makeBackupWhenDue(ctx)),
+    () => stopBackups(ctx),
+    async () => endTails(ctx),
+    startPipelines(ctx),
+  ]
+  return async () => {
+    await Promise.all(jobs.map((stop) => stop()))
+  }
+}
+
+/**
+ * First removes what a crash left on the disk, later whatever is no longer referenced. Pauses while a backup reads the
+ * store: a backup that starts stops this between two steps.
+ */
+function cleanStore(ctx: Context): () => Promise<void> {
+  let isSwept = false
+  return everyFromNow(ctx, 'unused contents', async (stop) => {
+    const pausing = {
+      get aborted() {
+        return stop.aborted || isBackupRunning(ctx)
+      },
+    }
+    if (pausing.aborted) return
+    if (isSwept) await collectGarbage(ctx, pausing)
+    else await sweepStore(ctx, pausing)
+    isSwept = true
+  })
+}
+
+const ROUND_MS = 10 * MINUTE_MS
+
+type Work = (stop: Stop) => void | Promise<void>
+
+/**
+ * Runs `work` periodically, never twice at once. A failure is logged, and the next round retries. The returned function
+ * tells running work to stop and waits for it.
+ */
+function every(ctx: Context, name: string, work: Work, isFromNow = false): () => Promise<void> {
+  const stop = { aborted: false }
+  let running: Promise<void> | undefined
+  const round = async () => {
+    try {
+      await work(stop)
+    } catch (error) {
+      ctx.log.error('background work failed', { work: name, error })
+    } finally {
+      running = undefined
+    }
+  }
+  const start = () => {
+    running ??= round()
+  }
+  const timer = setInterval(start, ROUND_MS)
+  if (isFromNow) start()
+  return async () => {
+    stop.aborted = true
+    clearInterval(timer)
+    await running
+  }
+}
+
+/** The same, with the first run immediately. */
+const everyFromNow = (ctx: Context, name: string, work: Work) => every(ctx, name, work, true)

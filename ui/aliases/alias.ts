@@ -1,0 +1,242 @@
+import { PROJECT_ROLES } from '../../src/domain/roles.ts'
+import type { AliasHosts, AliasView, HistoryView } from '../../src/modules/aliases/service.ts'
+import type { CertificateState } from '../../src/platform/certificates.ts'
+import { badge } from '../components/badge.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { confirmDialog } from '../components/confirm.ts'
+import { details } from '../components/details.ts'
+import { checkbox, field, fieldError, formError, hidden, selectField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { roleLabel } from '../components/role.ts'
+import { shortSha } from '../components/sha.ts'
+import { type Column, table } from '../components/table.ts'
+import { time } from '../components/time.ts'
+import { deploymentHref, makerName } from '../deployments/deployment-table.ts'
+import { certificateState } from '../domains/certificate-state.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
+import { type AliasRulesProps, aliasRules } from './alias-rules.ts'
+import { aliasHref } from './aliases.ts'
+
+/** `isThere`: the deployment was not deleted, so the alias can go back to it. */
+type Move = HistoryView & { isThere: boolean }
+
+type AliasPageProps = ProjectPageBase & {
+  alias: AliasView
+  /** The link to its host for this person. */
+  visitUrl: string
+  /** Newest first: the first entry is where the alias points now. */
+  history: readonly Move[]
+  ruleSets: AliasRulesProps['ruleSets']
+  /** The certificate of its host. */
+  certificate: CertificateState
+  /** Domains that need it: it cannot be deleted while there are any. */
+  hosts: AliasHosts
+  failed?: Failed | undefined
+}
+
+/** One alias. Sends `intent=settings` with `isPublic`, `requiredRole`, `isSpa`, `isLocked`, or `intent=delete`. */
+export const aliasPage = (props: AliasPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'aliases',
+      title: props.alias.name,
+      crumbs: [{ label: 'Aliases', href: projectHref(props.project.id, '/aliases') }],
+      about: props.alias.isLocked && html`<p>${badge('Locked', 'warn')}</p>`,
+      aside: html`
+        <div class="actions">
+          ${linkButton({ label: 'Visit', href: props.visitUrl, kind: 'secondary' })} ${rollBackButton(props)}
+        </div>
+      `,
+    },
+    html`
+      ${facts(props)} ${historyCard(props)} ${aliasRules(props)} ${props.can.manageAliases && settings(props)}
+      ${props.can.manageAliases && (isInUse(props.hosts) ? inUse(props) : removal(props))}
+    `,
+  )
+
+/** The last earlier deployment that still exists; undefined if there is none. */
+const formerOf = ({ alias, history }: AliasPageProps): Move | undefined =>
+  history.find((move) => move.isThere && isEarlier(move, alias))
+
+/** Ids begin with the time of their making, so that after a rollback the newer deployment is not taken for a way back. */
+const isEarlier = (move: Move, alias: AliasView): boolean => move.deploymentId < alias.deploymentId
+
+const moveHref = (alias: AliasView, deploymentId: string): string =>
+  `${aliasHref(alias.projectId, alias.id, '/move')}?to=${deploymentId}`
+
+function rollBackButton(props: AliasPageProps): Html | false {
+  const former = formerOf(props)
+  if (former === undefined || !props.can.moveAliases) return false
+  return linkButton({
+    label: `Roll back to ${former.commitSha.slice(0, 12)}`,
+    href: moveHref(props.alias, former.deploymentId),
+    kind: 'secondary',
+  })
+}
+
+const facts = ({ alias, certificate }: AliasPageProps): Html =>
+  card(
+    { id: 'facts', title: 'Where it points' },
+    details([
+      ['Address', html`<a href=${alias.url}>${alias.url}</a>`],
+      [
+        'Commit',
+        html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}><code>${alias.commitSha}</code></a>`,
+      ],
+      ['Changed', time(alias.updatedAt)],
+      ['Certificate', certificateState(certificate)],
+    ]),
+  )
+
+const historyCard = (props: AliasPageProps): Html =>
+  card(
+    {
+      id: 'history',
+      title: 'History',
+      about: 'Rolling back moves the alias. Nothing is copied, so it is instant.',
+    },
+    table<Move>({ caption: 'History', rows: props.history, columns: historyColumns(props) }),
+  )
+
+const historyColumns = (props: AliasPageProps): Column<Move>[] => [
+  {
+    label: 'Commit',
+    cell: (move) =>
+      move.isThere
+        ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${shortSha(move.commitSha)}</a>`
+        : html`${shortSha(move.commitSha)} <span class="muted">deleted</span>`,
+  },
+  { label: 'By', cell: (move) => makerName(move.movedBy) },
+  { label: 'When', cell: (move) => time(move.movedAt) },
+  {
+    label: 'Actions',
+    hideLabel: true,
+    align: 'end',
+    cell(move) {
+      if (move === props.history[0]) return badge('Now', 'good')
+      if (move.deploymentId === props.alias.deploymentId || !move.isThere || !props.can.moveAliases) return ''
+      const verb = isEarlier(move, props.alias) ? 'Roll back' : 'Move'
+      return html`
+        <a
+          class="btn btn-secondary btn-small"
+          href=${moveHref(props.alias, move.deploymentId)}
+          aria-label=${`${verb} to ${move.commitSha.slice(0, 12)}`}
+        >${verb}</a>
+      `
+    },
+  },
+]
+
+function settings({ alias, project, failed }: AliasPageProps): Html {
+  const mine = failed?.intent === 'settings' ? failed : undefined
+  const values = mine?.values
+  const inherited = (what: string) => ({ value: '', label: `As the project: ${what}` })
+  return card(
+    { id: 'settings', title: 'Who sees it, and how', about: 'These settings override those of the project.' },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(mine?.error)} ${hidden('intent', 'settings')}
+        ${selectField({
+          name: 'isPublic',
+          label: 'Visibility',
+          value: values?.['isPublic'] ?? textOf(alias.isPublic),
+          options: [
+            inherited(project.isPublic ? 'public' : 'private'),
+            { value: 'true', label: 'Public: anyone' },
+            { value: 'false', label: 'Private: people with a role' },
+          ],
+        })}
+        ${selectField({
+          name: 'requiredRole',
+          label: 'Required role when private',
+          value: values?.['requiredRole'] ?? alias.requiredRole ?? '',
+          options: [
+            inherited(roleLabel(project.requiredRole)),
+            ...PROJECT_ROLES.map((role) => ({ value: role, label: `${roleLabel(role)} or higher` })),
+          ],
+        })}
+        ${selectField({
+          name: 'isSpa',
+          label: 'Unknown addresses',
+          hint: 'A single-page app answers them with its index.html.',
+          value: values?.['isSpa'] ?? textOf(alias.isSpa),
+          options: [
+            inherited(spaWord(project.isSpa)),
+            { value: 'true', label: 'Show index.html: a single-page app' },
+            { value: 'false', label: 'Show the 404 page' },
+          ],
+        })}
+        ${checkbox({
+          name: 'isLocked',
+          label: 'Locked',
+          hint: 'Uploads do not move it. Project admins still can.',
+          checked: alias.isLocked,
+        })}
+        <div>${button({ label: 'Save' })}</div>
+      </form>
+    `,
+  )
+}
+
+const textOf = (value: boolean | null): string => (value === null ? '' : String(value))
+
+/** The effect of this setting; null means it is not set. contract §6. */
+export const spaWord = (isSpa: boolean | null): string =>
+  isSpa === null ? 'depends on its files' : isSpa ? 'index.html' : 'the 404 page'
+
+const isInUse = ({ mapped, split }: AliasHosts): boolean => mapped.length + split.length > 0
+
+const inUse = ({ project, hosts, failed }: AliasPageProps): Html =>
+  card(
+    {
+      id: 'removal',
+      title: 'Delete',
+      about: html`It is in use. Change these <a href=${projectHref(project.id, '/domains')}>domains</a> first.`,
+    },
+    html`
+      ${formError(failed?.intent === 'delete' ? failed.error : undefined)}
+      <ul>
+        ${hosts.mapped.map((host) => html`<li><code>${host}</code> is mapped to it</li>`)}
+        ${hosts.split.map((host) => html`<li><code>${host}</code> names it in its traffic split</li>`)}
+      </ul>
+    `,
+  )
+
+/** Whether deleting it loses more than a name: it has shown several deployments. */
+export const hasHistory = (history: readonly unknown[]): boolean => history.length > 1
+
+function removal({ alias, history, failed }: AliasPageProps): Html {
+  const mine = failed?.intent === 'delete' ? failed : undefined
+  return card(
+    { id: 'removal', title: 'Delete', about: 'Its address stops working. Its deployments stay.' },
+    html`${formError(mine?.error)}
+    ${confirmDialog(
+      {
+        id: 'delete-alias',
+        opener: 'Delete this alias',
+        openerKind: 'danger',
+        title: `Delete ${alias.name}?`,
+        text: html`Nobody can reach <strong>${alias.url}</strong> any more, and its history is lost.`,
+        confirm: 'Delete the alias',
+      },
+      html`
+        ${hidden('intent', 'delete')}
+        ${
+          hasHistory(history) &&
+          field({
+            name: 'confirm',
+            id: 'delete-confirm',
+            label: 'Type the name to confirm',
+            hint: alias.name,
+            value: mine?.values['confirm'],
+            error: fieldError(mine?.error, 'confirm'),
+            verbatim: true,
+          })
+        }
+      `,
+    )}`,
+  )
+}

@@ -1,0 +1,68 @@
+import type { AliasView } from '../../src/modules/aliases/service.ts'
+import type { Comparison } from '../../src/modules/deployments/browse.ts'
+import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { details } from '../components/details.ts'
+import { formError, hidden } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { shortSha } from '../components/sha.ts'
+import { time } from '../components/time.ts'
+import { comparisonList, comparisonSummary } from '../deployments/comparison.ts'
+import { deploymentHref } from '../deployments/deployment-table.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
+import { aliasHref } from './aliases.ts'
+
+type MoveAliasPageProps = ProjectPageBase & {
+  alias: AliasView
+  from: DeploymentView
+  to: DeploymentView
+  comparison: Comparison
+  failed?: Failed | undefined
+}
+
+/**
+ * Asks for confirmation before a release or rollback and shows what changes. Sends `intent=move` with `deploymentId`.
+ */
+export function movePage(props: MoveAliasPageProps): Html {
+  const { alias, from, to, comparison } = props
+  const isBack = to.createdAt < from.createdAt
+  const verb = isBack ? 'Roll back' : 'Move'
+  return projectFrame(
+    props,
+    {
+      tab: 'aliases',
+      title: isBack ? `Roll ${alias.name} back?` : `Move ${alias.name}?`,
+      crumbs: [
+        { label: 'Aliases', href: projectHref(props.project.id, '/aliases') },
+        { label: alias.name, href: aliasHref(props.project.id, alias.id) },
+      ],
+      about: html`<p class="muted">Visitors to <a href=${alias.url}>${alias.url}</a> see the new deployment as soon as you confirm.</p>`,
+    },
+    html`
+      ${card(
+        { id: 'ways', title: 'What visitors get' },
+        details([
+          ['Now', deploymentFacts(from)],
+          ['After', deploymentFacts(to)],
+        ]),
+      )}
+      ${card({ id: 'differences', title: comparisonSummary(comparison) }, comparisonList(comparison))}
+      <form method="post" class="stack">
+        ${formError(props.failed?.error)} ${hidden('intent', 'move')} ${hidden('deploymentId', to.id)}
+        <div class="actions">
+          ${button({ label: `${verb} ${alias.name} to ${to.commitSha.slice(0, 12)}` })}
+          ${linkButton({ label: 'Cancel', href: aliasHref(props.project.id, alias.id), kind: 'secondary' })}
+        </div>
+      </form>
+    `,
+  )
+}
+
+const deploymentFacts = (deployment: DeploymentView): Html => html`
+  <span class="facts">
+    <a href=${deploymentHref(deployment.projectId, deployment.id)}>${shortSha(deployment.commitSha)}</a>
+    ${time(deployment.createdAt)} ${deployment.description}
+  </span>
+`

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
+import { seedMember } from '../../src/testing/seed-people.ts'
+import { type TestApp, testApp } from '../../src/testing/test-app.ts'
+import { ADMIN, type Browser, browserOf } from '../testing/browser.ts'
+
+/** What the pages of aliases offer after a rollback, for a new one, and before one is deleted. */
+let app: TestApp
+let browser: Browser
+let old: Seeded
+
+const SITE = { owner: 'acme', repo: 'website', alias: 'production', files: { 'index.html': 'home' } }
+const OLD = 'a'.repeat(16)
+const NEW = 'b'.repeat(16)
+
+beforeEach(async () => {
+  app = await testApp()
+  browser = browserOf(app)
+  await app.addUser(ADMIN, 'admin')
+  old = await seedDeployment(app, { ...SITE, sha: OLD })
+})
+afterEach(() => app.close())
+
+const at = (rest = '') => `/projects/${old.projectId}/aliases${rest}`
+const page = async (path: string, as = ADMIN) => (await browser.open(path, { as })).text()
+const count = (html: string, pattern: RegExp) => html.match(pattern)?.length ?? 0
+
+test('after a rollback the newer deployment is moved to, not rolled back to, and one row says Now', async () => {
+  app.advance(60_000)
+  await seedDeployment(app, { ...SITE, sha: NEW })
+  const before = await page(at(`/${old.aliasId}`))
+  expect([count(before, />Roll back to a{12}</g), count(before, />Now</g)]).toEqual([1, 1])
+
+  await browser.submit(
+    at(`/${old.aliasId}/move`),
+    { intent: 'move', deploymentId: old.deploymentId },
+    { as: ADMIN },
+  )
+  const after = await page(at(`/${old.aliasId}`))
+  expect(count(after, /Roll back to/g)).toBe(0)
+  expect(count(after, /aria-label="Move to b{12}"/g)).toBe(1)
+  expect(count(after, />Now</g)).toBe(1)
+})
+
+test('a new alias starts with the latest deployment', async () => {
+  app.advance(60_000)
+  await seedDeployment(app, { ...SITE, sha: NEW })
+  expect(await page(at())).toMatch(new RegExp(`<input[^>]*name="commitSha"[^>]*value="${NEW}"`))
+})
+
+test('an alias that was never moved is deleted after a question', async () => {
+  expect(await page(at(`/${old.aliasId}`))).not.toContain('name="confirm"')
+  const answer = await browser.submit(at(`/${old.aliasId}`), { intent: 'delete' }, { as: ADMIN })
+  expect(answer.status).toBe(303)
+})
+
+test('one with a history is deleted once its name was typed', async () => {
+  await seedDeployment(app, { ...SITE, sha: NEW })
+  expect(await page(at(`/${old.aliasId}`))).toContain('name="confirm"')
+  const submit = (fields: Record<string, string>) =>
+    browser.submit(at(`/${old.aliasId}`), { intent: 'delete', ...fields }, { as: ADMIN })
+  for (const fields of [{}, { confirm: 'staging' }] as Record<string, string>[]) {
+    const refused = await submit(fields)
+    expect([refused.status, (await refused.text()).includes('Type production to confirm.')]).toEqual([
+      400,
+      true,
+    ])
+  }
+  expect((await submit({ confirm: 'production' })).status).toBe(303)
+})
+
+test('a guest’s list of projects has no columns that are empty for guests', async () => {
+  const guest = await seedMember(app, old.projectId, 'guest')
+  const viewer = await seedMember(app, old.projectId, 'viewer')
+  const columns = async (as: string) =>
+    [...(await page('/', as)).matchAll(/<th[^>]*>([^<]*)<\/th>/g)].map(([, label]) => label)
+  expect(await columns(guest)).toEqual(['Project', 'Visibility', 'Site'])
+  expect(await columns(viewer)).toEqual(['Project', 'Visibility', 'Last deployment', 'Health', 'Site'])
+})

@@ -1,0 +1,202 @@
+import { Elysia } from 'elysia'
+import type { Context } from '../../src/context.ts'
+import type { ErrorDetail } from '../../src/domain/errors.ts'
+import { isCommitSha } from '../../src/domain/names.ts'
+import { isProjectRole } from '../../src/domain/roles.ts'
+import {
+  type AliasChange,
+  type AliasView,
+  aliasHosts,
+  changeAlias,
+  checkAliasName,
+  createAlias,
+  deleteAlias,
+  getAlias,
+  historyOf,
+  listAliases,
+} from '../../src/modules/aliases/service.ts'
+import { compareDeployments } from '../../src/modules/deployments/browse.ts'
+import { aboutDeployment, getDeployment, listDeployments } from '../../src/modules/deployments/service.ts'
+import { ruleSetsOfAlias } from '../../src/modules/rule-sets/service.ts'
+import type { CertificateState } from '../../src/platform/certificates.ts'
+import { page } from '../components/html.ts'
+import { booleanOf, type Form, flawsOf, marked, UNREAD_BODY } from '../frame/form.ts'
+import { queryOf, visitUrl } from '../frame/page-request.ts'
+import { doneNotice, type Failed, lookAt, requireTyped, submitProjectForm } from '../frame/project-request.ts'
+import { aliasPage, hasHistory } from './alias.ts'
+import { aliasesPage } from './aliases.ts'
+import { movePage } from './move-alias.ts'
+
+/** The aliases of a project, and where they point. */
+export const aliasPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/aliases', ({ request, params }) => showAliases(ctx, request, params.id))
+    .post(
+      '/projects/:id/aliases',
+      ({ request, params }) => submitAliases(ctx, request, params.id),
+      UNREAD_BODY,
+    )
+    .get('/projects/:id/aliases/:aliasId', ({ request, params }) => showAlias(ctx, request, params))
+    .post(
+      '/projects/:id/aliases/:aliasId',
+      ({ request, params }) => submitAlias(ctx, request, params),
+      UNREAD_BODY,
+    )
+    .get('/projects/:id/aliases/:aliasId/move', ({ request, params }) =>
+      showMove(ctx, request, { ...params, toId: queryOf(request, 'to') }),
+    )
+    .post(
+      '/projects/:id/aliases/:aliasId/move',
+      ({ request, params }) => submitMove(ctx, request, params),
+      UNREAD_BODY,
+    )
+
+function showAliases(ctx: Context, request: Request, id: string, failed?: Failed): Response {
+  const looking = lookAt(ctx, request, id)
+  const query = { projectId: id, page: queryOf(request, 'page'), sort: 'updatedAt' }
+  const found = listAliases(ctx, looking.grant, query)
+  const { data: latest } = listDeployments(ctx, looking.grant, { projectId: id, limit: LATEST })
+  const notices = doneNotice(request, { deleted: 'The alias was deleted.' })
+  return page(aliasesPage({ ...looking, found, latest, failed, notices }), failed?.error.status)
+}
+
+/** The number of deployments to choose from. The commit of any other can be typed. */
+const LATEST = '50'
+
+const submitAliases = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:write',
+    intents: {
+      create: {
+        isOnce: true,
+        run({ grant, form }) {
+          const input = { name: form.text('name').trim(), commitSha: form.text('commitSha').trim() }
+          const details = [...flawsOf(() => checkAliasName(input.name)), ...flawsOfSha(input.commitSha)]
+          if (details.length > 0) throw marked(...details)
+          const alias = createAlias(ctx, grant, input)
+          return `/projects/${id}/aliases/${alias.id}?done=created`
+        },
+      },
+    },
+    show: (failed) => showAliases(ctx, request, id, failed),
+  })
+
+const flawsOfSha = (text: string): ErrorDetail[] =>
+  isCommitSha(text)
+    ? []
+    : [
+        {
+          path: 'commitSha',
+          message: 'Enter 7 to 64 hexadecimal digits: the commit SHA or its beginning',
+        },
+      ]
+
+type Place = { id: string; aliasId: string }
+
+function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, failed?: Failed): Response {
+  const looking = lookAt(ctx, request, id)
+  const history = historyOf(ctx, looking.grant, aliasId)
+    .slice(0, MAX_MOVES)
+    .map((move) => ({
+      ...move,
+      isThere: aboutDeployment(ctx, move.deploymentId).projectId === id,
+    }))
+  const notices = doneNotice(request, {
+    created: 'The alias was created.',
+    saved: 'Saved.',
+    moved: 'The alias was moved.',
+  })
+  const alias = getAlias(ctx, looking.grant, aliasId)
+  const ruleSets = ruleSetsOfAlias(ctx, looking.grant, aliasId)
+  const certificate = certificateOf(ctx, alias)
+  return page(
+    aliasPage({
+      ...looking,
+      alias,
+      visitUrl: visitUrl(ctx, request, {
+        url: alias.url,
+        isPublic: alias.isPublic ?? looking.project.isPublic,
+      }),
+      history,
+      ruleSets,
+      certificate,
+      hosts: aliasHosts(ctx, looking.grant, aliasId),
+      failed,
+      notices,
+    }),
+    failed?.error.status,
+  )
+}
+
+/** Requests a certificate even for a private alias, because whoever opens this page is about to visit it. */
+function certificateOf(ctx: Context, { url }: AliasView): CertificateState {
+  const { hostname } = new URL(url)
+  ctx.certificates.visited(hostname)
+  return ctx.certificates.stateOf(hostname)
+}
+
+const MAX_MOVES = 50
+
+const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:manage',
+    intents: {
+      settings: {
+        run({ grant, form }) {
+          changeAlias(ctx, grant, aliasId, settingsOf(form))
+          return `/projects/${id}/aliases/${aliasId}?done=saved`
+        },
+      },
+      delete: {
+        isOnce: true,
+        run({ grant, form }) {
+          if (hasHistory(historyOf(ctx, grant, aliasId)))
+            requireTyped(form, getAlias(ctx, grant, aliasId).name)
+          deleteAlias(ctx, grant, aliasId)
+          return `/projects/${id}/aliases?done=deleted`
+        },
+      },
+    },
+    show: (failed) => showAlias(ctx, request, { id, aliasId }, failed),
+  })
+
+function settingsOf(form: Form): AliasChange {
+  const role = form.text('requiredRole')
+  return {
+    isPublic: booleanOf(form.text('isPublic')),
+    isSpa: booleanOf(form.text('isSpa')),
+    requiredRole: isProjectRole(role) ? role : null,
+    isLocked: form.isTicked('isLocked'),
+  }
+}
+
+function showMove(
+  ctx: Context,
+  request: Request,
+  { id, aliasId, toId }: Place & { toId: string | undefined },
+  failed?: Failed,
+): Response {
+  const looking = lookAt(ctx, request, id, 'alias:write')
+  const alias = getAlias(ctx, looking.grant, aliasId)
+  const to = getDeployment(ctx, looking.grant, toId ?? '')
+  const from = getDeployment(ctx, looking.grant, alias.deploymentId)
+  const comparison = compareDeployments(ctx, looking.grant, from.id, to.id)
+  return page(movePage({ ...looking, alias, from, to, comparison, failed }), failed?.error.status)
+}
+
+const submitMove = (ctx: Context, request: Request, { id, aliasId }: Place) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:write',
+    intents: {
+      move: {
+        run({ grant, form }) {
+          changeAlias(ctx, grant, aliasId, { deploymentId: form.text('deploymentId') })
+          return `/projects/${id}/aliases/${aliasId}?done=moved`
+        },
+      },
+    },
+    show: (failed) => showMove(ctx, request, { id, aliasId, toId: failed.values['deploymentId'] }, failed),
+  })

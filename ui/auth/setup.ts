@@ -1,0 +1,106 @@
+import { button } from '../components/button.ts'
+import { type FormError, field, fieldError, formError, hidden, startField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { type PublishSnippets, publishGuide } from '../deployments/publish-snippets.ts'
+import { authLayout } from '../frame/layout.ts'
+import { emailField } from './email-field.ts'
+import { newPasswordField } from './password-field.ts'
+import { type Place, whereItLives } from './where-it-lives.ts'
+
+type SetupPageProps = {
+  /** The token from the set-up link, sent unchanged with the form. */
+  token?: string | undefined
+  /** The request did not come from this machine, so the token of the set-up link is required. */
+  needsToken: boolean
+  email?: string | undefined
+  error?: FormError | undefined
+}
+
+/** The first admin. Sends `email`, `password` and `setupToken`. */
+export const setupPage = (props: SetupPageProps): Html =>
+  authLayout(
+    'Set up',
+    html`
+      <h1>Welcome to svc</h1>
+      <p class="muted">
+        This server has no admin yet. The account you create here can do everything on it, and can invite others.
+      </p>
+      <form method="post" class="stack">
+        ${formError(props.error)}
+        ${asksForToken(props) ? tokenField(props.error) : hidden('setupToken', props.token)}
+        ${emailField(props, !asksForToken(props) && startField(props.error, 'email') === 'email')}
+        ${newPasswordField(props.error)}
+        ${button({ label: 'Create the admin account' })}
+      </form>
+    `,
+  )
+
+type SetupDonePageProps = { apiDocsUrl: string; snippets: PublishSnippets; place: Place }
+
+/** After set-up: what to do next. */
+export const setupDonePage = ({ apiDocsUrl, snippets, place }: SetupDonePageProps): Html =>
+  authLayout(
+    'Ready',
+    html`
+      <h1>Your server is ready</h1>
+      ${notice({ tone: 'good', message: 'The admin account was created and you are signed in.', live: true })}
+      <ol class="steps">
+        <li>
+          <h2>Choose its address</h2>
+          ${whereItLives(place)}
+        </li>
+        <li>
+          <h2>Create your first project</h2>
+          <p>A project holds one site. It is private until you make it public.</p>
+          <a class="btn btn-primary" href="/projects/new">Create a project</a>
+        </li>
+        <li>
+          <h2>Publish a folder</h2>
+          <p>
+            Drop it onto the project’s page, or use the command line or CI with an <a href="/keys">API key</a>. The page shows
+            the deployment when it arrives.
+          </p>
+          <details class="more">
+            <summary>Commands to publish</summary>
+            ${publishGuide(snippets)}
+          </details>
+        </li>
+        <li>
+          <h2>Look at it</h2>
+          <p>
+            Everything on this server is listed under <a href="/">Projects</a>, and
+            the <a href=${apiDocsUrl}>API explorer</a> shows what else it can do.
+          </p>
+        </li>
+      </ol>
+    `,
+    { isWide: true },
+  )
+
+/** The token of the link stays hidden until the server rejects it. */
+function asksForToken({ token, needsToken, error }: SetupPageProps): boolean {
+  const isRefused = error?.code === 'SETUP_TOKEN_REQUIRED' || fieldError(error, 'setupToken') !== undefined
+  return isRefused || (needsToken && token === undefined)
+}
+
+function tokenField(error: FormError | undefined): Html {
+  return html`
+    ${notice({
+      tone: 'info',
+      message: html`
+        Until there is an admin, the server prints a <strong>set-up link</strong> in its log each time it starts. Look in
+        the terminal where you started it, in <code>journalctl -u svc</code> or in <code>docker logs</code>. Open the link,
+        or paste the end of it here.
+      `,
+    })}
+    ${field({
+      name: 'setupToken',
+      label: 'Set-up token',
+      hint: html`The part after <code>?token=</code> in the set-up link.`,
+      error: fieldError(error, 'setupToken'),
+      verbatim: true,
+      autofocus: startField(error, 'setupToken') === 'setupToken',
+    })}
+  `
+}

@@ -1,0 +1,55 @@
+import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { badge } from '../components/badge.ts'
+import { formatCount } from '../components/chart.ts'
+import { type Html, html } from '../components/html.ts'
+import { shortSha } from '../components/sha.ts'
+import { formatSize } from '../components/size.ts'
+import { type Column, table } from '../components/table.ts'
+import { time } from '../components/time.ts'
+import { projectHref } from '../frame/project-frame.ts'
+
+export const deploymentHref = (projectId: string, deploymentId: string, rest = ''): string =>
+  projectHref(projectId, `/deployments/${deploymentId}${rest}`)
+
+export const deploymentTable = (rows: readonly DeploymentView[]): Html =>
+  table<DeploymentView>({ caption: 'Deployments', isDense: true, rows, columns: COLUMNS })
+
+const COLUMNS: Column<DeploymentView>[] = [
+  {
+    label: 'Commit',
+    cell: (deployment) => html`
+      <a href=${deploymentHref(deployment.projectId, deployment.id)}>${shortSha(deployment.commitSha)}</a>
+      ${deployment.description !== null && html`<div class="muted small clip" title=${deployment.description}>${deployment.description}</div>`}
+    `,
+  },
+  {
+    label: 'Branch',
+    cell: ({ branch }) =>
+      branch === null
+        ? html`<span class="muted">None</span>`
+        : html`<div class="clip" title=${branch}>${branch}</div>`,
+  },
+  {
+    label: 'Live as',
+    cell: ({ aliases }) =>
+      aliases.length === 0
+        ? html`<span class="muted">Not live</span>`
+        : html`<span class="facts">${aliases.map((name) => badge(name, 'good', name))}</span>`,
+  },
+  { label: 'Files', align: 'end', cell: (deployment) => formatCount(deployment.fileCount) },
+  { label: 'Size', align: 'end', cell: (deployment) => formatSize(deployment.totalSize) },
+  {
+    label: 'Published',
+    align: 'end',
+    cell: ({ createdAt, createdBy }) => html`
+      <div>${time(createdAt)}<div class="muted small clip">${makerName(createdBy)}</div></div>
+    `,
+  },
+]
+
+/** The name of whoever did something, if it is still known. */
+export function makerName({ kind, name }: { kind: string; name: string | null }): string {
+  if (kind === 'operator') return 'The server'
+  if (name === null) return kind === 'key' ? 'A deleted key' : 'A deleted account'
+  return kind === 'key' ? `Key ${name}` : name
+}

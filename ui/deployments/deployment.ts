@@ -1,0 +1,181 @@
+import type { AliasView } from '../../src/modules/aliases/service.ts'
+import type { Comparison } from '../../src/modules/deployments/browse.ts'
+import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { badge } from '../components/badge.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { formatCount } from '../components/chart.ts'
+import { confirmDialog } from '../components/confirm.ts'
+import { details } from '../components/details.ts'
+import { field, fieldError, hidden, lineError } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { shortSha } from '../components/sha.ts'
+import { formatSize } from '../components/size.ts'
+import { formatTime, time } from '../components/time.ts'
+import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
+import { comparisonList, comparisonSummary } from './comparison.ts'
+import { deploymentHref, makerName } from './deployment-table.ts'
+import { noStartPageNotice, type WayBack } from './no-start-page.ts'
+
+type DeploymentPageProps = ProjectPageBase & {
+  deployment: DeploymentView
+  /** The link to its host for this person. */
+  visitUrl: string
+  /** To what its aliases showed before; null if it has a start page itself. */
+  waysBack: readonly WayBack[] | null
+  aliases: readonly AliasView[]
+  /**
+   * The differences from the deployment that its alias showed before, or, while it is not live, from the one that is
+   * live as `liveAs` and may be newer. Null if there is none.
+   */
+  before: { deployment: DeploymentView; liveAs: string | null; comparison: Comparison } | null
+  failed?: Failed | undefined
+}
+
+/** One deployment. Sends `intent=create-alias` with `name`, or `intent=delete`. */
+export const deploymentPage = (props: DeploymentPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'deployments',
+      title: props.deployment.commitSha.slice(0, 12),
+      crumbs: [{ label: 'Deployments', href: projectHref(props.project.id, '/deployments') }],
+      about:
+        props.deployment.description !== null && html`<p class="muted">${props.deployment.description}</p>`,
+      aside: html`
+        <div class="actions">
+          ${linkButton({ label: 'Files', href: filesHref(props), kind: 'secondary' })}
+          ${linkButton({ label: 'Preview', href: props.visitUrl, kind: 'secondary' })}
+        </div>
+      `,
+    },
+    html`
+      ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
+      ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
+      ${facts(props)} ${releases(props)} ${differences(props)}
+      ${props.can.deleteDeployments && removal(props)}
+    `,
+  )
+
+const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
+  deploymentHref(project.id, deployment.id, '/files')
+
+const facts = ({ deployment }: DeploymentPageProps): Html =>
+  card(
+    { id: 'facts', title: 'About this deployment' },
+    details([
+      ['Commit', html`<code>${deployment.commitSha}</code>`],
+      ['Branch', deployment.branch],
+      ['Published', time(deployment.createdAt)],
+      [
+        'Added to',
+        formatTime(deployment.updatedAt) !== formatTime(deployment.createdAt) && time(deployment.updatedAt),
+      ],
+      ['By', makerName(deployment.createdBy)],
+      ['Run', runOf(deployment)],
+      ['Files', `${formatCount(deployment.fileCount)}, together ${formatSize(deployment.totalSize)}`],
+      ['Address', html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>`],
+    ]),
+  )
+
+const runOf = ({ workflowName, workflowRunId }: DeploymentView): string | null =>
+  [workflowName, workflowRunId].filter((part) => part !== null).join(', run ') || null
+
+/** With more aliases than this, move them from their own pages. */
+const MAX_ALIASES = 8
+
+function releases({ project, can, deployment, aliases, failed }: DeploymentPageProps): Html {
+  const here = aliases.filter(({ deploymentId }) => deploymentId === deployment.id)
+  const others = aliases.filter(({ deploymentId }) => deploymentId !== deployment.id)
+  const error = failed?.intent === 'create-alias' ? failed.error : undefined
+  return card(
+    { id: 'releases', title: 'Live as', about: 'Moving an alias here releases this deployment instantly.' },
+    html`
+      ${
+        here.length === 0
+          ? html`<p class="muted">No alias points here.</p>`
+          : html`<p class="facts">${here.map(
+              (alias) => html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>`,
+            )}</p>`
+      }
+      ${
+        can.moveAliases &&
+        others.length > 0 &&
+        html`
+          <div class="actions">
+            ${others.slice(0, MAX_ALIASES).map((alias) =>
+              linkButton({
+                label: `Move ${alias.name} here`,
+                href: `${projectHref(project.id, `/aliases/${alias.id}/move`)}?to=${deployment.id}`,
+                kind: 'secondary',
+              }),
+            )}
+          </div>
+        `
+      }
+      ${
+        can.moveAliases &&
+        html`
+          ${lineError(error)}
+          <form method="post" class="inline-form">
+            ${hidden('intent', 'create-alias')}
+            ${field({
+              name: 'name',
+              label: 'New alias',
+              value: failed?.values['name'],
+              error: fieldError(error, 'name'),
+              placeholder: 'staging',
+              verbatim: true,
+            })}
+            ${button({ label: 'Create alias', kind: 'secondary' })}
+          </form>
+        `
+      }
+    `,
+  )
+}
+
+const differences = ({ project, before }: DeploymentPageProps): Html | null =>
+  before === null
+    ? null
+    : card(
+        {
+          id: 'differences',
+          title: comparisonSummary(before.comparison),
+          about: html`
+            ${before.liveAs === null ? 'Since' : 'Compared with'}${' '}
+            <a href=${deploymentHref(project.id, before.deployment.id)}>${shortSha(before.deployment.commitSha)}</a>${
+              before.liveAs !== null && `, which is live as ${before.liveAs}`
+            }
+          `,
+        },
+        comparisonList(before.comparison),
+      )
+
+function removal({ deployment }: DeploymentPageProps): Html {
+  const isLive = deployment.aliases.length > 0
+  return card(
+    {
+      id: 'removal',
+      title: 'Delete',
+      about: isLive
+        ? `It is live as ${deployment.aliases.join(', ')}. Move or delete the alias first.`
+        : 'Its address stops working, and you can no longer roll back to it.',
+    },
+    isLive
+      ? null
+      : confirmDialog(
+          {
+            id: 'delete-deployment',
+            opener: 'Delete this deployment',
+            openerKind: 'danger',
+            title: `Delete ${deployment.commitSha.slice(0, 12)}?`,
+            text: 'This cannot be undone.',
+            confirm: 'Delete the deployment',
+          },
+          hidden('intent', 'delete'),
+        ),
+  )
+}

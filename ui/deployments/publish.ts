@@ -1,0 +1,69 @@
+import { card } from '../components/card.ts'
+import type { FormError } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
+import { publishPanel } from './publish-panel.ts'
+import { publishGuide, publishSnippets } from './publish-snippets.ts'
+
+export type PublishPageProps = ProjectPageBase & {
+  apiUrl: string
+  commitSha: string
+  maxFiles: number
+  startPages: readonly string[]
+  failed?: { error: FormError; values: Readonly<Record<string, string>> } | undefined
+}
+
+/** Publishing from this browser, or with commands elsewhere. */
+export const publishPage = (props: PublishPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'publish',
+      title: 'Publish',
+      about: html`<p class="muted">Publish a folder as a new deployment.</p>`,
+    },
+    publishCards(props),
+  )
+
+/** Also shown on the overview of a project without deployments. */
+export function publishCards({
+  user,
+  project,
+  can,
+  apiUrl,
+  commitSha,
+  maxFiles,
+  startPages,
+  failed,
+}: PublishPageProps): Html {
+  const repository = `${project.owner}/${project.name}`
+  const keys =
+    user.role === 'admin' ? html`<a href="/keys">Create a key</a>` : 'Workspace admins create keys.'
+  return html`
+    ${
+      can.publish &&
+      card(
+        { id: 'from-here', title: 'From this browser' },
+        publishPanel({
+          projectId: project.id,
+          repository,
+          commitSha,
+          maxFiles,
+          startPages,
+          alias: failed?.values['alias'],
+          description: failed?.values['description'],
+          basePath: failed?.values['basePath'],
+          error: failed?.error,
+        }),
+      )
+    }
+    ${card(
+      {
+        id: 'from-elsewhere',
+        title: 'From a terminal or CI',
+        about: html`With an API key of this project in <code>SVC_API_KEY</code>. ${keys}`,
+      },
+      publishGuide(publishSnippets(apiUrl, repository)),
+    )}
+  `
+}

@@ -1,0 +1,143 @@
+import type { AliasView } from '../../src/modules/aliases/service.ts'
+import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
+import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
+import { visibilityBadge } from '../components/badge.ts'
+import { linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { barChart, countOf } from '../components/chart.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { roleLabel } from '../components/role.ts'
+import { type Column, table } from '../components/table.ts'
+import { day, time } from '../components/time.ts'
+import { deploymentHref, deploymentTable } from '../deployments/deployment-table.ts'
+import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
+import { waitingForFirst } from '../deployments/publish-panel.ts'
+import { projectFrame, projectHref } from '../frame/project-frame.ts'
+
+type ProjectPageProps = PublishPageProps & {
+  /** Those that changed last, first. */
+  aliases: readonly AliasView[]
+  aliasCount: number
+  /** Newest first. */
+  deployments: readonly DeploymentView[]
+  deploymentCount: number
+  /** The visits of the last days, for people who may see them. */
+  visits?: Visits | undefined
+}
+
+export type Visits = Pick<ProjectAnalytics, 'series' | 'totals'>
+
+/** What is live and where, the latest deployments, and what needs attention. */
+export const projectPage = (props: ProjectPageProps): Html =>
+  projectFrame(
+    props,
+    {
+      tab: 'overview',
+      title: props.project.displayName,
+      about: facts(props),
+      aside:
+        props.project.url !== null &&
+        linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' }),
+    },
+    props.deployments.length === 0 ? firstUpload(props) : published(props),
+  )
+
+const facts = ({ project }: ProjectPageProps): Html => html`
+  <p class="facts muted">
+    <span>${project.owner}/${project.name}</span>
+    ${visibilityBadge(project.isPublic)}
+    ${!project.isPublic && html`<span>Visible to: ${roleLabel(project.requiredRole)} or higher</span>`}
+    <span>Your role: ${roleLabel(project.role ?? 'guest')}</span>
+    <span>Created ${day(project.createdAt)}</span>
+  </p>
+`
+
+const firstUpload = (props: ProjectPageProps): Html => html`
+  ${card(
+    {
+      id: 'publish',
+      title: 'Nothing is published yet',
+      about: 'Publish in one of these ways. The first deployment appears on this page.',
+    },
+    waitingForFirst(props.project.id),
+  )}
+  ${publishCards(props)}
+`
+
+const published = (props: ProjectPageProps): Html => html`
+  ${attention(props)}
+  ${card(
+    {
+      id: 'live',
+      title: 'Live',
+      about: 'Names that point at a deployment. Moving one is a release.',
+      aside:
+        props.aliasCount > MAX_ALIASES &&
+        html`<a href=${projectHref(props.project.id, '/aliases')}>All ${props.aliasCount}</a>`,
+    },
+    props.aliases.length === 0
+      ? html`<p class="muted">Nothing is live: no alias points at a deployment.</p>`
+      : table<AliasView>({ caption: 'Live aliases', rows: liveRows(props.aliases), columns: COLUMNS }),
+  )}
+  ${card(
+    {
+      id: 'latest',
+      title: 'Latest deployments',
+      aside: html`
+        <a href=${projectHref(props.project.id, '/deployments')}>All ${props.deploymentCount}</a>
+      `,
+    },
+    deploymentTable(props.deployments),
+  )}
+  ${props.visits !== undefined && visits(props.project.id, props.visits)}
+`
+
+const MAX_ALIASES = 5
+
+/** `production` first, wherever it last moved. */
+const liveRows = (aliases: readonly AliasView[]): AliasView[] => {
+  const isMain = ({ name }: AliasView) => name === 'production'
+  return [...aliases.filter(isMain), ...aliases.filter((one) => !isMain(one))].slice(0, MAX_ALIASES)
+}
+
+const visits = (projectId: string, { series, totals }: Visits): Html =>
+  card(
+    {
+      id: 'visits',
+      title: 'Visits',
+      about: `${countOf(totals.views, 'view')} and ${countOf(totals.visitors, 'visitor')} in two weeks, excluding bots.`,
+      aside: html`<a href=${projectHref(projectId, '/analytics')}>Analytics</a>`,
+    },
+    totals.views === 0
+      ? html`<p class="muted">No visits yet.</p>`
+      : barChart({
+          label: 'Views',
+          points: series.map(({ at, views }) => ({ at, value: views })),
+          isHourly: false,
+        }),
+  )
+
+const COLUMNS: Column<AliasView>[] = [
+  ...ALIAS_COLUMNS,
+  { label: 'Changed', align: 'end', cell: (alias) => time(alias.updatedAt) },
+]
+
+/** Warnings about the project; null if there are none. */
+function attention({ project, can, aliases, deployments }: ProjectPageProps): Html | null {
+  const [newest] = deployments
+  const points: Content[] = []
+  const release = can.moveAliases ? 'Point an alias at it to release it.' : 'A contributor can release it.'
+  if (newest !== undefined && newest.aliases.length === 0)
+    points.push(html`
+      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${newest.commitSha.slice(0, 12)}</a>, is
+      not live. ${release}
+    `)
+  for (const alias of aliases.filter(({ isLocked }) => isLocked))
+    points.push(html`
+      <a href=${projectHref(project.id, `/aliases/${alias.id}`)}>${alias.name}</a> is locked, so uploads do not move it.
+    `)
+  if (points.length === 0) return null
+  return html`<div class="stack">${points.map((message) => notice({ tone: 'warn', message }))}</div>`
+}

@@ -1,0 +1,229 @@
+import { MAX_DESCRIPTION } from '../../src/domain/description.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { copyable } from '../components/copyable.ts'
+import {
+  checkbox,
+  type FormError,
+  field,
+  fieldError,
+  formError,
+  hidden,
+  selectField,
+  textArea,
+} from '../components/field.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
+import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
+import type { ShownRule } from './rule.ts'
+import { PIPELINE_EXAMPLE } from './rule-example.ts'
+import { headerFields } from './rule-headers.ts'
+import type { RuleValues } from './rule-values.ts'
+import { KEEP_STEPS, ruleHref, ruleName, rulesHref } from './rule-words.ts'
+
+type RuleEditPageProps = ProjectPageBase & {
+  /** Null for a new rule. */
+  rule: ShownRule | null
+  values: RuleValues
+  /** The aliases a new rule may belong to, instead of the whole project. */
+  aliases: readonly { id: string; name: string }[]
+  isUnlocked: boolean
+  error?: FormError | undefined
+}
+
+/** The form for a rule. Sends `intent=save`. A script sends `intent=check` to get the errors. */
+export const ruleEditPage = (props: RuleEditPageProps): Html => {
+  const { project, rule } = props
+  return projectFrame(
+    props,
+    {
+      tab: 'rules',
+      title: rule === null ? 'New rule' : 'Edit rule',
+      crumbs: [
+        { label: 'Rules', href: rulesHref(project.id) },
+        ...(rule === null ? [] : [{ label: ruleName(rule), href: backHref(props) }]),
+      ],
+    },
+    html`
+      ${
+        props.isUnlocked &&
+        notice({
+          tone: 'warn',
+          message: 'The next push from the repository overwrites these changes, except header values.',
+        })
+      }
+      <form method="post" class="cards rule-form" data-check>
+        ${formError(props.error)} ${hidden('intent', 'save')}
+        ${hidden('unlocked', props.isUnlocked ? 'true' : undefined)} ${matching(props)} ${deed(props)}
+        ${pipeline(props)} ${headers(props)} ${more(props)}
+        <div class="actions">
+          ${button({ label: rule === null ? 'Create rule' : 'Save rule' })}
+          ${linkButton({ label: 'Cancel', href: backHref(props), kind: 'secondary' })}
+        </div>
+      </form>
+    `,
+  )
+}
+
+function backHref({ project, rule, isUnlocked }: RuleEditPageProps): string {
+  if (rule === null) return rulesHref(project.id)
+  return ruleHref(project.id, rule.id, isUnlocked ? '?unlocked=true' : '')
+}
+
+/** The name, value (typed or stored) and error of a field. */
+const of = ({ values, error }: RuleEditPageProps, name: string) => ({
+  name,
+  value: values[name],
+  error: fieldError(error, name),
+})
+
+const tick = ({ values }: RuleEditPageProps, name: string, label: string, hint?: Content): Html =>
+  checkbox({ name, label, checked: values[name] === 'true', ...(hint === undefined ? {} : { hint }) })
+
+const matching = (props: RuleEditPageProps): Html =>
+  card(
+    { id: 'matching', title: 'Requests to match' },
+    html`
+      <div class="columns">
+        ${field({
+          ...of(props, 'pathPattern'),
+          label: 'Path',
+          hint: html`Such as <code>/api/*</code>, <code>*.json</code> or <code>/contact</code>. A <code>*</code> matches anything.`,
+          placeholder: '/api/*',
+          verbatim: true,
+        })}
+        ${field({
+          ...of(props, 'methods'),
+          label: 'Methods',
+          hint: html`Such as <code>GET, POST</code>. Empty: every method.`,
+          required: false,
+          verbatim: true,
+        })}
+      </div>
+      ${
+        props.rule === null &&
+        props.aliases.length > 0 &&
+        selectField({
+          ...of(props, 'aliasId'),
+          label: 'Where',
+          options: [
+            { value: '', label: 'Every site of the project' },
+            ...props.aliases.map(({ id, name }) => ({ value: id, label: `Only on ${name}` })),
+          ],
+        })
+      }
+    `,
+  )
+
+const deed = (props: RuleEditPageProps): Html =>
+  card(
+    { id: 'deed', title: 'Action' },
+    html`
+      ${selectField({
+        ...of(props, 'proxyType'),
+        label: 'Kind',
+        options: [
+          { value: 'external_proxy', label: 'Proxy: forward the request to a server' },
+          { value: 'internal_rewrite', label: 'Rewrite: answer with another path of the deployment' },
+          { value: 'pipeline', label: 'Pipeline: run steps and answer' },
+        ],
+      })}
+      <div class="stack not-pipeline">
+        ${field({
+          ...of(props, 'targetUrl'),
+          label: 'Target',
+          hint: html`For a proxy, an address such as <code>https://api.example.com</code>. For a rewrite, a path such as <code>/app/</code>.`,
+          required: false,
+          isPlain: true,
+          verbatim: true,
+        })}
+        ${tick(props, 'stripPrefix', 'Strip the prefix', html`<code>/api/users</code> matched by <code>/api/*</code> is forwarded as <code>/users</code>.`)}
+      </div>
+      <div class="stack only-proxy">
+        ${tick(props, 'preserveHost', 'Keep the visitor’s Host header', 'Otherwise the server sees its own host name.')}
+        ${tick(props, 'forwardCookies', 'Forward cookies', 'Never includes the svc session.')}
+        <div class="narrow">
+          ${field({
+            ...of(props, 'timeout'),
+            label: 'Timeout in milliseconds',
+            hint: '100 to 60\u00a0000. After that, the visitor gets 504.',
+            required: false,
+            isPlain: true,
+            inputmode: 'numeric',
+          })}
+        </div>
+      </div>
+    `,
+  )
+
+const pipeline = (props: RuleEditPageProps): Html => html`
+  <div class="only-pipeline">
+    ${card(
+      {
+        id: 'pipeline',
+        title: 'Pipeline',
+        about: html`The steps as JSON. Files in the repository use YAML instead and can be tested: <code>svc rules init</code>.`,
+      },
+      html`
+        ${textArea({
+          ...of(props, 'pipelineConfig'),
+          label: 'Steps, validators and post steps',
+          rows: 18,
+          // A pipeline needs it; other kinds hide it.
+          required: false,
+          isPlain: true,
+        })}
+        <details class="more">
+          <summary>An example to start with</summary>
+          ${copyable({ label: 'A form with a response', text: PIPELINE_EXAMPLE })}
+        </details>
+      `,
+    )}
+  </div>
+`
+
+const headers = (props: RuleEditPageProps): Html => html`
+  <div class="only-proxy">
+    ${card(
+      {
+        id: 'headers',
+        title: 'Headers',
+        about: 'Values are stored encrypted and never shown again.',
+      },
+      html`
+        ${headerFields({
+          stored: props.rule?.headers ?? [],
+          values: props.values,
+          error: props.error,
+          maySee: props.can.manageSecrets,
+        })}
+        ${tick(props, 'limitForward', 'Forward only the headers listed here', 'Otherwise all request headers are forwarded except cookies, authorization and keys.')}
+        <div class="columns">
+          ${field({ ...of(props, 'forward'), label: 'Forwarded', hint: 'Header names, separated by commas.', required: false, isPlain: true, verbatim: true })}
+          ${field({ ...of(props, 'strip'), label: 'Removed', hint: 'Header names, separated by commas.', required: false, isPlain: true, verbatim: true })}
+        </div>
+      `,
+    )}
+  </div>
+`
+
+const more = (props: RuleEditPageProps): Html =>
+  card(
+    { id: 'more', title: 'Place in the list' },
+    html`
+      ${field({ ...of(props, 'description'), label: 'Description', required: false, maxlength: MAX_DESCRIPTION })}
+      <div class="narrow">
+        ${field({
+          ...of(props, 'order'),
+          label: 'Order',
+          hint: 'Lower numbers are tried first. Leave it empty to try this rule last.',
+          required: false,
+          inputmode: 'numeric',
+        })}
+      </div>
+      ${tick(props, 'isEnabled', 'Enabled', 'A disabled rule is skipped.')}
+      <div class="only-pipeline">
+        ${tick(props, 'debugEnabled', KEEP_STEPS, 'Secrets are masked. Turn it off when you are done.')}
+      </div>
+    `,
+  )

@@ -1,0 +1,163 @@
+// Test support: users, projects, deployments and other props that the samples of several areas share.
+
+import type { AliasView } from '../../src/modules/aliases/service.ts'
+import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import type { ProjectView } from '../../src/modules/projects/service.ts'
+import type { Settings } from '../../src/modules/settings/service.ts'
+import type { PageUser } from '../components/user-menu.ts'
+import type { Can } from '../frame/project-request.ts'
+import type { ProjectRow } from '../projects/home.ts'
+
+export const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
+export const member: PageUser = { email: 'grace@example.com', role: 'member' }
+export const apiUrl = 'https://admin.sites.example.com'
+export const at = '2026-11-20T08:12:00.000Z'
+export const sha = '3f786850e387550fdab836ed7e6dc881de23001b'
+export const olderSha = '89e6c98d92887913cadf06b2adb97f26cde4849b'
+
+export const projects: ProjectRow[] = [
+  {
+    id: 'p1',
+    owner: 'acme',
+    name: 'website',
+    displayName: 'Acme Website',
+    isPublic: true,
+    url: 'https://production--website--acme.sites.example.com/',
+    lastDeploymentAt: at,
+    health: [
+      { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
+      { tone: 'warn', label: 'Newest not live', page: 'deployments' },
+    ],
+    pageUrl: '/projects/p1',
+  },
+  {
+    id: 'p2',
+    owner: 'acme',
+    name: 'handbook',
+    displayName: 'Employee handbook',
+    isPublic: false,
+    url: 'https://handbook.example.com/',
+    lastDeploymentAt: null,
+    health: null,
+    pageUrl: null,
+  },
+]
+
+const project: ProjectView = {
+  id: 'p1',
+  owner: 'acme',
+  name: 'website',
+  displayName: 'Acme Website',
+  isPublic: false,
+  allowPublicSignup: false,
+  requiredRole: 'guest',
+  isSpa: null,
+  privateSiteResponse: null,
+  url: 'https://production--website--acme.sites.example.com/',
+  role: 'owner',
+  createdAt: '2026-01-15T10:00:00.000Z',
+  updatedAt: at,
+}
+
+const all = (may: boolean): Can => ({
+  publish: may,
+  moveAliases: may,
+  manageAliases: may,
+  deleteDeployments: may,
+  configureTraffic: may,
+  manageDomains: may,
+  managePeople: may,
+  seeSecrets: may,
+  manageSecrets: may,
+  manageSettings: may,
+  transfer: may,
+  readAnalytics: may,
+  deleteProject: may,
+})
+export const owner = { user: admin, project, can: all(true) }
+export const viewer = { user: member, project: { ...project, role: 'viewer' as const }, can: all(false) }
+
+const alias = (id: string, name: string, commitSha: string, isLocked: boolean): AliasView => ({
+  id,
+  projectId: 'p1',
+  owner: 'acme',
+  repo: 'website',
+  name,
+  deploymentId: commitSha === sha ? 'd1' : 'd2',
+  commitSha,
+  isPublic: isLocked ? null : false,
+  isSpa: null,
+  requiredRole: null,
+  isLocked,
+  url: `https://${name}--website--acme.sites.example.com`,
+  createdAt: at,
+  updatedAt: at,
+})
+export const production = alias('a1', 'production', sha, true)
+export const aliases = [production, alias('a2', 'staging', olderSha, false)]
+
+export const maker = { kind: 'key' as const, id: 'k1', name: 'Website CI' }
+
+const deployment = (id: string, commitSha: string, createdAt: string): DeploymentView => ({
+  id,
+  projectId: 'p1',
+  owner: 'acme',
+  repo: 'website',
+  commitSha,
+  branch: 'main',
+  description: 'Shorter landing page, new prices and a form that says what is missing',
+  workflowName: 'Publish',
+  workflowRunId: '4711',
+  fileCount: 1204,
+  totalSize: 18_400_000,
+  aliases: commitSha === sha ? ['production'] : [],
+  urls: {
+    sha: `${apiUrl}/repo/acme/website/${commitSha}/`,
+    preview: `https://${commitSha.slice(0, 12)}--website--acme.sites.example.com`,
+    alias: null,
+  },
+  createdBy: maker,
+  createdAt,
+  updatedAt: createdAt,
+})
+export const newest = deployment('d1', sha, at)
+export const older = deployment('d2', olderSha, '2026-11-12T09:00:00.000Z')
+export const deployments = [newest, older]
+export const comparison = {
+  added: 1,
+  changed: 1,
+  removed: 1,
+  paths: [
+    { kind: 'added' as const, path: 'prices/index.html', sizeBytes: 4096 },
+    { kind: 'changed' as const, path: 'index.html', sizeBytes: 9000 },
+    { kind: 'removed' as const, path: 'old.html', sizeBytes: 200 },
+  ],
+}
+export const one = { page: 1, limit: 20, total: 2, pages: 1 }
+export const none = { data: [], pagination: { page: 1, limit: 20, total: 0, pages: 0 } }
+export const wrong = (path: string) => ({
+  message: 'Check the marked fields.',
+  details: [{ path, message: 'This value is not valid.' }],
+})
+
+export const keys = [
+  {
+    id: 'k1',
+    name: 'Website CI',
+    prefix: 'svc_9fK2mT0c',
+    projectId: 'p1',
+    isGlobal: false,
+    createdAt: at,
+    expiresAt: null,
+    lastUsedAt: at,
+    suspendedReason: 'maker_demoted' as const,
+  },
+]
+
+export const group = { id: 'g1', name: 'Editors', description: 'Who writes', memberCount: 1, createdAt: at }
+export const settings: Settings = {
+  requireProjectMembership: { value: true, source: 'environment' },
+  allowPublicSignups: { value: false, source: 'default' },
+  privateSiteResponse: { value: 'not_found', source: 'database' },
+}
+export const user = { id: 'u2', email: 'grace@example.com', role: 'member' as const, createdAt: at }

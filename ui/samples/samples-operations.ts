@@ -1,0 +1,125 @@
+import { projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
+import { backupsPage, logsPage, storagePage } from '../workspace/operations.ts'
+import { sample } from './sample.ts'
+import { admin, at, one, owner } from './sample-data.ts'
+
+const sums = { views: 12_345, visitors: 80, requests: 999, bots: 3, bytes: 5_000_000, notFound: 1, errors: 0 }
+const overview = {
+  from: '2026-11-18T00:00:00.000Z',
+  to: at,
+  interval: 'day' as const,
+  totals: sums,
+  series: [
+    { at: '2026-11-18T00:00:00.000Z', ...sums },
+    { at: '2026-11-19T00:00:00.000Z', ...sums, views: 0 },
+  ],
+  statuses: [{ status: 200, requests: 990 }],
+  botNames: [{ name: 'Crawler', requests: 3 }],
+}
+const nobody = { ...overview, totals: { ...sums, requests: 0 } }
+const dataDir = '/var/lib/svc'
+const request = {
+  id: 'r1',
+  at,
+  projectId: 'p1',
+  method: 'GET',
+  host: 'production--website--acme.sites.example.com',
+  path: '/prices/',
+  status: 404,
+  durationMs: 1.4,
+  sizeBytes: null,
+  referrer: null,
+  userAgent: 'Firefox',
+  weight: 1,
+  bot: null,
+  visitor: 'v1',
+}
+const plan = { directory: '/backups', everyHours: 24, keep: 7, running: null, lastFailure: null }
+
+export const operationsSamples = [
+  sample('project-analytics', projectAnalyticsPage, {
+    ...owner,
+    period: '30' as const,
+    analytics: {
+      ...overview,
+      pages: [{ path: '/prices/', views: 12 }],
+      referrers: [{ host: 'search.example', views: 3 }],
+      missing: [{ path: '/old', requests: 1 }],
+    },
+  }),
+  sample('project-analytics-empty', projectAnalyticsPage, {
+    ...owner,
+    period: '1' as const,
+    analytics: { ...nobody, pages: [], referrers: [], missing: [] },
+  }),
+  sample('workspace-analytics', workspaceAnalyticsPage, {
+    user: admin,
+    period: '7' as const,
+    analytics: {
+      ...overview,
+      projects: [
+        { projectId: 'p1', owner: 'acme', name: 'website', ...sums },
+        { projectId: null, owner: null, name: null, ...sums },
+      ],
+    },
+  }),
+  sample('logs', logsPage, {
+    user: admin,
+    filters: { host: '', path: '', status: '4xx', bots: '' },
+    found: { data: [request], pagination: { ...one, pages: 2 } },
+    newestId: '17',
+  }),
+  sample('logs-refused', logsPage, {
+    user: admin,
+    filters: { host: '', path: '', status: 'x', bots: '' },
+    found: null,
+    newestId: null,
+    failed: {
+      message: 'status: Give a status such as 404',
+      details: [{ path: 'status', message: 'Give a status such as 404' }],
+    },
+  }),
+  sample('storage', storagePage, {
+    user: admin,
+    page: 1,
+    storage: {
+      projects: [
+        {
+          projectId: 'p1',
+          owner: 'acme',
+          name: 'website',
+          deployments: 2,
+          files: 9,
+          bytes: 9000,
+          uniqueBytes: 500,
+        },
+      ],
+      contents: 12,
+      contentBytes: 800,
+      diskBytes: 4000,
+      freeBytes: 40_000_000,
+      totalBytes: 100_000_000,
+      measuredAt: at,
+    },
+  }),
+  sample('backups', backupsPage, {
+    user: admin,
+    dataDir,
+    backups: { ...plan, backups: [{ name: 'svc-2026-11-20.tar', sizeBytes: 5000, createdAt: at }] },
+  }),
+  sample('backups-failed', backupsPage, {
+    user: admin,
+    dataDir,
+    backups: {
+      ...plan,
+      backups: [],
+      running: { startedAt: at },
+      lastFailure: { at, message: 'The disk is full' },
+    },
+  }),
+  sample('backups-none', backupsPage, {
+    user: admin,
+    dataDir,
+    backups: { ...plan, directory: null, backups: [] },
+  }),
+]

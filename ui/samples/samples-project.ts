@@ -1,0 +1,206 @@
+import { aliasPage } from '../aliases/alias.ts'
+import { aliasesPage } from '../aliases/aliases.ts'
+import { movePage } from '../aliases/move-alias.ts'
+import { deploymentPage } from '../deployments/deployment.ts'
+import { deploymentsPage } from '../deployments/deployments.ts'
+import { filePage, folderPage } from '../deployments/files.ts'
+import { publishPage } from '../deployments/publish.ts'
+import { homePage } from '../projects/home.ts'
+import { newProjectPage } from '../projects/new-project.ts'
+import { projectPage } from '../projects/project.ts'
+import { sample } from './sample.ts'
+import {
+  admin,
+  aliases,
+  apiUrl,
+  at,
+  comparison,
+  deployments,
+  maker,
+  member,
+  newest,
+  none,
+  older,
+  olderSha,
+  one,
+  owner,
+  production,
+  projects,
+  sha,
+  viewer,
+  wrong,
+} from './sample-data.ts'
+
+const list = { search: '', page: 1, pages: 1 }
+export const projectSamples = [
+  sample('home', homePage, { ...list, user: admin, projects, total: 2, canCreate: true }),
+  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, canCreate: true }),
+  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, canCreate: false }),
+  sample('home-none-found', homePage, {
+    ...list,
+    user: admin,
+    projects: [],
+    total: 0,
+    canCreate: true,
+    search: 'zebra',
+  }),
+  sample('new-project', newProjectPage, { user: admin }),
+  sample('new-project-failed', newProjectPage, {
+    user: admin,
+    failed: {
+      values: { owner: 'acme', name: 'web site', displayName: 'Site', isPublic: 'true' },
+      error: wrong('name'),
+    },
+  }),
+  sample('project', projectPage, {
+    ...owner,
+    aliases,
+    deployments,
+    aliasCount: 20,
+    deploymentCount: 2,
+    apiUrl,
+    commitSha: sha,
+    maxFiles: 50_000,
+    startPages: ['production'],
+  }),
+  sample('project-not-live', projectPage, {
+    ...owner,
+    aliases: [],
+    deployments: deployments.map((one) => ({ ...one, aliases: [] })),
+    aliasCount: 20,
+    deploymentCount: 2,
+    apiUrl,
+    commitSha: sha,
+    maxFiles: 50_000,
+    startPages: ['production'],
+  }),
+  sample('project-empty', projectPage, {
+    ...owner,
+    aliases: [],
+    deployments: [],
+    aliasCount: 20,
+    deploymentCount: 0,
+    apiUrl,
+    commitSha: sha,
+    maxFiles: 50_000,
+    startPages: ['production'],
+  }),
+  sample('publish', publishPage, {
+    ...owner,
+    apiUrl,
+    commitSha: sha,
+    maxFiles: 50_000,
+    startPages: ['production'],
+  }),
+  sample('publish-failed', publishPage, {
+    ...owner,
+    apiUrl,
+    commitSha: sha,
+    maxFiles: 50_000,
+    startPages: ['production'],
+    failed: { error: wrong('alias'), values: { alias: 'a b' } },
+  }),
+  sample('deployments', deploymentsPage, {
+    ...owner,
+    found: { data: deployments, pagination: { ...one, pages: 3 } },
+    filters: { branch: 'main', commitSha: '', alias: '' },
+    aliasNames: ['production'],
+  }),
+  sample('deployments-empty', deploymentsPage, {
+    ...owner,
+    found: none,
+    filters: { branch: '', commitSha: '', alias: '' },
+    aliasNames: [],
+  }),
+  sample('deployment', deploymentPage, {
+    ...owner,
+    deployment: newest,
+    visitUrl: newest.urls.preview,
+    waysBack: null,
+    aliases,
+    before: { deployment: older, liveAs: null, comparison },
+  }),
+  sample('deployment-failed', deploymentPage, {
+    ...owner,
+    deployment: older,
+    visitUrl: older.urls.preview,
+    waysBack: [],
+    aliases: [],
+    before: null,
+    failed: { intent: 'create-alias', error: wrong('name'), values: { name: 'a b' } },
+  }),
+  sample('deployment-emptied', deploymentPage, {
+    ...owner,
+    deployment: newest,
+    visitUrl: newest.urls.preview,
+    waysBack: [{ alias: production, deployment: older }],
+    aliases,
+    before: { deployment: older, liveAs: 'production', comparison },
+  }),
+  sample('deployment-viewer', deploymentPage, {
+    ...viewer,
+    deployment: newest,
+    visitUrl: newest.urls.preview,
+    waysBack: null,
+    aliases,
+    before: null,
+  }),
+  sample('folder', folderPage, {
+    ...owner,
+    deployment: newest,
+    path: 'assets/',
+    folder: {
+      folders: [{ name: 'img/', path: 'assets/img/', mimeType: null, fileCount: 3, sizeBytes: 9000 }],
+      files: [
+        { name: 'app.js', path: 'assets/app.js', mimeType: 'text/javascript', fileCount: 1, sizeBytes: 400 },
+      ],
+      total: 2,
+    },
+  }),
+  sample('file', filePage, {
+    ...owner,
+    deployment: newest,
+    file: {
+      path: 'about/index.html',
+      sizeBytes: 30,
+      sha256: 'ab12',
+      mimeType: 'text/html',
+      cacheControl: 'public, max-age=0, must-revalidate',
+      text: '<h1>About</h1>',
+    },
+    pieces: [
+      { text: '<h1>About</h1>', kind: 'name' as const },
+      { text: '\n', kind: null },
+    ],
+    rawUrl: '/repo/acme/website/3f78/about/index.html',
+  }),
+  sample('aliases', aliasesPage, {
+    ...owner,
+    found: { data: aliases, pagination: one },
+    latest: [newest, older],
+  }),
+  sample('aliases-failed', aliasesPage, {
+    ...owner,
+    found: none,
+    latest: [newest, older],
+    failed: { intent: 'create', error: wrong('commitSha'), values: { name: 'x', commitSha: 'zz' } },
+  }),
+  sample('alias', aliasPage, {
+    ...owner,
+    alias: production,
+    visitUrl: production.url,
+    certificate: {
+      status: 'active' as const,
+      expiresAt: Date.parse('2027-02-18T12:00:00.000Z'),
+      error: null,
+    },
+    history: [
+      { deploymentId: 'd1', commitSha: sha, movedBy: maker, movedAt: at, isThere: true },
+      { deploymentId: 'd2', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: true },
+      { deploymentId: 'd0', commitSha: olderSha, movedBy: maker, movedAt: at, isThere: false },
+    ],
+    ruleSets: [{ id: 'set1', name: 'guestbook' }],
+    hosts: { mapped: [], split: [] },
+  }),
+  sample('move', movePage, { ...owner, alias: production, from: newest, to: older, comparison }),
+]

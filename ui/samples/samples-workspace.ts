@@ -1,0 +1,141 @@
+import { auditPage } from '../workspace/audit.ts'
+import { groupPage, groupsPage } from '../workspace/groups.ts'
+import { healthPage } from '../workspace/health.ts'
+import { keysPage } from '../workspace/keys.ts'
+import { workspaceSettingsPage } from '../workspace/settings.ts'
+import { userPage, usersPage } from '../workspace/users.ts'
+import { sample } from './sample.ts'
+import { admin, apiUrl, at, group, keys, none, one, projects, settings, user, wrong } from './sample-data.ts'
+
+export const workspaceSamples = [
+  sample('users', usersPage, {
+    user: admin,
+    found: { data: [user], pagination: one },
+    search: '',
+    twins: [],
+  }),
+  sample('users-twins', usersPage, {
+    user: admin,
+    found: { data: [user], pagination: one },
+    search: '',
+    twins: [
+      [
+        { id: 'u3', email: 'ann@b\u00fccher.example', createdAt: at },
+        { id: 'u4', email: 'ann@xn--bcher-kva.example', createdAt: at },
+      ],
+    ],
+  }),
+  sample('users-created', usersPage, {
+    user: admin,
+    found: { data: [user], pagination: one },
+    search: 'g',
+    twins: [],
+    created: { email: 'grace@example.com', inviteUrl: `${apiUrl}/reset-password?token=tok-4` },
+  }),
+  sample('user', userPage, { user: admin, account: { ...user, role: 'admin' }, keys }),
+  sample('user-reset', userPage, {
+    user: admin,
+    account: user,
+    keys: [],
+    reset: { url: `${apiUrl}/reset-password?token=tok-5`, expiresAt: at },
+    failed: { intent: 'delete', error: { message: 'Owns acme/website.' }, values: {} },
+  }),
+  sample('groups', groupsPage, { user: admin, found: { data: [group], pagination: one } }),
+  sample('groups-empty', groupsPage, {
+    user: admin,
+    found: none,
+    failed: { intent: 'create', error: wrong('name'), values: { name: '' } },
+  }),
+  sample('group', groupPage, {
+    user: admin,
+    group,
+    members: {
+      data: [{ userId: 'u2', email: 'grace@example.com', addedAt: at }],
+      pagination: { ...one, pages: 2 },
+    },
+  }),
+  sample('workspace-settings', workspaceSettingsPage, { user: admin, settings }),
+  sample('audit', auditPage, {
+    user: admin,
+    filters: { action: '', projectId: '', actorId: '', from: '', to: '' },
+    projects: [{ id: 'p1', owner: 'acme', name: 'website' }],
+    found: {
+      pagination: { ...one, pages: 2 },
+      data: [
+        {
+          id: 'e1',
+          at,
+          actor: { kind: 'user', id: 'u1', name: 'ada@example.com' },
+          credential: 'session',
+          ip: '192.0.2.7',
+          action: 'project.change',
+          target: { kind: 'project', id: 'p1', name: 'acme/website' },
+          projectId: 'p1',
+          before: { isPublic: false, displayName: 'Old' },
+          after: { isPublic: true, displayName: 'New' },
+        },
+        {
+          id: 'e2',
+          at,
+          actor: { kind: 'operator', id: null, name: null },
+          credential: 'operator',
+          ip: null,
+          action: 'user.create',
+          target: { kind: 'user', id: 'u2', name: 'grace@example.com' },
+          projectId: null,
+          before: null,
+          after: { id: 'u2', email: 'grace@example.com', role: 'member', mfaEnabled: false, note: [1, 2] },
+        },
+      ],
+    },
+  }),
+  sample('audit-refused', auditPage, {
+    user: admin,
+    filters: { action: 'x', projectId: '', actorId: 'u1', from: 'never', to: '' },
+    projects: [],
+    found: null,
+    problem: 'from: A time in ISO 8601',
+  }),
+  sample('health', healthPage, {
+    user: admin,
+    adminUrl: apiUrl,
+    certificate: {
+      status: 'active' as const,
+      expiresAt: Date.parse('2027-02-18T12:00:00.000Z'),
+      error: null,
+    },
+    health: {
+      status: 'error' as const,
+      version: '1.2.3',
+      uptime: 98_765.4,
+      checks: {
+        database: { status: 'ok' as const },
+        storage: { status: 'error' as const, message: 'No space' },
+      },
+    },
+  }),
+  sample('keys', keysPage, {
+    user: admin,
+    found: { data: keys, pagination: { ...one, pages: 2 } },
+    projects,
+    suspended: keys,
+  }),
+  sample('keys-created', keysPage, {
+    user: admin,
+    found: { data: keys, pagination: one },
+    projects,
+    suspended: [],
+    created: { name: 'Website CI', key: 'svc_9fK2mT0cQ4vZr8yLx1WbN6sJ3hDgPaEuRiYo5kXqB7V' },
+  }),
+  sample('keys-empty', keysPage, {
+    user: admin,
+    found: none,
+    projects: [],
+    suspended: [],
+    failed: {
+      intent: 'create-key',
+      values: { name: '', scope: 'global', expiresInDays: '90' },
+      error: wrong('name'),
+    },
+  }),
+]

@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import { Elysia } from 'elysia'
+import type { Context } from '../../src/context.ts'
+import { DAY_MS } from '../../src/domain/durations.ts'
+import { isoTime } from '../../src/domain/iso-time.ts'
+import { getProjectAnalytics, getWorkspaceAnalytics } from '../../src/modules/analytics/service.ts'
+import { listBackups, makeBackup } from '../../src/modules/backups/service.ts'
+import { listLoggedRequests, newestRequestId } from '../../src/modules/logs/requests.ts'
+import { getStorage } from '../../src/modules/storage/service.ts'
+import { page } from '../components/html.ts'
+import { pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
+import { expectedFailure, queryOf } from '../frame/page-request.ts'
+import { administer, doneNotice, type Failed, lookAt, submitWorkspaceForm } from '../frame/project-request.ts'
+import { PERIODS, type Period, projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
+import { backupsPage, logsPage, storagePage } from './operations.ts'
+
+/** The use and the state of the workspace: analytics, requests, storage, backups. contract §11. */
+export const operationsPages = (ctx: Context) =>
+  new Elysia()
+    .get('/projects/:id/analytics', async ({ request, params }) => {
+      const looking = lookAt(ctx, request, params.id, 'analytics:read')
+      const period = periodOf(request)
+      const analytics = await getProjectAnalytics(ctx, looking.grant, { from: since(ctx, period) })
+      return page(projectAnalyticsPage({ ...looking, period, analytics }))
+    })
+    .get('/admin/analytics', async ({ request }) => {
+      const { user, grant } = administer(ctx, request)
+      const period = periodOf(request)
+      const analytics = await getWorkspaceAnalytics(ctx, grant, { from: since(ctx, period) })
+      return page(workspaceAnalyticsPage({ user, period, analytics }))
+    })
+    .get('/admin/storage', async ({ request }) => {
+      const { user, grant } = administer(ctx, request)
+      const at = pageNumberOf(queryOf(request, 'page'))
+      return page(storagePage({ user, storage: await getStorage(ctx, grant), page: at }))
+    })
+    .get('/admin/logs', ({ request }) => showLogs(ctx, request))
+    .get('/admin/backups', ({ request }) => showBackups(ctx, request))
+    .post('/admin/backups', ({ request }) => submitBackups(ctx, request), UNREAD_BODY)
+
+const periodOf = (request: Request): Period =>
+  PERIODS.find((period) => period === queryOf(request, 'days')) ?? '30'
+
+const since = (ctx: Context, period: Period): string => isoTime(ctx.now() - Number(period) * DAY_MS)
+
+function showLogs(ctx: Context, request: Request): Response {
+  const { user, grant } = administer(ctx, request)
+  const text = (name: string) => queryOf(request, name)?.trim() ?? ''
+  const filters = { host: text('host'), path: text('path'), status: text('status'), bots: text('bots') }
+  try {
+    const found = listLoggedRequests(ctx, grant, { ...filters, page: queryOf(request, 'page') })
+    return page(logsPage({ user, filters, found, newestId: newestRequestId(ctx, grant) }))
+  } catch (thrown) {
+    const error = expectedFailure(thrown)
+    return page(logsPage({ user, filters, found: null, newestId: null, failed: error }), error.status)
+  }
+}
+
+async function showBackups(ctx: Context, request: Request, failed?: Failed): Promise<Response> {
+  const { user, grant } = administer(ctx, request)
+  const notices = doneNotice(request, {
+    made: 'The backup was written.',
+    running: 'The backup is still running. You can leave this page.',
+  })
+  const dataDir = resolve(ctx.config.dataDir)
+  return page(
+    backupsPage({ user, backups: await listBackups(ctx, grant), dataDir, failed, notices }),
+    failed?.error.status,
+  )
+}
+
+const submitBackups = (ctx: Context, request: Request): Promise<Response> =>
+  submitWorkspaceForm(ctx, request, {
+    intents: {
+      make: {
+        isOnce: true,
+        async run({ grant }) {
+          const made = await makeBackup(ctx, grant)
+          return `/admin/backups?done=${made === undefined ? 'running' : 'made'}`
+        },
+      },
+    },
+    show: (failed) => showBackups(ctx, request, failed),
+  })

@@ -1,0 +1,225 @@
+import type { Paginated } from '../../src/domain/pagination.ts'
+import type { Twins, UserView } from '../../src/modules/users/service.ts'
+import { button, linkButton } from '../components/button.ts'
+import { card } from '../components/card.ts'
+import { confirmDialog } from '../components/confirm.ts'
+import { copyable } from '../components/copyable.ts'
+import { details } from '../components/details.ts'
+import { field, fieldError, formError, hidden, selectField } from '../components/field.ts'
+import { type Html, html } from '../components/html.ts'
+import { keyFate, type NamedKey } from '../components/key-fate.ts'
+import { notice } from '../components/notice.ts'
+import { pagination } from '../components/pagination.ts'
+import { roleLabel } from '../components/role.ts'
+import { searchForm } from '../components/search-form.ts'
+import { type Column, table } from '../components/table.ts'
+import { day } from '../components/time.ts'
+import { type Failed, queryText } from '../frame/project-request.ts'
+import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
+
+export type UsersPageProps = WorkspacePageBase & {
+  found: Paginated<UserView>
+  search: string
+  /** Accounts that share an email. */
+  twins: readonly Twins[]
+  /** Just created. Only this response contains the link. */
+  created?: { email: string; inviteUrl: string } | undefined
+  failed?: Failed | undefined
+}
+
+/** The accounts of the workspace. Sends `create` with `email` and `role`. */
+export const usersPage = (props: UsersPageProps): Html =>
+  workspaceFrame(
+    props,
+    {
+      place: 'users',
+      title: 'Users',
+      aside: linkButton({ label: 'New user', href: '#new-user' }),
+      about: 'One account works on every site. Each project decides what it may do there.',
+    },
+    html`
+      ${props.created && createdCard(props.created)} ${twinsCard(props.twins)}
+      ${searchForm(
+        'Users',
+        field({
+          name: 'q',
+          id: 'q',
+          label: 'Find a user',
+          type: 'search',
+          value: props.search,
+          required: false,
+          isPlain: true,
+        }),
+        props.search === '' ? undefined : '/admin/users',
+      )}
+      ${
+        props.found.data.length === 0
+          ? html`<p class="muted">${props.search === '' ? 'This page of the list is empty.' : `No account has “${props.search}” in its email.`}</p>`
+          : table<UserView>({ caption: 'Users', rows: props.found.data, columns: COLUMNS })
+      }
+      ${pagination({
+        ...props.found.pagination,
+        hrefOf: (page) => `/admin/users${queryText({ q: props.search, page })}`,
+      })}
+      ${newUser(props.failed)}
+    `,
+  )
+
+const COLUMNS: Column<UserView>[] = [
+  { label: 'Email', cell: (user) => html`<a href=${`/admin/users/${user.id}`}>${user.email}</a>` },
+  { label: 'Role', cell: (user) => roleLabel(user.role) },
+  { label: 'Since', align: 'end', cell: (user) => day(user.createdAt) },
+]
+
+const createdCard = ({ email, inviteUrl }: NonNullable<UsersPageProps['created']>): Html =>
+  card(
+    { id: 'created', title: `The account ${email} was created` },
+    html`
+      <div class="stack">
+        ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
+        ${copyable({ label: 'Link to set the password, valid for 7 days', text: inviteUrl })}
+      </div>
+    `,
+  )
+
+/** They look the same in most fonts, so each has its age. contract 12.7. */
+const twinsCard = (twins: readonly Twins[]): Html | false =>
+  twins.length > 0 &&
+  card(
+    {
+      id: 'twins',
+      title: 'One email, several accounts',
+      about:
+        'These emails are the same by now, only spelled in different ways. Each account is signed in to by its own spelling; any other spelling means the first. Delete those that nobody needs, or change their emails.',
+    },
+    html`<ul>${twins.map((accounts) => html`<li>one email, ${accounts.length} accounts: ${accounts.map(twinLink)}</li>`)}</ul>`,
+  )
+
+const twinLink = ({ id, email, createdAt }: Twins[number], at: number): Html =>
+  html`${at > 0 && ', '}<a href=${`/admin/users/${id}`}>${email}</a> (since ${day(createdAt)})`
+
+const ROLES = [
+  { value: 'member', label: 'Member: only what projects allow' },
+  { value: 'user', label: 'User: can also create projects' },
+  { value: 'admin', label: 'Admin: everything' },
+]
+
+const newUser = (failed: Failed | undefined): Html =>
+  card(
+    {
+      id: 'new-user',
+      title: 'New user',
+      about: 'You get a link to send to them, which lets them choose a password.',
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(failed?.error)} ${hidden('intent', 'create')}
+        ${field({
+          name: 'email',
+          label: 'Email',
+          type: 'email',
+          value: failed?.values['email'],
+          error: fieldError(failed?.error, 'email'),
+        })}
+        ${selectField({ name: 'role', label: 'Role', value: failed?.values['role'] ?? 'member', options: ROLES })}
+        <div>${button({ label: 'Create user' })}</div>
+      </form>
+    `,
+  )
+
+export type UserPageProps = WorkspacePageBase & {
+  account: UserView
+  /** The API keys that are theirs. */
+  keys: readonly NamedKey[]
+  /** Just created. Only this response contains the link. */
+  reset?: { url: string; expiresAt: string } | undefined
+  failed?: Failed | undefined
+}
+
+/** One account. Sends `change` with `role` and `keys`, `reset-link`, or `delete` with `keys`. */
+export const userPage = (props: UserPageProps): Html =>
+  workspaceFrame(
+    props,
+    { place: 'users', title: props.account.email, crumbs: [{ label: 'Users', href: '/admin/users' }] },
+    html`
+      ${
+        props.failed !== undefined &&
+        props.failed.intent !== 'change' &&
+        notice({ tone: 'bad', message: props.failed.error.message, live: true })
+      }
+      ${card(
+        { id: 'facts', title: 'Account' },
+        details([
+          ['Email', props.account.email],
+          ['Id', html`<code>${props.account.id}</code>`],
+          ['Since', day(props.account.createdAt)],
+        ]),
+      )}
+      ${roleCard(props)} ${resetCard(props)} ${removal(props)}
+    `,
+  )
+
+const roleCard = ({ user, account, keys, failed }: UserPageProps): Html =>
+  card(
+    { id: 'role-card', title: 'Role in the workspace', about: 'Takes effect with their next request.' },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(failed?.intent === 'change' ? failed.error : undefined)} ${hidden('intent', 'change')}
+        ${selectField({ name: 'role', label: 'Role', value: account.role, options: ROLES })}
+        ${
+          account.role === 'admin' &&
+          keyFate({
+            id: 'role-keys',
+            keys,
+            isSelf: user.email === account.email,
+            label: 'Their API keys, if they are no admin any more',
+          })
+        }
+        <div>${button({ label: 'Save', accessibleName: 'Save the role' })}</div>
+      </form>
+    `,
+  )
+
+const resetCard = ({ reset }: UserPageProps): Html =>
+  card(
+    {
+      id: 'reset',
+      title: 'New password',
+      about: 'A link to set a new password. It works once, within an hour.',
+    },
+    reset === undefined
+      ? html`
+          <form method="post">
+            ${hidden('intent', 'reset-link')} ${button({ label: 'Create a link', kind: 'secondary' })}
+          </form>
+        `
+      : html`
+          <div class="stack">
+            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
+            ${copyable({ label: 'Link to set a new password', text: reset.url })}
+          </div>
+        `,
+  )
+
+const removal = ({ user, account, keys }: UserPageProps): Html =>
+  card(
+    {
+      id: 'removal',
+      title: 'Delete',
+      about: 'Deletes the account with its sessions, roles and memberships.',
+    },
+    confirmDialog(
+      {
+        id: 'delete-user',
+        opener: 'Delete this user',
+        openerKind: 'danger',
+        title: `Delete ${account.email}?`,
+        text: 'They are signed out everywhere immediately. This cannot be undone.',
+        confirm: 'Delete the user',
+      },
+      html`
+        ${hidden('intent', 'delete')}
+        ${keyFate({ id: 'delete-keys', keys, isSelf: user.email === account.email, label: 'Their API keys' })}
+      `,
+    ),
+  )
