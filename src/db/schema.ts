@@ -249,6 +249,7 @@ export const aliasHistory = sqliteTable('alias_history', {
   basePath: text('base_path').notNull(),
   movedBy: text('moved_by').notNull(),
   movedAt: integer('moved_at').notNull(),
+  reason: text('reason').$type<'create' | 'publish' | 'move' | 'rollback'>().notNull().default('move'),
 })
 
 export const hostLabels = sqliteTable('host_labels', {

@@ -139,6 +139,10 @@ test.each([...new Set(patches)])('%s with nothing to change leaves no entry', as
   expect(actions).toEqual([])
 })
 
+test('POST /api/aliases/:aliasId/rollback with nowhere to go leaves no entry', async () => {
+  expect((await call('POST /api/aliases/:aliasId/rollback')).actions).toEqual([])
+})
+
 test('DELETE /api/aliases/:aliasId of one that no domain needs is ["alias.delete"]', async () => {
   expect((await call('DELETE /api/aliases/:aliasId')).actions).toEqual([])
   runSql(world.app, 'DELETE FROM domains')

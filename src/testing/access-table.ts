@@ -195,6 +195,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['PATCH /api/aliases/:aliasId', 'admin', { json: { requiredRole: 'admin' } }],
   ['PATCH /api/aliases/:aliasId', 'admin', { json: { isSpa: true } }],
   ['DELETE /api/aliases/:aliasId', 'admin'],
+  ['POST /api/aliases/:aliasId/rollback', 'contributor'],
   ['GET /api/aliases/:aliasId/history', 'viewer'],
   ['GET /api/assets/:assetId', 'viewer'],
   ['DELETE /api/assets/:assetId', 'admin'],
