@@ -90,7 +90,7 @@ function requireAuth(ctx: Context, { projectId }: PipelineRule, caller: Caller, 
   const { actor } = caller
   if (actor.kind === 'key' && config.requiredScopes?.length) throw insufficientScope(config.requiredScopes)
   const isKey = actor.kind === 'key' && config.allowApiKey === true
-  if (actor.kind !== 'user' && !isKey) throw new AppError('unauthenticated', 'Sign in to use this')
+  if (!('user' in actor) && !isKey) throw new AppError('unauthenticated', 'Sign in to use this')
   const role = roleOnSite(ctx, caller, projectId)
   if (actor.kind === 'key' && role === null)
     throw new AppError('forbidden', 'This API key belongs to another project')
@@ -138,7 +138,7 @@ function limitRate(
 /** Anonymous callers count by address. */
 function whoOf(caller: Caller): string {
   const { actor } = caller
-  if (actor.kind === 'user') return `user ${actor.user.id}`
+  if ('user' in actor) return `user ${actor.user.id}`
   return actor.kind === 'key' ? `key ${actor.key.id}` : networkOf(addressOf(caller))
 }
 
