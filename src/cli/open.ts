@@ -8,7 +8,7 @@ import {
   UsageError,
 } from './command.ts'
 import { REMOTE_HELP, REMOTE_OPTIONS, remoteProject } from './remote/project.ts'
-import { requireTarget, resolveTarget, TARGET_HELP } from './remote/target.ts'
+import { isWebAddress, requireTarget, resolveTarget, TARGET_HELP } from './remote/target.ts'
 
 const USAGE = `usage: svc open [TARGET] [--print] [FLAGS]
 
@@ -31,16 +31,11 @@ export const openCommand: Command = {
     if (extra !== undefined) throw new UsageError(`one TARGET at a time, so not "${extra}" too`)
     requireTarget(target)
     const { url } = await resolveTarget(await remoteProject(values, io), target)
-    requireWebAddress(url)
+    if (!isWebAddress(url))
+      throw new CommandFailure(`the server names "${url}", which is no address of a site`)
     io.stdout.write(values.json ? `${printableJson({ url }, 2)}\n` : `${printable(url)}\n`)
     if (!values.print && !(await io.openUrl(url)))
       io.stderr.write('no browser could be opened here: open the address yourself\n')
     return EXIT.ok
   },
-}
-
-/** A server that is no svc must not name a program to run. */
-function requireWebAddress(url: string): void {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new CommandFailure(`the server names "${url}", which is no address of a site`)
 }

@@ -24,7 +24,7 @@ export type RemoteFlags = {
 
 /** The end of the usage of each of them. */
 export const REMOTE_HELP = `  --api-url URL         the server; else SVC_API_URL, else "apiUrl" in .svc/config.json
-  --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes
+  --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes; else what svc login got
   --project OWNER/REPO  else "project" in .svc/config.json, else the git remote origin
   --json                print one JSON object on stdout
 

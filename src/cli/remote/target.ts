@@ -11,6 +11,9 @@ export const TARGET_HELP =
 /** Where a TARGET leads: a deployment, and its address as the one who asked would type it. */
 export type Pointed = { deploymentId: string; commitSha: string; url: string }
 
+/** A server that is no svc must not name a program to run. */
+export const isWebAddress = (url: string): boolean => /^https?:\/\//.test(url) && URL.canParse(url)
+
 /** Throws a `UsageError` for what cannot be a TARGET, and a `CommandFailure` for one that the project does not have. */
 export async function resolveTarget(remote: Remote, target: string): Promise<Pointed> {
   requireTarget(target)
