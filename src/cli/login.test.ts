@@ -16,6 +16,7 @@ import { seedDeployment } from '../testing/seed.ts'
 import { seedMember } from '../testing/seed-people.ts'
 import { listening, type TestApp, testApp } from '../testing/test-app.ts'
 import type { Commands, Io } from './command.ts'
+import { deployCommand } from './deploy.ts'
 import { explainCommand } from './explain.ts'
 import { listCommand } from './list.ts'
 import { loginCommand } from './login.ts'
@@ -27,6 +28,7 @@ import { testIo } from './testing/test-io.ts'
 /** `svc login` and `svc logout` against a server on a port, and the file between them. contract 16 §7. */
 const commands: Commands = {
   login: () => loginCommand,
+  deploy: () => deployCommand,
   logout: () => logoutCommand,
   list: () => listCommand,
   rules: () => rulesCommand,
@@ -288,4 +290,17 @@ describe('attack: the file of the credentials', () => {
     expect((await run('login', decides(true))).code).toBe(2)
     expect(app.ctx.db.sqlite.query('SELECT count(*) AS n FROM device_logins').get()).toEqual({ n: 0 })
   })
+})
+
+test('svc deploy takes the login, after --api-key and SVC_API_KEY', async () => {
+  await logIn()
+  const folder = join(home, 'site')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'index.html'), 'from the login')
+  const deploy = `deploy ${folder} --project acme/docs --alias production --json`
+  const { code } = await run(deploy)
+  expect(code).toBe(0)
+  expect(await (await app.call('GET', '/', { host: siteHost })).text()).toBe('from the login')
+  expect((await run(deploy, {}, { SVC_API_KEY: 'svc_wrong' })).code).toBe(1)
+  expect((await run(`${deploy} --api-key svc_wrong`)).code).toBe(1)
 })
