@@ -36,6 +36,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /invite', 'anybody'],
   ['GET /account', 'signed in'],
   ['POST /account', 'signed in'],
+  ['GET /device', 'signed in'],
+  ['POST /device', 'signed in'],
 
   ['GET /', 'signed in'],
   ['GET /projects', 'signed in'],

@@ -41,8 +41,9 @@ function identify(actor: Actor) {
     case 'anonymous':
       return { actorKind: actor.kind, actorId: null, actorName: null, credential: 'none', ip: actor.ip }
     case 'user':
+    case 'cli':
       return {
-        actorKind: actor.kind,
+        actorKind: 'user',
         actorId: actor.user.id,
         actorName: actor.user.email,
         credential: `session ${actor.sessionId}`,
@@ -66,6 +67,6 @@ const asJson = (value: unknown): string | null =>
 
 /** The reference to a record's creator: `user:<id>`, `key:<id>` or `operator`. */
 export function actorRef(actor: Actor): string {
-  if (actor.kind === 'user') return `user:${actor.user.id}`
+  if (actor.kind === 'user' || actor.kind === 'cli') return `user:${actor.user.id}`
   return actor.kind === 'key' ? `key:${actor.key.id}` : actor.kind
 }

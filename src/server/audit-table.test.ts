@@ -139,6 +139,20 @@ test.each([...new Set(patches)])('%s with nothing to change leaves no entry', as
   expect(actions).toEqual([])
 })
 
+test.each([
+  [true, ['device.approve']],
+  [false, ['device.deny']],
+])('POST /api/auth/device/approve with approve: %p is %j', async (approve, expected) => {
+  const made = await world.app.call('POST', '/api/auth/device/code', { json: {} })
+  const { user_code: userCode } = (await made.json()) as { user_code: string }
+  const content = { json: { userCode, approve } }
+  expect((await call('POST /api/auth/device/approve', content)).actions).toEqual(expected)
+})
+
+test('POST /api/aliases/:aliasId/rollback with nowhere to go leaves no entry', async () => {
+  expect((await call('POST /api/aliases/:aliasId/rollback')).actions).toEqual([])
+})
+
 test('DELETE /api/aliases/:aliasId of one that no domain needs is ["alias.delete"]', async () => {
   expect((await call('DELETE /api/aliases/:aliasId')).actions).toEqual([])
   runSql(world.app, 'DELETE FROM domains')

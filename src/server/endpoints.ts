@@ -23,6 +23,7 @@ import { analyticsRoutes } from '../modules/analytics/routes.ts'
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts'
 import { assetRoutes } from '../modules/assets/routes.ts'
 import { assetUploadRoutes } from '../modules/assets/upload-routes.ts'
+import { deviceRoutes } from '../modules/auth/device/routes.ts'
 import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
@@ -130,6 +131,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(healthRoutes(ctx))
     .use(authRoutes(ctx, '/api/auth'))
     .use(authRoutes(ctx, '/_svc/auth'))
+    .use(deviceRoutes(ctx))
     .use(callbackRoute(ctx))
     .use(accountRoutes(ctx))
     .use(projectRoutes(ctx))

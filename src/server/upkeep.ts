@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
+import { removeExpiredDevices } from '../modules/auth/device.ts'
 import { removeExpiredOneTimeTokens } from '../modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from '../modules/auth/sessions.ts'
 import {
@@ -28,6 +29,7 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
   tellOfLostKey(ctx)
   const jobs = [
     every(ctx, 'expired sessions', (stop) => removeExpiredSessions(ctx, stop)),
+    every(ctx, 'expired device codes', (stop) => removeExpiredDevices(ctx, stop)),
     every(ctx, 'expired links', (stop) => removeExpiredOneTimeTokens(ctx, stop)),
     every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
     everyFromNow(ctx, 'old claims of domains', (stop) => removeOldClaims(ctx, stop)),

@@ -59,6 +59,10 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
     [`GET ${prefix}/oidc/:secretName/start`, 'anybody', { orMissing: true }],
     [`GET ${prefix}/oidc/:secretName/callback`, 'anybody', { orMissing: true }],
   ]),
+  ['POST /api/auth/device/code', 'anybody'],
+  ['POST /api/auth/device/token', 'anybody'],
+  ['GET /api/auth/device/:secretName', 'person', { orMissing: true }],
+  ['POST /api/auth/device/approve', 'person', { json: { userCode: 'x', approve: true }, orMissing: true }],
   ['GET /_svc/auth/callback', 'anybody'],
 
   ['GET /api/account', 'person'],
@@ -195,6 +199,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['PATCH /api/aliases/:aliasId', 'admin', { json: { requiredRole: 'admin' } }],
   ['PATCH /api/aliases/:aliasId', 'admin', { json: { isSpa: true } }],
   ['DELETE /api/aliases/:aliasId', 'admin'],
+  ['POST /api/aliases/:aliasId/rollback', 'contributor'],
   ['GET /api/aliases/:aliasId/history', 'viewer'],
   ['GET /api/assets/:assetId', 'viewer'],
   ['DELETE /api/assets/:assetId', 'admin'],
