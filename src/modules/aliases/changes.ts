@@ -7,6 +7,7 @@ import { findCommitOf } from '../deployments/service.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
+import { type AliasMove, tellOfMove } from './moves.ts'
 import { type AliasRow, findAliasOfProject, insertAlias, insertHistory, updateAlias } from './queries.ts'
 
 /** What points an alias at a deployment: an upload or a person. `basePath` is `''` or a folder such as `/dist`. */
@@ -29,22 +30,23 @@ export function checkAliasName(name: string): void {
 
 /**
  * Makes or moves the alias, with history, host and audit. `published` says whether it now points at the deployment: a
- * locked alias does not move.
+ * locked alias does not move. `move`: what changed; null if it was there already.
  */
 export function pointAlias(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
   pointing: Pointing,
-): { alias: AliasRow; published: boolean } {
-  const alias = findAliasOfProject(tx, pointing.project.id, pointing.name)
-  if (alias === undefined) return { alias: addAlias(ctx, tx, actor, pointing, {}), published: true }
-  const isThere = alias.deploymentId === pointing.deployment.id
-  if (alias.isLocked) return { alias, published: isThere }
-  return {
-    alias: moveAlias(ctx, tx, actor, alias, pointing.deployment, pointing.basePath),
-    published: true,
-  }
+): { alias: AliasRow; published: boolean; move: AliasMove | null } {
+  const before = findAliasOfProject(tx, pointing.project.id, pointing.name)
+  const { deployment, basePath } = pointing
+  if (before?.isLocked) return { alias: before, published: before.deploymentId === deployment.id, move: null }
+  const alias =
+    before === undefined
+      ? addAlias(ctx, tx, actor, pointing, {})
+      : moveAlias(ctx, tx, actor, before, deployment, basePath)
+  const move = tellOfMove(ctx, tx, actor, { before, after: alias }, 'publish')
+  return { alias, published: true, move }
 }
 
 /** True when the change needs `alias:manage`, not just the right to move the alias. */

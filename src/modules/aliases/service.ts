@@ -13,6 +13,7 @@ import { type AliasHosts, hostsOfAlias } from '../domains/alias-hosts.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
 import { aboutChange, addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
 import type { AliasChange, AliasView, HistoryView, NewAlias } from './model.ts'
+import { tellOfMove } from './moves.ts'
 import {
   type AliasFilter,
   type AliasRecord,
@@ -85,7 +86,9 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
     const pointing = { project, name, deployment, basePath: deployment.basePath }
-    return addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
+    const made = addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
+    tellOfMove(ctx, tx, grant.actor, { before: undefined, after: made }, 'create')
+    return made
   })
   return aliasView(ctx, alias)
 }
@@ -103,7 +106,8 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
     if (deployment !== undefined) {
       refuseLocked(ctx, grant, alias)
       const basePath = findFormerBasePath(ctx.db, alias.id, deployment.id) ?? deployment.basePath
-      moveAlias(ctx, tx, grant.actor, alias, deployment, basePath)
+      const moved = moveAlias(ctx, tx, grant.actor, alias, deployment, basePath)
+      tellOfMove(ctx, tx, grant.actor, { before: alias, after: moved }, 'move')
     }
     changeSettings(ctx, tx, grant.actor, alias, settingsOf(change))
   })
@@ -115,6 +119,7 @@ export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
     refuseInUse(alias, hostsOfAlias(ctx.db, alias.projectId, alias.name))
+    tellOfMove(ctx, tx, grant.actor, { before: alias, after: undefined }, 'delete')
     deleteAliasRow(ctx.db, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
   })
