@@ -12,6 +12,8 @@ CREATE TABLE webhooks (
   sealed_secret   TEXT NOT NULL,
   is_enabled      INTEGER NOT NULL CHECK (is_enabled IN (0, 1)),
   disabled_reason TEXT,
+  -- How many of its deliveries are pending: triggers count.
+  waiting         INTEGER NOT NULL DEFAULT 0,
   created_at      INTEGER NOT NULL,
   updated_at      INTEGER NOT NULL
 ) STRICT;
@@ -43,4 +45,12 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_hook ON webhook_deliveries (hook_id, seq);
 CREATE INDEX webhook_deliveries_event ON webhook_deliveries (event_id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (hook_id, next_try_at, seq) WHERE status = 'pending';
+-- The oldest that waits, which fails when there are too many.
 CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (hook_id, seq) WHERE status = 'pending';
+
+CREATE TRIGGER webhook_deliveries_insert AFTER INSERT ON webhook_deliveries WHEN new.status = 'pending'
+BEGIN UPDATE webhooks SET waiting = waiting + 1 WHERE id = new.hook_id; END;
+CREATE TRIGGER webhook_deliveries_update AFTER UPDATE OF status ON webhook_deliveries WHEN old.status <> new.status
+BEGIN UPDATE webhooks SET waiting = waiting + (new.status = 'pending') - (old.status = 'pending') WHERE id = new.hook_id; END;
+CREATE TRIGGER webhook_deliveries_delete AFTER DELETE ON webhook_deliveries WHEN old.status = 'pending'
+BEGIN UPDATE webhooks SET waiting = waiting - 1 WHERE id = old.hook_id; END;

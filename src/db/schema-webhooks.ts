@@ -13,6 +13,7 @@ export const webhooks = sqliteTable('webhooks', {
   sealedSecret: text('sealed_secret').notNull(),
   isEnabled: integer('is_enabled', { mode: 'boolean' }).notNull(),
   disabledReason: text('disabled_reason'),
+  waiting: integer('waiting').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })

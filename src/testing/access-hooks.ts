@@ -20,7 +20,7 @@ function addHook({ ctx }: TestApp, projectId: string | null, repo: string) {
   const run = (sql: string, ...values: (string | null)[]) => void ctx.db.sqlite.run(sql, values)
   inTransaction(ctx.db, () => {
     run(
-      "INSERT INTO webhooks VALUES (?, ?, ?, 'json', '[\"*\"]', ?, '{}', ?, 0, NULL, 0, 0)",
+      "INSERT INTO webhooks VALUES (?, ?, ?, 'json', '[\"*\"]', ?, '{}', ?, 0, NULL, 0, 0, 0)",
       hookId,
       projectId,
       `secret of ${repo}`,

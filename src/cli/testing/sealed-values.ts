@@ -24,7 +24,7 @@ export function storeSealedValues(folder: string): void {
     [headers],
   )
   const headersOfHook = JSON.stringify({ 'X-Key': sealHeader(secrets, 'h', 'X-Key', 'hook header') })
-  sqlite.run("INSERT INTO webhooks VALUES ('h', 'p', 'chat', 'json', '[\"*\"]', ?, ?, ?, 1, NULL, 0, 0)", [
+  sqlite.run("INSERT INTO webhooks VALUES ('h', 'p', 'chat', 'json', '[\"*\"]', ?, ?, ?, 1, NULL, 0, 0, 0)", [
     sealPart(secrets, 'h', 'url', 'https://chat.example/'),
     headersOfHook,
     sealPart(secrets, 'h', 'secret', 'hook secret'),

@@ -12,7 +12,11 @@ const MAX_SLEEP_MS = 30_000
 /** The pause after a failure of the database. */
 const PAUSE_MS = 5_000
 
-const stateOf = onePer((_: Context) => ({ slots: new Slots(), sending: new Map<string, Promise<void>>() }))
+const stateOf = onePer((_: Context) => ({
+  slots: new Slots(),
+  sending: new Map<string, Promise<void>>(),
+  stopping: new AbortController(),
+}))
 
 /** Sends the outbox from now on. Returns a function that stops it; what is under way then is tried again later. */
 export function startSending(ctx: Context): () => Promise<void> {
@@ -31,6 +35,9 @@ export function startSending(ctx: Context): () => Promise<void> {
     isStopped = true
     clearTimeout(timer)
     stopListening()
+    const { sending, stopping } = stateOf(ctx)
+    stopping.abort(new Error('The server is stopping'))
+    await Promise.all(sending.values())
   }
 }
 
@@ -86,12 +93,14 @@ function start(ctx: Context, { id, hookId }: DueDelivery, onEnd: () => void): bo
 
 /** One try, with a slot that is given back. Never rejects. */
 async function attempt(ctx: Context, hook: HookRow, id: string, origin: string): Promise<void> {
-  const { slots, sending } = stateOf(ctx)
+  const { slots, sending, stopping } = stateOf(ctx)
   try {
     const delivery = findDelivery(ctx.db.orm, id)
     // Deleted or turned off while it waited for its turn.
-    if (delivery?.status !== 'pending') return
-    await keep(ctx, id, await sendOnce(ctx, hook, delivery))
+    if (delivery?.status !== 'pending' || stopping.signal.aborted) return
+    const outcome = await sendOnce(ctx, hook, delivery, stopping.signal)
+    // Nobody knows whether it arrived: it is sent again after the start.
+    if (!stopping.signal.aborted || outcome.tried.status !== null) await keep(ctx, id, outcome)
   } catch (error) {
     ctx.log.error('a webhook could not be sent', { hook: hook.id, error })
   } finally {
@@ -107,13 +116,19 @@ async function keep(ctx: Context, id: string, outcome: Outcome): Promise<void> {
       return settle(ctx, id, outcome)
     } catch (error) {
       if (tries === 0) ctx.log.error('the result of a webhook could not be written', { error })
-      if (tries >= MAX_WRITES) throw error
-      await Bun.sleep(PAUSE_MS)
+      if (tries >= MAX_WRITES || stateOf(ctx).stopping.signal.aborted) throw error
+      await sleepUnless(stateOf(ctx).stopping.signal, PAUSE_MS)
     }
   }
 }
 
 const MAX_WRITES = 12
+
+const sleepUnless = (stop: AbortSignal, ms: number): Promise<unknown> =>
+  Promise.race([
+    Bun.sleep(ms),
+    new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true })),
+  ])
 
 /** An address that this key cannot open is one receiver that fails. */
 function originOf(ctx: Context, hook: HookRow): string {

@@ -48,19 +48,15 @@ export function tellThese(
   )
   const body = JSON.stringify(bodyOf(ctx, event, at))
   const eventId = insertEvent.get(event.event, event.projectId, event.subject ?? null, body, at)?.id ?? 0
-  const insert = prepared(
+  const deliveries = hookIds.map((hookId) => ({ id: ctx.newId(), hookId }))
+  prepared(
     ctx.db,
     `INSERT INTO webhook_deliveries (id, hook_id, event_id, status, tries, tries_left, next_try_at, created_at)
-     VALUES (?, ?, ?, 'pending', '[]', ?, ?, ?)`,
-  )
-  const ids = hookIds.map((hookId) => {
-    const id = ctx.newId()
-    insert.run(id, hookId, eventId, triesLeft, at, at)
-    dropOldest(ctx, hookId, at)
-    return id
-  })
+     SELECT value ->> 'id', value ->> 'hookId', ?, 'pending', '[]', ?, ?, ? FROM json_each(?)`,
+  ).run(eventId, triesLeft, at, at, JSON.stringify(deliveries))
+  dropOldest(ctx, hookIds, at)
   wakeAfterCommit(ctx)
-  return ids
+  return deliveries.map(({ id }) => id)
 }
 
 /** The enabled hooks that want the event. */
@@ -88,12 +84,17 @@ function bodyOf(ctx: Context, { event, actor, projectId, data }: NewEvent, at: n
   }
 }
 
-function dropOldest(ctx: Context, hookId: string, at: number): void {
-  const tooOld = prepared<{ seq: number }>(
+function dropOldest(ctx: Context, hookIds: readonly string[], at: number): void {
+  const full = prepared<{ id: string; excess: number }>(
     ctx.db,
-    `SELECT seq FROM webhook_deliveries WHERE hook_id = ? AND status = 'pending' ORDER BY seq DESC LIMIT -1 OFFSET ${MAX_WAITING}`,
-  ).all(hookId)
-  for (const { seq } of tooOld) {
+    `SELECT id, waiting - ${MAX_WAITING} AS excess FROM webhooks
+     WHERE waiting > ${MAX_WAITING} AND id IN (SELECT value FROM json_each(?))`,
+  ).all(JSON.stringify(hookIds))
+  const oldest = prepared<{ seq: number }>(
+    ctx.db,
+    "SELECT seq FROM webhook_deliveries WHERE hook_id = ? AND status = 'pending' ORDER BY seq LIMIT ?",
+  )
+  for (const { seq } of full.flatMap(({ id, excess }) => oldest.all(id, excess))) {
     failUnsent(ctx.db, 'seq = ?', seq, unsentTry(at, 'dropped'))
     deliveryCounts(ctx).dropped += 1
   }

@@ -5,7 +5,7 @@ import { countRows } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 
 export type HookRow = typeof webhooks.$inferSelect
-export type HookPatch = Partial<Omit<HookRow, 'id' | 'projectId' | 'createdAt'>>
+export type HookPatch = Partial<Omit<HookRow, 'id' | 'projectId' | 'createdAt' | 'waiting'>>
 
 const ofPlace = (projectId: string | null): SQL =>
   projectId === null ? isNull(webhooks.projectId) : eq(webhooks.projectId, projectId)
@@ -103,10 +103,7 @@ export const findNextDueAt = (db: Db, now: number): number | null =>
   ).get(now)?.at ?? null
 
 export const countPending = (db: Db): number =>
-  prepared<{ n: number }>(
-    db,
-    `SELECT count(*) AS n FROM webhook_deliveries INDEXED BY webhook_deliveries_waiting WHERE status = 'pending'`,
-  ).get()?.n ?? 0
+  prepared<{ n: number }>(db, 'SELECT coalesce(sum(waiting), 0) AS n FROM webhooks').get()?.n ?? 0
 
 /** When hooks were told of it last; null if never, or if what is known of it is gone with its hooks. */
 export const findLastTold = (db: Db, event: string, projectId: string | null, subject: string | null) =>

@@ -17,14 +17,19 @@ const MAX_RESPONSE_BYTES = 4 * MAX_RESPONSE
 /** What came of a try. `retryAfterMs`: what a 429 or 503 asks for. */
 export type Outcome = { tried: Try; retryAfterMs: number }
 
-/** Sends a delivery once. Never rejects: what went wrong is in the try. */
-export async function sendOnce(ctx: Context, hook: HookRow, delivery: DeliveryRow): Promise<Outcome> {
+/** Sends a delivery once, until `stop` is aborted. Never rejects: what went wrong is in the try. */
+export async function sendOnce(
+  ctx: Context,
+  hook: HookRow,
+  delivery: DeliveryRow,
+  stop: AbortSignal,
+): Promise<Outcome> {
   const at = isoTime(ctx.now())
   const start = performance.now()
   const seen: Pick<Try, 'status' | 'error' | 'response'> = { status: null, error: null, response: null }
   let retryAfterMs = 0
   try {
-    const answer = await ask(ctx, hook, delivery)
+    const answer = await ask(ctx, hook, delivery, stop)
     seen.status = answer.status
     if (answer.status === 429 || answer.status === 503)
       retryAfterMs = parseRetryAfter(answer.headers.find(([name]) => name === 'retry-after')?.[1], ctx.now())
@@ -36,7 +41,12 @@ export async function sendOnce(ctx: Context, hook: HookRow, delivery: DeliveryRo
   return { tried: { at, ...seen, durationMs: Math.round(performance.now() - start) }, retryAfterMs }
 }
 
-async function ask(ctx: Context, hook: HookRow, delivery: DeliveryRow): Promise<OutboundResponse> {
+async function ask(
+  ctx: Context,
+  hook: HookRow,
+  delivery: DeliveryRow,
+  stop: AbortSignal,
+): Promise<OutboundResponse> {
   const url = new URL(openUrl(ctx.secrets, hook))
   // A name that may be asked without TLS must be one that the operator names, now as when the hook was saved.
   if (url.protocol !== 'https:') await ctx.outbound.checkTarget(url, { mayBePlainIfNamed: true })
@@ -47,7 +57,7 @@ async function ask(ctx: Context, hook: HookRow, delivery: DeliveryRow): Promise<
     body: Buffer.from(body),
     headTimeoutMs: TRY_MS,
     idleTimeoutMs: TRY_MS,
-    signal: AbortSignal.timeout(TRY_MS),
+    signal: AbortSignal.any([stop, AbortSignal.timeout(TRY_MS)]),
     mayBePlain: true,
   })
 }

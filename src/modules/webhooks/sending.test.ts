@@ -361,3 +361,15 @@ test('what ended is kept 30 days, and the newest 1000 of a hook', async () => {
   expect(hook.id).toBeTruthy()
   hooks.app.advance(HOUR_MS)
 })
+
+test('what is under way when the server stops waits for its next start', async () => {
+  const hooks = await setUp()
+  const hook = await hooks.make()
+  hooks.receiver.answerWith(() => {})
+  happen(hooks)
+  const stop = startSending(hooks.app.ctx)
+  await until('it is asked', () => hooks.receiver.received.length === 1)
+  await stop()
+  const { status, tries } = await only(hooks.deliveries(hook))
+  expect([status, tries]).toEqual(['pending', []])
+})

@@ -64,6 +64,7 @@ export async function createHook(ctx: Context, grant: Grant, input: NewHook): Pr
     sealedSecret: sealPart(secrets, id, 'secret', secret),
     isEnabled: input.isEnabled ?? true,
     disabledReason: null,
+    waiting: 0,
     createdAt: now,
     updatedAt: now,
   }
