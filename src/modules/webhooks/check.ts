@@ -1,23 +1,11 @@
 import { AppError, type ErrorDetail, invalidField } from '../../domain/errors.ts'
+import { HOP_BY_HOP } from '../../domain/forward-headers.ts'
 import { isHeaderName, isHeaderValue } from '../../domain/names.ts'
 import { EVENTS, isEventName } from './events.ts'
 
 const MAX_HEADERS = 20
 const MAX_VALUE = 4096
 const MAX_NAME = 100
-
-/** RFC 9110 §7.6.1, and the older ones that mean the connection. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 /** The parsed address. Throws `invalid`; where it may lead to is checked elsewhere. */
 export function parseHookUrl(text: string): URL {
