@@ -66,7 +66,7 @@ const columns = (place: Place): Column<HookView>[] => [
     label: 'Webhook',
     cell: (hook) => html`
       <a href=${`${place.href}/${hook.id}`}><strong>${hook.name}</strong></a> ${offBadge(hook)}
-      <div class="muted small">${new URL(hook.url).host}, ${hook.kind}</div>
+      <div class="muted small">${hostOf(hook.url)}, ${hook.kind}</div>
     `,
   },
   { label: 'Events', cell: (hook) => (hook.events[0] === '*' ? 'All' : hook.events.join(', ')) },
@@ -78,6 +78,10 @@ const columns = (place: Place): Column<HookView>[] => [
         : html`${deliveryBadge(lastDelivery.status)} ${time(lastDelivery.createdAt)}`,
   },
 ]
+
+/** The server's key may not open the address. */
+const hostOf = (url: string): string =>
+  URL.canParse(url) ? new URL(url).host : 'an address that cannot be read'
 
 export const offBadge = ({ isEnabled, disabledReason }: HookView): Html | false =>
   !isEnabled && badge(disabledReason === 'gone' ? 'Off: the receiver is gone' : 'Off', 'warn')

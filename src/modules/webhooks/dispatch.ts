@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { type DueDelivery, findDelivery, findHook, findNextDueAt, type HookRow, listDue } from './queries.ts'
-import { openUrl } from './sealed.ts'
+import { originOfHook } from './sealed.ts'
 import { type Outcome, sendOnce } from './send.ts'
 import { settle } from './settle.ts'
 import { Slots } from './slots.ts'
@@ -131,10 +131,4 @@ const sleepUnless = (stop: AbortSignal, ms: number): Promise<unknown> =>
   ])
 
 /** An address that this key cannot open is one receiver that fails. */
-function originOf(ctx: Context, hook: HookRow): string {
-  try {
-    return new URL(openUrl(ctx.secrets, hook)).origin
-  } catch {
-    return hook.id
-  }
-}
+const originOf = (ctx: Context, hook: HookRow): string => originOfHook(ctx.secrets, hook) || hook.id

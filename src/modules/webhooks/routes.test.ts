@@ -248,3 +248,15 @@ test('a project called webhooks is still found by its name', async () => {
   await hooks.call('POST', '/api/projects', { owner: 'team', name: 'webhooks' })
   expect((await hooks.call('GET', '/api/projects/team/webhooks')).body['name']).toBe('webhooks')
 })
+
+test('a hook whose address the key does not open can be seen, given another and deleted', async () => {
+  const hook = await hooks.make()
+  hooks.app.ctx.db.sqlite.run("UPDATE webhooks SET sealed_url = 'v1.00000000.AAAA' WHERE id = ?", [hook.id])
+  expect((await hooks.call('GET', hook.path)).body['url']).toBe('')
+  const tested = await hooks.call('POST', `${hook.path}/test`)
+  expect([tested.status, tested.body['status']]).toEqual([200, 'failed'])
+  const url = hooks.receiver.url()
+  expect((await hooks.call('PATCH', hook.path, { url })).body['url']).toBe(url)
+  hooks.app.ctx.db.sqlite.run("UPDATE webhooks SET sealed_url = 'v1.00000000.AAAA' WHERE id = ?", [hook.id])
+  expect((await hooks.call('DELETE', hook.path)).status).toBe(204)
+})

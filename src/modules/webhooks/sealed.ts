@@ -16,6 +16,21 @@ export const sealPart = (box: SecretBox, hookId: string, part: 'url' | 'secret',
 export const openUrl = (box: SecretBox, { id, sealedUrl }: Pick<HookRow, 'id' | 'sealedUrl'>): string =>
   box.open(sealedUrl, hookSealContext(id, 'url'))
 
+/** Scheme, host and port; empty if the server's key does not open the address: such a hook can be given another or deleted. */
+export function originOfHook(box: SecretBox, hook: Pick<HookRow, 'id' | 'sealedUrl'>): string {
+  const url = readableUrl(box, hook)
+  return url === '' ? '' : new URL(url).origin
+}
+
+/** Empty if the server's key does not open it. */
+export function readableUrl(box: SecretBox, hook: Pick<HookRow, 'id' | 'sealedUrl'>): string {
+  try {
+    return openUrl(box, hook)
+  } catch {
+    return ''
+  }
+}
+
 export const openHookSecret = (
   box: SecretBox,
   { id, sealedSecret }: Pick<HookRow, 'id' | 'sealedSecret'>,

@@ -20,7 +20,7 @@ import {
   updateHook,
 } from './queries.ts'
 import { sealHeaders } from './seal-headers.ts'
-import { openUrl, sealPart } from './sealed.ts'
+import { originOfHook, sealPart } from './sealed.ts'
 import { unsentTry } from './tries.ts'
 import { auditView, hookView } from './view.ts'
 
@@ -116,7 +116,7 @@ function patchOf(
   url: URL | undefined,
 ): HookPatch {
   const { secrets } = ctx
-  const isElsewhere = url !== undefined && url.origin !== new URL(openUrl(secrets, before)).origin
+  const isElsewhere = url !== undefined && url.origin !== originOfHook(secrets, before)
   const stored = isElsewhere ? {} : (JSON.parse(before.sealedHeaders) as Record<string, string>)
   const { name, kind, events, headers, secret, isEnabled } = change
   return {

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import type { DeliveryView, HookView } from './model.ts'
 import { type DeliveryRow, type HookRow, listDeliveryRows } from './queries.ts'
-import { openUrl, REDACTED, sealedHeadersOf } from './sealed.ts'
+import { originOfHook, REDACTED, readableUrl, sealedHeadersOf } from './sealed.ts'
 import type { Try } from './tries.ts'
 
 const NEWEST = { limit: 1, offset: 0, order: 'desc' } as const
@@ -14,7 +14,7 @@ export function hookView(ctx: Context, row: HookRow): HookView {
     id,
     projectId,
     name,
-    url: openUrl(ctx.secrets, row),
+    url: readableUrl(ctx.secrets, row),
     events: eventsOf(row),
     kind,
     headers: redactedHeaders(row),
@@ -29,7 +29,7 @@ export function hookView(ctx: Context, row: HookRow): HookView {
 /** For the audit log: of the URL the origin alone. */
 export const auditView = (ctx: Context, row: HookRow) => ({
   name: row.name,
-  url: new URL(openUrl(ctx.secrets, row)).origin,
+  url: originOfHook(ctx.secrets, row),
   kind: row.kind,
   events: eventsOf(row),
   headers: Object.keys(sealedHeadersOf(row)),
