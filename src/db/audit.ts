@@ -62,6 +62,12 @@ function identify(actor: Actor) {
   }
 }
 
+/** Who caused something, for those who are told of it. */
+export function actorFacts(actor: Actor): { kind: string; id: string | null; name: string | null } {
+  const { actorKind, actorId, actorName } = identify(actor)
+  return { kind: actorKind, id: actorId, name: actorName }
+}
+
 const asJson = (value: unknown): string | null =>
   value === undefined || value === null ? null : JSON.stringify(value)
 

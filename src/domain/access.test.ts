@@ -67,6 +67,7 @@ const least: [action: ProjectAction, least: ProjectRole][] = [
   ['secret:names', 'contributor'],
   ['alias:manage', 'admin'],
   ['analytics:read', 'admin'],
+  ['webhook:manage', 'admin'],
   ['secret:manage', 'admin'],
   ['secret:read', 'admin'],
 ]

@@ -19,6 +19,7 @@ export const PROJECT_ACTIONS = {
   'secret:manage': 'admin',
   'secret:read': 'admin',
   'analytics:read': 'admin',
+  'webhook:manage': 'admin',
   'project:delete': 'owner',
   'ownership:transfer': 'owner',
 } as const satisfies Record<string, ProjectRole>

@@ -69,6 +69,22 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     ['traffic.set'],
     { json: { weights: [{ alias: 'production', weight: 100 }] } },
   ],
+  [
+    'POST /api/webhooks',
+    ['webhook.create'],
+    { json: { url: 'https://chat.example/', events: ['*'], isEnabled: false } },
+  ],
+  ['PATCH /api/webhooks/:workspaceHookId', ['webhook.change'], { json: { name: 'New' } }],
+  ['POST /api/webhooks/:workspaceHookId/rotate-secret', ['webhook.rotate-secret']],
+  ['DELETE /api/webhooks/:workspaceHookId', ['webhook.delete']],
+  [
+    'POST /api/projects/:projectId/webhooks',
+    ['webhook.create'],
+    { json: { url: 'https://chat.example/', events: ['*'], isEnabled: false } },
+  ],
+  ['PATCH /api/projects/:projectId/webhooks/:hookId', ['webhook.change'], { json: { name: 'New' } }],
+  ['POST /api/projects/:projectId/webhooks/:hookId/rotate-secret', ['webhook.rotate-secret']],
+  ['DELETE /api/projects/:projectId/webhooks/:hookId', ['webhook.delete']],
   ['POST /api/deployments', ['deployment.create'], { body: () => upload(deployed) }],
   ['POST /api/assets/upload', ['deployment.create'], { body: () => upload(deployed) }],
   [

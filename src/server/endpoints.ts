@@ -50,6 +50,7 @@ import { setupRoutes } from '../modules/setup/routes.ts'
 import { storageRoutes } from '../modules/storage/routes.ts'
 import { trafficRoutes } from '../modules/traffic/routes.ts'
 import { userRoutes } from '../modules/users/routes.ts'
+import { projectWebhookRoutes, webhookRoutes } from '../modules/webhooks/routes.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Endpoints } from './route-request.ts'
@@ -156,6 +157,8 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(analyticsRoutes(ctx))
     .use(storageRoutes(ctx))
     .use(backupRoutes(ctx))
+    .use(webhookRoutes(ctx))
+    .use(projectWebhookRoutes(ctx))
     .use(deploymentRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))

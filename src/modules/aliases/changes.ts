@@ -8,6 +8,7 @@ import { findCommitOf } from '../deployments/service.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
+import { type AliasMove, tellOfMove } from './moves.ts'
 import {
   type AliasRow,
   findAliasOfProject,
@@ -38,20 +39,24 @@ export function checkAliasName(name: string): void {
 
 /**
  * Makes or moves the alias for an upload, with history, host and audit. `published` says whether it now points at the deployment: a
- * locked alias does not move.
+ * locked alias does not move. `move`: what changed; null if it was there already.
  */
 export function pointAlias(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
   upload: Omit<Pointing, 'reason'>,
-): { alias: AliasRow; published: boolean } {
+): { alias: AliasRow; published: boolean; move: AliasMove | null } {
+  const before = findAliasOfProject(tx, upload.project.id, upload.name)
   const pointing = { ...upload, reason: 'publish' as const }
-  const alias = findAliasOfProject(tx, upload.project.id, upload.name)
-  if (alias === undefined) return { alias: addAlias(ctx, tx, actor, pointing, {}), published: true }
-  const isThere = alias.deploymentId === pointing.deployment.id
-  if (alias.isLocked) return { alias, published: isThere }
-  return { alias: moveAlias(ctx, tx, actor, alias, pointing), published: true }
+  if (before?.isLocked)
+    return { alias: before, published: before.deploymentId === pointing.deployment.id, move: null }
+  const alias =
+    before === undefined
+      ? addAlias(ctx, tx, actor, pointing, {})
+      : moveAlias(ctx, tx, actor, before, pointing)
+  const move = tellOfMove(ctx, tx, actor, { before, after: alias }, 'publish')
+  return { alias, published: true, move }
 }
 
 /** True when the change needs `alias:manage`, not just the right to move the alias. */

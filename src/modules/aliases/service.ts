@@ -13,6 +13,7 @@ import { type AliasHosts, hostsOfAlias } from '../domains/alias-hosts.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
 import { aboutChange, addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
 import type { AliasChange, AliasView, HistoryView, NewAlias } from './model.ts'
+import { tellOfMove } from './moves.ts'
 import {
   type AliasFilter,
   type AliasRecord,
@@ -86,7 +87,9 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
     const pointing = { project, name, deployment, basePath: deployment.basePath, reason: 'create' as const }
-    return addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
+    const made = addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
+    tellOfMove(ctx, tx, grant.actor, { before: undefined, after: made }, 'create')
+    return made
   })
   return aliasView(ctx, alias)
 }
@@ -104,7 +107,8 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
     if (deployment !== undefined) {
       refuseLocked(ctx, grant, alias)
       const basePath = findFormerBasePath(ctx.db, alias.id, deployment.id) ?? deployment.basePath
-      moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'move' })
+      const moved = moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'move' })
+      tellOfMove(ctx, tx, grant.actor, { before: alias, after: moved }, 'move')
     }
     changeSettings(ctx, tx, grant.actor, alias, settingsOf(change))
   })
@@ -124,7 +128,8 @@ export function rollBackAlias(ctx: Context, grant: Grant, id: string, to: string
     const back = findWayBack(ctx.db, alias.id, alias.deploymentId, to ?? null)
     if (back === undefined) throw nothingToRollBackTo(alias, to)
     const { basePath, ...deployment } = back
-    moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'rollback' })
+    const moved = moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'rollback' })
+    tellOfMove(ctx, tx, grant.actor, { before: alias, after: moved }, 'rollback')
   })
   return aliasView(ctx, { id })
 }
@@ -144,6 +149,7 @@ export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
     refuseInUse(alias, hostsOfAlias(ctx.db, alias.projectId, alias.name))
+    tellOfMove(ctx, tx, grant.actor, { before: alias, after: undefined }, 'delete')
     deleteAliasRow(ctx.db, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
   })
