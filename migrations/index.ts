@@ -18,6 +18,9 @@ import emailKeys from './0016_email_keys.sql' with { type: 'text' }
 import { fillEmailKeys } from './0016_email_keys.ts'
 import keyAndSecretRights from './0017_key_and_secret_rights.sql' with { type: 'text' }
 import domainClaims from './0018_domain_claims.sql' with { type: 'text' }
+import webhooks from './0019_webhooks.sql' with { type: 'text' }
+import aliasReasons from './0020_alias_reasons.sql' with { type: 'text' }
+import deviceLogin from './0021_device_login.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -39,6 +42,9 @@ export const migrations: readonly Migration[] = [
   { name: '0016_email_keys', sql: emailKeys, complete: fillEmailKeys },
   { name: '0017_key_and_secret_rights', sql: keyAndSecretRights },
   { name: '0018_domain_claims', sql: domainClaims },
+  { name: '0019_webhooks', sql: webhooks },
+  { name: '0020_alias_reasons', sql: aliasReasons },
+  { name: '0021_device_login', sql: deviceLogin },
 ]
 
 /** `complete` does what SQL cannot, in the same transaction. */

@@ -119,8 +119,14 @@ async function capture(
     stderr: 'inherit',
     stdin: 'ignore',
   })
-  const output = await new Response(child.stdout).text()
-  return { exitCode: await child.exited, output }
+  let output = ''
+  const reading = (async () => {
+    for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) output += piece
+  })()
+  const exitCode = await child.exited
+  // A test that failed may leave a server behind, which holds the output open.
+  await Promise.race([reading, Bun.sleep(2_000)])
+  return { exitCode, output }
 }
 
 function lastNumber(text: string, pattern: RegExp): number {

@@ -7,6 +7,12 @@ import { SANDBOX_ARGUMENT } from './pipelines/sandbox/protocol.ts'
 const commands: Commands = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
   deploy: async () => (await import('./cli/deploy.ts')).deployCommand,
+  list: async () => (await import('./cli/list.ts')).listCommand,
+  rollback: async () => (await import('./cli/rollback.ts')).rollbackCommand,
+  alias: async () => (await import('./cli/alias.ts')).aliasCommand,
+  open: async () => (await import('./cli/open.ts')).openCommand,
+  login: async () => (await import('./cli/login.ts')).loginCommand,
+  logout: async () => (await import('./cli/logout.ts')).logoutCommand,
   dev: async () => (await import('./cli/dev.ts')).devCommand,
   rules: async () => (await import('./cli/rules.ts')).rulesCommand,
   admin: async () => (await import('./cli/admin.ts')).adminCommand,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { recordRun } from '../src/modules/runs/service.ts'
 import { explainerOf } from '../src/server/endpoints.ts'
+import { addHooks } from '../src/testing/access-hooks.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
@@ -36,6 +37,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /invite', 'anybody'],
   ['GET /account', 'signed in'],
   ['POST /account', 'signed in'],
+  ['GET /device', 'signed in'],
+  ['POST /device', 'signed in'],
 
   ['GET /', 'signed in'],
   ['GET /projects', 'signed in'],
@@ -115,6 +118,18 @@ const TABLE: [route: string, who: Who][] = [
   ['GET /admin/storage', 'global admin'],
   ['GET /admin/backups', 'global admin'],
   ['POST /admin/backups', 'global admin'],
+  ['GET /admin/webhooks', 'global admin'],
+  ['POST /admin/webhooks', 'global admin'],
+  ['GET /admin/webhooks/:workspaceHookId', 'global admin'],
+  ['POST /admin/webhooks/:workspaceHookId', 'global admin'],
+  ['GET /admin/webhooks/:workspaceHookId/deliveries/:workspaceDeliveryId', 'global admin'],
+  ['POST /admin/webhooks/:workspaceHookId/deliveries/:workspaceDeliveryId', 'global admin'],
+  ['GET /projects/:id/webhooks', 'admin'],
+  ['POST /projects/:id/webhooks', 'admin'],
+  ['GET /projects/:id/webhooks/:hookId', 'admin'],
+  ['POST /projects/:id/webhooks/:hookId', 'admin'],
+  ['GET /projects/:id/webhooks/:hookId/deliveries/:deliveryId', 'admin'],
+  ['POST /projects/:id/webhooks/:hookId/deliveries/:deliveryId', 'admin'],
 ]
 
 const LEVELS: readonly string[] = ['guest', 'viewer', 'contributor', 'admin', 'owner']
@@ -158,6 +173,7 @@ beforeAll(async () => {
     domainId: (await domain.json()).id,
     ...(await seedRules(own.projectId)),
     ...(await seedData(own.projectId)),
+    ...addHooks(app, own.projectId, 'website'),
   }
 })
 afterAll(() => app.close())
@@ -207,6 +223,8 @@ const inTable = (route: string): string =>
   route
     .replace('/admin/users/:id', '/admin/users/:accountId')
     .replace('/admin/groups/:id', '/admin/groups/:groupId')
+    .replace(/^(\w+ \/admin\/webhooks\/):hookId/, '$1:workspaceHookId')
+    .replace(/^(\w+ \/admin\/webhooks\/.*):deliveryId/, '$1:workspaceDeliveryId')
 
 test('every page has a row, and every row a page', () => {
   expect([...new Set(routesOf().map(inTable))].sort()).toEqual(TABLE.map(([route]) => route).sort())

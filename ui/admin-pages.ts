@@ -15,6 +15,7 @@ import { rulePages } from './rules/rule-routes.ts'
 import { ruleSetPages } from './rules/rule-set-routes.ts'
 import { ruleTestPages } from './rules/rule-test-routes.ts'
 import { runsPages } from './rules/run-routes.ts'
+import { webhookPages } from './webhooks/routes.ts'
 import { keyPages } from './workspace/key-routes.ts'
 import { operationsPages } from './workspace/operations-routes.ts'
 import { workspacePages } from './workspace/routes.ts'
@@ -38,4 +39,5 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(settingsPages(ctx))
     .use(operationsPages(ctx))
     .use(keyPages(ctx))
+    .use(webhookPages(ctx))
     .use(workspacePages(ctx))

@@ -6,6 +6,8 @@ import { pageRoutes } from './pages-app.ts'
 import { RULE_FORM } from './rules/testing.ts'
 import { ADMIN, withoutPageIds } from './testing/browser.ts'
 
+const HOOK_FORM = { name: 'x', url: 'https://hooks.example/secret', kind: 'json', 'event-*': 'true' }
+
 /**
  * Pages below a project whose address also names another thing, and their forms. If that thing belongs to another
  * project, it is not found, even for a person with all rights on both: nothing of it is shown or changed. **A new page
@@ -63,6 +65,14 @@ const TABLE: [route: string, fields?: Record<string, string>][] = [
   ['POST /projects/:id/rules/:ruleId/edit', { ...RULE_FORM, intent: 'check' }],
   ['POST /projects/:id/rules/:ruleId/edit', { ...RULE_FORM, intent: 'check', timeout: 'long' }],
   ['POST /projects/:id/rules/:ruleId/edit', RULE_FORM],
+
+  ['GET /projects/:id/webhooks/:hookId'],
+  ['POST /projects/:id/webhooks/:hookId', { ...HOOK_FORM, intent: 'change' }],
+  ['POST /projects/:id/webhooks/:hookId', { intent: 'test' }],
+  ['POST /projects/:id/webhooks/:hookId', { intent: 'rotate' }],
+  ['POST /projects/:id/webhooks/:hookId', { intent: 'delete' }],
+  ['GET /projects/:id/webhooks/:hookId/deliveries/:deliveryId'],
+  ['POST /projects/:id/webhooks/:hookId/deliveries/:deliveryId', { intent: 'resend' }],
 
   ['GET /projects/:id/data/:schemaId'],
   ['POST /projects/:id/data/:schemaId', { intent: 'delete-selected', 'selected.{recordId}': 'true' }],
@@ -151,6 +161,8 @@ async function withMore(ids: Ids, repo: string): Promise<Ids> {
   await make('PATCH', `/api/domains/${ids['domainId']}`, { alias: 'mapped' })
   const weights = [{ alias: 'mapped', weight: 100 }]
   await make('PUT', `/api/domains/${ids['domainId']}/traffic`, { weights })
+  const hook = { isEnabled: true, events: ['preview.ended'] }
+  await make('PATCH', `/api/projects/${projectId}/webhooks/${ids['hookId']}`, hook)
   return { ...ids, id: ids['projectId'] ?? '', setId: ids['ruleSetId'] ?? '', deploymentId, aliasRuleId }
 }
 
@@ -190,7 +202,7 @@ const TABLES = [
     'traffic',
     'proxy_rules',
   ],
-  ...['rule_sets', 'rule_set_aliases', 'rule_set_revisions', 'schemas', 'records', 'audit_log'],
+  ...['rule_sets', 'rule_set_aliases', 'rule_set_revisions', 'schemas', 'records', 'webhooks', 'audit_log'],
 ]
 
 const everything = (): string =>

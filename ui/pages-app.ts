@@ -11,6 +11,7 @@ import { createRouteTable } from '../src/http/route-table.ts'
 import { refuseCrossOrigin } from '../src/http/same-origin.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
 import { workspaceHasAdmin } from '../src/modules/setup/service.ts'
+import { devicePages } from './account/device-routes.ts'
 import { accountPages } from './account/routes.ts'
 import { adminPages } from './admin-pages.ts'
 import { cookiePages, withCookieNotice } from './auth/cookie-routes.ts'
@@ -61,6 +62,7 @@ export const pageRoutes = (ctx: Context, explainer: Explainer) =>
     .use(linkPages(ctx))
     .use(cookiePages(ctx))
     .use(accountPages(ctx))
+    .use(devicePages(ctx))
     .use(adminPages(ctx, explainer))
 
 /** A page that needs a signed-in person redirects to the sign-in page. */

@@ -60,7 +60,8 @@ type StreamedBody = { contentType: string; body: ReadableStream<Uint8Array> | nu
 /** `env` may name a proxy. `ca`: the trusted CAs, if they are not the runtime's own. */
 export type Connection = {
   apiUrl: string
-  apiKey: string
+  /** Null for the routes that need none. */
+  apiKey: string | null
   env: Io['env']
   ca?: readonly string[] | null
 }
@@ -79,7 +80,8 @@ const MAX_DETAILS = 200
 /** `apiUrl` as a person gives it: with or without a path, a last slash or a last `/api`. */
 export function apiClient(options: Connection): ApiClient {
   const base = parseApiUrl(options.apiUrl)
-  const apiKey = parseApiKey(options.apiKey)
+  const credential: Record<string, string> =
+    options.apiKey === null ? {} : { 'x-api-key': parseApiKey(options.apiKey) }
   const proxy = proxyFor(base, options.env)
   const trust = options.ca ? { tls: { ca: [...options.ca] } } : {}
   const call = (method: Method, path: string, init: RequestInit) =>
@@ -92,7 +94,7 @@ export function apiClient(options: Connection): ApiClient {
       headers: {
         accept: 'application/json',
         'user-agent': `svc/${VERSION}`,
-        'x-api-key': apiKey,
+        ...credential,
         ...init.headers,
       },
     })

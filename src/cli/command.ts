@@ -16,6 +16,8 @@ export type Io = {
   readPassword(prompt: string): Promise<string | undefined>
   /** The same with echo. Missing when there is no terminal to ask at. */
   ask?: ((prompt: string) => Promise<string | undefined>) | undefined
+  /** Opens an http or https address in a browser. False where there is no way to. */
+  openUrl(url: string): Promise<boolean>
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   /** Stderr is a terminal, so progress may be redrawn in place. */

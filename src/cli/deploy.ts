@@ -29,7 +29,7 @@ const USAGE = `usage: svc deploy DIR [FLAGS]
 Publishes the folder DIR. Only what the project does not hold yet is sent.
 
   --api-url URL         the server; else SVC_API_URL, else "apiUrl" in .svc/config.json
-  --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes
+  --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes; else what svc login got
   --project OWNER/REPO  else "project" in .svc/config.json, else the git remote origin
   --sha SHA             the commit; else git's HEAD (in a job for a pull request its head), else the SHA-256 of the
                         contents

@@ -3,6 +3,7 @@ import { findApiAddress } from './api-address.ts'
 import { apiClient } from './api-client.ts'
 import { type Command, EXIT, parseFlags, printable, printableJson, UsageError } from './command.ts'
 import { findConfigFile } from './config-file.ts'
+import { findLogin } from './credentials.ts'
 import { requireConnection } from './deploy/settings.ts'
 import { showVisit } from './explain/visit.ts'
 import { strangeAnswer } from './strange-answer.ts'
@@ -10,8 +11,8 @@ import { strangeAnswer } from './strange-answer.ts'
 const USAGE = `usage: svc explain URL [--method GET] [--accept text/html] [--api-url URL] [--json]
 
 Says why an address gets the answer that it gets: host, project, traffic, rules, visibility, file. Asks the server, which
-sends nothing to any backend. The key comes from SVC_API_KEY; the server from --api-url, SVC_API_URL or "apiUrl" in
-.svc/config.json. Without a key it shows what anybody gets there: the address is asked as a visitor would, at that server.
+sends nothing to any backend. The key comes from SVC_API_KEY, else from svc login; the server from --api-url, SVC_API_URL or "apiUrl" in
+.svc/config.json. Without either it shows what anybody gets there: the address is asked as a visitor would, at that server.
 A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY.
 Exit code: 0; 1 refused, or not an address of a project of the key; 2 usage; 3 not reachable.`
 
@@ -35,7 +36,8 @@ export const explainCommand: Command = {
     const api = findApiAddress(values['api-url'], io.env, findConfigFile([io.cwd]))
     const asked = { url, method: values.method ?? 'GET', accept: values.accept ?? 'text/html' }
     const apiKey = io.env['SVC_API_KEY']
-    if (!apiKey) return showVisit({ ...asked, apiUrl: api?.url, isJson: values.json === true }, io)
+    const isKnown = apiKey || (api !== undefined && findLogin(api.url, io.env) !== undefined)
+    if (!isKnown) return showVisit({ ...asked, apiUrl: api?.url, isJson: values.json === true }, io)
     const connection = requireConnection({ api, apiKey }, io)
     const query = new URLSearchParams(asked)
     const answer = await apiClient(connection).json('GET', `/api/explain?${query}`)

@@ -1,6 +1,7 @@
 import { fstatSync, readSync, write, writeSync } from 'node:fs'
 import { IS_UTF16, textOf } from '../domain/text-file.ts'
 import { CommandFailure, type Io } from './command.ts'
+import { openUrl } from './open-url.ts'
 
 const STDIN = 0
 const STDOUT = 1
@@ -15,6 +16,7 @@ export function processIo(env: Io['env']): Io {
     get ask() {
       return isatty(STDIN) && isatty(STDERR) ? readShown : undefined
     },
+    openUrl,
     env,
     cwd: process.cwd(),
     isTerminal: isatty(STDERR) && env['TERM'] !== 'dumb',

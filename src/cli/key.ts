@@ -17,7 +17,7 @@ create prints the API key, and nothing else, on stdout. It is shown only now. Wi
 The server may be running.
 
 rotate-secret replaces the key in secret.key that stored secrets are encrypted with: header values of proxy rules,
-secrets of projects, TOTP secrets, keys of certificates. Stop the server first. Stopped half-way, the data can be read and it is run again.
+secrets of projects, addresses and secrets of webhooks, TOTP secrets, keys of certificates. Stop the server first. Stopped half-way, the data can be read and it is run again.
 Backups keep the key that they were made with.`,
   verbs: ['create', 'rotate-secret'],
   async run(args, io) {

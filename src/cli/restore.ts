@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
+import { failRestored } from '../modules/webhooks/restored.ts'
 import { RestoreError, restoreBackup } from '../platform/restore.ts'
+import { systemNow } from '../server/open-context.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
 import { untilSignalled } from './until-signalled.ts'
@@ -15,7 +17,10 @@ The data directory must be empty or not there yet. A bad file changes nothing.`,
     if (!file || others.length > 0) throw new UsageError('name the file to restore')
     try {
       const { files } = await untilSignalled((stop) =>
-        restoreBackup(resolve(io.cwd, file), config.dataDir, Bun.randomUUIDv7(), stop),
+        restoreBackup(resolve(io.cwd, file), config.dataDir, Bun.randomUUIDv7(), {
+          stop,
+          prepare: (database) => failRestored(database, systemNow()),
+        }),
       )
       io.stderr.write(`restored ${files} files into ${config.dataDir}\n`)
       return EXIT.ok

@@ -7,6 +7,7 @@ import { openDb } from '../db/open.ts'
 import { emptyRecord } from '../modules/certificates/host-record.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
+import { openHeaders, openHookSecret, openUrl } from '../modules/webhooks/sealed.ts'
 import { keyToPem, newKey } from '../platform/acme/keys.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { createLog } from '../platform/log.ts'
@@ -26,6 +27,15 @@ const keyFile = () => join(folder, 'secret.key')
 const config = (env: Record<string, string> = {}) => loadConfig({ env: { DATA_DIR: folder, ...env } })
 const boxNow = () => createSecretBox(readSecretKeys(keyFile()))
 
+const OPENED = [
+  'totp',
+  'value',
+  { 'x-key': 'header' },
+  'https://chat.example/',
+  'hook secret',
+  [['X-Key', 'hook header']],
+]
+
 function opened(): unknown[] {
   const secrets = boxNow()
   const { sqlite } = openDb(join(folder, 'svc.db'), 0)
@@ -34,6 +44,9 @@ function opened(): unknown[] {
     secrets.open(one('SELECT totp_secret FROM users'), 'totp u'),
     secrets.open(one('SELECT sealed_value FROM project_secrets'), 'project:p:secret:KEY'),
     openHeaderValues(secrets, 'r', parseStored(one('SELECT header_config FROM proxy_rules'))),
+    openUrl(secrets, { id: 'h', sealedUrl: one('SELECT sealed_url FROM webhooks') }),
+    openHookSecret(secrets, { id: 'h', sealedSecret: one('SELECT sealed_secret FROM webhooks') }),
+    openHeaders(secrets, { id: 'h', sealedHeaders: one('SELECT sealed_headers FROM webhooks') }),
   ]
   sqlite.close()
   return values
@@ -42,12 +55,12 @@ function opened(): unknown[] {
 test('every value can be read with the new key alone, and the file stays private', async () => {
   const [old] = readSecretKeys(keyFile())
   storeSealedValues(folder)
-  expect(await rotateSecret(config(), 0)).toBe(3)
+  expect(await rotateSecret(config(), 0)).toBe(6)
   const keys = readSecretKeys(keyFile())
   expect(keys).toHaveLength(1)
   expect(keys[0]).not.toBe(old)
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600)
-  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+  expect(opened()).toEqual(OPENED)
 })
 
 test('stopped after the new key was written or after the values were sealed, it is run again', async () => {
@@ -55,10 +68,10 @@ test('stopped after the new key was written or after the values were sealed, it 
   const [old = ''] = readSecretKeys(keyFile())
   const fresh = Buffer.alloc(32, 9).toString('base64')
   writeFileSync(keyFile(), `${fresh}\n${old}\n`)
-  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+  expect(opened()).toEqual(OPENED)
   await rotateSecret(config(), 0)
   expect(readSecretKeys(keyFile())).toHaveLength(1)
-  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+  expect(opened()).toEqual(OPENED)
 })
 
 test('keys of certificates and accounts are sealed anew too; a file that was lost before stays', async () => {
@@ -72,7 +85,7 @@ test('keys of certificates and accounts are sealed anew too; a file that was los
   const key = newKey()
   await before.saveAccount({ directory: 'https://ca.example', key, url: null })
   writeFileSync(join(folder, 'certs', 'host-lost.example.com.json'), '{"host":')
-  expect(await rotateSecret(config(), 0)).toBe(5)
+  expect(await rotateSecret(config(), 0)).toBe(8)
   const after = new CertificateStore(folder, boxNow())
   expect(after.readHosts(log).map((record) => record.certificate?.keyPem)).toEqual([keyPem, undefined])
   const account = after.readAccount('https://ca.example', log)
@@ -86,7 +99,7 @@ test('a sealed value in a place that is not known stops it, and the old key stay
   sqlite.close()
   await expect(rotateSecret(config(), 0)).rejects.toThrow('settings.value')
   expect(readSecretKeys(keyFile())).toHaveLength(2)
-  expect(opened()).toEqual(['totp', 'value', { 'x-key': 'header' }])
+  expect(opened()).toEqual(OPENED)
 })
 
 test('a running server and a key from the environment stop it', async () => {

@@ -6,6 +6,7 @@ import { totpSealContext } from '../modules/auth/second-step.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
 import { parseStored, resealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
 import { sealContext } from '../modules/secrets/seal-context.ts'
+import { hookSealContext, resealHookHeaders } from '../modules/webhooks/sealed.ts'
 import { namingHolder } from '../platform/database-lock.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { createSecretBox, type SecretBox } from '../platform/secret-box.ts'
@@ -77,7 +78,20 @@ const SEALED: readonly ((sqlite: Database, secrets: SecretBox) => number)[] = [
       update: 'UPDATE project_secrets SET sealed_value = ? WHERE project_id = ? AND name = ?',
       context: sealContext,
     }),
+  (sqlite, secrets) =>
+    resealColumn(sqlite, secrets, {
+      select: 'SELECT id AS a, id AS b, sealed_url AS sealed FROM webhooks',
+      update: 'UPDATE webhooks SET sealed_url = ? WHERE id = ? AND id = ?',
+      context: (hookId) => hookSealContext(hookId, 'url'),
+    }),
+  (sqlite, secrets) =>
+    resealColumn(sqlite, secrets, {
+      select: 'SELECT id AS a, id AS b, sealed_secret AS sealed FROM webhooks',
+      update: 'UPDATE webhooks SET sealed_secret = ? WHERE id = ? AND id = ?',
+      context: (hookId) => hookSealContext(hookId, 'secret'),
+    }),
   resealHeaders,
+  resealHookValues,
 ]
 
 type Column = { select: string; update: string; context: (a: string, b: string) => string }
@@ -106,12 +120,23 @@ function resealHeaders(sqlite: Database, secrets: SecretBox): number {
   return rows.length
 }
 
-/** A sealed value names its key. A value left under an old key would be lost with that key, so nothing is changed then. */
+function resealHookValues(sqlite: Database, secrets: SecretBox): number {
+  const rows = sqlite
+    .query<{ id: string; sealedHeaders: string }, []>(
+      "SELECT id, sealed_headers AS sealedHeaders FROM webhooks WHERE sealed_headers <> '{}'",
+    )
+    .all()
+  const update = sqlite.query('UPDATE webhooks SET sealed_headers = ? WHERE id = ?')
+  for (const hook of rows) update.run(resealHookHeaders(secrets, hook), hook.id)
+  return rows.length
+}
+
+/** A sealed value names its key; what others wrote may look like one. A value left under an old key would be lost with that key, so nothing is changed then. */
 function refuseLeftOvers(sqlite: Database, keyId: string): void {
   const columns = sqlite
     .query<{ tableName: string; name: string }, []>(
       `SELECT m.name AS tableName, c.name FROM sqlite_master m, pragma_table_info(m.name) c
-       WHERE m.type = 'table' AND c.type = 'TEXT' AND m.name <> 'audit_log'`,
+       WHERE m.type = 'table' AND c.type = 'TEXT' AND m.name NOT IN ('audit_log', 'webhook_events', 'webhook_deliveries')`,
     )
     .all()
   for (const { tableName, name } of columns) {

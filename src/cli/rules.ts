@@ -42,7 +42,7 @@ Of test and dev:
 ${LAB_HELP}
   SVC_HEADER_X_KEY=value        in the environment: the value of the secret header x-key of a proxy rule
 
-The key comes from SVC_API_KEY alone. A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY.
+The key comes from SVC_API_KEY, else from svc login. A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY.
 Exit code: 0; 1 invalid or refused; 2 wrong usage; 3 server not reachable; 78 a bad setting.`
 
 export const rulesCommand: Command = {

@@ -197,7 +197,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   ...PIPELINES_OPTIONS,
   proxyAllowedTargets: {
     env: 'PROXY_ALLOWED_TARGETS',
-    help: 'private hosts, host:port or CIDRs that proxy rules may reach',
+    help: 'private hosts, host:port or CIDRs that proxy rules and webhooks may reach',
     shownDefault: 'none',
     fallback: () => [],
     parse: targetList,

@@ -1,12 +1,14 @@
-import { type PlainOption, text, wholeNumber } from './values.ts'
+import { type Parsed, type PlainOption, text, wholeNumber } from './values.ts'
 
-/** Settings besides serving: metrics, log retention, backups. */
+/** Settings besides serving: metrics, log retention, backups, webhooks. */
 export type UpkeepConfig = {
   metricsToken: string | null
   logRetentionDays: number
   backupDir: string | null
   backupEveryHours: number
   backupKeep: number
+  /** Seconds to wait after each failed try of a delivery but the last. */
+  webhookRetrySeconds: readonly number[]
 }
 
 export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConfig[K]> } = {
@@ -46,4 +48,18 @@ export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConf
     fallback: () => 7,
     parse: wholeNumber(1, 10_000),
   },
+  webhookRetrySeconds: {
+    env: 'WEBHOOK_RETRY_SECONDS',
+    help: 'four waits in seconds between the five tries of a webhook delivery',
+    shownDefault: '10,60,600,3600',
+    fallback: () => [10, 60, 600, 3600],
+    parse: fourWaits,
+  },
+}
+
+function fourWaits(text: string): Parsed<number[]> {
+  const waits = text.split(',').map((one) => (/^ *\d{1,5} *$/.test(one) ? Number(one) : Number.NaN))
+  return waits.length === 4 && waits.every((wait) => wait >= 0 && wait <= 86_400)
+    ? { value: waits }
+    : { expected: 'four whole numbers from 0 to 86400, such as 10,60,600,3600' }
 }

@@ -41,8 +41,9 @@ function identify(actor: Actor) {
     case 'anonymous':
       return { actorKind: actor.kind, actorId: null, actorName: null, credential: 'none', ip: actor.ip }
     case 'user':
+    case 'cli':
       return {
-        actorKind: actor.kind,
+        actorKind: 'user',
         actorId: actor.user.id,
         actorName: actor.user.email,
         credential: `session ${actor.sessionId}`,
@@ -61,11 +62,17 @@ function identify(actor: Actor) {
   }
 }
 
+/** Who caused something, for those who are told of it. */
+export function actorFacts(actor: Actor): { kind: string; id: string | null; name: string | null } {
+  const { actorKind, actorId, actorName } = identify(actor)
+  return { kind: actorKind, id: actorId, name: actorName }
+}
+
 const asJson = (value: unknown): string | null =>
   value === undefined || value === null ? null : JSON.stringify(value)
 
 /** The reference to a record's creator: `user:<id>`, `key:<id>` or `operator`. */
 export function actorRef(actor: Actor): string {
-  if (actor.kind === 'user') return `user:${actor.user.id}`
+  if (actor.kind === 'user' || actor.kind === 'cli') return `user:${actor.user.id}`
   return actor.kind === 'key' ? `key:${actor.key.id}` : actor.kind
 }

@@ -122,13 +122,14 @@ function commitEach(db: Db, batch: readonly Waiting[]): Result[] {
 function transaction<T>(db: Db, work: (rollBack: () => void) => T): T {
   const { sqlite } = db
   const isPart = sqlite.inTransaction
-  let isOpen = true
-  const end = (statement: string) => {
-    if (isOpen && sqlite.inTransaction) sqlite.run(statement)
-    isOpen = false
-  }
-  const rollBack = () => end(isPart ? 'ROLLBACK TO batch; RELEASE batch' : 'ROLLBACK')
+  // Each try begins anew: on a full disk there is a second one.
   return keeping(db, () => {
+    let isOpen = true
+    const end = (statement: string) => {
+      if (isOpen && sqlite.inTransaction) sqlite.run(statement)
+      isOpen = false
+    }
+    const rollBack = () => end(isPart ? 'ROLLBACK TO batch; RELEASE batch' : 'ROLLBACK')
     sqlite.run(isPart ? 'SAVEPOINT batch' : 'BEGIN IMMEDIATE')
     try {
       const result = work(rollBack)

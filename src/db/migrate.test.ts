@@ -179,6 +179,27 @@ test('compressed forms stay for the projects whose files have a type that makes 
   ])
 })
 
+test('of moves from before the first is how the alias was made', () => {
+  const sqlite = new Database(':memory:')
+  migrate(
+    sqlite,
+    1,
+    migrations.filter(({ name }) => name < '0020'),
+  )
+  sqlite.run(`
+    PRAGMA foreign_keys = OFF;
+    INSERT INTO alias_history VALUES
+      ('1', 'a', 'd', 'abc', '', 'operator', 5), ('2', 'a', 'e', 'abd', '', 'operator', 5),
+      ('3', 'a', 'd', 'abc', '', 'operator', 9), ('4', 'b', 'd', 'abc', '', 'operator', 7);`)
+  migrate(sqlite, 2)
+  expect(sqlite.query('SELECT id, reason FROM alias_history ORDER BY id').values()).toEqual([
+    ['1', 'create'],
+    ['2', 'move'],
+    ['3', 'move'],
+    ['4', 'create'],
+  ])
+})
+
 test('domains of before keep their proofs, claims and splits, and a claim can then be made by another project', () => {
   const before = migrations.filter(({ name }) => name < '0018')
   const sqlite = new Database(':memory:')

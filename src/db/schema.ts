@@ -48,6 +48,28 @@ export const sessionTokens = sqliteTable('session_tokens', {
   replacedAt: integer('replaced_at'),
 })
 
+/** The sessions that `svc login` opened; they have a token in place of cookies. */
+export const cliSessions = sqliteTable('cli_sessions', {
+  sessionId: text('session_id').primaryKey(),
+  tokenHash: text('token_hash').notNull(),
+  name: text('name').notNull(),
+})
+
+/** `isApproved`: null until somebody decided. */
+export const deviceLogins = sqliteTable('device_logins', {
+  deviceHash: text('device_hash').primaryKey(),
+  userHash: text('user_hash').notNull(),
+  clientName: text('client_name').notNull(),
+  ip: text('ip').notNull(),
+  network: text('network').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  intervalSeconds: integer('interval_seconds').notNull(),
+  askedAt: integer('asked_at'),
+  isApproved: integer('is_approved', { mode: 'boolean' }),
+  approvedBy: text('approved_by'),
+})
+
 export const totpEnrollments = sqliteTable('totp_enrollments', {
   userId: text('user_id').primaryKey(),
   secret: text('secret').notNull(),
@@ -249,6 +271,7 @@ export const aliasHistory = sqliteTable('alias_history', {
   basePath: text('base_path').notNull(),
   movedBy: text('moved_by').notNull(),
   movedAt: integer('moved_at').notNull(),
+  reason: text('reason').$type<'create' | 'publish' | 'move' | 'rollback'>().notNull().default('move'),
 })
 
 export const hostLabels = sqliteTable('host_labels', {

@@ -67,6 +67,7 @@ const least: [action: ProjectAction, least: ProjectRole][] = [
   ['secret:names', 'contributor'],
   ['alias:manage', 'admin'],
   ['analytics:read', 'admin'],
+  ['webhook:manage', 'admin'],
   ['secret:manage', 'admin'],
   ['secret:read', 'admin'],
 ]
@@ -148,6 +149,28 @@ test('a key never acts as more than a contributor', () => {
         action,
         ['guest', 'viewer', 'contributor'].includes(role) ? 'yes' : 'forbidden',
       ])
+})
+
+test('a person by svc login is held down to contributor, and has nothing but projects', () => {
+  const by = (globalRole: GlobalRole): Asker => ({ kind: 'cli', globalRole })
+  const roles = ['guest', 'viewer', 'contributor', 'admin', 'owner'] as const
+  for (const [action, least] of Object.entries(PROJECT_ACTIONS) as [ProjectAction, ProjectRole][]) {
+    const needed = roles.indexOf(least)
+    for (const [level, role] of roles.entries())
+      expect([action, role, outcome(action, by('user'), { role })]).toEqual([
+        action,
+        role,
+        Math.min(level, 2) >= needed ? 'yes' : 'forbidden',
+      ])
+    expect([action, outcome(action, by('admin'))]).toEqual([action, needed <= 2 ? 'yes' : 'forbidden'])
+    expect(outcome(action, by('user'))).toBe('hidden')
+    expect(outcome(action, by('admin'), { exists: false })).toBe('hidden')
+  }
+  for (const action of Object.keys(WORKSPACE_ACTIONS) as Action[])
+    expect([action, outcome(action, by('admin'))]).toEqual([
+      action,
+      action === 'project:list' || action === 'invitation:see' ? 'yes' : 'forbidden',
+    ])
 })
 
 /** contract §2: A session has fewer rights on a site host. */

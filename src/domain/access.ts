@@ -19,6 +19,7 @@ export const PROJECT_ACTIONS = {
   'secret:manage': 'admin',
   'secret:read': 'admin',
   'analytics:read': 'admin',
+  'webhook:manage': 'admin',
   'project:delete': 'owner',
   'ownership:transfer': 'owner',
 } as const satisfies Record<string, ProjectRole>
@@ -50,6 +51,8 @@ export type Asker =
   | { kind: 'user'; globalRole: GlobalRole; place: 'admin_host' | 'own_site' | 'other_site' }
   /** `covers`: the key is global, or belongs to the project in question. */
   | { kind: 'key'; isGlobal: boolean; covers: boolean }
+  /** A person by `svc login`: not ambient as cookies are, so it is the same on every host. */
+  | { kind: 'cli'; globalRole: GlobalRole }
   /** The command line working on the data directory, and the first start. */
   | { kind: 'operator' }
 
@@ -94,6 +97,7 @@ function decideWorkspace(
   if (needed === 'anybody') return allow(null, FOR_ANYBODY)
   if (needed === 'any_credential') return allow(null, 'Lists show what the caller may see')
   if (asker.kind === 'key') return deny('forbidden', null, 'An API key cannot do this: sign in as a person')
+  if (asker.kind === 'cli') return deny('forbidden', null, 'svc login cannot do this: sign in in the browser')
   if (needed === 'signed_in') return allow(null, 'Everybody manages their own account')
   const isEnough = asker.globalRole === 'admin' || asker.globalRole === needed
   if (isEnough) return allow(null, `The global role ${asker.globalRole} allows it`)
@@ -121,10 +125,15 @@ function denyKeyElsewhere(isGlobal: boolean, isRead: boolean): Decision {
   return isRead || isGlobal ? deny('hidden', null, reason) : deny('forbidden', null, reason)
 }
 
-/** The role an asker acts with on a project it may access: contributor for a key, owner for a global admin. */
+/**
+ * The role an asker acts with on a project it may access: contributor for a key, owner for a global admin, and of a person
+ * on the command line their own, at most contributor.
+ */
 export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole | null {
   if (asker.kind === 'operator') return 'owner'
   if (asker.kind === 'key') return asker.covers ? 'contributor' : null
+  if (asker.kind === 'cli')
+    return asker.globalRole === 'admin' ? 'contributor' : lowerRole(role, 'contributor')
   if (asker.kind === 'user' && asker.globalRole === 'admin') return 'owner'
   return role
 }

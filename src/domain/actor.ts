@@ -16,7 +16,10 @@ export type Actor =
   | { kind: 'anonymous'; ip: string }
   | { kind: 'user'; user: SessionUser; sessionId: string; ip: string }
   | { kind: 'key'; key: ApiKeyIdentity; ip: string }
+  /** The person, with a token of `svc login`: held down to contributor, and nothing of the workspace or the account. */
+  | { kind: 'cli'; user: SessionUser; sessionId: string; ip: string }
   | { kind: 'operator' }
 
 /** A signed-in person. */
 export type UserActor = Extract<Actor, { kind: 'user' }>
+export type CliActor = Extract<Actor, { kind: 'cli' }>

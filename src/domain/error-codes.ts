@@ -16,6 +16,7 @@ export const ERROR_CODES = {
   MFA_CODE_INVALID: 'the second step failed',
   MFA_REQUIRED: 'send a code of the second step, too',
   MFA_TICKET_INVALID: 'the second step took too long; start again',
+  NOTHING_TO_ROLL_BACK_TO: 'the alias has shown no other deployment that still exists',
   OIDC_ISSUER_MISMATCH: 'the provider is another issuer than the settings say',
   PROXY_TARGET_NOT_ALLOWED: 'the target is private',
   PROXY_TARGET_NOT_HTTPS: 'targets are HTTPS',
@@ -27,8 +28,16 @@ export const ERROR_CODES = {
   SECRET_NOT_USABLE: 'the rule uses a secret that only project admins may use in rules',
   SETUP_TOKEN_REQUIRED: 'the log of the server has it',
   SIGN_IN_CODE_INVALID: 'the sign-in took too long; start again',
+  TOO_MANY_WEBHOOKS: 'a project, and the workspace, has at most 50',
   UPLOAD_INCOMPLETE: 'files of the manifest are missing; send the rest',
+  WEBHOOK_IS_OFF: 'a webhook that is off sends nothing',
   WRONG_CREDENTIALS_ERROR: 'email or password is wrong',
+  access_denied: 'the person refused the device (RFC 8628)',
+  authorization_pending: 'nobody has decided about the device yet (RFC 8628)',
+  expired_token: 'the device code is too old; begin anew (RFC 8628)',
+  invalid_grant: 'the device code is unknown or was used (RFC 6749)',
+  slow_down: 'ask less often (RFC 8628)',
+  unsupported_grant_type: 'only device codes are taken here (RFC 6749)',
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES

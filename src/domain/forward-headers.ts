@@ -31,7 +31,7 @@ export type ForwardOptions = {
  * Never forwarded, in either direction. RFC 9110 §7.6.1. `expect` is included because the server has already handled
  * it. `content-length` is not, because bodies are forwarded unchanged.
  */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'expect',
   'http2-settings',

@@ -35,7 +35,8 @@ export const apiDocs = (version: string) =>
             bearerKey: {
               type: 'http',
               scheme: 'bearer',
-              description: 'The same key as `Authorization: Bearer svc_…`. Of both, `X-API-Key` counts.',
+              description:
+                'The same key as `Authorization: Bearer svc_…`, or the token of `svc login` (`svcp_…`). Of both, `X-API-Key` counts.',
             },
             session: {
               type: 'apiKey',

@@ -73,7 +73,7 @@ function requireAuth({ ctx, rule, caller }: Asked, config: ValidatorConfig<'auth
   const { actor } = caller
   if (actor.kind === 'key' && config.requiredScopes?.length) throw insufficientScope(config.requiredScopes)
   const isKey = actor.kind === 'key' && config.allowApiKey === true
-  if (actor.kind !== 'user' && !isKey) throw new AppError('unauthenticated', 'Sign in to use this')
+  if (!('user' in actor) && !isKey) throw new AppError('unauthenticated', 'Sign in to use this')
   const role = roleOnSite(ctx, caller, rule.projectId)
   if (actor.kind === 'key' && role === null)
     throw new AppError('forbidden', 'This API key belongs to another project')
@@ -117,7 +117,7 @@ function limitRate(
 /** Anonymous callers count by address. */
 function whoOf(caller: Caller): string {
   const { actor } = caller
-  if (actor.kind === 'user') return `user ${actor.user.id}`
+  if ('user' in actor) return `user ${actor.user.id}`
   return actor.kind === 'key' ? `key ${actor.key.id}` : networkOf(addressOf(caller))
 }
 

@@ -337,6 +337,6 @@ test('an aborted restore leaves nothing behind', async () => {
   const stopped = new AbortController()
   stopped.abort()
   const into = join(empty, 'data')
-  await expect(restoreBackup(file, into, 'y', stopped.signal)).rejects.toThrow('it was interrupted')
+  await expect(restoreBackup(file, into, 'y', { stop: stopped.signal })).rejects.toThrow('it was interrupted')
   expect(readdirSync(empty)).toEqual([])
 })

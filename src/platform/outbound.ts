@@ -58,13 +58,16 @@ export type OutboundResponse = {
   body: ReadableStream<Uint8Array> | Uint8Array | null
 }
 
+/** `mayBePlainIfNamed`: allows `http://` too where `PROXY_ALLOWED_TARGETS` names the target. contract 16 §4. */
+export type TargetOptions = { mayBePlainIfNamed?: boolean }
+
 /** The only way out to the network. Requests reject with `OutboundError`; redirects are not followed. */
 export type Outbound = {
   /**
    * For saving a rule: throws `AppError` 400 `PROXY_TARGET_NOT_HTTPS` or `PROXY_TARGET_NOT_ALLOWED`. Accepts a name
    * that does not resolve, because every request checks again. contract §8.
    */
-  checkTarget(url: URL): Promise<void>
+  checkTarget(url: URL, options?: TargetOptions): Promise<void>
   request(url: URL, request: OutboundRequest): Promise<OutboundResponse>
   /** A GET with `Upgrade: websocket`. `tunnel` is set after a 101; any other response is an ordinary one. */
   upgrade(url: URL, request: UpgradeRequest): Promise<Answer>
@@ -116,7 +119,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   return {
-    checkTarget: (url) => checkTarget(shared, url),
+    checkTarget: (url, options) => checkTarget(shared, url, options),
     request: (url, request) => send(url, request, null),
     upgrade: (url, request) => send(url, { ...request, method: 'GET', body: null }, 'websocket'),
     close() {
@@ -137,9 +140,13 @@ type Shared = {
   backends: Map<string, Backend>
 }
 
-async function checkTarget({ rules, resolver }: Shared, url: URL): Promise<void> {
-  if (url.protocol !== 'https:')
-    throw new AppError('invalid', 'The target must start with https://', { code: 'PROXY_TARGET_NOT_HTTPS' })
+async function checkTarget(
+  { rules, resolver }: Shared,
+  url: URL,
+  { mayBePlainIfNamed = false }: TargetOptions = {},
+): Promise<void> {
+  const isPlain = url.protocol === 'http:'
+  if (url.protocol !== 'https:' && !(isPlain && mayBePlainIfNamed)) throw notHttps()
   if (url.username !== '' || url.password !== '')
     throw notAllowed('The target must not carry a user name. Add an Authorization header instead.')
   const { name, port } = placeOf(url)
@@ -148,7 +155,11 @@ async function checkTarget({ rules, resolver }: Shared, url: URL): Promise<void>
     throw notAllowed(
       `${url.host} is not a public address. The operator can name it in PROXY_ALLOWED_TARGETS.`,
     )
+  if (isPlain && !rules.isNamedTarget(name, port, addresses)) throw notHttps()
 }
+
+const notHttps = () =>
+  new AppError('invalid', 'The target must start with https://', { code: 'PROXY_TARGET_NOT_HTTPS' })
 
 const notAllowed = (message: string) => new AppError('invalid', message, { code: 'PROXY_TARGET_NOT_ALLOWED' })
 

@@ -17,15 +17,18 @@ export class RestoreError extends Error {}
 const MAX_LINE = 1000
 const READ_BYTES = 256 * 1024
 
+/** `stop` aborts it until the files are moved. `prepare` may change the checked database before that. */
+type RestoreOptions = { stop?: AbortSignal; prepare?: (database: string) => void }
+
 /**
  * Unpacks a backup into an empty data directory. It is unpacked and checked next to the target, then moved there with
- * the database last, so a directory never looks restored when it is not. `stop` aborts it until that move.
+ * the database last, so a directory never looks restored when it is not.
  */
 export async function restoreBackup(
   file: string,
   dataDir: string,
   id: string,
-  stop?: AbortSignal,
+  { stop, prepare = () => {} }: RestoreOptions = {},
 ): Promise<{ files: number }> {
   refuseFilled(dataDir)
   // Reading from a pipe may block for long, so nothing is created before.
@@ -35,7 +38,7 @@ export async function restoreBackup(
   try {
     workForOwnerOf(dataDir)
     const files = await whileAlone(dataDir, () =>
-      restoreInto(dataDir, join(dataDir, `.restore-${id}`), backup),
+      restoreInto(dataDir, join(dataDir, `.restore-${id}`), backup, prepare),
     )
     isRestored = true
     return { files }
@@ -99,12 +102,18 @@ async function whileAlone<T>(dataDir: string, work: () => Promise<T>): Promise<T
   }
 }
 
-async function restoreInto(dataDir: string, staged: string, backup: OpenBackup): Promise<number> {
+async function restoreInto(
+  dataDir: string,
+  staged: string,
+  backup: OpenBackup,
+  prepare: (database: string) => void,
+): Promise<number> {
   try {
     makeFolder(staged)
     const files = await unpack(backup, staged)
     const database = join(staged, 'svc.db')
     checkDatabase(database)
+    prepare(database)
     // SQLite created these when the database was checked.
     for (const beside of ['-wal', '-shm']) await rm(`${database}${beside}`, { force: true })
     if (backup.stop?.aborted) throw interrupted()

@@ -1,4 +1,4 @@
-import { KEY_PREFIX } from '../domain/key-header.ts'
+import { CLI_PREFIX, KEY_PREFIX } from '../domain/key-header.ts'
 import { randomBytes } from './random.ts'
 
 /** 32 random bytes as 43 base64url characters, for session, refresh, reset, invitation and set-up tokens. */
@@ -15,6 +15,9 @@ export function equalsInConstantTime(a: string, b: string): boolean {
 
 /** `svc_` and 43 base64url characters. contract §7. */
 export const newApiKey = (): string => `${KEY_PREFIX}${newToken()}`
+
+/** `svcp_` and 43 base64url characters. contract 16 §7. */
+export const newCliToken = (): string => `${CLI_PREFIX}${newToken()}`
 
 /** The part of a key that a list shows: enough to recognise it, too little to guess it. */
 export const apiKeyPrefix = (key: string): string => key.slice(0, 12)

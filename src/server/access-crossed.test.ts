@@ -11,7 +11,7 @@ import { type ActorName, createWorld, type HostName, type World } from '../testi
 /** Kinds of things that belong to one project. */
 const OF_A_PROJECT: readonly string[] = [
   ...['projectId', 'deploymentId', 'aliasId', 'assetId', 'invitationId', 'uploadId', 'domainId', 'host'],
-  ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo'],
+  ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo', 'hookId', 'deliveryId'],
 ]
 
 /** Ids in bodies and queries that the access table does not need. */
@@ -138,7 +138,17 @@ test('this test covers every kind of thing that a path can name', () => {
   const others = ['groupId', 'token', 'wrongToken', 'secretName', 'owner', ...Object.keys(world.ids)].filter(
     (name) => name.endsWith(' id'),
   )
-  const known = new Set([...OF_A_PROJECT, ...others, 'groupId', 'token', 'wrongToken', 'secretName', 'owner'])
+  const ofWorkspace = ['workspaceHookId', 'workspaceDeliveryId']
+  const known = new Set([
+    ...OF_A_PROJECT,
+    ...ofWorkspace,
+    ...others,
+    'groupId',
+    'token',
+    'wrongToken',
+    'secretName',
+    'owner',
+  ])
   const named = new Set(ACCESS_TABLE.flatMap(([route, , content]) => namesIn(route, content)))
   expect([...named].filter((name) => !known.has(name))).toEqual([])
 })

@@ -21,9 +21,14 @@ const CALLERS: [actor: ActorName, host: HostName][] = [
 ]
 
 /** What each answer makes anew. */
-const NEW = /[0-9a-f]{8}-[0-9a-f-]{27}|svc_[\w-]+|token=[\w-]+|"uptime":[\d.]+/g
-/** Their good answers are never the same twice: a drawn secret, and counts of this test's own requests. */
-const NEVER_THE_SAME = ['POST /api/account/mfa/totp', 'GET /api/logs', 'GET /api/analytics']
+const NEW = /[0-9a-f]{8}-[0-9a-f-]{27}|svc_[\w-]+|whsec_[\w+/=]+|token=[\w-]+|"uptime":[\d.]+/g
+/** Their good answers are never the same twice: drawn secrets, and counts of this test's own requests. */
+const NEVER_THE_SAME = [
+  'POST /api/auth/device/code',
+  'POST /api/account/mfa/totp',
+  'GET /api/logs',
+  'GET /api/analytics',
+]
 
 type Case = { route: string; content: Content }
 const CASES: Case[] = [

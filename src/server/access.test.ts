@@ -9,6 +9,7 @@ import {
   createWorld,
   HOSTS,
   type HostName,
+  PERSONS,
   type World,
 } from '../testing/access-world.ts'
 import { createApi } from './endpoints.ts'
@@ -36,7 +37,8 @@ const includes = (role: ProjectRole, least: ProjectRole) =>
 /** contract §2 in its order: 401, then hidden 404, then 403. */
 function expectedOf(who: Who, actor: Actor, situation: Situation): Expected {
   if (who === 'anybody') return 'allowed'
-  if (who === 'session') return actor.kind === 'person' ? 'allowed' : 401
+  if (who === 'session') return actor.kind === 'person' || actor.kind === 'cli' ? 'allowed' : 401
+  if (actor.kind === 'cli') return expectedOfCli(who, PERSONS[actor.of], situation)
   if (actor.kind === 'key') return expectedOfKey(who, actor.of, situation)
   if (actor.kind === 'anonymous' || isRefusedByGate(actor, situation)) return who === 'link' ? 'allowed' : 401
   if (who === 'session past the gate') return 'allowed'
@@ -54,6 +56,17 @@ function expectedOfKey(who: Who, of: 'docs' | 'other' | 'all' | 'revoked', { isR
   if (!isRole(who)) return 403
   if (of === 'other') return isRead ? 404 : 403
   return includes('contributor', who) ? 'allowed' : 403
+}
+
+/** A person held down to contributor, the same on every host, and nothing but projects. contract 16 §7. */
+function expectedOfCli(who: Who, person: Extract<Actor, { kind: 'person' }>, situation: Situation): Expected {
+  if (isRefusedByGate(person, situation)) return who === 'link' ? 'allowed' : 401
+  if (who === 'session past the gate') return 401
+  if (who === 'any credential' || who === 'link') return 'allowed'
+  if (!isRole(who)) return 403
+  const role = person.globalRole === 'admin' ? 'contributor' : person.role
+  if (role === null) return 404
+  return includes('contributor', who) && includes(role, who) ? 'allowed' : 403
 }
 
 function expectedAtHome(who: Who, { globalRole, role }: Extract<Actor, { kind: 'person' }>): Expected {
@@ -122,11 +135,12 @@ test('every registered route has a row, and every row a route', () => {
 
 /** contract §4: a private site without a sufficient role. `/public` ignores credentials; the admin host has no gate. */
 function contentStatus(
-  actor: Actor,
+  caller: Actor,
   path: 'site' | '/repo' | '/public',
   isPublic: boolean,
   isGated: boolean,
 ): number {
+  const actor = caller.kind === 'cli' ? PERSONS[caller.of] : caller
   if (isPublic) return 200
   if (path === '/public' || actor.kind === 'anonymous') return 404
   if (actor.kind === 'key') return actor.of === 'docs' || actor.of === 'all' ? 200 : 404

@@ -127,7 +127,7 @@ function uploaderOf(ctx: Context, request: Request): string | undefined {
   try {
     const { actor } = callerOf(ctx, request)
     if (actor.kind === 'key') return `key ${actor.key.id}`
-    return actor.kind === 'user' ? `user ${actor.user.id}` : undefined
+    return 'user' in actor ? `user ${actor.user.id}` : undefined
   } catch (error) {
     if (error instanceof AppError) return undefined
     throw error

@@ -69,6 +69,22 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     ['traffic.set'],
     { json: { weights: [{ alias: 'production', weight: 100 }] } },
   ],
+  [
+    'POST /api/webhooks',
+    ['webhook.create'],
+    { json: { url: 'https://chat.example/', events: ['*'], isEnabled: false } },
+  ],
+  ['PATCH /api/webhooks/:workspaceHookId', ['webhook.change'], { json: { name: 'New' } }],
+  ['POST /api/webhooks/:workspaceHookId/rotate-secret', ['webhook.rotate-secret']],
+  ['DELETE /api/webhooks/:workspaceHookId', ['webhook.delete']],
+  [
+    'POST /api/projects/:projectId/webhooks',
+    ['webhook.create'],
+    { json: { url: 'https://chat.example/', events: ['*'], isEnabled: false } },
+  ],
+  ['PATCH /api/projects/:projectId/webhooks/:hookId', ['webhook.change'], { json: { name: 'New' } }],
+  ['POST /api/projects/:projectId/webhooks/:hookId/rotate-secret', ['webhook.rotate-secret']],
+  ['DELETE /api/projects/:projectId/webhooks/:hookId', ['webhook.delete']],
   ['POST /api/deployments', ['deployment.create'], { body: () => upload(deployed) }],
   ['POST /api/assets/upload', ['deployment.create'], { body: () => upload(deployed) }],
   [
@@ -137,6 +153,20 @@ const patches = ACCESS_TABLE.map(([route]) => route).filter((route) => route.sta
 test.each([...new Set(patches)])('%s with nothing to change leaves no entry', async (route) => {
   const { actions } = await call(route, { json: {} })
   expect(actions).toEqual([])
+})
+
+test.each([
+  [true, ['device.approve']],
+  [false, ['device.deny']],
+])('POST /api/auth/device/approve with approve: %p is %j', async (approve, expected) => {
+  const made = await world.app.call('POST', '/api/auth/device/code', { json: {} })
+  const { user_code: userCode } = (await made.json()) as { user_code: string }
+  const content = { json: { userCode, approve } }
+  expect((await call('POST /api/auth/device/approve', content)).actions).toEqual(expected)
+})
+
+test('POST /api/aliases/:aliasId/rollback with nowhere to go leaves no entry', async () => {
+  expect((await call('POST /api/aliases/:aliasId/rollback')).actions).toEqual([])
 })
 
 test('DELETE /api/aliases/:aliasId of one that no domain needs is ["alias.delete"]', async () => {

@@ -23,6 +23,7 @@ import { analyticsRoutes } from '../modules/analytics/routes.ts'
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts'
 import { assetRoutes } from '../modules/assets/routes.ts'
 import { assetUploadRoutes } from '../modules/assets/upload-routes.ts'
+import { deviceRoutes } from '../modules/auth/device/routes.ts'
 import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
@@ -49,6 +50,7 @@ import { setupRoutes } from '../modules/setup/routes.ts'
 import { storageRoutes } from '../modules/storage/routes.ts'
 import { trafficRoutes } from '../modules/traffic/routes.ts'
 import { userRoutes } from '../modules/users/routes.ts'
+import { projectWebhookRoutes, webhookRoutes } from '../modules/webhooks/routes.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Endpoints } from './route-request.ts'
@@ -130,6 +132,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(healthRoutes(ctx))
     .use(authRoutes(ctx, '/api/auth'))
     .use(authRoutes(ctx, '/_svc/auth'))
+    .use(deviceRoutes(ctx))
     .use(callbackRoute(ctx))
     .use(accountRoutes(ctx))
     .use(projectRoutes(ctx))
@@ -154,6 +157,8 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(analyticsRoutes(ctx))
     .use(storageRoutes(ctx))
     .use(backupRoutes(ctx))
+    .use(webhookRoutes(ctx))
+    .use(projectWebhookRoutes(ctx))
     .use(deploymentRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))

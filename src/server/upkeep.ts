@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
+import { removeExpiredDevices } from '../modules/auth/device.ts'
 import { removeExpiredOneTimeTokens } from '../modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from '../modules/auth/sessions.ts'
 import {
@@ -19,6 +20,9 @@ import { removeDeletedProjects } from '../modules/projects/service.ts'
 import { removeOldRuns } from '../modules/runs/service.ts'
 import { removeDeletedSchemas } from '../modules/schemas/service.ts'
 import { tellOfLostKey } from '../modules/secrets/unreadable.ts'
+import { startSending } from '../modules/webhooks/dispatch.ts'
+import { removeOldDeliveries } from '../modules/webhooks/upkeep.ts'
+import { WATCH_MS, watchForHooks } from '../modules/webhooks/watch.ts'
 import { startPipelines } from '../pipelines/background.ts'
 import type { Stop } from '../platform/in-steps.ts'
 
@@ -28,6 +32,7 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
   tellOfLostKey(ctx)
   const jobs = [
     every(ctx, 'expired sessions', (stop) => removeExpiredSessions(ctx, stop)),
+    every(ctx, 'expired device codes', (stop) => removeExpiredDevices(ctx, stop)),
     every(ctx, 'expired links', (stop) => removeExpiredOneTimeTokens(ctx, stop)),
     every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
     everyFromNow(ctx, 'old claims of domains', (stop) => removeOldClaims(ctx, stop)),
@@ -43,6 +48,9 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     () => stopBackups(ctx),
     async () => endTails(ctx),
     startPipelines(ctx),
+    startSending(ctx),
+    every(ctx, 'old webhook deliveries', (stop) => removeOldDeliveries(ctx, stop)),
+    every(ctx, 'events of webhooks', (stop) => watchForHooks(ctx, stop), { roundMs: WATCH_MS }),
   ]
   return async () => {
     await Promise.all(jobs.map((stop) => stop()))
@@ -76,7 +84,12 @@ type Work = (stop: Stop) => void | Promise<void>
  * Runs `work` periodically, never twice at once. A failure is logged, and the next round retries. The returned function
  * tells running work to stop and waits for it.
  */
-function every(ctx: Context, name: string, work: Work, isFromNow = false): () => Promise<void> {
+function every(
+  ctx: Context,
+  name: string,
+  work: Work,
+  { isFromNow = false, roundMs = ROUND_MS }: { isFromNow?: boolean; roundMs?: number } = {},
+): () => Promise<void> {
   const stop = { aborted: false }
   let running: Promise<void> | undefined
   const round = async () => {
@@ -91,7 +104,7 @@ function every(ctx: Context, name: string, work: Work, isFromNow = false): () =>
   const start = () => {
     running ??= round()
   }
-  const timer = setInterval(start, ROUND_MS)
+  const timer = setInterval(start, roundMs)
   if (isFromNow) start()
   return async () => {
     stop.aborted = true
@@ -101,4 +114,4 @@ function every(ctx: Context, name: string, work: Work, isFromNow = false): () =>
 }
 
 /** The same, with the first run immediately. */
-const everyFromNow = (ctx: Context, name: string, work: Work) => every(ctx, name, work, true)
+const everyFromNow = (ctx: Context, name: string, work: Work) => every(ctx, name, work, { isFromNow: true })

@@ -34,7 +34,7 @@ export function refuseView(ctx: Context, pages: SitePages, site: Site, viewer: V
     rememberView(ctx, request, site, caller)
     return undefined
   }
-  const person = caller.actor.kind === 'user' ? caller.actor.user : caller.refused
+  const person = 'user' in caller.actor ? caller.actor.user : caller.refused
   if (person === null) return refuseAnonymous(ctx, pages, site, viewer)
   const about = { email: person.email, siteHost: site.host, adminUrl: ctx.adminUrl() }
   return refusePerson(pages, request, about)

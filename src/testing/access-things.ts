@@ -1,5 +1,6 @@
 import { inTransaction } from '../db/open.ts'
 import { hashToken } from '../platform/tokens.ts'
+import { addHooks } from './access-hooks.ts'
 import type { TestApp } from './test-app.ts'
 
 /** A project of acme with one deployment and its alias `production`. */
@@ -21,7 +22,7 @@ export function addThings(app: TestApp, site: SeededSite): Record<string, string
   addPeople(app, run, ids)
   addRules(run, ids)
   addRecords(run, ids)
-  return ids
+  return { ...ids, ...addHooks(app, site.projectId, site.repo) }
 }
 
 type Run = (sql: string, ...values: Value[]) => void

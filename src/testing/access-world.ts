@@ -1,6 +1,7 @@
 import { inTransaction } from '../db/open.ts'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../domain/cookies.ts'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
+import { openCliSession } from '../modules/auth/sessions/cli.ts'
 import { openSession } from '../modules/auth/sessions.ts'
 import { hashToken } from '../platform/tokens.ts'
 import { addThings, runSql as run } from './access-things.ts'
@@ -11,10 +12,11 @@ import { type TestApp, testApp } from './test-app.ts'
 export type Actor =
   | { kind: 'anonymous' }
   | { kind: 'person'; globalRole: GlobalRole; role: ProjectRole | null; isMember: boolean }
+  /** A person by `svc login`. */
+  | { kind: 'cli'; of: PersonName }
   | { kind: 'key'; of: 'docs' | 'other' | 'all' | 'revoked' }
 
-export const ACTORS = {
-  anonymous: { kind: 'anonymous' },
+export const PERSONS = {
   guest: { kind: 'person', globalRole: 'user', role: 'guest', isMember: true },
   viewer: { kind: 'person', globalRole: 'user', role: 'viewer', isMember: true },
   contributor: { kind: 'person', globalRole: 'user', role: 'contributor', isMember: true },
@@ -25,6 +27,19 @@ export const ACTORS = {
   'global admin': { kind: 'person', globalRole: 'admin', role: null, isMember: false },
   'plain user': { kind: 'person', globalRole: 'user', role: null, isMember: false },
   'plain member': { kind: 'person', globalRole: 'member', role: null, isMember: false },
+} as const satisfies Record<string, Actor>
+type PersonName = keyof typeof PERSONS
+
+export const ACTORS = {
+  anonymous: { kind: 'anonymous' },
+  ...PERSONS,
+  'guest by svc login': { kind: 'cli', of: 'guest' },
+  'viewer by svc login': { kind: 'cli', of: 'viewer' },
+  'contributor by svc login': { kind: 'cli', of: 'contributor' },
+  'owner by svc login': { kind: 'cli', of: 'owner' },
+  'non-member by svc login': { kind: 'cli', of: 'non-member' },
+  'global admin by svc login': { kind: 'cli', of: 'global admin' },
+  'plain user by svc login': { kind: 'cli', of: 'plain user' },
   'project key': { kind: 'key', of: 'docs' },
   "other project's key": { kind: 'key', of: 'other' },
   'global key': { kind: 'key', of: 'all' },
@@ -144,6 +159,7 @@ function addActors(
   const add = (name: ActorName): Credential => {
     const actor: Actor = ACTORS[name]
     if (actor.kind === 'anonymous') return {}
+    if (actor.kind === 'cli') return addCli(app, ids[`${actor.of} id`] ?? '', name)
     if (actor.kind === 'person') return addPerson(app, docs, name, actor, ids)
     return addKey(app, name, { docs, other, all: null, revoked: undefined }[actor.of], ids)
   }
@@ -177,6 +193,13 @@ function addPerson(
     openSession(app.ctx, tx, id, { ip: '127.0.0.1', userAgent: '' }),
   )
   return { cookie: `${ACCESS_COOKIE}=${tokens.access}; ${REFRESH_COOKIE}=${tokens.refresh}` }
+}
+
+function addCli(app: TestApp, personId: string, name: string): Credential {
+  const { token } = inTransaction(app.ctx.db, (tx) =>
+    openCliSession(app.ctx, tx, personId, { ip: '127.0.0.1', userAgent: '', name }),
+  )
+  return { authorization: `Bearer ${token}` }
 }
 
 /** `projectId` null: a global key; undefined: no key, because it was revoked. */

@@ -10,6 +10,9 @@ import { time } from '../components/time.ts'
 export type AccountSession = {
   id: string
   current: boolean
+  kind: 'browser' | 'cli'
+  /** What a device of `svc login` calls itself; null for a browser. */
+  name: string | null
   /** The only site where this session works; null if it works everywhere. */
   host: string | null
   ip: string | null
@@ -29,9 +32,9 @@ export const sessionsSection = (sessions: readonly AccountSession[]): Html =>
 
 const COLUMNS: Column<AccountSession>[] = [
   {
-    label: 'Browser',
+    label: 'Where',
     cell: (session) => html`
-      ${describeUserAgent(session.userAgent)} ${session.current && badge('This one', 'good')}
+      ${nameOf(session)} ${session.kind === 'cli' && badge('Command line')} ${session.current && badge('This one', 'good')}
       ${session.host !== null && html`<div class="muted small">Only on ${session.host}</div>`}
     `,
   },
@@ -45,6 +48,8 @@ const COLUMNS: Column<AccountSession>[] = [
   },
 ]
 
+const nameOf = ({ name, userAgent }: AccountSession): string => name ?? describeUserAgent(userAgent)
+
 function revokeForm(session: AccountSession): Html {
   const on = session.host === null ? '' : ` on ${session.host}`
   return html`
@@ -54,7 +59,7 @@ function revokeForm(session: AccountSession): Html {
         label: 'Revoke',
         kind: 'secondary',
         small: true,
-        accessibleName: `Revoke ${describeUserAgent(session.userAgent)}${on}, last seen from ${session.ip ?? 'an unknown address'}`,
+        accessibleName: `Revoke ${nameOf(session)}${on}, last seen from ${session.ip ?? 'an unknown address'}`,
       })}
     </form>
   `

@@ -19,15 +19,12 @@ import type { Failed } from '../frame/project-request.ts'
 import { type AliasRulesProps, aliasRules } from './alias-rules.ts'
 import { aliasHref } from './aliases.ts'
 
-/** `isThere`: the deployment was not deleted, so the alias can go back to it. */
-type Move = HistoryView & { isThere: boolean }
-
 type AliasPageProps = ProjectPageBase & {
   alias: AliasView
   /** The link to its host for this person. */
   visitUrl: string
   /** Newest first: the first entry is where the alias points now. */
-  history: readonly Move[]
+  history: readonly HistoryView[]
   ruleSets: AliasRulesProps['ruleSets']
   /** The certificate of its host. */
   certificate: CertificateState
@@ -58,11 +55,11 @@ export const aliasPage = (props: AliasPageProps): Html =>
   )
 
 /** The last earlier deployment that still exists; undefined if there is none. */
-const formerOf = ({ alias, history }: AliasPageProps): Move | undefined =>
-  history.find((move) => move.isThere && isEarlier(move, alias))
+const formerOf = ({ alias, history }: AliasPageProps): HistoryView | undefined =>
+  history.find((move) => move.exists && isEarlier(move, alias))
 
 /** Ids begin with the time of their making, so that after a rollback the newer deployment is not taken for a way back. */
-const isEarlier = (move: Move, alias: AliasView): boolean => move.deploymentId < alias.deploymentId
+const isEarlier = (move: HistoryView, alias: AliasView): boolean => move.deploymentId < alias.deploymentId
 
 const moveHref = (alias: AliasView, deploymentId: string): string =>
   `${aliasHref(alias.projectId, alias.id, '/move')}?to=${deploymentId}`
@@ -98,17 +95,18 @@ const historyCard = (props: AliasPageProps): Html =>
       title: 'History',
       about: 'Rolling back moves the alias. Nothing is copied, so it is instant.',
     },
-    table<Move>({ caption: 'History', rows: props.history, columns: historyColumns(props) }),
+    table<HistoryView>({ caption: 'History', rows: props.history, columns: historyColumns(props) }),
   )
 
-const historyColumns = (props: AliasPageProps): Column<Move>[] => [
+const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
   {
     label: 'Commit',
     cell: (move) =>
-      move.isThere
+      move.exists
         ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${shortSha(move.commitSha)}</a>`
         : html`${shortSha(move.commitSha)} <span class="muted">deleted</span>`,
   },
+  { label: 'Why', cell: (move) => REASONS[move.reason] },
   { label: 'By', cell: (move) => makerName(move.movedBy) },
   { label: 'When', cell: (move) => time(move.movedAt) },
   {
@@ -117,7 +115,7 @@ const historyColumns = (props: AliasPageProps): Column<Move>[] => [
     align: 'end',
     cell(move) {
       if (move === props.history[0]) return badge('Now', 'good')
-      if (move.deploymentId === props.alias.deploymentId || !move.isThere || !props.can.moveAliases) return ''
+      if (move.deploymentId === props.alias.deploymentId || !move.exists || !props.can.moveAliases) return ''
       const verb = isEarlier(move, props.alias) ? 'Roll back' : 'Move'
       return html`
         <a
@@ -129,6 +127,13 @@ const historyColumns = (props: AliasPageProps): Column<Move>[] => [
     },
   },
 ]
+
+const REASONS: Record<HistoryView['reason'], string> = {
+  create: 'Created',
+  publish: 'Published',
+  move: 'Moved',
+  rollback: 'Rolled back',
+}
 
 function settings({ alias, project, failed }: AliasPageProps): Html {
   const mine = failed?.intent === 'settings' ? failed : undefined

@@ -19,15 +19,16 @@ type MoveAliasPageProps = ProjectPageBase & {
   from: DeploymentView
   to: DeploymentView
   comparison: Comparison
+  /** To an earlier deployment that the alias showed before. */
+  isBack: boolean
   failed?: Failed | undefined
 }
 
 /**
- * Asks for confirmation before a release or rollback and shows what changes. Sends `intent=move` with `deploymentId`.
+ * Asks for confirmation before a release or rollback and shows what changes. Sends `intent=move` or `intent=rollback` with `deploymentId`.
  */
 export function movePage(props: MoveAliasPageProps): Html {
-  const { alias, from, to, comparison } = props
-  const isBack = to.createdAt < from.createdAt
+  const { alias, from, to, comparison, isBack } = props
   const verb = isBack ? 'Roll back' : 'Move'
   return projectFrame(
     props,
@@ -50,7 +51,7 @@ export function movePage(props: MoveAliasPageProps): Html {
       )}
       ${card({ id: 'differences', title: comparisonSummary(comparison) }, comparisonList(comparison))}
       <form method="post" class="stack">
-        ${formError(props.failed?.error)} ${hidden('intent', 'move')} ${hidden('deploymentId', to.id)}
+        ${formError(props.failed?.error)} ${hidden('intent', isBack ? 'rollback' : 'move')} ${hidden('deploymentId', to.id)}
         <div class="actions">
           ${button({ label: `${verb} ${alias.name} to ${to.commitSha.slice(0, 12)}` })}
           ${linkButton({ label: 'Cancel', href: aliasHref(props.project.id, alias.id), kind: 'secondary' })}

@@ -42,6 +42,22 @@ test('after a rollback the newer deployment is moved to, not rolled back to, and
   expect(count(after, />Now</g)).toBe(1)
 })
 
+test('the history says why the alias moved, and the page of a way back makes it a rollback', async () => {
+  app.advance(60_000)
+  await seedDeployment(app, { ...SITE, sha: NEW })
+  const asked = await page(at(`/${old.aliasId}/move?to=${old.deploymentId}`))
+  expect(asked).toMatch(/name="intent" value="rollback"/)
+  app.advance(60_000)
+  const done = await browser.submit(
+    at(`/${old.aliasId}/move`),
+    { intent: 'rollback', deploymentId: old.deploymentId },
+    { as: ADMIN },
+  )
+  expect(done.status).toBe(303)
+  const after = await page(at(`/${old.aliasId}`))
+  expect([count(after, />Rolled back</g), count(after, />Published</g)]).toEqual([1, 2])
+})
+
 test('a new alias starts with the latest deployment', async () => {
   app.advance(60_000)
   await seedDeployment(app, { ...SITE, sha: NEW })

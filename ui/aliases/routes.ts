@@ -14,9 +14,10 @@ import {
   getAlias,
   historyOf,
   listAliases,
+  rollBackAlias,
 } from '../../src/modules/aliases/service.ts'
 import { compareDeployments } from '../../src/modules/deployments/browse.ts'
-import { aboutDeployment, getDeployment, listDeployments } from '../../src/modules/deployments/service.ts'
+import { getDeployment, listDeployments } from '../../src/modules/deployments/service.ts'
 import { ruleSetsOfAlias } from '../../src/modules/rule-sets/service.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
 import { page } from '../components/html.ts'
@@ -96,12 +97,7 @@ type Place = { id: string; aliasId: string }
 
 function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, failed?: Failed): Response {
   const looking = lookAt(ctx, request, id)
-  const history = historyOf(ctx, looking.grant, aliasId)
-    .slice(0, MAX_MOVES)
-    .map((move) => ({
-      ...move,
-      isThere: aboutDeployment(ctx, move.deploymentId).projectId === id,
-    }))
+  const history = historyOf(ctx, looking.grant, aliasId).slice(0, MAX_MOVES)
   const notices = doneNotice(request, {
     created: 'The alias was created.',
     saved: 'Saved.',
@@ -183,7 +179,10 @@ function showMove(
   const to = getDeployment(ctx, looking.grant, toId ?? '')
   const from = getDeployment(ctx, looking.grant, alias.deploymentId)
   const comparison = compareDeployments(ctx, looking.grant, from.id, to.id)
-  return page(movePage({ ...looking, alias, from, to, comparison, failed }), failed?.error.status)
+  const isBack =
+    to.createdAt < from.createdAt &&
+    historyOf(ctx, looking.grant, aliasId).some(({ deploymentId }) => deploymentId === to.id)
+  return page(movePage({ ...looking, alias, from, to, comparison, isBack, failed }), failed?.error.status)
 }
 
 const submitMove = (ctx: Context, request: Request, { id, aliasId }: Place) =>
@@ -194,6 +193,12 @@ const submitMove = (ctx: Context, request: Request, { id, aliasId }: Place) =>
       move: {
         run({ grant, form }) {
           changeAlias(ctx, grant, aliasId, { deploymentId: form.text('deploymentId') })
+          return `/projects/${id}/aliases/${aliasId}?done=moved`
+        },
+      },
+      rollback: {
+        run({ grant, form }) {
+          rollBackAlias(ctx, grant, aliasId, form.text('deploymentId'))
           return `/projects/${id}/aliases/${aliasId}?done=moved`
         },
       },

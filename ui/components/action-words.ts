@@ -26,6 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'secret:manage': 'Set and remove secrets',
   'secret:read': 'See headers that rules add',
   'analytics:read': 'See visits',
+  'webhook:manage': 'Manage webhooks',
   'project:delete': 'Delete the project',
   'ownership:transfer': 'Transfer the project',
 } satisfies Record<ProjectAction, string>

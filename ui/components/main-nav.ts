@@ -17,12 +17,14 @@ type WorkspacePlace =
   | 'storage'
   | 'backups'
   | 'health'
+  | 'webhooks'
 
 const WORKSPACE: readonly [place: WorkspacePlace, label: string, href: string, icon: IconName][] = [
   ['users', 'Users', '/admin/users', 'people'],
   ['groups', 'Groups', '/admin/groups', 'group'],
   ['keys', 'API keys', '/keys', 'key'],
   ['settings', 'Settings', '/admin/settings/auth', 'cog'],
+  ['webhooks', 'Webhooks', '/admin/webhooks', 'rules'],
   ['analytics', 'Analytics', '/admin/analytics', 'chart'],
   ['logs', 'Requests', '/admin/logs', 'list'],
   ['audit', 'Audit log', '/admin/audit', 'clock'],

@@ -4,10 +4,13 @@ import { seedData } from './data-seed.ts'
 import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 import { seedRules } from './rules-seed.ts'
 
-test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0' } })
+test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0', PROXY_ALLOWED_TARGETS: '127.0.0.1' } })
 test.setTimeout(480_000)
 
-type Ids = Record<'project' | 'deployment' | 'alias' | 'user' | 'group' | 'domain' | 'unproven', string> & {
+type Ids = Record<
+  'project' | 'deployment' | 'alias' | 'user' | 'group' | 'domain' | 'unproven' | 'hook' | 'delivery',
+  string
+> & {
   rules: string[]
   data: string[]
 }
@@ -39,7 +42,10 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const rules = [{ type: 'query', key: 'preview', value: 'yes', alias: 'production' }]
   const split = { weights: [{ alias: 'production', weight: 100 }], rules }
   await appliance.asAdmin('PUT', `/api/domains/${domain}/traffic`, split)
-  const others = { user: user.id, group: group.id, domain, unproven }
+  const hooks = `/api/projects/${id}/webhooks`
+  const hook = await make(hooks, { url: 'https://127.0.0.1:9/', events: ['*'], headers: { 'X-Team': 'a' } })
+  const delivery = await make(`${hooks}/${hook.id}/test`, {})
+  const others = { hook: hook.id, delivery: delivery.id, user: user.id, group: group.id, domain, unproven }
   const rulePages = await seedRules(appliance, id, alias.id)
   const data = await seedData(appliance, id)
   return { project: id, deployment: older.id, alias: alias.id, ...others, rules: rulePages, data }
@@ -66,6 +72,9 @@ const ofProject = (ids: Ids): string[] => {
       '/people',
       '/analytics',
       '/secrets',
+      '/webhooks',
+      `/webhooks/${ids.hook}`,
+      `/webhooks/${ids.hook}/deliveries/${ids.delivery}`,
       '/settings',
     ],
     ...deployment.map((rest) => `/deployments/${ids.deployment}${rest}`),
@@ -81,9 +90,18 @@ const ofData = (ids: Ids): string[] => ids.data.map((rest) => `/projects/${ids.p
 
 const ofWorkspace = (ids: Ids): string[] => [
   ...['/', '/?q=zebra', '/projects/new', '/keys', '/welcome', '/account', '/signed-out', '/no-such-page'],
-  ...['users', 'groups', 'settings/auth', 'audit', 'analytics', 'logs', 'storage', 'backups', 'health'].map(
-    (rest) => `/admin/${rest}`,
-  ),
+  ...[
+    'users',
+    'groups',
+    'webhooks',
+    'settings/auth',
+    'audit',
+    'analytics',
+    'logs',
+    'storage',
+    'backups',
+    'health',
+  ].map((rest) => `/admin/${rest}`),
   ...[`/admin/users/${ids.user}`, `/admin/groups/${ids.group}`],
 ]
 

@@ -18,6 +18,7 @@ type ProjectTab =
   | 'people'
   | 'analytics'
   | 'secrets'
+  | 'webhooks'
   | 'settings'
 
 /** The props that every page of a project gets. */
@@ -82,6 +83,7 @@ const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyo
   ['people', 'People', '/people'],
   ['analytics', 'Analytics', '/analytics', 'readAnalytics'],
   ['secrets', 'Secrets', '/secrets', 'seeSecrets'],
+  ['webhooks', 'Webhooks', '/webhooks', 'manageWebhooks'],
   ['settings', 'Settings', '/settings', 'manageSettings'],
 ]
 

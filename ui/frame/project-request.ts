@@ -23,6 +23,7 @@ const CAN = {
   manageSettings: 'settings:manage',
   transfer: 'ownership:transfer',
   readAnalytics: 'analytics:read',
+  manageWebhooks: 'webhook:manage',
   deleteProject: 'project:delete',
 } as const satisfies Record<string, ProjectAction>
 

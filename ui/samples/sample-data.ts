@@ -72,6 +72,7 @@ const all = (may: boolean): Can => ({
   manageSettings: may,
   transfer: may,
   readAnalytics: may,
+  manageWebhooks: may,
   deleteProject: may,
 })
 export const owner = { user: admin, project, can: all(true) }

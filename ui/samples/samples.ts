@@ -2,6 +2,7 @@
 // samples of sign-in, account and site pages are here, those of other areas in samples-*.ts.
 
 import { type AccountPageData, accountPage } from '../account/account.ts'
+import { deviceDonePage, devicePage } from '../account/device.ts'
 import { acceptInvitationPage } from '../auth/accept-invitation.ts'
 import { forgotPage } from '../auth/forgot.ts'
 import { resetPage } from '../auth/reset.ts'
@@ -47,6 +48,8 @@ const account: AccountPageData = {
     {
       id: 's1',
       current: true,
+      kind: 'browser',
+      name: null,
       host: null,
       ip: '192.0.2.7',
       userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -55,11 +58,23 @@ const account: AccountPageData = {
     {
       id: 's2',
       current: false,
+      kind: 'browser',
+      name: null,
       host: 'handbook.example.com',
       ip: '2001:db8::17',
       userAgent:
         'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1',
       lastSeenAt: '2026-11-18T21:40:00.000Z',
+    },
+    {
+      id: 's3',
+      current: false,
+      kind: 'cli',
+      name: 'laptop',
+      host: null,
+      ip: '192.0.2.7',
+      userAgent: 'svc/1.0.0',
+      lastSeenAt: '2026-11-17T08:00:00.000Z',
     },
   ],
   sites: [
@@ -165,6 +180,19 @@ const authSamples = [
   sample('invitation', acceptInvitationPage, invitation),
   sample('invitation-accept', acceptInvitationPage, { ...invitation, signedInAs: guest.email }),
   sample('invitation-other', acceptInvitationPage, { ...invitation, signedInAs: admin.email }),
+  sample('device', devicePage, { email: admin.email, code: '' }),
+  sample('device-decide', devicePage, {
+    email: admin.email,
+    code: 'BCDF-GHJK',
+    asking: {
+      clientName: 'laptop',
+      ip: '192.0.2.7',
+      createdAt: '2026-11-20T09:05:00.000Z',
+      expiresAt: '2026-11-20T09:15:00.000Z',
+    },
+  }),
+  sample('device-done', deviceDonePage, { isApproved: true }),
+  sample('device-refused', deviceDonePage, { isApproved: false }),
   sample('signed-out', signedOutPage, { signInUrl: '/signin' }),
   sample('continue', continuePage, { url: redirect }),
   sample('continue-signed-out', continuePage, { url: '/', after: 'sign-out' as const }),

@@ -84,6 +84,8 @@ const ACTIONS = [
   'deployment.add_files',
   'deployment.create',
   'deployment.delete',
+  'device.approve',
+  'device.deny',
   'domain.certificate',
   'domain.change',
   'domain.create',

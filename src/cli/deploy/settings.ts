@@ -4,6 +4,7 @@ import { type ApiAddress, findApiAddress, sayDestination } from '../api-address.
 import type { Connection } from '../api-client.ts'
 import { type Io, printable, UsageError } from '../command.ts'
 import { findConfigFile } from '../config-file.ts'
+import { findLogin } from '../credentials.ts'
 import { casOfMarkedFile } from '../extra-cas.ts'
 import { type GitFacts, readGit } from '../git.ts'
 import type { Target } from './upload.ts'
@@ -65,7 +66,7 @@ function refusedByGit(folder: string, reason: string): string {
   ].join('\n')
 }
 
-/** Both. Throws a `UsageError` that says where they can come from. */
+/** Address and key, or what `svc login` got there. Throws a `UsageError` that says where they can come from. */
 export function requireConnection(
   { api, apiKey }: Pick<DeploySettings, 'api' | 'apiKey'>,
   io: Io,
@@ -73,9 +74,12 @@ export function requireConnection(
 ): Connection {
   if (api === undefined)
     throw new UsageError('no server: give --api-url, SVC_API_URL or "apiUrl" in .svc/config.json')
-  if (!apiKey) throw new UsageError(`no API key: ${wherefrom}`)
-  sayDestination(api, io)
-  return { apiUrl: api.url, apiKey, env: io.env, ca: casOfMarkedFile(io.env['NODE_EXTRA_CA_CERTS']) }
+  const login = apiKey ? undefined : findLogin(api.url, io.env)
+  const credential = apiKey || login?.token
+  if (!credential) throw new UsageError(`no API key: ${wherefrom}, or run svc login`)
+  if (login === undefined) sayDestination(api, io)
+  const ca = casOfMarkedFile(io.env['NODE_EXTRA_CA_CERTS'])
+  return { apiUrl: api.url, apiKey: credential, env: io.env, ca }
 }
 
 /** An unset variable of a script is an empty argument, and must not stand for the folder that the script runs in. */

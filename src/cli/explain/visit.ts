@@ -5,7 +5,8 @@ import { VERSION } from '../version.ts'
 
 type Visit = { url: string; method: string; accept: string; apiUrl: string | undefined; isJson: boolean }
 
-const NEEDS_KEY = 'which rule, file or check decides is only told with a key of the project: set SVC_API_KEY'
+const NEEDS_KEY =
+  'which rule, file or check decides is only told with a key of the project: set SVC_API_KEY, or run svc login'
 const ANSWER_TIMEOUT_MS = 60_000
 
 /** The headers that say why a visitor sees what he sees. */

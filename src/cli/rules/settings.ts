@@ -152,7 +152,7 @@ export async function sourceOf({ folder }: LoadedSet, io: Io): Promise<NonNullab
 
 export type Server = { client: ApiClient; projectId: string; project: string }
 
-/** The server and the project for the sets. The key comes only from SVC_API_KEY. */
+/** The server and the project for the sets. The key comes from SVC_API_KEY, else from `svc login`. */
 export async function connect(flags: RulesFlags, io: Io): Promise<Server> {
   const config = findConfigFile([io.cwd])
   const api = findApiAddress(flags['api-url'], io.env, config)

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { openDb } from '../../db/open.ts'
 import { sealHeaderConfig } from '../../modules/proxy-rules/header-values.ts'
+import { sealHeader, sealPart } from '../../modules/webhooks/sealed.ts'
 import { createSecretBox } from '../../platform/secret-box.ts'
 import { readSecretKeys } from '../../platform/secret-keys.ts'
 
-/** A second step, a project's secret and a header value, sealed with the key of the data folder. */
+/** A second step, a project's secret, a header value and a webhook, sealed with the key of the data folder. */
 export function storeSealedValues(folder: string): void {
   const secrets = createSecretBox(readSecretKeys(join(folder, 'secret.key')))
   const { sqlite } = openDb(join(folder, 'svc.db'), 0)
@@ -22,5 +23,11 @@ export function storeSealedValues(folder: string): void {
      30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0, 0)`,
     [headers],
   )
+  const headersOfHook = JSON.stringify({ 'X-Key': sealHeader(secrets, 'h', 'X-Key', 'hook header') })
+  sqlite.run("INSERT INTO webhooks VALUES ('h', 'p', 'chat', 'json', '[\"*\"]', ?, ?, ?, 1, NULL, 0, 0, 0)", [
+    sealPart(secrets, 'h', 'url', 'https://chat.example/'),
+    headersOfHook,
+    sealPart(secrets, 'h', 'secret', 'hook secret'),
+  ])
   sqlite.close()
 }

@@ -6,12 +6,15 @@ export type TestIo = Io & {
   err(): string
   /** Every wait asked for, in milliseconds; none is really waited. */
   waits: number[]
+  /** The addresses that were to be opened in a browser. */
+  opened: string[]
 }
 
 /** An outside world that keeps what is written and never waits. Its clock gains a millisecond a look. */
 export function testIo(given: Partial<Io> = {}): TestIo {
   const written = { out: '', err: '' }
   const waits: number[] = []
+  const opened: string[] = []
   let clockMs = 0
   return {
     stdout: {
@@ -29,6 +32,10 @@ export function testIo(given: Partial<Io> = {}): TestIo {
       },
     },
     readPassword: async () => undefined,
+    openUrl: async (url) => {
+      opened.push(url)
+      return true
+    },
     env: {},
     cwd: '/',
     isTerminal: false,
@@ -41,5 +48,6 @@ export function testIo(given: Partial<Io> = {}): TestIo {
     out: () => written.out,
     err: () => written.err,
     waits,
+    opened,
   }
 }

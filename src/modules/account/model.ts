@@ -12,6 +12,8 @@ export const accountView = t.Object({
     t.Object({
       id: t.String({ format: 'uuid' }),
       current: t.Boolean(),
+      kind: t.Union([t.Literal('browser'), t.Literal('cli')]),
+      name: orNull(t.String()),
       ip: t.String(),
       userAgent: t.String(),
       lastSeenAt: t.String(),

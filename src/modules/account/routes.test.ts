@@ -48,7 +48,15 @@ describe('GET /api/account', () => {
     const sessions = body['sessions'] as Record<string, unknown>[]
     expect(sessions).toHaveLength(2)
     expect(sessions.filter(({ current }) => current)).toHaveLength(1)
-    expect(Object.keys(sessions[0] ?? {}).sort()).toEqual(['current', 'id', 'ip', 'lastSeenAt', 'userAgent'])
+    expect(Object.keys(sessions[0] ?? {}).sort()).toEqual([
+      'current',
+      'id',
+      'ip',
+      'kind',
+      'lastSeenAt',
+      'name',
+      'userAgent',
+    ])
     expect(sessions[0]).toMatchObject({
       ip: '127.0.0.1',
       userAgent: 'Test Browser',

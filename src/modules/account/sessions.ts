@@ -9,6 +9,9 @@ import { endSession, findSession, listSessions } from '../auth/sessions.ts'
 export type OwnSession = {
   id: string
   current: boolean
+  /** `cli`: of `svc login`, with the name of the device. */
+  kind: 'browser' | 'cli'
+  name: string | null
   /** The one host that the session was handed over to; null if it is valid everywhere. */
   host: string | null
   ip: string
@@ -18,9 +21,11 @@ export type OwnSession = {
 
 /** Where the person is signed in, most recently used first. */
 export const ownSessions = (ctx: Context, { user, sessionId }: UserActor): OwnSession[] =>
-  listSessions(ctx.db.orm, user.id).map(({ id, host, ip, userAgent, lastSeenAt }) => ({
+  listSessions(ctx.db.orm, user.id).map(({ id, name, host, ip, userAgent, lastSeenAt }) => ({
     id,
     current: id === sessionId,
+    kind: name === null ? 'browser' : 'cli',
+    name,
     host,
     ip,
     userAgent,

@@ -8,14 +8,23 @@ import { findCommitOf } from '../deployments/service.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
-import { type AliasRow, findAliasOfProject, insertAlias, insertHistory, updateAlias } from './queries.ts'
+import { type AliasMove, tellOfMove } from './moves.ts'
+import {
+  type AliasRow,
+  findAliasOfProject,
+  insertAlias,
+  insertHistory,
+  type MoveReason,
+  updateAlias,
+} from './queries.ts'
 
-/** What points an alias at a deployment: an upload or a person. `basePath` is `''` or a folder such as `/dist`. */
+/** What an alias is pointed at. `basePath` is `''` or a folder such as `/dist`. */
 type Pointing = {
   project: Pick<Project, 'id' | 'owner' | 'name'>
   name: string
   deployment: { id: string; commitSha: string }
   basePath: string
+  reason: MoveReason
 }
 
 /** Throws `invalid` for a name that an alias cannot have. contract §5.1. */
@@ -29,23 +38,25 @@ export function checkAliasName(name: string): void {
 }
 
 /**
- * Makes or moves the alias, with history, host and audit. `published` says whether it now points at the deployment: a
- * locked alias does not move.
+ * Makes or moves the alias for an upload, with history, host and audit. `published` says whether it now points at the deployment: a
+ * locked alias does not move. `move`: what changed; null if it was there already.
  */
 export function pointAlias(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
-  pointing: Pointing,
-): { alias: AliasRow; published: boolean } {
-  const alias = findAliasOfProject(tx, pointing.project.id, pointing.name)
-  if (alias === undefined) return { alias: addAlias(ctx, tx, actor, pointing, {}), published: true }
-  const isThere = alias.deploymentId === pointing.deployment.id
-  if (alias.isLocked) return { alias, published: isThere }
-  return {
-    alias: moveAlias(ctx, tx, actor, alias, pointing.deployment, pointing.basePath),
-    published: true,
-  }
+  upload: Omit<Pointing, 'reason'>,
+): { alias: AliasRow; published: boolean; move: AliasMove | null } {
+  const before = findAliasOfProject(tx, upload.project.id, upload.name)
+  const pointing = { ...upload, reason: 'publish' as const }
+  if (before?.isLocked)
+    return { alias: before, published: before.deploymentId === pointing.deployment.id, move: null }
+  const alias =
+    before === undefined
+      ? addAlias(ctx, tx, actor, pointing, {})
+      : moveAlias(ctx, tx, actor, before, pointing)
+  const move = tellOfMove(ctx, tx, actor, { before, after: alias }, 'publish')
+  return { alias, published: true, move }
 }
 
 /** True when the change needs `alias:manage`, not just the right to move the alias. */
@@ -70,7 +81,7 @@ export function addAlias(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
-  { project, name, deployment, basePath }: Pointing,
+  { project, name, deployment, basePath, reason }: Pointing,
   settings: Settings,
 ): AliasRow {
   checkAliasName(name)
@@ -91,7 +102,7 @@ export function addAlias(
   }
   refuseTaken(`${project.owner}/${project.name} already has an alias ${name}`, () => insertAlias(tx, alias))
   claimLabel(ctx, tx, { ref: name, repo: project.name, owner: project.owner }, { aliasId: alias.id })
-  addHistory(ctx, tx, actor, alias, deployment)
+  addHistory(ctx, tx, actor, alias, { deployment, reason })
   audit(ctx, tx, actor, { ...aboutChange('alias.create', alias), after: alias })
   return alias
 }
@@ -101,18 +112,17 @@ export function moveAlias(
   tx: DbOrTx,
   actor: Actor,
   alias: AliasRow,
-  deployment: { id: string; commitSha: string },
-  basePath: string,
+  { deployment, basePath, reason }: Pick<Pointing, 'deployment' | 'basePath' | 'reason'>,
 ): AliasRow {
   if (alias.deploymentId === deployment.id && alias.basePath === basePath) return alias
   const from = findCommitOf(ctx.db, alias.deploymentId)
   const moved = { ...alias, deploymentId: deployment.id, basePath, updatedAt: ctx.now() }
   updateAlias(tx, alias.id, { deploymentId: deployment.id, basePath, updatedAt: moved.updatedAt })
-  addHistory(ctx, tx, actor, moved, deployment)
+  addHistory(ctx, tx, actor, moved, { deployment, reason })
   audit(ctx, tx, actor, {
     ...aboutChange('alias.move', alias),
     before: { commitSha: from, deploymentId: alias.deploymentId, basePath: alias.basePath },
-    after: { commitSha: deployment.commitSha, deploymentId: deployment.id, basePath },
+    after: { commitSha: deployment.commitSha, deploymentId: deployment.id, basePath, reason },
   })
   return moved
 }
@@ -139,7 +149,7 @@ function addHistory(
   tx: DbOrTx,
   actor: Actor,
   alias: AliasRow,
-  deployment: { id: string; commitSha: string },
+  { deployment, reason }: Pick<Pointing, 'deployment' | 'reason'>,
 ): void {
   insertHistory(tx, {
     id: ctx.newId(),
@@ -149,6 +159,7 @@ function addHistory(
     basePath: alias.basePath,
     movedBy: actorRef(actor),
     movedAt: ctx.now(),
+    reason,
   })
 }
 

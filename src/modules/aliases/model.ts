@@ -49,6 +49,16 @@ export const aliasQuery = t.Object({
   name: t.Optional(t.String()),
 })
 
+/** Without `to`: the deployment that the alias showed before. */
+export const rollbackBody = t.Object({
+  to: t.Optional(
+    t.String({
+      error: 'The id of a deployment that the alias showed before',
+      examples: ['01934f5e-7c00-7000-8000-000000000000'],
+    }),
+  ),
+})
+
 /** contract §5.1. */
 export const aliasView = t.Object({
   id: t.String({ format: 'uuid' }),
@@ -80,5 +90,7 @@ export const historyView = t.Object({
   commitSha: t.String(),
   movedBy: actorView,
   movedAt: t.String(),
+  reason: t.Union([t.Literal('create'), t.Literal('publish'), t.Literal('move'), t.Literal('rollback')]),
+  exists: t.Boolean({ description: 'False when the deployment was deleted' }),
 })
 export type HistoryView = Static<typeof historyView>

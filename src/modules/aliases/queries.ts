@@ -124,20 +124,44 @@ export function deleteAliasRow(db: Db, id: string): void {
 
 type HistoryRow = typeof aliasHistory.$inferSelect
 
+/** Why an alias points where it does: `publish` also when an upload made it. */
+export type MoveReason = HistoryRow['reason']
+
 export function insertHistory(db: DbOrTx, row: HistoryRow): void {
   db.insert(aliasHistory).values(row).run()
 }
 
-/** Newest first. */
-export function listHistory(db: DbOrTx, aliasId: string, limit: number): HistoryRow[] {
+/** Newest first. `exists`: the deployment was not deleted. */
+export function listHistory(
+  db: DbOrTx,
+  aliasId: string,
+  limit: number,
+): (HistoryRow & { exists: boolean })[] {
   return db
-    .select()
+    .select({ row: aliasHistory, isThere: deployments.id })
     .from(aliasHistory)
+    .leftJoin(deployments, eq(deployments.id, aliasHistory.deploymentId))
     .where(eq(aliasHistory.aliasId, aliasId))
     .orderBy(desc(aliasHistory.movedAt), desc(aliasHistory.id))
     .limit(limit)
     .all()
+    .map(({ row, isThere }) => ({ ...row, exists: isThere !== null }))
 }
+
+/** Where the alias pointed last that is another deployment than `current` and exists; `to` asks for that one alone. */
+export const findWayBack = (
+  db: Db,
+  aliasId: string,
+  current: string,
+  to: string | null,
+): { id: string; commitSha: string; basePath: string } | undefined =>
+  prepared<{ id: string; commitSha: string; basePath: string }>(
+    db,
+    `SELECT d.id, d.commit_sha AS commitSha, h.base_path AS basePath
+     FROM alias_history h JOIN deployments d ON d.id = h.deployment_id
+     WHERE h.alias_id = ?1 AND h.deployment_id <> ?2 AND (?3 IS NULL OR h.deployment_id = ?3)
+     ORDER BY h.moved_at DESC, h.id DESC LIMIT 1`,
+  ).get(aliasId, current, to) ?? undefined
 
 /** The folder of this deployment that the alias served when it last pointed at it. */
 export const findFormerBasePath = (db: Db, aliasId: string, deploymentId: string): string | undefined =>

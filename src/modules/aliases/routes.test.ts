@@ -271,18 +271,24 @@ describe('history', () => {
         commitSha: shaOf('a'),
         movedBy: { kind: 'user', id: expect.any(String), name: contributor },
         movedAt: at(0),
+        reason: 'move',
+        exists: true,
       },
       {
         deploymentId: deployments['b'],
         commitSha: shaOf('b'),
         movedBy: { kind: 'key', id: expect.any(String), name: 'ci' },
         movedAt: at(1000),
+        reason: 'move',
+        exists: true,
       },
       {
         deploymentId: deployments['a'],
         commitSha: shaOf('a'),
         movedBy: { kind: 'user', id: expect.any(String), name: SEED_OWNER },
         movedAt: at(2000),
+        reason: 'create',
+        exists: true,
       },
     ])
   })

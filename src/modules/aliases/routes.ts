@@ -5,7 +5,7 @@ import { pageOf } from '../../http/pagination.ts'
 import type { About } from '../auth/authorize.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
 import { aboutFilters, aboutProject, aboutProjectName } from '../projects/service.ts'
-import { aliasPatchBody, aliasQuery, aliasView, historyView, newAliasBody } from './model.ts'
+import { aliasPatchBody, aliasQuery, aliasView, historyView, newAliasBody, rollbackBody } from './model.ts'
 import {
   aboutAlias,
   changeAlias,
@@ -14,6 +14,7 @@ import {
   deleteAlias,
   historyOf,
   listAliases,
+  rollBackAlias,
 } from './service.ts'
 
 /** Contributors may move an alias; settings that protect or open it are for admins. contract §4. */
@@ -41,7 +42,7 @@ export const aliasRoutes = (ctx: Context) => {
       may: { action: actionFor, ...onAlias },
       body: aliasPatchBody,
       response: aliasView,
-      detail: { summary: 'Move an alias (the rollback) or change its settings' },
+      detail: { summary: 'Move an alias or change its settings' },
     })
     .delete(
       '/:id',
@@ -55,6 +56,12 @@ export const aliasRoutes = (ctx: Context) => {
         detail: { summary: 'Delete an alias; its deployments stay' },
       },
     )
+    .post('/:id/rollback', ({ grant, params, body }) => rollBackAlias(ctx, grant, params.id, body.to), {
+      may: { action: 'alias:write', ...onAlias },
+      body: rollbackBody,
+      response: aliasView,
+      detail: { summary: 'Move an alias back to the deployment that it showed before' },
+    })
     .get('/:id/history', ({ grant, params }) => ({ history: historyOf(ctx, grant, params.id) }), {
       may: { action: 'project:read', ...onAlias },
       response: t.Object({ history: t.Array(historyView) }),

@@ -13,6 +13,7 @@ import { type AliasHosts, hostsOfAlias } from '../domains/alias-hosts.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
 import { aboutChange, addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
 import type { AliasChange, AliasView, HistoryView, NewAlias } from './model.ts'
+import { tellOfMove } from './moves.ts'
 import {
   type AliasFilter,
   type AliasRecord,
@@ -23,6 +24,7 @@ import {
   findAliasOfProject,
   findAliasRecord,
   findFormerBasePath,
+  findWayBack,
   listAliasRecords,
   listHistory,
   listVisibilities,
@@ -84,8 +86,10 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
     const deployment = chooseDeployment(ctx, project.id, input)
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
-    const pointing = { project, name, deployment, basePath: deployment.basePath }
-    return addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
+    const pointing = { project, name, deployment, basePath: deployment.basePath, reason: 'create' as const }
+    const made = addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
+    tellOfMove(ctx, tx, grant.actor, { before: undefined, after: made }, 'create')
+    return made
   })
   return aliasView(ctx, alias)
 }
@@ -103,11 +107,41 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
     if (deployment !== undefined) {
       refuseLocked(ctx, grant, alias)
       const basePath = findFormerBasePath(ctx.db, alias.id, deployment.id) ?? deployment.basePath
-      moveAlias(ctx, tx, grant.actor, alias, deployment, basePath)
+      const moved = moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'move' })
+      tellOfMove(ctx, tx, grant.actor, { before: alias, after: moved }, 'move')
     }
     changeSettings(ctx, tx, grant.actor, alias, settingsOf(change))
   })
   return aliasView(ctx, { id })
+}
+
+/**
+ * Moves the alias back to what it showed last that is another deployment and exists, with the folder of that time; so
+ * twice in a row goes there and back again. `to` names one of those that it showed. 409 when there is none; locked as by
+ * `changeAlias`. contract 16 §1.
+ */
+export function rollBackAlias(ctx: Context, grant: Grant, id: string, to: string | undefined): AliasView {
+  inTidyingTransaction(ctx.db, (tx) => {
+    const alias = requireAlias(tx, grant, id)
+    if (to !== undefined) chooseDeployment(ctx, alias.projectId, { deploymentId: to })
+    refuseLocked(ctx, grant, alias)
+    const back = findWayBack(ctx.db, alias.id, alias.deploymentId, to ?? null)
+    if (back === undefined) throw nothingToRollBackTo(alias, to)
+    const { basePath, ...deployment } = back
+    const moved = moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'rollback' })
+    tellOfMove(ctx, tx, grant.actor, { before: alias, after: moved }, 'rollback')
+  })
+  return aliasView(ctx, { id })
+}
+
+function nothingToRollBackTo({ name, deploymentId }: AliasRow, to: string | undefined): AppError {
+  const message =
+    to === undefined
+      ? `The alias ${name} has shown no other deployment that still exists`
+      : to === deploymentId
+        ? `The alias ${name} shows this deployment already`
+        : `The alias ${name} has never shown this deployment: move it there instead`
+  return new AppError('conflict', message, { code: 'NOTHING_TO_ROLL_BACK_TO' })
 }
 
 /** Throws 409 `ALIAS_IN_USE` naming the hosts that need it, which would answer 404. contract 12.9. */
@@ -115,6 +149,7 @@ export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
     refuseInUse(alias, hostsOfAlias(ctx.db, alias.projectId, alias.name))
+    tellOfMove(ctx, tx, grant.actor, { before: alias, after: undefined }, 'delete')
     deleteAliasRow(ctx.db, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
   })
@@ -148,11 +183,13 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
     ctx.db.orm,
     rows.map(({ movedBy }) => movedBy),
   )
-  return rows.map(({ deploymentId, commitSha, movedBy, movedAt }) => ({
+  return rows.map(({ deploymentId, commitSha, movedBy, movedAt, reason, exists }) => ({
     deploymentId,
     commitSha,
     movedBy: viewOf(movedBy),
     movedAt: isoTime(movedAt),
+    reason,
+    exists,
   }))
 }
 

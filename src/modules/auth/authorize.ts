@@ -108,6 +108,7 @@ function askerOf({ actor, site }: Caller, projectId: string | null, namesNone = 
     const covers = actor.key.isGlobal || (projectId !== null && actor.key.projectId === projectId)
     return { kind: 'key', isGlobal: actor.key.isGlobal, covers }
   }
+  if (actor.kind === 'cli') return { kind: 'cli', globalRole: actor.user.role }
   if (actor.kind !== 'user') return { kind: actor.kind }
   const isOwn = namesNone || site?.projectId === projectId
   const place = site === null ? 'admin_host' : isOwn ? 'own_site' : 'other_site'
@@ -115,7 +116,7 @@ function askerOf({ actor, site }: Caller, projectId: string | null, namesNone = 
 }
 
 function roleOn(ctx: Context, actor: Actor, projectId: string | null): ProjectRole | null {
-  return actor.kind === 'user' && projectId !== null ? standingOf(ctx, projectId, actor.user.id).role : null
+  return 'user' in actor && projectId !== null ? standingOf(ctx, projectId, actor.user.id).role : null
 }
 
 const unnamedError = (): AppError => invalidField('projectId', 'The id of the project, as text')

@@ -2,13 +2,14 @@ import type { Caller, Context, RequestFacts } from '../../context.ts'
 import { currentGeneration } from '../../db/generation.ts'
 import type { Actor, SessionUser } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
-import { sentKey } from '../../domain/key-header.ts'
+import { CLI_PREFIX, sentKey } from '../../domain/key-header.ts'
 import { isPartOfAnother } from '../../http/part-of-another.ts'
 import { requestState } from '../../http/request-facts.ts'
 import { identifyKey, refusalNow } from '../api-keys/identify.ts'
 import { API_KEY_SUSPENDED } from '../api-keys/suspended.ts'
 import { passesGate } from './gate.ts'
-import { findSessionUser, healedCookies, resolveSession } from './sessions.ts'
+import { identifyCli } from './sessions/cli.ts'
+import { cliEnded, findSessionUser, healedCookies, resolveSession } from './sessions.ts'
 
 /** Where a sign-in comes from. */
 export type Origin = { facts: RequestFacts; userAgent: string }
@@ -47,7 +48,7 @@ export function asOfNow(ctx: Context, caller: Caller): Caller {
     return badKey === undefined ? caller : { ...nobody, badKey }
   }
   const user = findSessionUser(ctx.db, actor.sessionId)
-  if (user === undefined) return nobody
+  if (user === undefined) return actor.kind === 'cli' ? { ...nobody, badKey: cliEnded() } : nobody
   return passesGate(ctx, site, user.id)
     ? { ...caller, actor: { ...actor, user } }
     : { ...nobody, refused: user }
@@ -66,6 +67,7 @@ function findCaller(ctx: Context, request: Request): Caller {
     refused,
   })
   const sent = sentKey(request.headers)
+  if (sent?.startsWith(CLI_PREFIX)) return callerOfCli(ctx, sent, facts)
   if (sent !== null) {
     const key = identifyKey(ctx, sent)
     return key instanceof AppError
@@ -83,4 +85,15 @@ function findCaller(ctx: Context, request: Request): Caller {
   if (!found.isAllowed) return caller({ kind: 'anonymous', ip: facts.ip }, user)
   setCookies.push(...found.setCookies)
   return { ...caller({ kind: 'user', user, sessionId: id, ip: facts.ip }), goodUntil: found.goodUntil }
+}
+
+/** The membership gate is for persons, however they come. */
+function callerOfCli(ctx: Context, token: string, facts: RequestFacts): Caller {
+  const { ip, site } = facts
+  const nobody: Caller = { actor: { kind: 'anonymous', ip }, site, refused: null }
+  const found = identifyCli(ctx, token, facts)
+  if (found === undefined) return { ...nobody, badKey: cliEnded() }
+  return passesGate(ctx, site, found.user.id)
+    ? { ...nobody, actor: { kind: 'cli', ...found, ip } }
+    : { ...nobody, refused: found.user }
 }

@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { CLI_PREFIX, sentKey } from '../../domain/key-header.ts'
 import { skipBody } from '../../http/held-body.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { factsOf, requestState } from '../../http/request-facts.ts'
@@ -9,7 +10,7 @@ import { loginMethods } from './login-methods.ts'
 import { loginMethodsView, signInBody, signUpBody, successView, userView } from './model.ts'
 import { oidcRoutes } from './oidc/routes.ts'
 import { resetPasswordRoutes } from './reset-password/routes.ts'
-import { clearedCookies, refreshSession, signOut } from './sessions.ts'
+import { clearedCookies, refreshSession, signOut, signOutCli } from './sessions.ts'
 import { signIn } from './sign-in.ts'
 import { signUp } from './sign-up.ts'
 
@@ -70,14 +71,18 @@ const signOutRoute = (ctx: Context, path: string) =>
     async ({ request }) => {
       await skipBody(ctx, request)
       const facts = factsOf(request)
-      signOut(ctx, request.headers.get('cookie'), facts)
-      requestState(request).setCookies = clearedCookies(ctx, facts)
+      const sent = sentKey(request.headers)
+      if (sent?.startsWith(CLI_PREFIX)) signOutCli(ctx, sent, facts)
+      else {
+        signOut(ctx, request.headers.get('cookie'), facts)
+        requestState(request).setCookies = clearedCookies(ctx, facts)
+      }
       return { success: true as const }
     },
     {
       parse: 'none',
       response: successView,
-      detail: { summary: 'Sign out', security: [{ session: [] }] },
+      detail: { summary: 'Sign out; of `svc login`, with its token', security: [{ session: [] }] },
     },
   )
 

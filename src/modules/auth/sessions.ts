@@ -3,13 +3,15 @@ import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { ifRoom, inTidyingTransaction } from '../../db/tidying.ts'
-import type { SessionUser, UserActor } from '../../domain/actor.ts'
+import type { CliActor, SessionUser, UserActor } from '../../domain/actor.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isRecent } from '../../domain/recent.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { publicUser } from '../users/accounts.ts'
+import { deleteDevicesOf } from './device/queries.ts'
 import { passesGate } from './gate.ts'
+import { identifyCli } from './sessions/cli.ts'
 import { sessionCookies } from './sessions/cookies.ts'
 import { exchange } from './sessions/exchange.ts'
 import {
@@ -134,15 +136,27 @@ export function signOut(ctx: Context, cookieHeader: string | null, facts: Reques
   inTidyingTransaction(ctx.db, (tx) => endSession(ctx, tx, actor, id))
 }
 
+/** Ends the session of a token of `svc login`. Throws 401 for one that has ended. */
+export function signOutCli(ctx: Context, token: string, facts: RequestFacts): void {
+  const found = identifyCli(ctx, token, facts)
+  if (found === undefined) throw cliEnded()
+  const actor = { kind: 'cli', ...found, ip: facts.ip } as const
+  inTidyingTransaction(ctx.db, (tx) => endSession(ctx, tx, actor, found.sessionId))
+}
+
+export const cliEnded = (): AppError =>
+  new AppError('unauthenticated', 'This login of the command line has ended: run svc login again')
+
 /** Ends one of the actor's sessions and those handed over from it, in the caller's transaction. */
-export function endSession(ctx: Context, tx: DbOrTx, actor: UserActor, sessionId: string): void {
+export function endSession(ctx: Context, tx: DbOrTx, actor: UserActor | CliActor, sessionId: string): void {
   deleteSession(tx, sessionId)
   audit(ctx, tx, actor, { action: 'session.end', target: { kind: 'session', id: sessionId, name: null } })
 }
 
-/** Ends every session of the user except `keep`, in the caller's transaction. */
+/** Ends every session of the user except `keep`, and what they let in but no device has fetched, in the caller's transaction. */
 export function endSessionsOf(tx: DbOrTx, userId: string, keep: string | null = null): void {
   deleteSessionsOfUser(tx, userId, keep)
+  deleteDevicesOf(tx, userId)
 }
 
 /** Removes expired tokens, and sessions that have none left. */

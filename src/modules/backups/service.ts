@@ -12,6 +12,7 @@ import { type BackupProcess, spawnBackup } from '../../platform/backup-process.t
 import { onePer } from '../../platform/one-per.ts'
 import { makeFolder } from '../../platform/owner.ts'
 import type { Grant } from '../auth/authorize.ts'
+import { tellOfBackup } from '../webhooks/watch.ts'
 import { type BackupFile, backupName, listBackupFiles, removeLeftovers, removeOldBackups } from './files.ts'
 import type { BackupsView, BackupView } from './model.ts'
 
@@ -163,8 +164,19 @@ async function finish(
 
 /** Remembers the failure: `backup.lastFailure` shows it, and the next try waits. */
 function failed(ctx: Context, state: State, error: unknown): unknown {
-  state.lastFailure = { at: ctx.now(), message: messageOf(error) }
+  const message = messageOf(error)
+  state.lastFailure = { at: ctx.now(), message }
+  void tellHooksOf(ctx, message)
   return error
+}
+
+/** A full disk must not hide why the backup failed. */
+async function tellHooksOf(ctx: Context, message: string): Promise<void> {
+  try {
+    tellOfBackup(ctx, message, await newestBackupAt(ctx).catch(() => null))
+  } catch (error) {
+    ctx.log.error('the hooks could not be told of a failed backup', { error })
+  }
 }
 
 const toView = ({ name, sizeBytes, createdAt }: BackupFile): BackupView => ({

@@ -3,6 +3,7 @@ import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { Issued } from '../../platform/acme/order.ts'
+import { tellOfCertificate } from '../webhooks/watch.ts'
 import type { HostRecord } from './host-record.ts'
 
 type About = { host: string; projectId: string | null }
@@ -21,6 +22,19 @@ export function noteFailed(ctx: Context, about: About, record: HostRecord, cause
   ctx.log.warn('no certificate', { host: about.host, why: record.error, nextTryAt })
   ctx.log.debug('certificate order failed', { host: about.host, error: cause })
   write(ctx, about, 'certificate.fail', { error: record.error, nextTryAt })
+  if (record.failures >= TOLD_AFTER) tell(ctx, about.host, record)
+}
+
+/** Failures in a row after which the hooks are told. */
+const TOLD_AFTER = 3
+
+/** A full disk must not stop serving. */
+function tell(ctx: Context, host: string, { certificate, error }: HostRecord): void {
+  try {
+    tellOfCertificate(ctx, host, certificate?.expiresAt ?? null, error)
+  } catch (cause) {
+    ctx.log.error('the hooks could not be told of a certificate', { host, error: cause })
+  }
 }
 
 /** Audited without an actor, because the operator's settings ask for it. A full disk must not stop serving. */

@@ -136,3 +136,12 @@ test("an alias at another project's deployment", async () => {
   force('UPDATE aliases SET deployment_id = ? WHERE id = ?', other.deploymentId, seeded.aliasId ?? '')
   expect(await problems()).toMatchObject([{ kind: 'alias_project' }])
 })
+
+test('a delivery that waits for a webhook that is gone is a problem', async () => {
+  force("INSERT INTO webhook_events VALUES (1, 'ping', NULL, NULL, '{}', 0)")
+  force("INSERT INTO webhook_deliveries VALUES (1, ?, 'gone', 1, 'pending', '[]', 5, 0, 0)", 'the-delivery')
+  expect(await problems()).toMatchObject([
+    { kind: 'foreign_key' },
+    { kind: 'webhook_delivery', detail: expect.stringContaining('the-delivery') },
+  ])
+})

@@ -30,7 +30,9 @@ import {
 import { keepRecentUpload } from './manifest/recent.ts'
 import type { UploadSlot } from './model.ts'
 import { authorizeUpload, authorizeUploadTo, requireUploadProject, uploaderOf } from './publish/access.ts'
+import { failureOf } from './publish/failure.ts'
 import { findDeploymentBySha, listPaths } from './publish/queries.ts'
+import { type Failure, tellingOfFailure } from './publish/tell.ts'
 import { asUpload } from './upload/activity.ts'
 import { ARCHIVE_TYPES } from './upload/archive.ts'
 import { mediaTypeOf, unsupportedType } from './upload/body.ts'
@@ -47,7 +49,15 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
   const fields = manifestFields(body)
   const target = targetOf(fields)
   if (target !== undefined) authorizeUpload(ctx, caller, target)
-  const manifest = parseManifest(ctx, body, fields)
+  return tellingOfFailure(
+    ctx,
+    caller,
+    () => failureOf(ctx, caller, fields),
+    async () => openSlot(ctx, caller, parseManifest(ctx, body, fields)),
+  )
+}
+
+function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot {
   const contents = contentsOf(manifest.files)
   const begun = inTransaction(ctx.db, (tx) => {
     const project = requireUploadProject(ctx, tx, caller, manifest.publication)
@@ -87,7 +97,18 @@ export async function receiveContents(ctx: Context, request: Request, uploadId: 
   const type = mediaTypeOf(request)
   if (request.body !== null && ARCHIVE_TYPES.get(type) !== 'tar') throw unsupportedType(type, TAR_TYPE)
   if (upload.publishedAt !== null) return publishedBefore(ctx, upload)
-  return asUpload(ctx, () => deliver(ctx, caller, request, upload))
+  return tellingOfFailure(
+    ctx,
+    caller,
+    () => failureOfUpload(ctx, caller, upload),
+    () => asUpload(ctx, () => deliver(ctx, caller, request, upload)),
+  )
+}
+
+function failureOfUpload(ctx: Context, caller: Caller, { projectId, manifest }: UploadRow): Failure {
+  const { publication }: Manifest = JSON.parse(manifest)
+  const { commitSha, alias } = publication
+  return { project: authorizeUploadTo(ctx, caller, projectId), commitSha, alias }
 }
 
 async function deliver(

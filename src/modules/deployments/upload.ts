@@ -1,5 +1,7 @@
 import type { Caller, Context } from '../../context.ts'
 import { authorizeUpload, uploaderOf } from './publish/access.ts'
+import { failureOf } from './publish/failure.ts'
+import { tellingOfFailure } from './publish/tell.ts'
 import { type Published, publish } from './publish.ts'
 import { isArchiveType, receiveArchive, receiveZip } from './upload/archive.ts'
 import { archiveAsFile } from './upload/archive-refusals.ts'
@@ -21,13 +23,23 @@ async function publishForm(
   const type = mediaTypeOf(request)
   if (type !== 'multipart/form-data') refuseType(ctx, caller, request, 'multipart/form-data')
   const fields = uploadFieldsOf(request)
-  return publish(ctx, caller, async (stage) => {
-    const { files, loneArchive } = await receiveForm(ctx, caller, request, fields, stage)
-    const order = parseOrder(fields)
-    if (loneArchive !== null && !takesArchive && !order.asFiles) throw archiveAsFile(ctx, loneArchive)
-    return { files, order }
-  })
+  return telling(ctx, caller, fields, () =>
+    publish(ctx, caller, async (stage) => {
+      const { files, loneArchive } = await receiveForm(ctx, caller, request, fields, stage)
+      const order = parseOrder(fields)
+      if (loneArchive !== null && !takesArchive && !order.asFiles) throw archiveAsFile(ctx, loneArchive)
+      return { files, order }
+    }),
+  )
 }
+
+/** Tells the hooks when the publish fails, if its fields say where to and the caller may publish there. */
+const telling = (
+  ctx: Context,
+  caller: Caller,
+  fields: UploadFields,
+  work: () => Promise<Published>,
+): Promise<Published> => tellingOfFailure(ctx, caller, () => failureOf(ctx, caller, fields), work)
 
 /** A form of files, or a raw archive with its fields in the query string. */
 export async function publishDeployment(ctx: Context, request: Request): Promise<Published> {
@@ -52,11 +64,13 @@ async function publishArchive(
 ): Promise<Published> {
   const fields = uploadFieldsOf(request)
   authorizeTarget(ctx, caller, fields)
-  const order = parseOrder(fields)
-  return publish(ctx, caller, async (stage) => ({
-    files: await receiveArchive(ctx, request, type, stage),
-    order,
-  }))
+  return telling(ctx, caller, fields, async () => {
+    const order = parseOrder(fields)
+    return publish(ctx, caller, async (stage) => ({
+      files: await receiveArchive(ctx, request, type, stage),
+      order,
+    }))
+  })
 }
 
 /** A zip archive sent as the only file of a form. It is stored on disk before it is unpacked. */
@@ -70,16 +84,18 @@ export async function publishZipForm(
   const type = mediaTypeOf(request)
   if (type !== 'multipart/form-data')
     refuseType(ctx, caller, request, 'multipart/form-data with one part file')
-  const archive = await receiveArchiveForm(ctx, caller, request, fields)
-  try {
-    const order = orderOf(fields)
-    return await publish(ctx, caller, async (stage) => ({
-      files: await receiveZip(ctx, archive.path, stage),
-      order,
-    }))
-  } finally {
-    await archive.remove()
-  }
+  return telling(ctx, caller, fields, async () => {
+    const archive = await receiveArchiveForm(ctx, caller, request, fields)
+    try {
+      const order = orderOf(fields)
+      return await publish(ctx, caller, async (stage) => ({
+        files: await receiveZip(ctx, archive.path, stage),
+        order,
+      }))
+    } finally {
+      await archive.remove()
+    }
+  })
 }
 
 /** A caller who may not publish to the target in the query gets that error, not one about the body. contract §2. */

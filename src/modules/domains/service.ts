@@ -10,6 +10,7 @@ import { newToken } from '../../platform/tokens.ts'
 import { findAliasByName } from '../aliases/service.ts'
 import { aboutRow, authorize, authorizeAgain, type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
+import { tellHooks } from '../webhooks/outbox.ts'
 import { claimError, contestedText, isContested, refuseHeld, refuseLost, settledProof } from './claims.ts'
 import { isBelowBase, parseHostname, parsePathPrefix, parseRedirect, refuseReserved } from './hostname.ts'
 import type { DomainChange, DomainView, NewDomain } from './model.ts'
@@ -84,6 +85,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
     refuseHeld(ctx, tx, hostname)
     refuseTaken(`${hostname} is already mapped`, () => insertDomain(tx, made))
     audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made })
+    if (made.verifiedAt !== null) tellVerified(ctx, tx, grant, made)
   })
   ctx.certificates.hostsChanged()
   return toView(ctx, made)
@@ -101,6 +103,7 @@ export function changeDomain(ctx: Context, grant: Grant, id: string, change: Dom
       before: Object.fromEntries(Object.keys(patch).map((key) => [key, before[key as keyof DomainRow]])),
       after: patch,
     })
+    if (patch.verifiedAt !== undefined) tellVerified(ctx, tx, grant, { ...before, ...patch })
   })
   ctx.certificates.hostsChanged()
   return getDomain(ctx, grant, id)
@@ -163,7 +166,20 @@ function settle(ctx: Context, tx: DbOrTx, grant: Grant, id: string, found: Proof
     checkError: null,
   })
   audit(ctx, tx, grant.actor, { ...aboutChange('domain.verify', domain), after: { by } })
+  tellVerified(ctx, tx, grant, requireDomain(tx, grant, id))
 }
+
+/** The value of its proof is nobody else's to know. */
+const tellVerified = (ctx: Context, tx: DbOrTx, { actor }: Grant, domain: DomainRow): void =>
+  tellHooks(ctx, tx, {
+    event: 'domain.verified',
+    actor,
+    projectId: domain.projectId,
+    data() {
+      const view = toView(ctx, domain)
+      return { domain: { ...view, verification: { ...view.verification, value: null, url: null } } }
+    },
+  })
 
 /**
  * Orders the certificate now, ahead of schedule. The record shows the result, or that the order is in progress. Throws

@@ -38,7 +38,7 @@ function visitorAt(ctx: Context, { caller }: Grant, as: 'anonymous' | 'me', site
   const { actor } = caller
   const nobody = { kind: 'anonymous', ip: actor.kind === 'operator' ? '' : actor.ip } as const
   if (as === 'anonymous') return { actor: nobody, site, refused: null }
-  if (actor.kind === 'user' && !passesGate(ctx, site, actor.user.id))
+  if ('user' in actor && !passesGate(ctx, site, actor.user.id))
     return { actor: nobody, site, refused: actor.user }
   return { actor, site, refused: null }
 }

@@ -16,6 +16,7 @@ import { type Grant, personOf } from '../auth/authorize.ts'
 import { admit, isOwner } from '../members/service.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
 import { addresseeOf } from '../users/accounts.ts'
+import { tellHooks } from '../webhooks/outbox.ts'
 import type { InvitationOffer, InvitationView } from './model.ts'
 import {
   deleteInvitationRow,
@@ -82,6 +83,8 @@ export function invite(
       createdAt: ctx.now(),
     }
     deleteOpenInvitation(tx, projectId, email)
+    const data = () => ({ email, role })
+    tellHooks(ctx, tx, { event: 'user.invited', actor: grant.actor, projectId, data })
     if (account !== undefined) return admitAccount(ctx, tx, grant, base, account)
     const token = newToken()
     const row = { ...base, tokenHash: hashToken(token), expiresAt: ctx.now() + LIFE_MS, acceptedAt: null }

@@ -6,6 +6,7 @@ import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { newestBackupAt } from '../backups/service.ts'
 import { spaceOf, storedContents } from '../storage/service.ts'
+import { countWaiting, deliveryCounts } from '../webhooks/counts.ts'
 import { countThings } from './queries.ts'
 import { counter, gauge, type Metric, metricsText, PROMETHEUS_TYPE } from './text.ts'
 
@@ -54,6 +55,7 @@ async function collect(ctx: Context): Promise<Metric[]> {
     ...(await storageMetrics(ctx)),
     ...certificateMetrics(ctx),
     ...(await backupMetrics(ctx)),
+    ...webhookMetrics(ctx),
   ]
 }
 
@@ -103,6 +105,18 @@ function certificateMetrics(ctx: Context): Metric[] {
     .flatMap(({ hosts, expiresAt }) => hosts.map((host) => ({ labels: { host }, value: expiresAt / 1000 })))
   const help = 'When the certificate of the host expires, in seconds since 1970'
   return samples.length === 0 ? [] : [{ ...gauge('svc_certificate_expires_seconds', help, 0), samples }]
+}
+
+function webhookMetrics(ctx: Context): Metric[] {
+  const samples = Object.entries(deliveryCounts(ctx)).map(([result, value]) => ({
+    labels: { result },
+    value,
+  }))
+  const help = 'Webhook deliveries that ended, by result'
+  return [
+    gauge('svc_webhook_pending', 'Webhook deliveries that wait to be sent', countWaiting(ctx)),
+    { ...counter('svc_webhook_deliveries_total', help, 0), samples },
+  ]
 }
 
 function processMetrics(): Metric[] {

@@ -72,11 +72,11 @@ export function allNames(db: Db): readonly ProjectNames[] {
   return all
 }
 
-/** A global key, or a global admin on the admin host. They see all projects, so none needs to be checked one by one. */
+/** A global key, or a global admin on the admin host or the command line. They see all projects, so none needs to be checked one by one. */
 const seesAll = ({ actor, site }: Caller): boolean =>
   actor.kind === 'key'
     ? actor.key.isGlobal
-    : actor.kind === 'user' && actor.user.role === 'admin' && site === null
+    : 'user' in actor && actor.user.role === 'admin' && (actor.kind === 'cli' || site === null)
 
 /** The candidates; what the caller may do on each is checked later. */
 function namesFor(ctx: Context, caller: Caller): readonly ProjectNames[] {
@@ -84,8 +84,8 @@ function namesFor(ctx: Context, caller: Caller): readonly ProjectNames[] {
   if (seesAll(caller)) return allNames(ctx.db)
   if (actor.kind === 'key')
     return listNamesById(ctx.db, actor.key.projectId === null ? [] : [actor.key.projectId])
-  if (site !== null) return listNamesById(ctx.db, [site.projectId])
-  return actor.kind === 'user' ? listNamesById(ctx.db, listProjectIdsOfUser(ctx.db, actor.user.id)) : []
+  if (site !== null && actor.kind !== 'cli') return listNamesById(ctx.db, [site.projectId])
+  return 'user' in actor ? listNamesById(ctx.db, listProjectIdsOfUser(ctx.db, actor.user.id)) : []
 }
 
 function viewsOf(ctx: Context, caller: Caller, named: readonly ProjectNames[]): ProjectView[] {

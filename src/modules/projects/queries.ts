@@ -11,6 +11,7 @@ import { deleteSomeInvitationsOf } from '../invitations/delete-all.ts'
 import { deleteOwnerOf, deleteSomeMembersOf } from '../members/delete-all.ts'
 import { deleteSomeRunsOf } from '../runs/delete-all.ts'
 import { deleteSomeSchemasOf } from '../schemas/delete-all.ts'
+import { deleteSomeDeliveriesOf } from '../webhooks/delete-all.ts'
 
 export type Project = typeof projects.$inferSelect
 
@@ -87,6 +88,7 @@ const MUCH = [
   deleteSomeDeploymentsOf,
   deleteSomeInvitationsOf,
   deleteSomeMembersOf,
+  deleteSomeDeliveriesOf,
 ]
 
 /** Deletes about `limit` rows of a deleted project; returns false when nothing is left. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { totpSealContext } from '../auth/second-step.ts'
 import { parseStored, resealHeaderConfig } from '../proxy-rules/header-values.ts'
+import { openHeaders, openHookSecret, openUrl } from '../webhooks/sealed.ts'
 import { sealContext } from './seal-context.ts'
 
 type Row = { a: string; b: string; sealed: string; what: string }
@@ -60,6 +61,17 @@ const PLACES: readonly Place[] = [
     open({ secrets }, { a, sealed }) {
       const stored = parseStored(sealed)
       return stored && resealHeaderConfig(secrets, secrets, a, stored)
+    },
+  },
+  {
+    sql: `SELECT id AS a, sealed_secret || ' ' || sealed_url AS b, sealed_headers AS sealed,
+                 'the address, the secret or a header value of the webhook ' || id || ' (' || name || ')' AS what
+          FROM webhooks WHERE 1`,
+    open({ secrets }, { a: id, b, sealed: sealedHeaders }) {
+      const [sealedSecret = '', sealedUrl = ''] = b.split(' ')
+      openHookSecret(secrets, { id, sealedSecret })
+      openUrl(secrets, { id, sealedUrl })
+      openHeaders(secrets, { id, sealedHeaders })
     },
   },
 ]

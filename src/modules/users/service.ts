@@ -14,6 +14,7 @@ import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { endOneTimeTokens } from '../auth/one-time-tokens.ts'
 import { createPasswordLink } from '../auth/password-links.ts'
 import { listOwnedProjects } from '../members/service.ts'
+import { tellHooks } from '../webhooks/outbox.ts'
 import {
   addresseeOf,
   getUserRow,
@@ -93,6 +94,8 @@ export async function createUser(
     authorizeAgain(ctx, grant, 'workspace:administer')
     addAccount(ctx, tx, grant.actor, user)
     if (passwordHash !== null) return toView(user)
+    const data = () => ({ email: user.email, role: user.role })
+    tellHooks(ctx, tx, { event: 'user.invited', actor: grant.actor, projectId: null, data })
     return { ...toView(user), inviteUrl: createPasswordLink(ctx, tx, user.id, 'invite').url }
   })
 }

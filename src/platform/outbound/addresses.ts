@@ -14,6 +14,8 @@ type AllowedTarget = { name: string | null; range: Cidr | null; port: number | n
 export type AddressRules = {
   /** The addresses that may be dialled for `name`, canonical and in order; null if it leads to a forbidden place. */
   allowedOf(name: string, port: number, addresses: readonly string[]): string[] | null
+  /** Whether the operator named it: the name itself, or all its addresses. */
+  isNamedTarget(name: string, port: number, addresses: readonly string[]): boolean
   /** Names that always mean this machine (RFC 6761 §6.3), unless the operator allowed them explicitly. */
   isForbiddenName(name: string, port: number): boolean
 }
@@ -41,6 +43,10 @@ export function addressRules(allowedTargets: readonly string[]): AddressRules {
       if (isNamed(name, port) || ips.every(isPublicAddress)) return ips.map(formatIp)
       const allowed = ips.filter((ip) => isInRange(ip, port))
       return allowed.length === 0 ? null : allowed.map(formatIp)
+    },
+    isNamedTarget(name, port, addresses) {
+      const ips = addresses.map(parseIp)
+      return isNamed(name, port) || (ips.length > 0 && ips.every((ip) => ip !== null && isInRange(ip, port)))
     },
     isForbiddenName: (name, port) =>
       (name === 'localhost' || name.endsWith('.localhost')) &&

@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, ne, or } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
-import { sessions, sessionTokens } from '../../../db/schema.ts'
+import { cliSessions, sessions, sessionTokens } from '../../../db/schema.ts'
 import { prepared } from '../../../db/statements.ts'
 import type { SessionUser } from '../../../domain/actor.ts'
 
@@ -61,6 +61,25 @@ export function insertSession(db: DbOrTx, session: SessionRow): void {
   db.insert(sessions).values(session).run()
 }
 
+export function insertCliSession(db: DbOrTx, row: typeof cliSessions.$inferSelect): void {
+  db.insert(cliSessions).values(row).run()
+}
+
+export type CliSession = { sessionId: string; lastSeenAt: number; user: SessionUser }
+
+/** The session of the command line whose token has this hash. */
+export function findCliSession(db: Db, tokenHash: string): CliSession | undefined {
+  const row = prepared<SessionUser & { sessionId: string; lastSeenAt: number }>(
+    db,
+    `SELECT s.id AS sessionId, s.last_seen_at AS lastSeenAt, u.id, u.email, u.role
+       FROM cli_sessions c JOIN sessions s ON s.id = c.session_id JOIN users u ON u.id = s.user_id
+       WHERE c.token_hash = ?`,
+  ).get(tokenHash)
+  if (row === null) return undefined
+  const { sessionId, lastSeenAt, ...user } = row
+  return { sessionId, lastSeenAt, user }
+}
+
 export function insertToken(db: DbOrTx, token: TokenRow): void {
   db.insert(sessionTokens).values(token).run()
 }
@@ -84,14 +103,16 @@ export function deleteHandedOver(db: DbOrTx, openedFrom: string, host: string, b
     .run()
 }
 
-/** Most recently used first. */
-export function listSessions(db: DbOrTx, userId: string): SessionRow[] {
+/** Most recently used first. `name`: that of a session of the command line; null for a browser's. */
+export function listSessions(db: DbOrTx, userId: string): (SessionRow & { name: string | null })[] {
   return db
-    .select()
+    .select({ session: sessions, name: cliSessions.name })
     .from(sessions)
+    .leftJoin(cliSessions, eq(cliSessions.sessionId, sessions.id))
     .where(eq(sessions.userId, userId))
     .orderBy(desc(sessions.lastSeenAt))
     .all()
+    .map(({ session, name }) => ({ ...session, name }))
 }
 
 export function findSession(db: DbOrTx, sessionId: string): SessionRow | undefined {

@@ -11,6 +11,7 @@ export type Problem = {
     | 'host_label'
     | 'asset_size'
     | 'api_key_maker'
+    | 'webhook_delivery'
     | 'content_missing'
     | 'content_damaged'
   detail: string
@@ -92,6 +93,11 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
                  || iif(u.id IS NULL, 'gone', 'no administrator any more') || ': revoke it' AS detail
           FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
           WHERE k.created_by IS NOT NULL AND k.suspended_at IS NULL AND (u.id IS NULL OR u.role <> 'admin')`,
+  },
+  {
+    kind: 'webhook_delivery',
+    sql: `SELECT 'delivery ' || d.id || ' waits to be sent, but its webhook ' || d.hook_id || ' is gone' AS detail
+          FROM webhook_deliveries d WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM webhooks w WHERE w.id = d.hook_id)`,
   },
 ]
 

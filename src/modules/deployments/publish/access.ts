@@ -46,7 +46,7 @@ export function authorizeUploadTo(ctx: Context, caller: Caller, projectId: strin
 /** Whether there is any project that the caller may publish to. */
 export function mayUploadSomewhere(ctx: Context, caller: Caller): boolean {
   const { actor } = caller
-  if (actor.kind !== 'user') return actor.kind !== 'anonymous'
+  if (!('user' in actor)) return actor.kind !== 'anonymous'
   return actor.user.role === 'admin' || mayDoSomewhere(ctx, caller, 'deployment:create')
 }
 

@@ -6,6 +6,7 @@ import { invalidChoice } from '../../../domain/errors.ts'
 import { deploymentRef } from '../../../domain/hostname.ts'
 import type { StagedBlob } from '../../../platform/blob-store.ts'
 import { claimLabel } from '../../aliases/host-labels.ts'
+import type { AliasMove } from '../../aliases/moves.ts'
 import { type AliasRow, pointAlias } from '../../aliases/service.ts'
 import type { Project } from '../../projects/service.ts'
 import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
@@ -24,6 +25,7 @@ import {
   replaceContents,
   updateDeployment,
 } from './queries.ts'
+import { tellOfPublish } from './tell.ts'
 
 /** The fields of an upload; null where a field is not given. contract §5.2. */
 export type Publication = {
@@ -80,7 +82,9 @@ export function recordPublication(
     projectId: project.id,
     after: { commitSha: deployment.commitSha, branch: publication.branch, files: files.length },
   })
-  const pointed = point(ctx, tx, actor, project, deployment, publication)
+  const { move, ...pointed } = point(ctx, tx, actor, project, deployment, publication)
+  const told = { project, deployment, alias: pointed.alias, move, isNew: before === undefined }
+  tellOfPublish(ctx, tx, actor, told)
   return { project, deployment, assets, ...pointed }
 }
 
@@ -177,11 +181,11 @@ function point(
   project: Project,
   deployment: DeploymentRow,
   { alias: name, basePath, ruleSets }: Publication,
-): { alias: AliasRow | null; published: boolean } {
+): { alias: AliasRow | null; published: boolean; move: AliasMove | null } {
   if (name === null) {
     if (ruleSets.names.length + ruleSets.ids.length > 0)
       throw invalidChoice('alias', 'Rule sets are attached to an alias: name one in the field alias')
-    return { alias: null, published: false }
+    return { alias: null, published: false, move: null }
   }
   const pointing = { project, name, deployment, basePath: basePath ?? deployment.basePath }
   const pointed = pointAlias(ctx, tx, actor, pointing)

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
+import { seedKey } from '../../testing/seed-people.ts'
+import { listening, type TestApp, testApp } from '../../testing/test-app.ts'
+import { aliasCommand } from '../alias.ts'
+import type { Commands, Io } from '../command.ts'
+import { listCommand } from '../list.ts'
+import { openCommand } from '../open.ts'
+import { rollbackCommand } from '../rollback.ts'
+import { runCommand } from '../run-command.ts'
+import { testIo } from '../testing/test-io.ts'
+
+/** `svc list`, `rollback`, `alias` and `open` against a server on a port. contract 16 §7. */
+const commands: Commands = {
+  list: () => listCommand,
+  rollback: () => rollbackCommand,
+  alias: () => aliasCommand,
+  open: () => openCommand,
+}
+const shaOf = (letter: string): string => letter.repeat(40)
+
+let app: TestApp
+let server: Bun.Server<undefined>
+let key = ''
+let a: Seeded
+let b: Seeded
+
+beforeAll(async () => {
+  app = await testApp()
+  a = await publish('a')
+  b = await publish('b')
+  key = seedKey(app, a.projectId)
+  server = listening(app)
+})
+afterAll(async () => {
+  await server.stop(true)
+  app.close()
+})
+
+async function publish(letter: string, repo = 'docs'): Promise<Seeded> {
+  app.advance(1000)
+  const files = { 'index.html': letter }
+  return seedDeployment(app, { owner: 'Acme', repo, sha: shaOf(letter), alias: 'production', files })
+}
+
+async function run(line: string, given: Partial<Io> = {}) {
+  const env = { SVC_API_URL: `http://127.0.0.1:${server.port}`, SVC_API_KEY: key }
+  const io = testIo({ env, cwd: '/', ...given })
+  app.advance(1000)
+  const args = line.split(' ')
+  const withProject = args.includes('--project') ? args : [...args, '--project', 'acme/docs']
+  const code = await runCommand(commands, withProject, io, 'list')
+  return { code, out: io.out(), err: io.err(), opened: io.opened }
+}
+const json = async (line: string) => JSON.parse((await run(`${line} --json`)).out)
+
+test('list: the newest first, with their aliases, as many as asked', async () => {
+  const { deployments } = await json('list')
+  expect(deployments.map((one: { id: string }) => one.id)).toEqual([b.deploymentId, a.deploymentId])
+  expect(deployments[0]).toMatchObject({ commitSha: shaOf('b'), aliases: ['production'] })
+  expect((await json('list --limit 1')).deployments).toHaveLength(1)
+  expect((await json('list --alias production')).deployments).toHaveLength(1)
+  expect((await json('list --alias nothing')).deployments).toEqual([])
+  const { code, out } = await run('list')
+  expect([code, out.split('\n')[0]]).toEqual([0, 'bbbbbbbbbbbb  2026-11-20 12:00  [production]'])
+})
+
+test('list goes on over pages', async () => {
+  for (let at = 0; at < 103; at++)
+    await seedDeployment(app, {
+      owner: 'acme',
+      repo: 'many',
+      sha: `${at}`.padStart(40, '0'),
+      files: { x: 'x' },
+    })
+  const many = await app.call('GET', '/api/projects/acme/many', { as: SEED_OWNER })
+  const manyKey = seedKey(app, ((await many.json()) as { id: string }).id)
+  const given = { env: { SVC_API_URL: `http://127.0.0.1:${server.port}`, SVC_API_KEY: manyKey } }
+  const { out } = await run('list --limit 1000 --json --project acme/many', given)
+  const ids = JSON.parse(out).deployments.map((one: { id: string }) => one.id)
+  expect([ids.length, new Set(ids).size]).toEqual([103, 103])
+})
+
+test('rollback goes there and back again, and to a TARGET', async () => {
+  const back = await json('rollback')
+  expect(back).toMatchObject({
+    alias: { name: 'production', deploymentId: a.deploymentId },
+    from: { deploymentId: b.deploymentId, commitSha: shaOf('b') },
+    to: { deploymentId: a.deploymentId, commitSha: shaOf('a') },
+  })
+  const forth = await run('rollback production')
+  expect([forth.code, forth.out]).toEqual([0, expect.stringContaining('production shows bbbbbbbbbbbb, was')])
+  for (const target of ['AAAAAAA', shaOf('a'), a.deploymentId]) {
+    expect((await json(`rollback --to ${target}`)).to.deploymentId).toBe(a.deploymentId)
+    await run('rollback')
+  }
+  expect((await run('rollback --to production')).code).toBe(1)
+})
+
+test('alias set makes, moves and promotes; list shows them; delete needs more than a key', async () => {
+  const made = await json('alias set next aaaaaaa')
+  expect([made.from, made.alias.name, made.to.commitSha]).toEqual([null, 'next', shaOf('a')])
+  const promoted = await json('alias set production next')
+  expect([promoted.from.commitSha, promoted.to.commitSha]).toEqual([shaOf('b'), shaOf('a')])
+  expect((await run(`alias set production ${b.deploymentId}`)).code).toBe(0)
+  const { aliases } = await json('alias list')
+  expect(aliases.map((one: { name: string }) => one.name)).toEqual(['next', 'production'])
+  expect((await run('alias list')).out).toMatch(
+    /^next {2}aaaaaaaaaaaa {2}http\S+\nproduction {2}bbbbbbbbbbbb/,
+  )
+  const refused = await run('alias delete next')
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringContaining('alias delete'.split(' ')[0] ?? ''),
+  ])
+})
+
+test('open names the address, and opens it unless it is only to be printed', async () => {
+  const opened = await run('open')
+  expect([opened.code, opened.opened, opened.out]).toEqual([
+    0,
+    [expect.stringContaining('production--docs--acme')],
+    `${opened.opened[0]}\n`,
+  ])
+  const printed = await run('open aaaaaaa --print --json')
+  expect([printed.opened, JSON.parse(printed.out).url]).toEqual([
+    [],
+    expect.stringContaining('aaaaaaaaaaaa--docs--acme'),
+  ])
+  const nowhere = await run('open', { openUrl: async () => false })
+  expect([nowhere.code, nowhere.err]).toEqual([0, expect.stringContaining('open the address yourself')])
+})
+
+const WRONG: [line: string, code: number, says: string][] = [
+  ['list now', 2, 'usage: svc list'],
+  ['list --limit 0', 2, '--limit is a number'],
+  ['list --limit 1e3', 2, '--limit is a number'],
+  ['list --alias a/b', 2, 'no name of an alias'],
+  ['rollback a/b', 2, 'no name of an alias'],
+  ['rollback one two', 2, 'one alias at a time'],
+  ['rollback --to ../x', 2, 'neither a commit SHA'],
+  ['rollback --to aaaaaaa@1', 2, 'neither a commit SHA'],
+  ['rollback nothing', 1, 'acme/docs has no alias nothing'],
+  ['rollback --to ccccccc', 1, 'no deployment of the commit ccccccc'],
+  ['rollback --to 01934f5e-7c00-7000-8000-000000000000', 1, 'has no deployment 01934f5e'],
+  ['rollback next', 1, 'has shown no other deployment'],
+  ['alias', 2, 'list, set or delete'],
+  ['alias toString', 2, 'list, set or delete'],
+  ['alias list now', 2, 'flags only'],
+  ['alias set next', 2, 'a TARGET'],
+  ['alias set next aaaaaaa bbbbbbb', 2, 'a TARGET'],
+  ['alias set aaaaaaa production', 2, 'no name of an alias'],
+  ['alias delete', 2, 'the name of one alias'],
+  ['alias delete nothing', 1, 'has no alias nothing'],
+  ['open a b', 2, 'one TARGET'],
+  ['open a/b', 2, 'neither a commit SHA'],
+  ['open nothing', 1, 'has no alias nothing'],
+  ['open --api-url http://127.0.0.1:9', 3, 'not reachable'],
+  ['list --api-key svc_wrong', 1, 'API key'],
+  ['list --project docs', 2, 'no project'],
+]
+test.each(WRONG)('svc %s: %d', async (line, code, says) => {
+  const result = await run(line)
+  expect([result.code, result.err]).toEqual([code, expect.stringContaining(says)])
+  expect(result.out).toBe('')
+})
+
+test('a deployment of another project that the key reaches is no TARGET', async () => {
+  const other = await publish('d', 'elsewhere')
+  await app.addUser('root@example.com', 'admin')
+  const made = await app.call('POST', '/api/api-keys', {
+    as: 'root@example.com',
+    json: { name: 'all', isGlobal: true },
+  })
+  const env = {
+    SVC_API_URL: `http://127.0.0.1:${server.port}`,
+    SVC_API_KEY: ((await made.json()) as { key: string }).key,
+  }
+  expect((await run(`open ${other.deploymentId}`, { env })).code).toBe(1)
+  expect((await run(`open ${other.deploymentId} --project acme/elsewhere --print`, { env })).code).toBe(0)
+})
