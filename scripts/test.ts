@@ -8,6 +8,7 @@ import { join } from 'node:path'
  */
 const root = join(import.meta.dir, '..')
 const LONG_RUNS: Record<string, string> = { '--long': '.property.test.', '--crash': 'crash.process.test.' }
+const TESTED = ['src', 'ui', 'migrations', 'scripts']
 const args = Bun.argv.slice(2)
 const isLong = args.some((arg) => arg in LONG_RUNS)
 const only = args.map((arg) => LONG_RUNS[arg] ?? arg)
@@ -59,7 +60,14 @@ async function command(argv: string[]): Promise<Count> {
 
 async function unitTests(patterns: string[]): Promise<Count> {
   const { exitCode, output } = await capture(
-    [process.execPath, 'test', ...(patterns.length > 0 ? patterns : ['src', 'ui', 'migrations', 'scripts'])],
+    [
+      process.execPath,
+      'test',
+      // bunfig.toml has no place for it, and what a preloaded file sets holds for the first file of tests alone.
+      '--timeout',
+      isLong ? '3600000' : '60000',
+      ...(patterns.length > 0 ? patterns : TESTED),
+    ],
     isLong ? { SVC_TEST_LONG: '1' } : {},
   )
   console.log(output)
