@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { archive as rawTar } from '../../../platform/archive/tar.fixture.ts'
 import { zip } from '../../../platform/archive/zip.fixture.ts'
 import { listening } from '../../../testing/test-app.ts'
+import { waitForVariants } from '../variants.ts'
 import {
   archive,
   type Content,
@@ -101,6 +102,8 @@ test.each(everyRefusal)('%s as %p is refused by its name', async (name, type, by
 
 describe('what is no archive', () => {
   const refused = async (type: string, body: Content) => {
+    // What was published before is still compressed in the background.
+    await waitForVariants(world.ctx)
     const before = world.leftovers()
     const sent = archive(type, Buffer.from(body))
     const answer = await world.send('POST', `/api/deployments?${QUERY}`, { key: world.keys.docs, ...sent })
@@ -150,6 +153,8 @@ describe('a form of files with one archive', () => {
     world.sendForm(path, world.keys.docs, ...fields, ...parts)
 
   test.each(ARCHIVES)('%s is refused with the two ways that publish it', async (file, content) => {
+    // What was published before is still compressed in the background.
+    await waitForVariants(world.ctx)
     const before = world.leftovers()
     const { status, body } = await send('/api/deployments', { file, content })
     expect([status, body.error]).toEqual([400, 'ARCHIVE_AS_FILE'])
@@ -204,6 +209,8 @@ describe('a form of files with one archive', () => {
     ['a.zip', gzip(site), 'takes a zip, and the file is gzip, as a tar.gz is: send it as the raw body'],
     ['a.zip', hex('377abcaf271c0004'), 'The file is 7z, which is not read: send a zip'],
   ])('%s that is none, in the form for a zip', async (file, content, message) => {
+    // What was published before is still compressed in the background.
+    await waitForVariants(world.ctx)
     const before = world.leftovers()
     const { status, body } = await send('/api/deployments/zip', { file, content })
     expect([status, body.message]).toEqual([400, expect.stringContaining(message)])
