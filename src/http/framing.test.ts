@@ -82,6 +82,17 @@ describe.each(['plain', 'TLS'])('over %s', (listener) => {
     expect((await records()) - before).toBe(status === 200 ? 1 : 0)
   })
 
+  test.each([0, 300])(
+    'a trailer that is announced is 400 and stores nothing, %i ms behind the body',
+    async (ms) => {
+      const { send, head, records } = at(listener)
+      const before = await records()
+      const announced = head(JSON_TYPE, TE, 'Trailer: X-A')
+      const { status } = await send(announced, chunked('{"x":"1"}'), ms, 'X-A: 1\r\n\r\n')
+      expect([status, (await records()) - before]).toEqual([400, 0])
+    },
+  )
+
   test('a trailer that comes late is either in time for 400, or too late to matter', async () => {
     const { send, head, records } = at(listener)
     const before = await records()

@@ -4,6 +4,8 @@ import type { Peer } from './arrival.ts'
 import { refuseCoded } from './coded-body.ts'
 
 const TRAILER_MS = 2
+const NO_TRAILERS =
+  'Trailer fields behind a body are not taken. Send the body without, and without the field Trailer.'
 
 const peers = new WeakMap<Request, Peer>()
 
@@ -46,9 +48,15 @@ async function* extending(body: AsyncIterable<Uint8Array>, request: Request): As
  * The end of a chunked body is reported before the line behind it: a trailer may come right after in a packet of its own.
  */
 export async function connectionHolds(request: Request): Promise<void> {
-  if (request.headers.has('transfer-encoding')) await Bun.sleep(TRAILER_MS)
+  if (request.headers.has('transfer-encoding')) await chunksHold(request)
   await nextTurn()
   if (request.signal.aborted) throw cutOff()
+}
+
+/** A trailer may come right behind, or whenever its sender has it: one that is announced is not waited for. */
+async function chunksHold(request: Request): Promise<void> {
+  if (request.headers.has('trailer')) throw new AppError('invalid', NO_TRAILERS)
+  await Bun.sleep(TRAILER_MS)
 }
 
 export const cutOff = (cause?: unknown): AppError =>

@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { messageOf } from '../domain/errors.ts'
-import { IS_COMPILED } from '../platform/is-compiled.ts'
+import { ownProgram } from '../platform/own-program.ts'
 import {
   SANDBOX_ARGUMENT,
   type SandboxJob,
@@ -8,6 +7,8 @@ import {
   type SandboxResult,
 } from './sandbox/protocol.ts'
 import { type TurnLimits, Turns, type Who } from './sandbox/turns.ts'
+
+const PROGRAM = new URL('./sandbox/entry.ts', import.meta.url)
 
 /** Runs the code of function steps in child processes, which start on demand and end when idle. */
 type Sandbox = {
@@ -219,7 +220,7 @@ class ProcessPool implements Sandbox {
   }
 
   #start(): Child {
-    const process = Bun.spawn(command(), {
+    const process = Bun.spawn([...ownProgram(PROGRAM), SANDBOX_ARGUMENT], {
       env: {},
       cwd: '/',
       stdio: ['ignore', 'ignore', 'ignore'],
@@ -239,10 +240,4 @@ function endOf(code: number | null, signal: NodeJS.Signals | number | null): San
   const why = signal === 'SIGKILL' ? ', probably because memory is short' : ''
   const by = signal === null ? `with exit code ${code}` : `by ${signal}${why}`
   return { ok: false, kind: 'broken', message: `the sandbox ended ${by}` }
-}
-
-/** The executable starts itself; when running from sources, Bun runs the entry file. */
-function command(): string[] {
-  if (IS_COMPILED) return [process.execPath, SANDBOX_ARGUMENT]
-  return [process.execPath, fileURLToPath(new URL('./sandbox/entry.ts', import.meta.url))]
 }

@@ -1,5 +1,6 @@
-import { fileURLToPath } from 'node:url'
-import { IS_COMPILED } from './is-compiled.ts'
+import { ownProgram } from './own-program.ts'
+
+const PROGRAM = new URL('../main.ts', import.meta.url)
 
 export type BackupProcess = {
   /** Resolves when the file is complete and durable; rejects with the error output of the process. */
@@ -9,7 +10,7 @@ export type BackupProcess = {
 
 /** Writes a backup in a child process, because copying a large database takes a while and must not block the server. */
 export function spawnBackup(dataDir: string, file: string): BackupProcess {
-  const child = Bun.spawn([...self(), 'backup', file, '--data-dir', dataDir], {
+  const child = Bun.spawn([...ownProgram(PROGRAM), 'backup', file, '--data-dir', dataDir], {
     env: {},
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -19,10 +20,4 @@ export function spawnBackup(dataDir: string, file: string): BackupProcess {
 async function finished(child: { stderr: ReadableStream; exited: Promise<number> }): Promise<void> {
   const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
   if (code !== 0) throw new Error(said.trim() || `svc backup ended with exit code ${code}`)
-}
-
-/** The executable starts itself; when running from sources, Bun runs the entry file. */
-function self(): string[] {
-  if (IS_COMPILED) return [process.execPath]
-  return [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url))]
 }

@@ -26,12 +26,15 @@ export type Appliance = {
   stop(): Promise<void>
 }
 
-export async function startAppliance(env: Record<string, string>): Promise<Appliance> {
+export async function startAppliance(
+  env: Record<string, string>,
+  executable = EXECUTABLE,
+): Promise<Appliance> {
   const port = await freePort()
   const isTls = (env['TLS'] ?? 'off') !== 'off'
   const plainPort = isTls ? await freePort() : port
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
-  const server = spawn(EXECUTABLE, ['serve'], {
+  const server = spawn(executable, ['serve'], {
     cwd: home,
     env: {
       ...systemEnv(),
