@@ -195,10 +195,19 @@ export const projectSamples = [
       error: null,
     },
     history: [
-      { deploymentId: 'd1', commitSha: sha, movedBy: maker, movedAt: at, reason: 'publish', exists: true },
+      {
+        deploymentId: 'd1',
+        commitSha: sha,
+        version: 2,
+        movedBy: maker,
+        movedAt: at,
+        reason: 'publish',
+        exists: true,
+      },
       {
         deploymentId: 'd2',
         commitSha: olderSha,
+        version: 1,
         movedBy: maker,
         movedAt: at,
         reason: 'publish',
@@ -207,6 +216,7 @@ export const projectSamples = [
       {
         deploymentId: 'd0',
         commitSha: olderSha,
+        version: 1,
         movedBy: maker,
         movedAt: at,
         reason: 'create',

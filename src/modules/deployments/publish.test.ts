@@ -23,13 +23,13 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-describe('a second upload to the same SHA', () => {
+describe('an upload that is appended to a SHA', () => {
   const upload = (files: Record<string, Content>, fields: Record<string, string> = {}) =>
     world.sendForm(
       '/api/deployments',
       world.keys.docs,
       ...fileParts(files),
-      ...fieldParts({ ...DOCS, ...fields }),
+      ...fieldParts({ ...DOCS, append: 'true', ...fields }),
     )
 
   test('adds, replaces equal paths and keeps ids, description and order of the rest', async () => {
@@ -46,8 +46,8 @@ describe('a second upload to the same SHA', () => {
       description: 'First',
       branch: 'next',
     })
-    expect(world.ctx.db.sqlite.query('SELECT version, base_path FROM deployments').get()).toEqual({
-      version: 2,
+    expect(world.ctx.db.sqlite.query('SELECT revision, base_path FROM deployments').get()).toEqual({
+      revision: 2,
       base_path: '/dist',
     })
   })
@@ -68,8 +68,8 @@ describe('a second upload to the same SHA', () => {
     const files = world.filesOf()
     expect(Object.keys(files)).toEqual(['all.txt', ...Array.from({ length: 8 }, (_, i) => `own/${i}.txt`)])
     expect(
-      world.ctx.db.sqlite.query('SELECT file_count, total_size, version FROM deployments').get(),
-    ).toEqual({ file_count: 9, total_size: 9, version: 8 })
+      world.ctx.db.sqlite.query('SELECT file_count, total_size, revision FROM deployments').get(),
+    ).toEqual({ file_count: 9, total_size: 9, revision: 8 })
     expect(world.leftovers()).toMatchObject({ deployments: 1, assets: 9, tmp: [] })
   })
 
