@@ -128,6 +128,15 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   updatedAt: createdAt,
 })
 export const newest = deployment('d1', sha, at)
+/** The version before it, of the same commit, which was published from a changed working tree. */
+export const former: DeploymentView = {
+  ...newest,
+  id: 'd3',
+  version: 1,
+  isLatest: false,
+  baseSha: olderSha,
+  aliases: [],
+}
 export const older = deployment('d2', olderSha, '2026-11-12T09:00:00.000Z')
 export const deployments = [newest, older]
 export const comparison = {
