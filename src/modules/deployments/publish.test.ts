@@ -59,6 +59,21 @@ describe('an upload that is appended to a SHA', () => {
     expect(world.filesOf()).toEqual({ a: 'A' })
   })
 
+  test.each([
+    ['b/c', 'b', 'a large version'],
+    ['b/c', 'b', 'a small one'],
+    ['b', 'b/c/d', 'a large version'],
+    ['b', 'b/c/d', 'a small one'],
+  ])('%s and %s clash in %s', async (first, second, size) => {
+    const others = Array.from({ length: size === 'a small one' ? 0 : 20 }, (_, n) => [`o/${n}`, 'o'])
+    await upload({ ...Object.fromEntries(others), [first]: 'B' })
+    const { status, body } = await upload({ 'n.txt': 'N', [second]: 'B' })
+    const [file = '', below] = [first, second].sort()
+    const message = `"${file}" cannot be both a file and the folder of "${below}"`
+    expect([status, body.message]).toEqual([400, message])
+    expect((await upload({ 'b.txt': 'beside', 'bb/c': 'beside' })).status).toBe(201)
+  })
+
   test('many concurrent uploads all succeed', async () => {
     const uploads = Array.from({ length: 8 }, (_, i) =>
       upload({ 'all.txt': `${i}`, [`own/${i}.txt`]: `${i}` }),

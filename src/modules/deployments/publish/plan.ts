@@ -35,12 +35,24 @@ function planInto(ctx: Context, version: DeploymentRow, { files }: Publishing): 
   const added = paths.filter((path) => !known.has(path))
   if (version.fileCount + added.length > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
   refuseClash(paths)
-  refuseClashInside(ctx, version.id, added)
+  refuseClashInside(ctx, version, added)
   return { kind: hasAll(known, files) ? 'none' : 'into', version, known }
 }
 
-function refuseClashInside(ctx: Context, deploymentId: string, added: readonly string[]): void {
-  const folders = new Set(added.flatMap(foldersAbove))
+/** Asks for single paths, unless these are more than the version has files. */
+function refuseClashInside(ctx: Context, version: DeploymentRow, added: readonly string[]): void {
+  const folders = foldersAbove(added, version.fileCount - added.length)
+  if (folders === undefined)
+    refuseClash([...listStoredAssets(ctx.db, version.id).map(({ path }) => path), ...added])
+  else refuseClashAt(ctx, version.id, added, folders)
+}
+
+function refuseClashAt(
+  ctx: Context,
+  deploymentId: string,
+  added: readonly string[],
+  folders: ReadonlySet<string>,
+): void {
   const [file] = listAssetsAt(ctx.db, deploymentId, [...folders])
   if (file !== undefined)
     throw clashing(file.path, added.find((path) => path.startsWith(`${file.path}/`)) ?? '')
@@ -67,10 +79,15 @@ const hasAll = (stored: Stored, files: readonly UploadedFile[]): boolean =>
 const isBelow = (path: string, folder: string | null): boolean =>
   folder !== null && (folder === '' || `/${path}`.startsWith(`${folder}/`))
 
-/** `a/b/c` lies in `a/b` and in `a`. */
-function foldersAbove(path: string): string[] {
-  const folders: string[] = []
-  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
-    folders.push(path.slice(0, slash))
-  return folders
+/** `a/b/c` lies in `a/b` and in `a`. Undefined for more than `most` folders. */
+function foldersAbove(paths: readonly string[], most: number): ReadonlySet<string> | undefined {
+  const folders = new Set<string>()
+  for (const path of paths)
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const folder = path.slice(0, slash)
+      if (folders.has(folder)) break
+      folders.add(folder)
+      if (folders.size > most) return undefined
+    }
+  return folders.size > most ? undefined : folders
 }
