@@ -31,8 +31,8 @@ Publishes the folder DIR. Only what the project does not hold yet is sent.
   --api-url URL         the server; else SVC_API_URL, else "apiUrl" in .svc/config.json
   --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes; else what svc login got
   --project OWNER/REPO  else "project" in .svc/config.json, else the git remote origin
-  --sha SHA             the commit; else git's HEAD (in a job for a pull request its head), else the SHA-256 of the
-                        contents
+  --sha SHA             the commit; else git's HEAD (in a job for a pull request its head), else, and where tracked
+                        files differ from HEAD, the SHA-256 of the contents; HEAD insists on HEAD
   --alias NAME          the alias to move here, such as production; without it none is moved
   --branch NAME         else git's branch, else the one that the CI job names
   --message TEXT        the deployment's description; else the first line of the commit's message
@@ -172,12 +172,15 @@ async function readTarget(
   found: readonly FoundFile[],
   { settings, folder, flags, io, progress, thread }: Reading,
 ): Promise<{ files: HashedFile[]; target: Target }> {
-  const isHead = flags.sha === undefined && settings.target.commitSha !== undefined
-  const changes = isHead ? uncommittedChanges(folder, io.env) : []
+  const { commitSha: head } = settings.target
+  const reading = flags.sha === undefined && head !== undefined ? uncommittedChanges(folder, io.env) : []
   const hashed = await readFiles(found, progress, thread)
   const files = flags.unwrap ? unwrapped(hashed) : hashed
-  const target = withSha(settings.target, files, folder, progress)
-  noteUncommitted(await changes, target.commitSha, progress)
+  const changes = await reading
+  if (head === undefined || changes.length === 0)
+    return { files, target: withSha(settings.target, files, folder, progress) }
+  const target = { ...settings.target, commitSha: manifestSha(files), baseSha: head }
+  noteUncommitted(changes, target, progress)
   return { files, target }
 }
 

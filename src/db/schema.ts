@@ -226,16 +226,19 @@ export const deployments = sqliteTable('deployments', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
   commitSha: text('commit_sha').notNull(),
+  version: integer('version').notNull().default(1),
   branch: text('branch'),
   description: text('description'),
   workflowName: text('workflow_name'),
   workflowRunId: text('workflow_run_id'),
   committedAt: integer('committed_at'),
   tags: text('tags'),
+  baseSha: text('base_sha'),
   basePath: text('base_path').notNull().default(''),
   fileCount: integer('file_count').notNull(),
   totalSize: integer('total_size').notNull(),
-  version: integer('version').notNull().default(1),
+  revision: integer('revision').notNull().default(1),
+  wasShown: integer('was_shown', { mode: 'boolean' }).notNull().default(false),
   createdBy: text('created_by').notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -272,13 +275,26 @@ export const aliasHistory = sqliteTable('alias_history', {
   movedBy: text('moved_by').notNull(),
   movedAt: integer('moved_at').notNull(),
   reason: text('reason').$type<'create' | 'publish' | 'move' | 'rollback'>().notNull().default('move'),
+  version: integer('version').notNull().default(1),
 })
 
 export const hostLabels = sqliteTable('host_labels', {
   label: text('label').primaryKey(),
   aliasId: text('alias_id'),
   deploymentId: text('deployment_id'),
+  isNewest: integer('is_newest', { mode: 'boolean' }).notNull().default(false),
 })
+
+/** The highest number of a commit's deleted versions. Triggers write it. */
+export const givenVersions = sqliteTable(
+  'given_versions',
+  {
+    projectId: text('project_id').notNull(),
+    commitSha: text('commit_sha').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.commitSha] })],
+)
 
 export const ruleSets = sqliteTable('rule_sets', {
   id: text('id').primaryKey(),

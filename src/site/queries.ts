@@ -26,6 +26,8 @@ export type SiteRow = {
   deploymentId: string
   commitSha: string
   version: number
+  /** Raised when its files changed. */
+  revision: number
   updatedAt: number
   /** When the alias was last moved or set; 0 for a deployment by its SHA. */
   aliasUpdatedAt: number
@@ -37,7 +39,8 @@ const SITE_COLUMNS = `
   p.private_site_response AS privateSiteResponse, a.id AS aliasId, a.name AS aliasName, a.is_public AS aliasIsPublic,
   a.required_role AS aliasRequiredRole, a.is_spa AS aliasIsSpa, d.id AS deploymentId,
   coalesce(a.base_path, d.base_path) AS hostBasePath,
-  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt`
+  d.commit_sha AS commitSha, d.version, d.revision, d.updated_at AS updatedAt,
+  coalesce(a.updated_at, 0) AS aliasUpdatedAt`
 
 /** A single indexed read, independent of the number of sites. */
 export function findSiteByLabel(db: Db, label: string): SiteRow | null {
@@ -73,14 +76,16 @@ export function findSiteOfProject(db: Db, projectId: string, alias: string): Sit
   ).get(projectId, alias)
 }
 
-/** Deployments whose SHA starts this way; two mean that the short form is ambiguous. `from` ≤ sha < `to`. */
+/**
+ * The newest versions of commits whose SHA starts this way; two mean that the short form is ambiguous. `from` ≤ sha < `to`.
+ */
 export function findSitesBySha(db: Db, owner: string, repo: string, from: string, to: string): SiteRow[] {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, '' AS basePath, h.label FROM projects p
        JOIN deployments d ON d.project_id = p.id
        LEFT JOIN aliases a ON a.id IS NULL AND 0
-       LEFT JOIN host_labels h ON h.deployment_id = d.id
+       JOIN host_labels h ON h.deployment_id = d.id AND h.is_newest = 1
        WHERE p.owner = ? AND p.name = ? AND d.commit_sha >= ? AND d.commit_sha < ? LIMIT 2`,
   ).all(owner, repo, from, to)
 }
@@ -124,7 +129,7 @@ export function listEarlierDeployments(
 ): EarlierDeployment[] {
   return prepared<EarlierDeployment>(
     db,
-    `SELECT d.id AS deploymentId, d.version, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
+    `SELECT d.id AS deploymentId, d.revision, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
        FROM (SELECT deployment_id, base_path, moved_at,
                     lead(moved_at, 1, 9e15) OVER (ORDER BY moved_at, id) AS shown_until
              FROM alias_history
@@ -143,7 +148,7 @@ export function listEarlierDeployments(
 
 type EarlierDeployment = {
   deploymentId: string
-  version: number
+  revision: number
   updatedAt: number
   commitSha: string
   basePath: string

@@ -138,6 +138,7 @@ function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): 
     deploymentId: row.deploymentId,
     commitSha: row.commitSha,
     version: row.version,
+    revision: row.revision,
     updatedAt: row.updatedAt,
     shownSince: Math.max(row.aliasUpdatedAt, mapping?.updatedAt ?? 0),
     basePath,

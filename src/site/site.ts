@@ -12,7 +12,9 @@ export type Site = {
   alias: { id: string; name: string } | null
   deploymentId: string
   commitSha: string
+  /** Of this commit. */
   version: number
+  revision: number
   updatedAt: number
   /** The latest time at which the host started to show this, as far as alias moves tell. */
   shownSince: number

@@ -9,7 +9,7 @@ import { details } from '../components/details.ts'
 import { checkbox, field, fieldError, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { roleLabel } from '../components/role.ts'
-import { shortSha } from '../components/sha.ts'
+import { versionName, versionText } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { deploymentHref, makerName } from '../deployments/deployment-table.ts'
@@ -68,7 +68,7 @@ function rollBackButton(props: AliasPageProps): Html | false {
   const former = formerOf(props)
   if (former === undefined || !props.can.moveAliases) return false
   return linkButton({
-    label: `Roll back to ${former.commitSha.slice(0, 12)}`,
+    label: `Roll back to ${versionText(former)}`,
     href: moveHref(props.alias, former.deploymentId),
     kind: 'secondary',
   })
@@ -83,6 +83,7 @@ const facts = ({ alias, certificate }: AliasPageProps): Html =>
         'Commit',
         html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}><code>${alias.commitSha}</code></a>`,
       ],
+      ['Version', String(alias.version)],
       ['Changed', time(alias.updatedAt)],
       ['Certificate', certificateState(certificate)],
     ]),
@@ -100,11 +101,11 @@ const historyCard = (props: AliasPageProps): Html =>
 
 const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
   {
-    label: 'Commit',
+    label: 'Version',
     cell: (move) =>
       move.exists
-        ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${shortSha(move.commitSha)}</a>`
-        : html`${shortSha(move.commitSha)} <span class="muted">deleted</span>`,
+        ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${versionName(move)}</a>`
+        : html`${versionName(move)} <span class="muted">deleted</span>`,
   },
   { label: 'Why', cell: (move) => REASONS[move.reason] },
   { label: 'By', cell: (move) => makerName(move.movedBy) },
@@ -121,7 +122,7 @@ const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
         <a
           class="btn btn-secondary btn-small"
           href=${moveHref(props.alias, move.deploymentId)}
-          aria-label=${`${verb} to ${move.commitSha.slice(0, 12)}`}
+          aria-label=${`${verb} to ${versionText(move)}`}
         >${verb}</a>
       `
     },

@@ -9,6 +9,7 @@ import { barChart, countOf } from '../components/chart.ts'
 import { type Content, type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
+import { versionText } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
 import { deploymentHref, deploymentTable } from '../deployments/deployment-table.ts'
@@ -131,7 +132,7 @@ function attention({ project, can, aliases, deployments }: ProjectPageProps): Ht
   const release = can.moveAliases ? 'Point an alias at it to release it.' : 'A contributor can release it.'
   if (newest !== undefined && newest.aliases.length === 0)
     points.push(html`
-      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${newest.commitSha.slice(0, 12)}</a>, is
+      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${versionText(newest)}</a>, is
       not live. ${release}
     `)
   for (const alias of aliases.filter(({ isLocked }) => isLocked))

@@ -86,6 +86,7 @@ const alias = (id: string, name: string, commitSha: string, isLocked: boolean): 
   name,
   deploymentId: commitSha === sha ? 'd1' : 'd2',
   commitSha,
+  version: 1,
   isPublic: isLocked ? null : false,
   isSpa: null,
   requiredRole: null,
@@ -105,6 +106,9 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   owner: 'acme',
   repo: 'website',
   commitSha,
+  version: commitSha === sha ? 2 : 1,
+  isLatest: true,
+  baseSha: null,
   branch: 'main',
   description: 'Shorter landing page, new prices and a form that says what is missing',
   workflowName: 'Publish',
@@ -112,9 +116,11 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   fileCount: 1204,
   totalSize: 18_400_000,
   aliases: commitSha === sha ? ['production'] : [],
+  preview: null,
   urls: {
     sha: `${apiUrl}/repo/acme/website/${commitSha}/`,
     preview: `https://${commitSha.slice(0, 12)}--website--acme.sites.example.com`,
+    version: `https://${commitSha.slice(0, 12)}-v1--website--acme.sites.example.com`,
     alias: null,
   },
   createdBy: maker,
@@ -122,6 +128,15 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   updatedAt: createdAt,
 })
 export const newest = deployment('d1', sha, at)
+/** The version before it, of the same commit, which was published from a changed working tree. */
+export const former: DeploymentView = {
+  ...newest,
+  id: 'd3',
+  version: 1,
+  isLatest: false,
+  baseSha: olderSha,
+  aliases: [],
+}
 export const older = deployment('d2', olderSha, '2026-11-12T09:00:00.000Z')
 export const deployments = [newest, older]
 export const comparison = {

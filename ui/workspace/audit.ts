@@ -84,6 +84,7 @@ const ACTIONS = [
   'deployment.add_files',
   'deployment.create',
   'deployment.delete',
+  'deployment.publish_again',
   'device.approve',
   'device.deny',
   'domain.certificate',

@@ -38,7 +38,8 @@ export async function readDeploySettings(
 ): Promise<DeploySettings> {
   const config = findConfigFile([folder, io.cwd])
   const git = await readGit(folder, io.env)
-  if (git.refusal !== undefined && !flags.sha) throw new UsageError(refusedByGit(folder, git.refusal))
+  if (git.refusal !== undefined && (!flags.sha || flags.sha === 'HEAD'))
+    throw new UsageError(refusedByGit(folder, git.refusal))
   const project = flags.project ?? config.project ?? git.project
   if (project === undefined)
     throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
@@ -101,15 +102,20 @@ function commitFacts(
   flags: DeployFlags,
   git: GitFacts,
 ): { commitSha?: string; branch?: string; description?: string } {
-  const sha = flags.sha?.toLowerCase()
+  const sha = flags.sha === 'HEAD' ? requireHead(git) : flags.sha?.toLowerCase()
   if (sha !== undefined && !isCommitSha(sha))
-    throw new UsageError(`"${flags.sha}" is no commit SHA; it has 7 to 64 hexadecimal digits`)
+    throw new UsageError(`"${flags.sha}" is no commit SHA; it has 7 to 64 hexadecimal digits, or is HEAD`)
   const isHead = sha === undefined || git.commitSha?.startsWith(sha) === true
   return {
     ...given('commitSha', sha ?? git.commitSha),
     ...given('branch', flags.branch ?? git.branch),
     ...given('description', flags.message ?? (isHead ? git.subject : undefined)),
   }
+}
+
+function requireHead({ commitSha }: GitFacts): string {
+  if (commitSha === undefined) throw new UsageError('git names no commit here, so there is no HEAD')
+  return commitSha
 }
 
 function given<K extends string>(name: K, value: string | undefined): { [P in K]?: string } {

@@ -12,6 +12,8 @@ export type Target = {
   owner: string
   repo: string
   commitSha: string
+  /** The commit that a changed working tree stood on, whose contents `commitSha` is of. */
+  baseSha?: string
   branch?: string
   alias?: string
   description?: string

@@ -44,9 +44,6 @@ export function startManifestServer(apiKey: string): ManifestServer {
     stop: () => server.stop(true),
   }
   const published: Map<string, string>[] = []
-  const commits = new Map<string, Set<string>>()
-  /** The commit of each alias. */
-  const pointed = new Map<string, string>()
   const receiving = new Set<Promise<Response>>()
 
   const openUpload = async (request: Request) => {
@@ -73,17 +70,7 @@ export function startManifestServer(apiKey: string): ManifestServer {
     if (missing !== undefined) return failure(400, 'UPLOAD_INCOMPLETE', `${missing} is missing`)
     published.push(new Map(manifest.files.map(({ path, sha256 }) => [path, held.get(sha256) ?? ''])))
     const isPublished = manifest.alias !== undefined && !state.lockedAliases.has(manifest.alias)
-    if (isPublished) pointed.set(manifest.alias ?? '', manifest.commitSha)
-    const aliases = [...pointed].flatMap(([name, sha]) => (sha === manifest.commitSha ? [name] : []))
-    const kept = { fileCount: keep(manifest), aliases }
-    return Response.json(publishedAnswer(manifest, isPublished, kept), { status: 201 })
-  }
-  /** How many files the commit has, with those of its earlier uploads. */
-  const keep = ({ commitSha, files }: ReceivedManifest): number => {
-    const paths = commits.get(commitSha) ?? new Set()
-    for (const { path } of files) paths.add(path)
-    commits.set(commitSha, paths)
-    return paths.size
+    return Response.json(publishedAnswer(manifest, isPublished), { status: 201 })
   }
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)
@@ -119,17 +106,15 @@ function missingOf(manifest: ReceivedManifest, held: ReadonlyMap<string, unknown
   return [...new Set(manifest.files.map(({ sha256 }) => sha256))].filter((sha256) => !held.has(sha256))
 }
 
-function publishedAnswer(
-  manifest: ReceivedManifest,
-  isPublished: boolean,
-  kept: { fileCount: number; aliases: string[] },
-): object {
+function publishedAnswer(manifest: ReceivedManifest, isPublished: boolean): object {
   const { owner, repo, commitSha, alias = '', files } = manifest
   const host = (name: string) => `http://${name}--${repo}--${owner}.localhost/`
   const deployment = {
     id: 'd1',
     commitSha,
-    ...kept,
+    version: 1,
+    fileCount: files.length,
+    aliases: isPublished ? [alias] : [],
     totalSize: files.reduce((sum, { size }) => sum + size, 0),
     urls: {
       sha: `http://localhost/repo/${owner}/${repo}/${commitSha}/`,

@@ -4,7 +4,7 @@ import { type DbOrTx, refuseTaken } from '../../db/open.ts'
 import type { Actor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isAliasName, isCommitSha } from '../../domain/names.ts'
-import { findCommitOf } from '../deployments/service.ts'
+import { findVersionOf } from '../deployments/service.ts'
 import type { Project } from '../projects/service.ts'
 import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
@@ -22,7 +22,7 @@ import {
 type Pointing = {
   project: Pick<Project, 'id' | 'owner' | 'name'>
   name: string
-  deployment: { id: string; commitSha: string }
+  deployment: { id: string; commitSha: string; version: number }
   basePath: string
   reason: MoveReason
 }
@@ -115,14 +115,20 @@ export function moveAlias(
   { deployment, basePath, reason }: Pick<Pointing, 'deployment' | 'basePath' | 'reason'>,
 ): AliasRow {
   if (alias.deploymentId === deployment.id && alias.basePath === basePath) return alias
-  const from = findCommitOf(ctx.db, alias.deploymentId)
+  const from = findVersionOf(ctx.db, alias.deploymentId)
   const moved = { ...alias, deploymentId: deployment.id, basePath, updatedAt: ctx.now() }
   updateAlias(tx, alias.id, { deploymentId: deployment.id, basePath, updatedAt: moved.updatedAt })
   addHistory(ctx, tx, actor, moved, { deployment, reason })
   audit(ctx, tx, actor, {
     ...aboutChange('alias.move', alias),
-    before: { commitSha: from, deploymentId: alias.deploymentId, basePath: alias.basePath },
-    after: { commitSha: deployment.commitSha, deploymentId: deployment.id, basePath, reason },
+    before: { ...from, deploymentId: alias.deploymentId, basePath: alias.basePath },
+    after: {
+      commitSha: deployment.commitSha,
+      version: deployment.version,
+      deploymentId: deployment.id,
+      basePath,
+      reason,
+    },
   })
   return moved
 }
@@ -156,6 +162,7 @@ function addHistory(
     aliasId: alias.id,
     deploymentId: deployment.id,
     commitSha: deployment.commitSha,
+    version: deployment.version,
     basePath: alias.basePath,
     movedBy: actorRef(actor),
     movedAt: ctx.now(),

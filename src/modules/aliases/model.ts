@@ -18,7 +18,7 @@ const settings = {
   isLocked: t.Optional(t.Boolean({ error: 'true or false' })),
 }
 
-/** By id, or by SHA, which may be shortened if it is unambiguous. */
+/** By id, or the newest version of a SHA, which may be shortened if it is unambiguous. */
 const deploymentChoice = {
   deploymentId: t.Optional(t.String({ error: 'The id of a deployment of this project' })),
   commitSha: t.Optional(commitSha),
@@ -68,6 +68,7 @@ export const aliasView = t.Object({
   name: t.String(),
   deploymentId: t.String({ format: 'uuid' }),
   commitSha: t.String(),
+  version: t.Integer({ description: 'Of the commit' }),
   isPublic: orNull(t.Boolean()),
   isSpa: orNull(t.Boolean()),
   requiredRole: orNull(projectRole),
@@ -88,6 +89,7 @@ export const actorView = t.Object({
 export const historyView = t.Object({
   deploymentId: t.String({ format: 'uuid' }),
   commitSha: t.String(),
+  version: t.Integer(),
   movedBy: actorView,
   movedAt: t.String(),
   reason: t.Union([t.Literal('create'), t.Literal('publish'), t.Literal('move'), t.Literal('rollback')]),

@@ -183,9 +183,10 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
     ctx.db.orm,
     rows.map(({ movedBy }) => movedBy),
   )
-  return rows.map(({ deploymentId, commitSha, movedBy, movedAt, reason, exists }) => ({
+  return rows.map(({ deploymentId, commitSha, version, movedBy, movedAt, reason, exists }) => ({
     deploymentId,
     commitSha,
+    version,
     movedBy: viewOf(movedBy),
     movedAt: isoTime(movedAt),
     reason,

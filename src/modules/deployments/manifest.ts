@@ -31,13 +31,14 @@ import { keepRecentUpload } from './manifest/recent.ts'
 import type { UploadSlot } from './model.ts'
 import { authorizeUpload, authorizeUploadTo, requireUploadProject, uploaderOf } from './publish/access.ts'
 import { failureOf } from './publish/failure.ts'
-import { findDeploymentBySha, listPaths } from './publish/queries.ts'
+import { planPublish } from './publish/plan.ts'
+import { findNewestVersion } from './publish/queries.ts'
+import { replacedBelow } from './publish/record.ts'
 import { type Failure, tellingOfFailure } from './publish/tell.ts'
 import { asUpload } from './upload/activity.ts'
 import { ARCHIVE_TYPES } from './upload/archive.ts'
 import { mediaTypeOf, unsupportedType } from './upload/body.ts'
 import { targetOf } from './upload/fields.ts'
-import { refuseClash, tooManyFiles } from './upload/files.ts'
 
 /** How much longer an expired upload is remembered, so that its sender can be told to start again. */
 const REMEMBERED_MS = DAY_MS
@@ -75,6 +76,7 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
       createdBy: actorRef(caller.actor),
       expiresAt: ctx.now() + UPLOAD_MS,
       publishedAt: null,
+      deploymentId: null,
     }
     insertUpload(tx, upload)
     return { upload, holdings, missing }
@@ -132,12 +134,8 @@ const TAR_TYPE = 'application/x-tar'
 
 /** Refuses an upload that could not be published in the end, before its contents are sent. */
 function refuseHopeless(ctx: Context, projectId: string, { files, publication }: Manifest): void {
-  const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
-  if (deployment === undefined) return
-  const paths = new Set(listPaths(ctx.db, deployment.id).map(({ path }) => path))
-  for (const { path } of files) paths.add(path)
-  if (paths.size > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
-  refuseClash([...paths])
+  const newest = findNewestVersion(ctx.db.orm, projectId, publication.commitSha)
+  planPublish(ctx, newest, { files, below: replacedBelow(publication) })
 }
 
 /** The body of the first request: JSON of up to 16 MiB, enough for 50,000 files. */

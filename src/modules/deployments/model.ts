@@ -25,13 +25,19 @@ export const fileQuery = t.Object({ ...pageQuery, prefix: optionalText })
 
 const textOrNull = orNull(t.String())
 
-/** contract §5.1. `urls` are absolute. `alias` is the host of an alias that points here, preferably `production`. */
+/**
+ * One version of a commit. contract 16 §1. `urls` are absolute: `sha` and `preview` show the newest version of the commit,
+ * `version` this one, `alias` is the host of an alias that points here, preferably `production`.
+ */
 export const deploymentView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
   owner: t.String(),
   repo: t.String(),
   commitSha: t.String(),
+  version: t.Integer({ description: '1, 2, 3 … within the commit' }),
+  isLatest: t.Boolean({ description: 'The newest version of the commit that exists' }),
+  baseSha: orNull(t.String({ description: 'The commit that a changed working tree stood on' })),
   branch: textOrNull,
   description: textOrNull,
   workflowName: textOrNull,
@@ -39,7 +45,8 @@ export const deploymentView = t.Object({
   fileCount: t.Number(),
   totalSize: t.Number(),
   aliases: t.Array(t.String()),
-  urls: t.Object({ sha: t.String(), preview: t.String(), alias: textOrNull }),
+  preview: textOrNull,
+  urls: t.Object({ sha: t.String(), preview: t.String(), version: t.String(), alias: textOrNull }),
   createdBy: actorView,
   createdAt: t.String(),
   updatedAt: t.String(),

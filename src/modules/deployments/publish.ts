@@ -36,8 +36,8 @@ export type Published = {
 }
 
 /**
- * Every upload goes through here: `receive` stages the contents; then one transaction adds the files to the deployment
- * and moves the alias. A failure leaves nothing behind: no row, no file, no content (but see `commitStaged`).
+ * Every upload goes through here: `receive` stages the contents; then one transaction makes the version of the commit and
+ * moves the alias. A failure leaves nothing behind: no row, no file, no content (but see `commitStaged`).
  */
 export async function publish(
   ctx: Context,
@@ -69,8 +69,8 @@ async function publishReceived(
 }
 
 /**
- * Seals the stage and publishes what was received. `allowedProject` checks access again, in the transaction. The caller
- * discards the stage when this fails.
+ * Seals the stage and publishes what was received. `allowedProject` checks access again, in the transaction; `onRecorded` ends
+ * it. The caller discards the stage when this fails.
  */
 export async function commitUpload(
   ctx: Context,
@@ -78,12 +78,15 @@ export async function commitUpload(
   stage: BlobStage,
   received: Publishing,
   allowedProject: (tx: DbOrTx) => Project,
+  onRecorded: (tx: DbOrTx, deploymentId: string) => void = () => {},
 ): Promise<Published> {
   const stored = await stage.seal()
-  const recorded = commitStaged(ctx.db, stage, (tx) =>
-    recordPublication(ctx, tx, actor, allowedProject(tx), received, stored),
-  )
-  scheduleVariants(ctx, recorded.deployment.id)
+  const recorded = commitStaged(ctx.db, stage, (tx) => {
+    const made = recordPublication(ctx, tx, actor, allowedProject(tx), received, stored)
+    onRecorded(tx, made.deployment.id)
+    return made
+  })
+  if (recorded.isWaiting) scheduleVariants(ctx, recorded.deployment.id)
   return viewOf(ctx, recorded)
 }
 

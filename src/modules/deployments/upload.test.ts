@@ -44,6 +44,7 @@ describe('POST /api/assets/upload', () => {
       success: true,
       published: false,
       deploymentId: expect.any(String),
+      version: 1,
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
       assets: [
         {
@@ -239,6 +240,7 @@ describe('POST /api/deployments/zip', () => {
       deploymentId: expect.any(String),
       repository: 'acme/docs',
       commitSha: SHA,
+      version: 1,
       branch: 'main',
       fileCount: 2,
       totalSize: 2,

@@ -9,15 +9,15 @@ import { mediaTypeOf, unsupportedType } from './upload/body.ts'
 import { parseOrder, targetOf, UploadFields } from './upload/fields.ts'
 import { receiveArchiveForm, receiveForm } from './upload/form.ts'
 
-/** A form of files, whatever they are. spec: POST /api/assets/upload; contract §5.2. */
+/** A form of files, whatever they are, one by one or many: they are appended. spec: POST /api/assets/upload; contract §5.2. */
 export const publishAssets = (ctx: Context, request: Request): Promise<Published> =>
-  publishForm(ctx, request, { takesArchive: true })
+  publishForm(ctx, request, { takesArchive: true, alwaysAppends: true })
 
 /** `takesArchive`: a lone archive is published as a file, which is hardly what its sender meant. */
 async function publishForm(
   ctx: Context,
   request: Request,
-  { takesArchive }: { takesArchive: boolean },
+  { takesArchive, alwaysAppends }: { takesArchive: boolean; alwaysAppends: boolean },
 ): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
@@ -28,7 +28,7 @@ async function publishForm(
       const { files, loneArchive } = await receiveForm(ctx, caller, request, fields, stage)
       const order = parseOrder(fields)
       if (loneArchive !== null && !takesArchive && !order.asFiles) throw archiveAsFile(ctx, loneArchive)
-      return { files, order }
+      return { files, order: { ...order, append: order.append || alwaysAppends } }
     }),
   )
 }
@@ -45,7 +45,8 @@ const telling = (
 export async function publishDeployment(ctx: Context, request: Request): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
-  if (type === 'multipart/form-data') return publishForm(ctx, request, { takesArchive: false })
+  if (type === 'multipart/form-data')
+    return publishForm(ctx, request, { takesArchive: false, alwaysAppends: false })
   if (isArchiveType(type)) return publishArchive(ctx, caller, request, type)
   return refuseType(
     ctx,

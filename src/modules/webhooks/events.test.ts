@@ -69,8 +69,25 @@ test('a publish tells of its deployment, its release and its alias, signed in bo
 })
 
 test('a publish that changes nothing new tells nothing', async () => {
-  const told = await toldOf(() => publishTo(hooks, { commitSha: SHA, alias: 'production' }))
+  const told = await toldOf(() =>
+    publishTo(hooks, { commitSha: SHA, alias: 'production', description: 'Hi @channel' }),
+  )
   expect(told.requests).toEqual([])
+})
+
+test('another version of a commit tells of itself, and from which version to which its alias went', async () => {
+  const told = await toldOf(() => publishTo(hooks, { commitSha: SHA, alias: 'production', branch: 'main' }))
+  const dataOf = (name: string) => told.mine.find(({ event }) => event === name)?.data
+  expect(dataOf('deployment.created')).toMatchObject({ deployment: { commitSha: SHA, version: 2 } })
+  expect(dataOf('deployment.released')).toMatchObject({
+    deployment: { version: 2 },
+    previous: { commitSha: SHA, version: 1 },
+  })
+  expect(dataOf('alias.moved')).toMatchObject({
+    from: { commitSha: SHA, version: 1 },
+    to: { commitSha: SHA, version: 2 },
+    reason: 'publish',
+  })
 })
 
 const refused: [why: string, fields: Record<string, string>, status: number, data: unknown][] = [

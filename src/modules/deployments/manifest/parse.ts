@@ -40,6 +40,8 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'isPublic',
   'alias',
   'basePath',
+  'append',
+  'baseSha',
   'unwrap',
   'proxyRuleSetName',
   'proxyRuleSetNames',

@@ -34,6 +34,7 @@ export const assetsAnswer = t.Object({
   success: t.Literal(true),
   assets: t.Array(assetView),
   deploymentId: t.String(),
+  version: t.Integer(),
   published: t.Boolean(),
   notes,
 })
@@ -42,6 +43,7 @@ export const toAssetsAnswer = ({ assets, deployment, published, notes }: Publish
   success: true as const,
   assets: assets(),
   deploymentId: deployment.id,
+  version: deployment.version,
   published,
   notes,
 })
@@ -52,22 +54,29 @@ export const zipAnswer = t.Object({
   deploymentId: t.String(),
   repository: t.String(),
   commitSha: t.String(),
+  version: t.Integer(),
   branch: textOrNull,
   fileCount: t.Number(),
   totalSize: t.Number(),
   aliases: t.Array(t.String()),
-  urls: t.Object({ sha: t.String(), alias: textOrNull, preview: t.String(), branch: textOrNull }),
+  urls: t.Object({
+    sha: t.String(),
+    alias: textOrNull,
+    preview: t.String(),
+    branch: textOrNull,
+  }),
   notes,
 })
 
 /** `alias` is the host of the named alias, `branch` that of an alias named like the branch. */
 export function toZipAnswer(ctx: Context, { projectId, deployment, alias, notes }: Published) {
-  const { id, owner, repo, commitSha, branch, fileCount, totalSize, aliases, urls } = deployment
+  const { id, owner, repo, commitSha, version, branch, fileCount, totalSize, aliases, urls } = deployment
   const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
   return {
     deploymentId: id,
     repository: `${owner}/${repo}`,
     commitSha,
+    version,
     branch,
     fileCount,
     totalSize,

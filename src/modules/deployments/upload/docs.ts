@@ -21,7 +21,15 @@ const aboutFields: Record<string, Schema> = {
   description: text('Shown in lists of deployments'),
   alias: text('Alias to point here, created if there is none', 'production'),
   isPublic: text('true or false: for a project that this upload creates', 'false'),
-  basePath: text('Folder of the deployment that its hosts serve', '/dist'),
+  basePath: text(
+    'Folder of the deployment that its hosts serve; what the newest version of the commit has elsewhere is kept',
+    '/dist',
+  ),
+  append: text(
+    'true: what the newest version of the commit has is kept, and these files are added to it',
+    'false',
+  ),
+  baseSha: text('The commit that a changed working tree stood on, whose own SHA the contents do not have'),
   committedAt: text('ISO 8601 time of the commit', '2026-11-20T12:00:00Z'),
   tags: text('Repeated or comma-separated'),
   unwrap: text(
@@ -120,6 +128,7 @@ export const manifestBody = {
           },
         },
         isPublic: { type: 'boolean', description: 'For a project that this upload creates' },
+        append: { type: 'boolean', description: String(fields['append']?.['description']) },
         unwrap: { type: 'boolean', description: String(fields['unwrap']?.['description']) },
         tags: { type: 'array', items: { type: 'string' } },
       },

@@ -71,6 +71,8 @@ test('missing or empty fields are null', () => {
     isPublic: false,
     alias: null,
     basePath: null,
+    append: false,
+    baseSha: null,
     ruleSets: { names: [], ids: [] },
   })
 })

@@ -64,6 +64,8 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     isPublic: check.boolean('isPublic'),
     alias: check.alias(),
     basePath: check.basePath(),
+    append: check.isAppended(),
+    baseSha: check.baseSha(),
     ruleSets: ruleSetsOf(fields),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
@@ -128,10 +130,18 @@ class FieldCheck {
   }
 
   commitSha(): string {
-    const sha = this.fields.first('commitSha')?.toLowerCase()
-    if (sha === undefined) this.fail('commitSha', 'is missing')
-    else if (!isCommitSha(sha)) this.fail('commitSha', 'must be 7 to 64 hexadecimal digits')
-    return sha ?? ''
+    if (this.fields.first('commitSha') === undefined) this.fail('commitSha', 'is missing')
+    return this.#sha('commitSha') ?? ''
+  }
+
+  baseSha(): string | null {
+    return this.#sha('baseSha')
+  }
+
+  #sha(name: string): string | null {
+    const sha = this.fields.first(name)?.toLowerCase()
+    if (sha !== undefined && !isCommitSha(sha)) return this.fail(name, 'must be 7 to 64 hexadecimal digits')
+    return sha ?? null
   }
 
   text(name: string, maxLength: number): string | null {
@@ -151,6 +161,13 @@ class FieldCheck {
   boolean(name: string): boolean {
     const value = this.fields.first(name)?.toLowerCase() ?? 'false'
     if (value !== 'true' && value !== 'false') this.fail(name, 'must be true or false')
+    return value === 'true'
+  }
+
+  /** Exactly these: whoever means to keep files must not lose them by a spelling. */
+  isAppended(): boolean {
+    const value = this.fields.first('append') ?? 'false'
+    if (value !== 'true' && value !== 'false') this.fail('append', 'must be true or false')
     return value === 'true'
   }
 
