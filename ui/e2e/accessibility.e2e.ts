@@ -51,8 +51,7 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const rules = [{ type: 'query', key: 'preview', value: 'yes', alias: 'production' }]
   const split = { weights: [{ alias: 'production', weight: 100 }], rules }
   await appliance.asAdmin('PUT', `/api/domains/${domain}/traffic`, split)
-  const showing = { projectId: id, name: 'pr-12', deploymentId: older.id }
-  const preview = await make('/api/aliases', showing)
+  const preview = await make('/api/aliases', { projectId: id, name: 'pr-12', deploymentId: older.id })
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
   await appliance.asAdmin('PATCH', `/api/aliases/${preview.id}`, { expiresAt })
   const hooks = `/api/projects/${id}/webhooks`
@@ -83,7 +82,6 @@ const ofProject = (ids: Ids): string[] => {
     '/files?path=assets/logo.svg',
     '/files?path=a.js',
   ]
-    `/aliases/${ids.preview}`,
   return [
     ...[
       '',
@@ -100,6 +98,7 @@ const ofProject = (ids: Ids): string[] => {
       '/settings',
     ],
     ...deployment.map((rest) => `/deployments/${ids.deployment}${rest}`),
+    `/aliases/${ids.preview}`,
     ...['', `/move?to=${ids.deployment}`].map((rest) => `/aliases/${ids.alias}${rest}`),
     `/people/${ids.user}`,
     ...['', `/${ids.domain}`, `/${ids.domain}/traffic`, `/${ids.unproven}`].map((rest) => `/domains${rest}`),
