@@ -23,6 +23,7 @@ import aliasReasons from './0020_alias_reasons.sql' with { type: 'text' }
 import deviceLogin from './0021_device_login.sql' with { type: 'text' }
 import versions from './0022_versions.sql' with { type: 'text' }
 import { addVersionHosts } from './0022_versions.ts'
+import previews from './0023_previews.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   { name: '0020_alias_reasons', sql: aliasReasons },
   { name: '0021_device_login', sql: deviceLogin },
   { name: '0022_versions', sql: versions, complete: addVersionHosts, rebuildsTables: true },
+  { name: '0023_previews', sql: previews },
 ]
 
 /**

@@ -1,6 +1,7 @@
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { Comparison } from '../../src/modules/deployments/browse.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { endOf } from '../aliases/previews.ts'
 import { badge } from '../components/badge.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -76,6 +77,7 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
           html`<code>${deployment.baseSha}</code>, which has other content: it was published from a changed working tree`,
       ],
       ['Branch', deployment.branch],
+      ['Preview', deployment.preview],
       ['Published', time(deployment.createdAt)],
       [
         'Added to',
@@ -121,7 +123,10 @@ function releases({ project, can, deployment, aliases, failed }: DeploymentPageP
         here.length === 0
           ? html`<p class="muted">No alias points here.</p>`
           : html`<p class="facts">${here.map(
-              (alias) => html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>`,
+              (alias) =>
+                html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>${
+                  alias.isPreview && html` <span class="muted">Ends: ${endOf(alias)}</span>`
+                }`,
             )}</p>`
       }
       ${

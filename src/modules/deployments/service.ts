@@ -185,7 +185,6 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
       ...publicFields(record),
       isLatest: isLatest ?? false,
       aliases: pointing.map(({ name }) => name),
-      preview: null,
       urls: {
         sha: `${ctx.adminUrl()}${shaPath(record)}`,
         preview: hostUrl(shaLabel ?? ''),
@@ -201,7 +200,7 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
 
 function publicFields(record: DeploymentRecord) {
   const { id, projectId, owner, repo, commitSha, version, baseSha, branch, description } = record
-  const { workflowName, workflowRunId, fileCount, totalSize } = record
+  const { workflowName, workflowRunId, fileCount, totalSize, preview } = record
   return {
     id,
     projectId,
@@ -216,6 +215,7 @@ function publicFields(record: DeploymentRecord) {
     workflowRunId,
     fileCount,
     totalSize,
+    preview,
   }
 }
 

@@ -51,6 +51,7 @@ export type DeploymentPatch = Partial<
     | 'tags'
     | 'baseSha'
     | 'basePath'
+    | 'preview'
   >
 >
 

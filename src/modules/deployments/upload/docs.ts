@@ -20,6 +20,13 @@ const aboutFields: Record<string, Schema> = {
   branch: text('Branch name', 'main'),
   description: text('Shown in lists of deployments'),
   alias: text('Alias to point here, created if there is none', 'production'),
+  preview: text('Preview to point here, in place of alias: an alias with an end', 'pr-12'),
+  expiresIn: text(
+    'How long the preview stays after this publish: hours, days or weeks, 1h to 365d; by default as before, else previewDays of the project',
+    '7d',
+  ),
+  pullRequest: text('Number of the pull request that the preview shows', '12'),
+  pullRequestUrl: text('Its http or https address', 'https://github.com/acme/docs/pull/12'),
   isPublic: text('true or false: for a project that this upload creates', 'false'),
   basePath: text(
     'Folder of the deployment that its hosts serve; what the newest version of the commit has elsewhere is kept',
@@ -130,6 +137,7 @@ export const manifestBody = {
         isPublic: { type: 'boolean', description: 'For a project that this upload creates' },
         append: { type: 'boolean', description: String(fields['append']?.['description']) },
         unwrap: { type: 'boolean', description: String(fields['unwrap']?.['description']) },
+        pullRequest: { type: 'integer', description: String(fields['pullRequest']?.['description']) },
         tags: { type: 'array', items: { type: 'string' } },
       },
       ['commitSha', 'files'],
