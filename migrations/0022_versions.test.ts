@@ -11,13 +11,16 @@ let sqlite: Database
 beforeEach(() => {
   sqlite = new Database(':memory:', { strict: true })
   sqlite.run('PRAGMA foreign_keys = ON')
-  migrate(
-    sqlite,
-    0,
-    migrations.filter(({ name }) => name < '0022'),
-  )
+  migrateBefore('0022')
   fill()
 })
+
+const migrateBefore = (end: string) =>
+  migrate(
+    sqlite,
+    1,
+    migrations.filter(({ name }) => name < end),
+  )
 
 const rows = (query: string) => sqlite.query(query).values()
 
@@ -55,7 +58,7 @@ test('every deployment is version 1 with all that it had, and what an alias show
     .filter((name) => !NEW_COLUMNS.includes(name))
   const kept = () => rows(`SELECT ${columns} FROM deployments ORDER BY id`)
   const [before, assets, aliases] = [kept(), rows('SELECT * FROM assets'), rows('SELECT * FROM aliases')]
-  migrate(sqlite, 1)
+  migrateBefore('0023')
   expect(kept()).toEqual(before)
   expect([rows('SELECT * FROM assets'), rows('SELECT * FROM aliases')]).toEqual([assets, aliases])
   expect(rows('SELECT id, version, base_sha, revision, was_shown FROM deployments ORDER BY id')).toEqual([
@@ -77,7 +80,7 @@ test('every deployment is version 1 with all that it had, and what an alias show
 
 test('no address changes, and each version gets one of its own', () => {
   const before = rows('SELECT label, alias_id, deployment_id FROM host_labels ORDER BY label')
-  migrate(sqlite, 1)
+  migrateBefore('0023')
   expect(
     rows(
       'SELECT label, alias_id, deployment_id FROM host_labels WHERE alias_id IS NOT NULL OR is_newest = 1 ORDER BY label',
@@ -97,13 +100,13 @@ test('no address changes, and each version gets one of its own', () => {
 
 test('a host that somebody has already is left to them', () => {
   sqlite.run("UPDATE host_labels SET label = 'aaaaaaaaaaaa-v1--my-docs--acme' WHERE alias_id = 'live'")
-  migrate(sqlite, 1)
+  migrateBefore('0023')
   const [[label] = []] = rows("SELECT label FROM host_labels WHERE deployment_id = 'd1' AND is_newest = 0")
   expect(label).toMatch(/^aaaaaaaaaaaa-v1--my-docs--acme-[0-9a-f]{8}$/)
 })
 
 test('afterwards deletions take with them what they took before, and remember the number', () => {
-  migrate(sqlite, 1)
+  migrateBefore('0023')
   expect(() => sqlite.run("DELETE FROM deployments WHERE id = 'd1'")).toThrow('FOREIGN KEY')
   const generation = () => rows('SELECT sites FROM site_generation')[0]?.[0] as number
   const before = generation()
@@ -127,7 +130,7 @@ test('deployments of a project that is being deleted are left to that', () => {
   sqlite.run("UPDATE deployments SET project_id = 'removed' WHERE id = 'd4'")
   sqlite.run("INSERT INTO removed_projects VALUES ('removed', 1)")
   sqlite.run('PRAGMA foreign_keys = ON')
-  migrate(sqlite, 1)
+  migrateBefore('0023')
   expect(rows("SELECT project_id, version FROM deployments WHERE id = 'd4'")).toEqual([['removed', 1]])
   sqlite.run("DELETE FROM deployments WHERE id = 'd4'")
   expect(rows('SELECT * FROM given_versions')).toEqual([])
@@ -144,6 +147,6 @@ test('a failure half way leaves the database of before', () => {
   }))
   expect(() => migrate(sqlite, 1, broken)).toThrow('the power failed')
   expect([rows('SELECT * FROM deployments'), rows('PRAGMA foreign_keys')]).toEqual([before, [[1]]])
-  migrate(sqlite, 1)
+  migrateBefore('0023')
   expect(rows('SELECT count(*) FROM deployments WHERE version = 1')).toEqual([[4]])
 })
