@@ -188,7 +188,7 @@ function addVersion(
   const assets = files.map((file) => ({ ...file, id: ctx.newId() }))
   const all = [...kept.map((asset) => ({ ...asset, id: ctx.newId() })), ...assets]
   const deployment: DeploymentRow = {
-    ...(before ?? NOTHING_BEFORE),
+    ...saidBefore(before),
     ...patchOf(publication, before),
     id: ctx.newId(),
     projectId: project.id,
@@ -209,16 +209,16 @@ function addVersion(
   return { deployment, assets, fresh: all }
 }
 
-const NOTHING_BEFORE = {
-  branch: null,
-  description: null,
-  workflowName: null,
-  workflowRunId: null,
-  committedAt: null,
-  tags: null,
-  baseSha: null,
-  basePath: '',
-}
+/** What a version says of its commit holds for the next one too, unless its upload says otherwise. */
+const saidBefore = (before: DeploymentRow | undefined) => ({
+  branch: before?.branch ?? null,
+  description: before?.description ?? null,
+  workflowName: before?.workflowName ?? null,
+  workflowRunId: before?.workflowRunId ?? null,
+  committedAt: before?.committedAt ?? null,
+  tags: before?.tags ?? null,
+  baseSha: before?.baseSha ?? null,
+})
 
 const sizeOf = (assets: readonly NewAsset[]): number =>
   assets.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
@@ -227,7 +227,10 @@ const sizeOf = (assets: readonly NewAsset[]): number =>
  * The fields that this upload gives; the others keep the values of the version `before`. An upload that names no folder and
  * replaces everything is served from the top.
  */
-function patchOf(publication: Publication, before: DeploymentRow | undefined): DeploymentPatch {
+function patchOf(
+  publication: Publication,
+  before: DeploymentRow | undefined,
+): DeploymentPatch & { basePath: string } {
   const { branch, description, workflowName, workflowRunId, committedAt, tags, baseSha } = publication
   const basePath = publication.basePath ?? (publication.append ? (before?.basePath ?? '') : '')
   return {
