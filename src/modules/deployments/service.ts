@@ -193,7 +193,7 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
 
 function publicFields(record: DeploymentRecord) {
   const { id, projectId, owner, repo, commitSha, branch, description } = record
-  const { workflowName, workflowRunId, fileCount, totalSize } = record
+  const { workflowName, workflowRunId, fileCount, totalSize, preview } = record
   return {
     id,
     projectId,
@@ -206,6 +206,7 @@ function publicFields(record: DeploymentRecord) {
     workflowRunId,
     fileCount,
     totalSize,
+    preview,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 import { inUpkeepTransaction } from '../../db/tidying.ts'
 import { listListeners, tellHooks } from '../webhooks/outbox.ts'
-import { diskSpace } from './floor.ts'
+import { type DiskSpace, diskSpace } from './floor.ts'
 
 const LOW_TIMES = 2
 const AMPLE_TIMES = 3
@@ -14,16 +14,20 @@ const AMPLE_TIMES = 3
  */
 export function lookAtDisk(ctx: Context): void {
   const { freeBytes, totalBytes, floorBytes } = diskSpace(ctx)
-  if (freeBytes > AMPLE_TIMES * floorBytes) return forget(ctx)
-  if (freeBytes >= LOW_TIMES * floorBytes || wasTold(ctx.db)) return
-  if (listListeners(ctx.db, 'disk.low', null).length === 0) return
+  if (freeBytes > AMPLE_TIMES * floorBytes) forget(ctx)
+  else if (freeBytes < LOW_TIMES * floorBytes) tellOnce(ctx, { freeBytes, totalBytes, floorBytes })
+}
+
+/** Without a hook for it nothing is told, so a hook that is made later is. */
+function tellOnce(ctx: Context, space: Omit<DiskSpace, 'isLow'>): void {
+  if (wasTold(ctx.db) || listListeners(ctx.db, 'disk.low', null).length === 0) return
   inUpkeepTransaction(ctx.db, (tx) => {
     prepared(ctx.db, 'INSERT INTO low_disk_notices (told_at) VALUES (?)').run(ctx.now())
     tellHooks(ctx, tx, {
       event: 'disk.low',
       actor: { kind: 'operator' },
       projectId: null,
-      data: () => ({ freeBytes, totalBytes, floorBytes }),
+      data: () => space,
     })
   })
 }
