@@ -24,6 +24,17 @@ export async function getQuota(ctx: Context, _grant: Grant, projectId: string): 
   return { quota: findQuota(ctx.db, projectId) ?? NO_QUOTA, used: await usageOf(ctx, projectId) }
 }
 
+/** The same; undefined where there is no limit, for which nothing is counted. */
+export async function getSetQuota(
+  ctx: Context,
+  grant: Grant,
+  projectId: string,
+): Promise<QuotaView | undefined> {
+  const { bytes, deployments, files } = findQuota(ctx.db, projectId) ?? NO_QUOTA
+  const isSet = bytes !== null || deployments !== null || files !== null
+  return isSet ? getQuota(ctx, grant, projectId) : undefined
+}
+
 /** Changes the limits that are given. A quota below what is stored deletes nothing. */
 export async function changeQuota(
   ctx: Context,
