@@ -1,3 +1,4 @@
+import { runSql } from '../../testing/access-things.ts'
 import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
@@ -11,6 +12,8 @@ export type RetentionApp = {
   projectId: string
   /** Publishes a new commit; returns the id of its deployment. */
   publish(files: Record<string, string>, alias?: string): Promise<string>
+  /** Makes deployments without files, older than all others; quick. Returns their ids, the oldest first. */
+  addEmpty(count: number): string[]
   call(method: string, rest: string, json?: unknown): ReturnType<typeof ask>
   run(order?: Record<string, unknown>): Promise<RunView>
   ids(): string[]
@@ -37,6 +40,17 @@ export async function retentionApp(env: Record<string, string> = {}): Promise<Re
       app.advance(1000)
       const seed = { owner: 'acme', repo: 'docs', sha: shaOf(commits++), files }
       return (await seedDeployment(app, { ...seed, ...(alias === undefined ? {} : { alias }) })).deploymentId
+    },
+    addEmpty(count) {
+      const ids = Array.from({ length: count }, () => app.ctx.newId())
+      runSql(
+        app,
+        `INSERT INTO deployments (id, project_id, commit_sha, file_count, total_size, created_by, created_at, updated_at)
+         SELECT value, ?1, printf('e%039d', key), 0, 0, 'operator', key + 1, key + 1 FROM json_each(?2)`,
+        projectId,
+        JSON.stringify(ids),
+      )
+      return ids
     },
     async run(order = {}) {
       const { status, body } = await call('POST', '/retention/run', order)

@@ -187,14 +187,7 @@ test('a run without a body is a dry run', async () => {
 })
 
 test('at most 1000 are listed, and all are removed', async () => {
-  runSql(
-    docs.app,
-    `INSERT INTO deployments (id, project_id, commit_sha, file_count, total_size, created_by, created_at, updated_at)
-     SELECT printf('01900000-0000-7000-8000-%012d', value), ?1, printf('%040d', value), 0, 0, 'operator', value, value
-     FROM json_each(?2)`,
-    docs.projectId,
-    JSON.stringify(Array.from({ length: 1200 }, (_, i) => i + 1)),
-  )
+  docs.addEmpty(1200)
   await docs.call('PUT', '/retention', { keepLast: 1 })
   const run = await docs.run({ dryRun: false })
   expect([run.removed.length, run.removedCount]).toEqual([1000, 1199])
