@@ -47,7 +47,9 @@ async function recordRun(
   { keepLast, keepDays }: Policy,
   { removedCount, contents }: Removal,
 ): Promise<number> {
-  const bytes = await freedBytes(ctx, new Map([...contents].map((id) => [id, 0])))
+  const left = new Map<number, number>()
+  for (const id of contents) left.set(id, 0)
+  const bytes = await freedBytes(ctx, left)
   inTidyingTransaction(ctx.db, (tx) => {
     const project = findProjectById(ctx, projectId)
     if (project === undefined) return
@@ -65,10 +67,10 @@ async function recordRun(
 const FILES_AT_ONCE = 5000
 
 /** How many files of these deployments have each content. */
-async function filesOf(ctx: Context, going: readonly { id: string }[]): Promise<Map<number, number>> {
+async function filesOf(ctx: Context, going: readonly string[]): Promise<Map<number, number>> {
   const files = new Map<number, number>()
   let read = 0
-  for (const { id } of going) {
+  for (const id of going) {
     const contents = listContentIds(ctx.db, id)
     for (const content of contents) files.set(content, (files.get(content) ?? 0) + 1)
     read += contents.length + 1
