@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import type { Stop } from '../../platform/in-steps.ts'
+import { endDuePreviewsIn } from '../aliases/previews/due.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { removeDeployment } from '../deployments/remove.ts'
 import { retentionCounts } from './counts.ts'
@@ -60,6 +61,7 @@ function removeBatch(
   ids: readonly string[],
 ): Batch {
   const { actor } = authorizeAgain(ctx, grant, 'retention:manage')
+  endDuePreviewsIn(ctx, tx)
   const judge = judgeOf(ctx, projectId, findPolicy(ctx.db, projectId) ?? NO_POLICY)
   const batch: Batch = { looked: 0, gone: [], contents: [], kept: [] }
   const found = new Map(listByIds(ctx.db, projectId, ids).map((candidate) => [candidate.id, candidate]))

@@ -3,6 +3,7 @@ import { audit } from '../../db/audit.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { GO_ON, type Stop } from '../../platform/in-steps.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
+import { withoutDuePreviews } from '../aliases/previews/due.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById } from '../projects/service.ts'
 import { freedBytes } from './freed-bytes.ts'
@@ -13,6 +14,7 @@ import { type Removal, removePlanned } from './remove.ts'
 
 /** What a run by this policy would remove. */
 export async function tryRetention(ctx: Context, projectId: string, policy: Policy): Promise<RunView> {
+  await withoutDuePreviews(ctx)
   const { going, removed, kept } = await planRetention(ctx, projectId, policy)
   const bytes = await freedBytes(ctx, await filesOf(ctx, going))
   return { dryRun: true, removed, removedCount: going.length, bytes, kept }
@@ -26,6 +28,7 @@ export async function runRetention(
   stop: Stop = GO_ON,
 ): Promise<RunView> {
   const policy = findPolicy(ctx.db, projectId) ?? NO_POLICY
+  await withoutDuePreviews(ctx)
   const { going, kept } = await planRetention(ctx, projectId, policy)
   const removal: Removal = { removed: [], removedCount: 0, contents: new Set(), kept }
   try {
