@@ -69,6 +69,7 @@ const least: [action: ProjectAction, least: ProjectRole][] = [
   ['alias:manage', 'admin'],
   ['analytics:read', 'admin'],
   ['webhook:manage', 'admin'],
+  ['retention:manage', 'admin'],
   ['secret:manage', 'admin'],
   ['secret:read', 'admin'],
 ]

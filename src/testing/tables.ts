@@ -3,6 +3,7 @@ import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as schema from '../db/schema.ts'
 import * as contents from '../db/schema-contents.ts'
 import * as records from '../db/schema-records.ts'
+import * as upkeep from '../db/schema-upkeep.ts'
 import * as webhooks from '../db/schema-webhooks.ts'
 
 /** Every table that queries know, with the name of its variable. */
@@ -10,5 +11,6 @@ export const tables: { variable: string; table: SQLiteTable }[] = Object.entries
   ...schema,
   ...contents,
   ...records,
+  ...upkeep,
   ...webhooks,
 }).flatMap(([variable, table]) => (is(table, SQLiteTable) ? [{ variable, table }] : []))

@@ -95,6 +95,8 @@ const ofProject = (ids: Ids): string[] => {
       '/webhooks',
       `/webhooks/${ids.hook}`,
       `/webhooks/${ids.hook}/deliveries/${ids.delivery}`,
+      '/retention',
+      '/retention?keepLast=1',
       '/settings',
     ],
     ...deployment.map((rest) => `/deployments/${ids.deployment}${rest}`),

@@ -25,6 +25,7 @@ const CAN = {
   transfer: 'ownership:transfer',
   readAnalytics: 'analytics:read',
   manageWebhooks: 'webhook:manage',
+  manageRetention: 'retention:manage',
   deleteProject: 'project:delete',
 } as const satisfies Record<string, ProjectAction>
 

@@ -2,6 +2,7 @@ import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import type { QuotaView } from '../../src/modules/quotas/service.ts'
 import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
 import { previewsCard } from '../aliases/previews.ts'
 import { visibilityBadge } from '../components/badge.ts'
@@ -19,6 +20,7 @@ import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
 import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
+import { usage } from '../retention/quota.ts'
 
 type ProjectPageProps = PublishPageProps & {
   /** Those that changed last, first. */
@@ -32,6 +34,8 @@ type ProjectPageProps = PublishPageProps & {
   deploymentCount: number
   /** The visits of the last days, for people who may see them. */
   visits?: Visits | undefined
+  /** Only where there is a limit. */
+  quota?: QuotaView | undefined
 }
 
 export type Visits = Pick<ProjectAnalytics, 'series' | 'totals'>
@@ -100,6 +104,7 @@ const published = (props: ProjectPageProps): Html => html`
   )}
   ${previewsCard(props)}
   ${props.visits !== undefined && visits(props.project.id, props.visits)}
+  ${props.quota !== undefined && quotaOf(props.project.id, props.quota)}
 `
 
 const MAX_ALIASES = 5
@@ -126,6 +131,16 @@ const visits = (projectId: string, { series, totals }: Visits): Html =>
           points: series.map(({ at, views }) => ({ at, value: views })),
           isHourly: false,
         }),
+  )
+
+const quotaOf = (projectId: string, view: QuotaView): Html =>
+  card(
+    {
+      id: 'quota',
+      title: 'Quota',
+      aside: html`<a href=${projectHref(projectId, '/retention')}>Retention</a>`,
+    },
+    html`<div class="stack narrow">${usage(view)}</div>`,
   )
 
 const COLUMNS: Column<AliasView>[] = [

@@ -76,6 +76,7 @@ const all = (may: boolean): Can => ({
   transfer: may,
   readAnalytics: may,
   manageWebhooks: may,
+  manageRetention: may,
   deleteProject: may,
 })
 export const owner = { user: admin, project, can: all(true) }

@@ -11,6 +11,9 @@ import { parseStorableJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { previewOf } from '../aliases/previews/renew.ts'
+import { refuseBeyondQuota } from '../quotas/check.ts'
+import type { Usage } from '../quotas/model.ts'
+import { refuseLowDisk } from '../storage/floor.ts'
 import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
 import {
   contentsOf,
@@ -32,7 +35,7 @@ import { keepRecentUpload } from './manifest/recent.ts'
 import type { UploadSlot } from './model.ts'
 import { authorizeUpload, authorizeUploadTo, requireUploadProject, uploaderOf } from './publish/access.ts'
 import { failureOf } from './publish/failure.ts'
-import { planPublish } from './publish/plan.ts'
+import { type Plan, planPublish } from './publish/plan.ts'
 import { findNewestVersion } from './publish/queries.ts'
 import { replacedBelow } from './publish/record.ts'
 import { type Failure, tellingOfFailure } from './publish/tell.ts'
@@ -47,6 +50,7 @@ const REMEMBERED_MS = DAY_MS
 /** First request of a delta upload: takes the manifest and returns which contents this project does not have yet. */
 export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {
   const caller = uploaderOf(ctx, request)
+  refuseLowDisk(ctx)
   const body = await readManifest(ctx, request)
   const fields = manifestFields(body)
   const target = targetOf(fields)
@@ -63,7 +67,7 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
   const contents = contentsOf(manifest.files)
   const begun = inTransaction(ctx.db, (tx) => {
     const project = requireUploadProject(ctx, tx, caller, manifest.publication)
-    refuseHopeless(ctx, project.id, manifest)
+    const plan = planOf(ctx, project.id, manifest)
     const { alias, preview } = manifest.publication
     if (alias !== null) previewOf(tx, project.id, alias, preview)
     const holdings = findHoldings(ctx.db, project.id, contents.keys(), ctx.now())
@@ -72,6 +76,7 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
     const missing = [...contents.keys()].filter((sha256) => !held.has(sha256))
     const bytes = missing.reduce((sum, sha256) => sum + (contents.get(sha256) ?? 0), 0)
     if (bytes > ctx.config.maxUploadBytes) throw tooLarge('The missing content', ctx.config.maxUploadBytes)
+    refuseBeyondQuota(ctx, project.id, { bytes, ...rowsNeeded(plan, manifest) })
     const upload: UploadRow = {
       id: ctx.newId(),
       projectId: project.id,
@@ -106,7 +111,10 @@ export async function receiveContents(ctx: Context, request: Request, uploadId: 
     ctx,
     caller,
     () => failureOfUpload(ctx, caller, upload),
-    () => asUpload(ctx, () => deliver(ctx, caller, request, upload)),
+    async () => {
+      refuseLowDisk(ctx)
+      return asUpload(ctx, () => deliver(ctx, caller, request, upload))
+    },
   )
 }
 
@@ -136,9 +144,15 @@ async function deliver(
 const TAR_TYPE = 'application/x-tar'
 
 /** Refuses an upload that could not be published in the end, before its contents are sent. */
-function refuseHopeless(ctx: Context, projectId: string, { files, publication }: Manifest): void {
+function planOf(ctx: Context, projectId: string, { files, publication }: Manifest): Plan {
   const newest = findNewestVersion(ctx.db.orm, projectId, publication.commitSha)
-  planPublish(ctx, newest, { files, below: replacedBelow(publication) })
+  return planPublish(ctx, newest, { files, below: replacedBelow(publication) })
+}
+
+/** How many deployments and files the publish adds. */
+function rowsNeeded(plan: Plan, { files }: Manifest): Omit<Usage, 'bytes'> {
+  if (plan.kind === 'new') return { deployments: 1, files: files.length + plan.kept.length }
+  return { deployments: 0, files: files.filter(({ path }) => !plan.known.has(path)).length }
 }
 
 /** The body of the first request: JSON of up to 16 MiB, enough for 50,000 files. */
