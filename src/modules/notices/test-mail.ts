@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { normalEmail } from '../../domain/email.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
 import { isMailable, MailError } from '../../platform/mail.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
@@ -23,8 +24,8 @@ export async function sendTestMail(
     throw new AppError('conflict', 'This server cannot send mail: start svc with SMTP_URL', {
       code: 'EMAIL_NOT_CONFIGURED',
     })
-  const to = given ?? personOf(grant).user.email
-  if (!isMailable(to)) throw invalidField('to', 'Mail cannot be sent to this address')
+  const to = given === undefined ? personOf(grant).user.email : normalEmail(given)
+  if (to === null || !isMailable(to)) throw invalidField('to', 'Mail cannot be sent to this address')
   const refused = await trySending(ctx, to)
   inTransaction(ctx.db, (tx) =>
     audit(ctx, tx, grant.actor, {
