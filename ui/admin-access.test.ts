@@ -118,6 +118,7 @@ const TABLE: [route: string, who: Who][] = [
   ['GET /admin/storage', 'global admin'],
   ['GET /admin/backups', 'global admin'],
   ['POST /admin/backups', 'global admin'],
+  ['POST /admin/health', 'global admin'],
   ['GET /admin/webhooks', 'global admin'],
   ['POST /admin/webhooks', 'global admin'],
   ['GET /admin/webhooks/:workspaceHookId', 'global admin'],
