@@ -68,6 +68,7 @@ const least: [action: ProjectAction, least: ProjectRole][] = [
   ['alias:manage', 'admin'],
   ['analytics:read', 'admin'],
   ['webhook:manage', 'admin'],
+  ['retention:manage', 'admin'],
   ['secret:manage', 'admin'],
   ['secret:read', 'admin'],
 ]

@@ -20,6 +20,7 @@ export const PROJECT_ACTIONS = {
   'secret:read': 'admin',
   'analytics:read': 'admin',
   'webhook:manage': 'admin',
+  'retention:manage': 'admin',
   'project:delete': 'owner',
   'ownership:transfer': 'owner',
 } as const satisfies Record<string, ProjectRole>

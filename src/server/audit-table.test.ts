@@ -70,6 +70,9 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     ['traffic.set'],
     { json: { weights: [{ alias: 'production', weight: 100 }] } },
   ],
+  ['PUT /api/projects/:projectId/retention', ['retention.change'], { json: { keepLast: 5 } }],
+  ['POST /api/projects/:projectId/retention/run', ['retention.run'], { json: { dryRun: false } }],
+  ['PUT /api/projects/:projectId/quota', ['quota.change'], { json: { files: 5 } }],
   [
     'POST /api/webhooks',
     ['webhook.create'],

@@ -41,7 +41,9 @@ import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
 import { mailTestRoutes, noticeRoutes } from '../modules/notices/routes.ts'
 import { projectRoutes } from '../modules/projects/routes.ts'
 import { proxyRuleRoutes } from '../modules/proxy-rules/routes.ts'
+import { quotaRoutes } from '../modules/quotas/routes.ts'
 import { recordRoutes } from '../modules/records/routes.ts'
+import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
@@ -161,6 +163,8 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(storageRoutes(ctx))
     .use(backupRoutes(ctx))
     .use(webhookRoutes(ctx))
+    .use(retentionRoutes(ctx))
+    .use(quotaRoutes(ctx))
     .use(projectWebhookRoutes(ctx))
     .use(deploymentRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))

@@ -20,9 +20,11 @@ import { endTails } from '../modules/logs/tail.ts'
 import { startMailing } from '../modules/notices/dispatch.ts'
 import { removeOldMails } from '../modules/notices/upkeep.ts'
 import { removeDeletedProjects } from '../modules/projects/service.ts'
+import { runDueRetention } from '../modules/retention/daily.ts'
 import { removeOldRuns } from '../modules/runs/service.ts'
 import { removeDeletedSchemas } from '../modules/schemas/service.ts'
 import { tellOfLostKey } from '../modules/secrets/unreadable.ts'
+import { lookAtDisk } from '../modules/storage/low-disk.ts'
 import { startSending } from '../modules/webhooks/dispatch.ts'
 import { removeOldDeliveries } from '../modules/webhooks/upkeep.ts'
 import { WATCH_MS, watchForHooks } from '../modules/webhooks/watch.ts'
@@ -57,6 +59,8 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     every(ctx, 'forgotten devices', (stop) => removeOldDevices(ctx, stop)),
     every(ctx, 'old webhook deliveries', (stop) => removeOldDeliveries(ctx, stop)),
     every(ctx, 'events of webhooks', (stop) => watchForHooks(ctx, stop), { roundMs: WATCH_MS }),
+    every(ctx, 'retention', (stop) => runDueRetention(ctx, stop), { isFromNow: true, roundMs: MINUTE_MS }),
+    every(ctx, 'free disk space', () => lookAtDisk(ctx), { isFromNow: true, roundMs: MINUTE_MS }),
   ]
   return async () => {
     await Promise.all(jobs.map((stop) => stop()))

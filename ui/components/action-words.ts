@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'secret:read': 'See headers that rules add',
   'analytics:read': 'See visits',
   'webhook:manage': 'Manage webhooks',
+  'retention:manage': 'Manage retention',
   'project:delete': 'Delete the project',
   'ownership:transfer': 'Transfer the project',
 } satisfies Record<ProjectAction, string>

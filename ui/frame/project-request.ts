@@ -24,6 +24,7 @@ const CAN = {
   transfer: 'ownership:transfer',
   readAnalytics: 'analytics:read',
   manageWebhooks: 'webhook:manage',
+  manageRetention: 'retention:manage',
   deleteProject: 'project:delete',
 } as const satisfies Record<string, ProjectAction>
 

@@ -1,6 +1,7 @@
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import type { QuotaView } from '../../src/modules/quotas/service.ts'
 import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
 import { visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
@@ -15,6 +16,7 @@ import { deploymentHref, deploymentTable } from '../deployments/deployment-table
 import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
 import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
+import { usage } from '../retention/quota.ts'
 
 type ProjectPageProps = PublishPageProps & {
   /** Those that changed last, first. */
@@ -25,6 +27,8 @@ type ProjectPageProps = PublishPageProps & {
   deploymentCount: number
   /** The visits of the last days, for people who may see them. */
   visits?: Visits | undefined
+  /** Only where there is a limit. */
+  quota?: QuotaView | undefined
 }
 
 export type Visits = Pick<ProjectAnalytics, 'series' | 'totals'>
@@ -92,6 +96,7 @@ const published = (props: ProjectPageProps): Html => html`
     deploymentTable(props.deployments),
   )}
   ${props.visits !== undefined && visits(props.project.id, props.visits)}
+  ${props.quota !== undefined && quotaOf(props.project.id, props.quota)}
 `
 
 const MAX_ALIASES = 5
@@ -117,6 +122,16 @@ const visits = (projectId: string, { series, totals }: Visits): Html =>
           points: series.map(({ at, views }) => ({ at, value: views })),
           isHourly: false,
         }),
+  )
+
+const quotaOf = (projectId: string, view: QuotaView): Html =>
+  card(
+    {
+      id: 'quota',
+      title: 'Quota',
+      aside: html`<a href=${projectHref(projectId, '/retention')}>Retention</a>`,
+    },
+    html`<div class="stack narrow">${usage(view)}</div>`,
   )
 
 const COLUMNS: Column<AliasView>[] = [

@@ -24,6 +24,7 @@ import {
   type ProjectView,
   pageOfProjects,
 } from '../../src/modules/projects/service.ts'
+import { getSetQuota } from '../../src/modules/quotas/service.ts'
 import { page } from '../components/html.ts'
 import { suspendedKeysNotice } from '../components/key-fate.ts'
 import { publishPage } from '../deployments/publish.ts'
@@ -189,6 +190,7 @@ async function showProject(ctx: Context, request: Request, id: string): Promise<
       deploymentCount: latest.pagination.total,
       ...publishing(ctx, grant),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
+      quota: await getSetQuota(ctx, grant, project.id),
       notices: doneNotice(request, { created: 'The project was created.', published: 'Published.' }),
     }),
   )

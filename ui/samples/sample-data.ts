@@ -53,6 +53,7 @@ const project: ProjectView = {
   requiredRole: 'guest',
   isSpa: null,
   privateSiteResponse: null,
+  previewDays: 7,
   url: 'https://production--website--acme.sites.example.com/',
   role: 'owner',
   createdAt: '2026-01-15T10:00:00.000Z',
@@ -73,6 +74,7 @@ const all = (may: boolean): Can => ({
   transfer: may,
   readAnalytics: may,
   manageWebhooks: may,
+  manageRetention: may,
   deleteProject: may,
 })
 export const owner = { user: admin, project, can: all(true) }
@@ -90,6 +92,9 @@ const alias = (id: string, name: string, commitSha: string, isLocked: boolean): 
   isSpa: null,
   requiredRole: null,
   isLocked,
+  isPreview: false,
+  expiresAt: null,
+  pullRequest: null,
   url: `https://${name}--website--acme.sites.example.com`,
   createdAt: at,
   updatedAt: at,
@@ -111,6 +116,7 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   workflowRunId: '4711',
   fileCount: 1204,
   totalSize: 18_400_000,
+  preview: null,
   aliases: commitSha === sha ? ['production'] : [],
   urls: {
     sha: `${apiUrl}/repo/acme/website/${commitSha}/`,

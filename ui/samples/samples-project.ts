@@ -8,6 +8,7 @@ import { publishPage } from '../deployments/publish.ts'
 import { homePage } from '../projects/home.ts'
 import { newProjectPage } from '../projects/new-project.ts'
 import { projectPage } from '../projects/project.ts'
+import { retentionPage } from '../retention/retention.ts'
 import { sample } from './sample.ts'
 import {
   admin,
@@ -173,6 +174,33 @@ export const projectSamples = [
       { text: '\n', kind: null },
     ],
     rawUrl: '/repo/acme/website/3f78/about/index.html',
+  }),
+  sample('retention', retentionPage, {
+    ...owner,
+    retention: { keepLast: 50, keepDays: 90, lastRun: { at, removedCount: 12, bytes: 40_000_000 } },
+    quota: {
+      quota: { bytes: 10_000_000_000, deployments: 2, files: null },
+      used: { bytes: 3_000_000_000, deployments: 3, files: 900 },
+    },
+    trial: {
+      tried: { keepLast: 50, keepDays: 90 },
+      page: 1,
+      run: {
+        dryRun: true,
+        removed: [{ id: older.id, commitSha: olderSha, version: 1, createdAt: at, totalSize: 5000 }],
+        removedCount: 214,
+        bytes: 3_100_000_000,
+        kept: { alias: 2, previous: 1, preview: 0, shared: 0, young: 0, keepLast: 48, keepDays: 9 },
+      },
+    },
+  }),
+  sample('retention-viewer', retentionPage, {
+    ...viewer,
+    retention: { keepLast: null, keepDays: null, lastRun: null },
+    quota: {
+      quota: { bytes: null, deployments: null, files: null },
+      used: { bytes: 0, deployments: 0, files: 0 },
+    },
   }),
   sample('aliases', aliasesPage, {
     ...owner,

@@ -98,6 +98,10 @@ export function addAlias(
     isLocked: false,
     createdAt: now,
     updatedAt: now,
+    expiresAt: null,
+    expiresIn: null,
+    pullRequest: null,
+    pullRequestUrl: null,
     ...settings,
   }
   refuseTaken(`${project.owner}/${project.name} already has an alias ${name}`, () => insertAlias(tx, alias))

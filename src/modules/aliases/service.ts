@@ -5,7 +5,7 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
-import { isoTime } from '../../domain/iso-time.ts'
+import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { aboutRow, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { findDeploymentOfProject, findDeploymentsBySha, type PointedAt } from '../deployments/service.ts'
@@ -235,9 +235,13 @@ export function requireAlias(db: DbOrTx, grant: Grant, id: string): AliasRow {
 const noSuchAlias = () => new AppError('not_found', 'There is no such alias')
 
 function toView(ctx: Context, record: AliasRecord): AliasView {
-  const { label, basePath: _, createdAt, updatedAt, ...rest } = record
+  const { label, basePath: _, expiresIn: __, expiresAt, createdAt, updatedAt, ...rest } = record
+  const { pullRequest: number, pullRequestUrl: url, ...fields } = rest
   return {
-    ...rest,
+    ...fields,
+    isPreview: expiresAt !== null,
+    expiresAt: isoTimeOrNull(expiresAt),
+    pullRequest: number === null ? null : { number, url },
     url: ctx.siteUrl(`${label ?? ''}.${ctx.config.baseDomain}`),
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),

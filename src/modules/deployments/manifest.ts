@@ -10,6 +10,9 @@ import { MAX_SYNC_BYTES } from '../../http/json-body.ts'
 import { parseStorableJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
+import { refuseBeyondQuota } from '../quotas/check.ts'
+import type { Usage } from '../quotas/model.ts'
+import { refuseLowDisk } from '../storage/floor.ts'
 import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
 import {
   contentsOf,
@@ -45,6 +48,7 @@ const REMEMBERED_MS = DAY_MS
 /** First request of a delta upload: takes the manifest and returns which contents this project does not have yet. */
 export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {
   const caller = uploaderOf(ctx, request)
+  refuseLowDisk(ctx)
   const body = await readManifest(ctx, request)
   const fields = manifestFields(body)
   const target = targetOf(fields)
@@ -68,6 +72,7 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
     const missing = [...contents.keys()].filter((sha256) => !held.has(sha256))
     const bytes = missing.reduce((sum, sha256) => sum + (contents.get(sha256) ?? 0), 0)
     if (bytes > ctx.config.maxUploadBytes) throw tooLarge('The missing content', ctx.config.maxUploadBytes)
+    refuseBeyondQuota(ctx, project.id, { bytes, ...rowsNeeded(ctx, project.id, manifest) })
     const upload: UploadRow = {
       id: ctx.newId(),
       projectId: project.id,
@@ -101,7 +106,10 @@ export async function receiveContents(ctx: Context, request: Request, uploadId: 
     ctx,
     caller,
     () => failureOfUpload(ctx, caller, upload),
-    () => asUpload(ctx, () => deliver(ctx, caller, request, upload)),
+    async () => {
+      refuseLowDisk(ctx)
+      return asUpload(ctx, () => deliver(ctx, caller, request, upload))
+    },
   )
 }
 
@@ -138,6 +146,14 @@ function refuseHopeless(ctx: Context, projectId: string, { files, publication }:
   for (const { path } of files) paths.add(path)
   if (paths.size > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
   refuseClash([...paths])
+}
+
+/** How many deployments and files the manifest adds. */
+function rowsNeeded(ctx: Context, projectId: string, { files, publication }: Manifest): Omit<Usage, 'bytes'> {
+  const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
+  if (deployment === undefined) return { deployments: 1, files: files.length }
+  const known = new Set(listPaths(ctx.db, deployment.id).map(({ path }) => path))
+  return { deployments: 0, files: files.filter(({ path }) => !known.has(path)).length }
 }
 
 /** The body of the first request: JSON of up to 16 MiB, enough for 50,000 files. */

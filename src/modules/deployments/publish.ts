@@ -3,6 +3,7 @@ import type { DbOrTx } from '../../db/open.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
 import { type AliasView, aliasView } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
+import { withinQuota } from '../quotas/check.ts'
 import { openStage } from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
@@ -80,12 +81,18 @@ export async function commitUpload(
   allowedProject: (tx: DbOrTx) => Project,
 ): Promise<Published> {
   const stored = await stage.seal()
-  const recorded = commitStaged(ctx.db, stage, (tx) =>
-    recordPublication(ctx, tx, actor, allowedProject(tx), received, stored),
-  )
+  const recorded = commitStaged(ctx.db, stage, (tx) => {
+    const project = allowedProject(tx)
+    return withinQuota(ctx, project.id, bytesOf(received.files), () =>
+      recordPublication(ctx, tx, actor, project, received, stored),
+    )
+  })
   scheduleVariants(ctx, recorded.deployment.id)
   return viewOf(ctx, recorded)
 }
+
+const bytesOf = (files: readonly UploadedFile[]): number =>
+  files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
 function viewOf(ctx: Context, { project, deployment, alias, published, assets }: Recorded): Published {
   const at = { owner: project.owner, repo: project.name, commitSha: deployment.commitSha }

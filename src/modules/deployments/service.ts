@@ -21,7 +21,6 @@ import {
   type DeploymentRecord,
   type DeploymentRow,
   deleteAssetRow,
-  deleteDeploymentRow,
   findAsset,
   findDeployment,
   findDeploymentRecord,
@@ -29,6 +28,7 @@ import {
   listDeploymentRecords,
   recountDeployment,
 } from './queries.ts'
+import { removeDeployment } from './remove.ts'
 import { typeOfFile } from './traits.ts'
 
 export type { AssetView, DeploymentView } from './model.ts'
@@ -102,17 +102,11 @@ export function listFiles(
 /** Throws 409 naming the aliases that point at it. Contents that nothing else refers to are freed in an hour. */
 export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
-    const deployment = requireDeployment(tx, grant, id)
+    requireDeployment(tx, grant, id)
     const names = listAliasesOf(tx, [id]).map(({ name }) => name)
     if (names.length > 0)
       throw new AppError('conflict', `Move or delete the aliases that point at it first: ${names.join(', ')}`)
-    deleteDeploymentRow(ctx.db, id)
-    audit(ctx, tx, grant.actor, {
-      action: 'deployment.delete',
-      target: { kind: 'deployment', id, name: deployment.commitSha },
-      projectId: deployment.projectId,
-      before: deployment,
-    })
+    removeDeployment(ctx, tx, grant.actor, id)
   })
 }
 
@@ -199,7 +193,7 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
 
 function publicFields(record: DeploymentRecord) {
   const { id, projectId, owner, repo, commitSha, branch, description } = record
-  const { workflowName, workflowRunId, fileCount, totalSize } = record
+  const { workflowName, workflowRunId, fileCount, totalSize, preview } = record
   return {
     id,
     projectId,
@@ -212,6 +206,7 @@ function publicFields(record: DeploymentRecord) {
     workflowRunId,
     fileCount,
     totalSize,
+    preview,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Caller, Context } from '../../context.ts'
+import { refuseLowDisk } from '../storage/floor.ts'
 import { authorizeUpload, uploaderOf } from './publish/access.ts'
 import { failureOf } from './publish/failure.ts'
 import { tellingOfFailure } from './publish/tell.ts'
@@ -33,13 +34,22 @@ async function publishForm(
   )
 }
 
-/** Tells the hooks when the publish fails, if its fields say where to and the caller may publish there. */
+/** Runs the publish if there is room, and tells the hooks when it fails, if its fields say where to and the caller may publish there. */
 const telling = (
   ctx: Context,
   caller: Caller,
   fields: UploadFields,
   work: () => Promise<Published>,
-): Promise<Published> => tellingOfFailure(ctx, caller, () => failureOf(ctx, caller, fields), work)
+): Promise<Published> =>
+  tellingOfFailure(
+    ctx,
+    caller,
+    () => failureOf(ctx, caller, fields),
+    async () => {
+      refuseLowDisk(ctx)
+      return work()
+    },
+  )
 
 /** A form of files, or a raw archive with its fields in the query string. */
 export async function publishDeployment(ctx: Context, request: Request): Promise<Published> {

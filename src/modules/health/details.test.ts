@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DAY_MS } from '../../domain/durations.ts'
 import { ask } from '../../testing/ask.ts'
 import { mailServer } from '../../testing/mail-server.ts'
+import { seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 import { sendDueMails } from '../notices/dispatch.ts'
 
@@ -101,6 +102,27 @@ test('mail: what waits, a refused one, and one that was given up', async () => {
   await sendDueMails(app.ctx)
   expect(await checkOf('mail')).toMatchObject({ status: 'error', value: 0 })
   await smtp.close()
+})
+
+test('previews and retention: how many, and what is late', async () => {
+  await setUp()
+  const { projectId } = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha: 'a'.repeat(40),
+    alias: 'pr-1',
+    files: {},
+  })
+  const put = { keepLast: 5, keepDays: null }
+  expect(
+    (await ask(app, 'PUT', `/api/projects/${projectId}/retention`, { as: ROOT, json: put })).status,
+  ).toBe(200)
+  app.ctx.db.sqlite.run('UPDATE aliases SET expires_at = ?', [app.ctx.now() + DAY_MS])
+  expect(await checkOf('retention')).toMatchObject({ status: 'ok', value: 1 })
+  expect(await checkOf('previews')).toMatchObject({ status: 'ok', value: 1 })
+  app.advance(2 * DAY_MS)
+  expect(await checkOf('retention')).toMatchObject({ status: 'warn', value: 1 })
+  expect(await checkOf('previews')).toMatchObject({ status: 'warn', value: 0 })
 })
 
 test('a part that cannot be looked at does not hide the others', async () => {

@@ -6,7 +6,9 @@ import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { countBackupFailures, newestBackupAt } from '../backups/service.ts'
 import { countWaitingMails, mailCounts } from '../notices/counts.ts'
-import { spaceOf, storedContents } from '../storage/service.ts'
+import { retentionCounts } from '../retention/counts.ts'
+import { diskSpace } from '../storage/floor.ts'
+import { storedContents } from '../storage/service.ts'
 import { countWaiting, deliveryCounts } from '../webhooks/counts.ts'
 import { countThings } from './queries.ts'
 import { counter, gauge, type Metric, metricsText, PROMETHEUS_TYPE } from './text.ts'
@@ -53,11 +55,16 @@ async function collect(ctx: Context): Promise<Metric[]> {
     ...requestMetrics(ctx.requestLog.counts()),
     ...bodyMetrics(ctx),
     ...thingMetrics(ctx),
-    ...(await storageMetrics(ctx)),
+    ...storageMetrics(ctx),
     ...certificateMetrics(ctx),
     ...(await backupMetrics(ctx)),
     ...webhookMetrics(ctx),
     ...mailMetrics(ctx),
+    counter(
+      'svc_retention_removed_total',
+      'Deployments that retention removed',
+      retentionCounts(ctx).removed,
+    ),
   ]
 }
 
@@ -81,14 +88,15 @@ function thingMetrics(ctx: Context): Metric[] {
   ]
 }
 
-async function storageMetrics(ctx: Context): Promise<Metric[]> {
+function storageMetrics(ctx: Context): Metric[] {
   const { contents, bytes } = storedContents(ctx)
-  const { freeBytes, totalBytes } = await spaceOf(ctx)
+  const { freeBytes, totalBytes, floorBytes } = diskSpace(ctx)
   return [
     gauge('svc_contents', 'Stored contents, including compressed forms', contents),
     gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
     gauge('svc_disk_free_bytes', 'Free space on the disk of the data directory', freeBytes),
     gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
+    gauge('svc_disk_floor_bytes', 'Free space below which uploads are refused', floorBytes),
     gauge('svc_reserve_bytes', 'Space kept for tidying up on a full disk', reserveBytes(ctx.config.dataDir)),
   ]
 }

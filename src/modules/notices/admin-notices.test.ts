@@ -6,6 +6,7 @@ import { seedMember } from '../../testing/seed-people.ts'
 import { until } from '../../testing/until.ts'
 import { emptyRecord } from '../certificates/host-record.ts'
 import { noteFailed } from '../certificates/notes.ts'
+import { lookAtDisk } from '../storage/low-disk.ts'
 import { tellOfBackup, watchForHooks } from '../webhooks/watch.ts'
 import { sendDueMails } from './dispatch.ts'
 
@@ -58,6 +59,25 @@ test('a backup that fails: every global admin, once a streak and day; without an
   expect((await mailed()).to).toEqual([ROOT, SECOND])
   hooks.app.advance(1000)
   tellOfBackup(ctx, 'a new streak', ctx.now())
+  expect((await mailed()).to).toEqual([ROOT, SECOND])
+})
+
+test('a disk that is nearly full: once, and again only after it was ample; with or without a hook', async () => {
+  await setUp({ MIN_FREE_DISK: String(2 ** 50) })
+  const { ctx } = hooks.app
+  lookAtDisk(ctx)
+  lookAtDisk(ctx)
+  const { to, subjects, text } = await mailed()
+  expect([to, subjects]).toEqual([[ROOT, SECOND], ['The disk is nearly full']])
+  expect(text).toContain(`${ctx.adminUrl()}/admin/storage`)
+  expect((await hooks.call('GET', '/api/health/details')).body['checks']).toContainEqual(
+    expect.objectContaining({ name: 'disk', status: 'error' }),
+  )
+  const { config } = ctx
+  ctx.config = { ...config, minFreeDisk: 1 }
+  lookAtDisk(ctx)
+  ctx.config = config
+  lookAtDisk(ctx)
   expect((await mailed()).to).toEqual([ROOT, SECOND])
 })
 

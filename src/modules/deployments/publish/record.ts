@@ -130,6 +130,7 @@ function addDeployment(
     createdBy: actorRef(actor),
     createdAt: now,
     updatedAt: now,
+    preview: null,
   }
   insertDeployment(tx, deployment)
   const wanted = { ref: deploymentRef(commitSha), repo: project.name, owner: project.owner }

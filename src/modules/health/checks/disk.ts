@@ -1,14 +1,11 @@
-import { spaceOf } from '../../storage/service.ts'
+import { diskSpace } from '../../storage/floor.ts'
 import type { Check } from './check.ts'
 
-const SHARE = 0.05
-const MOST_BYTES = 1024 ** 3
-
-/** Warns below twice the floor. */
-export const checkDisk: Check = async (ctx) => {
-  const { freeBytes, totalBytes } = await spaceOf(ctx)
-  const floor = Math.min(totalBytes * SHARE, MOST_BYTES)
-  const percent = Math.floor((freeBytes / totalBytes) * 100)
-  const status = freeBytes < floor ? 'error' : freeBytes < 2 * floor ? 'warn' : 'ok'
-  return { status, message: `${percent} % of the disk is free`, value: freeBytes }
+/** Warns below twice the floor, as the event `disk.low` does. */
+export const checkDisk: Check = (ctx) => {
+  const { freeBytes: value, totalBytes, floorBytes, isLow } = diskSpace(ctx)
+  const message = `${Math.floor((value / totalBytes) * 100)} % of the disk is free`
+  if (floorBytes === 0) return { status: 'off', message: `${message}, and no floor is set`, value }
+  if (isLow) return { status: 'error', message: `${message}, so nothing more is stored`, value }
+  return { status: value < 2 * floorBytes ? 'warn' : 'ok', message, value }
 }
