@@ -63,7 +63,7 @@ test('a backup that fails: every global admin, once a streak and day; without an
 })
 
 test('a disk that is nearly full: once, and again only after it was ample; with or without a hook', async () => {
-  await setUp({ MIN_FREE_DISK: String(2 ** 50) })
+  await setUp({ MIN_FREE_DISK: '1000t' })
   const { ctx } = hooks.app
   lookAtDisk(ctx)
   lookAtDisk(ctx)
