@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY_MS } from '../../domain/durations.ts'
+import { totpCodeAt } from '../../platform/totp.ts'
 import { type MailApp, mailApp } from '../../testing/mail-app.ts'
-import { PASSWORD, testApp } from '../../testing/test-app.ts'
+import { oidcServer } from '../../testing/oidc-server.ts'
+import { cookieHeader, PASSWORD, testApp } from '../../testing/test-app.ts'
 import { removeOldDevices } from './known-devices.ts'
 
 /** contract 16 §5: the notice `newDevice` and its cookie. */
@@ -121,6 +123,44 @@ test('who signs up or sets the server up is not told of it, and gets the cookie'
   expect(device).not.toBe('')
   await signIn('new@example.com', device)
   expect(await told()).toEqual([])
+})
+
+test('a provider, and the second step, are ways to sign in like any other', async () => {
+  const provider = await oidcServer({
+    redirectUris: ['http://localhost:3000/api/auth/oidc/one/callback'],
+  })
+  const here = await mailApp(provider.env)
+  const id = await here.app.addUser(ANN)
+  provider.person = { sub: 'ann-1', email: ANN, email_verified: true }
+  here.app.ctx.db.sqlite.run("INSERT INTO user_connections VALUES ('one', 'ann-1', ?, ?, 0)", [id, ANN])
+  const byProvider = async (cookie = '') => {
+    const started = await here.app.call('GET', '/api/auth/oidc/one/start', { headers: { cookie } })
+    const back = new URL(await provider.visit(started.headers.get('location') ?? ''))
+    const headers = { cookie: `${cookie}; ${cookieHeader(started)}`, 'sec-fetch-site': 'cross-site' }
+    const answer = await here.app.call('GET', `${back.pathname}${back.search}`, { headers })
+    return deviceOf(answer.headers.getSetCookie())
+  }
+  const first = await byProvider()
+  expect(first).not.toBe('')
+  expect(await byProvider(first)).toBe(first)
+  expect(await here.arrived()).toEqual([])
+  await byProvider()
+  expect((await here.arrived()).map(({ to }) => to)).toEqual([[ANN]])
+
+  const { cookie } = await here.signIn(ANN, { headers: { cookie: first } })
+  const totp = async (path: string, json: unknown) =>
+    (await here.app.call('POST', `/api/account/mfa/totp${path}`, { headers: { cookie }, json })).json()
+  const { secret } = (await totp('', {})) as { secret: string }
+  await totp('/confirm', { code: await totpCodeAt(secret, here.app.ctx.now()) })
+  here.app.advance(60_000)
+  const code = await totpCodeAt(secret, here.app.ctx.now())
+  const json = { email: ANN, password: PASSWORD }
+  expect((await here.app.call('POST', '/api/auth/signin', { json })).status).toBe(401)
+  expect(await here.arrived()).toEqual([])
+  await here.signIn(ANN, { json: { ...json, code } })
+  expect((await here.arrived()).map(({ to }) => to)).toEqual([[ANN]])
+  await here.close()
+  await provider.close()
 })
 
 test('whoever turned it off is not told', async () => {
