@@ -167,7 +167,7 @@ function inviteCard({ failed }: PeoplePageProps): Html {
       id: 'invite',
       title: 'Invite somebody',
       about:
-        'An existing account gets the role immediately. For anybody else you get a link to send to them. No email is sent.',
+        'An existing account gets the role immediately, without a mail. For anybody else you get a link, which is mailed to them where this server sends mail.',
     },
     html`
       <form method="post" class="stack narrow">
